@@ -4,13 +4,16 @@ import ipaddress
 import os
 import socket
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from newscrawl import config
 from newscrawl.cli.arguments import DatabaseOption, InputError, source_catalog
 from newscrawl.cli.output import write_note
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
 
 EXAMPLE = "Example: newscrawl serve --port 8300"
 
@@ -64,8 +67,6 @@ def serve(
     answers at /api, described at /api/openapi.json.
     """
     _check_installed()
-    import uvicorn
-
     from newscrawl.cli.explainer import Explainer, find_mentions_again
     from newscrawl.cli.recipients import add_from_form
     from newscrawl.dashboard import Config, create_app
@@ -91,7 +92,13 @@ def serve(
         add_recipient=add_from_form,
         settings_recipients=configured_recipients,
     )
-    app = create_app(dashboard)
+    _run(create_app(dashboard), host, port)
+
+
+def _run(app: "FastAPI", host: str, port: int) -> None:
+    """Serve the application until it is interrupted."""
+    import uvicorn
+
     with _open_socket(host, port) as sock:
         at = f"[{host}]" if ":" in host else host
         write_note(f"The dashboard is at http://{at}:{sock.getsockname()[1]}/ (Ctrl-C ends it)")
