@@ -305,7 +305,7 @@ FOR_PRECISION: Final = 0.7
 FOR_RECALL: Final = 0.3
 # On fronts, lists and services the network, which learned from articles most of all, is less sure
 # (ours, fitted on pages of wcxb that aren't articles).
-FOR_OTHER_PAGES: Final = 0.2
+FOR_OTHER_PAGES: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True)

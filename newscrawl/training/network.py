@@ -20,7 +20,13 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 import newscrawl.extraction
-from newscrawl.extraction.block_features import ANCESTORS_NAMED, MAX_HINTS, OPENERS, OPENING_WORDS
+from newscrawl.extraction.block_features import (
+    ANCESTORS_NAMED,
+    MAX_HINTS,
+    NAMES,
+    OPENERS,
+    OPENING_WORDS,
+)
 from newscrawl.extraction.classifier import (
     BALANCED,
     DILATIONS,
@@ -54,6 +60,7 @@ class Shape:
     opener: int = 8
     dropout: float = 0.3
     names_dropout: float = 0.5  # whole elements, whole openings: sites never seen name otherwise
+    page_dropout: float = 0.1  # all names of a page, all openings, its JSON-LD, its headline
     noise: float = 0.2
     neighbours: bool = True  # whether blocks see those before and after them
 
@@ -114,6 +121,8 @@ class BlockNetwork(nn.Module):
 
     def forward(self, batch: Batch) -> Tensor:
         """Return logits, a row for each page."""
+        if self.training:
+            batch = self._withhold(batch)
         mask = batch.mask.unsqueeze(2)
         both = (
             functional.relu(self.own(self._own(batch))),
@@ -150,10 +159,30 @@ class BlockNetwork(nn.Module):
             elements = elements * self._kept(elements.shape[0], 1)
         return functional.embedding(batch.paths, elements).flatten(2)
 
+    def _withhold(self, batch: Batch) -> Batch:
+        """Return the pages, of which some lack all names, openings, JSON-LD or the headline; where
+        that is missing, its columns have the values of a page without one."""
+        pages, blocks = batch.mask.shape
+        names, words, data, headline = torch.rand(4, pages, 1, 1) < self.shape.page_dropout
+        values = batch.values.masked_fill(data & torch.tensor(_OF_DATA), 0)
+        without = values.masked_fill(torch.tensor(_OF_HEADLINE), 0)
+        without[..., _AFTER_HEADLINE] = 1
+        without[..., _FROM_HEADLINE] = torch.arange(1, blocks + 1).clamp(max=50) / 10
+        return replace(
+            batch,
+            values=torch.where(headline, without, values),
+            paths=batch.paths.masked_fill(names, 0),
+            words=batch.words.masked_fill(words, 0),
+        )
+
     def _kept(self, *shape: int) -> Tensor:
         return torch.rand(*shape) > self.shape.names_dropout
 
 
+_OF_DATA: Final = tuple(name in ("has_data", "data_begins", "data_ends") for name in NAMES)
+_OF_HEADLINE: Final = tuple(name in ("has_headline", "is_title") for name in NAMES)
+_AFTER_HEADLINE: Final = NAMES.index("after_headline")
+_FROM_HEADLINE: Final = NAMES.index("from_headline")
 KNOWN_TAGS: Final = 256  # the parser's numbers of HTML's elements lie below; above: unknown ones
 
 
@@ -258,6 +287,8 @@ class NetworkSettings:
     weight_decay: float = 1e-2
     max_blocks: int = 900  # longer pages cost much and teach little
     share_of_others: float = 1 / 3  # of the pages that are no articles, anew in each epoch
+    shortened_forms: int = 4  # of each article
+    share_shortened: float = 0.25  # shortened articles for each article, anew in each epoch
     set_weights: dict[str, float] = field(default_factory=lambda: {"fundus": 2.5})
     shape: Shape = field(default_factory=Shape)
 
@@ -289,15 +320,23 @@ def fit(
     torch.set_num_threads(1)  # the matrices are too small to be shared out
     vocabulary = learn_vocabulary(examples)
     encoder = Encoder(vocabulary)
-    pages = [encoder.encode(example) for example in examples]
+    with_shortened = [*examples, *(short for each in examples for short in each.shortened)]
+    pages = [encoder.encode(example) for example in with_shortened]
     members = []
     for number in range(settings.members):
-        own = replace(settings, seed=settings.seed + number)
+        own = _settings_of_member(settings, number)
         torch.manual_seed(own.seed)
-        members.append(
-            _fit_member(_new_network(examples, vocabulary, own), examples, pages, own, on_epoch)
-        )
+        network = _new_network(examples, vocabulary, own)
+        members.append(_fit_member(network, with_shortened, pages, own, on_epoch))
     return Fitted(tuple(members), vocabulary)
+
+
+def _settings_of_member(settings: NetworkSettings, number: int) -> NetworkSettings:
+    """Return the settings of a member: the first, third and so on learn from whole pages alone."""
+    own = replace(settings, seed=settings.seed + number)
+    if number % 2:
+        return own
+    return replace(own, share_shortened=0, shape=replace(own.shape, page_dropout=0))
 
 
 def _fit_member(
@@ -318,7 +357,9 @@ def _fit_member(
     optimiser = torch.optim.AdamW(
         network.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay
     )
-    steps_at_most = settings.epochs * math.ceil(len(usable) / settings.pages_at_once)
+    plain = sum(not examples[n].is_shortened for n in usable)
+    pages_at_most = plain * (1 + settings.share_shortened)
+    steps_at_most = settings.epochs * math.ceil(pages_at_most / settings.pages_at_once)
     schedule = torch.optim.lr_scheduler.OneCycleLR(
         optimiser, settings.learning_rate, total_steps=steps_at_most, pct_start=0.2
     )
@@ -353,7 +394,7 @@ def _new_network(
 
 def _page_weights(examples: Sequence[Example], settings: NetworkSettings) -> Tensor:
     """Return the weights of pages: a site weighs as the square root of the number of its pages."""
-    pages_of = Counter(example.page.owner for example in examples)
+    pages_of = Counter(example.page.owner for example in examples if not example.is_shortened)
     return torch.tensor(
         [
             settings.set_weights.get(example.page.set, 1.0)
@@ -372,15 +413,24 @@ def _batches(
     chance: np.random.Generator,
 ) -> Iterator[list[int]]:
     """Yield pages of similar length together, in random order."""
+    shortened = [n for n in usable if examples[n].is_shortened]
     others = [n for n in usable if examples[n].page.page_type != "article"]
-    some = chance.choice(others, int(len(others) * settings.share_of_others), replace=False)
-    pool = [n for n in usable if examples[n].page.page_type == "article"] + some.tolist()
+    articles = sorted(set(usable).difference(shortened, others))
+    pool = [
+        *articles,
+        *_some(others, len(others) * settings.share_of_others, chance),
+        *_some(shortened, len(articles) * settings.share_shortened, chance),
+    ]
     lengths = [examples[n].blocks * chance.uniform(0.7, 1.4) for n in pool]
     order = [pool[place] for place in np.argsort(lengths)]
     size = settings.pages_at_once
     starts = list(range(0, len(order), size))
     chance.shuffle(starts)
     yield from (order[start : start + size] for start in starts)
+
+
+def _some(numbers: list[int], count: float, chance: np.random.Generator) -> list[int]:
+    return list(chance.choice(numbers, min(int(count), len(numbers)), replace=False).tolist())
 
 
 def _losses(logits: Tensor, targets: Targets, weights: Tensor) -> tuple[Tensor, Tensor]:
@@ -488,7 +538,7 @@ def _member(weights: dict[str, Tensor], number: int, count: int) -> BlockNetwork
         weights["mean"].numpy(),
         1 / weights["scale"].numpy(),
         Sizes(*(len(weights[name]) for name in _TABLES[:3])),
-        Shape(width=width, hint=hint, word=word, tag=tag, opener=opener),
+        Shape(width=width, hint=hint, word=word, tag=tag, opener=opener, page_dropout=0),
     )
     network.load_state_dict(
         state | {name: getattr(network, name) for name in ("mean", "deviation")}

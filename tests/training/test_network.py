@@ -1,5 +1,6 @@
 """Training the network; needs PyTorch, which is no part of the development environment."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from newscrawl.training.network import (  # noqa: E402  # noqa: E402
     Encoder,
     Epoch,
     NetworkSettings,
+    Shape,
     as_runtime,
     batch,
     fit,
@@ -26,7 +28,8 @@ RECIPE = NetworkSettings(epochs=2, pages_at_once=4)
 def examples() -> list[Example]:
     """The pages of our own corpus."""
     corpus = load_corpus(Path(__file__).parents[1] / "corpus" / "mini")
-    return [example for page in corpus if (example := read_example(page)) is not None]
+    read = (read_example(page, shortened=2) for page in corpus)
+    return [example for example in read if example]
 
 
 def test_numpy_and_pytorch_give_equal_probabilities(examples: list[Example]) -> None:
@@ -52,3 +55,21 @@ def test_equal_seeds_give_equal_networks(examples: list[Example]) -> None:
     assert epochs[:2] != epochs[2:4]
     for name, weights in first.weights.items():
         np.testing.assert_array_equal(weights, second.weights[name])
+
+
+def test_page_dropout_withholds_names_openings_and_the_headline(examples: list[Example]) -> None:
+    shape = Shape(dropout=0, names_dropout=0, noise=0, page_dropout=1)
+    fitted = fit(examples, replace(RECIPE, shape=shape))
+    network, encoder = fitted.members[1], Encoder(fitted.vocabulary)
+    inputs, _ = batch([encoder.encode(example) for example in examples])
+    values = inputs.values.clone()
+    names = examples[0].block_features.names
+    values[..., [names.index(name) for name in ("has_headline", "is_title", "has_data")]] = 1
+    bare = replace(
+        inputs,
+        values=values,
+        paths=torch.zeros_like(inputs.paths),
+        words=torch.zeros_like(inputs.words),
+    )
+    assert not torch.equal(network(inputs), network(bare))
+    assert torch.equal(network.train()(inputs), network.train()(bare))
