@@ -16,7 +16,7 @@ from benchmarks.cost import sizes as measure_sizes
 from benchmarks.cost import stages as measure_stages
 from benchmarks.cost.generated_pages import generated_pages
 from benchmarks.documents import fill
-from benchmarks.extraction.speed import PAGES, sample
+from benchmarks.extraction.speed import PAGES, load, sample
 from newscrawl.cli.arguments import CorpusOption, FormatOption
 from newscrawl.cli.output import Column, Row, progress, render, write_note
 from newscrawl.extraction.compiled import PATH
@@ -91,8 +91,7 @@ def _measure(folder: Path | None, largest: int, pages: int, rounds: int) -> Cost
 def _load() -> str:
     """Return how busy the machine is: other processes that use its caches cost time."""
     cores = os.cpu_count() or 1
-    running = f"{os.getloadavg()[0]:.0f}" if hasattr(os, "getloadavg") else "unknown"
-    return f"{running} on {cores} core{'s' if cores > 1 else ''}"
+    return f"{load()} on {cores} core{'s' if cores > 1 else ''}"
 
 
 def _sample(folder: Path | None) -> tuple[str, Sequence[bytes]]:

@@ -1,7 +1,6 @@
 """The command of the extraction benchmark: our methods and, on request, every other tool."""
 
 import os
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -60,7 +59,11 @@ def benchmark(
     ] = False,
     write_docs: Annotated[
         bool,
-        typer.Option("--write-docs", help="No run: fill the documents from the latest result."),
+        typer.Option(
+            "--write-docs",
+            help="No run: fill the documents from the latest result, and from the published one of"
+            " the same pages for tools that it lacks.",
+        ),
     ] = False,
     form: FormatOption = "table",
 ) -> None:
@@ -160,8 +163,10 @@ def _line(row: Row, groups: Sequence[str]) -> dict[str, object]:
 
 def _write_docs() -> None:
     if RESULT.is_file():
-        PUBLISHED.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(RESULT, PUBLISHED)
+        latest = Benchmark.load(RESULT)
+        if PUBLISHED.is_file():
+            latest = latest.completed_by(Benchmark.load(PUBLISHED))
+        latest.save(PUBLISHED)
     result = Benchmark.load(PUBLISHED)
     for document in DOCUMENTS:
         if document.is_file():

@@ -47,7 +47,8 @@ Scores = dict[str, dict[str, float]]  # group of pages -> measure -> mean over i
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """The figures of one tool. `reason` says why it could not be run."""
+    """The figures of one tool. `reason` says why it could not be run, `made_at` when it was run
+    where that was before the others."""
 
     name: str
     package: str
@@ -58,6 +59,7 @@ class Row:
     errors: int = 0
     scores: Scores = field(default_factory=dict)
     speed: dict[str, float] = field(default_factory=dict)
+    made_at: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,6 +83,20 @@ class Benchmark:
                 for measure in FLOOR_MEASURES:
                     if measure in measures and " " not in group:
                         yield Reached(method, group, measure, measures[measure])
+
+    def completed_by(self, earlier: "Benchmark") -> "Benchmark":
+        """Return this result with the rows of an earlier one, of the same pages, for the tools that
+        did not run again."""
+        if earlier.fingerprint != self.fingerprint:
+            return self
+        ran = {row.name for row in self.rows if not row.reason}
+        older = {
+            row.name: replace(row, made_at=row.made_at or earlier.made_at)
+            for row in earlier.rows
+            if row.name not in ran
+        }
+        rows = [row for row in self.rows if row.name not in older]
+        return replace(self, rows=(*rows, *older.values()))
 
     def save(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -138,7 +154,7 @@ def run(corpus: Corpus, plan: Plan) -> Benchmark:
         fingerprint=corpus.fingerprint,
         pages={group: len(pages) for group, pages in groups(corpus).items()},
         made_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        machine=f"{_processor()}, Python {platform.python_version()}",
+        machine=f"{_processor()}, Python {platform.python_version()}, load {speed.load()}",
         rows=(*_unseen_row(plan), *(rows[name] for name in plan.tools)),
     )
 

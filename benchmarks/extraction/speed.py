@@ -4,6 +4,7 @@ Rounds go over all tools in turn, so that a busy minute of the machine affects a
 a tool's figure is the median of its rounds.
 """
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -27,6 +28,11 @@ class Speed:
     pages_per_second: float
     pages: int
     rounds: int
+
+
+def load() -> str:
+    """Return how many processes wanted a core in the last minute, where the system says so."""
+    return f"{os.getloadavg()[0]:.0f}" if hasattr(os, "getloadavg") else "unknown"
 
 
 def sample(corpus: Corpus, count: int = PAGES) -> tuple[GoldPage, ...]:

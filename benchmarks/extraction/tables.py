@@ -130,13 +130,21 @@ def missing(result: Benchmark) -> str:
 
 
 def provenance(result: Benchmark) -> str:
-    """Return one sentence: when and on which machine and corpus the result was made."""
+    """Return when and on which machine and corpus the result was made, and which rows before."""
     sets = {name: count for name, count in result.pages.items() if " " not in name}
     pages = ", ".join(f"{name} {count}" for name, count in sets.items())
     return (
         f"Made {result.made_at[:10]} on {result.machine}; corpus `{result.corpus}` "
-        f"({pages} pages, fingerprint `{result.fingerprint[:12]}`)."
+        f"({pages} pages, fingerprint `{result.fingerprint[:12]}`).{_older_rows(result)}"
     )
+
+
+def _older_rows(result: Benchmark) -> str:
+    days = {row.made_at[:10] for row in result.rows if row.made_at}
+    if not days:
+        return ""
+    made = ", ".join(row.name for row in result.rows if not row.made_at)
+    return f" Run that day: {made}; the other rows are of {', '.join(sorted(days))}."
 
 
 TABLES: Mapping[str, Callable[[Benchmark], str]] = {

@@ -21,7 +21,7 @@ from benchmarks.extraction.comparison import (
 )
 from benchmarks.extraction.environments import Environment, Installed, Missing, find, install
 from benchmarks.extraction.floors import falls, moved
-from benchmarks.extraction.tables import TABLES
+from benchmarks.extraction.tables import TABLES, provenance
 from newscrawl.extraction.methods import METHODS
 from newscrawl.mentions import Company
 from newscrawl.mentions.registry import Companies
@@ -82,6 +82,17 @@ def result_of(corpus: Corpus, **values: float) -> Benchmark:
         machine="a machine",
         rows=(row,),
     )
+
+
+def test_rows_of_an_earlier_result_stay_where_tools_were_not_run_again(mini: Corpus) -> None:
+    ours, other = result_of(mini, phrases=0.5), Row(name="dragnet", package="dragnet", paper="")
+    earlier = replace(result_of(mini, phrases=0.4), rows=(*result_of(mini).rows, other))
+    later = replace(ours, made_at="2026-02-03T00:00:00+00:00").completed_by(earlier)
+    assert later.rows == (*ours.rows, replace(other, made_at=earlier.made_at))
+    gone = replace(later, rows=(*ours.rows, replace(other, reason="not installed")))
+    assert gone.completed_by(earlier).rows == later.rows
+    assert "Run that day: newscrawl fe; the other rows are of 2026-01-02." in provenance(later)
+    assert ours.completed_by(replace(earlier, fingerprint="of other pages")) == ours
 
 
 def test_every_method_of_ours_has_a_row() -> None:
