@@ -88,7 +88,7 @@ class Companies(Sequence[Company]):
     def _by_name(self) -> dict[str, Company]:
         return companies_by_name(self._companies)
 
-    @property
+    @cached_property
     def structure(self) -> CompanyStructure:
         """Return the owners of brands and subsidiaries with their days, and the groups."""
         owners = {company.name: self.named(company.owner or "") for company in self._companies}
