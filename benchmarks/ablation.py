@@ -21,7 +21,7 @@ from newscrawl.cli.training_runs import examples_from, needing_torch
 from newscrawl.extraction.block_features import OPENERS
 from newscrawl.extraction.explain import columns_of
 from newscrawl.training.corpus import Split, folds_by_site
-from newscrawl.training.examples import Example, Scored, by_group
+from newscrawl.training.examples import Example, ExampleScore, by_group
 
 if TYPE_CHECKING:
     from newscrawl.training.network import NetworkSettings
@@ -126,7 +126,7 @@ def leave_out(example: Example, source: str) -> Example:
     return replace(example, block_features=replace(features, values=values))
 
 
-def _means(scored: Sequence[Scored]) -> Iterator[float]:
+def _means(scored: Sequence[ExampleScore]) -> Iterator[float]:
     groups = {group: found for (_, group), found in by_group(scored).items()}
     for group in GROUPS:
         found = groups.get(group, [])

@@ -58,7 +58,7 @@ def score_peers(folder: Path, fingerprint: str, pages: Sequence[GoldPage]) -> li
     for path, (tool, version) in named.items():
         if tool.rpartition("-")[0] in tools or tool.startswith("newscrawl-"):
             continue
-        answers = _read(path)
+        answers = _read_answers(path)
         known = {field for answer in answers.values() for field in answer}
         if "date" in known and all((page.set, page.id) in answers for page in pages):
             found.append(ToolScores(tool, version, _score(answers, known, pages)))
@@ -85,7 +85,7 @@ def _score(
     }
 
 
-def _read(path: Path) -> Answers:
+def _read_answers(path: Path) -> Answers:
     answers = {}
     for line in path.read_text(encoding="utf-8").split("\n"):
         try:

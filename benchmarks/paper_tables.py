@@ -111,7 +111,9 @@ def _overlap(method: str, scores: list[PageScore], table: PaperTable) -> tuple[f
             order = -reached.value
             row[heading] = f"{100 * reached.value:.2f}"
         else:
-            row[heading] = f"{100 * reached.value:.2f} (± {100 * _spread(scores, measure):.0f})"
+            row[heading] = (
+                f"{100 * reached.value:.2f} (± {100 * _standard_deviation(scores, measure):.0f})"
+            )
     return order, row
 
 
@@ -121,11 +123,15 @@ def _distances(method: str, scores: list[PageScore]) -> tuple[float, Row]:
     for heading, measure in reversed(DISTANCES.items()):
         reached = mean(scores, measure)
         order = reached.value if reached else order
-        row[heading] = f"{reached.value:.2f} (± {_spread(scores, measure):.1f})" if reached else "–"
+        row[heading] = (
+            f"{reached.value:.2f} (± {_standard_deviation(scores, measure):.1f})"
+            if reached
+            else "–"
+        )
     return order, {"Tool": method} | {heading: row[heading] for heading in DISTANCES}
 
 
-def _spread(page_scores: Sequence[PageScore], measure: str) -> float:
+def _standard_deviation(page_scores: Sequence[PageScore], measure: str) -> float:
     """Return the standard deviation over pages that have the value, 0 where none has."""
     values = [score.values[measure] for score in page_scores if measure in score.values]
     return float(np.std(values)) if values else 0.0

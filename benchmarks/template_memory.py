@@ -32,7 +32,7 @@ LEAST_ON_SITE: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
+class MemoryScore:
     """The scores of a page (`scores.score_page`) without memory and with it.
 
     `dropped` are the words that memory removed, `dropped_gold` those of them that are gold.
@@ -50,12 +50,12 @@ def cross_validate(
     splits: Sequence[Split],
     settings: "NetworkSettings",
     on_epoch: "Callable[[Epoch], None]" = lambda _: None,
-) -> list[Remembered]:
+) -> list[MemoryScore]:
     """Train on each split's training sites; read the articles of its other sites, where a site
     has enough of them, with and without the memory of their neighbours."""
     from newscrawl.training.network import as_runtime, fit  # noqa: PLC0415  needs PyTorch
 
-    found: list[Remembered] = []
+    found: list[MemoryScore] = []
     for split in splits:
         train, test = sides(examples, split)
         if sites := _sites(test):
@@ -72,13 +72,15 @@ def _sites(examples: Iterable[Example]) -> list[list[Example]]:
     return [pages for pages in sites.values() if len(pages) >= LEAST_ON_SITE]
 
 
-def of_site(pages: Sequence[Example], network: Network) -> Iterator[Remembered]:
+def of_site(pages: Sequence[Example], network: Network) -> Iterator[MemoryScore]:
     texts = [fingerprints(example.texts) for example in pages]
     for number, example in enumerate(pages):
-        yield _remembered(example, network, learned(texts[:number] + texts[number + 1 :]))
+        yield _score_with_memory(
+            example, network, learn_memory(texts[:number] + texts[number + 1 :])
+        )
 
 
-def learned(pages: Iterable[tuple[int, ...]]) -> Memory:
+def learn_memory(pages: Iterable[tuple[int, ...]]) -> Memory:
     """Return the memory of pages, by the fingerprints of their blocks."""
     memory = EMPTY
     for page in pages:
@@ -86,7 +88,7 @@ def learned(pages: Iterable[tuple[int, ...]]) -> Memory:
     return memory
 
 
-def _remembered(example: Example, network: Network, memory: Memory) -> Remembered:
+def _score_with_memory(example: Example, network: Network, memory: Memory) -> MemoryScore:
     choice = combine(example.block_features, example.words, network, BALANCED)
     kept = [example.texts[place] for place in np.flatnonzero(choice.kept)]
     own = without_templates(kept, memory)
@@ -99,7 +101,7 @@ def _remembered(example: Example, network: Network, memory: Memory) -> Remembere
         score_page(example.page, "\n\n".join(texts), example.title, MEASURES)
         for texts in (kept, own)
     )
-    return Remembered(
+    return MemoryScore(
         example,
         without,
         remembering,
@@ -108,9 +110,9 @@ def _remembered(example: Example, network: Network, memory: Memory) -> Remembere
     )
 
 
-def show_remembered(found: Sequence[Remembered], form: Format, *, title: str) -> None:
+def show_remembered(found: Sequence[MemoryScore], form: Format, *, title: str) -> None:
     """Show means over pages without template memory and with it, by set and over all."""
-    groups: dict[str, list[Remembered]] = {}
+    groups: dict[str, list[MemoryScore]] = {}
     for each in found:
         for group in (each.example.page.set, "all"):
             groups.setdefault(group, []).append(each)

@@ -61,7 +61,7 @@ _Given = ParamSpec("_Given")
 _NAMES = ("company", "companies", "beside")  # parameters that name companies
 
 
-def _checked(ask: Callable[_Given, _Answer]) -> Callable[_Given, _Answer]:
+def _check_companies(ask: Callable[_Given, _Answer]) -> Callable[_Given, _Answer]:
     """Return the question with a check of the companies that it names: one that was never
     mentioned, is not registered and no group is an error, where a count would be 0."""
     takes = signature(ask)
@@ -104,7 +104,7 @@ def _registry() -> list[str]:
 
 for _name, _question in queries.QUESTIONS.items():
     if not _question.parameters.keys().isdisjoint(_NAMES):
-        globals()[_name] = _checked(_question.ask)
+        globals()[_name] = _check_companies(_question.ask)
 
 
 _ADVICE = "{0} is not installed: pip install 'newscrawl[frames]', or use to_records"

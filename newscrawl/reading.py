@@ -66,7 +66,7 @@ class PageReader:
         memory = self.memories.get(page.source)
         article = extract_from(parsed, page.url, method=self.method, memory=memory)
         if article.paywalled or article.kind in _BEFORE_ARTICLES:
-            return _paywalled(page, article)
+            return _paywalled_document(page, article)
         self._check(article)
         texts = parsed.blocks.texts
         places = parsed.candidates.places.tolist() if self.collects_blocks else ()
@@ -92,7 +92,7 @@ def other_blocks(blocks: Sequence[str], article: Article) -> str:
     return "\n\n".join(block for block in blocks if block not in own)
 
 
-def _paywalled(page: Page, article: Article) -> Document:
+def _paywalled_document(page: Page, article: Article) -> Document:
     barrier = Barrier(
         kind=article.kind if article.kind in _BEFORE_ARTICLES else "paywall",
         title=article.title,

@@ -134,11 +134,11 @@ class ExtractionPipeline(DocumentPipeline):
         """Return a page with its article; raise a DropItem whose class is the reason if there is
         none."""
         if isinstance(item, Page):
-            return self.pass_on(await self._read(item))
+            return self.pass_on(await self._read_page(item))
         document = self.document(item)
         return item if document is None else self.pass_on(document)
 
-    async def _read(self, page: Page) -> Document:
+    async def _read_page(self, page: Page) -> Document:
         try:
             document = await self._pool.read(page)
         except NoArticleError as error:

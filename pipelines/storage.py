@@ -74,7 +74,7 @@ class DocumentStorage(DocumentPipeline, ABC):
         else:
             stats.inc_value(f"newscrawl/articles_{saved.outcome}")
             stats.inc_value("newscrawl/mentions", saved.mentions)
-            self._stored(document, saved)
+            self._record_stored(document, saved)
         run = self._run_of(document.page.source)
         return self.pass_on(document, run=run, outcome=saved.outcome)
 
@@ -89,7 +89,7 @@ class DocumentStorage(DocumentPipeline, ABC):
     def _run_of(self, source: str) -> int:
         """Return the number of the run that stores the source's articles."""
 
-    def _stored(self, document: Document, saved: SaveResult) -> None:
+    def _record_stored(self, document: Document, saved: SaveResult) -> None:
         """Record a document that was not quarantined."""
 
 
@@ -139,7 +139,7 @@ class StoragePipeline(DocumentStorage):
             raise RuntimeError("the spider has not been opened")
         return self._session.run
 
-    def _stored(self, document: Document, saved: SaveResult) -> None:
+    def _record_stored(self, document: Document, saved: SaveResult) -> None:
         if saved.outcome == "new" and document.blocks:
             self._read.append(document.blocks)
             if len(self._read) >= LEARNED_AT:
@@ -172,7 +172,7 @@ class StoragePipeline(DocumentStorage):
             outcome: FetchOutcome = getattr(exception, "outcome", "read")
             lost = None
             if isinstance(exception, NoArticle) and not item.attempt.first:
-                lost = _lost(item, exception)
+                lost = _lost_article(item, exception)
                 outcome = "read"  # a page that was an article may be one again
             published: datetime | None = getattr(exception, "published", None)
             result = self._session.frontier.fetch_result(
@@ -315,7 +315,7 @@ def _outcome_of(document: Document) -> FetchOutcome:
     return "read" if again and document.barrier is not None else "closed"
 
 
-def _lost(page: Page, why: NoArticle) -> LostArticle:
+def _lost_article(page: Page, why: NoArticle) -> LostArticle:
     return LostArticle(
         url=page.attempt.url if page.attempt else page.url,
         seen_at=page.fetched_at,

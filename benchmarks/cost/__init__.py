@@ -122,10 +122,10 @@ def sizes(
 def memory(*, first: int = FIRST_PAGES, pages: int = PAGES) -> list[Memory]:
     """Return the memory of a separate process after `first` and after all of the pages."""
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-        return pool.submit(_grown, (first, pages)).result()
+        return pool.submit(_measure_growth, (first, pages)).result()
 
 
-def _grown(marks: tuple[int, ...]) -> list[Memory]:
+def _measure_growth(marks: tuple[int, ...]) -> list[Memory]:
     found = []
     for number, page in enumerate(generated_pages(1000 * PAGE_KB, marks[-1]), start=1):
         extract(page)
@@ -146,11 +146,11 @@ def _megabytes() -> float:
 
 def _timed_stages(page: bytes) -> Iterator[tuple[str, float]]:
     """Yield each stage with its seconds, then the bare parse and the whole of the same page."""
-    seconds, decoded = _timed(decode, page)
+    seconds, decoded = _time_call(decode, page)
     yield "decode", seconds
-    seconds, tree = _timed(parse, decoded)
+    seconds, tree = _time_call(parse, decoded)
     yield "parse", seconds
-    seconds, metadata = _timed(read_metadata, tree, None)
+    seconds, metadata = _time_call(read_metadata, tree, None)
     yield "metadata", seconds
     parsed = ParsedPage(decoded, tree, metadata)
     # Each of these attributes is computed when it is first read.
@@ -166,14 +166,14 @@ def _timed_stages(page: bytes) -> Iterator[tuple[str, float]]:
     yield WHOLE, _seconds(extract, page)
 
 
-def _timed(call: Callable[..., Any], *arguments: object) -> tuple[float, Any]:
+def _time_call(call: Callable[..., Any], *arguments: object) -> tuple[float, Any]:
     start = time.thread_time()
     result = call(*arguments)
     return time.thread_time() - start, result
 
 
 def _seconds(call: Callable[..., Any], *arguments: object) -> float:
-    return _timed(call, *arguments)[0]
+    return _time_call(call, *arguments)[0]
 
 
 def _warm_up(pages: Iterable[int] = range(5)) -> None:

@@ -126,14 +126,16 @@ def _rows(cost: Cost) -> list[Row]:
 _COLUMNS = (
     Column(key="part", heading="part"),
     Column(key="what", heading="of"),
-    Column(key="ms", heading="ms", number=True, show=lambda value: _shown(value, 2)),
-    Column(key="ratio", heading="× parse", number=True, show=lambda value: _shown(value, 2)),
-    Column(key="ms_per_kb", heading="ms a KB", number=True, show=lambda value: _shown(value, 3)),
-    Column(key="mb", heading="MB", number=True, show=lambda value: _shown(value, 0)),
+    Column(key="ms", heading="ms", number=True, show=lambda value: _format_value(value, 2)),
+    Column(key="ratio", heading="× parse", number=True, show=lambda value: _format_value(value, 2)),
+    Column(
+        key="ms_per_kb", heading="ms a KB", number=True, show=lambda value: _format_value(value, 3)
+    ),
+    Column(key="mb", heading="MB", number=True, show=lambda value: _format_value(value, 0)),
 )
 
 
-def _shown(value: object, digits: int) -> str:
+def _format_value(value: object, digits: int) -> str:
     return f"{value:.{digits}f}" if isinstance(value, float) else ""
 
 

@@ -75,7 +75,7 @@ def cost_once(
     warm_up = [generated_page(30_000, seed) for seed in range(WARM_UP)]
     list(once(warm_up, readers))
     decide_language(None, _UNKNOWN)
-    chosen = _chosen(corpus, pages)
+    chosen = _choose_pages(corpus, pages)
     with progress("pages", len(chosen)) as step:
         taken = []
         for seconds in once(chosen, readers):
@@ -90,7 +90,7 @@ def cost_once(
     render(rows, _COLUMNS, form, title="What pages cost that are seen once", note=note)
 
 
-def _chosen(folder: Any, count: int) -> list[bytes]:
+def _choose_pages(folder: Any, count: int) -> list[bytes]:
     if folder is None:
         return [generated_page(30_000, seed) for seed in range(WARM_UP, WARM_UP + count)]
     corpus = load_corpus(folder)

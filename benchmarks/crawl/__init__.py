@@ -95,7 +95,7 @@ class Result:
 def bench(world_of: tuple[int, int, Path | None], folder: Path) -> Result:
     """Serve a world of sites, articles and pages; crawl it twice, then download it bare."""
     _compile()
-    with _serving(*world_of) as world:
+    with _serve_sites(*world_of) as world:
         environment = clean_environment() | {
             "NEWSCRAWL_SOURCES": str(_registry(world, folder)),
             "NEWSCRAWL_DATABASE_URL": f"sqlite:///{folder / 'world.sqlite'}",
@@ -103,14 +103,14 @@ def bench(world_of: tuple[int, int, Path | None], folder: Path) -> Result:
             "NEWSCRAWL_LIMIT": str(world.articles),
         }
         ours = [sys.executable, "-m", "scrapy", "crawl", SOURCE, *_settings(HASTE | OURS)]
-        first = _timed(world, ours, PROJECT, environment)
-        second = _timed(world, ours, PROJECT, environment)
+        first = _time_crawl(world, ours, PROJECT, environment)
+        second = _time_crawl(world, ours, PROJECT, environment)
         urls = folder / "urls.txt"
         urls.write_text("\n".join(world.urls()))
         spider = Path(__file__).with_name("bare.py")
         plain = ["scrapy", "runspider", str(spider), "-a", f"urls={urls}", *_settings(HASTE)]
-        bare = _timed(world, [sys.executable, "-m", *plain], folder, clean_environment())
-    return Result(first=first, second=second, bare=bare, stored=_stored(folder))
+        bare = _time_crawl(world, [sys.executable, "-m", *plain], folder, clean_environment())
+    return Result(first=first, second=second, bare=bare, stored=_count_stored(folder))
 
 
 def _compile() -> None:
@@ -120,7 +120,7 @@ def _compile() -> None:
 
 
 @contextmanager
-def _serving(sites: int, articles: int, corpus: Path | None) -> Iterator[World]:
+def _serve_sites(sites: int, articles: int, corpus: Path | None) -> Iterator[World]:
     command = [sys.executable, "-m", "benchmarks.crawl.server", str(sites), str(articles)]
     command += [str(corpus.absolute())] if corpus else []
     with subprocess.Popen(command, cwd=PROJECT, stdout=subprocess.PIPE, text=True) as server:
@@ -153,7 +153,7 @@ def _settings(values: dict[str, str]) -> list[str]:
     return [part for name, value in values.items() for part in ("-s", f"{name}={value}")]
 
 
-def _timed(world: World, command: list[str], folder: Path, environment: dict[str, str]) -> Run:
+def _time_crawl(world: World, command: list[str], folder: Path, environment: dict[str, str]) -> Run:
     before, started = _counts(world), time.monotonic()
     memory = []
     used = _processor()
@@ -208,7 +208,7 @@ def _children(pid: int) -> list[int]:
         return []
 
 
-def _stored(folder: Path) -> int:
+def _count_stored(folder: Path) -> int:
     import sqlite3  # noqa: PLC0415
 
     with closing(sqlite3.connect(folder / "world.sqlite")) as connection, connection:

@@ -90,11 +90,11 @@ class World:
 
     @cached_property
     def _pages(self) -> list[bytes]:
-        files = sorted(_files(self.corpus), key=lambda file: _shuffled(file.name))
-        return [_read(file) for file in files[: self.articles]]
+        files = sorted(_files(self.corpus), key=lambda file: _shuffle_words(file.name))
+        return [_read_page(file) for file in files[: self.articles]]
 
 
-def _read(file: Path) -> bytes:
+def _read_page(file: Path) -> bytes:
     return gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
 
 
@@ -104,5 +104,5 @@ def _files(corpus: Path | None) -> list[Path]:
     return [file for name in SETS for file in (corpus / name / "pages").glob("*.html.gz")]
 
 
-def _shuffled(name: str) -> str:
+def _shuffle_words(name: str) -> str:
     return hashlib.sha256(name.encode()).hexdigest()

@@ -82,7 +82,7 @@ def benchmark(
     if install:
         install_peers(Path.cwd(), write_note)
     plan = Plan(
-        tools=_chosen(tool or [], all_tools),
+        tools=_choose_tools(tool or [], all_tools),
         root=Path.cwd(),
         store=AnswerStore(ANSWERS, fresh=fresh),
         workers=os.cpu_count() or 1,
@@ -96,7 +96,7 @@ def benchmark(
     floors.check(result.reached(), result.fingerprint, "raise" if raise_floors else None)
 
 
-def _chosen(tools: Sequence[str], all_tools: bool) -> tuple[str, ...]:
+def _choose_tools(tools: Sequence[str], all_tools: bool) -> tuple[str, ...]:
     if tools:
         known = tuple(PEERS)
         named = {

@@ -26,7 +26,7 @@ from benchmarks.extraction import peers, speed
 from benchmarks.extraction.answers import Answer, AnswerStore, Runner, ToolError, source_version
 from benchmarks.extraction.environments import Installed, Missing, find
 from benchmarks.extraction.floors import MEASURES as FLOOR_MEASURES
-from benchmarks.extraction.floors import Reached
+from benchmarks.extraction.floors import MethodMean
 from benchmarks.extraction.peers import Peer
 from newscrawl.extraction.classifier import BALANCED
 from newscrawl.mentions import Companies, load_companies
@@ -73,7 +73,7 @@ class Benchmark:
     machine: str
     rows: tuple[Row, ...]
 
-    def reached(self) -> Iterator[Reached]:
+    def reached(self) -> Iterator[MethodMean]:
         """Yield the means of our methods that quality floors are kept for."""
         for row in self.rows:
             if row.name == UNSEEN or row.package != "newscrawl":
@@ -82,7 +82,7 @@ class Benchmark:
             for group, measures in row.scores.items():
                 for measure in FLOOR_MEASURES:
                     if measure in measures and " " not in group:
-                        yield Reached(method, group, measure, measures[measure])
+                        yield MethodMean(method, group, measure, measures[measure])
 
     def completed_by(self, earlier: "Benchmark") -> "Benchmark":
         """Return this result with the rows of an earlier one, of the same pages, for the tools that

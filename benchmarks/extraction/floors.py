@@ -28,7 +28,7 @@ Floors = dict[str, dict[str, dict[str, dict[str, float]]]]  # corpus, method, se
 
 
 @dataclass(frozen=True)
-class Reached:
+class MethodMean:
     """A mean that has a floor."""
 
     method: str
@@ -47,16 +47,16 @@ def save_floors(floors: Floors) -> None:
     FLOORS_FILE.write_text(json.dumps(floors, indent=1, sort_keys=True) + "\n", "utf-8")
 
 
-def reached(page_scores: Iterable[PageScore]) -> Iterator[Reached]:
+def reached(page_scores: Iterable[PageScore]) -> Iterator[MethodMean]:
     """Yield the means of an evaluation that have floors."""
     for method, of_method in group(page_scores, "method").items():
         for name, of_set in group(of_method, "set").items():
             for measure in MEASURES:
                 if found := mean(of_set, measure):
-                    yield Reached(method, name, measure, found.value)
+                    yield MethodMean(method, name, measure, found.value)
 
 
-def falls(means: Iterable[Reached], fingerprint: str, floors: Floors) -> list[str]:
+def falls(means: Iterable[MethodMean], fingerprint: str, floors: Floors) -> list[str]:
     """Return a line for each mean below its floor."""
     known = floors.get(fingerprint, {})
     return [
@@ -68,7 +68,7 @@ def falls(means: Iterable[Reached], fingerprint: str, floors: Floors) -> list[st
 
 
 def moved(
-    means: Iterable[Reached], fingerprint: str, floors: Floors, *, lower: bool = False
+    means: Iterable[MethodMean], fingerprint: str, floors: Floors, *, lower: bool = False
 ) -> Floors:
     """Return the floors raised to the means; with `lower`, also lowered to them."""
     result: Floors = json.loads(json.dumps(floors))
@@ -81,7 +81,7 @@ def moved(
 
 
 def check(
-    means: Iterable[Reached], fingerprint: str, move: Literal["raise", "lower"] | None
+    means: Iterable[MethodMean], fingerprint: str, move: Literal["raise", "lower"] | None
 ) -> None:
     """Report each mean below its floor, and move the floors where that is asked for.
 

@@ -58,7 +58,7 @@ def measure(
             if timed := _round_of(answers):
                 taken[runner.peer.name].append(timed)
             on_round()
-    return {name: _speed(times, len(pages)) for name, times in taken.items() if times}
+    return {name: _mean_speed(times, len(pages)) for name, times in taken.items() if times}
 
 
 def _round_of(answers: Sequence[Answer]) -> tuple[float, float] | None:
@@ -72,7 +72,7 @@ def _round_of(answers: Sequence[Answer]) -> tuple[float, float] | None:
     )
 
 
-def _speed(times: Sequence[tuple[float, float]], pages: int) -> Speed:
+def _mean_speed(times: Sequence[tuple[float, float]], pages: int) -> Speed:
     seconds = median(tool for tool, _ in times)
     return Speed(
         milliseconds=1000 * seconds,

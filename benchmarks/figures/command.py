@@ -73,13 +73,13 @@ def draw_figures(
 
 def _figures(data: Path) -> dict[str, Figure]:
     drawn = {}
-    if runs := _read(data / "figure3.json"):
+    if runs := _read_json(data / "figure3.json"):
         drawn["swarm"] = figures.swarm(runs)
-    if sweep := _read(data / "figure4.json"):
+    if sweep := _read_json(data / "figure4.json"):
         drawn["single-features"] = figures.single_features(sweep)
-    if sweep := _read(data / "cetr-lambda.json"):
+    if sweep := _read_json(data / "cetr-lambda.json"):
         drawn["cetr-lambda"] = figures.cetr_lambda(sweep)
-    if page := _read(data / "cetr-page.json"):
+    if page := _read_json(data / "cetr-page.json"):
         drawn["cetr-page"] = figures.cetr_page(page)
     if (data / "benchmark.json").is_file():
         result = Benchmark.load(data / "benchmark.json")
@@ -113,7 +113,7 @@ def _measure_lambda(pages: Corpus, target: Path) -> None:
     _write(target, {"corpus": corpus.name, "fingerprint": corpus.fingerprint, **found})
 
 
-def _read(path: Path) -> Any:
+def _read_json(path: Path) -> Any:
     if not path.is_file():
         return None
     try:

@@ -87,15 +87,15 @@ def bench(pages: list[tuple[str, bytes]], workers: int, rounds: int, folder: Pat
     begins = range(0, once.stat().st_size, PART_BYTES)
     parts = [Part(once, begin, begin + PART_BYTES) for begin in begins]
     process_part(RECIPE, Part(once, 0, 1))  # what is read once is no cost of a page
-    alone = _alone(parts[::2])
-    start = _ingested(one, 1, workers)
-    ingestion = _ingested(path, rounds * len(pages), workers)
-    alone += _alone(parts[1::2])
+    alone = _time_alone(parts[::2])
+    start = _time_ingestion(one, 1, workers)
+    ingestion = _time_ingestion(path, rounds * len(pages), workers)
+    alone += _time_alone(parts[1::2])
     extraction, line = (_together(list(runs)) for runs in zip(*alone, strict=True))
     return Result(workers, extraction, line, start, ingestion)
 
 
-def _alone(parts: list[Part]) -> list[tuple[Run, Run]]:
+def _time_alone(parts: list[Part]) -> list[tuple[Run, Run]]:
     """Time extraction, and all but storing, in this process, part by part in turns, so that a busy
     machine affects both."""
     runs = []
@@ -138,7 +138,7 @@ def _again(page: tuple[str, bytes], number: int) -> tuple[str, bytes]:
     return other.geturl(), html.replace(b"</p>", b" Report %d.</p>" % number)
 
 
-def _ingested(path: Path, pages: int, workers: int) -> Run:
+def _time_ingestion(path: Path, pages: int, workers: int) -> Run:
     file = path.with_suffix(".sqlite")
     with open_database(f"sqlite:///{file}") as database, timed(pages) as ingestion:
         Ingestion(database, RECIPE, workers=workers).run([path])

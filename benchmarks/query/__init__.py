@@ -79,7 +79,7 @@ def _company(draw: random.Random) -> str:
     return draw.choice(names[:20] if draw.random() < 0.5 else names)
 
 
-def _ten(draw: random.Random) -> list[str]:
+def _draw_names(draw: random.Random) -> list[str]:
     return draw.sample(companies()[:50], 5) + draw.sample(companies()[50:], 5)
 
 
@@ -94,13 +94,15 @@ QUESTIONS: dict[str, Question] = {
     "daily series of a company": lambda d, r: queries.mention_counts(
         d, "day", company=_company(r), scope=YEAR
     ),
-    "share of voice of 10 companies": lambda d, r: queries.share_of_voice(d, _ten(r), scope=YEAR),
+    "share of voice of 10 companies": lambda d, r: queries.share_of_voice(
+        d, _draw_names(r), scope=YEAR
+    ),
     "latest 50 articles with snippets": lambda d, r: queries.company_articles(
         d, _company(r), limit=50
     ),
     "full-text search": lambda d, r: queries.search(d, _words(r), limit=50),
     "share of voice by week": lambda d, r: queries.share_of_voice(
-        d, _ten(r), by="week", scope=YEAR
+        d, _draw_names(r), by="week", scope=YEAR
     ),
     "monthly series with stories": lambda d, r: queries.mention_counts(
         d, "month", company=_company(r), scope=YEAR, stories=True

@@ -36,7 +36,7 @@ _PLACE = f"{_DAY}, source_id, language"
 _SEARCH_KEY = f"minute << {NUMBER_BITS} | id"
 
 
-def _following() -> Iterator[str]:
+def _rollup_statements() -> Iterator[str]:
     """Yield the statements that fill the tables which follow from the others."""
     for table, keys, source, sums in (
         ("daily_totals", "day, read", f"{_DAY}, count(*)", _ALL_SUMS),
@@ -81,7 +81,7 @@ def load(file: Path, articles: int) -> None:
     _insert(connection, "companies", enumerate(companies(), 1))
     _insert(connection, "coverage", _coverage(numbers.values()))
     _articles(connection, iter(NewsYear(articles)), numbers, run)
-    for statement in _following():
+    for statement in _rollup_statements():
         connection.execute(statement)
     connection.execute("COMMIT")
     connection.close()

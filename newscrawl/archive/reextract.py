@@ -67,7 +67,7 @@ class PendingCapture:
     stored: StoredVersion | None
 
 
-Read = list[tuple[Document, Origin] | None]
+ReadDocuments = list[tuple[Document, Origin] | None]
 
 
 class Reextraction:
@@ -119,7 +119,7 @@ class Reextraction:
         done = 0 if dry_run else self.done_before
         on_progress(done)
         intake = IngestionWriter(self._database, "reextracted")
-        work = partial(_read, self._config)
+        work = partial(_read_captures, self._config)
         pool = open_pool(work, workers, preload=PRELOAD, files=self._config.files)
         try:
             for wanted, read in results_by_item(pool, self._parts(done)):
@@ -216,10 +216,10 @@ def _with_urls(spots: Sequence[CaptureLocation]) -> Iterator[tuple[CaptureLocati
             continue
 
 
-def _read(config: ReadingConfig, captures: Sequence[PendingCapture]) -> Read:
+def _read_captures(config: ReadingConfig, captures: Sequence[PendingCapture]) -> ReadDocuments:
     """Return the document of each capture, None for a capture without article."""
     processor = processor_for(config)
-    found: Read = []
+    found: ReadDocuments = []
     for wanted in captures:
         try:
             capture = read_at(wanted.spot.path, wanted.spot.offset, max_bytes=config.max_bytes)
@@ -235,7 +235,7 @@ def _read(config: ReadingConfig, captures: Sequence[PendingCapture]) -> Read:
 
 
 def _compare(
-    captures: Sequence[PendingCapture], read: Read
+    captures: Sequence[PendingCapture], read: ReadDocuments
 ) -> tuple[list[Change], list[tuple[Document, Origin]]]:
     """Return the changes, and the documents to store."""
     changes: list[Change] = []

@@ -118,7 +118,7 @@ def remote_files(url: str) -> list[RemoteFile]:
         raise ArchiveError(
             f"can't list {public_url(url)}: a web server has no list of files, name each WARC file"
         )
-    files = retried(lambda: _listed(url), f"can't list {public_url(url)}", _LIST_ATTEMPTS)
+    files = retried(lambda: _list_files(url), f"can't list {public_url(url)}", _LIST_ATTEMPTS)
     if not files:
         raise ArchiveError(f"no WARC file (*.warc.gz, *.warc) at {public_url(url)}")
     return files
@@ -128,7 +128,7 @@ def _is_warc(url: str) -> bool:
     return urlsplit(url).path.endswith(SUFFIXES)
 
 
-def _listed(url: str) -> list[RemoteFile]:
+def _list_files(url: str) -> list[RemoteFile]:
     system = file_system(url)
     if urlsplit(url).scheme.lower() in _WEB:
         size = system.info(url).get("size")

@@ -89,7 +89,7 @@ def decoded_body(capture: Capture, *, limit: int = MAX_BYTES) -> bytes:
         raise ContentError(f"{capture.url} is compressed {len(codings)} times")
     body = capture.body
     for coding in reversed(codings):
-        body = _decompressed(body, coding, limit)
+        body = _decompress(body, coding, limit)
     if len(body) > limit:
         raise ContentError(f"{capture.url} holds more than {limit} bytes")
     return body
@@ -100,7 +100,7 @@ def _codings(capture: Capture, name: str) -> list[str]:
     return [coding for coding in named if coding not in {"", "identity"}]
 
 
-def _decompressed(body: bytes, coding: str, limit: int) -> bytes:
+def _decompress(body: bytes, coding: str, limit: int) -> bytes:
     decompressor = _DECOMPRESSORS.get(coding)
     if decompressor is None or not body:
         return body
@@ -206,7 +206,7 @@ class WarcReader:
             if self._stop is not None and self.position >= self._stop:
                 return
             self.records += 1
-            found = self._read(record)
+            found = self._read_capture(record)
             if found is not None:
                 yield ArchivedCapture(offset=self.position, capture=found)
             elif self._is_endless(record, size):
@@ -233,7 +233,7 @@ class WarcReader:
                         "decompress it with gunzip, or compress it again with warcio recompress"
                     )
 
-    def _read(self, record: WarcRecord) -> Capture | None:
+    def _read_capture(self, record: WarcRecord) -> Capture | None:
         """Return the capture of a response; None for other and for unreadable records."""
         if record.record_type != WarcRecordType.response:
             return None

@@ -307,7 +307,7 @@ def _show_quarantined(request: QueryContext, limit: int) -> None:
             Column(key="characters", heading="characters", number=True),
         ]
         for record, row in zip(records, rows, strict=True):
-            record["article"] = _quarantined(row)
+            record["article"] = _revision_text(row)
             record["characters"] = f"{row.before:,} → {row.after:,}"
     note = f"{len(rows):,} shown of {number:,} in the quarantine" if len(rows) < number else ""
     render(records, columns, request.output_format, title="In the quarantine", note=note)
@@ -316,7 +316,7 @@ def _show_quarantined(request: QueryContext, limit: int) -> None:
         raise typer.Exit(1)
 
 
-def _quarantined(row: "QuarantineRow") -> "Text":
+def _revision_text(row: "QuarantineRow") -> "Text":
     """Return the headline, the one that would replace it, why it does not, and the URL."""
     from rich.text import Text
 

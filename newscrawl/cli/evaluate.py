@@ -377,7 +377,7 @@ def evaluate_mentions(
     if corpus is None:
         write_note(f"{len(labels)} labelled texts of real news skipped: give --corpus DIR")
     else:
-        judged = _judged(companies, labels, corpus)
+        judged = _judge_texts(companies, labels, corpus)
         kinds |= {"real": _real_rows(judged), "rule": _rule_rows(judged)}
         if worst:
             _write_worst(judged, worst)
@@ -447,7 +447,7 @@ def _written_rows(companies: "Companies", texts: "Sequence[LabelledText]") -> li
     ]
 
 
-def _judged(
+def _judge_texts(
     companies: "Companies", labels: "Iterable[ArticleLabels]", corpus: "Corpus"
 ) -> "list[JudgedText]":
     from newscrawl.training.mention_score import join_texts, judge

@@ -59,17 +59,19 @@ class Explainer:
         Raises UnexplainedError.
         """
         with self._lock:
-            explained = self._fetched(urls[0]) if fetch_anew else self._archived(urls)
+            explained = (
+                self._explain_fetched(urls[0]) if fetch_anew else self._explain_archived(urls)
+            )
             return ExplainedDocument(render(explained, asked))
 
-    def _fetched(self, url: str) -> Explanation:
+    def _explain_fetched(self, url: str) -> Explanation:
         try:
             page = fetch(url, fetch_policy())
         except FetchError as error:
             raise UnexplainedError(f"{error}.") from error
         return explain(page.body, page.url, encoding=page.encoding)
 
-    def _archived(self, urls: Sequence[str]) -> Explanation:
+    def _explain_archived(self, urls: Sequence[str]) -> Explanation:
         if self._folder is None:
             raise UnexplainedError(
                 "There is no archive of pages: set NEWSCRAWL_ARCHIVE to its folder."

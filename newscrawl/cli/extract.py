@@ -117,7 +117,7 @@ def read_page(name: str, *, allow_private: bool = False) -> NamedPage:
     """Return the page of a URL, fetched as by a crawl, of a file, or for "-" of standard input;
     raise FetchError or InputError."""
     if not name.lower().startswith(("http://", "https://")):
-        return NamedPage(html=_text_of(_read(name), name))
+        return NamedPage(html=_text_of(_read_input(name), name))
     from newscrawl.sources.fetcher import fetch
 
     fetched = fetch(name, fetch_policy(allow_private=allow_private))
@@ -135,7 +135,7 @@ def _text_of(html: bytes, name: str) -> bytes:
     return html
 
 
-def _read(name: str) -> bytes:
+def _read_input(name: str) -> bytes:
     if not name:
         raise InputError(f"can't read {name!r}: an empty name. {_GIVE}")
     if scheme := _SCHEME.match(name):
@@ -150,13 +150,13 @@ def _read(name: str) -> bytes:
     except OSError as error:
         raise InputError(f"can't read {name!r}: {error.strerror}. {_GIVE}") from error
     if html.startswith(GZIP):
-        html = _unpacked(html, name, limit)
+        html = _unpack(html, name, limit)
     if len(html) > limit:
         raise InputError(f"{name!r} is larger than {limit / 2**20:g} MiB: not an article's page")
     return html
 
 
-def _unpacked(packed: bytes, name: str, limit: int) -> bytes:
+def _unpack(packed: bytes, name: str, limit: int) -> bytes:
     """Return the content of a gzip file, up to just over the limit."""
     try:
         return zlib.decompressobj(wbits=31).decompress(packed, limit + 1)

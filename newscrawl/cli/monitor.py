@@ -101,7 +101,7 @@ def monitor(
             once=once,
             pause=_seconds("NEWSCRAWL_MONITOR_PAUSE"),
             inspect=Inspector(store, [one.slug for one in chosen], channels),
-            prune=_pruning(store),
+            prune=_daily_pruning(store),
         )
         failed = _run(store, url, plan)
     if once and failed:
@@ -140,7 +140,7 @@ def _run(store: "Database", url: str, plan: "MonitorPlan") -> bool:
     return bool(monitor.failed)
 
 
-def _pruning(store: "Database") -> "Callable[[Callable[[], bool]], None]":
+def _daily_pruning(store: "Database") -> "Callable[[Callable[[], bool]], None]":
     """Return the daily pruning of the database; raise SettingError for an invalid time."""
     from newscrawl.cli.database import retention_time
     from newscrawl.storage.retention import prune_daily
@@ -427,7 +427,7 @@ def _columns(moment: datetime) -> "tuple[Column, ...]":
 
     return (
         Column(key="source", heading="source", wide=True),
-        Column(key="health", heading="health", show=_coloured),
+        Column(key="health", heading="health", show=_colour),
         Column(key="last_start", heading="crawled", show=lambda at: _ago(at, moment)),
         Column(key="new_hour", heading="1 h", number=True),
         Column(key="new_day", heading="24 h", number=True),
@@ -508,7 +508,7 @@ def _ago(value: object, moment: datetime) -> str:
     return f"{seconds:.0f} s ago"
 
 
-def _coloured(value: object) -> "Text":
+def _colour(value: object) -> "Text":
     from rich.text import Text
 
     return Text(_words(str(value)), style=_HEALTH_COLOURS[str(value)])

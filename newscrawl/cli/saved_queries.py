@@ -57,7 +57,7 @@ def add(
 
     made_by = _who(who)
     with open_for_reading(database) as store:
-        stored = add_query(store, name, text, made_by, taken=_registered(companies))
+        stored = add_query(store, name, text, made_by, taken=_reserved_names(companies))
         _count(store, stored)
 
 
@@ -127,7 +127,7 @@ def rename(
     made_by = _who(who)
     with open_for_reading(database) as store:
         stored = find_query(store, name).name
-        now = rename_query(store, stored, new_name, made_by, taken=_registered(companies))
+        now = rename_query(store, stored, new_name, made_by, taken=_reserved_names(companies))
     write_note(f"{stored}: now {now}.")
 
 
@@ -163,7 +163,7 @@ def _who(given: str | None) -> str:
     return made_by
 
 
-def _registered(companies: "Path | None") -> list[str]:
+def _reserved_names(companies: "Path | None") -> list[str]:
     """Return the names that a query may not have: companies, their aliases, and groups."""
     registry = companies_from(companies)
     names = [*registry.structure.groups]

@@ -26,8 +26,8 @@ from newscrawl.cli.output import Column, progress, render, write_note
 if TYPE_CHECKING:
     from newscrawl.cluster import Workers
     from newscrawl.training.corpus import Corpus, Split
-    from newscrawl.training.examples import Example, Scored
-    from newscrawl.training.kinds import Rejected
+    from newscrawl.training.examples import Example, ExampleScore
+    from newscrawl.training.kinds import PageRejection
     from newscrawl.training.limits import LimitsFit, Plan, Vectors
     from newscrawl.training.network import Compared
     from newscrawl.training.pso import Generation
@@ -393,7 +393,7 @@ def train_kinds(task: TrainingTask) -> None:
     write_note(f"{path} written")
 
 
-def _show_rejected(rejected: "Sequence[Rejected]", form: Format, *, title: str) -> None:
+def _show_rejected(rejected: "Sequence[PageRejection]", form: Format, *, title: str) -> None:
     """Show how many of the pages that declare nothing are rejected, by probability and type."""
     counts: dict[tuple[float, str], list[bool]] = defaultdict(list)
     for each in rejected:
@@ -450,7 +450,7 @@ def train_trees(task: TrainingTask, model: "TreesName") -> None:
     write_note(f"{task.output} written for comparison, and {beside.name} with where it comes from")
 
 
-def _show_unseen(scored: "Sequence[Scored]", form: Format, *, title: str) -> None:
+def _show_unseen(scored: "Sequence[ExampleScore]", form: Format, *, title: str) -> None:
     """Show means over pages by threshold and set; daniel by language too."""
     from newscrawl.training.examples import by_group
 

@@ -238,16 +238,16 @@ class Listings:
         """
         frontier = self._session.frontier
         if not frontier.careful and not listing.known.failures:
-            async for request in self._read(response, listing, body_hash):
+            async for request in self._read_listing(response, listing, body_hash):
                 yield request
             return
         async with self._one_at_a_time:
             await self._session.writer.do(frontier.record_failure, listing.known.id)
             listing = replace(listing, is_failure_recorded=True)
-            async for request in self._read(response, listing, body_hash):
+            async for request in self._read_listing(response, listing, body_hash):
                 yield request
 
-    async def _read(
+    async def _read_listing(
         self, response: Response, listing: _Listing, body_hash: str
     ) -> AsyncIterator[Request]:
         try:

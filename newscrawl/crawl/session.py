@@ -149,7 +149,7 @@ class CrawlSession:
         slug = spider.source.slug
         try:
             with interruptible(), ExitStack() as on_failure:
-                database = self._registered(settings["NEWSCRAWL_DATABASE_URL"], spider.source)
+                database = self._register_source(settings["NEWSCRAWL_DATABASE_URL"], spider.source)
                 on_failure.callback(database.close)
                 self.memory = memory_of(database, slug)
                 # A crawl of the monitor takes no lease: the monitor has it.
@@ -168,7 +168,7 @@ class CrawlSession:
         if self._database is None or self.spider is None:
             raise RuntimeError("no database is open")
         with interruptible():
-            return self._started(self._database, self.spider.source.slug)
+            return self._start_run(self._database, self.spider.source.slug)
 
     def start_run_without_storage(self) -> None:
         """Start a run in a temporary database, for a crawl without StoragePipeline: its articles go
@@ -176,8 +176,10 @@ class CrawlSession:
         if self.spider is None:
             raise RuntimeError("only a source of the registry has a queue")
         folder = tempfile.TemporaryDirectory(prefix="newscrawl-")
-        database = self._registered(f"sqlite:///{Path(folder.name, 'queue')}", self.spider.source)
-        self._started(database, self.spider.source.slug)
+        database = self._register_source(
+            f"sqlite:///{Path(folder.name, 'queue')}", self.spider.source
+        )
+        self._start_run(database, self.spider.source.slug)
 
         def close() -> None:
             self.writer.close()
@@ -191,14 +193,14 @@ class CrawlSession:
         if self._lease is not None:
             self._lease.release()
 
-    def _registered(self, url: str, source: Source) -> Database:
+    def _register_source(self, url: str, source: Source) -> Database:
         database = open_database(url, cache=SQLITE_CACHE)
         database.register_source(
             source.slug, source.name, source.country, source.languages[0], source.home
         )
         return database
 
-    def _started(self, database: Database, slug: str) -> CrawlRun:
+    def _start_run(self, database: Database, slug: str) -> CrawlRun:
         number = database.start_run(slug)
         frontier = open_frontier(database, slug, number, schedule_of(self._crawler.settings))
         frontier = replace(frontier, clock=self.clock, began=self.clock())

@@ -177,7 +177,7 @@ def _endpoint(question: Question) -> Callable[..., Any]:
     def endpoint(**values: Any) -> Any:
         given = {name: values[shown] for name, shown in names.items()}
         if question.daily or given.get("by"):
-            given["scope"] = _bounded(given["scope"], given.get("by", "day"))
+            given["scope"] = _with_first_day(given["scope"], given.get("by", "day"))
         answer = question.ask(**given)
         if question.missing and not answer:
             raise HTTPException(404, question.missing)
@@ -206,7 +206,7 @@ def _parameter(question: Question, parameter: Parameter) -> Parameter:
     return parameter.replace(annotation=annotation, default=default, kind=Parameter.KEYWORD_ONLY)
 
 
-def _bounded(scope: Scope, by: str) -> Scope:
+def _with_first_day(scope: Scope, by: str) -> Scope:
     """Return the scope with a first day, where there would be a row for each period since the
     first crawl; raise QuestionError where there would be too many hours."""
     last = scope.until or (scope.now or datetime.now(UTC)).date()

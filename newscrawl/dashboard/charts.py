@@ -118,7 +118,7 @@ def over_time(
         return _whole(whole, filters)
     biggest = sorted(groups, key=lambda group: -number(group.hits, filters.count))
     keys = [group.key for group in biggest if number(group.hits, filters.count)][:MAX_PARTS]
-    parts = [_counts(database, name, _narrowed(filters, key)) for key in keys]
+    parts = [_counts(database, name, _filters_of_part(filters, key)) for key in keys]
     rows = []
     for i, total in enumerate(whole):
         values = [number(part[i].hits, filters.count) for part in parts]
@@ -172,7 +172,7 @@ def _row(count: MentionCount, filters: Filters, values: tuple[int, ...]) -> Row:
     return Row(first_day(count.key), label(count.key, filters.by), covered)
 
 
-def _narrowed(filters: Filters, key: str) -> Filters:
+def _filters_of_part(filters: Filters, key: str) -> Filters:
     """Return the filters of one of the parts."""
     match filters.split:
         case "source":

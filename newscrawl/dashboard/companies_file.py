@@ -194,9 +194,9 @@ def registry_of(file: CompaniesFile | None) -> Companies:
     """Return the companies in use: the bundled ones and those of the file, which may not exist
     yet; raise CompaniesFileError for a faulty file."""
     if file is None or not file.path.exists():
-        return _loaded(None, ())
+        return _load_companies(None, ())
     try:
-        return _loaded(file.path, tuple(registry_content(file.path)))
+        return _load_companies(file.path, tuple(registry_content(file.path)))
     except CompaniesError as error:
         raise CompaniesFileError(str(error)) from error
     except OSError as error:
@@ -204,24 +204,24 @@ def registry_of(file: CompaniesFile | None) -> Companies:
 
 
 @lru_cache(maxsize=2)
-def _loaded(path: Path | None, _content: tuple[bytes, ...]) -> Companies:
+def _load_companies(path: Path | None, _content: tuple[bytes, ...]) -> Companies:
     return load_companies(path)
 
 
 def _validate(text: str) -> None:
     """Raise CompaniesFileError with fault and advice for a text that can't be used."""
-    with _written(text) as file:
+    with _temporary_file(text) as file:
         read_companies(file)
 
 
 def single_registry(definition: Definition) -> Companies:
     """Return a registry of this definition only; raise CompaniesFileError."""
-    with _written("\n".join(_entry("[[company]]", definition))) as file:
+    with _temporary_file("\n".join(_entry("[[company]]", definition))) as file:
         return load_companies(file, alone=True)
 
 
 @contextmanager
-def _written(text: str) -> Iterator[Path]:
+def _temporary_file(text: str) -> Iterator[Path]:
     """Yield a file of this text; raise CompaniesFileError for a CompaniesError within."""
     with TemporaryDirectory(prefix="newscrawl-registry-") as folder:
         file = Path(folder, "companies.toml")

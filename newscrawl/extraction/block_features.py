@@ -162,7 +162,7 @@ def block_features(candidates: Candidates, features: Features, metadata: Metadat
 def _as_columns(columns: dict[str, NDArray[Any]], rows: int) -> NDArray[np.float32]:
     """Put the columns side by side; of unbounded values take the logarithms."""
     table = np.concatenate(list(columns.values()), dtype=np.float32).reshape(len(columns), rows)
-    unbounded = _unbounded(tuple(columns))
+    unbounded = _unbounded_columns(tuple(columns))
     values = table.take(unbounded, axis=0)
     np.maximum(values, 0, out=values)
     table[unbounded] = np.log1p(values, out=values)
@@ -170,7 +170,7 @@ def _as_columns(columns: dict[str, NDArray[Any]], rows: int) -> NDArray[np.float
 
 
 @lru_cache(maxsize=4)
-def _unbounded(names: tuple[str, ...]) -> NDArray[np.int64]:
+def _unbounded_columns(names: tuple[str, ...]) -> NDArray[np.int64]:
     return np.array([place for place, name in enumerate(names) if name in _UNBOUNDED])
 
 

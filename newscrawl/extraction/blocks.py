@@ -550,7 +550,7 @@ def without_repetitions(page: BlockPage, kept: NDArray[np.bool_]) -> NDArray[np.
     texts = [
         raw if times[head] == 1 else letters_of(raw) for head, raw in zip(heads, raws, strict=True)
     ]
-    repeated = _repeated(texts, [raw.count(" ") + 1 for raw in raws])
+    repeated = _find_repetitions(texts, [raw.count(" ") + 1 for raw in raws])
     result = kept.copy()
     result[[place for place, again in zip(places, repeated, strict=True) if again]] = False
     return result
@@ -567,7 +567,7 @@ def _heads(raw: tuple[str, ...], blocks: NDArray[np.int64]) -> list[str]:
     ]
 
 
-def _repeated(texts: list[str], words: list[int]) -> list[bool]:
+def _find_repetitions(texts: list[str], words: list[int]) -> list[bool]:
     """Return for each text whether it is a repetition."""
     long = [
         (len(text) // 2 if len(text) > LETTERS_A_WORD * count else count) >= MIN_ONCE

@@ -130,7 +130,7 @@ def _paragraphs(page: BlockPage, kept: NDArray[np.bool_]) -> list[str]:
     return [text for text in texts if text]
 
 
-def _combined(threshold: float) -> Callable[[ParsedPage], Body]:
+def _combined_method(threshold: float) -> Callable[[ParsedPage], Body]:
     def method(page: ParsedPage) -> Body:
         if stated := text_of_json_ld(page.metadata, page.blocks):
             return Body(stated, CONFIDENCE_IN_JSON_LD)
@@ -230,9 +230,9 @@ def _cetr(variant: cetr.Variant) -> Callable[[ParsedPage], Body]:
 
 
 METHODS: Final[dict[str, Callable[[ParsedPage], Body]]] = {
-    "combined": _combined(BALANCED),
-    "combined-precision": _combined(FOR_PRECISION),
-    "combined-recall": _combined(FOR_RECALL),
+    "combined": _combined_method(BALANCED),
+    "combined-precision": _combined_method(FOR_PRECISION),
+    "combined-recall": _combined_method(FOR_RECALL),
     "fe": _fe,
     "pr": _pr,
     "tb": _tb,
@@ -240,4 +240,4 @@ METHODS: Final[dict[str, Callable[[ParsedPage], Body]]] = {
 }
 
 # What "combined" takes from a page that isn't an article.
-of_other_page: Final = _combined(FOR_OTHER_PAGES)
+of_other_page: Final = _combined_method(FOR_OTHER_PAGES)

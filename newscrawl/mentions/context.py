@@ -80,7 +80,7 @@ class ContextFinder:
         owners: dict[_Pattern, dict[int, int]] = defaultdict(dict)
         for index, company in enumerate(companies):
             if company.context:
-                for word, weight, languages in _weighted(company.context, words):
+                for word, weight, languages in _weight_words(company.context, words):
                     for pattern in _patterns(word, languages):
                         owners[pattern][index] = weight
         self._patterns = list(owners)
@@ -147,7 +147,7 @@ def _is_spaced(letter: str) -> bool:
     return letter.isalnum() and ord(letter) < 0x2E80
 
 
-def _weighted(
+def _weight_words(
     context: Iterable[str], words: Vocabulary
 ) -> Iterable[tuple[str, int, frozenset[str]]]:
     """Yield context words with their weight (those with a capital weigh double) and languages."""

@@ -153,14 +153,14 @@ def spellings(form: str) -> set[str]:
     if not form.isascii() and any(script(letter) == "han" for letter in form):
         joined |= {form.translate(_TO_TRADITIONAL), form.translate(_TO_SIMPLIFIED)}
     accented = joined | {without_accents(spelling) for spelling in joined}
-    accented |= {_transcribed(spelling) for spelling in joined}
+    accented |= {_transcribe(spelling) for spelling in joined}
     cased = set()
     for spelling in accented:
         cased |= _cases(spelling)
     return cased
 
 
-def _transcribed(form: str) -> str:
+def _transcribe(form: str) -> str:
     if form.isascii():
         return form
     for umlaut, letters in _UMLAUTS.items():

@@ -63,7 +63,7 @@ class Matcher:
 
     @cached_property
     def _related(self) -> dict[int, list[int]]:
-        return _related(self._companies)
+        return _find_relatives(self._companies)
 
     def find(
         self, text: str, title: str, language: str | None, source: str | None = None
@@ -88,7 +88,7 @@ class Matcher:
         if doubtful:
             context = self._article_context(content, certain, tickers, doubtful, language)
             context = replace(context, persons=frozenset(persons))
-            by_rule += self._supported(content, doubtful, context)
+            by_rule += self._find_supported(content, doubtful, context)
         found = [FoundName(c.form.company, c.start, c.end, rule, c) for c, rule in by_rule]
         found += [FoundName(hit.company, hit.start, hit.end, "ticker") for hit in tickers]
         evidence = evidence_of(article, found, language, self._words)
@@ -191,7 +191,7 @@ class Matcher:
             language=language,
         )
 
-    def _supported(
+    def _find_supported(
         self, text: str, doubtful: list[Place], context: MentionContext
     ) -> list[tuple[Candidate, str]]:
         found: list[tuple[Candidate, str]] = []
@@ -215,7 +215,7 @@ class Matcher:
             for rival in rivals
             if rival.form.text not in context.persons
             and len(rival.form.text) > 1
-            and times[rival.form] * self._inherited(rival, context) >= left[rival.form]
+            and times[rival.form] * self._count_inherited(rival, context) >= left[rival.form]
             and times[rival.form]
             and not self._neighbours.is_part_of_name(text, rival, context.language)
             and not self._is_common_noun(text, rival, context)
@@ -228,7 +228,7 @@ class Matcher:
             rival, context
         ) and self._neighbours.is_behind_article(text, rival, context.language)
 
-    def _inherited(self, rival: Candidate, context: MentionContext) -> int:
+    def _count_inherited(self, rival: Candidate, context: MentionContext) -> int:
         """Return the number of bare places that one supported place of a form may support."""
         doubtful = is_acronym(rival.form.text) or self._disambiguator.is_everyday(rival, context)
         return INHERITED_IN_DOUBT if doubtful else INHERITED
@@ -287,7 +287,7 @@ def _is_apposition(places: Sequence[Place], rivals: Place) -> bool:
     )
 
 
-def _related(companies: Sequence[Company]) -> dict[int, list[int]]:
+def _find_relatives(companies: Sequence[Company]) -> dict[int, list[int]]:
     """Return for each company the numbers of its owner and of the companies that it owns."""
     numbers = {company.name: number for number, company in enumerate(companies)}
     related: dict[int, list[int]] = defaultdict(list)

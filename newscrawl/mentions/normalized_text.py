@@ -91,7 +91,7 @@ def normalize(text: str, title: str = "") -> NormalizedText:
     if not original.isascii():
         for variant, plain in _ONE_FOR_ONE.items():
             spelled = spelled.replace(variant, plain)
-        spelled = _without_look_alikes(_narrowed(_without_surrogates(spelled)))
+        spelled = _without_look_alikes(_to_half_width(_without_surrogates(spelled)))
     elif "\t" in spelled:
         spelled = spelled.replace("\t", " ")
     # Where breaks come in pairs none is alone.
@@ -127,7 +127,7 @@ def _in_one_script(word: str) -> str:
     return word.translate(_TO_CYRILLIC if cyrillic else _TO_GREEK)
 
 
-def _narrowed(spelled: str) -> str:
+def _to_half_width(spelled: str) -> str:
     """Full-width letters as plain ones. Their bytes are looked for first, since a set of characters
     is found slowly."""
     encoded = spelled.encode()

@@ -14,8 +14,8 @@ from newscrawl.mentions.company import Company
 from newscrawl.mentions.forms import Form
 from newscrawl.mentions.matcher import Matcher
 from newscrawl.mentions.registry_cache import (
-    Compiled,
-    CompiledFile,
+    CompiledRegistry,
+    RegistryCache,
     compile_forms,
     content_digest,
 )
@@ -130,11 +130,11 @@ def load_companies(
     registries = [BUNDLED] if own is None else [own] if alone else [own, BUNDLED]
     with _garbage_collection_off():
         words = load_vocabulary()
-        kept = CompiledFile(registries, Path(cache) if cache is not None else None)
+        kept = RegistryCache(registries, Path(cache) if cache is not None else None)
         compiled = kept.read()
         if compiled is None:
             companies, groups = read_companies(own, alone=alone)
-            compiled = Compiled(companies, groups, compile_forms(companies))
+            compiled = CompiledRegistry(companies, groups, compile_forms(companies))
             kept.write(compiled)
         return Companies(compiled.companies, words, compiled.forms, compiled.groups)
 
@@ -165,11 +165,11 @@ def read_companies(
         if not companies:
             raise no_company(own)
         return companies, {} if alone else check_structure(file, companies)
-    companies = _merged(companies, _bundled())
+    companies = _merge_companies(companies, _load_bundled())
     return companies, check_structure(file, companies)
 
 
-def _bundled() -> tuple[Company, ...]:
+def _load_bundled() -> tuple[Company, ...]:
     return _read_bundled(content_digest([BUNDLED]))
 
 
@@ -182,7 +182,7 @@ def _read_bundled(_: str) -> tuple[Company, ...]:
     return tuple(entry.company for entry in entries)
 
 
-def _merged(own: Sequence[Company], bundled: Sequence[Company]) -> tuple[Company, ...]:
+def _merge_companies(own: Sequence[Company], bundled: Sequence[Company]) -> tuple[Company, ...]:
     """Return own companies before those bundled ones whose name they leave free."""
     claimed = {form for company in own for form in company.certain}
     names = {company.name.casefold() for company in own}

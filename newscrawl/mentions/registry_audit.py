@@ -131,7 +131,9 @@ def listed_companies(companies: Companies, file: Path) -> Iterator[ListedCompany
             )
         for row in rows:
             name = _without_legal_form(row["name"], words)
-            entry = entries.get(row.get("isin") or "") or _found(companies, row["name"], words)
+            entry = entries.get(row.get("isin") or "") or _find_company(
+                companies, row["name"], words
+            )
             yield ListedCompany(
                 country=row["country"],
                 size=row.get("size") or "unknown",
@@ -141,7 +143,7 @@ def listed_companies(companies: Companies, file: Path) -> Iterator[ListedCompany
             )
 
 
-def _found(companies: Companies, name: str, words: Vocabulary) -> str | None:
+def _find_company(companies: Companies, name: str, words: Vocabulary) -> str | None:
     """Return the company that a registrar's name means: no more than legal forms may follow it."""
     for mention in companies.find(name)[:1]:
         rest = name[mention.end :].replace(",", " ").replace("(publ)", " ").split()

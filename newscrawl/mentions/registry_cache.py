@@ -44,7 +44,7 @@ _SOURCES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Compiled:
+class CompiledRegistry:
     """Companies, the companies of each group, and the forms by spelling."""
 
     companies: tuple[Company, ...]
@@ -108,7 +108,7 @@ def _digest(contents: Iterable[bytes]) -> str:
 _CODE = _digest(files(__package__).joinpath(name).read_bytes() for name in _SOURCES)
 
 
-class CompiledFile:
+class RegistryCache:
     """The cache file of registries that are used together; does nothing for small ones."""
 
     def __init__(self, registries: Sequence[Path], folder: Path | None = None) -> None:
@@ -125,20 +125,20 @@ class CompiledFile:
         contents += [str(len(registries)).encode(), _CODE.encode()]
         return self._folder / f"companies-{_digest(contents)[:32]}.json"
 
-    def read(self) -> Compiled | None:
+    def read(self) -> CompiledRegistry | None:
         """Return the compiled registry; None if it is missing or can't be used."""
         if self._path is None:
             return None
         try:
             with self._path.open("rb") as lines:
-                return _compiled(json.loads(line) for line in lines)
+                return _parse_lines(json.loads(line) for line in lines)
         except FileNotFoundError:
             return None
         except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
             logger.debug("%s is not used: %s", self._path, error)
             return None
 
-    def write(self, compiled: Compiled) -> None:
+    def write(self, compiled: CompiledRegistry) -> None:
         """Write the file atomically; a folder that can't be written to is only logged."""
         if self._path is None:
             return
@@ -175,7 +175,7 @@ def cache_folder() -> Path:
         return Path(os.devnull) / "newscrawl"
 
 
-def _plain(compiled: Compiled) -> Iterator[Any]:
+def _plain(compiled: CompiledRegistry) -> Iterator[Any]:
     """Yield lists and texts only: the groups and the number of each kind of row, then the rows and
     the spellings, some hundred at a time. A stem's pattern is written as its source."""
     forms: dict[Form, int] = {}
@@ -206,7 +206,7 @@ def _row(company: Company) -> dict[str, Any]:
     return {key: value for key, value in row.items() if value} | {"facts": dict(company.facts)}
 
 
-def _compiled(lines: Iterator[Any]) -> Compiled:
+def _parse_lines(lines: Iterator[Any]) -> CompiledRegistry:
     head: dict[str, Any] = next(lines, {})
     companies, forms = (
         chain.from_iterable(islice(lines, -(-count // _ROWS))) for count in head["rows"][:2]
@@ -222,7 +222,7 @@ def _compiled(lines: Iterator[Any]) -> Compiled:
     if [len(known), len(alone), len(by_spelling)] != head["rows"]:
         raise ValueError("lines are missing")
     groups = {name: tuple(members) for name, members in head["groups"].items()}
-    return Compiled(known, groups, by_spelling)
+    return CompiledRegistry(known, groups, by_spelling)
 
 
 def _forms_of_rows(rows: Iterable[Any], companies: int) -> Iterator[Form]:

@@ -420,16 +420,16 @@ def _names_of_all(
 def _check_exclusions(entry: Entry) -> None:
     company = entry.company
     forms = [company.name, *company.aliases, *company.ambiguous, *company.stems]
-    whole = {_folded(form) for form in forms}
-    held = [_folded(form.partition("*")[0]) for form in forms]
+    whole = {_fold(form) for form in forms}
+    held = [_fold(form.partition("*")[0]) for form in forms]
     for phrase in company.exclude:
-        if not any(form in _folded(phrase) for form in held):
+        if not any(form in _fold(phrase) for form in held):
             raise entry.error(
                 f'the excluded phrase "{phrase}" contains no form of "{company.name}"',
                 "write a phrase around a form, or leave it out",
                 key="exclude",
             )
-        if _folded(phrase.strip("*")) in whole:
+        if _fold(phrase.strip("*")) in whole:
             raise entry.error(
                 f'the excluded phrase "{phrase}" is a form itself',
                 "write a longer phrase",
@@ -437,7 +437,7 @@ def _check_exclusions(entry: Entry) -> None:
             )
 
 
-def _folded(phrase: str) -> str:
+def _fold(phrase: str) -> str:
     return phrase.lower().replace("-", " ").replace("’", "'")
 
 

@@ -82,16 +82,16 @@ class Tickers:
     def _hit(self, found: re.Match[str]) -> TickerHit | None:
         groups = found.groupdict()
         if groups.get("cash"):
-            return self._listed(found, "cash", "US")
+            return self._exchange_hit(found, "cash", "US")
         if groups.get("bloom"):
             known = groups["place"] in _COUNTRY
-            return self._listed(found, "bloom", groups["place"]) if known else None
+            return self._exchange_hit(found, "bloom", groups["place"]) if known else None
         if groups.get("ric"):
             known = groups["suffix"] in _COUNTRY
-            return self._listed(found, "ric", groups["suffix"]) if known else None
-        return self._listed(found, "symbol", groups["exchange"])
+            return self._exchange_hit(found, "ric", groups["suffix"]) if known else None
+        return self._exchange_hit(found, "symbol", groups["exchange"])
 
-    def _listed(self, found: re.Match[str], key: str, place: str | None) -> TickerHit | None:
+    def _exchange_hit(self, found: re.Match[str], key: str, place: str | None) -> TickerHit | None:
         listings = self._listings.get(found[key].partition(".")[0], [])
         country = _COUNTRY.get(place or "")
         if len(listings) > 1:

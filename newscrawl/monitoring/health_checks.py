@@ -71,7 +71,7 @@ _MAD_SIGMA = 1.4826
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class ArticleBaseline:
     """A number of articles, and its standard deviation."""
 
     number: float
@@ -83,7 +83,7 @@ class Expected:
         return articles < low and articles < self.number * ARTICLE_PART
 
 
-def expected_articles(history: Sequence[DailySourceStats], day: date) -> Expected | None:
+def expected_articles(history: Sequence[DailySourceStats], day: date) -> ArticleBaseline | None:
     """Return the new articles expected of a full day: the median of the same weekday, or of all
     days. Days without a successful run are left out. None where the history is too short."""
     known = [one for one in history if one.day < day and one.runs > one.failed_runs]
@@ -94,7 +94,7 @@ def expected_articles(history: Sequence[DailySourceStats], day: date) -> Expecte
     middle = median(numbers)
     spread = _MAD_SIGMA * median(abs(number - middle) for number in numbers)
     # Articles vary at least as much as in Poisson's distribution.
-    return Expected(middle, max(spread, sqrt(middle), 1.0))
+    return ArticleBaseline(middle, max(spread, sqrt(middle), 1.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,12 +232,12 @@ def check(record: SourceRecord, today: date) -> list[CheckResult]:
     checks: tuple[Callable[[SourceRecord, date], list[CheckResult]], ...] = (
         _unreachable,
         _feed_failed,
-        _blocked,
+        _check_blocking,
         _not_crawled,
         _missing,
         _stale,
-        _drifted,
-        _quarantined,
+        _check_drift,
+        _check_quarantine,
     )
     return [result for one in checks for result in one(record, today)]
 
@@ -280,7 +280,7 @@ def _feed_failed(record: SourceRecord, _today: date) -> list[CheckResult]:
     return [_result("feed_failed", record, note, facts)]
 
 
-def _blocked(record: SourceRecord, today: date) -> list[CheckResult]:
+def _check_blocking(record: SourceRecord, today: date) -> list[CheckResult]:
     state = _latest_state(record, today)
     if state == "blocked_by_robots":
         note = "robots.txt or the server refuses us"
@@ -343,7 +343,7 @@ def _stale(record: SourceRecord, today: date) -> list[CheckResult]:
     return [_result("stale", record, note, {"last_day": last.isoformat(), "expected": awaited})]
 
 
-def _drifted(record: SourceRecord, today: date) -> list[CheckResult]:
+def _check_drift(record: SourceRecord, today: date) -> list[CheckResult]:
     now = _latest_day(record, today, lambda one: one.read + one.dropped)
     if now is None:
         return []
@@ -358,7 +358,7 @@ def _drifted(record: SourceRecord, today: date) -> list[CheckResult]:
     ]
 
 
-def _quarantined(record: SourceRecord, _today: date) -> list[CheckResult]:
+def _check_quarantine(record: SourceRecord, _today: date) -> list[CheckResult]:
     """Find a source whose pages no longer hold their articles, or wait for a decision."""
     number = record.quarantined
     if number < MIN_QUARANTINED:

@@ -156,11 +156,11 @@ def purge(
     numbers = [one.article for one in forbidden]
     for start in range(0, len(numbers), REDUCED_AT_ONCE):
         chosen = numbers[start : start + REDUCED_AT_ONCE]
-        reduce_articles(database, dict(_reduced(database, chosen, companies)))
+        reduce_articles(database, dict(_reduce_documents(database, chosen, companies)))
         on_progress(len(chosen))
 
 
-def _reduced(
+def _reduce_documents(
     database: Database, numbers: Sequence[int], companies: Companies
 ) -> Iterator[tuple[int, Document]]:
     now = datetime.now(UTC)

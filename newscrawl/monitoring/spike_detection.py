@@ -143,7 +143,7 @@ def tail(count: int, mean: float, scatter: float) -> float:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Simulated:
+class DetectionRate:
     """A kind of company: the share of usual days that raised an alarm, and for each of TIMES
     the share of days with that many times the articles that raised one."""
 
@@ -154,7 +154,7 @@ class Simulated:
     found: tuple[float, ...]
 
 
-def simulate(days: int = 2000, seed: int = 1) -> list[Simulated]:
+def simulate(days: int = 2000, seed: int = 1) -> list[DetectionRate]:
     """Measure the rule on made-up companies; the same seed gives the same figures.
 
     A company is named about `mean` times on a working day and half as often on Saturdays and
@@ -164,7 +164,7 @@ def simulate(days: int = 2000, seed: int = 1) -> list[Simulated]:
     """
     dice = np.random.default_rng(seed)
     return [
-        Simulated(
+        DetectionRate(
             mean=mean,
             scatter=scatter,
             days=days,

@@ -13,7 +13,7 @@ from urllib.parse import urljoin, urlsplit
 
 from newscrawl.sources.feeds import Entry, Feed, FeedError
 from newscrawl.sources.fetcher import DisallowedError, Fetcher, FetchError, FetchResult
-from newscrawl.sources.front_pages import Home, classify_links, parse, read_home
+from newscrawl.sources.front_pages import HomePage, classify_links, parse, read_home
 from newscrawl.sources.registry import Source, SourceError
 from newscrawl.sources.sitemaps import Sitemap, SitemapError, parse_in_process, read_listing
 from newscrawl.sources.urls import site_name, web_url
@@ -57,7 +57,7 @@ class SiteProfile:
     `refused` has a line for each listing that the site names and that can't be used.
     """
 
-    home: Home
+    home: HomePage
     page: FetchResult
     listings: tuple[Listing, ...]
     refused: tuple[str, ...] = ()
@@ -90,7 +90,7 @@ def find(
 class _Search:
     """The state of a search: listings found and refused, number of fetches left."""
 
-    def __init__(self, fetcher: Fetcher, home: Home, on_fetch: Callable[[str], None]) -> None:
+    def __init__(self, fetcher: Fetcher, home: HomePage, on_fetch: Callable[[str], None]) -> None:
         self._fetcher = fetcher
         self._home = home
         self._on_fetch = on_fetch
@@ -102,11 +102,11 @@ class _Search:
     def all(self) -> None:
         """Read the listings that the site names, or else those at the usual paths."""
         for url in self._home.feeds:
-            self._read(url, "home page")
+            self._read_listing(url, "home page")
         for url in self._sitemaps_of_robots():
-            self._read(url, "robots.txt")
+            self._read_listing(url, "robots.txt")
         for url in self._home.sitemaps:
-            self._read(url, "home page")
+            self._read_listing(url, "home page")
         if not self._has("feed"):
             self._try(FEED_PLACES)
         if not self._has("sitemap", "news sitemap"):
@@ -118,13 +118,13 @@ class _Search:
 
     def _try(self, places: tuple[str, ...]) -> None:
         for place in places:
-            if self._read(urljoin(self._home.url, place), "usual place", report=False):
+            if self._read_listing(urljoin(self._home.url, place), "usual place", report=False):
                 return
 
     def _has(self, *kinds: ListingKind) -> bool:
         return any(listing.kind in kinds for listing in self.listings)
 
-    def _read(self, url: str, found: str, *, report: bool = True) -> bool:
+    def _read_listing(self, url: str, found: str, *, report: bool = True) -> bool:
         feeds = sum(listing.kind == "feed" for listing in self.listings)
         if url in self._seen or not self._left or (found == "home page" and feeds >= MAX_FEEDS):
             return False

@@ -105,7 +105,7 @@ def parse_feed(body: bytes, url: str, *, content_type: str | None = None) -> Fee
     if _ENTITY_DECLARATION.search(body.replace(b"\0", b"")):
         raise FeedError("declares XML entities, which are never expanded")
     repaired = repair_xml(decode_xml(body, content_type), _SHAPE)
-    parsed = _parsed(repaired.text.encode(), url)
+    parsed = _parse_feed(repaired.text.encode(), url)
     if not parsed.get("version") and not parsed.get("entries"):
         raise FeedError("is neither RSS nor Atom nor RDF")
     language = _language(parsed.feed.get("language"))
@@ -122,7 +122,7 @@ def parse_feed(body: bytes, url: str, *, content_type: str | None = None) -> Fee
     )
 
 
-def _parsed(body: bytes, url: str) -> Any:
+def _parse_feed(body: bytes, url: str) -> Any:
     """Return feedparser's result for a feed that is well-formed and in UTF-8."""
     try:
         # A stream, since feedparser opens bytes that look like a URL or a path.

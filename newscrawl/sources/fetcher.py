@@ -105,7 +105,7 @@ def get(url: str, policy: FetchPolicy, limit: int, *, cut: bool = False) -> Answ
     Raises FetchError.
     """
     parts = urlsplit(url)
-    sock = _connected(url, policy)
+    sock = _connect(url, policy)
     deadline = _Deadline(policy.timeout, sock)
     connection = http.client.HTTPConnection(parts.hostname or "", parts.port)
     try:
@@ -166,7 +166,7 @@ def _body(response: http.client.HTTPResponse, url: str, limit: int, *, cut: bool
     return bytes(body[:limit])
 
 
-def _connected(url: str, policy: FetchPolicy) -> socket.socket:
+def _connect(url: str, policy: FetchPolicy) -> socket.socket:
     """Return a connection to a public address of the host."""
     parts = urlsplit(url)
     host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)

@@ -65,7 +65,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Home:
+class HomePage:
     """The facts on a home page. `language` is ISO 639-1, `country` ISO 3166, both in lower case;
     `feeds` and `sitemaps` are URLs that have not been fetched."""
 
@@ -77,14 +77,14 @@ class Home:
     sitemaps: tuple[str, ...]
 
 
-def read_home(body: bytes, url: str, content_type: str | None = None) -> Home:
+def read_home(body: bytes, url: str, content_type: str | None = None) -> HomePage:
     """Parse a home page; facts that it doesn't state are None or empty."""
     tree = parse(body, content_type)
     language, region = _locale(_attribute(tree, "html", "lang"))
     if language is None or region is None:
         stated, other = _locale(_meta(tree, "og:locale"))
         language, region = language or stated, region or other
-    return Home(
+    return HomePage(
         url=url,
         name=_name(tree, url),
         language=language,
@@ -175,12 +175,12 @@ def _parts_of_title(tree: LexborHTMLParser, url: str) -> list[str]:
     """Return the parts of the title, first those that the host name contains."""
     title = tree.css_first("title")
     parts = [part for part in _TITLE_PARTS.split(title.text().strip() if title else "") if part]
-    host = _squeezed(urlsplit(url).hostname or "")
+    host = _squeeze(urlsplit(url).hostname or "")
     named = [part for part in parts if part.casefold().strip() not in _HOME_WORDS] or parts
-    return sorted(named, key=lambda part: not _squeezed(part) or _squeezed(part) not in host)
+    return sorted(named, key=lambda part: not _squeeze(part) or _squeeze(part) not in host)
 
 
-def _squeezed(text: str) -> str:
+def _squeeze(text: str) -> str:
     return "".join(filter(str.isalnum, text.casefold()))
 
 

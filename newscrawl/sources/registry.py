@@ -69,10 +69,10 @@ class Source:
         """Return the source with its dated URLs filled in for these days, without duplicates."""
         return replace(
             self,
-            feeds=_dated(self.feeds, days),
-            sitemaps=_dated(self.sitemaps, days),
-            news_sitemaps=_dated(self.news_sitemaps, days),
-            sections=_dated(self.sections, days),
+            feeds=_fill_dates(self.feeds, days),
+            sitemaps=_fill_dates(self.sitemaps, days),
+            news_sitemaps=_fill_dates(self.news_sitemaps, days),
+            sections=_fill_dates(self.sections, days),
         )
 
 
@@ -81,7 +81,7 @@ def load_sources(path: Path | None = None) -> tuple[Source, ...]:
 
     Raises SourceError if the file can't be read, and for the first invalid row.
     """
-    return _rows(path or files("newscrawl").joinpath("data", "sources.csv"), _read)
+    return _rows(path or files("newscrawl").joinpath("data", "sources.csv"), _read_rows)
 
 
 def _rows(
@@ -176,7 +176,7 @@ def _is_label(row: Mapping[str | None, str | list[str] | None]) -> bool:
 _LABELS = {"slug", "groups", "tier"}
 
 
-def _read(rows: "csv.DictReader[str]", file: str) -> tuple[Source, ...]:
+def _read_rows(rows: "csv.DictReader[str]", file: str) -> tuple[Source, ...]:
     if missing := [column for column in COLUMNS if column not in (rows.fieldnames or ())]:
         raise SourceError(
             f"{file}, row 1: lacks the column(s) {', '.join(missing)}; "
@@ -313,7 +313,7 @@ def _fill(template: str, day: date) -> str:
     )
 
 
-def _dated(templates: Iterable[str], days: Iterable[date]) -> tuple[str, ...]:
+def _fill_dates(templates: Iterable[str], days: Iterable[date]) -> tuple[str, ...]:
     written_out = [_fill(template, day) for day in days for template in templates]
     return tuple(dict.fromkeys(written_out))
 
@@ -334,7 +334,7 @@ def add_source(file: Path, source: Source) -> None:
     new = Path(name)
     try:
         with os.fdopen(descriptor, "wb") as stream:
-            stream.write(_extended(before, source))
+            stream.write(_extend_file(before, source))
             stream.flush()
             os.fsync(stream.fileno())
         load_sources(new)
@@ -348,7 +348,7 @@ def add_source(file: Path, source: Source) -> None:
         new.unlink(missing_ok=True)
 
 
-def _extended(before: bytes, source: Source) -> bytes:
+def _extend_file(before: bytes, source: Source) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     columns = _header(before)

@@ -99,10 +99,10 @@ def parse_sitemap(body: bytes, url: str) -> Sitemap:
     elif has_long_tag(text):
         sitemap = Sitemap(damage="has a tag longer than any real one")
     else:
-        sitemap = _read(text, url)
+        sitemap = _read_sitemap(text, url)
     if sitemap.damage is None or sitemap.damage.startswith("lists more"):
         return sitemap
-    repaired = _read(repair_xml(decode_xml(text), _SHAPE).text.encode(), url)
+    repaired = _read_sitemap(repair_xml(decode_xml(text), _SHAPE).text.encode(), url)
     if _size(repaired) <= _size(sitemap):
         return sitemap
     return replace(repaired, damage=f"{sitemap.damage}; it was repaired")
@@ -112,7 +112,7 @@ def _size(sitemap: Sitemap) -> int:
     return len(sitemap.entries) + len(sitemap.children)
 
 
-def _read(text: bytes, url: str) -> Sitemap:
+def _read_sitemap(text: bytes, url: str) -> Sitemap:
     """Parse a sitemap up to its end or to the first XML error."""
     found: dict[str, list[Entry]] = {"url": [], "sitemap": []}
     unusable, damage = 0, None

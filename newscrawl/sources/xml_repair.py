@@ -102,7 +102,7 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
-class Repaired:
+class RepairedMarkup:
     """Well-formed markup, and the number of items that were left out."""
 
     text: str
@@ -168,7 +168,7 @@ def repair_characters(text: str) -> str:
         parts = text.split("&")
         # Only the characters after an ampersand are matched, by a pattern of limited length.
         text = parts[0] + "".join(_from_ampersand(part) for part in parts[1:])
-        text = _PAIR.sub(_joined, text)
+        text = _PAIR.sub(_join_surrogates, text)
     return _FORBIDDEN.sub("", text)
 
 
@@ -178,7 +178,7 @@ def _from_ampersand(rest: str) -> str:
         return "&amp;" + rest
     after = rest[found.end() - 1 :]
     if found[3]:
-        return _named(found[3], found[0].endswith(";")) + after
+        return _resolve_entity(found[3], found[0].endswith(";")) + after
     number = int(found[1], 16) if found[1] else int(found[2])
     if number > 0x10FFFF:
         return "\ufffd" + after
@@ -188,7 +188,7 @@ def _from_ampersand(rest: str) -> str:
     return {"<": "&lt;", "&": "&amp;", ">": "&gt;"}.get(character, character) + after
 
 
-def _named(name: str, closed: bool) -> str:
+def _resolve_entity(name: str, closed: bool) -> str:
     if name in _XML_NAMES:
         return _XML_NAMES[name]
     character = html5.get(f"{name};") if closed else None
@@ -197,14 +197,14 @@ def _named(name: str, closed: bool) -> str:
     return character.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _joined(pair: re.Match[str]) -> str:
+def _join_surrogates(pair: re.Match[str]) -> str:
     return pair[0].encode("utf-16", "surrogatepass").decode("utf-16")
 
 
 # --- Markup -------------------------------------------------------------------------------------
 
 
-def repair_xml(text: str, shape: Shape) -> Repaired:
+def repair_xml(text: str, shape: Shape) -> RepairedMarkup:
     """Return well-formed markup: open elements are closed, end tags without an element are
     dropped."""
     writer = _Writer(shape)
@@ -215,7 +215,7 @@ def repair_xml(text: str, shape: Shape) -> Repaired:
             writer.end(token.name)
         else:
             writer.start(token)
-    return writer.finished()
+    return writer.finish()
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +257,7 @@ def _tokens(text: str) -> Iterator[_Tag | str]:
             yield some.replace("<", "&lt;").replace(">", "&gt;")
             place = until
             continue
-        skipped, literal = _skipped(text, place, ends)
+        skipped, literal = _skip_markup(text, place, ends)
         if literal:
             yield literal
         if skipped:
@@ -273,14 +273,14 @@ def _tokens(text: str) -> Iterator[_Tag | str]:
             place += 1
 
 
-def _skipped(text: str, place: int, ends: _Ends) -> tuple[int, str]:
+def _skip_markup(text: str, place: int, ends: _Ends) -> tuple[int, str]:
     """Return the end of a CDATA section, comment, declaration or instruction, and the text in it; 0
     if none begins there."""
     if text.startswith("<![CDATA[", place):
         end = ends.after("]]>", place + 9)
         if end < 0:
             return place + 9, ""  # never closed: its beginning is ignored
-        return end + 3, escaped(text[place + 9 : end])
+        return end + 3, escape_xml(text[place + 9 : end])
     if text.startswith("<!--", place):
         end = ends.after("-->", place + 4)
         return (place + 4 if end < 0 else end + 3), ""
@@ -296,7 +296,7 @@ def _skipped(text: str, place: int, ends: _Ends) -> tuple[int, str]:
     return 0, ""
 
 
-def escaped(text: str) -> str:
+def escape_xml(text: str) -> str:
     """Return a literal text escaped for XML."""
     plain = _FORBIDDEN.sub("", text)
     return plain.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
@@ -368,14 +368,14 @@ class _Writer:
                 self._is_over = depth == 0 and self._items > 0
                 return
 
-    def finished(self) -> Repaired:
+    def finish(self) -> RepairedMarkup:
         """End all open elements, and return the markup."""
         self._close(0)
         if self._root is None:
-            return Repaired("", self._dropped)
+            return RepairedMarkup("", self._dropped)
         self._attributes(self._root, {})  # for the prefixes that they use
-        head = f"<{self._root.name}{self._attributes(self._root, self._undeclared())}>"
-        return Repaired("".join((head, *self._out)), self._dropped)
+        head = f"<{self._root.name}{self._attributes(self._root, self._undeclared_prefixes())}>"
+        return RepairedMarkup("".join((head, *self._out)), self._dropped)
 
     def _push(self, name: str, local: str) -> None:
         self._note_prefix(name)
@@ -404,7 +404,7 @@ class _Writer:
             for name, value in found.items()
         )
 
-    def _undeclared(self) -> dict[str, str]:
+    def _undeclared_prefixes(self) -> dict[str, str]:
         """Return a namespace for each prefix in use; the root's own declarations have priority."""
         used = self._prefixes - {"xml", "xmlns"}
         return {

@@ -455,7 +455,7 @@ def _keep_revision(connection: Connection, record: Record, article_id: int) -> N
         "content_hash": old["content_hash"],
         "seen_at": old["revised_at"] or old["first_seen_at"],
         "replaced_at": record.seen_at,
-        "facts": quarantine.packed(old),
+        "facts": quarantine.pack_columns(old),
     }
     connection.execute(insert(Revision).values(version))
 

@@ -177,7 +177,7 @@ Written = SaveResult | UnstorableDocument | None
 
 
 @dataclass(frozen=True, slots=True)
-class _Incoming:
+class _BatchEntry:
     """A document to be stored, and its place in the batch."""
 
     place: int
@@ -202,7 +202,7 @@ def write_batch(database: Database, run_id: int, pages: Sequence[FinishedPage]) 
     for place, document in enumerate(one.document for one in pages):
         if document is not None:
             try:
-                incoming.append(_Incoming(place, document, record_of(document)))
+                incoming.append(_BatchEntry(place, document, record_of(document)))
             except UnstorableDocument as error:
                 written[place] = error
 
@@ -235,7 +235,7 @@ def _reason_of(saved: SaveResult) -> str:
     return "unchanged" if saved.again else saved.outcome
 
 
-def _without_copies(connection: Connection, incoming: Sequence[_Incoming]) -> list[Record]:
+def _without_copies(connection: Connection, incoming: Sequence[_BatchEntry]) -> list[Record]:
     """Return the documents' records; those of copies have only their URLs."""
     urls = (url for one in incoming if one.is_first for url in _addresses(one))
     stored = stored_urls(connection, urls)
@@ -247,7 +247,7 @@ def _without_copies(connection: Connection, incoming: Sequence[_Incoming]) -> li
     return records
 
 
-def _addresses(one: _Incoming) -> set[str]:
+def _addresses(one: _BatchEntry) -> set[str]:
     return {one.record.urls[0], one.document.page.url}
 
 

@@ -121,7 +121,7 @@ def add_corrections(
                 f"no article is stored under {url}: newscrawl articles lists them"
             )
         _refuse_queries(connection, {judgement.mention.company for judgement in judgements})
-        text, before, mentions = _locked(connection, number)
+        text, before, mentions = _lock_article(connection, number)
         ids = []
         for judgement in judgements:
             same = [one.id for one in before if _is_same(one, judgement)]
@@ -148,7 +148,7 @@ def undo_correction(database: Database, number: int, undone_by: str) -> str:
         article_id = connection.execute(select(models.Correction.article_id).where(this)).scalar()
         if article_id is None:
             raise _unknown(number)
-        text, before, mentions = _locked(connection, article_id)
+        text, before, mentions = _lock_article(connection, article_id)
         record = {"undone_by": name, "undone_at": datetime.now(UTC), "replaced": []}
         if not connection.execute(update(models.Correction).where(this).values(record)).rowcount:
             raise _unknown(number)
@@ -192,7 +192,7 @@ def _mention(marked: MarkedMention) -> Mention:
     return Mention(**asdict(marked))
 
 
-def _locked(
+def _lock_article(
     connection: Connection, number: int
 ) -> tuple[StoredText, list[Correction], set[Mention]]:
     """Return an article, its corrections and its mentions; its other writers wait from now on."""

@@ -161,7 +161,7 @@ def _opened_for_reading(file: Path, timeout: float) -> sqlite3.Connection:
     """Return a connection for reading: a usual one if possible, or else one to a file without a
     writer, for which SQLite needs no other files (sqlite.org/wal.html, Read-Only Databases)."""
     try:
-        return _opened(file, "mode=ro", timeout)
+        return _open_file(file, "mode=ro", timeout)
     except sqlite3.OperationalError:
         journal = Path(f"{file}-wal")
         if journal.exists() and journal.stat().st_size:
@@ -170,10 +170,10 @@ def _opened_for_reading(file: Path, timeout: float) -> sqlite3.Connection:
                 "can't be read without the right to write to its folder; copy both files to "
                 "a folder of your own"
             ) from None
-    return _opened(file, "mode=ro&immutable=1", timeout)
+    return _open_file(file, "mode=ro&immutable=1", timeout)
 
 
-def _opened(file: Path, how: str, timeout: float) -> sqlite3.Connection:
+def _open_file(file: Path, how: str, timeout: float) -> sqlite3.Connection:
     uri = f"{file.absolute().as_uri()}?{how}"
     connection = sqlite3.connect(uri, uri=True, timeout=timeout, check_same_thread=False)
     try:

@@ -105,7 +105,7 @@ class Leases:
                 if slug not in ready or not self._has_its_turn(session, slug, now):
                     continue
                 query = _of(slug).where(*free).values(queued_until=now + self.terms.queue_timeout)
-                if _changed(session, query):  # no other worker was faster
+                if _changes_row(session, query):  # no other worker was faster
                     placed.append(slug)
             return placed
 
@@ -135,7 +135,7 @@ class Leases:
                 expires_at=now + self.terms.length,
                 queued_until=None,
             )
-            return _changed(session, taken)
+            return _changes_row(session, taken)
 
         return self._database.write(work)
 
@@ -145,7 +145,7 @@ class Leases:
         def work(session: Session) -> bool:
             now = clock(session)
             ours = _of(slug).where(Lease.holder == self._holder, Lease.expires_at > now)
-            return _changed(session, ours.values(expires_at=now + self.terms.length))
+            return _changes_row(session, ours.values(expires_at=now + self.terms.length))
 
         # The thread that renews also supervises a crawl.
         return self._database.write(work, longest=MAX_INTERACTIVE_WAIT)
@@ -176,7 +176,7 @@ class Leases:
         values = {"holder": None, "taken_at": None, "expires_at": None, "queued_until": None}
         ours = or_(Lease.holder == self._holder, Lease.holder.is_(None))
         self._database.write(
-            lambda session: _changed(session, _of(slug).where(ours).values(values))
+            lambda session: _changes_row(session, _of(slug).where(ours).values(values))
         )
 
     def _has_its_turn(
@@ -242,7 +242,7 @@ def _past(column: InstrumentedAttribute[datetime | None], now: datetime) -> Colu
     return or_(column.is_(None), column <= now)
 
 
-def _changed(session: Session, query: Update) -> bool:
+def _changes_row(session: Session, query: Update) -> bool:
     return bool(session.connection().execute(query).rowcount)
 
 

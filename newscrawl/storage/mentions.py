@@ -48,7 +48,7 @@ _BOILERPLATE = BulkInsert(
 )
 
 # Occurrences in headline and body, by the company's number.
-Named = dict[int, tuple[int, int]]
+MentionIds = dict[int, tuple[int, int]]
 
 # The rule of mentions that people have added.
 CORRECTED = "correction"
@@ -118,7 +118,7 @@ def write_occurrences(
     connection: Connection,
     mentions: Mapping[int, Sequence[Mention]],
     boilerplate: Mapping[int, Mapping[str, int]],
-) -> tuple[dict[int, Named], dict[int, dict[int, int]]]:
+) -> tuple[dict[int, MentionIds], dict[int, dict[int, int]]]:
     """Write the mentions of articles that have none yet, and the boilerplate; return the counts
     of each by company."""
     names = {mention.company for found in mentions.values() for mention in found}
@@ -150,7 +150,7 @@ def write_occurrences(
             for company, number in counted.items()
         ],
     )
-    return {article_id: _named(found, ids) for article_id, found in mentions.items()}, numbers
+    return {article_id: _with_ids(found, ids) for article_id, found in mentions.items()}, numbers
 
 
 def _company_ids(connection: Connection, names: Iterable[str]) -> dict[str, int]:
@@ -175,8 +175,8 @@ def _company_ids(connection: Connection, names: Iterable[str]) -> dict[str, int]
     return {name: ids[cleaned] for name, cleaned in stored.items()}
 
 
-def _named(mentions: Sequence[Mention], ids: Mapping[str, int]) -> Named:
-    found: Named = {}
+def _with_ids(mentions: Sequence[Mention], ids: Mapping[str, int]) -> MentionIds:
+    found: MentionIds = {}
     for mention in mentions:
         company = ids[mention.company]
         in_title, in_body = found.get(company, (0, 0))
@@ -370,7 +370,9 @@ def apply_corrections(
     been applied. A later one is about what earlier ones have left."""
     mentions, placed = list(found), []
     for correction in corrections:
-        here = _placed(correction, (text[0] or "") if correction.section == "title" else text[1])
+        here = _place_correction(
+            correction, (text[0] or "") if correction.section == "title" else text[1]
+        )
         if here.state != "misplaced":
             beside = [mention for mention in mentions if overlap(here.mention, mention)]
             named = [mention for mention in beside if mention.company == here.company]
@@ -421,7 +423,7 @@ def _similar_places(correction: Correction, text: str) -> list[int]:
     return similar
 
 
-def _placed(correction: Correction, text: str) -> Correction:
+def _place_correction(correction: Correction, text: str) -> Correction:
     """Return the correction at the sentence in the text that is nearest to its last place; if the
     text does not have it, at one that differs little from it."""
     places, begin = [], text.find(correction.sentence)

@@ -75,7 +75,7 @@ class _Story:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _KnownArticle:
     article_id: int
     sketch: Sketch
     story: _Story
@@ -88,8 +88,8 @@ class _NearIndex:
         self, connection: Connection, asked: Sequence[tuple[StoryCandidate, Sketch]]
     ) -> None:
         self._under: dict[tuple[int, int], list[int]] = defaultdict(list)
-        self._known: dict[int, _Known] = {}
-        self._new: list[tuple[StoryCandidate, _Known]] = []
+        self._known: dict[int, _KnownArticle] = {}
+        self._new: list[tuple[StoryCandidate, _KnownArticle]] = []
         self._new_values: list[dict[str, int]] = []
         if not asked:
             return
@@ -114,7 +114,7 @@ class _NearIndex:
         for row in connection.execute(_SKETCHES, {"numbers": sorted(near)}) if near else ():
             story = stories.setdefault(row.story_id, _Story(row.story_id, date.min))
             made = Sketch.from_bytes(row.shingles, row.smallest)
-            self._known[row.article_id] = _Known(row.article_id, made, story)
+            self._known[row.article_id] = _KnownArticle(row.article_id, made, story)
 
     def matches(self, candidate: StoryCandidate, made: Sketch) -> list[_Story]:
         """Return the stories that the text may belong to, the most similar first, then the
@@ -126,7 +126,7 @@ class _NearIndex:
 
     def put(self, candidate: StoryCandidate, made: Sketch, story: _Story) -> None:
         """Add the text to the index, for the candidates after it."""
-        known = _Known(candidate.article_id, made, story)
+        known = _KnownArticle(candidate.article_id, made, story)
         self._known[candidate.article_id] = known
         self._new.append((candidate, known))
         for value in made.index:

@@ -109,17 +109,17 @@ def _has_shrunk(stored: Version, new: Version) -> bool:
 def _has_lost_headline(stored: Version, new: Version, names: Iterable[str]) -> bool:
     if not folded_words(stored.title or ""):
         return False
-    known = {_folded(name) for name in names} - {""}
+    known = {_fold(name) for name in names} - {""}
     return _is_name(new.title, known) and not _is_name(stored.title, known)
 
 
 def _is_name(title: str | None, names: set[str]) -> bool:
     """Return whether a headline is only the site's name, or empty."""
-    parts = [_folded(part) for part in _PARTS.split(title or "")]
-    return all(part in names for part in parts if part) or _folded(title or "") in names
+    parts = [_fold(part) for part in _PARTS.split(title or "")]
+    return all(part in names for part in parts if part) or _fold(title or "") in names
 
 
-def _folded(name: str) -> str:
+def _fold(name: str) -> str:
     return "".join(word for word in folded_words(name) if word not in {"the", "www"})
 
 
@@ -277,7 +277,7 @@ def suspect_revision(
         content_hash=record.content_hash,
         title=record.columns["title"],
         text=record.columns["text"],
-        facts=packed(record.columns),
+        facts=pack_columns(record.columns),
         mentions=record.mentions,
         boilerplate=record.boilerplate,
         fingerprint=record.fingerprint,
@@ -389,14 +389,14 @@ def accept(connection: Connection, article_id: int, content_hash: str) -> None:
     )
 
 
-def packed(columns: Mapping[str, Any]) -> dict[str, Any]:
+def pack_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
     """Return an article's columns as JSON, without address, headline and text."""
     facts = {name: columns[name] for name in _FACTS}
     times = {name: facts[name].isoformat() for name in _TIMES if facts[name] is not None}
     return facts | times
 
 
-def unpacked(facts: Mapping[str, Any]) -> dict[str, Any]:
+def unpack_columns(facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return the columns of the JSON that `packed` returns."""
     times = {name: datetime.fromisoformat(facts[name]) for name in _TIMES if facts.get(name)}
     return {**facts, **times}

@@ -126,7 +126,7 @@ class QueryMatcher:
         rows: list[dict[str, Any]] = []
         matches: dict[int, Matches] = {}
         for article in articles:
-            searched = self._searched(article)
+            searched = self._search_article(article)
             for query in self._queries:
                 if not searched.may_match(query.needed):
                     continue
@@ -147,7 +147,7 @@ class QueryMatcher:
             for number, slug, country in self._connection.execute(_SOURCES, {"sources": missing}):
                 self._facts[number] = slug, country
 
-    def _searched(self, article: MatchedArticle) -> SearchedArticle:
+    def _search_article(self, article: MatchedArticle) -> SearchedArticle:
         slug, country = self._facts[article.source_id]
         facts = Facts(article.language or UNKNOWN, slug, country)
         wording = article.wording

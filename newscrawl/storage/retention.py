@@ -45,7 +45,7 @@ from newscrawl.items import Document, Hints
 from newscrawl.storage import models
 from newscrawl.storage.database import Database
 from newscrawl.storage.documents import Record, record_of
-from newscrawl.storage.frontier.queue import NAMED_AGAIN, unpacked
+from newscrawl.storage.frontier.queue import NAMED_AGAIN, unpack_hints
 from newscrawl.storage.mentions import write_occurrences
 from newscrawl.storage.models import (
     Article,
@@ -140,15 +140,17 @@ class Pruning:
         )
         unnamed = and_(
             named < self._limit,
-            FrontierUrl.source_id.in_(self._watched()),
+            FrontierUrl.source_id.in_(self._crawled_sources()),
             or_(FrontierUrl.listing_id.is_(None), silent),
         )
         return and_(FrontierUrl.due_at.is_(None), seen < self._limit, or_(stored, unnamed))
 
     def _old_listing(self) -> ColumnElement[bool]:
-        return and_(Listing.next_poll_at < self._limit, Listing.source_id.in_(self._watched()))
+        return and_(
+            Listing.next_poll_at < self._limit, Listing.source_id.in_(self._crawled_sources())
+        )
 
-    def _watched(self) -> Select[int]:
+    def _crawled_sources(self) -> Select[int]:
         """Return the sources that are being crawled: while nothing is crawled, nothing is
         deleted."""
         return select(Poll.source_id).where(Poll.polled_at >= self._limit)
@@ -169,7 +171,7 @@ class Pruning:
     def _drop(self, table: Any, condition: ColumnElement[bool], *, at_once: int = _AT_ONCE) -> int:
         """Delete the rows, each only if the condition still holds; return their number."""
         dropped = 0
-        for numbers in self._found(table, condition):
+        for numbers in self._find_ids(table, condition):
             for start in range(0, len(numbers), at_once):
                 chosen = numbers[start : start + at_once]
                 dropped += self._write(delete(table).where(table.id.in_(chosen), condition))
@@ -182,12 +184,12 @@ class Pruning:
     def _clear_runs(self) -> int:
         condition = and_(self._old_run(), Run.counts.is_not(None))
         cleared = 0
-        for numbers in self._found(Run, condition):
+        for numbers in self._find_ids(Run, condition):
             chosen = update(Run).where(Run.id.in_(numbers)).values(counts=null())
             cleared += self._write(chosen)
         return cleared
 
-    def _found(self, table: Any, condition: ColumnElement[bool]) -> Iterator[Sequence[int]]:
+    def _find_ids(self, table: Any, condition: ColumnElement[bool]) -> Iterator[Sequence[int]]:
         """Yield the ids of the rows, piece by piece through the whole table."""
         with self.database.reading() as session:
             last = session.scalar(select(func.max(table.id))) or 0
@@ -360,7 +362,7 @@ def published_hints(database: Database, numbers: Sequence[int]) -> dict[int, Pub
             hints[number] = Hints(title=title, standfirst=text or None)
         for number, packed in session.execute(queued):
             if packed.get("title"):
-                hints[number] = unpacked(packed)
+                hints[number] = unpack_hints(packed)
         return {
             row.id: PublishedHints(
                 source=row.slug,

@@ -38,10 +38,10 @@ from newscrawl.storage.quarantine import (
     layout_changed_since,
     mention_of,
     names_of_site,
-    packed,
+    pack_columns,
     reason_against,
     reject_version,
-    unpacked,
+    unpack_columns,
     version_of,
 )
 from newscrawl.storage.rollups import RollupUpdate
@@ -78,7 +78,7 @@ def apply_revision(database: Database, number: int, decided_by: str = "") -> str
                 f"newscrawl revisions discard {number} takes it off the list"
             )
         columns = {
-            **unpacked(held["facts"]),
+            **unpack_columns(held["facts"]),
             "url": stored.url,
             "title": held["title"],
             "text": held["text"],
@@ -158,7 +158,7 @@ def restore_version(
             raise RevisionError(f"{version.url} already has the text of version {version.number}")
         now = _row(connection, stored.id)
         columns = {
-            **unpacked(revision.facts or packed(now)),
+            **unpack_columns(revision.facts or pack_columns(now)),
             "url": stored.url,
             "title": revision.title,
             "text": revision.text,

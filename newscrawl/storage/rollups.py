@@ -35,7 +35,7 @@ from newscrawl.storage.query_matches import (
     QueryMatcher,
     stored_matches,
 )
-from newscrawl.storage.search_index import Searchable
+from newscrawl.storage.search_index import IndexEntry
 from newscrawl.storage.words import Wording
 
 _SUMS = (
@@ -278,12 +278,12 @@ class RollupUpdate:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._sums = DailySums()
-        self._new: list[tuple[Contribution, Searchable]] = []
+        self._new: list[tuple[Contribution, IndexEntry]] = []
         self._matcher: QueryMatcher | None = None
 
     def add(self, contribution: Contribution, wording: Wording) -> None:
         """Add a new article."""
-        entry = Searchable(contribution.article_id, contribution.minute, wording)
+        entry = IndexEntry(contribution.article_id, contribution.minute, wording)
         self._new.append((contribution, entry))
 
     @contextmanager
@@ -294,7 +294,7 @@ class RollupUpdate:
         before = self._contributions(numbers)
         old_words = self._words(before)
         yield
-        after, words = self._matched(numbers)
+        after, words = self._match_again(numbers)
         stories = self._stories(before, after, old_words, words)
         for contribution in before.values():
             self._sums.subtract(contribution)
@@ -313,7 +313,7 @@ class RollupUpdate:
     def add_stored(self, numbers: Sequence[int]) -> None:
         """Add stored articles that are neither in the daily sums nor in the search index; each
         keeps its story if it has one."""
-        contributions, words = self._matched(numbers)
+        contributions, words = self._match_again(numbers)
         stories = dict(self._connection.execute(_STORIES, {"numbers": list(numbers)}).all())
         delete_rows(self._connection, numbers)
         without = [words[number] for number in sorted(contributions.keys() - stories.keys())]
@@ -331,9 +331,9 @@ class RollupUpdate:
     def _contributions(self, numbers: Sequence[int]) -> dict[int, Contribution]:
         return {one.article_id: one for one in contributions_of(self._connection, numbers)}
 
-    def _matched(
+    def _match_again(
         self, numbers: Sequence[int]
-    ) -> tuple[dict[int, Contribution], dict[int, Searchable]]:
+    ) -> tuple[dict[int, Contribution], dict[int, IndexEntry]]:
         """Return the contributions and words of stored articles after they were matched again."""
         contributions = self._contributions(numbers)
         words = self._words(contributions)
@@ -343,7 +343,7 @@ class RollupUpdate:
         return matched, words
 
     def _matches(
-        self, entries: Sequence[tuple[Contribution, Searchable]], changed: Sequence[int] = ()
+        self, entries: Sequence[tuple[Contribution, IndexEntry]], changed: Sequence[int] = ()
     ) -> dict[int, Matches]:
         self._matcher = self._matcher or QueryMatcher(self._connection)
         articles = [
@@ -371,17 +371,17 @@ class RollupUpdate:
         self._assign(new, assign_stories(self._connection, [_candidate(words) for _, words in new]))
 
     def _assign(
-        self, entries: Sequence[tuple[Contribution, Searchable]], stories: Mapping[int, int]
+        self, entries: Sequence[tuple[Contribution, IndexEntry]], stories: Mapping[int, int]
     ) -> None:
         for contribution, _ in entries:
             self._sums.add(contribution)
         insert_rows(self._connection, [(one, stories[one.article_id]) for one, _ in entries])
         search_index.add(self._connection, [words for _, words in entries])
 
-    def _words(self, contributions: Mapping[int, Contribution]) -> dict[int, Searchable]:
+    def _words(self, contributions: Mapping[int, Contribution]) -> dict[int, IndexEntry]:
         rows = self._connection.execute(_TEXTS, {"numbers": list(contributions)})
         return {
-            number: Searchable(number, contributions[number].minute, Wording.of(title, text))
+            number: IndexEntry(number, contributions[number].minute, Wording.of(title, text))
             for number, title, text in rows
         }
 
@@ -389,8 +389,8 @@ class RollupUpdate:
         self,
         before: Mapping[int, Contribution],
         after: Mapping[int, Contribution],
-        old_words: Mapping[int, Searchable],
-        words: Mapping[int, Searchable],
+        old_words: Mapping[int, IndexEntry],
+        words: Mapping[int, IndexEntry],
     ) -> dict[int, int]:
         """Return the story of each article that counts after the change."""
         stories = dict(self._connection.execute(_STORIES, {"numbers": list(before)}).all())
@@ -401,7 +401,7 @@ class RollupUpdate:
         return stories | assign_stories(self._connection, candidates)
 
 
-def _candidate(words: Searchable, before: int | None = None) -> StoryCandidate:
+def _candidate(words: IndexEntry, before: int | None = None) -> StoryCandidate:
     return StoryCandidate(words.article_id, words.minute, words.wording.sketch, before)
 
 

@@ -152,7 +152,7 @@ def edit_query(database: Database, name: str, text: str | None, made_by: str) ->
 
     def work(session: Session) -> bool:
         _lock(session.connection())
-        saved = _saved(session, name)
+        saved = _find_query(session, name)
         if text is not None and text == (saved.pending_text or saved.text):
             return saved.pending_text is not None
         _delete_matches(session, saved, QueryMatch.version > saved.version)
@@ -175,7 +175,7 @@ def rename_query(
 
     def work(session: Session) -> None:
         _lock(session.connection())
-        saved = _saved(session, name)
+        saved = _find_query(session, name)
         others = session.scalars(select(Company.name).where(Company.id != saved.company_id))
         _refuse_name(new_name, [*taken, *others])
         company = update(Company).where(Company.id == saved.company_id)
@@ -193,7 +193,7 @@ def remove_query(database: Database, name: str) -> None:
 
     def work(session: Session) -> None:
         _lock(session.connection())
-        saved = _saved(session, name)
+        saved = _find_query(session, name)
         number = saved.company_id
         _delete_matches(session, saved, literal(value=True))
         for table in _ROLLUPS:
@@ -216,7 +216,7 @@ def count_history(
     candidates and of all. Raise QuestionError where there is no such query (any more).
     """
     with database.reading() as session:
-        saved = _saved(session, name)
+        saved = _find_query(session, name)
         pending, position = saved.pending_text, saved.position
         total = 0 if pending is None else _count(session, parse_query(pending))
         done = total - _count(session, parse_query(pending), position) if pending else 0
@@ -243,7 +243,7 @@ def _count_batch(
     """Store the matches among some articles; return False if the query has another text now."""
 
     def work(session: Session) -> bool:
-        saved = _saved(session, name, lock=True)
+        saved = _find_query(session, name, lock=True)
         if saved.pending_text != pending:
             return False
         sqlite = session.get_bind().dialect.name == "sqlite"
@@ -296,7 +296,7 @@ def _activate(database: Database, name: str, pending: str) -> None:
 
     def work(session: Session) -> None:
         _lock(session.connection())
-        saved = _saved(session, name)
+        saved = _find_query(session, name)
         if saved.pending_text != pending:
             return
         _delete_matches(session, saved, QueryMatch.version <= saved.version)
@@ -347,7 +347,7 @@ def _lock(connection: Connection) -> None:
         connection.execute(text("LOCK TABLE saved_queries IN ACCESS EXCLUSIVE MODE"))
 
 
-def _saved(session: Session, name: str, *, lock: bool = False) -> SavedQuery:
+def _find_query(session: Session, name: str, *, lock: bool = False) -> SavedQuery:
     query = select(SavedQuery).join(Company, Company.id == SavedQuery.company_id)
     query = query.where(Company.name == name)
     saved = session.scalar(query.with_for_update(of=SavedQuery) if lock else query)

@@ -177,8 +177,8 @@ class Scope:
         countries = sorted({country for _, country in known})
         return replace(
             scope,
-            source=scope.source and _crawled(scope.source, slugs, "source"),
-            country=scope.country and _crawled(scope.country, countries, "country"),
+            source=scope.source and _usual_spelling(scope.source, slugs, "source"),
+            country=scope.country and _usual_spelling(scope.country, countries, "country"),
         )
 
     def _check_range(self, max_days: int | None) -> None:
@@ -220,7 +220,7 @@ def _known_group(scope: Scope) -> str:
     raise QuestionError(f"unknown group of sources {scope.group!r}: {advice}")
 
 
-def _crawled(given: str, known: Sequence[str], what: str) -> str:
+def _usual_spelling(given: str, known: Sequence[str], what: str) -> str:
     """Return the usual spelling of a source or country; raise QuestionError for an unknown one."""
     name, near = match_name(given, known)
     if name is not None:

@@ -49,7 +49,7 @@ _POSTGRES_REMOVE = delete(POSTGRES_SEARCH).where(
 
 
 @dataclass(frozen=True, slots=True)
-class Searchable:
+class IndexEntry:
     """An article as it is indexed: its words and its time."""
 
     article_id: int
@@ -73,7 +73,7 @@ def article_of(key: Any) -> Any:
     return key.op("&")(_NUMBER) if isinstance(key, ColumnElement) else key & _NUMBER
 
 
-def add(connection: Connection, entries: Sequence[Searchable]) -> None:
+def add(connection: Connection, entries: Sequence[IndexEntry]) -> None:
     """Add articles to the index that are not in it."""
     if not entries:
         return
@@ -85,7 +85,7 @@ def add(connection: Connection, entries: Sequence[Searchable]) -> None:
     _POSTGRES_ADD.write(connection, list(map(postgres_row, entries)))
 
 
-def remove(connection: Connection, entries: Sequence[Searchable]) -> None:
+def remove(connection: Connection, entries: Sequence[IndexEntry]) -> None:
     """Remove articles from the index, each exactly as it was added."""
     if not entries:
         return
@@ -101,19 +101,19 @@ def clear(connection: Connection) -> None:
     connection.execute(_SQLITE_CLEAR if sqlite else delete(POSTGRES_SEARCH))
 
 
-def postgres_row(entry: Searchable) -> dict[str, Any]:
+def postgres_row(entry: IndexEntry) -> dict[str, Any]:
     """Return the row of PostgreSQL's index."""
     return {"article_id": entry.article_id, "minute": entry.minute, "words": _tsvector(entry)}
 
 
-def _sqlite_row(entry: Searchable) -> dict[str, object]:
+def _sqlite_row(entry: IndexEntry) -> dict[str, object]:
     title, body = entry.wording.title, entry.wording.body
     if len(title) + len(body) > MAX_INDEXED:
         title, body = map("\n".join, entry.kept)
     return {"rowid": search_key(entry.minute, entry.article_id), "title": title, "body": body}
 
 
-def _tsvector(entry: Searchable) -> str:
+def _tsvector(entry: IndexEntry) -> str:
     """Return the vector in PostgreSQL's notation: each word with its positions. One position
     after the headline stays empty, so that no phrase reaches from it into the body."""
     title, body = entry.kept

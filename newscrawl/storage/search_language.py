@@ -144,7 +144,7 @@ def parse_query(text: str) -> Node:
     except pp.ParseBaseException as error:
         raise _syntax_error(plain, error.loc) from error
     if part.node is None:
-        raise _nothing(plain)
+        raise _empty_error(plain)
     if not _needs_word(part.node):
         fault = "a part of this query matches without a word: write a word beside each filter"
         raise QuerySyntaxError(fault, plain, 0)
@@ -214,7 +214,7 @@ def _chain(operand: pp.ParserElement, operator: pp.ParserElement) -> pp.ParserEl
     return chain
 
 
-def _nothing(text: str) -> QuerySyntaxError:
+def _empty_error(text: str) -> QuerySyntaxError:
     fault = f'nothing to search for in {text!r}: write words, or a "phrase" in quotation marks'
     return QuerySyntaxError(fault, text, 0)
 
@@ -222,7 +222,7 @@ def _nothing(text: str) -> QuerySyntaxError:
 def _syntax_error(text: str, place: int) -> QuerySyntaxError:
     """Return the error for a place at which the grammar expects something else."""
     if not text.strip():
-        return _nothing(text)
+        return _empty_error(text)
     place = _after_blanks(text, place)
     place = place if place < len(text) else len(text.rstrip())
     if found := _OPERATOR.match(text, place):
@@ -582,9 +582,9 @@ class _Dialect:
     excludes: bool
 
     def joined(self, parts: Sequence[Node], sign: str) -> str:
-        return sign.join(f"({one})" for part in parts if (one := self.compiled(part)))
+        return sign.join(f"({one})" for part in parts if (one := self.compile_node(part)))
 
-    def compiled(self, node: Node) -> str:
+    def compile_node(self, node: Node) -> str:
         """Return a query that finds each article that matches the node; "" for a filter, which the
         index doesn't know."""
         text = ""
@@ -596,21 +596,23 @@ class _Dialect:
             case And() | Or():
                 text = self.joined(node.parts, self.every if isinstance(node, And) else self.some)
             case Without():
-                text = f"({self.compiled(node.wanted)})"
+                text = f"({self.compile_node(node.wanted)})"
                 if self.excludes:
-                    text += f"{self.without}({self.compiled(node.unwanted)})"
+                    text += f"{self.without}({self.compile_node(node.unwanted)})"
         return text
 
 
 def for_sqlite(node: Node) -> str:
     """Return the query in FTS5's language, as far as the index can decide it."""
-    return _Dialect(_fts5, " AND ", " OR ", " NOT ", is_exact(node)).compiled(node)
+    return _Dialect(_fts5, " AND ", " OR ", " NOT ", is_exact(node)).compile_node(node)
 
 
 def for_postgres(node: Node) -> str:
     """Return the query as the text of a tsquery, as far as the index can decide it."""
     exact = is_exact(node)
-    return _Dialect(_tsquery if exact else _all_words, " & ", " | ", " & !", exact).compiled(node)
+    return _Dialect(_tsquery if exact else _all_words, " & ", " | ", " & !", exact).compile_node(
+        node
+    )
 
 
 def _fts5(term: Term) -> str:

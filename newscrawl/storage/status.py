@@ -352,7 +352,7 @@ def watch_status(database: Database, slugs: Sequence[str] | None = None) -> Watc
             _last_day(session, now),
             _coverage(session, now.date()),
             _causes(session, now),
-            _quarantined(session),
+            _count_quarantined(session),
         ]
         workers, incidents = _workers(session, now), open_incidents(session)
         parts.append(_incidents(incidents))
@@ -411,8 +411,8 @@ def _last_runs(session: Session) -> dict[str, dict[str, Any]]:
 
 
 def _last_day(session: Session, now: datetime) -> dict[str, dict[str, Any]]:
-    new = _counted("newscrawl/articles_new")
-    read = _counted("newscrawl/listings_read") + _counted("newscrawl/listings_rested")
+    new = _count_column("newscrawl/articles_new")
+    read = _count_column("newscrawl/listings_read") + _count_column("newscrawl/listings_rested")
     hour = Run.finished_at > now - timedelta(hours=1)
     query = (
         select(
@@ -420,7 +420,7 @@ def _last_day(session: Session, now: datetime) -> dict[str, dict[str, Any]]:
             func.count(Run.id),
             func.sum(new),
             func.sum(case((hour, new), else_=0)),
-            func.sum(_counted("newscrawl/pages_failed")),
+            func.sum(_count_column("newscrawl/pages_failed")),
             func.max(case((read > 0, Run.finished_at))),
         )
         .join(Run, Run.source_id == Source.id)
@@ -439,7 +439,7 @@ def _last_day(session: Session, now: datetime) -> dict[str, dict[str, Any]]:
     }
 
 
-def _counted(name: str) -> ColumnElement[int]:
+def _count_column(name: str) -> ColumnElement[int]:
     return func.coalesce(Run.counts[name].as_integer(), 0, type_=Integer())
 
 
@@ -478,7 +478,9 @@ def _coverage(session: Session, today: date) -> dict[str, dict[str, Any]]:
 def _causes(session: Session, now: datetime) -> dict[str, dict[str, Any]]:
     last = (
         select(func.max(Run.id))
-        .where(Run.started_at > now - timedelta(days=1), _counted("newscrawl/pages_failed") > 0)
+        .where(
+            Run.started_at > now - timedelta(days=1), _count_column("newscrawl/pages_failed") > 0
+        )
         .group_by(Run.source_id)
     )
     query = select(Source.slug, Run.counts).join(Run).where(Run.id.in_(last))
@@ -490,7 +492,7 @@ def _failures(counts: Mapping[str, int]) -> dict[str, int]:
     return dict(sorted(found.items(), key=lambda item: -item[1]))
 
 
-def _quarantined(session: Session) -> dict[str, dict[str, Any]]:
+def _count_quarantined(session: Session) -> dict[str, dict[str, Any]]:
     query = (
         select(Source.slug, func.count())
         .join(Article, Article.source_id == Source.id)

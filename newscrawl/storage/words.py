@@ -167,7 +167,7 @@ def folded_words(text: str) -> list[str]:
 def words_of(text: str) -> Iterator[Word]:
     """Yield the words as in `folded_words`, with their places."""
     for match in _WORD.finditer(text):
-        yield Word(_folded(match[0]), match.start(), match.end())
+        yield Word(_fold(match[0]), match.start(), match.end())
 
 
 def writes_no_blanks(word: str) -> bool:
@@ -175,7 +175,7 @@ def writes_no_blanks(word: str) -> bool:
     return len(word) == 1 and re.match(f"[{_ALONE}]", word) is not None
 
 
-def _folded(word: str) -> str:
+def _fold(word: str) -> str:
     return _bare(word)[:_LONGEST]
 
 

@@ -354,7 +354,7 @@ MEASURES = ("word", "shingle", "similarity")
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class ExampleScore:
     """The scores of one page (`scores.score_page`) at one threshold."""
 
     example: Example
@@ -362,15 +362,15 @@ class Scored:
     values: dict[str, float]
 
 
-def score_kept(example: Example, kept: NDArray[np.bool_], threshold: float) -> Scored:
+def score_kept(example: Example, kept: NDArray[np.bool_], threshold: float) -> ExampleScore:
     """Score the text of the blocks that were kept at a threshold."""
     text = "\n\n".join(text for text, taken in zip(example.texts, kept, strict=True) if taken)
-    return Scored(example, threshold, score_page(example.page, text, example.title, MEASURES))
+    return ExampleScore(example, threshold, score_page(example.page, text, example.title, MEASURES))
 
 
-def by_group(scored: Iterable[Scored]) -> dict[tuple[float, str], list[Scored]]:
+def by_group(scored: Iterable[ExampleScore]) -> dict[tuple[float, str], list[ExampleScore]]:
     """Group by threshold: articles and other pages by set and by length, daniel's by language."""
-    groups: dict[tuple[float, str], list[Scored]] = defaultdict(list)
+    groups: dict[tuple[float, str], list[ExampleScore]] = defaultdict(list)
     for each in scored:
         page = each.example.page
         kind = "article" if page.page_type == "article" else "other"

@@ -95,7 +95,7 @@ class KindExample:
 
 
 @dataclass(frozen=True, slots=True)
-class Rejected:
+class PageRejection:
     """A page, and whether a model that has not seen its site rejects it at a probability."""
 
     page: GoldPage
@@ -149,7 +149,7 @@ def fit_kinds(examples: Sequence[KindExample]) -> KindModel:
 
 def cross_validate_kinds(
     examples: Sequence[KindExample], splits: Sequence[Split], probabilities: Sequence[float]
-) -> list[Rejected]:
+) -> list[PageRejection]:
     """Score each page by a model that was learned without its site."""
     rejected = []
     for split in splits:
@@ -158,7 +158,7 @@ def cross_validate_kinds(
         for example in examples:
             if example.page in test:
                 rejected += [
-                    Rejected(example.page, least, model.rejects(example.features, least))
+                    PageRejection(example.page, least, model.rejects(example.features, least))
                     for least in probabilities
                 ]
     return rejected

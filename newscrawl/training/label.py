@@ -135,7 +135,7 @@ class LabelledSet:
         pages.mkdir(parents=True, exist_ok=True)
         target = pages / f"{candidate.id}.html.gz"
         fresh = target.with_name(target.name + ".new")
-        fresh.write_bytes(gzip.compress(_stored(candidate), mtime=0))
+        fresh.write_bytes(gzip.compress(_page_bytes(candidate), mtime=0))
         fresh.replace(target)
         with (self.folder / GOLD_FILE).open("a", encoding="utf-8") as file:
             file.write(json.dumps(record, ensure_ascii=False) + "\n")
@@ -178,7 +178,7 @@ def _record(candidate: Candidate, label: Label) -> dict[str, object]:
     }
 
 
-def _stored(candidate: Candidate) -> bytes:
+def _page_bytes(candidate: Candidate) -> bytes:
     """Return the page's bytes; as UTF-8 where only the HTTP header named their charset."""
     if candidate.encoding is None:
         return candidate.html

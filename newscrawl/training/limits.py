@@ -28,7 +28,7 @@ from newscrawl.extraction.features import NAMES, UPPER_LIMITS, VERSION, measure
 from newscrawl.extraction.html import decode, parse
 from newscrawl.training import metrics
 from newscrawl.training.corpus import Corpus, CorpusError, GoldPage, Split, map_pages
-from newscrawl.training.pso import Flight, Generation, SwarmSettings, fly
+from newscrawl.training.pso import Generation, SwarmRun, SwarmSettings, fly
 from newscrawl.training.scores import gold_headline, without_headline
 
 Floats = NDArray[np.float64]
@@ -178,7 +178,7 @@ class LimitsFit:
     limits: Floats
     train_score: float
     test_score: float
-    flights: tuple[Flight, ...]
+    flights: tuple[SwarmRun, ...]
 
     @property
     def interrupted(self) -> bool:
@@ -215,7 +215,7 @@ def fit_limits(
     """
     ranges = Ranges.of(train)
     fitness = LimitsFitness(train, UPPER)
-    flights: list[Flight] = []
+    flights: list[SwarmRun] = []
     for number in range(populations):
         seeded = replace(settings, seed=settings.seed + number)
         # Products this small are slower on several cores.
@@ -369,7 +369,7 @@ def read_limits(path: Path, name: str) -> Floats | None:
     Raises:
         LimitsError: a file that is not one of limits.
     """
-    entry = _read(path).get(name)
+    entry = _read_file(path).get(name)
     if entry is None:
         return None
     try:
@@ -382,7 +382,7 @@ def read_limits(path: Path, name: str) -> Floats | None:
 
 def check_corpus(path: Path, corpus: Corpus) -> None:
     """Raise a CorpusError where any limits on file were learned from other pages than these."""
-    for name, entry in _read(path).items():
+    for name, entry in _read_file(path).items():
         learned = f"{path.name} ({name})"
         corpus.check_unchanged(str(entry["provenance"]["fingerprint"]), learned)
 
@@ -398,7 +398,7 @@ def check_better(fit: LimitsFit, known: float | None, path: Path) -> None:
 
 def write_limits(path: Path, plan: Plan, fit: LimitsFit, origin: Origin) -> None:
     """Write the limits of the plan's name and leave all others; the file is replaced at once."""
-    content = _read(path) if path.is_file() else {}
+    content = _read_file(path) if path.is_file() else {}
     content[plan.name] = {
         "limits": dict(zip(NAMES, fit.limits.tolist(), strict=True)),
         "provenance": {
@@ -420,7 +420,7 @@ def write_limits(path: Path, plan: Plan, fit: LimitsFit, origin: Origin) -> None
     fresh.replace(path)
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read_file(path: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
     try:

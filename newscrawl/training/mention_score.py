@@ -80,10 +80,10 @@ def read_labelled(path: Path | None = None) -> list[LabelledText]:
         lines = source.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise LabelsError(f"can't read the labelled texts of {source}: {error}") from None
-    return [_labelled(line, number, str(source)) for number, line in enumerate(lines, start=1)]
+    return [_parse_line(line, number, str(source)) for number, line in enumerate(lines, start=1)]
 
 
-def _labelled(line: str, number: int, file: str) -> LabelledText:
+def _parse_line(line: str, number: int, file: str) -> LabelledText:
     try:
         row = json.loads(line)
         mentions = tuple((str(company), str(surface)) for company, surface in row.pop("mentions"))
@@ -99,7 +99,7 @@ def score_mentions(companies: Companies, texts: Sequence[LabelledText]) -> list[
     """Return one score for each language in the order of the texts, then one over all ("all")."""
     counts: dict[str, Counter[str]] = {}
     for text in texts:
-        wanted, found = Counter(text.mentions), _found(companies, text)
+        wanted, found = Counter(text.mentions), _find_pairs(companies, text)
         count = Counter(
             texts=1,
             wanted=wanted.total(),
@@ -123,14 +123,14 @@ def mistakes(companies: Companies, texts: Iterable[LabelledText]) -> list[Mistak
     """Return the texts whose mentions were not found exactly."""
     wrong = []
     for text in texts:
-        wanted, found = Counter(text.mentions), _found(companies, text)
+        wanted, found = Counter(text.mentions), _find_pairs(companies, text)
         missed, invented = tuple((wanted - found).elements()), tuple((found - wanted).elements())
         if missed or invented:
             wrong.append(Mistake(text, missed, invented))
     return wrong
 
 
-def _found(companies: Companies, text: LabelledText) -> Counter[Pair]:
+def _find_pairs(companies: Companies, text: LabelledText) -> Counter[Pair]:
     mentions = companies.find(
         text.text, title=text.title, language=text.language or None, source=text.source or None
     )
@@ -290,7 +290,7 @@ def join_texts(
         elif hashlib.sha256(text.encode()).hexdigest() != article.sha256:
             skipped["the gold text has changed since it was labelled"] += 1
         else:
-            texts.append(_joined(article, page, text))
+            texts.append(_join_text(article, page, text))
     return texts, dict(skipped)
 
 
@@ -303,7 +303,7 @@ def _text(labels: ArticleLabels, page: GoldPage) -> str | None:
     return "\n\n".join(filter(None, paragraphs))
 
 
-def _joined(labels: ArticleLabels, page: GoldPage, text: str) -> RealText:
+def _join_text(labels: ArticleLabels, page: GoldPage, text: str) -> RealText:
     title = page.title or "" if labels.headline else ""
     return RealText(labels=labels, title=title, text=text, source=page.url or page.site)
 

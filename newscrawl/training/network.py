@@ -41,7 +41,7 @@ from newscrawl.extraction.features import VERSION
 from newscrawl.training.corpus import Split
 from newscrawl.training.examples import (
     Example,
-    Scored,
+    ExampleScore,
     Vocabulary,
     learn_vocabulary,
     score_kept,
@@ -125,8 +125,8 @@ class BlockNetwork(nn.Module):
             batch = self._withhold(batch)
         mask = batch.mask.unsqueeze(2)
         both = (
-            functional.relu(self.own(self._own(batch))),
-            functional.relu(self.around(self._around(batch))),
+            functional.relu(self.own(self._own_vectors(batch))),
+            functional.relu(self.around(self._surrounding_vectors(batch))),
         )
         hidden = functional.relu(self.mix(self.drop(torch.cat(both, 2)))) * mask
         for layer, step in zip(self.context, DILATIONS, strict=False):
@@ -142,21 +142,21 @@ class BlockNetwork(nn.Module):
         logits: Tensor = self.out(last).squeeze(2)
         return logits
 
-    def _own(self, batch: Batch) -> Tensor:
+    def _own_vectors(self, batch: Batch) -> Tensor:
         standard = (batch.values - self.mean) / self.deviation
         standard = standard.clamp(-STANDARDISED_LIMIT, STANDARDISED_LIMIT)
         sizes = (batch.words > 0).sum(2, keepdim=True).clamp(min=1).sqrt()
         words = self.word(batch.words.flatten(0, 1)).view(*batch.words.shape[:2], -1) / sizes
         if self.training:
             standard = standard + self.shape.noise * torch.randn_like(standard)
-            words = words * self._kept(words.shape[0], words.shape[1], 1)
+            words = words * self._dropout_mask(words.shape[0], words.shape[1], 1)
         return torch.cat((standard, words, self.opener(batch.openers)), 2)
 
-    def _around(self, batch: Batch) -> Tensor:
+    def _surrounding_vectors(self, batch: Batch) -> Tensor:
         sizes = (batch.hints > 0).sum(1, keepdim=True).clamp(min=1).sqrt()
         elements = torch.cat((self.hint(batch.hints) / sizes, self.tag(batch.tags)), 1)
         if self.training:
-            elements = elements * self._kept(elements.shape[0], 1)
+            elements = elements * self._dropout_mask(elements.shape[0], 1)
         return functional.embedding(batch.paths, elements).flatten(2)
 
     def _withhold(self, batch: Batch) -> Batch:
@@ -175,7 +175,7 @@ class BlockNetwork(nn.Module):
             words=batch.words.masked_fill(words, 0),
         )
 
-    def _kept(self, *shape: int) -> Tensor:
+    def _dropout_mask(self, *shape: int) -> Tensor:
         return torch.rand(*shape) > self.shape.names_dropout
 
 
@@ -187,7 +187,7 @@ KNOWN_TAGS: Final = 256  # the parser's numbers of HTML's elements lie below; ab
 
 
 @dataclass(frozen=True, slots=True)
-class Encoded:
+class EncodedPage:
     """A page in numbers: a row for each block, but `hints` and `tags` for each element."""
 
     values: NDArray[np.float32]
@@ -220,10 +220,10 @@ class Encoder:
         self._hints = rows_of_words(vocabulary.hints)
         self._words = rows_of_words(vocabulary.words)
 
-    def encode(self, example: Example) -> Encoded:
+    def encode(self, example: Example) -> EncodedPage:
         """Put one page in numbers."""
         features = example.block_features
-        return Encoded(
+        return EncodedPage(
             values=features.values.astype(np.float32),
             openers=features.openers,
             paths=features.paths,
@@ -244,7 +244,7 @@ def _numbers(bags: Sequence[Sequence[str]], known: dict[str, int], width: int) -
     return table
 
 
-def batch(pages: Sequence[Encoded]) -> tuple[Batch, Targets]:
+def batch(pages: Sequence[EncodedPage]) -> tuple[Batch, Targets]:
     """Put pages side by side, shorter ones filled up."""
     most = max(len(page.values) for page in pages)
     offsets = np.cumsum([0, *(len(page.tags) for page in pages)])
@@ -252,22 +252,22 @@ def batch(pages: Sequence[Encoded]) -> tuple[Batch, Targets]:
         np.where(page.paths > 0, page.paths + offset, 0)
         for page, offset in zip(pages, offsets[:-1], strict=True)
     ]
-    known = _filled([page.known for page in pages], most, -1)
+    known = _pad([page.known for page in pages], most, -1)
     inputs = Batch(
-        values=_filled([page.values for page in pages], most),
-        openers=_filled([page.openers for page in pages], most),
+        values=_pad([page.values for page in pages], most),
+        openers=_pad([page.openers for page in pages], most),
         hints=torch.from_numpy(np.concatenate([page.hints for page in pages])),
         tags=torch.from_numpy(np.concatenate([page.tags for page in pages])),
-        paths=_filled(paths, most),
-        words=_filled([page.words for page in pages], most),
+        paths=_pad(paths, most),
+        words=_pad([page.words for page in pages], most),
         mask=(known >= 0).float(),
     )
-    matched = _filled([page.matched for page in pages], most)
+    matched = _pad([page.matched for page in pages], most)
     gold_words = torch.tensor([page.gold_words for page in pages], dtype=torch.float32)
     return inputs, Targets(known, matched, gold_words)
 
 
-def _filled(arrays: Sequence[NDArray[np.generic]], length: int, value: int = 0) -> Tensor:
+def _pad(arrays: Sequence[NDArray[np.generic]], length: int, value: int = 0) -> Tensor:
     shape = (len(arrays), length, *arrays[0].shape[1:])
     table = np.full(shape, value, dtype=arrays[0].dtype)
     for row, array in enumerate(arrays):
@@ -294,7 +294,7 @@ class NetworkSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class TrainedNetworks:
     """Trained networks, which decide together, and the words they know."""
 
     members: tuple[BlockNetwork, ...]
@@ -315,7 +315,7 @@ def fit(
     examples: Sequence[Example],
     settings: NetworkSettings,
     on_epoch: Callable[[Epoch], None] = lambda _: None,
-) -> Fitted:
+) -> TrainedNetworks:
     """Train all members, one after the other."""
     torch.set_num_threads(1)  # the matrices are too small to be shared out
     vocabulary = learn_vocabulary(examples)
@@ -328,7 +328,7 @@ def fit(
         torch.manual_seed(own.seed)
         network = _new_network(examples, vocabulary, own)
         members.append(_fit_member(network, with_shortened, pages, own, on_epoch))
-    return Fitted(tuple(members), vocabulary)
+    return TrainedNetworks(tuple(members), vocabulary)
 
 
 def _settings_of_member(settings: NetworkSettings, number: int) -> NetworkSettings:
@@ -342,7 +342,7 @@ def _settings_of_member(settings: NetworkSettings, number: int) -> NetworkSettin
 def _fit_member(
     network: BlockNetwork,
     examples: Sequence[Example],
-    pages: Sequence[Encoded],
+    pages: Sequence[EncodedPage],
     settings: NetworkSettings,
     on_epoch: Callable[[Epoch], None],
 ) -> BlockNetwork:
@@ -460,7 +460,7 @@ _LINEAR = ("own", "around", "mix", "page", "out_hidden", "out")
 _TABLES = ("hint", "word", "tag", "opener")
 
 
-def as_runtime(fitted: Fitted) -> Network:
+def as_runtime(fitted: TrainedNetworks) -> Network:
     """Return the networks as the extractor runs them, with the file's half-precision weights."""
     each = [_weights(member) for member in fitted.members]
     weights = {"mean": each[0]["mean"], "scale": each[0]["scale"]}  # of the pages, so of all
@@ -496,7 +496,7 @@ def _weights(network: BlockNetwork) -> dict[str, NDArray[np.float32]]:
 
 
 def write(
-    fitted: Fitted, folder: Path, names: Sequence[str], provenance: dict[str, object]
+    fitted: TrainedNetworks, folder: Path, names: Sequence[str], provenance: dict[str, object]
 ) -> None:
     """Write `combined.npz` and `combined.json` into a folder; `names` are those of the features."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -513,7 +513,7 @@ def write(
     (folder / "combined.json").write_text(text + "\n", encoding="utf-8")
 
 
-def read(folder: Path = DATA_FOLDER) -> Fitted:
+def read(folder: Path = DATA_FOLDER) -> TrainedNetworks:
     """Return the networks that `write` wrote into a folder, to be trained further."""
     about = json.loads((folder / "combined.json").read_text(encoding="utf-8"))
     with np.load(folder / "combined.npz") as stored:
@@ -521,7 +521,7 @@ def read(folder: Path = DATA_FOLDER) -> Fitted:
     vocabulary = Vocabulary(tuple(about["hints"]), tuple(about["words"]))
     count = len(weights["own"])
     members = tuple(_member(weights, number, count) for number in range(count))
-    return Fitted(members, vocabulary, about["provenance"])
+    return TrainedNetworks(members, vocabulary, about["provenance"])
 
 
 def _member(weights: dict[str, Tensor], number: int, count: int) -> BlockNetwork:
@@ -553,11 +553,11 @@ def settings_of_archives(seed: int = 0, epochs: int | None = None) -> NetworkSet
 
 
 def fit_further(
-    fitted: Fitted,
+    fitted: TrainedNetworks,
     examples: Sequence[Example],
     settings: NetworkSettings,
     on_epoch: Callable[[Epoch], None] = lambda _: None,
-) -> Fitted:
+) -> TrainedNetworks:
     """Train networks further on other pages, with the words that they know."""
     torch.set_num_threads(1)
     encoder = Encoder(fitted.vocabulary)
@@ -567,7 +567,7 @@ def fit_further(
         own = replace(settings, seed=settings.seed + number)
         torch.manual_seed(own.seed)
         members.append(_fit_member(copy.deepcopy(member), examples, pages, own, on_epoch))
-    return Fitted(tuple(members), fitted.vocabulary)
+    return TrainedNetworks(tuple(members), fitted.vocabulary)
 
 
 @dataclass(frozen=True, slots=True)
@@ -575,9 +575,9 @@ class Compared:
     """Scores of the same pages, of sites not trained on, before and after more training; `fitted`
     is the last of the networks that were trained further."""
 
-    before: list[Scored]
-    after: list[Scored]
-    fitted: Fitted
+    before: list[ExampleScore]
+    after: list[ExampleScore]
+    fitted: TrainedNetworks
 
     @property
     def gain(self) -> float:
@@ -589,15 +589,15 @@ class Compared:
 
 
 def compare_further(
-    fitted: Fitted,
+    fitted: TrainedNetworks,
     examples: Sequence[Example],
     splits: Sequence[Split],
     settings: NetworkSettings,
     on_epoch: Callable[[Epoch], None] = lambda _: None,
 ) -> Compared:
     """Train networks further on each split's training sites, and score its other pages."""
-    before: list[Scored] = []
-    after: list[Scored] = []
+    before: list[ExampleScore] = []
+    after: list[ExampleScore] = []
     old, new = as_runtime(fitted), fitted
     for split in splits:
         train, test = sides(examples, split)
@@ -614,9 +614,9 @@ def cross_validate(
     settings: NetworkSettings,
     thresholds: Sequence[float],
     on_epoch: Callable[[Epoch], None] = lambda _: None,
-) -> list[Scored]:
+) -> list[ExampleScore]:
     """Train on each split's training sites and score its other pages as the extractor would."""
-    scored: list[Scored] = []
+    scored: list[ExampleScore] = []
     for split in splits:
         train, test = sides(examples, split)
         network = as_runtime(fit(train, settings, on_epoch))
@@ -625,7 +625,7 @@ def cross_validate(
     return scored
 
 
-def score(example: Example, network: Network, threshold: float) -> Scored:
+def score(example: Example, network: Network, threshold: float) -> ExampleScore:
     """Take the text out of a page with a network, and score it."""
     choice = combine(example.block_features, example.words, network, threshold)
     return score_kept(example, choice.kept, threshold)

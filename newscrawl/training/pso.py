@@ -50,7 +50,7 @@ class Generation:
 
 
 @dataclass(frozen=True)
-class Flight:
+class SwarmRun:
     """The result of a run. `interrupted` where Ctrl-C ended it before its last generation."""
 
     position: NDArray[np.float64]
@@ -73,7 +73,7 @@ def fly(
     dimensions: int,
     settings: SwarmSettings,
     on_generation: Callable[[Generation], None] = lambda _: None,
-) -> Flight:
+) -> SwarmRun:
     """Run the swarm; the same settings and fitness give the same flight to the last digit.
 
     Ctrl-C ends the run and keeps the best so far, unless nothing has been measured yet.
@@ -99,7 +99,7 @@ def fly(
             on_generation(history[-1])
     except KeyboardInterrupt:
         interrupted = True
-    return Flight(best, best_fitness, tuple(history), interrupted)
+    return SwarmRun(best, best_fitness, tuple(history), interrupted)
 
 
 def _step(

@@ -25,7 +25,7 @@ HEADLINE_IN_TEXT = {
 
 
 @dataclass(frozen=True)
-class Compared:
+class TextPair:
     """A found and a gold text, as lists of words and as bags of them."""
 
     found: list[str]
@@ -34,13 +34,13 @@ class Compared:
     gold_bag: metrics.Bag
 
 
-_OVERLAPS: dict[str, Callable[[Compared], metrics.Overlap]] = {
+_OVERLAPS: dict[str, Callable[[TextPair], metrics.Overlap]] = {
     "word": lambda c: metrics.occ_eval(c.found_bag, c.gold_bag),
     "voc": lambda c: metrics.voc_eval(c.found_bag, c.gold_bag),
     "shingle": lambda c: metrics.shingle_eval(c.found, c.gold),
     "clean": lambda c: metrics.clean_eval(c.found, c.gold),
 }
-_NUMBERS: dict[str, Callable[[Compared], float]] = {
+_NUMBERS: dict[str, Callable[[TextPair], float]] = {
     "similarity": lambda c: metrics.similarity(c.found_bag, c.gold_bag),
     "kl": lambda c: metrics.kl_eval(c.found_bag, c.gold_bag),
     "euclidean": lambda c: metrics.euclidean(c.found_bag, c.gold_bag),
@@ -83,10 +83,10 @@ def score_page(
     return result
 
 
-def compare(page: GoldPage, text: str, title: str | None) -> Compared:
+def compare(page: GoldPage, text: str, title: str | None) -> TextPair:
     """Return the words of the two texts, with or without the headline in both."""
     found, gold = (metrics.words(side) for side in align_headlines(page, text, title))
-    return Compared(found, gold, Counter(found), Counter(gold))
+    return TextPair(found, gold, Counter(found), Counter(gold))
 
 
 def align_headlines(page: GoldPage, text: str, title: str | None) -> tuple[str, str]:

@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from newscrawl.extraction.classifier import BALANCED
 from newscrawl.training.corpus import CorpusError, Split
-from newscrawl.training.examples import Example, Scored, score_kept, sides
+from newscrawl.training.examples import Example, ExampleScore, score_kept, sides
 
 TreesName = Literal["tree", "boosted"]
 TREES: Final[tuple[TreesName, ...]] = get_args(TreesName)
@@ -96,12 +96,12 @@ def fit_trees(examples: Sequence[Example], name: TreesName, seed: int) -> Trees:
     rows = _rows(examples)
     if rows.content.all() or not rows.content.any():
         raise CorpusError("all blocks to learn from are alike, content or not; train on more pages")
-    return _tree(rows, seed) if name == "tree" else _boosted(rows, seed)
+    return _tree(rows, seed) if name == "tree" else _train_boosted(rows, seed)
 
 
-def score_trees(examples: Sequence[Example], trees: Trees) -> list[Scored]:
+def score_trees(examples: Sequence[Example], trees: Trees) -> list[ExampleScore]:
     """Take the text out of each page with the trees, and score it."""
-    return [score_kept(example, _kept(example, trees), BALANCED) for example in examples]
+    return [score_kept(example, _keep_blocks(example, trees), BALANCED) for example in examples]
 
 
 def cross_validate(
@@ -110,9 +110,9 @@ def cross_validate(
     name: TreesName,
     seed: int,
     on_split: Callable[[], None] = lambda: None,
-) -> list[Scored]:
+) -> list[ExampleScore]:
     """Learn once a split; every test page is scored by trees that never saw its site."""
-    scored: list[Scored] = []
+    scored: list[ExampleScore] = []
     for split in splits:
         train, test = sides(examples, split)
         scored += score_trees(test, fit_trees(train, name, seed))
@@ -120,7 +120,7 @@ def cross_validate(
     return scored
 
 
-def _kept(example: Example, trees: Trees) -> NDArray[np.bool_]:
+def _keep_blocks(example: Example, trees: Trees) -> NDArray[np.bool_]:
     likely = trees.probabilities(table_of(example)) >= BALANCED
     return np.asarray(likely & ~example.block_features.is_title)
 
@@ -145,7 +145,7 @@ def _tree(rows: _Rows, seed: int) -> DecisionTree:
     return DecisionTree(model.fit(rows.table, rows.content, sample_weight=rows.weights))
 
 
-def _boosted(rows: _Rows, seed: int) -> BoostedTrees:
+def _train_boosted(rows: _Rows, seed: int) -> BoostedTrees:
     # LightGBM's bounds on a leaf's curvature expect weights around 1.
     weights = rows.weights / rows.weights.mean()
     settings = {

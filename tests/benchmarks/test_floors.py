@@ -5,7 +5,14 @@ from pathlib import Path
 import pytest
 
 from benchmarks.extraction import floors
-from benchmarks.extraction.floors import Reached, check_floors, falls, load_floors, moved, reached
+from benchmarks.extraction.floors import (
+    MethodMean,
+    check_floors,
+    falls,
+    load_floors,
+    moved,
+    reached,
+)
 from newscrawl.extraction.methods import METHODS
 from newscrawl.training.corpus import Corpus, load_corpus
 from newscrawl.training.evaluation import evaluate
@@ -20,8 +27,8 @@ def corpus() -> Corpus:
     return load_corpus(BUNDLED)
 
 
-def fe_on_news(f1: float) -> list[Reached]:
-    return [Reached("fe", "news", "word.f1", f1)]
+def fe_on_news(f1: float) -> list[MethodMean]:
+    return [MethodMean("fe", "news", "word.f1", f1)]
 
 
 def test_no_method_falls_below_its_floor(corpus: Corpus) -> None:
@@ -47,7 +54,7 @@ def test_floors_only_rise_unless_they_are_lowered_on_request() -> None:
 def test_command_exits_with_1_below_a_floor(
     run_benchmark: RunBenchmark, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    high = moved([Reached("tb", "mini", "word.f1", 1.0)], corpus.fingerprint, {})
+    high = moved([MethodMean("tb", "mini", "word.f1", 1.0)], corpus.fingerprint, {})
     monkeypatch.setattr(floors, "FLOORS_FILE", tmp_path / "floors.json")
     floors.save_floors(high)
     ran = run_benchmark(check_floors, "--corpus", BUNDLED)

@@ -12,7 +12,7 @@ from newscrawl.sources.urls import main_addresses
 from newscrawl.storage import Database
 from newscrawl.storage.frontier import (
     DequeuedPage,
-    Enqueued,
+    EnqueueCounts,
     Frontier,
     FrontierEntry,
     due_sources,
@@ -46,7 +46,7 @@ def frontier(database: Database) -> Frontier:
 
 
 def test_enqueued_page_is_dequeued_once(frontier: Frontier) -> None:
-    assert frontier.enqueue(None, [entry("a"), entry("b")]) == Enqueued(known=0, fresh=2)
+    assert frontier.enqueue(None, [entry("a"), entry("b")]) == EnqueueCounts(known=0, fresh=2)
     assert urls(frontier.dequeue(10)) == ["a", "b"]
     assert frontier.dequeue(10) == []
 
@@ -77,7 +77,7 @@ def test_page_enqueued_twice_is_queued_once(frontier: Frontier) -> None:
 
 def test_stored_article_is_not_queued(database: Database, frontier: Frontier) -> None:
     save_document(database, document("a"), frontier.run_id)
-    assert frontier.enqueue(None, [entry("a"), entry("b")]) == Enqueued(known=1, fresh=1)
+    assert frontier.enqueue(None, [entry("a"), entry("b")]) == EnqueueCounts(known=1, fresh=1)
     assert urls(frontier.dequeue(10)) == ["b"]
 
 
@@ -92,16 +92,16 @@ def test_mobile_page_of_a_stored_article_is_its_alias(
     database: Database, frontier: Frontier
 ) -> None:
     save_document(database, document("a"), frontier.run_id)
-    assert frontier.enqueue(None, [twin()]) == Enqueued(known=1, fresh=0)
+    assert frontier.enqueue(None, [twin()]) == EnqueueCounts(known=1, fresh=0)
     assert frontier.dequeue(10) == []
     assert known_urls(database, [TWIN]) == {TWIN}
 
 
 def test_mobile_page_of_a_queued_page_is_not_queued(frontier: Frontier) -> None:
     frontier.enqueue(None, [entry("a")])
-    assert frontier.enqueue(None, [twin()]) == Enqueued(known=1, fresh=0)
+    assert frontier.enqueue(None, [twin()]) == EnqueueCounts(known=1, fresh=0)
     both = [twin("https://ft.example/amp/b-1"), entry("b-1")]
-    assert frontier.enqueue(None, both) == Enqueued(known=1, fresh=1)
+    assert frontier.enqueue(None, both) == EnqueueCounts(known=1, fresh=1)
     assert urls(frontier.dequeue(10)) == ["a", "b-1"]
 
 
@@ -290,7 +290,7 @@ def test_page_with_a_later_lastmod_is_revisited_early(
     stored(database, frontier)
     later = after(HOUR, next_run(database))
     found = later.enqueue(None, [changed("a", now() + since_the_visit)])
-    assert found == Enqueued(known=1, fresh=0, changed=told)
+    assert found == EnqueueCounts(known=1, fresh=0, changed=told)
     assert urls(later.dequeue(10)) == ["a"][:told]
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import func, insert, select, update
 
 from newscrawl.storage import Database, open_database
 from newscrawl.storage.batch import FinishedPage, write_batch
-from newscrawl.storage.frontier import Enqueued, Frontier
+from newscrawl.storage.frontier import EnqueueCounts, Frontier
 from newscrawl.storage.models import (
     ArticleUrl,
     Base,
@@ -42,11 +42,11 @@ def prune(database: Database, at: datetime | None = None) -> PruneResult:
 
 
 @pytest.fixture
-def crawl(database: Database) -> Callable[..., Enqueued]:
+def crawl(database: Database) -> Callable[..., EnqueueCounts]:
     """A crawl at a moment, to whose end the feed lists paths: those that begin with "x" are no
     articles, all others are stored."""
 
-    def crawl(moment: datetime, *paths: str, feed: str = FEED) -> Enqueued:
+    def crawl(moment: datetime, *paths: str, feed: str = FEED) -> EnqueueCounts:
         run = at(moment, next_run(database))
         (listing,) = run.listings([feed])
         offer = run.enqueue(listing.id, [entry(path, moment) for path in paths])
@@ -71,18 +71,18 @@ def crawl(database: Database) -> Callable[..., Enqueued]:
 
 
 def test_pruned_pages_of_stored_articles_are_not_requested_again(
-    database: Database, crawl: Callable[..., Enqueued]
+    database: Database, crawl: Callable[..., EnqueueCounts]
 ) -> None:
     for days in (100, 90):  # by the second no further look at them is due
         crawl(now() - days * DAY, "a", "b")
     crawl(now() - HOUR, "c")
     assert prune(database).pages == 2
     assert rows(database, FrontierUrl) == 1
-    assert crawl(now(), "a", "b", "c") == Enqueued(known=3, fresh=0)
+    assert crawl(now(), "a", "b", "c") == EnqueueCounts(known=3, fresh=0)
 
 
 def test_dropped_page_is_kept_while_a_feed_lists_it(
-    database: Database, crawl: Callable[..., Enqueued]
+    database: Database, crawl: Callable[..., EnqueueCounts]
 ) -> None:
     for days in range(100, 0, -10):
         crawl(now() - days * DAY, "x", f"news-{days}")
@@ -91,7 +91,7 @@ def test_dropped_page_is_kept_while_a_feed_lists_it(
 
 
 def test_dropped_page_is_pruned_when_no_feed_lists_it(
-    database: Database, crawl: Callable[..., Enqueued]
+    database: Database, crawl: Callable[..., EnqueueCounts]
 ) -> None:
     crawl(now() - 100 * DAY, "x", "x-2")
     crawl(now() - DAY, "b")
@@ -100,7 +100,7 @@ def test_dropped_page_is_pruned_when_no_feed_lists_it(
 
 
 def test_pages_of_an_unchanged_listing_are_kept(
-    database: Database, crawl: Callable[..., Enqueued]
+    database: Database, crawl: Callable[..., EnqueueCounts]
 ) -> None:
     crawl(now() - 100 * DAY, "x")
     run = next_run(database)
@@ -111,7 +111,7 @@ def test_pages_of_an_unchanged_listing_are_kept(
 
 
 def test_paused_source_keeps_pages_that_it_would_request_again(
-    database: Database, crawl: Callable[..., Enqueued]
+    database: Database, crawl: Callable[..., EnqueueCounts]
 ) -> None:
     crawl(now() - 101 * DAY, "x")
     crawl(now() - 100 * DAY, "y-x")
@@ -130,7 +130,7 @@ def test_pending_pages_are_never_pruned(database: Database) -> None:
 
 
 def test_dated_listings_of_past_days_are_pruned(
-    database: Database, crawl: Callable[..., Enqueued]
+    database: Database, crawl: Callable[..., EnqueueCounts]
 ) -> None:
     crawl(now() - 100 * DAY, "x-2", "x", feed=f"{FEED}/of-a-day")
     crawl(now() - HOUR, "b")
@@ -141,7 +141,7 @@ def test_dated_listings_of_past_days_are_pruned(
 
 
 def test_runs_without_articles_are_pruned_and_others_lose_their_stats(
-    database: Database, crawl: Callable[..., Enqueued]
+    database: Database, crawl: Callable[..., EnqueueCounts]
 ) -> None:
     crawl(now() - 100 * DAY, "a")
     crawl(now() - 99 * DAY)
@@ -153,7 +153,9 @@ def test_runs_without_articles_are_pruned_and_others_lose_their_stats(
     assert prune(database).runs == 0
 
 
-def test_last_run_of_a_source_is_kept(database: Database, crawl: Callable[..., Enqueued]) -> None:
+def test_last_run_of_a_source_is_kept(
+    database: Database, crawl: Callable[..., EnqueueCounts]
+) -> None:
     crawl(now() - 100 * DAY)
     assert prune(database).runs == 0
     assert rows(database, Run) == 1
@@ -180,7 +182,7 @@ def test_old_monitors_and_closed_incidents_are_pruned(database: Database) -> Non
 
 
 def test_database_size_is_limited_over_a_year(
-    database: Database, crawl: Callable[..., Enqueued]
+    database: Database, crawl: Callable[..., EnqueueCounts]
 ) -> None:
     """Each time three articles and a page that is none, beside one that its feed always names."""
     begin = now() - 365 * DAY
@@ -198,7 +200,7 @@ def test_database_size_is_limited_over_a_year(
 
 
 def test_stopped_prune_ends_between_two_batches(
-    database: Database, crawl: Callable[..., Enqueued]
+    database: Database, crawl: Callable[..., EnqueueCounts]
 ) -> None:
     crawl(now() - 100 * DAY, "x", "x-2")
     crawl(now() - HOUR, "b")
@@ -247,7 +249,9 @@ def test_invalid_retention_is_refused_in_one_line(
     assert said in ran.err
 
 
-def test_polls_of_a_source_are_kept(database: Database, crawl: Callable[..., Enqueued]) -> None:
+def test_polls_of_a_source_are_kept(
+    database: Database, crawl: Callable[..., EnqueueCounts]
+) -> None:
     crawl(now() - 100 * DAY, "a")
     prune(database)
     assert rows(database, Poll) == 1

@@ -59,7 +59,7 @@ class Command(crawl.Command):
         task = process.crawl(crawler, **opts.spargs)
         process.start()
         self._report(task)
-        failed = process.bootstrap_failed or _failed(crawler) or handlers.seen
+        failed = process.bootstrap_failed or _has_failed(crawler) or handlers.seen
         if not self.exitcode and failed:
             self.exitcode = 1
 
@@ -98,7 +98,7 @@ def _freeze_loaded_objects() -> None:
     gc.freeze()
 
 
-def _failed(crawler: Crawler) -> bool:
+def _has_failed(crawler: Crawler) -> bool:
     """Return whether the crawl was aborted, read no page of the source or exported incompletely."""
     reason: str = crawler.stats.get_value("finish_reason", "")
     abort_note = reason != "finished" and not reason.startswith("closespider")

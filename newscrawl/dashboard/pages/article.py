@@ -111,8 +111,8 @@ def article(request: Request, url: str) -> HTMLResponse:
         person=name_of_person(request),
         is_named=_is_named(request),
         companies=_companies(found),
-        revised=_revised(versions),
-        held=held and _held(found, held),
+        revised=_version_changes(versions),
+        held=held and _find_held_version(found, held),
         aliases=[address for address in found.addresses if address != found.row.url],
         explains=app_state(request).config.explain is not None,
     )
@@ -131,7 +131,7 @@ def decide(request: Request, form: Annotated[Decision, Form()]) -> Response:
     return RedirectResponse(article_address(url), status_code=303)
 
 
-def _held(found: ArticlePage, held: HeldText) -> QuarantinedVersion:
+def _find_held_version(found: ArticlePage, held: HeldText) -> QuarantinedVersion:
     return QuarantinedVersion(
         held.row,
         why(held.row.reason, held.row.note),
@@ -159,7 +159,7 @@ def _companies(found: ArticlePage) -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda each: (-each[1], each[0]))
 
 
-def _revised(versions: Sequence[Version]) -> list[VersionChanges]:
+def _version_changes(versions: Sequence[Version]) -> list[VersionChanges]:
     """Return the changes of each version, the newest first."""
     return [
         VersionChanges(new, changes(old.title or "", new.title or ""), changes(old.text, new.text))
@@ -208,7 +208,7 @@ def explanation(
     left_out: Annotated[str, Query(max_length=MAX_VALUE)] = "",
 ) -> Response:
     """Show the explanation of the archived page, or offer to fetch it."""
-    return _explained(request, url, at, left_out, fetch_anew=False)
+    return _explain_article(request, url, at, left_out, fetch_anew=False)
 
 
 @router.post("/article/explanation", response_class=HTMLResponse)
@@ -221,10 +221,12 @@ def fetch_explanation(
 ) -> Response:
     """Fetch the page, and show its explanation."""
     check_seal(request, seal)
-    return _explained(request, url, at, left_out, fetch_anew=True)
+    return _explain_article(request, url, at, left_out, fetch_anew=True)
 
 
-def _explained(request: Request, url: str, at: str, left_out: str, *, fetch_anew: bool) -> Response:
+def _explain_article(
+    request: Request, url: str, at: str, left_out: str, *, fetch_anew: bool
+) -> Response:
     """Return the explanation of an article's page. Only pages of stored articles are explained, so
     that nobody can have us fetch any page."""
     state = app_state(request)
@@ -235,7 +237,7 @@ def _explained(request: Request, url: str, at: str, left_out: str, *, fetch_anew
     if state.config.explain is None:
         raise HTTPException(404, "This dashboard was started without explanations.")
     urls = list(dict.fromkeys((found.row.url, *found.addresses)))
-    asked = _left_out(request, found, left_out) if left_out else _asked(found, at)
+    asked = _left_out(request, found, left_out) if left_out else _sentence_at(found, at)
     try:
         return _document(state.config.explain(urls, fetch_anew, asked).document)
     except UnexplainedError as error:
@@ -263,7 +265,7 @@ def _left_out(request: Request, found: ArticlePage, company: str) -> AskedSenten
     return AskedSentence(back=article_address(found.row.url), left_out=company, finds=finds)
 
 
-def _asked(found: ArticlePage, at: str) -> AskedSentence:
+def _sentence_at(found: ArticlePage, at: str) -> AskedSentence:
     """Return the sentence at a place, or else that of the first mention in the body."""
     back = article_address(found.row.url)
     places = [(one.section, one.start, one.end) for one in found.mentions]
@@ -368,7 +370,7 @@ def _judgements(request: Request, database: Database, form: CorrectionForm) -> l
     if page is None:
         raise HTTPException(404, "No article with this address is in the database.")
     if form.missed.strip():
-        return _missed(request, database, page, form)
+        return _judge_missed(request, database, page, form)
     section, start, company = form.wrong.split(":", 2) if form.wrong else ("", "", form.everywhere)
     wrong = [
         one
@@ -380,7 +382,7 @@ def _judgements(request: Request, database: Database, form: CorrectionForm) -> l
     return wrong
 
 
-def _missed(
+def _judge_missed(
     request: Request, database: Database, page: ArticlePage, form: CorrectionForm
 ) -> list[Judgement]:
     words = form.missed.strip()

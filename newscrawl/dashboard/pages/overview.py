@@ -54,7 +54,7 @@ SILENCE_DAYS = 14  # days for which a silence is followed back
 
 
 @dataclass(frozen=True, slots=True)
-class Silent:
+class SilentSource:
     """A source that is not read at present; `since` is the first such day within SILENCE_DAYS."""
 
     source: str
@@ -67,7 +67,7 @@ class Silence:
     """The number of sources that are not read at present, and some of them."""
 
     number: int
-    named: tuple[Silent, ...]
+    named: tuple[SilentSource, ...]
 
 
 @router.get("/", response_class=HTMLResponse)
@@ -110,7 +110,7 @@ def _silence(database: Database, filters: Filters) -> Silence:
     return Silence(len(silent), named)
 
 
-def _silent(database: Database, filters: Filters, source: str) -> Silent:
+def _silent(database: Database, filters: Filters, source: str) -> SilentSource:
     since = filters.until - timedelta(days=SILENCE_DAYS - 1)
     scope = replace(filters.scope, since=since, source=source)
     bad: list[CoverageDay] = []
@@ -118,7 +118,7 @@ def _silent(database: Database, filters: Filters, source: str) -> Silent:
         if day.state in READ:
             break
         bad.append(day)
-    return Silent(source, bad[-1].day, next((day for day in bad if day.state), bad[0]))
+    return SilentSource(source, bad[-1].day, next((day for day in bad if day.state), bad[0]))
 
 
 @router.get("/search", response_class=HTMLResponse)
@@ -138,15 +138,15 @@ def search(request: Request) -> HTMLResponse:
             found=found,
             fault=fault,
             shown=RESULTS,
-            companies=_called(request, words, names),
+            companies=_companies_by_name(request, words, names),
         )
 
 
-def _called(request: Request, words: str, names: Sequence[str]) -> list[str]:
+def _companies_by_name(request: Request, words: str, names: Sequence[str]) -> list[str]:
     """Return the companies and groups that have this name or alias, or begin with it."""
     if len(words) < MIN_NAME:
         return []
-    known = _registered(request, words)
+    known = _find_company(request, words)
     begin = [name for name in names if name.casefold().startswith(words.casefold())]
     first = [known.name] if known and known.name in names else []
     return list(dict.fromkeys([*first, *begin]))[:MAX_CALLED]
@@ -227,7 +227,7 @@ def company(request: Request, name: str) -> Response:
 
 def unknown_company(request: Request, name: str, names: Sequence[str]) -> str:
     """Return the error for a company that no article names."""
-    known = _registered(request, name)
+    known = _find_company(request, name)
     if known and known.name not in names:
         return f"{known.name} is looked for, but no article in this database names it yet."
     near = [known.name] if known else get_close_matches(name, names, n=3)
@@ -235,14 +235,14 @@ def unknown_company(request: Request, name: str, names: Sequence[str]) -> str:
     return f"No company {name!r} was ever mentioned in this database.{advice}"
 
 
-def _registered(request: Request, name: str) -> Company | None:
+def _find_company(request: Request, name: str) -> Company | None:
     """Return the company of this name or alias, of the user's file or bundled."""
     return companies_in_use(request).named(name)
 
 
 def _facts(request: Request, name: str) -> list[str]:
     """Return the registry's facts about the company."""
-    found = _registered(request, name)
+    found = _find_company(request, name)
     if found is None:
         return []
     facts = [found.facts.get("sector"), found.facts.get("country"), *found.tickers]
@@ -269,7 +269,7 @@ def compare(request: Request) -> Response:
         unknown = [name for name in dict.fromkeys(given) if name not in known]
         known = known[:MAX_COMPARED]
         saved = {row.name for row in queries.saved_queries(database)}
-        chosen = known if given else _suggested(database, filters, saved)
+        chosen = known if given else _suggest_companies(database, filters, saved)
         shares: list[Share] = []
         chart = Chart((), ())
         if len(chosen) > 1:
@@ -297,7 +297,7 @@ def compare(request: Request) -> Response:
         )
 
 
-def _suggested(database: Database, filters: Filters, saved: Set[str]) -> list[str]:
+def _suggest_companies(database: Database, filters: Filters, saved: Set[str]) -> list[str]:
     """Return the most frequent companies; saved queries are no rivals of theirs."""
     most = SUGGESTED + len(saved)
     ranked = queries.company_ranking(database, scope=filters.scope, limit=most)

@@ -34,7 +34,7 @@ def show_proof(request: Request) -> HTMLResponse:
     company, beside = _name(request, "company"), _name(request, "beside")
     without = [one for one in request.query_params.getlist("without") if one][:MAX_LEFT_OUT]
     split = filters.split if filters.split != "whole" else None
-    counted = _counted(request.query_params.get("counted", "articles"))
+    counted = _parse_counted(request.query_params.get("counted", "articles"))
     with app_state(request).store.reading() as database:
         names = queries.company_names(database)
         for name in filter(None, (company, beside)):
@@ -62,7 +62,7 @@ def show_proof(request: Request) -> HTMLResponse:
         company=company or "",
         split=split or "",
         without=without,
-        narrowed=_narrowed(filters),
+        narrowed=_describe_filters(filters),
         here=proof_address(
             filters,
             counted,
@@ -86,7 +86,7 @@ def _name(request: Request, parameter: str) -> str | None:
     return name or None
 
 
-def _counted(given: str) -> Counted:
+def _parse_counted(given: str) -> Counted:
     for one in get_args(Counted):
         if one == given:
             counted: Counted = one
@@ -112,7 +112,7 @@ def _title(found: Proof) -> str:
     return f"{words} {found.company or 'any company'}{beside}"
 
 
-def _narrowed(filters: Filters) -> list[str]:
+def _describe_filters(filters: Filters) -> list[str]:
     """Return the filters for languages, countries, groups and tiers."""
     values = (filters.language, filters.country, filters.group, filters.tier)
     names = ("language", "country", "group", "tier")

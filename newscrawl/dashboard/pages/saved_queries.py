@@ -108,7 +108,7 @@ def save(request: Request, form: Annotated[QueryForm, Form()]) -> Response:
     if not made_by:
         fault = QuestionError("who saves it? write your name")
         return _form(request, form, fault=fault, status=422)
-    taken = _registered(request)
+    taken = _reserved_names(request)
     try:
         with app_state(request).store.reading() as database:
             if form.former:
@@ -152,7 +152,7 @@ def progress(request: Request, name: str = "") -> Response:
     return render(request, "query_progress.html", row=row, counted=counted)
 
 
-def _registered(request: Request) -> list[str]:
+def _reserved_names(request: Request) -> list[str]:
     """Return the names that a query may not have."""
     registry = companies_in_use(request)
     names = [*registry.structure.groups]

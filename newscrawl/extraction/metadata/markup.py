@@ -410,7 +410,7 @@ def _texts(node: LexborNode) -> list[str]:
     return texts
 
 
-def _named(node: Node) -> Node | None:
+def _first_name(node: Node) -> Node | None:
     """Return the first element in one that is a name."""
     if compiled.kernel is not None and isinstance(node, compiled.kernel.TreeNode):
         named: Node | None = node.named()
@@ -521,7 +521,7 @@ class _Reader:
     def _byline(self, node: Node, lines: list[str], sighting: Sighting) -> None:
         if names.is_secondary(self._label):
             return
-        named = _named(node)
+        named = _first_name(node)
         if named is not None:
             lines = _lines(named)
         self._add("\n".join(lines) or squeeze(node.attributes.get("content")), sighting)

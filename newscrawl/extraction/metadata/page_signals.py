@@ -128,11 +128,11 @@ class PageSignals:
 
     def _heading_variants(self, elsewhere: Sequence[str]) -> Iterator[str]:
         """Yield the parts of main headings that stand in titles without the rest of the heading."""
-        known = [_spaced(title) for title in elsewhere]
+        known = [_join_words(title) for title in elsewhere]
         for heading in self.headings:
-            text = _spaced(heading.text)
+            text = _join_words(heading.text)
             for variant in heading.variants:
-                part = _spaced(variant)
+                part = _join_words(variant)
                 if any(
                     part in title and (len(part) > len(text) or text not in title)
                     for title in known
@@ -343,7 +343,7 @@ def _add_meta(metas: dict[str, list[str]], attributes: dict[str, str | None]) ->
                 del metas[name]
 
 
-def _spaced(text: str) -> str:
+def _join_words(text: str) -> str:
     """Return the words of a text between single blanks, so that a run of them can be searched."""
     return f" {' '.join(titles.words_of(text))} "
 

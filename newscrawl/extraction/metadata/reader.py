@@ -107,7 +107,7 @@ def read_metadata(
         section=_section(signals),
         image=_image(signals),
         site_name=signals.site_name,
-        paywalled=_paywalled(signals),
+        paywalled=_is_paywalled(signals),
         declared=_declared_kind(signals, has_date=dates.are_stated),
         article_body=jsonld.text_of(signals.article.get("articleBody")),
     )
@@ -141,7 +141,7 @@ def _absolute(address: str, base: str | None) -> str | None:
     return joined if parts.scheme in ("http", "https") and parts.netloc else None
 
 
-def _paywalled(signals: PageSignals) -> bool | None:
+def _is_paywalled(signals: PageSignals) -> bool | None:
     parts = signals.article.get("hasPart")
     for part in parts if isinstance(parts, list) else [parts]:
         if isinstance(part, dict) and jsonld.truth_of(part.get("isAccessibleForFree")) is False:
@@ -163,11 +163,11 @@ def _authors(signals: PageSignals, *, has_date: bool) -> tuple[str, ...]:
         authors = (*names.clean(bylines), *organisations)
         if authors and not titles.all_sites(authors, signals.site_names):
             if not all(map(names.is_weak, authors)):
-                return _signed(signals, authors)
+                return _find_authors(signals, authors)
             stated = authors
             break
         stated = stated or authors or names.desks(bylines)
-    if signed := _signed(signals, ()):
+    if signed := _find_authors(signals, ()):
         return signed
     beside = signals.around_heading.best_bylines(MAX_GAP)
     persons = names.persons(beside)
@@ -179,13 +179,13 @@ def _authors(signals: PageSignals, *, has_date: bool) -> tuple[str, ...]:
     marked = signals.anywhere.best_bylines(MAX_GAP_OF_MARKED)
     if stated:
         opening = filter(names.opens_byline, marked)
-        return names.persons(opening) or _labelled(signals) or stated
+        return names.persons(opening) or _find_labels(signals) or stated
     shown = names.persons(marked)
     return (
         (shown if len(shown) <= MAX_MARKED_PERSONS else ())
         or names.accounts(beside)
         or names.accounts(marked)
-        or (_labelled(signals) if has_date else ())
+        or (_find_labels(signals) if has_date else ())
         or names.marked_desks(beside)
     )
 
@@ -194,12 +194,12 @@ def _could_be_person(name: str) -> bool:
     return names.is_person(name) and not names.is_weak(name)
 
 
-def _labelled(signals: PageSignals) -> tuple[str, ...]:
+def _find_labels(signals: PageSignals) -> tuple[str, ...]:
     byline = markup.labelled_byline(signals.text)
     return names.persons([byline]) if byline else ()
 
 
-def _signed(signals: PageSignals, stated: tuple[str, ...]) -> tuple[str, ...]:
+def _find_authors(signals: PageSignals, stated: tuple[str, ...]) -> tuple[str, ...]:
     """Return the persons in the byline under the headline, else the stated authors.
 
     Fields also name editors and photographers, or the account that entered the text.

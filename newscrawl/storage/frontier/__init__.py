@@ -28,7 +28,7 @@ from newscrawl.storage.frontier.listings import (
 from newscrawl.storage.frontier.queue import (
     MAX_CRASHES,
     DequeuedPage,
-    Enqueued,
+    EnqueueCounts,
     FetchOutcome,
     FetchResult,
     FrontierEntry,
@@ -38,7 +38,7 @@ __all__ = [
     "MAX_CRASHES",
     "DequeuedPage",
     "DueSource",
-    "Enqueued",
+    "EnqueueCounts",
     "FetchOutcome",
     "FetchResult",
     "Frontier",

@@ -15,7 +15,7 @@ from newscrawl.storage.frontier.listings import KnownListing, Reading, Schedule
 from newscrawl.storage.frontier.queue import (
     Claim,
     DequeuedPage,
-    Enqueued,
+    EnqueueCounts,
     FetchOutcome,
     FetchResult,
     FrontierEntry,
@@ -62,7 +62,7 @@ class Frontier:
 
     # Pages ---------------------------------------------------------------------------------
 
-    def enqueue(self, listing_id: int | None, entries: Sequence[FrontierEntry]) -> Enqueued:
+    def enqueue(self, listing_id: int | None, entries: Sequence[FrontierEntry]) -> EnqueueCounts:
         """Add the articles of a listing that are neither stored nor queued."""
         return self._write(
             lambda connection: queue.enqueue(
@@ -117,7 +117,7 @@ class Frontier:
         now = self.clock()
         deferred_to = self.schedule.deferred_to(attempt.born, now)
         if outcome == "deferred" and deferred_to is not None:
-            return _deferred(attempt, deferred_to)
+            return _defer(attempt, deferred_to)
         answered = outcome in {"read", "closed"}
         failures = attempt.failures + 1 if outcome in _FAILURES else 0
         due_at = self._due_at(attempt, outcome, published or attempt.born, now)
@@ -215,7 +215,7 @@ class Frontier:
         return self._write(work)
 
 
-def _deferred(attempt: FetchAttempt, due_at: datetime) -> FetchResult:
+def _defer(attempt: FetchAttempt, due_at: datetime) -> FetchResult:
     """Return the result of a page that was not requested: it keeps its state and waits."""
     columns = {
         "to_state": "pending" if attempt.first else "done",

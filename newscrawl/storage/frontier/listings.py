@@ -61,10 +61,10 @@ class Schedule:
         """Return when to request a listing again, after these numbers of readings without a new
         article and of failures."""
         if failures:
-            return now + self._bounded(self.poll_min, _FAILURE_FACTOR, failures)
-        return now + self._bounded(interval, _WITHOUT_NEW_FACTOR, polls_since_new)
+            return now + self._bound_interval(self.poll_min, _FAILURE_FACTOR, failures)
+        return now + self._bound_interval(interval, _WITHOUT_NEW_FACTOR, polls_since_new)
 
-    def _bounded(self, interval: timedelta, factor: float, times: int) -> timedelta:
+    def _bound_interval(self, interval: timedelta, factor: float, times: int) -> timedelta:
         base = min(max(interval, self.poll_min), self.poll_max)
         # Beyond twenty, an interval is over any bound; larger powers overflow.
         return min(base * factor ** min(times, 20), self.poll_max)
@@ -177,16 +177,16 @@ def known_listings(
         connection.execute(mine.values(parent_id=parent_id))
     if rows:
         found = {row.url: row for row in connection.execute(asked)}
-    return [_known(found[url]) for url in dict.fromkeys(urls)]
+    return [_known_listing(found[url]) for url in dict.fromkeys(urls)]
 
 
 def children(connection: Connection, parent_id: int) -> list[KnownListing]:
     """Return the sitemaps in an index at its last reading."""
     asked = select(Listing).where(Listing.parent_id == parent_id).order_by(Listing.id)
-    return [_known(row) for row in connection.execute(asked)]
+    return [_known_listing(row) for row in connection.execute(asked)]
 
 
-def _known(row: Any) -> KnownListing:
+def _known_listing(row: Any) -> KnownListing:
     return KnownListing(
         id=row.id,
         url=row.url,

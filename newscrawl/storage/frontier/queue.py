@@ -145,7 +145,7 @@ class FrontierEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Enqueued:
+class EnqueueCounts:
     """The number of entries that are stored already or wait under a twin's URL (`known`), that were
     added to the queue (`fresh`), and that have changed since they were read (`changed`)."""
 
@@ -169,7 +169,7 @@ def enqueue(
     listing_id: int | None,
     entries: Sequence[FrontierEntry],
     now: datetime,
-) -> Enqueued:
+) -> EnqueueCounts:
     """Enqueue entries that are neither queued nor stored; URLs that no database can store are
     skipped.
 
@@ -180,7 +180,7 @@ def enqueue(
     waiting_twins = _waiting_twins(connection, by_url)
     by_url = {url: one for url, one in by_url.items() if url not in waiting_twins}
     known = stored_urls(connection, by_url)
-    queued = _queued(connection, by_url)
+    queued = _find_queued(connection, by_url)
     _merge_hints(connection, queued, by_url, known, now)
     changed = [row.id for url, row in queued.items() if _is_changed(row, by_url[url], now)]
     if changed:
@@ -199,7 +199,7 @@ def enqueue(
             "listing_id": listing_id,
             "url": url,
             "fetch_url": one.fetch_url,
-            "hints": packed(one.hints),
+            "hints": pack_hints(one.hints),
             "moment": one.moment,
             "discovered_at": now,
             "state": "pending",
@@ -211,13 +211,15 @@ def enqueue(
         if url not in known and url not in queued
     ]
     added = connection.execute(_ADD[connection.dialect.name], rows).all() if rows else ()
-    return Enqueued(known=len(known) + len(waiting_twins), fresh=len(added), changed=len(changed))
+    return EnqueueCounts(
+        known=len(known) + len(waiting_twins), fresh=len(added), changed=len(changed)
+    )
 
 
 def add_hints(connection: Connection, entries: Sequence[FrontierEntry], now: datetime) -> None:
     """Add the hints of the entries to queued pages; enqueue nothing."""
     by_url = {one.url: one for one in entries}
-    queued = _queued(connection, by_url)
+    queued = _find_queued(connection, by_url)
     _merge_hints(connection, queued, by_url, stored_urls(connection, queued), now)
 
 
@@ -250,7 +252,7 @@ def mark_stored(
         connection.execute(_CLOSE_ALIASES, aliases)
 
 
-def packed(hints: Hints) -> dict[str, Any]:
+def pack_hints(hints: Hints) -> dict[str, Any]:
     """Return the hints as JSON for the queue, without missing ones."""
     known = {
         "title": hints.title,
@@ -263,7 +265,7 @@ def packed(hints: Hints) -> dict[str, Any]:
     return {name: value for name, value in known.items() if value}
 
 
-def unpacked(stored: Mapping[str, Any]) -> Hints:
+def unpack_hints(stored: Mapping[str, Any]) -> Hints:
     """Return the hints of the queue's JSON."""
     published = stored.get("published")
     return Hints(
@@ -280,7 +282,7 @@ def validator(value: str | None) -> str | None:
     return clean(value) if value and len(value) <= _MAX_VALIDATOR else None
 
 
-def _queued(connection: Connection, urls: Iterable[str]) -> dict[str, _Queued]:
+def _find_queued(connection: Connection, urls: Iterable[str]) -> dict[str, _Queued]:
     query = _QUEUED.where(FrontierUrl.url.in_(list(urls)))
     return {row.url: row for row in connection.execute(query)}
 
@@ -334,7 +336,7 @@ def _merge_hints(
     added, reopened = [], []
     for url, row in queued.items():
         entry = by_url[url]
-        hints = {**packed(entry.hints), **row.hints}
+        hints = {**pack_hints(entry.hints), **row.hints}
         values = {"queue_id": row.id, "to_hints": hints, "to_moment": entry.moment}
         if row.reason in WITHOUT_HEADLINE and entry.hints.title and url not in stored:
             reopened.append({**values, "to_due_at": now})
@@ -472,7 +474,7 @@ def were_killed(connection: Connection, source_id: int, run_id: int) -> bool:
 def _page(row: Any, *, crash_count: int) -> DequeuedPage:
     return DequeuedPage(
         fetch_url=row.fetch_url,
-        hints=unpacked(row.hints),
+        hints=unpack_hints(row.hints),
         again=row.reason == HEADLINE_KNOWN,
         attempt=FetchAttempt(
             queue_id=row.id,
@@ -518,4 +520,4 @@ def _due(claim: Claim, now: datetime) -> list[ColumnElement[bool]]:
 def hints_of(connection: Connection, queue_id: int) -> Hints:
     """Return the hints that listings have given for a page."""
     query = select(FrontierUrl.hints).where(FrontierUrl.id == queue_id)
-    return unpacked(connection.execute(query).scalar() or {})
+    return unpack_hints(connection.execute(query).scalar() or {})

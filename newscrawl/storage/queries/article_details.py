@@ -460,11 +460,11 @@ def _diff(old: tuple[str | None, str], new: tuple[str | None, str]) -> tuple[Dif
     return tuple(
         line
         for change, a, b, c, d in matcher.get_opcodes()
-        for line in _changed(change, before[a:b], after[c:d])
+        for line in _changed_lines(change, before[a:b], after[c:d])
     )
 
 
-def _changed(change: str, before: Sequence[str], after: Sequence[str]) -> Iterator[DiffLine]:
+def _changed_lines(change: str, before: Sequence[str], after: Sequence[str]) -> Iterator[DiffLine]:
     if change == "equal":
         yield from (DiffLine(change="same", text=text) for text in after)
         return

@@ -159,7 +159,7 @@ def company_articles(
     sentences that mention it; the marks are the counted mentions."""
     with database.reading() as session:
         numbers = _newest(session, company, scope, every_kind=False).limit(limit).offset(offset)
-        return _found(session, session.scalars(numbers).all(), scope.tenures(company), each)
+        return _load_articles(session, session.scalars(numbers).all(), scope.tenures(company), each)
 
 
 def articles_at(
@@ -171,7 +171,9 @@ def articles_at(
     with database.reading() as session:
         stored = session.execute(select(Article.url, Article.id).where(Article.url.in_(urls)))
         numbers = dict(stored.all())
-        return _found(session, [numbers[url] for url in urls if url in numbers], members, each)
+        return _load_articles(
+            session, [numbers[url] for url in urls if url in numbers], members, each
+        )
 
 
 def pair_articles(
@@ -207,7 +209,7 @@ def pair_articles(
     return found, len(keys)
 
 
-def _found(
+def _load_articles(
     session: Session, numbers: Sequence[int], members: Sequence[Tenure], each: int
 ) -> list[FoundArticle]:
     rows = article_rows(session, numbers, members)
@@ -351,14 +353,14 @@ def _newest(
         moment = func.coalesce(Article.published_at, Article.first_seen_at)
         query = articles_within(select(Article.id).select_from(Article), scope, every_kind=True)
         if company is not None:
-            query = query.where(or_(*_naming(scope.tenures(company))))
+            query = query.where(or_(*_naming_conditions(scope.tenures(company))))
         return query.order_by(Article.day.desc(), moment.desc(), Article.id.desc())
     rollup = rollup_table(session, scope, by="hour", company=company)
     table = rollup.table
     return rollup.select(table.article_id).order_by(table.minute.desc(), table.article_id.desc())
 
 
-def _naming(tenures: Sequence[Tenure]) -> Iterator[ColumnElement[bool]]:
+def _naming_conditions(tenures: Sequence[Tenure]) -> Iterator[ColumnElement[bool]]:
     """Yield the alternatives of which one holds for articles that name one of the companies on a
     day on which it counts."""
     by_days: dict[tuple[date | None, date | None], list[str]] = defaultdict(list)
@@ -577,11 +579,11 @@ def snippet_of(
     return Snippet(
         section=section,
         text=head + re.sub(r"\s", " ", text[start:end]) + tail,
-        marks=_joined(inside),
+        marks=_merge_spans(inside),
     )
 
 
-def _joined(marks: Sequence[Span]) -> tuple[Span, ...]:
+def _merge_spans(marks: Sequence[Span]) -> tuple[Span, ...]:
     """Return the marks in order; overlapping ones become one."""
     joined: list[Span] = []
     for start, end in marks:

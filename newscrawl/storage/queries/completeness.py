@@ -287,7 +287,7 @@ def _by_group(session: Session, by: Group, scope: Scope) -> dict[str, Completene
         if group not in read and not crawled:
             continue
         groups[group] = replace(
-            _expected([firsts[slug] for slug in crawled], scope),
+            _expected_days([firsts[slug] for slug in crawled], scope),
             read=read.get(group, 0),
             covered=sum(covered.get(slug, 0) for slug in crawled),
         )
@@ -341,7 +341,7 @@ def _covered_by_source(session: Session, scope: Scope) -> dict[str, int]:
     )
 
 
-def _expected(firsts: Sequence[date], scope: Scope) -> Completeness:
+def _expected_days(firsts: Sequence[date], scope: Scope) -> Completeness:
     """Return the source-days expected of sources that are watched since these days."""
     if not firsts:
         return Completeness()

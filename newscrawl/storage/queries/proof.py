@@ -137,7 +137,7 @@ class Proof:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
+class _ProofTarget:
     """What a number is of. `split` and `without` leave out groups: "others" of a chart are the
     articles of all sources but those that have a part of their own."""
 
@@ -179,7 +179,7 @@ def proof(  # noqa: PLR0913 - one for each part of a number
     countries or languages, whichever `split` is. Stories are listed with their copies together.
     Raise QuestionError for parts that don't go together.
     """
-    asked = _Asked(
+    asked = _ProofTarget(
         counted=counted,
         company=company,
         beside=beside,
@@ -189,7 +189,7 @@ def proof(  # noqa: PLR0913 - one for each part of a number
     )
     asked.check()
     with database.reading() as session:
-        listed = _listed(session, asked)
+        listed = _article_rows(session, asked)
         number, total = session.execute(select(func.sum(listed.c.number), func.count())).one()
         page = select(listed.c.article_id, listed.c.number).limit(limit).offset(offset)
         newest_first = (column.desc() for column in _order(listed, counted))
@@ -212,7 +212,7 @@ def proof(  # noqa: PLR0913 - one for each part of a number
 # --- The articles ---
 
 
-def _listed(session: Session, asked: _Asked) -> Any:
+def _article_rows(session: Session, asked: _ProofTarget) -> Any:
     """Return the articles behind the number as a subquery, each with what it adds."""
     scope = asked.scope
     if asked.counted == "boilerplate":
@@ -237,7 +237,7 @@ def _listed(session: Session, asked: _Asked) -> Any:
     return _first_of_stories(listed) if asked.counted == "stories" else listed
 
 
-def _with_boilerplate(session: Session, asked: _Asked) -> Any:
+def _with_boilerplate(session: Session, asked: _ProofTarget) -> Any:
     """Boilerplate is kept by UTC days; section and zone are ignored."""
     scope = replace(asked.scope, section=None, zone="UTC")
     rollup = rollup_table(session, scope, by="hour", company=None)
@@ -269,7 +269,7 @@ def _names_beside(
     )
 
 
-def _left_in(rollup: RollupTable, asked: _Asked) -> Iterator[ColumnElement[bool]]:
+def _left_in(rollup: RollupTable, asked: _ProofTarget) -> Iterator[ColumnElement[bool]]:
     """Yield the condition that leaves out the groups of `without`."""
     if not asked.without:
         return
@@ -305,7 +305,7 @@ def _order(listed: Any, counted: Counted) -> tuple[Any, ...]:
 
 
 def _articles(
-    session: Session, asked: _Asked, numbers: Mapping[int, int]
+    session: Session, asked: _ProofTarget, numbers: Mapping[int, int]
 ) -> tuple[ProvenArticle, ...]:
     company, scope = asked.company, asked.scope
     tenures = None if company is None else scope.tenures(company)
@@ -334,14 +334,16 @@ def _articles(
             number=numbers[row.number],
             mentions=row.in_title + row.in_body,
             sentences=tuple(
-                _sentences(row, texts[row.number], _wanted(mentions[row.number], asked.counted))
+                _sentences(
+                    row, texts[row.number], _counted_mentions(mentions[row.number], asked.counted)
+                )
             )[:MAX_SENTENCES],
         )
         for row in rows
     )
 
 
-def _wanted(mentions: Iterable[MarkedMention], counted: Counted) -> list[MarkedMention]:
+def _counted_mentions(mentions: Iterable[MarkedMention], counted: Counted) -> list[MarkedMention]:
     """Return the mentions that are counted: those in headlines or bodies, or all."""
     wanted = {"headline": "title", "body": "body"}.get(counted)
     return [one for one in mentions if wanted in {None, one.section}]
@@ -364,7 +366,7 @@ def _mentions_of(
     for mention, name in session.execute(query):
         day = days[mention.article_id]
         if companies is None or any(one.company == name and one.covers(day) for one in companies):
-            found[mention.article_id].append(_marked(mention, name))
+            found[mention.article_id].append(_mark(mention, name))
     return found
 
 
@@ -401,7 +403,7 @@ def _add_matches(
         found.sort(key=lambda one: (one.start, one.end))
 
 
-def _marked(mention: Mention, company: str) -> MarkedMention:
+def _mark(mention: Mention, company: str) -> MarkedMention:
     section: Section = "title" if mention.section == "title" else "body"
     return MarkedMention(
         company=company,
@@ -435,7 +437,7 @@ def _sentences(
 
 
 def _boilerplate_of(
-    session: Session, asked: _Asked, rows: Sequence[ArticleRow]
+    session: Session, asked: _ProofTarget, rows: Sequence[ArticleRow]
 ) -> dict[int, list[tuple[str, int]]]:
     found: dict[int, list[tuple[str, int]]] = defaultdict(list)
     if asked.counted != "boilerplate":
@@ -469,7 +471,7 @@ def _methods(session: Session, numbers: Sequence[int]) -> tuple[tuple[str, int],
 # --- What was left out ---
 
 
-def _left_out(session: Session, asked: _Asked) -> Iterator[LeftOut]:
+def _left_out(session: Session, asked: _ProofTarget) -> Iterator[LeftOut]:
     """Yield what the number leaves out, by reason; nothing for a reason without an article."""
     if asked.counted != "boilerplate":
         around = _with_boilerplate(session, asked)
@@ -478,24 +480,24 @@ def _left_out(session: Session, asked: _Asked) -> Iterator[LeftOut]:
             yield LeftOut(reason="boilerplate", articles=pages, mentions=int(mentions))
     if asked.counted in {"read", "boilerplate"}:
         return
-    for access, articles in _limited(session, asked):
+    for access, articles in _count_headline_only(session, asked):
         yield LeftOut(
             reason="paywalled" if access == "paywalled" else "disallowed",
             articles=articles,
             mentions=None,
         )
     days = None if asked.company is None else company_days(session, asked.company, asked.scope)
-    articles, mentions = _corrected(session, asked)
+    articles, mentions = _corrected_mentions(session, asked)
     if articles:
         yield LeftOut(reason="corrected", articles=articles, mentions=mentions)
-    if quarantined := _quarantined(session, asked):
+    if quarantined := _count_quarantined(session, asked):
         yield LeftOut(reason="quarantined", articles=len(quarantined), mentions=sum(quarantined))
     articles, mentions = session.execute(_of_other_kinds(asked, days)).one()
     if articles:
         yield LeftOut(reason="kind", articles=articles, mentions=mentions)
 
 
-def _limited(session: Session, asked: _Asked) -> list[tuple[str, int]]:
+def _count_headline_only(session: Session, asked: _ProofTarget) -> list[tuple[str, int]]:
     """Return the articles, by access, of which headline and standfirst alone are known and do not
     name the company."""
     rollup = rollup_table(session, asked.scope, by="hour", company=None)
@@ -516,7 +518,7 @@ def _limited(session: Session, asked: _Asked) -> list[tuple[str, int]]:
     return [(access, articles) for access, articles in session.execute(query)]
 
 
-def _corrected(session: Session, asked: _Asked) -> tuple[int, int]:
+def _corrected_mentions(session: Session, asked: _ProofTarget) -> tuple[int, int]:
     """Return the numbers of articles and of mentions that people have called wrong.
 
     The corrections are read first, since they are few: a planner without statistics would begin
@@ -535,7 +537,7 @@ def _corrected(session: Session, asked: _Asked) -> tuple[int, int]:
     return len(left), sum(mentions[number] for number in left)
 
 
-def _quarantined(session: Session, asked: _Asked) -> list[int]:
+def _count_quarantined(session: Session, asked: _ProofTarget) -> list[int]:
     """Return the mentions of the company in each quarantined version that has one."""
     query = select(QuarantinedRevision.mentions).select_from(QuarantinedRevision)
     query = query.join(Article, Article.id == QuarantinedRevision.article_id)
@@ -549,7 +551,7 @@ def _quarantined(session: Session, asked: _Asked) -> list[int]:
     return [number for number in found if number]
 
 
-def _of_other_kinds(asked: _Asked, days: Sequence[CompanyDays] | None) -> Select[int, int]:
+def _of_other_kinds(asked: _ProofTarget, days: Sequence[CompanyDays] | None) -> Select[int, int]:
     """Return the query of the mentions on stored pages that do not count as articles."""
     counted = select(CountedArticle.article_id).where(
         CountedArticle.article_id == Mention.article_id
@@ -562,7 +564,7 @@ def _of_other_kinds(asked: _Asked, days: Sequence[CompanyDays] | None) -> Select
     return articles_within(query, asked.scope, every_kind=True).where(*_articles_left_in(asked))
 
 
-def _articles_left_in(asked: _Asked) -> Iterator[ColumnElement[bool]]:
+def _articles_left_in(asked: _ProofTarget) -> Iterator[ColumnElement[bool]]:
     """Yield the condition of `_left_in` for queries of articles with their sources."""
     if not asked.without:
         return

@@ -157,7 +157,7 @@ def rollup_table(
     table = table_of[grain]
     conditions = _conditions(session, table, grain, scope)
     if company is not None:
-        days = _mentioned(session, days or company_days(session, company, scope), scope)
+        days = _mentioned_companies(session, days or company_days(session, company, scope), scope)
         if days != [CompanyDays(days[0].number)]:
             return union_table(session, scope, {days[0].number: days})
         conditions.append(table.company_id == days[0].number)
@@ -203,7 +203,7 @@ def company_days(session: Session, name: str, scope: Scope) -> list[CompanyDays]
     return sorted(days, key=lambda one: one.number) or [CompanyDays(0)]
 
 
-def _mentioned(
+def _mentioned_companies(
     session: Session, days: Sequence[CompanyDays], scope: Scope
 ) -> Sequence[CompanyDays]:
     """Return the companies that were mentioned in the scope's days at all, or the first one: the
