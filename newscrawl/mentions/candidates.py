@@ -160,8 +160,10 @@ def _unusual_words(text: str) -> Iterator[re.Match[str]]:
         first = max(0, start - _LONGEST_UNUSUAL)
         while start > first and (text[start - 1].isalpha() or text[start - 1] in "/-"):
             start -= 1
-        word = _UNUSUAL.match(text, start)
-        if word is not None:
+        # Within these bounds, as two runs of letters are tried in every way.
+        longest = start + _LONGEST_UNUSUAL
+        word = _UNUSUAL.match(text, start, longest)
+        if word is not None and word.end() < longest:
             end = word.end()
             yield word
 

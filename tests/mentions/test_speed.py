@@ -66,6 +66,8 @@ def test_time_grows_linearly_with_the_article(many):
         pytest.param("a\u0301" * 50_000, id="combining marks"),
         pytest.param("Siemens-" * 20_000, id="hyphens"),
         pytest.param("@" + "Siemens/" * 20_000, id="one endless address"),
+        pytest.param("Camel" * 20_000 + "X_", id="inner capitals"),
+        pytest.param("AAa" * 30_000 + "-", id="runs of capitals"),
     ],
 )
 def test_hostile_text_takes_seconds_not_minutes(many, text):
