@@ -63,5 +63,7 @@ def _take(browser: Browser, url: str, path: str, size: tuple[int, int], file: Pa
     page.screenshot(path=file)
     context.close()
     with Image.open(file) as picture:
-        few = picture.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE)
+        few = picture.convert("RGB").quantize(
+            256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE
+        )
     few.save(file, optimize=True)
