@@ -128,17 +128,36 @@ def add_from_form(store: "Database", registry: "Companies", given: "Recipient") 
         raise RecipientError(str(error)) from error
 
 
+def _row(recipient: "Recipient", *further: str) -> dict[str, object]:
+    return {
+        "name": recipient.name,
+        "kind": recipient.kind,
+        "address": recipient.shown_address,
+        "companies": ", ".join(recipient.companies) or "all",
+        "gets": ", ".join((*recipient.gets, *further)),
+        "added_at": recipient.added_at,
+        "added_by": recipient.added_by,
+    }
+
+
 @app.command("list", epilog="Example: newscrawl alerts recipients list --format json")
 def list_all(output_format: FormatOption = "table", database: DatabaseOption = None) -> None:
-    """List the recipients, with what they get. Of the URLs of webhooks only the host is shown.
+    """List the recipients, with what they get; first those of the settings. Of the URLs of webhooks
+    only the host is shown.
 
     Exit code 1 where there are none.
     """
     from newscrawl.cli.output import Column, render, write_note
+    from newscrawl.monitoring.delivery import configured_recipients
     from newscrawl.storage.recipients import list_recipients
 
+    of_settings: list[Recipient] = []
     with open_for_reading(database) as store:
-        recipients = list_recipients(store)
+        stored = list_recipients(store)
+    try:
+        of_settings = configured_recipients()
+    except config.SettingError as error:
+        write_note(f"{error}; the recipients of the settings are not listed.")
     columns = (
         Column(key="name", heading="name", wide=True),
         Column(key="kind", heading="kind"),
@@ -146,22 +165,14 @@ def list_all(output_format: FormatOption = "table", database: DatabaseOption = N
         Column(key="companies", heading="about", wide=True),
         Column(key="gets", heading="gets"),
         Column(key="added_at", heading="added", table=False),
-        Column(key="added_by", heading="by", table=False),
+        Column(key="added_by", heading="by", wide=True),
     )
     rows = [
-        {
-            "name": one.name,
-            "kind": one.kind,
-            "address": one.shown_address,
-            "companies": ", ".join(one.companies) or "all",
-            "gets": ", ".join(one.gets),
-            "added_at": one.added_at,
-            "added_by": one.added_by,
-        }
-        for one in recipients
+        *(_row(replace(one, added_by="settings"), "incidents") for one in of_settings),
+        *map(_row, stored),
     ]
     render(rows, columns, output_format)
-    if not recipients:
+    if not rows:
         write_note("No recipients: newscrawl alerts recipients add NAME ADDRESS")
         raise typer.Exit(1)
 

@@ -409,6 +409,22 @@ def test_recipients_are_added_tested_listed_and_removed(stored: Newscrawl, inbox
     assert stored(*run, "remove", "room").code == 1
 
 
+def test_recipients_of_the_settings_are_listed_first(
+    stored: Newscrawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = ("alerts", "recipients")
+    stored(*run, "add", "room", "https://hooks.slack.com/services/T0/B0/s3cret")
+    monkeypatch.setattr(config, "NEWSCRAWL_WEBHOOKS", "https://example.org/hook?key=s3cret")
+    first, second = json.loads(stored(*run, "list", "--format", "json").out)
+    assert (first["address"], first["added_by"]) == ("example.org", "settings")
+    assert first["gets"] == "alerts, digests, incidents"
+    assert (second["name"], second["gets"]) == ("room", "alerts, digests")
+    monkeypatch.setattr(config, "NEWSCRAWL_WEBHOOKS", "nowhere")
+    ran = stored(*run, "list", "--format", "json")
+    assert [row["name"] for row in json.loads(ran.out)] == ["room"]
+    assert "the recipients of the settings are not listed" in ran.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
