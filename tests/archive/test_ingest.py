@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import sqlite3
+import subprocess
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -35,7 +36,6 @@ from tests.archives import DeadlyReader, answer, capture, page, record, warc
 from tests.conftest import Newscrawl
 from tests.dying import square_or_die
 from tests.site.faults import story
-from tests.working import is_imported
 from tests.worlds import known_urls
 
 COMPANIES = """
@@ -348,12 +348,25 @@ def test_part_with_a_deadly_page_is_read_in_halves(
 
 
 def test_workers_preload_shared_modules() -> None:
+    """In a process of its own: the server that workers are forked from is started once."""
+    code = """
+import sys
+from newscrawl.workers import LocalPool
+from tests.working import is_imported
+if __name__ == "__main__":
     warm = "newscrawl.archive.worker_preload"
-    assert dict(LocalPool(is_imported, 2).results([warm, "newscrawl.cli"])) == {
-        warm: True,
-        "newscrawl.cli": False,
-    }
+    pool = LocalPool(is_imported, 2, preload=warm)
+    assert dict(pool.results([warm, "newscrawl.cli"])) == {warm: True, "newscrawl.cli": False}
     assert warm not in sys.modules
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_part_that_crashes_its_worker_loses_no_other_part() -> None:
