@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import timedelta
-from statistics import median, quantiles
+from statistics import median
 from typing import Annotated
 from urllib.parse import quote
 
@@ -24,6 +24,7 @@ import typer
 from starlette.testclient import TestClient
 
 from benchmarks.command_line import run
+from benchmarks.query import p95_of
 from newscrawl.cli.arguments import FormatOption
 from newscrawl.cli.output import Column, progress, render
 from newscrawl.dashboard import Config, create_app
@@ -158,8 +159,7 @@ def time_readers(
 
 
 def _timing(page: str, seconds: Sequence[float]) -> PageTiming:
-    p95 = quantiles(seconds, n=20, method="inclusive")[-1] if len(seconds) > 1 else max(seconds)
-    each = (median(seconds), p95, max(seconds))
+    each = (median(seconds), p95_of(seconds), max(seconds))
     return PageTiming(page, len(seconds), *(round(1000 * value) for value in each))
 
 

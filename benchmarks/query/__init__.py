@@ -155,6 +155,11 @@ def store(database: Database, documents: Iterator[Document]) -> tuple[int, float
     return number, seconds
 
 
+def p95_of(times: Sequence[float]) -> float:
+    """Return the 95th percentile, of a single time that time."""
+    return quantiles(times, n=20, method="inclusive")[-1] if len(times) > 1 else times[0]
+
+
 def measure(database: Database, name: str, rounds: int) -> list[Timing]:
     """Time each question in rounds, with other companies and words each time."""
     timings = []
@@ -166,8 +171,7 @@ def measure(database: Database, name: str, rounds: int) -> list[Timing]:
             began = time.perf_counter()
             ask(database, draw)
             taken.append((time.perf_counter() - began) * 1000)
-        p95 = quantiles(taken, n=20, method="inclusive")[-1] if rounds > 1 else taken[0]
-        timings.append(Timing(name, question, median(taken), p95, place < LIMITED))
+        timings.append(Timing(name, question, median(taken), p95_of(taken), place < LIMITED))
     return timings
 
 

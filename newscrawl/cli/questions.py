@@ -124,7 +124,7 @@ def _command(question: "Question") -> Callable[..., None]:
             parameters.append(parameter.replace(annotation=annotation, kind=Parameter.KEYWORD_ONLY))
     vars(ask)["__signature__"] = Signature(parameters)
     ask.__name__ = question.name
-    ask.__doc__ = f"{_sentence(question)}\n\nExit code 1 where there is no answer."
+    ask.__doc__ = f"{_sentence(question)}\n\nThe exit code is 1 if the answer is empty."
     if _is_about_companies(question):
         return takes_companies(ask, always_read="registered_companies" in question.filled_in)
     return takes_scope(ask)

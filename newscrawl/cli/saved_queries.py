@@ -16,8 +16,6 @@ from newscrawl.cli.arguments import (
 )
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from newscrawl.storage import Database
     from newscrawl.storage.saved_queries import SavedQueryRow
 
@@ -57,7 +55,7 @@ def add(
 
     made_by = _who(who)
     with open_for_reading(database) as store:
-        stored = add_query(store, name, text, made_by, taken=_reserved_names(companies))
+        stored = add_query(store, name, text, made_by, taken=companies_from(companies).spellings())
         _count(store, stored)
 
 
@@ -127,7 +125,9 @@ def rename(
     made_by = _who(who)
     with open_for_reading(database) as store:
         stored = find_query(store, name).name
-        now = rename_query(store, stored, new_name, made_by, taken=_reserved_names(companies))
+        now = rename_query(
+            store, stored, new_name, made_by, taken=companies_from(companies).spellings()
+        )
     write_note(f"{stored}: now {now}.")
 
 
@@ -161,15 +161,6 @@ def _who(given: str | None) -> str:
     if not made_by:
         raise InputError("who saves the query? give --who NAME")
     return made_by
-
-
-def _reserved_names(companies: "Path | None") -> list[str]:
-    """Return the names that a query may not have: companies, their aliases, and groups."""
-    registry = companies_from(companies)
-    names = [*registry.structure.groups]
-    for company in registry:
-        names += [company.name, *company.aliases, *company.ambiguous]
-    return names
 
 
 def _count(store: "Database", name: str) -> None:

@@ -115,7 +115,7 @@ class Finder:
                 continue
             for spelling in _usual_spellings(word[0]):
                 for form in self._forms_spelled(spelling):
-                    # "BestBuy" is no everyday phrase, while "ThreeM" is nobody.
+                    # "BestBuy" can only be the company, unlike "best buy"; nobody writes "ThreeM".
                     if form.stem or (form.ambiguous and " " not in spelling):
                         continue
                     certain = form._replace(ambiguous=frozenset())

@@ -88,6 +88,13 @@ class Companies(Sequence[Company]):
     def _by_name(self) -> dict[str, Company]:
         return companies_by_name(self._companies)
 
+    def spellings(self) -> list[str]:
+        """Return the names and aliases of all companies, and the names of the groups."""
+        names = [*self._groups]
+        for company in self._companies:
+            names += [company.name, *company.aliases, *company.ambiguous]
+        return names
+
     @cached_property
     def structure(self) -> CompanyStructure:
         """Return the owners of brands and subsidiaries with their days, and the groups."""

@@ -213,8 +213,8 @@ def read_examples(
 
 
 def read_example(page: GoldPage, shortened: int = 0) -> Example | None:
-    """Read one page, an article also with up to so many shorter articles; None where it has no
-    blocks."""
+    """Return the example of a page, an article's with at most `shortened` shorter forms; None
+    where the page has no blocks."""
     parsed = parse_page(page.html, page.url)
     if not len(parsed.candidates.page):
         return None

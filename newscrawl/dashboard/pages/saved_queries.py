@@ -108,7 +108,7 @@ def save(request: Request, form: Annotated[QueryForm, Form()]) -> Response:
     if not made_by:
         fault = QuestionError("who saves it? write your name")
         return _form(request, form, fault=fault, status=422)
-    taken = _reserved_names(request)
+    taken = companies_in_use(request).spellings()
     try:
         with app_state(request).store.reading() as database:
             if form.former:
@@ -150,15 +150,6 @@ def progress(request: Request, name: str = "") -> Response:
     """Return how far the history of a query is counted."""
     row, counted = _progress(request, name)
     return render(request, "query_progress.html", row=row, counted=counted)
-
-
-def _reserved_names(request: Request) -> list[str]:
-    """Return the names that a query may not have."""
-    registry = companies_in_use(request)
-    names = [*registry.structure.groups]
-    for company in registry:
-        names += [company.name, *company.aliases, *company.ambiguous]
-    return names
 
 
 def _progress(request: Request, name: str) -> tuple[SavedQueryRow | None, tuple[int, int] | None]:

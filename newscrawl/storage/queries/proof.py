@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session, aliased
 from newscrawl.items import Section, Versions
 from newscrawl.storage import models
 from newscrawl.storage.database import Database
+from newscrawl.storage.engine import one_of
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.models import (
     Appearance,
@@ -64,7 +65,6 @@ LeftOutReason = Literal[
 ]
 
 # Ours: sentences of an article that are listed; `ProvenArticle.mentions` counts those of all.
-_AT_ONCE = 500  # ids in one statement
 MAX_SENTENCES = 50
 # Ours: characters that a sentence which is cut shows from its first mention on, at least.
 _SHOWN = MAX_SNIPPET // 2
@@ -529,11 +529,9 @@ def _corrected_mentions(session: Session, asked: _ProofTarget) -> tuple[int, int
     if asked.company is not None:
         query = query.where(Correction.company.in_(asked.scope.members(asked.company)))
     mentions = dict(session.execute(query).all())
-    numbers, left = list(mentions), list[int]()
-    for start in range(0, len(numbers), _AT_ONCE):
-        here = Article.id.in_(numbers[start : start + _AT_ONCE])
-        within = articles_within(select(Article.id).where(here), asked.scope)
-        left += session.scalars(within.where(*_articles_left_in(asked)))
+    stored = select(Article.id).where(one_of(Article.id, "numbers"))
+    within = articles_within(stored, asked.scope).where(*_articles_left_in(asked))
+    left = session.scalars(within, {"numbers": list(mentions)}).all()
     return len(left), sum(mentions[number] for number in left)
 
 

@@ -82,10 +82,6 @@ def compare(now: Sequence[Day], before: Sequence[Day]) -> Change:
     )
 
 
-def _sums(days: Sequence[Day]) -> tuple[int, int]:
-    return sum(day.articles for day in days), sum(day.read for day in days)
-
-
 def two_sided(now: int, before: int, share: float) -> float:
     """Return the chance that of `now + before` articles, each of which belongs to the later period
     with the chance `share`, a number as improbable as `now` or more so does: twice the smaller
