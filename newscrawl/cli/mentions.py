@@ -13,6 +13,7 @@ from newscrawl.cli.arguments import (
     QueryContext,
     company_names_of,
     complete_company,
+    source_catalog,
     takes_companies,
 )
 
@@ -31,6 +32,8 @@ Grouping = Literal[
     "country",
     "language",
     "section",
+    "group",
+    "tier",
 ]
 Measure = Literal["articles", "mentions", "stories", "headline", "body", "read", "boilerplate"]
 
@@ -38,7 +41,8 @@ ByOption = Annotated[
     Grouping | None,
     typer.Option(
         help="A row for each company, hour, day, week, month, quarter, year, source, country, "
-        "language or section; else for each day, or without --company for each company.",
+        "language, section, or group or tier of sources; else for each day, or without --company "
+        "for each company.",
         metavar="WHAT",
     ),
 ]
@@ -82,6 +86,11 @@ OffsetOption = Annotated[
 _PERIODS = {"hour", "day", "week", "month", "quarter", "year"}
 _MAX_DAYS_OF_HOURS = 3660  # ours: ten years take some ten seconds
 _HEADINGS = {"week": "week of"}
+# Why the rows don't add up to the number of all articles.
+_OF_CATALOG = {
+    "group": " A source counts in each of its groups, and without a group in none.",
+    "tier": " Sources without a tier are not listed.",
+}
 _HOUR = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)\S*")
 _COMPANIONS = 20  # companies that --with lists where --limit says nothing else
 _EXPLAINED = 20  # articles that --explain lists where --limit says nothing else
@@ -170,7 +179,8 @@ def mentions(
     beside: BesideOption = None,
     offset: OffsetOption = 0,
 ) -> None:
-    """Count mentions of companies: over time, by source, country, language, section or company.
+    """Count mentions of companies: over time, by company, source, country, language, section, or
+    group or tier of sources.
 
     An article counts for the moment it was published. "headline" and "body" count
     occurrences, "articles" the articles they are in; "limited" are those of the articles
@@ -196,6 +206,8 @@ def mentions(
     options.check()
     given = [*options.share, *(one for one in (company, beside) if one is not None)]
     names = company_names_of(given, query)
+    if by in {"group", "tier"}:
+        query = replace(query, scope=replace(query.scope, catalog=source_catalog()))
     if (by or ("day" if names else "")) in _PERIODS and not explain:
         query = _since_the_watch_began(query)
     if by == "hour":
@@ -290,6 +302,7 @@ def _show_counts(query: QueryContext, names: Sequence[str], options: _Options) -
     if query.output_format == "table" and by in _PERIODS:
         records = _join_gaps(by, records)
     completeness, note = _basis(query, company)
+    note += _OF_CATALOG.get(by, "")
     title = f"{company or 'All companies'} by {by}{_span(query.scope)}"
     render(records, [key, *columns], query.output_format, title=title, note=note)
     mentioned = any(row.hits and row.hits.articles for row in counts)
@@ -336,7 +349,7 @@ def _show_shares(query: QueryContext, names: Sequence[str], options: _Options) -
         columns,
         query.output_format,
         title=title,
-        note=completeness_note(completeness) + query.note,
+        note=completeness_note(completeness) + query.note + _OF_CATALOG.get(by or "", ""),
     )
     mentioned = any(row.number for row in shares)
     if not mentioned:

@@ -122,8 +122,7 @@ def over_time(
     rows = []
     for i, total in enumerate(whole):
         values = [number(part[i].hits, filters.count) for part in parts]
-        # Stories can't be added: one in two sources counts for both.
-        left = number(total.hits, filters.count) - sum(values) if filters.count != "stories" else 0
+        left = 0 if filters.overlaps else number(total.hits, filters.count) - sum(values)
         rows.append(_row(total, filters, (*values, max(left, 0))))
     if not any(row.values and row.values[-1] for row in rows):
         rows = [replace(row, values=row.values and row.values[:-1]) for row in rows]
@@ -179,6 +178,10 @@ def _filters_of_part(filters: Filters, key: str) -> Filters:
             return replace(filters, source=key)
         case "language":
             return replace(filters, language=key)
+        case "group":
+            return replace(filters, group=key)
+        case "tier":
+            return replace(filters, tier=int(key))
         case _:
             return replace(filters, country=key)
 
@@ -205,7 +208,9 @@ def chart_csv(chart: Chart, name: str, filters: Filters) -> Response:
         (row.first.isoformat(), *(nothing if row.values is None else row.values))
         for row in chart.rows
     )
-    return _csv((filters.by, *chart.series), rows, name, filters)
+    tiers = filters.split == "tier"
+    series = (f"tier {one}" if tiers and one != OTHERS else one for one in chart.series)
+    return _csv((filters.by, *series), rows, name, filters)
 
 
 def ranking_csv(companies: Sequence[OverviewRow], filters: Filters) -> Response:

@@ -14,7 +14,7 @@ from newscrawl.storage.scope import today
 from newscrawl.storage.search_language import MAX_LENGTH
 
 Count = Literal["articles", "mentions", "stories"]
-Split = Literal["whole", "source", "language", "country"]
+Split = Literal["whole", "source", "language", "country", "group", "tier"]
 Step = Literal["day", "week", "month"]
 
 DEFAULT_PERIOD = 30
@@ -65,6 +65,12 @@ class Filters:
             tier=self.tier,
             catalog=self.catalog,
         )
+
+    @property
+    def overlaps(self) -> bool:
+        """Return whether the parts of a chart overlap: a story in two sources counts for both, and
+        a source in two groups."""
+        return self.count == "stories" or self.split == "group"
 
     @property
     def length(self) -> int:

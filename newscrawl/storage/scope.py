@@ -26,7 +26,8 @@ from newscrawl.text import match_name
 __all__ = ["By", "Group", "Measure", "Period", "Scope"]
 
 Period = Literal["hour", "day", "week", "month", "quarter", "year"]
-Group = Literal["source", "country", "language", "section"]
+# "group" and "tier" are those of sources, in `Scope.catalog`.
+Group = Literal["source", "country", "language", "section", "group", "tier"]
 By = Literal[Period, Group]
 # What is counted: articles, occurrences in them, or stories (near copies count once).
 Measure = Literal["articles", "mentions", "stories"]
@@ -91,6 +92,24 @@ class Scope:
         if self.tier is not None:
             chosen.append({slug for slug, tier in self.catalog.tiers.items() if tier == self.tier})
         return frozenset(set.intersection(*chosen)) if chosen else None
+
+    def sources_by(self, by: Group) -> dict[str, frozenset[str]]:
+        """Return the sources of each group, or of each tier, by slug; if the question is about one
+        group, of this one. Raise QuestionError where no source has any."""
+        sources: dict[str, frozenset[str]] = {}
+        if by == "group":
+            sources = {name: frozenset(slugs) for name, slugs in self.catalog.groups.items()}
+            if self.group is not None:
+                sources = {self.group: sources[self.group]}
+        elif by == "tier":
+            for slug, tier in self.catalog.tiers.items():
+                sources[str(tier)] = sources.get(str(tier), frozenset()) | {slug}
+        if not sources:
+            raise QuestionError(
+                f"no source has a {by}: give the sources one in your file of sources, and in "
+                "Python catalog=newscrawl.query.source_catalog() to the scope"
+            )
+        return sources
 
     @property
     def narrows_sources(self) -> bool:

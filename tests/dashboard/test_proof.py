@@ -15,6 +15,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from newscrawl.dashboard import create_app
+from newscrawl.items import SourceCatalog
 from newscrawl.storage import Database, open_database, queries
 from newscrawl.storage.corrections import add_corrections, wrong_mentions
 from newscrawl.storage.queries import Scope
@@ -22,6 +23,14 @@ from newscrawl.storage.saved_queries import add_query, count_history
 from tests.dashboards import COMPANIES, EVIL_SOURCE, SCRIPT, TODAY, TRAM, config_of, make_news
 from tests.worlds import empty
 
+# Two groups that overlap, and papers without a tier.
+CATALOG = SourceCatalog(
+    groups={
+        "quays": ("harbour-courier", "northern-ledger"),
+        "mine": ("harbour-courier", "stadtbote"),
+    },
+    tiers={"harbour-courier": 1, "stadtbote": 1, "northern-ledger": 2},
+)
 LINK = re.compile(r'<a class="proof" href="(/proof[^"]+)"[^>]*>(.*?)</a>', re.DOTALL)
 
 
@@ -41,7 +50,10 @@ def serve(folder: Path, url: str) -> Iterator[Site]:
         assert page is not None
         add_corrections(database, TRAM, wrong_mentions(page, "Siemens")[:1], "Ada")
         config = config_of(
-            folder / "news.sqlite", database_url=url, companies=folder / "companies.toml"
+            folder / "news.sqlite",
+            database_url=url,
+            companies=folder / "companies.toml",
+            catalog=CATALOG,
         )
         with TestClient(create_app(config), base_url="http://localhost") as client:
             yield Site(client, database)
@@ -115,6 +127,9 @@ PAGES = [
     "/company/Siemens?days=10&count=mentions&split=source",
     "/company/Siemens?days=10&count=stories&split=language&by=week",
     "/company/Airbus?days=10&count=mentions&source=harbour-courier",
+    "/company/Siemens?days=7&split=group",
+    "/company/Siemens?days=7&split=group&group=mine&count=stories",
+    "/company/Siemens?days=10&split=tier&count=mentions",
     "/company/Bosch?days=10&language=fr&by=month",
     "/company/Siemens?days=4&zone=Asia/Kolkata",
     "/company/Wing%20Holding?days=7&subsidiaries=included&count=mentions",
@@ -161,6 +176,19 @@ def test_all_pages_of_a_chart_lead_to_proofs(site: Site) -> None:
     table = text.split("<table data-chart")[1].split("</table>")[0]
     values = [int(value) for value in re.findall(r'data-value="(\d+)"', table)]
     assert len(LINK.findall(table)) == sum(value > 0 for value in values) > 0
+
+
+def test_parts_that_overlap_are_drawn_as_lines_and_without_a_rest(site: Site) -> None:
+    by_group = site.client.get("/company/Siemens?days=10&split=group").text
+    assert re.search(r"<table data-chart=.lines.>", by_group)
+    assert "others" not in by_group.split("<table data-chart")[1].split("</thead>")[0]
+    assert "A source counts in each of its groups" in by_group
+    by_tier = site.client.get("/company/Siemens?days=10&split=tier").text
+    assert re.search(r"<table data-chart=.bars.>", by_tier)
+    heads = by_tier.split("<table data-chart")[1].split("</thead>")[0]
+    assert re.findall(r'class="n">(.+?)</th>', heads) == ["tier 1", "tier 2", "others"]
+    csv = site.client.get("/company/Siemens?days=10&split=tier&format=csv").text
+    assert csv.splitlines()[0].endswith("day,tier 1,tier 2,others")
 
 
 def test_small_parts_of_a_chart_have_a_proof(site: Site) -> None:

@@ -188,9 +188,11 @@ def company(request: Request, name: str) -> Response:
             by: queries.mention_counts(
                 database, by, company=name, scope=scope, stories=filters.count == "stories"
             )
-            for by in GROUPS
+            for by in _groupings(filters)
         }
-        groups: Sequence[MentionCount] = parts[filters.split] if filters.split != "whole" else ()
+        groups: Sequence[MentionCount] = (
+            () if filters.split == "whole" else parts.get(filters.split, ())
+        )
         chart = over_time(database, name, filters, groups)
         if wants_csv(request):
             return chart_csv(chart, name, filters)
@@ -211,7 +213,11 @@ def company(request: Request, name: str) -> Response:
             change=change_of(database, name, scope, filters.before.scope),
             completeness=queries.completeness(database, scope=scope),
             boilerplate=queries.boilerplate(database, company=name, scope=scope),
-            parts_by={by: _top(counts, filters.count) for by, counts in parts.items()},
+            parts_by={
+                by: _top(counts, filters.count)
+                for by, counts in parts.items()
+                if counts or by in GROUPS
+            },
             beside=queries.co_mentions(database, name, scope=scope, limit=MAX_LISTED),
             latest=queries.company_articles(
                 database,
@@ -223,6 +229,13 @@ def company(request: Request, name: str) -> Response:
             ),
             shown=LATEST,
         )
+
+
+def _groupings(filters: Filters) -> list[Group]:
+    """Return what the numbers of a company are divided by."""
+    catalog: list[Group] = ["group"] if filters.catalog.groups else []
+    catalog += ["tier"] if filters.catalog.tiers else []
+    return [*GROUPS, *catalog]
 
 
 def unknown_company(request: Request, name: str, names: Sequence[str]) -> str:

@@ -273,7 +273,7 @@ def _read_over_time(session: Session, by: Period, scope: Scope) -> dict[str, int
     return read
 
 
-# --- By source, country, language, section ---
+# --- By source, country, language, section, group, tier ---
 
 
 def _by_group(session: Session, by: Group, scope: Scope) -> dict[str, Completeness]:
@@ -295,6 +295,13 @@ def _by_group(session: Session, by: Group, scope: Scope) -> dict[str, Completene
 
 
 def _grouped_read(session: Session, by: Group, scope: Scope) -> dict[str, int]:
+    if by in {"group", "tier"}:
+        read = _grouped_read(session, "source", scope)
+        sums = {
+            group: sum(read.get(slug, 0) for slug in slugs)
+            for group, slugs in scope.sources_by(by).items()
+        }
+        return {group: number for group, number in sums.items() if number}
     rollup = rollup_table(session, scope, by=by, company=None)
     rows = session.execute(grouped(rollup, by, rollup.read()))
     return {group or UNKNOWN: number for group, number in rows if number}
@@ -303,6 +310,9 @@ def _grouped_read(session: Session, by: Group, scope: Scope) -> dict[str, int]:
 def _sources_by(session: Session, by: Group, scope: Scope) -> Mapping[str, Set[str]]:
     """Return for each group the sources that are watched for it: a language or section is watched
     through the sources that are written in it or had articles in it."""
+    if by in {"group", "tier"}:
+        known = set(session.scalars(select(Source.slug).where(*watched(scope))))
+        return {group: slugs & known for group, slugs in scope.sources_by(by).items()}
     sources: dict[str, set[str]] = defaultdict(set)
     if by in {"source", "country"}:
         key: Any = Source.slug if by == "source" else Source.country

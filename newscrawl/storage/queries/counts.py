@@ -1,7 +1,7 @@
 """Counts of mentions, each beside how complete it is; and companies compared with each other."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import cast
@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session, aliased
 from newscrawl.storage import models
 from newscrawl.storage.database import Database
 from newscrawl.storage.errors import QuestionError
-from newscrawl.storage.models import Company, SavedQuery
+from newscrawl.storage.models import Company, SavedQuery, Source
 from newscrawl.storage.ownership import Tenure
 from newscrawl.storage.queries.completeness import (
     Completeness,
@@ -83,7 +83,8 @@ class MentionCount:
     """The numbers of a period or group; hits are None where nothing was crawled.
 
     `key` is an hour (2026-11-02T13:00+01:00), a day or a week's Monday (2026-11-02), a month
-    (2026-11), a quarter (2026-Q4), a year, a source's slug, a country, a language or a section.
+    (2026-11), a quarter (2026-Q4), a year, a source's slug, a country, a language, a section, or a
+    group or tier of sources.
     """
 
     key: str
@@ -183,9 +184,10 @@ def mention_counts(
 
     Periods are those of the scope's zone and have no gaps: from `since`, or the first known day, to
     `until`, or today if that is earlier. All watched sources, countries and languages are returned,
-    also those without a mention; of sections, those with an article. Coverage is stored by UTC
-    days: an hour has the coverage of its day, a day of another zone that of the UTC day with which
-    it shares most hours. Raise QuestionError for any other `by`.
+    also those without a mention; of sections, those with an article. Groups of sources overlap: a
+    source counts in each of its groups, and one without a group or tier in none. Coverage is
+    stored by UTC days: an hour has the coverage of its day, a day of another zone that of the UTC
+    day with which it shares most hours. Raise QuestionError for any other `by`.
     """
     with database.reading() as session:
         completeness = completeness_by(session, by, scope)
@@ -492,11 +494,39 @@ def _grouped_hits(
     session: Session, by: Group, company: str | None, scope: Scope, *, stories: bool
 ) -> dict[str, Hits]:
     rollup = rollup_table(session, scope, by=by, company=company, stories=stories)
+    if by in {"group", "tier"}:
+        return _hits_of_catalog(session, rollup, scope.sources_by(by), stories=stories)
     extra = [rollup.stories()] if stories else []
     hits = {}
     for group, *sums in session.execute(grouped(rollup, by, *rollup.hits(), *extra)):
         number = int(sums.pop()) if stories else None
         hits[group or UNKNOWN] = replace(hits_of(sums), stories=number)
+    return hits
+
+
+def _hits_of_catalog(
+    session: Session,
+    rollup: RollupTable,
+    groups: Mapping[str, Set[str]],
+    *,
+    stories: bool,
+) -> dict[str, Hits]:
+    """Return the hits of groups of sources. An article is one of one source, so they are sums; a
+    story may be one of several."""
+    by_source = {
+        slug: hits_of(sums)
+        for slug, *sums in session.execute(grouped(rollup, "source", *rollup.hits()))
+    }
+    hits = {}
+    for group, slugs in groups.items():
+        named = slugs & by_source.keys()
+        if not named:
+            continue
+        hits[group] = sum((by_source[slug] for slug in named), Hits())
+        if stories:
+            numbers = select(Source.id).where(Source.slug.in_(named))
+            query = rollup.select(rollup.stories()).where(rollup.table.source_id.in_(numbers))
+            hits[group] = replace(hits[group], stories=session.scalar(query) or 0)
     return hits
 
 

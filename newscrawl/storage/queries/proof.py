@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Select, and_, case, func, literal, select
+from sqlalchemy import ColumnElement, Select, and_, case, func, literal, not_, select
 from sqlalchemy.orm import Session, aliased
 
 from newscrawl.items import Section, Versions
@@ -154,8 +154,8 @@ class _ProofTarget:
             raise QuestionError("articles read are those of no company: leave company out")
         if self.beside is not None and (self.company is None or self.counted == "boilerplate"):
             raise QuestionError("beside needs a company, and articles or mentions of it")
-        if self.without and self.split not in {"source", "country", "language"}:
-            raise QuestionError("without needs split: source, country or language")
+        if self.without and self.split in {None, "section"}:
+            raise QuestionError("without needs split: source, country, language, group or tier")
 
 
 @question("/proof")
@@ -176,8 +176,8 @@ def proof(  # noqa: PLR0913 - one for each part of a number
     mention, what it leaves out, and the coverage of the sources.
 
     `beside` is another company that the articles name, too. `without` leaves out sources,
-    countries or languages, whichever `split` is. Stories are listed with their copies together.
-    Raise QuestionError for parts that don't go together.
+    countries, languages, groups or tiers, whichever `split` is. Stories are listed with their
+    copies together. Raise QuestionError for parts that don't go together.
     """
     asked = _ProofTarget(
         counted=counted,
@@ -277,8 +277,7 @@ def _left_in(rollup: RollupTable, asked: _ProofTarget) -> Iterator[ColumnElement
     if asked.split == "language":
         yield table.language.not_in([stored_language(one) for one in asked.without])
         return
-    column = Source.slug if asked.split == "source" else Source.country
-    yield table.source_id.not_in(select(Source.id).where(column.in_(asked.without)))
+    yield table.source_id.not_in(select(Source.id).where(_in_groups(asked)))
 
 
 def _first_of_stories(listed: Any) -> Any:
@@ -570,8 +569,18 @@ def _articles_left_in(asked: _ProofTarget) -> Iterator[ColumnElement[bool]]:
         languages = [stored_language(one) for one in asked.without]
         yield func.coalesce(Article.language, "").not_in(languages)
         return
-    column = Source.slug if asked.split == "source" else Source.country
-    yield and_(column.not_in(asked.without))
+    yield not_(_in_groups(asked))
+
+
+def _in_groups(asked: _ProofTarget) -> ColumnElement[bool]:
+    """Return the condition that a source is in one of the groups of `without`."""
+    if asked.split == "country":
+        return and_(Source.country.in_(asked.without))
+    slugs = set(asked.without)
+    if asked.split in {"group", "tier"}:
+        groups = asked.scope.sources_by(asked.split)
+        slugs = {slug for group in asked.without for slug in groups.get(group, ())}
+    return and_(Source.slug.in_(sorted(slugs)))
 
 
 # --- The sources ---

@@ -304,7 +304,7 @@ def _grain(scope: Scope, by: By | None, *, stories: bool) -> Grain:
     if zone_of(scope).key != "UTC" and (scope.since or scope.until or by in _PERIODS):
         return "article"
     narrowed = scope.narrows_sources or scope.language is not None
-    if narrowed or by in {"source", "country", "language"}:
+    if narrowed or by in {"source", "country", "language", "group", "tier"}:
         return "source"
     return "day"
 

@@ -7,10 +7,10 @@ import json
 import re
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlencode
 
 import pytest
@@ -313,6 +313,75 @@ def test_groups_and_tiers_of_sources_count_the_same_everywhere(
         *("--database", f"sqlite:///{file}", "--format", "json"),
     )
     assert sum(row["headline"] + row["body"] for row in json.loads(ran.out)) == number
+
+
+@pytest.mark.parametrize(
+    ("by", "papers"),
+    [
+        (
+            "group",
+            {"mine": ["harbour-courier"], "quays": ["harbour-courier", "northern-ledger"]},
+        ),
+        ("tier", {"1": ["harbour-courier", "stadtbote"], "2": ["northern-ledger"]}),
+    ],
+)
+def test_rows_of_groups_and_tiers_are_equal_everywhere(
+    by: Literal["group", "tier"],
+    papers: dict[str, list[str]],
+    news: tuple[Database, Path],
+    newscrawl: Newscrawl,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    database, file = news
+    sources = file.with_name("sources.csv")
+    sources.write_text(SOURCES)
+    monkeypatch.setattr(config, "NEWSCRAWL_SOURCES", str(sources))
+    catalog = query.source_catalog(sources)
+    since = TODAY - timedelta(days=9)
+    scope = Scope(since=since, until=TODAY, catalog=catalog)
+    by_source = {
+        row.key: row.hits.articles if row.hits else 0
+        for row in query.mention_counts(database, "source", company="Siemens", scope=scope)
+    }
+    expected = {key: sum(by_source[slug] for slug in slugs) for key, slugs in papers.items()}
+    assert all(expected.values())
+
+    rows = query.mention_counts(database, by, company="Siemens", scope=scope, stories=True)
+    counted = {row.key: row.hits for row in rows if row.hits and row.completeness.expected}
+    assert {key: hits.articles for key, hits in counted.items()} == expected
+    for key, hits in counted.items():
+        part = replace(scope, **{by: key if by == "group" else int(key)})
+        ranked = query.company_ranking(database, scope=part, stories=True)
+        assert next(row.hits for row in ranked if row.company == "Siemens") == hits
+        (known,) = (row.completeness for row in rows if row.key == key)
+        assert known == query.completeness(database, scope=part)
+
+    address = f"since={since}&company=Siemens"
+    config_ = config_of(file, companies=file.with_name("companies.toml"), catalog=catalog)
+    with TestClient(create_app(config_), base_url="http://localhost") as client:
+        answered = client.get(f"/api/counts?by={by}&{address}").json()
+        assert {row["key"]: row["hits"]["articles"] for row in answered if row["hits"]} == expected
+        shares = client.get(f"/api/share?by={by}&since={since}&company=Siemens&company=Bosch")
+        numbers = {
+            row["key"]: row["number"] for row in shares.json() if row["company"] == "Siemens"
+        }
+        assert numbers == expected
+        page = client.get(f"/company/Siemens?since={since}&split={by}").text
+        panel = page.split(f'id="by-{by}"')[1].split("</ul>")[0]
+        shown = re.findall(r">([^<>]+)</a></span> <span[^>]*><a[^>]*>([\d,]+)<", panel)
+        named = {key.removeprefix("tier "): int(number) for key, number in shown}
+        assert named == expected
+    given = ["--database", f"sqlite:///{file}", "-c", "Siemens", f"--since={since}", "--by", by]
+    ran = newscrawl("mentions", *given, "--format", "json")
+    assert {row[by]: row["articles"] for row in json.loads(ran.out)} == expected
+    table = newscrawl("mentions", *given)
+    says = "counts in each of its groups" if by == "group" else "without a tier are not listed"
+    assert says in " ".join((table.out + table.err).split())
+
+
+def test_rows_of_groups_need_groups(news: tuple[Database, Path]) -> None:
+    with pytest.raises(query.QuestionError, match=r"no source has a group: .*source_catalog\(\)"):
+        query.mention_counts(news[0], "group")
 
 
 def test_unknown_groups_and_tiers_are_refused(news: tuple[Database, Path]) -> None:
