@@ -207,3 +207,22 @@ def test_docstrings_of_functions_begin_with_a_verb(package: str) -> None:
                 place = f"{path.relative_to(PROJECT)}: {node.name}"
                 assert first not in _NOT_VERBS, f"{place}: begin with Return or an imperative"
     assert checked
+
+
+# Lengths -----------------------------------------------------------------------------------------
+
+_MAX_LINES = 50
+# The walk over a page's nodes: each call in its loop costs time on every node.
+_LONGER = {("newscrawl/extraction/blocks.py", "run")}
+
+
+def test_functions_have_at_most_50_lines_but_for_the_named_one() -> None:
+    longer = {
+        (path.relative_to(PROJECT).as_posix(), node.name)
+        for package in _PACKAGES
+        for path in (PROJECT / package).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (node.end_lineno or 0) - node.lineno + 1 > _MAX_LINES
+    }
+    assert longer == _LONGER

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 from typing import Annotated
@@ -19,7 +19,14 @@ from benchmarks.extraction.comparison import Benchmark, Plan, Row, read_unseen, 
 from benchmarks.extraction.environments import install as install_peers
 from benchmarks.extraction.peers import BARE_PARSE, MAIN_ENV, PEERS
 from benchmarks.extraction.tables import KIND, TABLES, news_mean, ranked
-from newscrawl.cli.arguments import CorpusOption, Format, FormatOption, corpus_from, match_one
+from newscrawl.cli.arguments import (
+    CorpusOption,
+    Format,
+    FormatOption,
+    corpus_from,
+    match_one,
+    takes_options,
+)
 from newscrawl.cli.output import Column, render, write_note
 from newscrawl.training.corpus import SEALED
 
@@ -29,31 +36,50 @@ DOCUMENTS = (Path("README.md"), Path("docs/benchmark.md"))
 ANSWERS = Path("results/benchmark")  # texts of tools, by version and corpus
 
 
-def benchmark(
-    corpus: CorpusOption = None,
+@dataclass(frozen=True, slots=True)
+class _RunOptions:
+    """What to run, and on which pages."""
+
+    corpus: CorpusOption = None
     all_tools: Annotated[
         bool, typer.Option("--peers", help="Every other tool too, not our methods alone.")
-    ] = False,
+    ] = False
     tool: Annotated[
         list[str] | None, typer.Option(help="Only this tool; may be repeated.", metavar="NAME")
-    ] = None,
+    ] = None
     install: Annotated[
         bool, typer.Option("--install", help="First install the peers, into .venv-bench*.")
-    ] = False,
+    ] = False
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Run all tools anew, forget their earlier texts.")
-    ] = False,
+    ] = False
     unseen: Annotated[
         Path | None,
         typer.Option(
             help="Output of train --model network --folds 5 -f csv: our method on unseen sites.",
             metavar="FILE",
         ),
-    ] = None,
+    ] = None
     sealed: Annotated[
         bool, typer.Option("--sealed", help="Only the sealed sites, to which nothing was fitted.")
-    ] = False,
-    rounds: Annotated[int, typer.Option(min=1, help="Rounds of the speed test.")] = 3,
+    ] = False
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds of the speed test.")] = 3
+
+    def plan(self) -> Plan:
+        return Plan(
+            tools=_choose_tools(self.tool or [], self.all_tools),
+            root=Path.cwd(),
+            store=AnswerStore(ANSWERS, fresh=self.fresh),
+            workers=os.cpu_count() or 1,
+            unseen=read_unseen(self.unseen) if self.unseen else None,
+            rounds=self.rounds,
+        )
+
+
+@takes_options
+def benchmark(
+    *,
+    options: _RunOptions,
     raise_floors: Annotated[
         bool, typer.Option("--raise-floors", help="Lift the quality floors to what was reached.")
     ] = False,
@@ -76,20 +102,12 @@ def benchmark(
     if write_docs:
         _write_docs()
         return
-    pages = corpus_from(corpus)
-    if sealed:
+    pages = corpus_from(options.corpus)
+    if options.sealed:
         pages = pages.part(SEALED)
-    if install:
+    if options.install:
         install_peers(Path.cwd(), write_note)
-    plan = Plan(
-        tools=_choose_tools(tool or [], all_tools),
-        root=Path.cwd(),
-        store=AnswerStore(ANSWERS, fresh=fresh),
-        workers=os.cpu_count() or 1,
-        unseen=read_unseen(unseen) if unseen else None,
-        rounds=rounds,
-    )
-    with _progress(plan) as shown:
+    with _progress(options.plan()) as shown:
         result = run(pages, shown)
     result.save(RESULT)
     _show(result, form)

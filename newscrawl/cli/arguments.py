@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from inspect import Parameter, Signature, signature
 from pathlib import Path
@@ -303,7 +303,8 @@ def takes_scope(command: Callable[..., None]) -> Callable[..., None]:
         "output_format": (ExportOption, "table"),
         "database": (DatabaseOption, None),
     }
-    return _with_options(command, run, options)
+    _, *own = signature(command).parameters.values()
+    return _set_parameters(run, command, [*own, *_parameters(options)])
 
 
 def takes_companies(
@@ -328,31 +329,47 @@ def takes_companies(
         "companies": (CompaniesOption, None),
         "subsidiaries": (SubsidiariesOption, False),
     }
-    query, *_ = signature(command).parameters.values()
-    _with_options(command, run, options)
-    parameters = [query, *signature(run).parameters.values()]
-    vars(run)["__signature__"] = Signature(
-        [one.replace(kind=Parameter.KEYWORD_ONLY) for one in parameters]
-    )
+    query, *own = signature(command).parameters.values()
+    _set_parameters(run, command, [query, *own, *_parameters(options)])
     return takes_scope(run)
 
 
-def _with_options(
-    command: Callable[..., None],
-    run: Callable[..., None],
-    options: Mapping[str, tuple[object, object]],
-) -> Callable[..., None]:
-    """Give `run` the name, help and parameters of the command, but for its first one, and these
-    options."""
-    _, *own = signature(command).parameters.values()
-    added = [
+def takes_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Return the command with the fields of its parameters that are dataclasses as options."""
+    own = signature(command).parameters.values()
+    groups: dict[str, Any] = {
+        one.name: one.annotation for one in own if is_dataclass(one.annotation)
+    }
+
+    def run(**values: Any) -> None:
+        for name, group in groups.items():
+            values[name] = group(**{one.name: values.pop(one.name) for one in fields(group)})
+        command(**values)
+
+    parameters: list[Parameter] = []
+    for one in own:
+        if one.name in groups:
+            options = {each.name: (each.type, each.default) for each in fields(groups[one.name])}
+            parameters += _parameters(options)
+        else:
+            parameters.append(one)
+    return _set_parameters(run, command, parameters)
+
+
+def _parameters(options: Mapping[str, tuple[object, object]]) -> list[Parameter]:
+    return [
         Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
         for name, (annotation, default) in options.items()
     ]
-    parameters = [*(one.replace(kind=Parameter.KEYWORD_ONLY) for one in own), *added]
-    # Typer reads the options from here.
-    vars(run)["__signature__"] = Signature(parameters)
-    run.__annotations__ = {one.name: one.annotation for one in parameters}
+
+
+def _set_parameters(
+    run: Callable[..., None], command: Callable[..., None], parameters: Iterable[Parameter]
+) -> Callable[..., None]:
+    """Give `run` the name and help of the command and these parameters, which Typer reads."""
+    keywords = [one.replace(kind=Parameter.KEYWORD_ONLY) for one in parameters]
+    vars(run)["__signature__"] = Signature(keywords)
+    run.__annotations__ = {one.name: one.annotation for one in keywords}
     run.__name__, run.__doc__ = command.__name__, command.__doc__
     return run
 

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -19,6 +20,7 @@ from newscrawl.cli.arguments import (
     match_one,
     open_workers,
     refuse_options,
+    takes_options,
 )
 from newscrawl.cli.output import Column, Row, progress, render, write_note
 
@@ -35,8 +37,6 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: newscrawl evaluate --corpus corpus --method combined --method fe --worst 5"
 SHOWN = ("word", "shingle", "similarity", "phrases")
-# Options that are for text only.
-TEXT_ONLY = ("page_types", "methods", "measures", "by", "unseen", "split_seed")
 
 MethodsOption = Annotated[
     list[str] | None,
@@ -52,27 +52,61 @@ _WhatArgument = Annotated[
         show_default="text",
     ),
 ]
-_PageTypesOption = Annotated[
-    list[str] | None, typer.Option("--page-type", help="Only this type; may be repeated.")
-]
-_MeasuresOption = Annotated[
-    list[str] | None,
+
+
+@dataclass(frozen=True, slots=True)
+class _PageOptions:
+    """The labelled pages to score."""
+
+    corpus: CorpusOption = None
+    sets: SetsOption = None
+    langs: LangsOption = None
+    sealed: Annotated[
+        bool,
+        typer.Option(
+            "--sealed",
+            help="Only the sealed sites, or texts of mentions, to which nothing was fitted.",
+        ),
+    ] = False
+    cluster: ClusterOption = None
+
+
+@dataclass(frozen=True, slots=True)
+class _TextOptions:
+    """What only the scores of texts have."""
+
+    page_types: Annotated[
+        list[str] | None, typer.Option("--page-type", help="Only this type; may be repeated.")
+    ] = None
+    methods: MethodsOption = None
+    measures: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--measure",
+            help="word, voc, shingle, clean (slow), similarity, kl, euclidean, cosine, phrases or "
+            "mentions; may be repeated.",
+            metavar="NAME",
+        ),
+    ] = None
+    by: Annotated[
+        Literal["all", "set", "lang", "site", "page_type", "length"],
+        typer.Option(help="Group pages by; length is that of the gold text."),
+    ] = "set"
+    unseen: Annotated[
+        bool,
+        typer.Option("--unseen", help="Only sites that train leaves for testing."),
+    ] = False
+    split_seed: Annotated[int, typer.Option(min=0, help="The split of --unseen.")] = 0
+
+
+_TEXT_ONLY = tuple(field.name for field in fields(_TextOptions))
+_CasesOption = Annotated[
+    Path | None,
     typer.Option(
-        "--measure",
-        help="word, voc, shingle, clean (slow), similarity, kl, euclidean, cosine, phrases or "
-        "mentions; may be repeated.",
-        metavar="NAME",
+        help="Mentions also in the texts of this file, as newscrawl corrections export writes it.",
+        metavar="FILE",
     ),
 ]
-_ByOption = Annotated[
-    Literal["all", "set", "lang", "site", "page_type", "length"],
-    typer.Option(help="Group pages by; length is that of the gold text."),
-]
-_UnseenOption = Annotated[
-    bool,
-    typer.Option("--unseen", help="Only sites that train leaves for testing."),
-]
-_SplitSeedOption = Annotated[int, typer.Option(min=0, help="The split of --unseen.")]
 _WorstOption = Annotated[
     int,
     typer.Option(
@@ -81,37 +115,17 @@ _WorstOption = Annotated[
         "most wrong mentions.",
     ),
 ]
-_SealedOption = Annotated[
-    bool,
-    typer.Option(
-        "--sealed", help="Only the sealed sites, or texts of mentions, to which nothing was fitted."
-    ),
-]
-_CasesOption = Annotated[
-    Path | None,
-    typer.Option(
-        help="Mentions also in the texts of this file, as newscrawl corrections export writes it.",
-        metavar="FILE",
-    ),
-]
 
 
+@takes_options
 def evaluate(
     context: typer.Context,
+    *,
     what: _WhatArgument = "text",
-    corpus: CorpusOption = None,
-    sets: SetsOption = None,
-    langs: LangsOption = None,
-    page_types: _PageTypesOption = None,
-    methods: MethodsOption = None,
-    measures: _MeasuresOption = None,
-    by: _ByOption = "set",
-    unseen: _UnseenOption = False,
-    split_seed: _SplitSeedOption = 0,
+    options: _PageOptions,
+    text: _TextOptions,
     worst: _WorstOption = 0,
-    sealed: _SealedOption = False,
     cases: _CasesOption = None,
-    cluster: ClusterOption = None,
     form: FormatOption = "table",
 ) -> None:
     """Score every extraction method on labelled pages, with 95 % intervals by resampling sites.
@@ -125,41 +139,49 @@ def evaluate(
     for: articles, live blogs, fronts, others.
     """
     if what != "text":
-        refuse_options(context, TEXT_ONLY, f"is not for {what}")
+        refuse_options(context, _TEXT_ONLY, f"is not for {what}")
     if what in ("metadata", "kinds"):
         refuse_options(context, ("worst",), f"is not for {what}")
+    sealed = options.sealed
     if what == "mentions":
         refuse_options(context, ("sets", "cluster"), "is not for mentions")
-        news = corpus_from(corpus) if corpus or sealed else None
-        evaluate_mentions(langs or (), form, (news, cases), sealed=sealed, worst=worst)
+        news = corpus_from(options.corpus) if options.corpus or sealed else None
+        evaluate_mentions(options.langs or (), form, (news, cases), sealed=sealed, worst=worst)
         return
     refuse_options(context, ("cases",), f"is not for {what}")
+    if text.unseen:
+        refuse_options(context, ("sealed",), "is not for --unseen")
     from newscrawl.training.corpus import DEVELOPMENT, SEALED
+
+    pages = corpus_from(options.corpus)
+    if sealed or what == "kinds":
+        pages = pages.part(SEALED if sealed else DEVELOPMENT)
+    if text.unseen:
+        pages = unseen_part(pages, text.split_seed)
+    types = text.page_types or ()
+    pages = pages.select(sets=options.sets or (), langs=options.langs or (), page_types=types)
+    with open_workers(None, options.cluster) as workers:
+        if what == "kinds":
+            _evaluate_kinds(pages, workers, form)
+        elif what == "metadata":
+            _evaluate_metadata(pages, workers, form)
+        else:
+            _evaluate_text(pages, workers, text, form, worst)
+
+
+def _evaluate_text(
+    pages: "Corpus", workers: "Workers", options: _TextOptions, form: Format, worst: int
+) -> None:
+    """Score the texts of the chosen methods, and list the worst pages."""
     from newscrawl.training.evaluation import evaluate as score_pages
 
-    everything = corpus_from(corpus)
-    if what == "kinds":
-        part = everything.part(SEALED if sealed else DEVELOPMENT)
-        with open_workers(None, cluster) as workers:
-            _evaluate_kinds(part.select(sets=sets or (), langs=langs or ()), workers, form)
-        return
-    pages = everything.part(SEALED) if sealed else everything
-    if what == "metadata":
-        chosen = pages.select(sets=sets or (), langs=langs or ())
-        with open_workers(None, cluster) as workers:
-            _evaluate_metadata(chosen, workers, form)
-        return
-    if unseen:
-        refuse_options(context, ("sealed",), "is not for --unseen")
-        pages = unseen_part(pages, split_seed)
-    pages = pages.select(sets=sets or (), langs=langs or (), page_types=page_types or ())
-    wanted = _known_measures(measures or SHOWN)
-    names = known_methods(methods or [])
-    with open_workers(None, cluster) as workers, progress("pages", len(pages)) as step:
-        found = score_pages(pages.pages, names, wanted, workers=workers, on_page=lambda: step(""))
-    _show(found, wanted, by, form)
+    wanted = _known_measures(options.measures or SHOWN)
+    names = known_methods(options.methods or [])
+    with progress("pages", len(pages)) as step:
+        scores = score_pages(pages.pages, names, wanted, workers=workers, on_page=lambda: step(""))
+    _show(scores, wanted, options.by, form)
     if worst:
-        _show_worst(found, wanted[0], worst)
+        _show_worst(scores, wanted[0], worst)
 
 
 def unseen_part(pages: "Corpus", seed: int) -> "Corpus":

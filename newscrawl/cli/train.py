@@ -1,8 +1,9 @@
 """newscrawl train: learn the limits of FE, the network, the model of kinds, or trees."""
 
 import webbrowser
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -16,6 +17,7 @@ from newscrawl.cli.arguments import (
     corpus_from,
     open_workers,
     refuse_options,
+    takes_options,
 )
 from newscrawl.cli.extract import read_page
 from newscrawl.cli.output import write_note
@@ -30,137 +32,156 @@ from newscrawl.cli.training_runs import (
     train_trees,
 )
 
+if TYPE_CHECKING:
+    from newscrawl.training.corpus import Corpus
+    from newscrawl.training.limits import Plan
+
 EXAMPLE = "Example: newscrawl train --corpus corpus --populations 3"
 Model = Literal["limits", "network", "kinds", "mentions", "tree", "boosted"]
-# Options of one model only.
-_OF_LIMITS = (
-    *("profile", "unspaced", "run", "tau", "phi", "omega", "largest_step", "particles"),
-    *("generations", "populations", "force"),
-)
-_OF_NETWORK = ("epochs",)
-# Options that have no meaning for an archive, whose pages have no labels but their own.
-_OF_CORPUS = ("corpus", "sets", "langs", "page_types", "include_sealed", "cluster")
-_OF_MENTIONS = ("cases",)
-_OF_PAGES = ("sets", "langs", "page_types", "seed", "split_seed", "include_sealed", "cluster")
+
+
+@dataclass(frozen=True, slots=True)
+class _PageOptions:
+    """The pages to learn from; an archive, whose pages have no labels but their own, has none."""
+
+    corpus: CorpusOption = None
+    sets: SetsOption = None
+    langs: LangsOption = None
+    page_types: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--page-type",
+            help="Pages of this type, may be repeated; else articles, and all for network and "
+            "kinds.",
+        ),
+    ] = None
+    include_sealed: Annotated[
+        bool,
+        typer.Option(
+            "--include-sealed",
+            help="Network, trees: learn from the sealed sites too; with --folds, one fold more.",
+        ),
+    ] = False
+    cluster: ClusterOption = None
+
+
+@dataclass(frozen=True, slots=True)
+class _LimitsOptions:
+    """What only the limits of FE have."""
+
+    profile: Annotated[
+        Literal["html5", "2007"], typer.Option(help="Limits: which elements end a block.")
+    ] = "html5"
+    unspaced: Annotated[
+        bool,
+        typer.Option(
+            "--unspaced", help="Limits of their own for Chinese, Japanese, Thai and the like."
+        ),
+    ] = False
+    run: Annotated[
+        Literal["equal", "cognition"],
+        typer.Option(help="Limits: run of Figure 3; tau and phi are 2 and 2, or 2.5 and 1.5."),
+    ] = "equal"
+    tau: Annotated[float | None, typer.Option(help="Limits: cognitive component.")] = None
+    phi: Annotated[float | None, typer.Option(help="Limits: social component.")] = None
+    omega: Annotated[float, typer.Option(help="Limits: inertia; close to 1 in the paper.")] = 0.7
+    largest_step: Annotated[
+        float,
+        typer.Option(
+            help="Limits: bound of a step, in shares of a range; 0 for none, as in the paper."
+        ),
+    ] = 0.1
+    particles: Annotated[int, typer.Option(min=1, help="Limits: particles of a population.")] = 100
+    generations: Annotated[
+        int, typer.Option(min=0, help="Limits: generations of a population.")
+    ] = 100
+    populations: Annotated[int, typer.Option(min=1, help="Limits: populations, a seed each.")] = 1
+    force: Annotated[bool, typer.Option("--force", help="Overwrite better ones too.")] = False
+
+    def plan(self, seed: int) -> "Plan":
+        from newscrawl.training.limits import FIGURE_3, Plan
+        from newscrawl.training.pso import SwarmSettings
+
+        tau, phi = FIGURE_3[self.run]
+        settings = SwarmSettings(
+            particles=self.particles,
+            generations=self.generations,
+            tau=tau if self.tau is None else self.tau,
+            phi=phi if self.phi is None else self.phi,
+            omega=self.omega,
+            largest_step=self.largest_step or None,
+            seed=seed,
+        )
+        return Plan(self.profile, settings, self.populations, self.unspaced)
+
+
+@dataclass(frozen=True, slots=True)
+class _FitOptions:
+    """How to fit and score a model, and where to write it."""
+
+    seed: Annotated[
+        int, typer.Option(min=0, help="Seed of the first population, the network or the trees.")
+    ] = 0
+    split_seed: Annotated[int, typer.Option(min=0, help="Which sites are for testing.")] = 0
+    folds: Annotated[
+        int | None,
+        typer.Option(min=2, help="No file: score by folds of sites, all of them unseen."),
+    ] = None
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            help="File to write, a folder for the network; else ours.",
+            metavar="PATH",
+        ),
+    ] = None
+    epochs: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Network: times each page is seen.", show_default="7, of an archive 3"
+        ),
+    ] = None
+    from_archive: Annotated[
+        Path | None,
+        typer.Option(
+            "--from-archive",
+            help="Network: train ours further on the pages of this archive whose JSON-LD has their "
+            "text.",
+            metavar="DIR",
+        ),
+    ] = None
+    cases: Annotated[
+        Path | None,
+        typer.Option(
+            exists=True,
+            dir_okay=False,
+            help="Mentions: learn from these cases too, as `corrections export` writes them.",
+            metavar="FILE",
+        ),
+    ] = None
+    form: FormatOption = "table"
 
 
 _ModelOption = Annotated[
     Model,
     typer.Option(help="What to learn; trees, which need newscrawl[train], only compare."),
 ]
-_PageTypesOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--page-type",
-        help="Pages of this type, may be repeated; else articles, and all for network and kinds.",
-    ),
-]
-_ProfileOption = Annotated[
-    Literal["html5", "2007"], typer.Option(help="Limits: which elements end a block.")
-]
-_UnspacedOption = Annotated[
-    bool,
-    typer.Option(
-        "--unspaced", help="Limits of their own for Chinese, Japanese, Thai and the like."
-    ),
-]
-_RunOption = Annotated[
-    Literal["equal", "cognition"],
-    typer.Option(help="Limits: run of Figure 3; tau and phi are 2 and 2, or 2.5 and 1.5."),
-]
-_TauOption = Annotated[float | None, typer.Option(help="Limits: cognitive component.")]
-_PhiOption = Annotated[float | None, typer.Option(help="Limits: social component.")]
-_OmegaOption = Annotated[float, typer.Option(help="Limits: inertia; close to 1 in the paper.")]
-_LargestStepOption = Annotated[
-    float,
-    typer.Option(
-        help="Limits: bound of a step, in shares of a range; 0 for none, as in the paper."
-    ),
-]
-_ParticlesOption = Annotated[int, typer.Option(min=1, help="Limits: particles of a population.")]
-_GenerationsOption = Annotated[
-    int, typer.Option(min=0, help="Limits: generations of a population.")
-]
-_PopulationsOption = Annotated[int, typer.Option(min=1, help="Limits: populations, a seed each.")]
-_EpochsOption = Annotated[
-    int | None,
-    typer.Option(
-        min=1, help="Network: times each page is seen.", show_default="7, of an archive 3"
-    ),
-]
-_SeedOption = Annotated[
-    int, typer.Option(min=0, help="Seed of the first population, the network or the trees.")
-]
-_SplitSeedOption = Annotated[int, typer.Option(min=0, help="Which sites are for testing.")]
-_FoldsOption = Annotated[
-    int | None,
-    typer.Option(min=2, help="No file: score by folds of sites, all of them unseen."),
-]
-_IncludeSealedOption = Annotated[
-    bool,
-    typer.Option(
-        "--include-sealed",
-        help="Network, trees: learn from the sealed sites too; with --folds, one fold more.",
-    ),
-]
-_ArchiveOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--from-archive",
-        help="Network: train ours further on the pages of this archive whose JSON-LD has their "
-        "text.",
-        metavar="DIR",
-    ),
-]
-_OutputOption = Annotated[
-    Path | None,
-    typer.Option(
-        "-o",
-        "--output",
-        help="File to write, a folder for the network; else ours.",
-        metavar="PATH",
-    ),
-]
-_CasesOption = Annotated[
-    Path | None,
-    typer.Option(
-        exists=True,
-        dir_okay=False,
-        help="Mentions: learn from these cases too, as `corrections export` writes them.",
-        metavar="FILE",
-    ),
-]
-_ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite better ones too.")]
+_OF_LIMITS = tuple(field.name for field in fields(_LimitsOptions))
+_OF_CORPUS = tuple(field.name for field in fields(_PageOptions))
+_OF_NETWORK = ("epochs",)
+_OF_MENTIONS = ("cases",)
+_OF_PAGES = (*(name for name in _OF_CORPUS if name != "corpus"), "seed", "split_seed")
 
 
+@takes_options
 def train(
     context: typer.Context,
-    corpus: CorpusOption = None,
+    *,
     model: _ModelOption = "limits",
-    sets: SetsOption = None,
-    langs: LangsOption = None,
-    page_types: _PageTypesOption = None,
-    profile: _ProfileOption = "html5",
-    unspaced: _UnspacedOption = False,
-    run: _RunOption = "equal",
-    tau: _TauOption = None,
-    phi: _PhiOption = None,
-    omega: _OmegaOption = 0.7,
-    largest_step: _LargestStepOption = 0.1,
-    particles: _ParticlesOption = 100,
-    generations: _GenerationsOption = 100,
-    populations: _PopulationsOption = 1,
-    epochs: _EpochsOption = None,
-    seed: _SeedOption = 0,
-    split_seed: _SplitSeedOption = 0,
-    folds: _FoldsOption = None,
-    include_sealed: _IncludeSealedOption = False,
-    from_archive: _ArchiveOption = None,
-    output: _OutputOption = None,
-    force: _ForceOption = False,
-    cases: _CasesOption = None,
-    cluster: ClusterOption = None,
-    form: FormatOption = "table",
+    pages: _PageOptions,
+    limits: _LimitsOptions,
+    fit: _FitOptions,
 ) -> None:
     """Learn the eight limits of FE with a swarm, on 70 % of the sites, and test on the others.
 
@@ -180,53 +201,43 @@ def train(
     --model mentions fits the score of a mention to bundled cases, labelled news of --corpus and
     exported corrections (--cases), and says how well it fits mentions of unseen sites.
     """
-    if from_archive:
+    if fit.from_archive:
         _refuse_options_of_corpora(context, model)
-        plan = FurtherPlan(from_archive, epochs, seed, split_seed, folds, output, force)
-        train_from_archive(plan, form)
+        further = (fit.epochs, fit.seed, fit.split_seed, fit.folds, fit.output, limits.force)
+        train_from_archive(FurtherPlan(fit.from_archive, *further), fit.form)
         return
     _refuse_options_of_others(context, model)
     if model == "mentions":
-        train_mentions(corpus, cases, folds, output, form)
+        train_mentions(pages.corpus, fit.cases, fit.folds, fit.output, fit.form)
         return
-    from newscrawl.training.corpus import DEVELOPMENT
-    from newscrawl.training.limits import FIGURE_3, Plan, learnable
-    from newscrawl.training.pso import SwarmSettings
-
-    everything = corpus_from(corpus)
-    if model == "kinds":
-        pages = everything.select(sets=sets or (), langs=langs or (), page_types=page_types or ())
-    else:
-        pages = learnable(
-            everything,
-            unspaced=unspaced,
-            sets=sets or (),
-            langs=langs or (),
-            page_types=page_types or (() if model == "network" else ("article",)),
-        )
-    if model != "limits" and not include_sealed:
-        pages = pages.part(DEVELOPMENT)
-    settings = SwarmSettings(
-        particles=particles,
-        generations=generations,
-        tau=FIGURE_3[run][0] if tau is None else tau,
-        phi=FIGURE_3[run][1] if phi is None else phi,
-        omega=omega,
-        largest_step=largest_step or None,
-        seed=seed,
-    )
-    with open_workers(None, cluster) as workers:
-        task = TrainingTask(
-            everything, pages, workers, seed, split_seed, folds, output, form, include_sealed
-        )
+    corpus = corpus_from(pages.corpus)
+    chosen = _choose_pages(corpus, model, pages, unspaced=limits.unspaced)
+    with open_workers(None, pages.cluster) as workers:
+        run = (fit.seed, fit.split_seed, fit.folds, fit.output, fit.form, pages.include_sealed)
+        task = TrainingTask(corpus, chosen, workers, *run)
         if model == "kinds":
             train_kinds(task)
         elif model == "network":
-            train_network(task, epochs)
+            train_network(task, fit.epochs)
         elif model != "limits":
             train_trees(task, model)
         else:
-            train_limits(task, Plan(profile, settings, populations, unspaced), force=force)
+            train_limits(task, limits.plan(fit.seed), force=limits.force)
+
+
+def _choose_pages(
+    corpus: "Corpus", model: Model, options: _PageOptions, *, unspaced: bool
+) -> "Corpus":
+    from newscrawl.training.corpus import DEVELOPMENT
+    from newscrawl.training.limits import learnable
+
+    sets, langs = options.sets or (), options.langs or ()
+    if model == "kinds":
+        pages = corpus.select(sets=sets, langs=langs, page_types=options.page_types or ())
+    else:
+        page_types = options.page_types or (() if model == "network" else ("article",))
+        pages = learnable(corpus, unspaced=unspaced, sets=sets, langs=langs, page_types=page_types)
+    return pages if model == "limits" or options.include_sealed else pages.part(DEVELOPMENT)
 
 
 def _refuse_options_of_corpora(context: typer.Context, model: Model) -> None:

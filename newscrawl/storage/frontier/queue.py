@@ -194,19 +194,7 @@ def enqueue(
     if named:
         connection.execute(_SET_NAMED, {"ids": named, "to_named_at": now})
     rows = [
-        {
-            "source_id": source_id,
-            "listing_id": listing_id,
-            "url": url,
-            "fetch_url": one.fetch_url,
-            "hints": pack_hints(one.hints),
-            "moment": one.moment,
-            "discovered_at": now,
-            "state": "pending",
-            "due_at": now,
-            "visits": 0,
-            "attempts": 0,
-        }
+        _new_row(one, source_id, listing_id, now)
         for url, one in by_url.items()
         if url not in known and url not in queued
     ]
@@ -214,6 +202,24 @@ def enqueue(
     return EnqueueCounts(
         known=len(known) + len(waiting_twins), fresh=len(added), changed=len(changed)
     )
+
+
+def _new_row(
+    entry: FrontierEntry, source_id: int, listing_id: int | None, now: datetime
+) -> dict[str, Any]:
+    return {
+        "source_id": source_id,
+        "listing_id": listing_id,
+        "url": entry.url,
+        "fetch_url": entry.fetch_url,
+        "hints": pack_hints(entry.hints),
+        "moment": entry.moment,
+        "discovered_at": now,
+        "state": "pending",
+        "due_at": now,
+        "visits": 0,
+        "attempts": 0,
+    }
 
 
 def add_hints(connection: Connection, entries: Sequence[FrontierEntry], now: datetime) -> None:
