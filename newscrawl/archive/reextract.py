@@ -252,9 +252,9 @@ def _compare(
     return changes, documents
 
 
-def _change(wanted: PendingCapture, document: Document | None) -> Change | None:
-    stored = wanted.stored
-    change = Change(url=wanted.url, source=wanted.source, outcome="lost")
+def _change(pending: PendingCapture, document: Document | None) -> Change | None:
+    stored = pending.stored
+    change = Change(url=pending.url, source=pending.source, outcome="lost")
     if stored is None:
         if document is None or document.page.access != "open":
             return None

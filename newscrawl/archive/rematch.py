@@ -121,7 +121,7 @@ class Rematch:
     def _batch(
         self,
         texts: Sequence[StoredText],
-        found: Sequence[list[Mention] | None],
+        mentions_by_text: Sequence[list[Mention] | None],
         counts: Counter[str],
     ) -> None:
         counts["articles"] += len(texts)
@@ -129,7 +129,7 @@ class Rematch:
         before = stored_mentions(self._database, numbers)
         corrections = stored_corrections(self._database, numbers)
         written = {}
-        for text, mentions in zip(texts, found, strict=True):
+        for text, mentions in zip(texts, mentions_by_text, strict=True):
             if mentions is None:
                 counts["crashed"] += 1
                 continue

@@ -323,8 +323,8 @@ def _web_client(host: str) -> Any:
     `host` is one itself."""
     private = _is_private(host)
 
-    def new_socket(found: tuple[Any, ...]) -> socket.socket:
-        family, kind, protocol, _, address = found
+    def new_socket(address_info: tuple[Any, ...]) -> socket.socket:
+        family, kind, protocol, _, address = address_info
         if not private and not is_public(ipaddress.ip_address(address[0].partition("%")[0])):
             raise _PrivateAddressError(
                 f"{host} redirects to the private address {address[0]}, which must be named itself"

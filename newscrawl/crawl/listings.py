@@ -154,9 +154,9 @@ class Listings:
         self._reads_sections = True
         return await self._section_requests()
 
-    def _is_not_due(self, known: KnownListing) -> bool:
+    def _is_not_due(self, listing: KnownListing) -> bool:
         """Return whether only due listings are wanted, and this one is not due."""
-        next_poll_at = known.next_poll_at
+        next_poll_at = listing.next_poll_at
         is_due = not next_poll_at or next_poll_at <= self._session.clock()
         return self._arguments.only_due and not is_due
 
@@ -223,10 +223,10 @@ class Listings:
                 )
         self._session.writer.later(frontier.record_unchanged, listing.known.id)
 
-    def _count_unchanged(self, known: KnownListing) -> None:
-        if known.newest_at:
-            self._crawler.stats.max_value("newscrawl/newest_entry", known.newest_at)
-        self._session.count("unchanged_entries", known.entry_count)
+    def _count_unchanged(self, listing: KnownListing) -> None:
+        if listing.newest_at:
+            self._crawler.stats.max_value("newscrawl/newest_entry", listing.newest_at)
+        self._session.count("unchanged_entries", listing.entry_count)
 
     async def _process(
         self, response: Response, listing: _Listing, body_hash: str
@@ -339,7 +339,7 @@ class Listings:
         self,
         entries: Iterable[Entry],
         oldest: datetime | None,
-        found: _ListingResult,
+        result: _ListingResult,
         repeated: list[FrontierEntry],
     ) -> Iterator[FrontierEntry]:
         """Yield articles that are new in this crawl.
@@ -348,7 +348,7 @@ class Listings:
         """
         for entry in entries:
             if entry.moment:
-                found.newest = max(found.newest or entry.moment, entry.moment)
+                result.newest = max(result.newest or entry.moment, entry.moment)
                 self._crawler.stats.max_value("newscrawl/newest_entry", entry.moment)
             if oldest and entry.moment and entry.moment < oldest:
                 self._session.count("too_old")
@@ -371,7 +371,7 @@ class Listings:
                 continue
             self._seen[url] = hints
             self._session.count("found")
-            found.entry_count += 1
+            result.entry_count += 1
             yield _frontier_entry(entry, url)
 
     def _refuse_host(self, host: str) -> None:
@@ -480,7 +480,7 @@ class Listings:
 def _reading(
     response: Response,
     body_hash: str,
-    found: _ListingResult,
+    result: _ListingResult,
     skipped_before: datetime | None,
     interval: timedelta | None,
 ) -> Reading:
@@ -489,9 +489,9 @@ def _reading(
         last_modified=header(response, "Last-Modified"),
         body_hash=body_hash,
         skipped_before=skipped_before,
-        entry_count=found.entry_count,
-        fresh=found.fresh,
-        newest_at=found.newest,
+        entry_count=result.entry_count,
+        fresh=result.fresh,
+        newest_at=result.newest,
         interval=interval,
     )
 

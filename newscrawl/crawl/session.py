@@ -334,7 +334,7 @@ class CrawlArguments:
     only_due: bool = False
 
 
-def parse_arguments(given: Mapping[str, str]) -> CrawlArguments:
+def parse_arguments(options: Mapping[str, str]) -> CrawlArguments:
     """Parse the arguments of a command line; raise SettingError for an invalid one."""
     parsers: dict[str, Callable[[str], Any]] = {
         "since": _since,
@@ -345,7 +345,7 @@ def parse_arguments(given: Mapping[str, str]) -> CrawlArguments:
     }
     fields = {"polls": "only_due"}
     values: dict[str, Any] = {}
-    for name, text in given.items():
+    for name, text in options.items():
         if name.startswith("_"):
             continue  # Scrapyd adds its job's number as _job
         if name not in parsers:

@@ -501,15 +501,15 @@ def _find_headline(page: BlockPage, title: str | None) -> Headline:
     return Headline(next(iter((*both, *equal, *headings)), -1), same)
 
 
-def _opening_with(raws: tuple[str, ...], least: int, most: int, first: str) -> list[int]:
-    """Return the places of the texts of `least` to `most` characters whose first letter or digit is
-    this one, in lower case."""
+def _opening_with(raws: tuple[str, ...], min_length: int, max_length: int, first: str) -> list[int]:
+    """Return the places of the texts of `min_length` to `max_length` characters whose first letter
+    or digit is this one, in lower case."""
     if compiled.kernel is not None:
-        return list(compiled.kernel.opening_with(raws, least, most, first))
+        return list(compiled.kernel.opening_with(raws, min_length, max_length, first))
     return [
         number
         for number, raw in enumerate(raws)
-        if least <= len(raw) <= most
+        if min_length <= len(raw) <= max_length
         and (opening := _WORD.search(raw))
         and opening[0][0].lower() == first
     ]

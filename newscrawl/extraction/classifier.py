@@ -229,10 +229,10 @@ class NameVectors:
         self._lock = Lock()  # pages may be read in several threads
         self._cached = np.zeros((NAME_CACHE_SIZE, table.shape[1]), dtype=np.float32)
 
-    def vectors_of(self, named: Sequence[ElementNames]) -> FloatArray:
+    def vectors_of(self, elements: Sequence[ElementNames]) -> FloatArray:
         """Return a row for each element, by what names it."""
         if compiled.kernel is None:
-            return self._cached_vectors(named)
+            return self._cached_vectors(elements)
         with self._lock:
             if self._compiled is None:
                 self._compiled = compiled.kernel.NameVectors(
@@ -241,17 +241,17 @@ class NameVectors:
                     width=self._table.shape[1],
                     max_hints=MAX_HINTS,
                 )
-            rows = self._compiled.vectors(named)
-        return np.frombuffer(rows, dtype=np.float32).reshape(len(named), -1)
+            rows = self._compiled.vectors(elements)
+        return np.frombuffer(rows, dtype=np.float32).reshape(len(elements), -1)
 
-    def _cached_vectors(self, named: Sequence[ElementNames]) -> FloatArray:
-        if len(named) > NAME_CACHE_SIZE:
-            return self.vectors(list(map(hints_of, named)))
+    def _cached_vectors(self, elements: Sequence[ElementNames]) -> FloatArray:
+        if len(elements) > NAME_CACHE_SIZE:
+            return self.vectors(list(map(hints_of, elements)))
         with self._lock:
-            rows = list(map(self._rows.get, named))
+            rows = list(map(self._rows.get, elements))
             if None in rows:
-                self._learn(set(named))
-                rows = list(map(self._rows.get, named))
+                self._learn(set(elements))
+                rows = list(map(self._rows.get, elements))
             return self._cached.take(np.array(rows, dtype=np.int64), axis=0)
 
     def _learn(self, names: set[ElementNames]) -> None:

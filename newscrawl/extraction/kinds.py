@@ -252,10 +252,10 @@ class KindModel:
     weights: tuple[float, ...]
     bias: float
 
-    def rejects(self, features: Sequence[float], least: float = UNLIKELY_ARTICLE) -> bool:
-        """Return whether the probability that a page is not an article is `least` or more."""
+    def rejects(self, features: Sequence[float], min_probability: float = UNLIKELY_ARTICLE) -> bool:
+        """Return whether the page is not an article with `min_probability` or more."""
         log_odds = self.bias + sum(map(math.prod, zip(self.weights, features, strict=True)))
-        return log_odds >= math.log(least / (1 - least))
+        return log_odds >= math.log(min_probability / (1 - min_probability))
 
 
 @cache

@@ -442,12 +442,12 @@ class _Tags:
         return text
 
 
-def _with_few_attributes(token: re.Match[bytes], most: int) -> bytes:
+def _with_few_attributes(token: re.Match[bytes], max_attributes: int) -> bytes:
     # An attribute has a byte and one that separates it from the next, at least.
-    if len(token[4]) < 2 * most:
+    if len(token[4]) < 2 * max_attributes:
         return token[0]
-    attributes = list(islice(_EACH_ATTRIBUTE.finditer(token[4]), most + 1))
-    if len(attributes) <= most:
+    attributes = list(islice(_EACH_ATTRIBUTE.finditer(token[4]), max_attributes + 1))
+    if len(attributes) <= max_attributes:
         return token[0]
     return b"<%b%b>" % (token[3], token[4][: attributes[-1].start()])
 

@@ -158,10 +158,10 @@ class Tokens:
     def text(self) -> str:
         return END_OF_BLOCK.join((*self.raw, ""))
 
-    def openings(self, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def openings(self, max_words: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return which words are the first of each block, block after block, and how many there
         are of each."""
-        counts = np.minimum(self.words, most)
+        counts = np.minimum(self.words, max_words)
         within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
         return np.repeat(self.word_from[:-1], counts) + within, counts
 
@@ -278,10 +278,10 @@ def _numbers(
     return numbers
 
 
-def _powers(most: int) -> tuple[WordNumbers, WordNumbers]:
+def _powers(count: int) -> tuple[WordNumbers, WordNumbers]:
     """Return the powers of the base from the first on, of its inverse from the 0th; cached for
     pages of usual size."""
-    return _usual_powers() if most <= _USUAL else _powers_up_to(most)
+    return _usual_powers() if count <= _USUAL else _powers_up_to(count)
 
 
 @cache
@@ -289,8 +289,8 @@ def _usual_powers() -> tuple[WordNumbers, WordNumbers]:
     return _powers_up_to(_USUAL)
 
 
-def _powers_up_to(most: int) -> tuple[WordNumbers, WordNumbers]:
-    base, inverse = np.full((2, most), _BASE, dtype=np.uint64)
+def _powers_up_to(count: int) -> tuple[WordNumbers, WordNumbers]:
+    base, inverse = np.full((2, count), _BASE, dtype=np.uint64)
     inverse[0], inverse[1:] = 1, _INVERSE
     return np.multiply.accumulate(base), np.multiply.accumulate(inverse)
 

@@ -211,13 +211,13 @@ def alert_notice(alert: CompanyAlert, articles: AlertArticles) -> Notice:
     )
 
 
-def _link(found: FoundArticle) -> Link:
-    row = found.article
+def _link(article: FoundArticle) -> Link:
+    row = article.article
     return Link(
         title=row.title or row.url,
         url=row.url,
         note=f"{row.source}, {row.day}",
-        sentence=" ".join(one.text for one in found.snippets if one.section == "body"),
+        sentence=" ".join(one.text for one in article.snippets if one.section == "body"),
     )
 
 
@@ -675,5 +675,5 @@ def spark_bars(counts: Sequence[int | None]) -> str:
     return "".join("·" if count is None else _bar(count, most) for count in counts)
 
 
-def _bar(count: int, most: int) -> str:
-    return _BARS[round(count / most * (len(_BARS) - 1))] if most else _BARS[0]
+def _bar(count: int, max_count: int) -> str:
+    return _BARS[round(count / max_count * (len(_BARS) - 1))] if max_count else _BARS[0]

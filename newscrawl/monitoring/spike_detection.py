@@ -100,23 +100,23 @@ def assess(history: Sequence[DayCount], today: DayCount) -> Assessment | None:
 
 
 def _weekday_factors(
-    named: NDArray[np.float64],
+    counts: NDArray[np.float64],
     expected: NDArray[np.float64],
     weekdays: NDArray[np.int64],
 ) -> NDArray[np.float64]:
     """Return by how much the company is named more or less on each weekday than on average."""
-    seen = np.bincount(weekdays, named, _DAYS_OF_WEEK)
+    seen = np.bincount(weekdays, counts, _DAYS_OF_WEEK)
     average = np.bincount(weekdays, expected, _DAYS_OF_WEEK)
     return (seen + WEEKDAY_PRIOR) / (average + WEEKDAY_PRIOR)
 
 
 def _scatter(
-    named: NDArray[np.float64],
+    counts: NDArray[np.float64],
     fitted: NDArray[np.float64],
 ) -> float:
     """Return the negative binomial's 1/r, by moments: variance = mean + mean² / r."""
-    freedom = len(named) / max(1, len(named) - _DAYS_OF_WEEK)
-    excess = freedom * ((named - fitted) ** 2).sum() - fitted.sum()
+    freedom = len(counts) / max(1, len(counts) - _DAYS_OF_WEEK)
+    excess = freedom * ((counts - fitted) ** 2).sum() - fitted.sum()
     return max(MIN_SCATTER, CAUTION * float(excess / (fitted**2).sum()))
 
 

@@ -235,8 +235,8 @@ class GivenFields:
 
 
 def propose(
-    found: SiteProfile,
-    stated: GivenFields,
+    profile: SiteProfile,
+    fields: GivenFields,
     registry: Collection[Source],
     *,
     detect_language: LanguageDetector,
@@ -246,49 +246,49 @@ def propose(
     `detect_language` is called if neither gives a language. Raises SourceError if a field is
     missing or the site is registered already.
     """
-    home = found.home.url
-    _refuse_known(home, stated, registry)
+    home = profile.home.url
+    _refuse_known(home, fields, registry)
     sections: tuple[str, ...] = ()
-    if not found.listings:
-        page = found.page
+    if not profile.listings:
+        page = profile.page
         judged = parse_in_process(classify_links, page.body, page.url, page.content_type)
         sections = judged.sections or (home,)
-    name = stated.name or found.home.name or (site_name(home) or _host(home)).title()
+    name = fields.name or profile.home.name or (site_name(home) or _host(home)).title()
     return Source(
-        slug=stated.slug or _free_slug(home, name, {source.slug for source in registry}),
+        slug=fields.slug or _free_slug(home, name, {source.slug for source in registry}),
         name=name,
-        country=stated.country or found.home.country or _missing("country", "--country gb"),
-        languages=stated.languages or (_language(found, detect_language),),
+        country=fields.country or profile.home.country or _missing("country", "--country gb"),
+        languages=fields.languages or (_language(profile, detect_language),),
         home=home,
-        feeds=found.urls("feed"),
-        sitemaps=found.urls("sitemap"),
-        news_sitemaps=found.urls("news sitemap"),
+        feeds=profile.urls("feed"),
+        sitemaps=profile.urls("sitemap"),
+        news_sitemaps=profile.urls("news sitemap"),
         sections=sections,
     )
 
 
-def _refuse_known(home: str, stated: GivenFields, registry: Collection[Source]) -> None:
+def _refuse_known(home: str, fields: GivenFields, registry: Collection[Source]) -> None:
     for source in registry:
         if _host(source.home) == _host(home) and _path(source.home) == _path(home):
             raise SourceError(
                 f"{home} is registered already as {source.slug!r}: "
                 f"newscrawl sources show {source.slug}"
             )
-        if source.slug == stated.slug:
-            raise SourceError(f"--slug {stated.slug} is taken by {source.name!r}; choose another")
+        if source.slug == fields.slug:
+            raise SourceError(f"--slug {fields.slug} is taken by {source.name!r}; choose another")
 
 
-def _language(found: SiteProfile, detect_language: LanguageDetector) -> str:
-    if found.home.language:
-        return found.home.language
-    body = parse(found.page.body, found.page.content_type).body
+def _language(profile: SiteProfile, detect_language: LanguageDetector) -> str:
+    if profile.home.language:
+        return profile.home.language
+    body = parse(profile.page.body, profile.page.content_type).body
     text = " ".join((body.text(separator=" ") if body else "").split())
     detected = detect_language(text) if len(text) >= _MIN_CHARACTERS else None
     return detected or _missing("language", "--language en")
 
 
-def _missing(what: str, option: str) -> str:
-    raise SourceError(f"the site doesn't state its {what}: add it, for example {option}")
+def _missing(field: str, option: str) -> str:
+    raise SourceError(f"the site doesn't state its {field}: add it, for example {option}")
 
 
 def _free_slug(home: str, name: str, taken: Collection[str]) -> str:

@@ -198,8 +198,8 @@ def _publishers(tree: LexborHTMLParser) -> Iterator[str]:
                 yield thing["name"]
 
 
-def _things(stated: Any) -> Iterator[dict[str, Any]]:
-    for thing in stated if isinstance(stated, list) else [stated]:
+def _things(data: Any) -> Iterator[dict[str, Any]]:
+    for thing in data if isinstance(data, list) else [data]:
         if isinstance(thing, dict):
             yield thing
             graph = thing.get("@graph")
@@ -298,10 +298,10 @@ def article_points(link: Link) -> int:
     )
 
 
-def sections_of(found: Iterable[Link], url: str) -> tuple[str, ...]:
+def sections_of(links: Iterable[Link], url: str) -> tuple[str, ...]:
     """Return the URLs of sections among the links that are not articles, navigation first."""
     host = urlsplit(url).hostname
-    sections = [link for link in found if _is_section(link, host)]
+    sections = [link for link in links if _is_section(link, host)]
     ordered = sorted(sections, key=lambda link: not link.navigation)
     return tuple(dict.fromkeys(link.url for link in ordered if link.url != url))[:MAX_SECTIONS]
 

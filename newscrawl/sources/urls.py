@@ -251,8 +251,8 @@ def address_of(url: str) -> tuple[str, int]:
 class AllowedAddresses:
     """Private hosts and networks that may be requested."""
 
-    def __init__(self, entries: Iterable[str] = (), named: Iterable[tuple[str, int]] = ()) -> None:
-        self._hosts: set[tuple[str, int | None]] = set(named)
+    def __init__(self, entries: Iterable[str] = (), hosts: Iterable[tuple[str, int]] = ()) -> None:
+        self._hosts: set[tuple[str, int | None]] = set(hosts)
         self._networks: list[IpNetwork] = []
         for entry in filter(None, map(str.strip, entries)):
             self._add(entry)

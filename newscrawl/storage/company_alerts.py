@@ -121,9 +121,9 @@ def first_mention_day(
     return found[0] if found else None
 
 
-def record_alerts(database: Database, found: Iterable[CompanyAlert]) -> list[CompanyAlert]:
+def record_alerts(database: Database, alerts: Iterable[CompanyAlert]) -> list[CompanyAlert]:
     """Store the alerts with new causes, and return them."""
-    wanted = {one.cause: one for one in found}
+    wanted = {one.cause: one for one in alerts}
 
     def work(session: Session) -> list[CompanyAlert]:
         known = set(session.scalars(select(AlertRow.cause).where(AlertRow.cause.in_(wanted))))

@@ -173,8 +173,8 @@ def _opened_for_reading(file: Path, timeout: float) -> sqlite3.Connection:
     return _open_file(file, "mode=ro&immutable=1", timeout)
 
 
-def _open_file(file: Path, how: str, timeout: float) -> sqlite3.Connection:
-    uri = f"{file.absolute().as_uri()}?{how}"
+def _open_file(file: Path, mode: str, timeout: float) -> sqlite3.Connection:
+    uri = f"{file.absolute().as_uri()}?{mode}"
     connection = sqlite3.connect(uri, uri=True, timeout=timeout, check_same_thread=False)
     try:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()

@@ -255,7 +255,7 @@ def stored_corrections(database: Database, numbers: Sequence[int]) -> dict[int, 
 def write_mentions(
     database: Database,
     texts: Sequence[StoredText],
-    found: Mapping[int, Sequence[Mention]],
+    mentions_by_article: Mapping[int, Sequence[Mention]],
     step: Step,
 ) -> None:
     """Replace the mentions of articles by those that were `found` in their texts, with their
@@ -263,7 +263,7 @@ def write_mentions(
 
     An article that has changed meanwhile is skipped: the change had its own mentions.
     """
-    read = {text.number: text for text in texts if text.number in found}
+    read = {text.number: text for text in texts if text.number in mentions_by_article}
 
     def work(session: Session) -> None:
         rows = select(Article.id, Article.content_hash).where(Article.id.in_(list(read)))
@@ -272,7 +272,7 @@ def write_mentions(
         rollups = RollupUpdate(connection)
         for number, content_hash in now:
             if content_hash == read[number].content_hash:
-                replace_mentions(connection, read[number], found[number], rollups)
+                replace_mentions(connection, read[number], mentions_by_article[number], rollups)
         rollups.write()
         record_step(session, step)
 

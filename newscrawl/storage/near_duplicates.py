@@ -85,17 +85,17 @@ class _NearIndex:
     """The index around some texts, and the texts that were added to it since."""
 
     def __init__(
-        self, connection: Connection, asked: Sequence[tuple[StoryCandidate, Sketch]]
+        self, connection: Connection, candidates: Sequence[tuple[StoryCandidate, Sketch]]
     ) -> None:
         self._under: dict[tuple[int, int], list[int]] = defaultdict(list)
         self._known: dict[int, _KnownArticle] = {}
         self._new: list[tuple[StoryCandidate, _KnownArticle]] = []
         self._new_values: list[dict[str, int]] = []
-        if not asked:
+        if not candidates:
             return
         places = {
             (week, value)
-            for candidate, made in asked
+            for candidate, made in candidates
             for week in _weeks_around(candidate)
             for value in made.index
         }
@@ -109,7 +109,9 @@ class _NearIndex:
         )
         for week, value, article_id in connection.execute(_NEAR[connection.dialect.name], wanted):
             self._under[week, value].append(article_id)
-        near = {number for candidate, made in asked for number in self._nearest(candidate, made)}
+        near = {
+            number for candidate, made in candidates for number in self._nearest(candidate, made)
+        }
         stories: dict[int, _Story] = {}
         for row in connection.execute(_SKETCHES, {"numbers": sorted(near)}) if near else ():
             story = stories.setdefault(row.story_id, _Story(row.story_id, date.min))

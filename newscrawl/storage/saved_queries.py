@@ -380,8 +380,8 @@ def _row(name: str, saved: SavedQuery) -> SavedQueryRow:
     )
 
 
-def _valid_name(given: str) -> str:
-    name = re.sub(r"\s+", " ", unicodedata.normalize("NFC", given)).strip()
+def _valid_name(text: str) -> str:
+    name = re.sub(r"\s+", " ", unicodedata.normalize("NFC", text)).strip()
     if not name or len(name) > MAX_NAME:
         raise QuestionError(f"a name has 1 to {MAX_NAME} characters: write one of that length")
     if any(unicodedata.category(sign) in {"Cc", "Cf", "Cs", "Co", "Cn"} for sign in name):

@@ -216,9 +216,9 @@ class Scope:
             raise QuestionError(f"a period of over {max_days:,} days: choose a shorter one")
 
 
-def _known_zone(given: str) -> str:
+def _known_zone(text: str) -> str:
     """Return the usual spelling of a time zone; raise QuestionError for an unknown one."""
-    name = given.strip().replace(" ", "_")
+    name = text.strip().replace(" ", "_")
     try:
         return ZoneInfo(name).key
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
@@ -226,7 +226,7 @@ def _known_zone(given: str) -> str:
         if known is not None:
             return known
         advice = _did_you_mean(near) if near else "write it as Europe/Berlin or UTC"
-        raise QuestionError(f"unknown time zone {given!r}: {advice}") from error
+        raise QuestionError(f"unknown time zone {text!r}: {advice}") from error
 
 
 def _known_group(scope: Scope) -> str:
@@ -239,9 +239,9 @@ def _known_group(scope: Scope) -> str:
     raise QuestionError(f"unknown group of sources {scope.group!r}: {advice}")
 
 
-def _usual_spelling(given: str, known: Sequence[str], what: str) -> str:
+def _usual_spelling(text: str, known: Sequence[str], kind: str) -> str:
     """Return the usual spelling of a source or country; raise QuestionError for an unknown one."""
-    name, near = match_name(given, known)
+    name, near = match_name(text, known)
     if name is not None:
         return name
     if near:
@@ -250,7 +250,7 @@ def _usual_spelling(given: str, known: Sequence[str], what: str) -> str:
         advice = "not crawled into this database; newscrawl sources coverage lists what was"
     else:
         advice = f"this database holds {', '.join(known) or 'none yet'}"
-    raise QuestionError(f"unknown {what} {given!r}: {advice}")
+    raise QuestionError(f"unknown {kind} {text!r}: {advice}")
 
 
 def _did_you_mean(near: Sequence[str]) -> str:

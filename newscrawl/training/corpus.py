@@ -291,17 +291,17 @@ def _gold_page(record: Mapping[str, Any], set_name: str, path: Path, line: str) 
 
 
 def _only(
-    pages: tuple[GoldPage, ...], field: str, wanted: tuple[str, ...], corpus: str
+    pages: tuple[GoldPage, ...], field: str, names: tuple[str, ...], corpus: str
 ) -> tuple[GoldPage, ...]:
-    if not wanted:
+    if not names:
         return pages
     known = sorted({getattr(page, field) for page in pages})
-    if unknown := sorted(set(wanted) - set(known)):
+    if unknown := sorted(set(names) - set(known)):
         raise CorpusError(
             f"{corpus}: no {field.replace('_', ' ')} {', '.join(unknown)}; there are "
             f"{', '.join(known)}"
         )
-    return tuple(page for page in pages if getattr(page, field) in wanted)
+    return tuple(page for page in pages if getattr(page, field) in names)
 
 
 TRAINING_SHARE = 0.7  # Ziegler & Skubacz 2007, section 4
@@ -360,13 +360,13 @@ class Split:
     train: Corpus
     test: Corpus
 
-    def only(self, wanted: Corpus) -> "Split":
+    def only(self, corpus: Corpus) -> "Split":
         """Return the same split of fewer pages: a site stays on its side.
 
         Raises:
             CorpusError: a side that has none of the wanted pages.
         """
-        pages = frozenset(wanted)
+        pages = frozenset(corpus)
         sides = [
             Corpus(side.name, tuple(page for page in side if page in pages))
             for side in (self.train, self.test)

@@ -167,16 +167,16 @@ def score_sealed(companies: Companies, corpus: Corpus) -> "Calibration | None":
     return calibration_of(load_model(), judged) if judged else None
 
 
-def fit_score(judged: Sequence[JudgedMention], penalty: float = PENALTY) -> ScoreModel:
+def fit_score(mentions: Sequence[JudgedMention], penalty: float = PENALTY) -> ScoreModel:
     """Return the model that is fitted to judged mentions, of which some are right and some wrong.
 
     Raise LabelsError where all of them are right, or all wrong."""
-    names = sorted({one for mention in judged for one in mention.evidence})
-    right = np.array([mention.is_right for mention in judged], dtype=np.float64)
+    names = sorted({one for mention in mentions for one in mention.evidence})
+    right = np.array([mention.is_right for mention in mentions], dtype=np.float64)
     if not 0 < right.sum() < len(right):
         raise LabelsError("a score is fitted to right and wrong mentions: give cases of both")
-    known = np.ones((len(judged), len(names) + 1))
-    known[:, 1:] = _matrix(judged, names)
+    known = np.ones((len(mentions), len(names) + 1))
+    known[:, 1:] = _matrix(mentions, names)
     weights = np.zeros(len(names) + 1)
     share = right.mean()
     weights[0] = np.log(share / (1 - share))
@@ -194,10 +194,10 @@ def fit_score(judged: Sequence[JudgedMention], penalty: float = PENALTY) -> Scor
     return ScoreModel(intercept=rounded[0], weights=dict(zip(names, rounded[1:], strict=True)))
 
 
-def _matrix(judged: Sequence[JudgedMention], names: Sequence[str]) -> Numbers:
+def _matrix(mentions: Sequence[JudgedMention], names: Sequence[str]) -> Numbers:
     columns = {name: number for number, name in enumerate(names)}
-    known = np.zeros((len(judged), len(names)))
-    for row, mention in enumerate(judged):
+    known = np.zeros((len(mentions), len(names)))
+    for row, mention in enumerate(mentions):
         for name in mention.evidence:
             known[row, columns[name]] = 1
     return known
@@ -208,31 +208,33 @@ def _logistic(logits: Numbers) -> Numbers:
     return scores
 
 
-def cross_validate(judged: Sequence[JudgedMention], folds: int = 5) -> Calibration:
+def cross_validate(mentions: Sequence[JudgedMention], folds: int = 5) -> Calibration:
     """Return how well the scores of mentions fit, each by a model of the other folds' sites.
 
     A hash of a site decides its fold. Raise LabelsError where a fold's others are all right."""
-    fold_of = [_fold(mention.site, folds) for mention in judged]
-    scores, constants = np.zeros(len(judged)), np.zeros(len(judged))
+    fold_of = [_fold(mention.site, folds) for mention in mentions]
+    scores, constants = np.zeros(len(mentions)), np.zeros(len(mentions))
     for fold in sorted(set(fold_of)):
-        others = [one for one, of in zip(judged, fold_of, strict=True) if of != fold]
+        others = [one for one, of in zip(mentions, fold_of, strict=True) if of != fold]
         model = fit_score(others)
         share = sum(one.is_right for one in others) / len(others)
         for number, of in enumerate(fold_of):
             if of == fold:
-                scores[number], constants[number] = model.score(judged[number].evidence), share
-    return _calibration(scores, constants, np.array([one.is_right for one in judged], dtype=float))
+                scores[number], constants[number] = model.score(mentions[number].evidence), share
+    return _calibration(
+        scores, constants, np.array([one.is_right for one in mentions], dtype=float)
+    )
 
 
 def _fold(site: str, folds: int) -> int:
     return int(hashlib.sha256(site.encode()).hexdigest()[:8], 16) % folds
 
 
-def calibration_of(model: ScoreModel, judged: Sequence[JudgedMention]) -> Calibration:
+def calibration_of(model: ScoreModel, mentions: Sequence[JudgedMention]) -> Calibration:
     """Return how well a model's scores fit mentions that it may have been fitted to."""
-    right = np.array([one.is_right for one in judged], dtype=np.float64)
-    scores = np.array([model.score(one.evidence) for one in judged])
-    return _calibration(scores, np.full(len(judged), right.mean()), right)
+    right = np.array([one.is_right for one in mentions], dtype=np.float64)
+    scores = np.array([model.score(one.evidence) for one in mentions])
+    return _calibration(scores, np.full(len(mentions), right.mean()), right)
 
 
 def _calibration(scores: Numbers, constants: Numbers, right: Numbers) -> Calibration:

@@ -322,35 +322,35 @@ def judge(companies: Companies, texts: Iterable[RealText]) -> list[JudgedText]:
     return judged
 
 
-def score_languages(judged: Sequence[JudgedText]) -> list[PairScore]:
+def score_languages(texts: Sequence[JudgedText]) -> list[PairScore]:
     """Return one score for each language, the one with most texts first, then one over all."""
     groups: dict[str, list[JudgedText]] = defaultdict(list)
-    for one in judged:
+    for one in texts:
         groups[one.text.labels.language].append(one)
     ordered = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
-    return [_score(group, members) for group, members in (*ordered, ("all", list(judged)))]
+    return [_score(group, members) for group, members in (*ordered, ("all", list(texts)))]
 
 
-def _score(group: str, judged: Sequence[JudgedText]) -> PairScore:
-    wanted = sum(len(one.wanted) for one in judged)
+def _score(group: str, texts: Sequence[JudgedText]) -> PairScore:
+    wanted = sum(len(one.wanted) for one in texts)
     return PairScore(
         group=group,
-        texts=len(judged),
+        texts=len(texts),
         pairs=wanted,
-        unregistered=sum(len(one.text.labels.companies) for one in judged) - wanted,
+        unregistered=sum(len(one.text.labels.companies) for one in texts) - wanted,
         overlap=Overlap.of(
-            sum(len(one.counted & one.wanted) for one in judged),
-            sum(len(one.counted) for one in judged),
+            sum(len(one.counted & one.wanted) for one in texts),
+            sum(len(one.counted) for one in texts),
             wanted,
         ),
     )
 
 
-def score_rules(judged: Iterable[JudgedText]) -> list[RuleScore]:
+def score_rules(texts: Iterable[JudgedText]) -> list[RuleScore]:
     """Return the precision of each rule, the rule with most pairs first."""
     found: Counter[str] = Counter()
     right: Counter[str] = Counter()
-    for one in judged:
+    for one in texts:
         for company in one.counted:
             rule = one.found[company].rule
             found[rule] += 1
@@ -361,9 +361,9 @@ def score_rules(judged: Iterable[JudgedText]) -> list[RuleScore]:
     ]
 
 
-def pair_mistakes(judged: Iterable[JudgedText]) -> list[PairMistakes]:
+def pair_mistakes(texts: Iterable[JudgedText]) -> list[PairMistakes]:
     """Return the texts in which pairs are missed or wrong, the one with most of them first."""
-    made = [mistakes for one in judged if len(mistakes := _mistakes(one))]
+    made = [mistakes for one in texts if len(mistakes := _mistakes(one))]
     return sorted(made, key=len, reverse=True)
 
 

@@ -41,9 +41,9 @@ def normal(text: str) -> tuple[str, ...]:
     return tuple(_WORD.findall(text.replace("\xad", "").casefold()))
 
 
-def token_f1(found: str | None, gold: str) -> float:
+def token_f1(text: str | None, gold: str) -> float:
     """Return the F1 of the words of two strings."""
-    mine, wanted = Counter(normal(found or "")), Counter(normal(gold))
+    mine, wanted = Counter(normal(text or "")), Counter(normal(gold))
     shared = (mine & wanted).total()
     return 2 * shared / (mine.total() + wanted.total()) if shared else 0.0
 

@@ -155,7 +155,7 @@ def test_allowed_private_addresses_are_requested() -> None:
         assert server.visits == []
         for permitted in (
             AllowedAddresses(["127.0.0.0/8"]),
-            AllowedAddresses(named=[("127.0.0.1", server.port)]),
+            AllowedAddresses(hosts=[("127.0.0.1", server.port)]),
         ):
             fetcher = Fetcher(replace(careful, permitted=permitted))
             assert fetcher.fetch(f"{server.url}/a").status == 200
@@ -165,7 +165,7 @@ def test_redirect_to_a_private_address_is_refused() -> None:
     with site(secret=always("s")) as inner:
         away = always(status=302, headers=(("Location", f"{inner.url}/secret"),))
         with site(a=away) as server:
-            named = AllowedAddresses(named=[("127.0.0.1", server.port)])
+            named = AllowedAddresses(hosts=[("127.0.0.1", server.port)])
             fetcher = Fetcher(replace(POLICY, allow_private=False, permitted=named))
             with pytest.raises(PrivateAddressError):
                 fetcher.fetch(f"{server.url}/a")

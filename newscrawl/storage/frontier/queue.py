@@ -271,13 +271,13 @@ def pack_hints(hints: Hints) -> dict[str, Any]:
     return {name: value for name, value in known.items() if value}
 
 
-def unpack_hints(stored: Mapping[str, Any]) -> Hints:
+def unpack_hints(columns: Mapping[str, Any]) -> Hints:
     """Return the hints of the queue's JSON."""
-    published = stored.get("published")
+    published = columns.get("published")
     return Hints(
         **{
-            **stored,
-            "authors": tuple(stored.get("authors", ())),
+            **columns,
+            "authors": tuple(columns.get("authors", ())),
             "published": datetime.fromisoformat(published) if published else None,
         }
     )
