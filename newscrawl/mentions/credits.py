@@ -46,8 +46,9 @@ _SAYS = re.compile(
 )
 # "Follow us on Facebook, Twitter", "nuestro canal de YouTube": a newspaper's own channels.
 _FOLLOW = re.compile(
-    r"(?:(?i:follow|find|join|watch|visit|like)(?i:ing)?"
-    r" (?:(?i:us|me|him|her|them)|@\w+|[A-Z][\w']*(?: [A-Z][\w']*){0,3})"
+    r"(?:(?:(?i:follow|find|join|watch|visit|like)(?i:ing)? (?:(?i:us|me|him|her|them)|@\w+)"
+    # "Like People on Facebook" compares.
+    r"|(?i:follow|find|join|watch|visit)(?i:ing)? [A-Z][\w']*(?: [A-Z][\w']*){0,3})"
     r"(?: (?:online|live|today|too|also|along|here|the conversation))* (?i:on)"
     r"|(?i:follow the conversation|share (?:this|it)|with (?:your )?friends)[^.!?\n]{0,40} on"
     r"|(?i:subscribe|stream|listen|read|watch) on|(?i:connect) with (?:us|me|him|her) on"

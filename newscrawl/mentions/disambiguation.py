@@ -65,12 +65,14 @@ _SURNAME = re.compile(
     r" (?:(?:de|del|de la|van|von|di|da) [^\W\d_a-zß-öø-ÿ]|[A-Z][.'](?:[A-Z]|(?<=\.))"
     r"|([^\W\d_a-zß-öø-ÿ][^\W\d_]+))"
 )
-# "A boy called Maruti".
+# "A boy called Maruti", "who went by the handle J.P. Morgan".
 _CALLED = re.compile(
     r"\b(?:boy|girl|man|woman|son|daughter|baby|child|kid|friend|brother|sister|dog|cat|Junge|Mann"
     r"|Frau|Sohn|Tochter|Hund|garçon|homme|femme|fille|fils|niño|niña|hombre|mujer|hijo|hija"
     r"|ragazzo|ragazza|uomo|donna|figlio|figlia),? "
     r"(?:called|named|namens|genannt|nommée?|appelée?|llamad[oa]|de nombre|chiamat[oa]|di nome) $"
+    r"|\b(?:handle|nickname|pseudonym|alias|screen name|user ?name|Pseudonym|Spitznamen?|pseudonyme"
+    r"|seudónimo|pseudonimo|псевдонимом|pseudonimem) [\"“„«'‘]?$"
 )
 # "Bosch, Laura 1992": a line of a list of persons.
 _GIVEN_BEHIND = re.compile(r", ([^\W\d_]+)(?=$|\n|;|\)| \d| \()")
@@ -79,7 +81,9 @@ _OTHER_PERSON = re.compile(r" to ([^\W\d_]+) [^\W\d_a-zß-öø-ÿ]\w+")
 _LONG_AGO = re.compile(r"\b1(?:[5-8]\d\d|9[0-3]\d)\b")
 _NAMED_AFTER = re.compile(r"([^\W\d_]+)-(?:von-|de-)?$")
 # Prices of shares, and posts that are cut or made; a total or a gap has such figures, too.
-_COUNTED = frozenset({"total", "gap", "gas natural", "target", "general", "free", "best", "dow"})
+_COUNTED = frozenset(
+    ["total", "diesel", "gap", "gas natural", "target", "general", "free", "best", "dow"]
+)
 _FIGURES = re.compile(
     r" (?:[^\W\d_]+ ){1,4}(?:\d[\d.,]* ?(?:%|percent\b|per cent\b|pc\b|Prozent\b|pour cent\b"
     r"|por ciento\b|per cento\b|punkt)"

@@ -54,6 +54,9 @@ _TO_TRADITIONAL = str.maketrans(_SIMPLIFIED, _TRADITIONAL)
 _TO_SIMPLIFIED = str.maketrans(_TRADITIONAL, _SIMPLIFIED)
 # "die Deutsche Bank", but "der Deutschen Bank".
 _ADJECTIVE = re.compile(r"(\w+sche)( .+)")
+_AMPERSAND = re.compile("(?<=[^ ])&(?=[^ ])")
+# Names of websites, which many write in small letters: "salesforce.com".
+_DOMAIN = re.compile(r"[\w-]+\.(?:com|net|org|io|de|at|ch|fr|es|it|pl|ru|cn|co\.uk)", re.ASCII)
 # Acronyms that can't be spoken are written like names in Italian: "Bmw", "Kkr".
 _CONSONANTS = re.compile(r"[B-DF-HJ-NP-TV-XZ]{3,5}")
 # Languages with endings of their own, and the letters that a declined name needs.
@@ -139,11 +142,15 @@ def spellings(form: str) -> set[str]:
     """Return every spelling of a form, the form itself included.
 
     Capitals of the form are required; a form in small letters is found in any case. A blank may
-    be a hyphen and the other way round, "&" may be "and", accents may be missing. Chinese may be
+    be a hyphen and the other way round, "&" may be "and" or stand without blanks, accents may be
+    missing, a website's name may be in small letters. Chinese may be
     simplified or traditional.
     """
     form = unicodedata.normalize("NFC", form).replace("’", "'")
     joined = {form, form.replace(" ", "-"), form.replace("-", " "), form.replace(" & ", " and ")}
+    if "&" in form:
+        # "Johnson&Johnson", "AT & T"
+        joined |= {form.replace(" & ", "&"), _AMPERSAND.sub(" & ", form)}
     declined = _ADJECTIVE.match(form)
     if declined:
         joined |= {
@@ -175,6 +182,8 @@ def _cases(spelling: str) -> set[str]:
     cases = {spelling, spelling.upper(), plain}
     if _CONSONANTS.fullmatch(spelling):
         cases.add(spelling.capitalize())
+    if _DOMAIN.fullmatch(spelling):
+        cases.add(spelling.lower())
     if spelling.islower():
         cases |= {" ".join(capitalised), capitalised[0] + spelling[len(words[0]) :]}
     elif spelling[0].islower():

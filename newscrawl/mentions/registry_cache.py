@@ -211,7 +211,8 @@ def _parse_lines(lines: Iterator[Any]) -> CompiledRegistry:
     companies, forms = (
         chain.from_iterable(islice(lines, -(-count // _ROWS))) for count in head["rows"][:2]
     )
-    known = tuple(_company(row) for row in companies)
+    shared: dict[tuple[tuple[str, str], ...], Mapping[str, str]] = {}
+    known = tuple(_company(row, shared) for row in companies)
     # Most spellings mean one form, and share its tuple.
     alone = [(form,) for form in _forms_of_rows(forms, len(known))]
     by_spelling = {
@@ -233,9 +234,13 @@ def _forms_of_rows(rows: Iterable[Any], companies: int) -> Iterator[Form]:
         yield _stem(form, text) if stem else form
 
 
-def _company(row: dict[str, Any]) -> Company:
+def _company(
+    row: dict[str, Any], shared: dict[tuple[tuple[str, str], ...], Mapping[str, str]]
+) -> Company:
     for key, value in row.items():
         if isinstance(value, list):
             row[key] = tuple(value)
-    row["facts"] = MappingProxyType(row["facts"])
+    # Thousands of companies have the same facts, such as country and sector.
+    facts = tuple(row["facts"].items())
+    row["facts"] = shared.get(facts) or shared.setdefault(facts, MappingProxyType(row["facts"]))
     return Company(**row)
