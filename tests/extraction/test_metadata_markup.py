@@ -279,3 +279,80 @@ def test_only_day_of_a_page_is_its_date() -> None:
     assert read(far + line).published == DAY
     assert read(far + line + "<p>Races of May 5, 2026</p>").published is None
     assert read(f"{far}<script>var built = '2026-11-03';</script>").published is None
+
+
+@pytest.mark.parametrize(
+    ("beside", "wanted"),
+    [
+        ("<div>Jane Doe</div><div>3 November 2026</div>", ("Jane Doe",)),
+        ("<time>2026-11-03</time><p>Calm.</p><div>Jane Doe |</div><div>6 min read</div>",
+         ("Jane Doe",)),
+        ("<p>A calm day.</p><div>3 November 2026</div>·<div>Jane Doe/Tom Ray</div>",
+         ("Jane Doe", "Tom Ray")),
+        ("<div>Acme Team</div><div>3 November 2026</div>", ("Acme Team",)),
+        # A section, a button, a part of the title, words that the text uses, and no date.
+        ("<div>Local News</div><div>3 November 2026</div>", ()),
+        ("<div>Related Posts</div><div>3 November 2026</div>", ()),
+        ("<div>Harbour Jane</div><div>3 November 2026</div>", ()),
+        ("<div>Town Storms</div><div>3 November 2026</div>", ()),
+        ("<div>Jane Doe</div>", ()),
+    ],
+)  # fmt: skip
+def test_name_in_a_line_beside_the_date_is_the_author(beside: str, wanted: tuple[str, ...]) -> None:
+    assert read(beside).authors == wanted
+
+
+@pytest.mark.parametrize(
+    ("end", "wanted"),
+    [
+        ("<b>Jane Doe</b><p>Jane Doe is a reporter of the Gazette.</p>", ("Jane Doe",)),
+        ("<b>Town Storms</b><p>Town Storms is a series of the Gazette.</p>", ()),
+        ("<p>Jane Doe is a reporter of the Gazette.</p>", ()),
+    ],
+)
+def test_person_of_a_biography_is_the_author(end: str, wanted: tuple[str, ...]) -> None:
+    assert read("<time>2026-11-03</time>" + PROSE + end).authors == wanted
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("<dt>Author(s)</dt><dd>Jane Doe<br>Tom Ray<br>Sea Trade Magazine</dd>",
+         ("Jane Doe", "Tom Ray")),
+        ("<p>A letter was written by hand.</p><p>Written by <b>Jane Doe</b></p>", ("Jane Doe",)),
+        ("<p>Text von Max Weber Illustration von Eva Klein</p>", ("Max Weber",)),
+    ],
+)  # fmt: skip
+def test_every_labelled_line_is_searched_for_authors(line: str, wanted: tuple[str, ...]) -> None:
+    assert read("<time>2026-11-03</time>" + PROSE + line).authors == wanted
+
+
+@pytest.mark.parametrize(
+    ("beside", "wanted"),
+    [
+        ("<p>By 3 Piers</p>", ("3 Piers",)),
+        ("<p>Written by <b>Harbour Today</b></p>", ("Harbour Today",)),
+        ('<p class="byline">Staff</p>', ("Staff",)),
+        ("<p>Von R. R. am</p><i>3.11.2026</i>", ("R. R",)),
+        ("<p>By 3 piers of the harbour</p>", ()),
+    ],
+)
+def test_byline_without_a_person_names_its_desk(beside: str, wanted: tuple[str, ...]) -> None:
+    assert read(beside).authors == wanted
+
+
+def test_field_that_names_more_authors_completes_the_first() -> None:
+    fields = (
+        '<script type="application/ld+json">'
+        '{"@type": "NewsArticle", "headline": "Harbour reopens", "author": {"name": "Jane Doe"}}'
+        "</script>"
+        '<meta name="citation_author" content="Jane Doe">'
+        '<meta name="citation_author" content="Tom Ray">'
+    )
+    assert read("", before=fields).authors == ("Jane Doe", "Tom Ray")
+
+
+def test_organisation_gives_way_to_the_author_that_the_text_names() -> None:
+    beside = '<meta name="author" content="Harbour Foundation">'
+    end = "<p>Autorin: Eva Klein, Projektleiterin</p>"
+    assert read(PROSE + end, before=beside).authors == ("Eva Klein",)

@@ -8,7 +8,6 @@ from functools import cache, cached_property, lru_cache
 from itertools import count, islice, takewhile
 from typing import Any, Final
 
-from ahocorasick_rs import AhoCorasick
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from newscrawl.extraction import compiled
@@ -78,10 +77,6 @@ _LABELS: Final = any_of(words("bylines", "labels"))
 _BYLINE: Final = re.compile(rf"(?:{_BY})\s*[:：]?\s+\S|(?:{_BY}|{_LABELS})\s*[:：]", re.IGNORECASE)
 _BY_ALONE: Final = re.compile(rf"(?:{_BY}|{_LABELS})\s*[:：]?", re.IGNORECASE)
 _CODE: Final = re.compile(r"//|/\*|[={};©]|\bcopyright\b", re.IGNORECASE)
-# Searched for without their first letter, which may be a capital one.
-_WRITTEN: Final = tuple(label[1:] for label in words("bylines", "written"))
-_WRITTEN_ANYWHERE: Final = AhoCorasick(_WRITTEN)
-_BEFORE_LABEL: Final = re.compile(r"[\s–—-]*\w?")
 _DATELINE: Final = re.compile(r".{8,80}?(?:\([^\W\d_][^)]{1,30}\)|\s[-–—]{1,2}\s|\.\s?[-–—]|[:：])")
 # Each part costs time on every page without byline or date; these are the ones that pay.
 _MARKS: Final = ("author", "byline", "autor", "date")  # parts of classes
@@ -279,20 +274,6 @@ def text_of(tree: LexborHTMLParser) -> str:
     if compiled.kernel is not None:
         return str(compiled_markup().lines(tree.body.mem_id, MAX_SEARCHED))
     return tree.body.text(separator="\n")[:MAX_SEARCHED]
-
-
-def labelled_byline(text: str) -> str | None:
-    """Find a line such as "Written by Jane Doe", or one after "Author:", anywhere in a text."""
-    if not _WRITTEN_ANYWHERE.find_matches_as_indexes(text[:MAX_SCANNED]):
-        return None
-    for label in _WRITTEN:
-        at = text.find(label, 0, MAX_SCANNED)
-        if at < 0 or not _BEFORE_LABEL.fullmatch(text, text.rfind("\n", 0, at) + 1, at):
-            continue
-        name = text[at + len(label) : at + MAX_TEXT].strip(" \t\n:：").partition("\n")[0]
-        if len(name) <= MAX_OPENING and any(map(names.is_full, names.persons([squeeze(name)]))):
-            return squeeze(name)
-    return None
 
 
 def labelled_date(text: str, dialect: Dialect) -> Stamp | None:

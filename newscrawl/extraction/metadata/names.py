@@ -13,6 +13,7 @@ MAX_BYLINE: Final = 400
 MAX_NAME: Final = 60
 MAX_WORDS: Final = 6
 MAX_AUTHORS: Final = 20
+MAX_WORDS_OF_DESK: Final = 4
 """Ours: bounds on what a name and a byline can be; longer texts are prose."""
 
 
@@ -62,6 +63,9 @@ _SECONDARY_ENDS: Final = tuple(
 )
 _ORGANISATIONS: Final = frozenset(words("bylines", "organisations"))
 _NOBODY: Final = frozenset(words("bylines", "nobody"))
+# Those of them that readers see as the name of a desk.
+_SHOWN_DESKS: Final = frozenset({"staff", "editor"})
+_DESKS: Final = frozenset(words("bylines", "desks"))
 _ADDRESS: Final = re.compile(
     r"https?://|www\.|@|\S*\.(?:com|org|net|de|php|html?)/?$", re.IGNORECASE
 )
@@ -107,7 +111,7 @@ def _unique(texts: Iterable[str]) -> tuple[str, ...]:
 
 def accounts(bylines: Iterable[str]) -> tuple[str, ...]:
     """Take the first name of one word, or of a desk, out of bylines without persons' names."""
-    names = (_UNFINISHED.sub("", name) for byline in bylines for name in split(byline)[:1])
+    names = (name for byline in bylines for name in split(byline)[:1])
     return next(((name,) for name in names if is_weak(name) and not _is_date(name)), ())
 
 
@@ -118,12 +122,29 @@ def marked_desks(bylines: Iterable[str]) -> tuple[str, ...]:
         (
             (line,)
             for line in lines
-            if _could_be_name(line)
+            if (_could_be_name(line) or line.lower() in _SHOWN_DESKS)
             and not (line[0].islower() or any(map(str.isdigit, line)))
             and (is_role(line) or is_organisation(line))
         ),
         (),
     )
+
+
+def signed_desk(byline: str) -> tuple[str, ...]:
+    """Take the name of a firm or paper out of a byline that opens with "By"."""
+    name = _strip(byline.replace("\n", " "))
+    parts = name.split()
+    if len(parts) > MAX_WORDS_OF_DESK or not _could_be_name(name):
+        return ()
+    return () if any(part[0].islower() and part not in _PARTICLES for part in parts) else (name,)
+
+
+def desk_in(line: str) -> tuple[str, ...]:
+    """Take the name of a team or an agency, of two words or more, out of a line of its own."""
+    name = _strip(line)
+    parts = name.lower().split()
+    is_desk = 2 <= len(parts) <= MAX_WORDS_OF_DESK and not _DESKS.isdisjoint((parts[0], parts[-1]))
+    return (name,) if is_desk and _could_be_name(name) else ()
 
 
 def _is_date(name: str) -> bool:
@@ -246,6 +267,7 @@ def _strip(text: str) -> str:
         if shorter == text:
             break
         text = shorter
+    text = _UNFINISHED.sub("", text)
     without_agency = _AGENCY.sub("", text)
     return _ROLE_SUFFIX.sub("", without_agency if " " in without_agency else text)
 

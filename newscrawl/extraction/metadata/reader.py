@@ -11,7 +11,7 @@ from urllib.parse import SplitResult, urljoin, urlsplit
 from selectolax.lexbor import LexborHTMLParser
 
 from newscrawl.extraction.html import squeeze
-from newscrawl.extraction.metadata import jsonld, markup, names, titles
+from newscrawl.extraction.metadata import jsonld, names, text_bylines, titles
 from newscrawl.extraction.metadata.page_signals import PageSignals, gather_signals
 from newscrawl.extraction.metadata.publication_date import publication_dates
 from newscrawl.extraction.metadata.vocabulary import any_of, contains_any, words
@@ -163,7 +163,7 @@ def _authors(signals: PageSignals, *, has_date: bool) -> tuple[str, ...]:
         authors = (*names.clean(bylines), *organisations)
         if authors and not titles.all_sites(authors, signals.site_names):
             if not all(map(names.is_weak, authors)):
-                return _find_authors(signals, authors)
+                return _find_authors(signals, _complete(signals, authors))
             stated = authors
             break
         stated = stated or authors or names.desks(bylines)
@@ -174,29 +174,46 @@ def _authors(signals: PageSignals, *, has_date: bool) -> tuple[str, ...]:
     is_site = titles.all_sites(stated, signals.site_names)
     if persons and (is_site or any(map(names.is_full, persons))):
         return persons
-    if stated and (not is_site or all(map(_could_be_person, stated))):
+    is_desk = all(map(names.is_organisation, stated))
+    if stated and not is_desk and (not is_site or all(map(_could_be_person, stated))):
         return stated
     marked = signals.anywhere.best_bylines(MAX_GAP_OF_MARKED)
     if stated:
         opening = filter(names.opens_byline, marked)
-        return names.persons(opening) or _find_labels(signals) or stated
+        return names.persons(opening) or _find_in_text(signals) or stated
     shown = names.persons(marked)
     return (
         (shown if len(shown) <= MAX_MARKED_PERSONS else ())
         or names.accounts(beside)
         or names.accounts(marked)
-        or (_find_labels(signals) if has_date else ())
+        or (_find_in_text(signals) if has_date else ())
         or names.marked_desks(beside)
+        or names.signed_desk(signals.surroundings.byline() or "")
     )
+
+
+def _complete(signals: PageSignals, authors: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the authors of the field that names all of these and more persons."""
+    known = {name.casefold() for name in authors}
+    for bylines, _ in _bylines_of_fields(signals):
+        others = names.clean(bylines)
+        if known < {name.casefold() for name in others} and not any(map(names.is_weak, others)):
+            return others
+    return authors
 
 
 def _could_be_person(name: str) -> bool:
     return names.is_person(name) and not names.is_weak(name)
 
 
-def _find_labels(signals: PageSignals) -> tuple[str, ...]:
-    byline = markup.labelled_byline(signals.text)
-    return names.persons([byline]) if byline else ()
+def _find_in_text(signals: PageSignals) -> tuple[str, ...]:
+    """Return the persons that the text names as authors, without any mark in the markup."""
+    text = signals.text
+    return (
+        text_bylines.labelled(text)
+        or text_bylines.beside_title(text, signals.title or "", signals.site_names, signals.dialect)
+        or text_bylines.in_biography(text)
+    )
 
 
 def _find_authors(signals: PageSignals, stated: tuple[str, ...]) -> tuple[str, ...]:
