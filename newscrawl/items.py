@@ -41,8 +41,8 @@ class SourceCatalog:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Versions:
-    """What is in use when a question is asked, "" where it is not known: the version of newscrawl,
-    and digests of the registry of companies and of the models of extraction."""
+    """What is in use, or was when an article was stored, "" where it is not known: the version of
+    newscrawl, and digests of the files of companies and of the models of extraction."""
 
     program: str = ""
     companies: str = ""

@@ -135,7 +135,7 @@ def registered_companies(companies: str | Path | None = None) -> list[str]:
 
 def versions(companies: str | Path | None = None) -> Versions:
     """Return what is in use: the version of newscrawl, and digests of its models and companies."""
-    return versions_of(load_companies(companies))
+    return versions_of(Path(companies) if companies else None)
 
 
 def to_records(rows: Iterable[Any]) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ Crawls, the ingestion of archives and re-extraction all read pages with it.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache
+from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
@@ -18,7 +18,8 @@ from newscrawl.extraction.language import decide_language
 from newscrawl.extraction.methods import parse_page
 from newscrawl.extraction.template_memory import fingerprints
 from newscrawl.items import Article, Barrier, Document, Hints, Kind, Memory, Page, Versions
-from newscrawl.mentions import Companies
+from newscrawl.mentions.registry import BUNDLED
+from newscrawl.mentions.registry_cache import content_digest
 from newscrawl.sources.urls import declared_url
 
 Reason = Literal["NotHtml", "NotAnArticle", "ConsentOrPaywall", "Empty", "TooShort"]
@@ -145,13 +146,12 @@ def with_feed_hints(article: Article, page: Page) -> Article:
     )
 
 
-@lru_cache(maxsize=2)
-def versions_of(companies: Companies) -> Versions:
-    """Return the version of the program, and digests of its models and of these companies."""
-    entries = "\n".join(repr(company) for company in companies)
+def versions_of(companies: Path | None) -> Versions:
+    """Return the version of the program, and digests of its models and of the files of companies:
+    the bundled ones and one of the user's own. Raise OSError."""
     return Versions(
         program=version("newscrawl"),
-        companies=f"{len(companies):,}, {_digest(entries.encode())}",
+        companies=content_digest([companies, BUNDLED] if companies else [BUNDLED])[:_DIGEST],
         extraction=_digest_of_models(),
     )
 

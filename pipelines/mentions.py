@@ -7,7 +7,9 @@ from scrapy.crawler import Crawler
 
 from newscrawl.crawl.addon import companies_of
 from newscrawl.crawl.conversion import DocumentPipeline
+from newscrawl.crawl.session import CrawlSession
 from newscrawl.mentions import Companies, with_mentions
+from newscrawl.reading import versions_of
 from pipelines.extraction import ExtractionPipeline
 
 
@@ -28,6 +30,7 @@ class MentionsPipeline(DocumentPipeline):
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Read the companies; raise SettingError for an invalid NEWSCRAWL_COMPANIES."""
         registry, companies = companies_of(crawler.settings)
+        CrawlSession.of(crawler).versions = versions_of(registry)
         return cls(crawler, companies, registry)
 
     def open_spider(self) -> None:

@@ -284,7 +284,7 @@ class OtherSpidersStorage(DocumentStorage):
         else:
             facts = (known.name, known.country, known.languages[0], known.home)
         self._database.register_source(slug, *facts)
-        self._runs[slug] = self._database.start_run(slug)
+        self._runs[slug] = self._database.start_run(slug, self._session.versions)
 
     def spider_closed(self, reason: str) -> None:
         """Record the ends of the runs."""

@@ -20,7 +20,8 @@ from newscrawl.archive.page_processor import PRELOAD, Part, PartResult, ReadingC
 from newscrawl.archive.remote import ArchiveFile, open_file, size_of
 from newscrawl.cluster import Workers, open_pool
 from newscrawl.extraction.template_memory import templates
-from newscrawl.items import Origin
+from newscrawl.items import Origin, Versions
+from newscrawl.reading import versions_of
 from newscrawl.storage import Database
 from newscrawl.storage.batch import IngestionWriter
 from newscrawl.storage.documents import Record
@@ -72,9 +73,9 @@ class _Target(Protocol):
 
 
 class _DatabaseTarget:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, versions: Versions) -> None:
         self._database = database
-        self._writer = IngestionWriter(database, "ingested")
+        self._writer = IngestionWriter(database, "ingested", versions)
         self.store = self._writer.store
         self.close = self._writer.close
 
@@ -100,7 +101,7 @@ class Ingestion:
     ) -> None:
         self._target: _Target
         if isinstance(target, Database):
-            self._target = _DatabaseTarget(target)
+            self._target = _DatabaseTarget(target, versions_of(config.companies))
             config = with_template_memories(config, target)
         else:
             self._target = target

@@ -22,7 +22,7 @@ from newscrawl.archive.page_processor import (
 from newscrawl.archive.warc import ContentError, read_at
 from newscrawl.cluster import Workers, open_pool
 from newscrawl.items import Document, Hints, Origin
-from newscrawl.reading import NoArticleError
+from newscrawl.reading import NoArticleError, versions_of
 from newscrawl.sources import UrlError, canonical_url
 from newscrawl.storage import Database, UnstorableDocument
 from newscrawl.storage.batch import IngestionWriter, records_of
@@ -118,7 +118,7 @@ class Reextraction:
         """
         done = 0 if dry_run else self.done_before
         on_progress(done)
-        intake = IngestionWriter(self._database, "reextracted")
+        intake = IngestionWriter(self._database, "reextracted", versions_of(self._config.companies))
         work = partial(_read_captures, self._config)
         pool = open_pool(work, workers, preload=PRELOAD, files=self._config.files)
         try:

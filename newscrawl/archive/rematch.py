@@ -4,6 +4,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -16,6 +17,7 @@ from newscrawl.items import Mention
 from newscrawl.mentions import sentence_span
 from newscrawl.mentions.registry import BUNDLED
 from newscrawl.mentions.registry_cache import registry_content
+from newscrawl.reading import versions_of
 from newscrawl.storage import Database
 from newscrawl.storage.mentions import (
     StoredText,
@@ -26,7 +28,13 @@ from newscrawl.storage.mentions import (
     write_mentions,
 )
 from newscrawl.storage.queries import Scope
-from newscrawl.storage.saved_state import Step, TaskProgress, delete_progress, load_progress
+from newscrawl.storage.saved_state import (
+    Step,
+    TaskProgress,
+    delete_progress,
+    load_progress,
+    record_rematch,
+)
 from newscrawl.workers import results_by_item
 
 
@@ -87,6 +95,7 @@ class Rematch:
         self._scope = scope
         self._dry_run = dry_run
         self._task = _task(companies, scope)
+        self._versions = versions_of(companies)
         find, files = partial(_find, companies), [companies] if companies else []
         self._workers = open_pool(find, workers, preload=PRELOAD, files=files)
 
@@ -105,13 +114,14 @@ class Rematch:
 
         `on_progress` is called with the number of articles done since its last call.
         """
-        done = self._progress()
+        done, started_at = self._progress(), datetime.now(UTC)
         counts = Counter(done.counts)
         batches = text_batches(self._database, self._scope, done.position)
         for texts, found in results_by_item(self._workers, batches):
             self._batch(texts, found, counts)
             on_progress(len(texts))
         if not self._dry_run:
+            record_rematch(self._database, self._scope, self._versions, started_at)
             delete_progress(self._database, self._task)
         result = _recount(counts)
         order = {change.company: number for number, change in enumerate(result.companies)}

@@ -265,6 +265,7 @@ class QueryContext:
     scope: "Scope"
     output_format: ExportFormat
     registry: "Companies | None" = None
+    companies: Path | None = None
 
     @property
     def source_names(self) -> dict[str, str]:
@@ -278,7 +279,7 @@ class QueryContext:
         """Return the versions in use: the program, the companies, the models of extraction."""
         from newscrawl.reading import versions_of
 
-        return versions_of(self.registry if self.registry is not None else companies_from(None))
+        return versions_of(companies_file(self.companies))
 
     @property
     def note(self) -> str:
@@ -322,7 +323,7 @@ def takes_companies(
         if always_read or named or subsidiaries or path is not None:
             registry = companies_from(path)
             scope = replace(query.scope, structure=registry.structure, subsidiaries=subsidiaries)
-            query = replace(query, scope=scope, registry=registry)
+            query = replace(query, scope=scope, registry=registry, companies=path)
         command(query, **values)
 
     options: dict[str, tuple[object, object]] = {
@@ -514,7 +515,13 @@ def companies_from(path: Path | None) -> "Companies":
     """Return the bundled companies and those of the option's or the environment's file."""
     from newscrawl.mentions import load_companies
 
-    return load_companies(path or config.NEWSCRAWL_COMPANIES or None)
+    return load_companies(companies_file(path))
+
+
+def companies_file(path: Path | None) -> Path | None:
+    """Return the companies file of the option or the environment; None for the bundled ones."""
+    own = path or config.NEWSCRAWL_COMPANIES
+    return Path(own) if own else None
 
 
 def corpus_from(folder: Path | None) -> "Corpus":

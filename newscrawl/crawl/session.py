@@ -23,7 +23,7 @@ from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 
 from newscrawl.config import SettingError, duration, durations, seconds
-from newscrawl.items import Memory
+from newscrawl.items import Memory, Versions
 from newscrawl.sources import Source, UrlError, web_url
 from newscrawl.storage import Database, StorageError, open_database
 from newscrawl.storage.batch import Writer
@@ -105,6 +105,8 @@ class CrawlSession:
         self.spider: SourceSpider | None = None
         self.memory = Memory()
         self.run: CrawlRun | None = None
+        # What finds articles and mentions; MentionsPipeline sets it.
+        self.versions: Versions | None = None
         # Writes everything that waits, in one batch; StoragePipeline sets it.
         self.flush: Callable[[], None] = lambda: None
         # The ids of the feeds and sitemaps of this crawl: the source is due when one of them is.
@@ -201,7 +203,7 @@ class CrawlSession:
         return database
 
     def _start_run(self, database: Database, slug: str) -> CrawlRun:
-        number = database.start_run(slug)
+        number = database.start_run(slug, self.versions)
         frontier = open_frontier(database, slug, number, schedule_of(self._crawler.settings))
         frontier = replace(frontier, clock=self.clock, began=self.clock())
         self.run = CrawlRun(id=number, database=database, frontier=frontier)

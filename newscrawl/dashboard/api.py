@@ -16,9 +16,8 @@ from starlette.exceptions import HTTPException
 
 from newscrawl.dashboard.companies_file import registry_of
 from newscrawl.dashboard.filters import MAX_PERIOD, MAX_VALUE
-from newscrawl.dashboard.rendering import app_state, companies_in_use
+from newscrawl.dashboard.rendering import app_state, companies_in_use, versions_in_use
 from newscrawl.items import Versions
-from newscrawl.reading import versions_of
 from newscrawl.storage import Database, queries
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries import QUESTIONS, Question, Scope
@@ -115,7 +114,7 @@ def _registered_companies(request: Request) -> list[str]:
 
 
 def _versions(request: Request) -> Versions:
-    return versions_of(companies_in_use(request))
+    return versions_in_use(request)
 
 
 FilledDatabase = Annotated[Database, Depends(_database)]

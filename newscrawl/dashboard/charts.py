@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from io import StringIO
@@ -13,7 +13,7 @@ from starlette.responses import Response
 from newscrawl.dashboard.filters import Count, Filters
 from newscrawl.reports.curves import line_paths
 from newscrawl.storage import Database, queries
-from newscrawl.storage.queries import CoverageDay, Hits, MentionCount, OverviewRow
+from newscrawl.storage.queries import CoverageDay, Group, Hits, MentionCount, OverviewRow
 from newscrawl.templating import spreadsheet_text
 
 SPARK_WIDTH, SPARK_HEIGHT = 120, 28
@@ -110,13 +110,18 @@ def strip(days: Sequence[CoverageDay], number: int) -> Strip:
 
 
 def over_time(
-    database: Database, name: str, filters: Filters, groups: Sequence[MentionCount]
+    database: Database,
+    name: str,
+    filters: Filters,
+    parts_by: Mapping[Group, Sequence[MentionCount]],
 ) -> Chart:
-    """Return the chart of the filters; `groups` are the counts by what they split by."""
+    """Return the chart of the filters; `parts_by` are the counts by what it may be split by."""
     whole = _counts(database, name, filters)
     if filters.split == "whole":
         return _whole(whole, filters)
-    biggest = sorted(groups, key=lambda group: -number(group.hits, filters.count))
+    biggest = sorted(
+        parts_by.get(filters.split, ()), key=lambda group: -number(group.hits, filters.count)
+    )
     keys = [group.key for group in biggest if number(group.hits, filters.count)][:MAX_PARTS]
     parts = [_counts(database, name, _filters_of_part(filters, key)) for key in keys]
     rows = []

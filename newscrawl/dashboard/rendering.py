@@ -27,7 +27,9 @@ from newscrawl.dashboard.config import Config
 from newscrawl.dashboard.filters import Filters, read_filters
 from newscrawl.dashboard.jobs import CountingJobs, RematchJob
 from newscrawl.dashboard.security import FORM_COOKIE, FormSeal, Identity
+from newscrawl.items import Versions
 from newscrawl.mentions import Companies
+from newscrawl.reading import versions_of
 from newscrawl.reports import verdict_text
 from newscrawl.storage import Database, StorageError, open_database, queries
 from newscrawl.storage.corrections import MAX_NAME
@@ -262,6 +264,12 @@ def companies_in_use(request: Request) -> Companies:
         return registry_of(app_state(request).registry)
     except CompaniesFileError:
         return registry_of(None)
+
+
+def versions_in_use(request: Request) -> Versions:
+    """Return the versions in use: the program, the companies, the models of extraction."""
+    file = app_state(request).registry
+    return versions_of(file.path if file is not None and file.path.exists() else None)
 
 
 def filters_of(request: Request) -> Filters:

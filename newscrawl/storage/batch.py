@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final, Generic, ParamSpec, TypeVar
@@ -19,7 +19,7 @@ from typing import Any, Final, Generic, ParamSpec, TypeVar
 from sqlalchemy import Connection, bindparam, select, update
 from sqlalchemy.orm import Session
 
-from newscrawl.items import Article, Document, Origin
+from newscrawl.items import Article, Document, Origin, Versions
 from newscrawl.storage import models
 from newscrawl.storage.articles import (
     LostArticle,
@@ -269,7 +269,7 @@ _ADD_SOURCES = BulkInsert(
     _TABLES["sources"], ("id", "slug", "name", "country", "language", "home", "registered_at")
 )
 _RUN_NUMBERS = RowIds(_TABLES["runs"])
-_ADD_RUNS = BulkInsert(_TABLES["runs"], ("id", "source_id", "started_at"))
+_ADD_RUNS = BulkInsert(_TABLES["runs"], ("id", "source_id", "started_at", "versions"))
 _END_RUN = (
     update(models.Run)
     .where(models.Run.id == bindparam("run"))
@@ -283,9 +283,10 @@ class IngestionWriter:
     Not thread-safe. Methods raise StorageError.
     """
 
-    def __init__(self, database: Database, reason: str) -> None:
+    def __init__(self, database: Database, reason: str, versions: Versions | None = None) -> None:
         self._database = database
         self._reason = reason
+        self._versions = asdict(versions) if versions else None
         self._runs: dict[str, int] = {}
         self._counts: dict[str, Counter[str]] = {}
 
@@ -307,7 +308,9 @@ class IngestionWriter:
         def work(session: Session) -> tuple[dict[str, int], list[tuple[str, SaveResult]]]:
             needed = {record.source for record in records} - self._runs.keys()
             connection = session.connection()
-            begun_runs = _begin_runs(connection, [first[slug] for slug in sorted(needed)])
+            begun_runs = _begin_runs(
+                connection, [first[slug] for slug in sorted(needed)], self._versions
+            )
             runs = self._runs | begun_runs
             rollups = RollupUpdate(connection)
             incoming = [(record, runs[record.source]) for record in records]
@@ -364,7 +367,9 @@ def _sum(saved_records: Sequence[tuple[str, SaveResult]]) -> Counter[str]:
     return +counts
 
 
-def _begin_runs(connection: Connection, origins: Sequence[Origin]) -> dict[str, int]:
+def _begin_runs(
+    connection: Connection, origins: Sequence[Origin], versions: dict[str, Any] | None
+) -> dict[str, int]:
     """Return the ids of new runs by source; a new source is registered."""
     if not origins:
         return {}
@@ -390,7 +395,7 @@ def _begin_runs(connection: Connection, origins: Sequence[Origin]) -> dict[str, 
     _ADD_RUNS.write(
         connection,
         [
-            {"id": number, "source_id": known[slug], "started_at": now}
+            {"id": number, "source_id": known[slug], "started_at": now, "versions": versions}
             for slug, number in begun_runs.items()
         ],
     )

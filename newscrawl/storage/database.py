@@ -4,6 +4,7 @@ import random
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from datetime import UTC, date, datetime
 from types import TracebackType
 from typing import Literal, Self, TypeVar, get_args
@@ -12,6 +13,7 @@ from sqlalchemy import URL, Engine, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
+from newscrawl.items import Versions
 from newscrawl.storage import engine as engines
 from newscrawl.storage import migrations, models
 from newscrawl.storage.engine import MAX_INTERACTIVE_WAIT, MAX_WAIT, LockWait
@@ -165,11 +167,12 @@ class Database:
 
         self.write(work)
 
-    def start_run(self, source_slug: str) -> int:
-        """Return the id of a new run of a registered source."""
+    def start_run(self, source_slug: str, versions: Versions | None = None) -> int:
+        """Return the id of a new run of a registered source, with what finds its articles."""
 
         def work(session: Session) -> int:
             run = models.Run(source_id=_source_id(session, source_slug), started_at=_now())
+            run.versions = asdict(versions) if versions else None
             session.add(run)
             session.flush()
             return run.id

@@ -7,7 +7,7 @@ or neither: a restart after a crash repeats nothing.
 
 import zlib
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,11 +15,12 @@ from sqlalchemy import select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from newscrawl.items import Memory, RobotsPolicy
+from newscrawl.items import Memory, RobotsPolicy, Versions
 from newscrawl.storage import models
 from newscrawl.storage.database import Database
 from newscrawl.storage.documents import MAX_URL_BYTES
 from newscrawl.storage.errors import StorageError
+from newscrawl.storage.scope import Scope
 
 
 def memory_of(database: Database, slug: str) -> Memory:
@@ -155,6 +156,20 @@ def record_step(session: Session, step: Step) -> None:
         session.add(row)
     row.position, row.counts = step.position, dict(step.counts)
     row.updated_at, row.finished_at = now, now if step.finished else None
+
+
+def record_rematch(
+    database: Database, scope: Scope, versions: Versions, started_at: datetime
+) -> None:
+    """Record that the mentions of all articles of a scope were found again."""
+    values = {
+        "started_at": started_at,
+        "finished_at": datetime.now(UTC),
+        "source": scope.source,
+        "since": scope.since,
+        "versions": asdict(versions),
+    }
+    database.write(lambda session: session.add(models.Rematch(**values)))
 
 
 def delete_progress(database: Database, task: str) -> None:

@@ -26,8 +26,8 @@ from newscrawl.archive.page_processor import (
     ReadingConfig,
     process_part,
 )
-from newscrawl.items import Document
-from newscrawl.reading import PageReader
+from newscrawl.items import Document, Versions
+from newscrawl.reading import PageReader, versions_of
 from newscrawl.sources import UrlError, load_sources
 from newscrawl.sources.urls import is_slug
 from newscrawl.storage import Database, open_database, queries, upgrade_database
@@ -91,8 +91,10 @@ def test_articles_of_a_warc_file_are_stored(
     with closing(sqlite3.connect(tmp_path / "newscrawl.sqlite")) as connection, connection:
         query = "SELECT slug, count(*) FROM articles JOIN sources ON sources.id = source_id"
         found = dict(connection.execute(f"{query} GROUP BY slug").fetchall())
+        made_with = {row[0] for row in connection.execute("SELECT versions FROM runs")}
     connection.close()
     assert found == {"news.example": 10, "daily.example": 10, "ft": 10}
+    assert [Versions(**json.loads(one)) for one in made_with] == [versions_of(companies)]
 
 
 def test_second_run_adds_nothing(newscrawl: Newscrawl, tmp_path: Path, companies: Path) -> None:

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from newscrawl.archive.rematch import CompanyChange, Rematch
-from newscrawl.items import Mention
+from newscrawl.items import Mention, Versions
 from newscrawl.mentions import load_companies
+from newscrawl.reading import versions_of
 from newscrawl.storage import Database, open_database, queries
 from newscrawl.storage.mentions import StoredText, stored_mentions, text_batches, write_mentions
 from newscrawl.storage.queries import Scope
@@ -100,6 +101,42 @@ def test_rematching_with_the_old_registry_restores_the_mentions(
     assert counted(database) != before
     Rematch(database, old, Scope()).run()
     assert counted(database) == before
+
+
+def test_articles_carry_the_versions_that_found_them(
+    database: Database, old: Path, new: Path
+) -> None:
+    for source in ("ft", "bbc"):
+        register(database, source)
+        run = database.start_run(source, versions_of(old))
+        page = document(
+            "a", source=source, title=source, published=moment(-3000), fetched_at=moment(-3000)
+        )
+        save_document(database, page, run)
+    urls = {row.source: row.url for row in queries.articles(database)}
+
+    def found_with(source: str) -> Versions:
+        page = queries.article_page(database, urls[source])
+        assert page is not None
+        return page.versions
+
+    assert found_with("ft") == found_with("bbc") == versions_of(old) != versions_of(new)
+    Rematch(database, new, Scope(source="ft"), dry_run=True).run()
+    assert found_with("ft") == versions_of(old)
+    Rematch(database, new, Scope(source="ft")).run()
+    Rematch(database, new, Scope(since=moment(-2990).date())).run()
+    assert found_with("ft") == versions_of(new)
+    assert found_with("bbc") == versions_of(old)
+    proven = queries.proof(database, versions_of(new), counted="read").article_versions
+    assert proven == {versions_of(new): 1, versions_of(old): 1}
+
+
+def test_articles_of_old_runs_have_no_versions(database: Database, old: Path) -> None:
+    save_document(database, document("a", fetched_at=moment(-3000)), register(database))
+    (row,) = queries.articles(database)
+    page = queries.article_page(database, row.url)
+    assert page is not None
+    assert page.versions == Versions()
 
 
 def test_same_registry_changes_nothing(database: Database, old: Path) -> None:

@@ -1,5 +1,7 @@
 """The whole line on the bundled site: from its feed to what the database holds."""
 
+import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -160,9 +162,12 @@ def test_summary_is_one_line_with_the_counts(world: World) -> None:
 def test_coverage_and_run_are_recorded(world: World) -> None:
     days = world.first.rows("SELECT state, found, stored FROM coverage ORDER BY day")
     assert days[0] == {"state": "ok", "found": len(FACTS), "stored": len(FACTS) - 1}
-    runs = world.first.rows("SELECT reason, finished_at FROM runs")
+    runs = world.first.rows("SELECT reason, finished_at, versions FROM runs")
     assert [run["reason"] for run in runs] == ["finished", "finished"]
     assert all(run["finished_at"] for run in runs)
+    assert all(
+        re.fullmatch(r"[0-9a-f]{12}", json.loads(run["versions"])["companies"]) for run in runs
+    )
 
 
 def test_second_crawl_adds_nothing_and_reports_it(world: World) -> None:

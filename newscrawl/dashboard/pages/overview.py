@@ -2,7 +2,7 @@
 and the search."""
 
 from collections import defaultdict
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from difflib import get_close_matches
@@ -190,10 +190,7 @@ def company(request: Request, name: str) -> Response:
             )
             for by in _groupings(filters)
         }
-        groups: Sequence[MentionCount] = (
-            () if filters.split == "whole" else parts.get(filters.split, ())
-        )
-        chart = over_time(database, name, filters, groups)
+        chart = over_time(database, name, filters, parts)
         if wants_csv(request):
             return chart_csv(chart, name, filters)
         return render(
@@ -213,11 +210,7 @@ def company(request: Request, name: str) -> Response:
             change=change_of(database, name, scope, filters.before.scope),
             completeness=queries.completeness(database, scope=scope),
             boilerplate=queries.boilerplate(database, company=name, scope=scope),
-            parts_by={
-                by: _top(counts, filters.count)
-                for by, counts in parts.items()
-                if counts or by in GROUPS
-            },
+            parts_by=_top_parts(parts, filters.count),
             beside=queries.co_mentions(database, name, scope=scope, limit=MAX_LISTED),
             latest=queries.company_articles(
                 database,
@@ -260,6 +253,13 @@ def _facts(request: Request, name: str) -> list[str]:
         return []
     facts = [found.facts.get("sector"), found.facts.get("country"), *found.tickers]
     return [fact for fact in facts if fact]
+
+
+def _top_parts(
+    parts: Mapping[Group, Sequence[MentionCount]], count: Count
+) -> dict[Group, list[tuple[str, int]]]:
+    """Return the lists of parts, without groups and tiers where no source has any."""
+    return {by: _top(counts, count) for by, counts in parts.items() if counts or by in GROUPS}
 
 
 def _top(counts: Sequence[MentionCount], count: Count) -> list[tuple[str, int]]:

@@ -10,13 +10,12 @@ from newscrawl.dashboard.filters import LAST_PAGE, MAX_VALUE, Filters
 from newscrawl.dashboard.pages.overview import unknown_company
 from newscrawl.dashboard.rendering import (
     app_state,
-    companies_in_use,
     filters_of,
     number,
     proof_address,
     render,
+    versions_in_use,
 )
-from newscrawl.reading import versions_of
 from newscrawl.storage import queries
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries import Counted, Proof
@@ -42,7 +41,7 @@ def show_proof(request: Request) -> HTMLResponse:
                 raise HTTPException(404, unknown_company(request, name, names))
         found = queries.proof(
             database,
-            versions_of(companies_in_use(request)),
+            versions_in_use(request),
             counted=counted,
             company=company,
             beside=beside,

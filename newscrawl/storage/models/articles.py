@@ -40,7 +40,8 @@ class Source(Base):
 
 
 class Run(Base):
-    """One crawl of one source. `finished_at` stays empty if the crawl was killed."""
+    """One crawl of one source. `finished_at` stays empty if the crawl was killed; `versions` found
+    its articles and mentions (newscrawl.items.Versions)."""
 
     __tablename__ = "runs"
 
@@ -50,6 +51,7 @@ class Run(Base):
     finished_at: Mapped[datetime | None]
     reason: Mapped[str | None]
     counts: Mapped[dict[str, Any] | None]
+    versions: Mapped[dict[str, Any] | None]
 
 
 class Company(Base):

@@ -154,6 +154,20 @@ class Progress(Base):
     finished_at: Mapped[datetime | None]
 
 
+class Rematch(Base):
+    """A new search for mentions in all articles of a source since a day; None means all. The
+    mentions of articles stored before it are those of its `versions`."""
+
+    __tablename__ = "rematches"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    started_at: Mapped[datetime]
+    finished_at: Mapped[datetime]
+    source: Mapped[str | None]
+    since: Mapped[date | None]
+    versions: Mapped[dict[str, Any]]
+
+
 _OPEN = text("recovered_at IS NULL")
 
 

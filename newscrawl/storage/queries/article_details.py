@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from difflib import SequenceMatcher
 from itertools import pairwise
@@ -11,7 +11,7 @@ from typing import Literal
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
-from newscrawl.items import Section
+from newscrawl.items import Section, Versions
 from newscrawl.storage.database import Database
 from newscrawl.storage.models import (
     Article,
@@ -22,7 +22,9 @@ from newscrawl.storage.models import (
     Mention,
     MentionChange,
     QuarantinedRevision,
+    Rematch,
     Revision,
+    Run,
     Source,
 )
 from newscrawl.storage.queries.article_lists import ArticleRow, article_rows, copies_of, sentences
@@ -52,6 +54,7 @@ Change = Literal["same", "added", "removed"]
 # Ours: maximum number of sentences of a version that a diff compares; the others count as one.
 MAX_COMPARED = 2_000
 MISSING = "no article with this address in this database"
+VERSIONS = "what found the article and its mentions; empty where it was stored without them"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +120,7 @@ class ArticlePage:
     boilerplate: tuple[tuple[str, int], ...] = field(
         metadata=about("companies elsewhere on its page, which are not counted")
     )
+    versions: Versions = field(metadata=about(VERSIONS))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,7 +210,36 @@ def article_page(database: Database, url: str) -> ArticlePage | None:
             addresses=_addresses(session, article.id),
             copies=_copies(session, row),
             boilerplate=_boilerplate(session, article.id),
+            versions=versions_by_article(session, [article.id])[article.id],
         )
+
+
+def versions_by_article(session: Session, numbers: Sequence[int]) -> dict[int, Versions]:
+    """Return the versions that found the articles, by number, and their mentions: those of the run
+    that stored its text, or for companies those of a later search for mentions."""
+    query = (
+        select(
+            Article.id,
+            Article.day,
+            Source.slug,
+            func.coalesce(Article.revised_at, Article.first_seen_at),
+            Run.started_at,
+            Run.versions,
+        )
+        .join(Source, Source.id == Article.source_id)
+        .join(Run, Run.id == Article.run_id)
+        .where(Article.id.in_(numbers))
+    )
+    rematches = session.scalars(select(Rematch).order_by(Rematch.started_at)).all()
+    found = {}
+    for number, day, slug, stored_at, run_at, versions in session.execute(query):
+        found[number] = Versions(**versions or {})
+        for one in rematches:
+            covers = one.source in {None, slug} and (one.since is None or one.since <= day)
+            if covers and one.started_at >= max(stored_at, run_at):
+                companies = one.versions["companies"]
+                found[number] = replace(found[number], companies=companies)
+    return found
 
 
 @question("/article/history", missing=MISSING)

@@ -1,7 +1,7 @@
 """The proof of a number: the articles behind it with the sentences of each mention, what was left
 out of it and why, and the coverage of the sources that were asked."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -26,7 +26,11 @@ from newscrawl.storage.models import (
     Source,
 )
 from newscrawl.storage.ownership import Tenure
-from newscrawl.storage.queries.article_details import MarkedMention
+from newscrawl.storage.queries.article_details import (
+    VERSIONS,
+    MarkedMention,
+    versions_by_article,
+)
 from newscrawl.storage.queries.article_lists import (
     MAX_SNIPPET,
     ArticleRow,
@@ -90,6 +94,7 @@ class ProvenArticle:
     boilerplate: tuple[tuple[str, int], ...] = field(
         default=(), metadata=about("companies elsewhere on its page, which are not counted")
     )
+    versions: Versions = field(default_factory=Versions, metadata=about(VERSIONS, shown="nowhere"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +138,12 @@ class Proof:
     methods: tuple[tuple[str, int], ...] = field(
         metadata=about("the methods of extraction of the articles that are listed")
     )
-    versions: Versions
+    versions: Versions = field(metadata=about("what is in use now"))
+
+    @property
+    def article_versions(self) -> Mapping[Versions, int]:
+        """Return the versions that found the articles that are listed, most first."""
+        return dict(Counter(one.versions for one in self.articles).most_common())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -311,6 +321,7 @@ def _articles(
     beside = [] if asked.beside is None else scope.tenures(asked.beside)
     rows = article_rows(session, list(numbers), tenures)
     around = _boilerplate_of(session, asked, rows)
+    versions = versions_by_article(session, list(numbers))
     if asked.counted in {"read", "boilerplate"}:
         return tuple(
             ProvenArticle(
@@ -319,6 +330,7 @@ def _articles(
                 mentions=row.in_title + row.in_body,
                 sentences=(),
                 boilerplate=tuple(around[row.number]),
+                versions=versions[row.number],
             )
             for row in rows
         )
@@ -337,6 +349,7 @@ def _articles(
                     row, texts[row.number], _counted_mentions(mentions[row.number], asked.counted)
                 )
             )[:MAX_SENTENCES],
+            versions=versions[row.number],
         )
         for row in rows
     )
