@@ -214,17 +214,22 @@ def anywhere(tree: LexborHTMLParser, dialect: Dialect) -> Sightings:
     if compiled.kernel is not None and tree.root is not None:
         nodes = compiled_markup().marked(tree, tree.root.mem_id)
     else:
-        nodes = tree.css(_ANYWHERE)
+        nodes = _select(tree, _ANYWHERE)
     reader.read(
         (distance, node, node.tag_id, "") for distance, node in enumerate(_first_of_each(nodes))
     )
     return reader.sightings
 
 
+def _select(tree: LexborHTMLParser, query: str) -> list[LexborNode]:
+    """Return the nodes that match a query, once each; the parser repeats one for each part."""
+    return list({node.mem_id: node for node in tree.css(query)}.values())
+
+
 def lesser_headings(tree: LexborHTMLParser, most: int) -> list[Node]:
     """Return the first elements that may show a title without being main headings."""
     if compiled.kernel is None or tree.root is None:
-        return tree.css(_LESSER_QUERY)[:most]
+        return _select(tree, _LESSER_QUERY)[:most]
     nodes: list[Node] = compiled_markup().lesser_headings(tree, tree.root.mem_id, most)
     return nodes
 
