@@ -177,6 +177,30 @@ def test_visible_date_earlier_than_both_fields_is_the_publication_date() -> None
     assert read('<p class="date">Nov 3, 2026</p>', before=built).published == DAY
 
 
+@pytest.mark.parametrize(
+    ("stated", "day"),
+    [
+        # The moment of the last building, in both fields; a day apart it may be the zone.
+        ('"datePublished": "2026-11-09T10:00:00Z", "dateModified": "2026-11-09T10:00:00Z"', 3),
+        ('"datePublished": "2026-11-04T10:00:00Z", "dateModified": "2026-11-04T10:00:00Z"', 4),
+        ('"datePublished": "2026-11-09T10:00:00Z", "dateModified": "2026-11-09T10:00:01Z"', 9),
+    ],
+)
+def test_visible_day_earlier_than_the_moment_of_the_build_is_the_publication_date(
+    stated: str, day: int
+) -> None:
+    published = read(LD % stated + '<p class="date">Nov 3, 2026</p>').published
+    assert published is not None
+    assert published.day == day
+
+
+def test_visible_day_earlier_than_a_general_meta_is_the_publication_date() -> None:
+    beside = '<p class="date">Nov 3, 2026</p>'
+    assert read(beside, before='<meta name="date" content="2026-11-09">').published == DAY
+    surer = '<meta property="article:published_time" content="2026-11-09">'
+    assert read(beside, before=surer).published == DAY.replace(day=9)
+
+
 def test_earlier_date_in_the_url_is_the_publication_date() -> None:
     moved = '<meta property="article:published_time" content="2026-11-08T10:00:00Z">'
     found = read("", before=moved, url="https://pier.example/2026/11/03/harbour")

@@ -25,6 +25,7 @@ _QUARTER: Final = timedelta(minutes=15)
 _WESTERNMOST, _EASTERNMOST = timedelta(hours=-12), timedelta(hours=14)
 _PUBLISHED: Final = words("metas", "published")
 _MODIFIED: Final = words("metas", "modified")
+_GENERIC: Final = "date"
 
 
 # --- Places --------------------------------------------------------------------------------------
@@ -146,24 +147,27 @@ def _shown_day(
     """Return the day that the address or the page shows, where it overrides the stated one.
 
     The address keeps the day on which it was made, while systems that move or rebuild a page
-    date it anew. The page's own date line is believed if it is earlier and the fields state no
-    publication before the last change, as site builders fill both with the day of the last
-    building; and if it is later, but not the day of the change: the page was published again.
+    date it anew. The page's own date line is believed if it is earlier and what is stated may be
+    the last building; and if it is later, but not the day of the change: the page was published
+    again.
     """
     in_address = dates.from_url(signals.url)
     if not stated or (in_address and in_address.day == stated[0].day):
         return []
     if in_address and stated[0].day - in_address.day > _A_ZONE_AWAY:
         return [in_address]
-    if changed and changed[0].day == stated[0].day and _is_before(stated[0], changed[0]):
+    is_changed = bool(changed) and _is_before(stated[0], changed[0])
+    is_same = bool(changed) and changed[0] == stated[0]
+    if is_changed and not is_same and changed[0].day == stated[0].day:
         return []
     shown = signals.other_day_shown(stated[0].day)
     if shown is None:
         return []
     if shown.day < stated[0].day:
-        is_surer = changed and not _is_before(stated[0], changed[0])
+        is_built = is_same and stated[0].day - shown.day > _A_ZONE_AWAY
+        is_surer = changed and not is_changed
         is_finer = shown.timed and not stated[0].timed
-        return [shown] if is_surer or is_finer else []
+        return [shown] if is_built or is_surer or is_finer or _is_generic(signals) else []
     is_later = shown.day - stated[0].day > _A_ZONE_AWAY
     is_change = any(shown.day == stamp.day for stamp in changed)
     # 3/4 may be read in the wrong order.
@@ -192,6 +196,12 @@ def _in_zone_of_page(published: datetime, signals: PageSignals) -> datetime:
         if _WESTERNMOST <= offset <= _EASTERNMOST:
             return published.astimezone(timezone(offset))
     return published
+
+
+def _is_generic(signals: PageSignals) -> bool:
+    """Return whether only the meta "date" states a date, which may be that of the last building."""
+    stated = [name for name in _PUBLISHED if name in signals.metas]
+    return stated == [_GENERIC] and not any(json_ld_of_article(signals))
 
 
 def _is_before(published: Stamp, changed: Stamp) -> bool:
