@@ -102,7 +102,9 @@ class Ingestion:
         self._target: _Target
         if isinstance(target, Database):
             self._target = _DatabaseTarget(target, versions_of(config.companies))
-            config = with_template_memories(config, target)
+            config = replace(
+                with_template_memories(config, target), has_vectors=target.dialect == "postgresql"
+            )
         else:
             self._target = target
         self._config = config

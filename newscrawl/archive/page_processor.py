@@ -164,13 +164,15 @@ def bundled_sources() -> tuple[Source, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingConfig:
-    """How to read archived pages; it can be pickled."""
+    """How to read archived pages; it can be pickled. `has_vectors` says whether articles get the
+    words of PostgreSQL's search index."""
 
     reader: PageReader
     page_filter: PageFilter = field(default_factory=PageFilter)
     companies: Path | None = None
     sources: Path | None = None
     max_bytes: int = MAX_BYTES
+    has_vectors: bool = False
 
     @property
     def files(self) -> list[Path]:
@@ -248,7 +250,7 @@ class PageProcessor:
                 continue
             counts["articles"] += 1
             try:
-                records.append(_prepared_record(outcome))
+                records.append(self._prepared_record(outcome))
             except UnstorableDocument:
                 counts["unstorable"] += 1
             else:
@@ -276,12 +278,13 @@ class PageProcessor:
             return "no_article"
         return document if self._config.page_filter.matches(document) else "unwanted"
 
-
-def _prepared_record(document: Document) -> Record:
-    """Return the record with its sketch, computed here and not in the process that stores it."""
-    record = record_of(document)
-    _ = record.wording.sketch
-    return record
+    def _prepared_record(self, document: Document) -> Record:
+        """Return the record with what would take the process that stores it longest."""
+        record = record_of(document)
+        _ = record.wording.sketch
+        if self._config.has_vectors:
+            _ = record.wording.vector
+        return record
 
 
 @cache

@@ -111,6 +111,11 @@ class Database:
         """Return the file, or the URL without its password."""
         return engines.shown(self._url)
 
+    @property
+    def dialect(self) -> str:
+        """Return "sqlite" or "postgresql"."""
+        return self._engine.dialect.name
+
     def check_schema(self, *, create: bool) -> None:
         """Raise StorageError unless the schema is the current one; with `create`, an empty database
         gets its tables."""

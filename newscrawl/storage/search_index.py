@@ -22,7 +22,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql
 
 from newscrawl.storage.engine import BulkInsert
-from newscrawl.storage.words import MAX_INDEXED, Wording, lines
+from newscrawl.storage.words import MAX_INDEXED, Wording
 
 # A key is the article's minute (31 bits), then its number (32 bits).
 NUMBER_BITS = 32
@@ -55,12 +55,6 @@ class IndexEntry:
     article_id: int
     minute: int
     wording: Wording
-
-    @property
-    def kept(self) -> tuple[list[str], list[str]]:
-        """Return the words of headline and text within the limit."""
-        title = lines(self.wording.title)[:MAX_INDEXED]
-        return title, lines(self.wording.body)[: MAX_INDEXED - len(title)]
 
 
 def search_key(minute: int, article_id: int) -> int:
@@ -103,23 +97,11 @@ def clear(connection: Connection) -> None:
 
 def postgres_row(entry: IndexEntry) -> dict[str, Any]:
     """Return the row of PostgreSQL's index."""
-    return {"article_id": entry.article_id, "minute": entry.minute, "words": _tsvector(entry)}
+    return {"article_id": entry.article_id, "minute": entry.minute, "words": entry.wording.vector}
 
 
 def _sqlite_row(entry: IndexEntry) -> dict[str, object]:
     title, body = entry.wording.title, entry.wording.body
     if len(title) + len(body) > MAX_INDEXED:
-        title, body = map("\n".join, entry.kept)
+        title, body = map("\n".join, entry.wording.indexed)
     return {"rowid": search_key(entry.minute, entry.article_id), "title": title, "body": body}
-
-
-def _tsvector(entry: IndexEntry) -> str:
-    """Return the vector in PostgreSQL's notation: each word with its positions. One position
-    after the headline stays empty, so that no phrase reaches from it into the body."""
-    title, body = entry.kept
-    places: dict[str, list[int]] = {}
-    for place, word in enumerate(title, 1):
-        places.setdefault(word, []).append(place)
-    for place, word in enumerate(body, len(title) + 2):
-        places.setdefault(word, []).append(place)
-    return " ".join(f"'{word}':{','.join(map(str, at))}" for word, at in places.items())

@@ -251,7 +251,7 @@ def _words_in_bytes(text: str) -> list[str] | None:
 @dataclass(frozen=True)
 class Wording:
     """The folded words of a headline and of a text, each on a line of its own: a form that is cheap
-    to send between processes, as is the sketch after it was computed."""
+    to send between processes, as are the sketch and the vector after they were computed."""
 
     title: str
     body: str
@@ -265,6 +265,24 @@ class Wording:
     def sketch(self) -> Sketch | None:
         """Return the sketch of the text."""
         return sketch(self.body)
+
+    @property
+    def indexed(self) -> tuple[list[str], list[str]]:
+        """Return the words of headline and text that the search index holds."""
+        title = lines(self.title)[:MAX_INDEXED]
+        return title, lines(self.body)[: MAX_INDEXED - len(title)]
+
+    @cached_property
+    def vector(self) -> str:
+        """Return the words in the notation of PostgreSQL's tsvector: each with its positions. One
+        position after the headline stays empty, so that no phrase reaches from it into the body."""
+        title, body = self.indexed
+        places: dict[str, list[int]] = {}
+        for place, word in enumerate(title, 1):
+            places.setdefault(word, []).append(place)
+        for place, word in enumerate(body, len(title) + 2):
+            places.setdefault(word, []).append(place)
+        return " ".join(f"'{word}':{','.join(map(str, at))}" for word, at in places.items())
 
 
 def lines(words: str) -> list[str]:

@@ -9,11 +9,13 @@ import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sqlalchemy import text
 
 from newscrawl.archive import ArchiveError
 from newscrawl.archive.ingest import Ingestion
@@ -298,6 +300,31 @@ def test_source_is_registered_as_its_first_page_shows_it(
     with database.reading() as session:
         homes = session.connection().exec_driver_sql("SELECT home FROM sources").scalars().all()
     assert homes == ["https://www.town.example/"]
+
+
+def test_workers_compute_the_words_of_the_search_index_of_postgresql(
+    postgres_url: str, tmp_path: Path
+) -> None:
+    path = warc(tmp_path / "cc.warc.gz", *(page(number) for number in range(3)))
+    part = Part(path, 0, path.stat().st_size)
+    for has_vectors in (False, True):
+        result = process_part(replace(RECIPE, has_vectors=has_vectors), part)
+        assert isinstance(result, PartResult)
+        computed = ["vector" in vars(record.wording) for record in result.records]
+        assert computed == [has_vectors] * 3
+    upgrade_database(postgres_url)
+    with open_database(postgres_url) as database:
+        Ingestion(database, RECIPE, workers=2).run([path])
+        before = _vectors(database)
+        database.rebuild()  # from the stored texts
+        assert _vectors(database) == before
+        assert len(before) == 3
+
+
+def _vectors(database: Database) -> list[tuple[int, str]]:
+    asked = text("SELECT article_id, CAST(words AS text) FROM article_search ORDER BY 1")
+    with database.reading() as session:
+        return [(number, words) for number, words in session.execute(asked)]
 
 
 def test_commands_at_once_store_what_one_after_the_other_stores(
