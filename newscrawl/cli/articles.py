@@ -433,7 +433,7 @@ def restore(
         mentions = registry.find(
             earlier.text, title=earlier.title, language=language, source=earlier.url
         )
-        number = restore_version(store, earlier, mentions, language)
+        number = restore_version(store, earlier, mentions, language, config.user_name())
     write_note(
         f"Restored: version {number} has the text of {version}, with {len(mentions)} mentions."
     )

@@ -13,10 +13,12 @@ from sqlalchemy.orm import Session
 
 from newscrawl.items import Mention, Section
 from newscrawl.storage import models
+from newscrawl.storage.company_alerts import rename_watched
 from newscrawl.storage.database import Database
 from newscrawl.storage.documents import clean
 from newscrawl.storage.engine import BulkInsert, one_of
 from newscrawl.storage.models import Article, Base, Company
+from newscrawl.storage.recipients import rename_in_recipients
 from newscrawl.storage.rollups import RollupUpdate
 from newscrawl.storage.saved_state import Step, record_step
 from newscrawl.storage.scope import Scope, articles_within
@@ -155,7 +157,8 @@ def write_occurrences(
 
 def _company_ids(connection: Connection, names: Iterable[str]) -> dict[str, int]:
     """Return the companies' ids by their names; missing companies are added. A saved query that
-    has the name of one, since the registry has got it later, gets another name."""
+    has the name of one, since the registry has got it later, gets another name, also where it is
+    watched and where recipients are addressed about it."""
     stored = {name: clean(name) for name in names}
     if not stored:
         return {}
@@ -165,6 +168,10 @@ def _company_ids(connection: Connection, names: Iterable[str]) -> dict[str, int]
         if is_query:
             other = f"{name} (saved query {number})"
             connection.execute(update(Company).where(Company.id == number).values(name=other))
+            with Session(connection, join_transaction_mode="rollback_only") as session:
+                rename_watched(session, name, other)
+                rename_in_recipients(session, name, other)
+                session.commit()  # flushes; the caller's transaction goes on
         else:
             ids[name] = number
     if missing := [name for name in asked["names"] if name not in ids]:

@@ -355,7 +355,11 @@ def close_pending(
 
 
 def reject_version(
-    connection: Connection, article_id: int, content_hash: str, moment: datetime
+    connection: Connection,
+    article_id: int,
+    content_hash: str,
+    moment: datetime,
+    decided_by: str | None = None,
 ) -> None:
     """Record that an operator has replaced this version of an article by another one."""
     accept(connection, article_id, content_hash)
@@ -372,6 +376,7 @@ def reject_version(
         "title": None,
         "characters": 0,
         "content_hash": content_hash,
+        "decided_by": decided_by,
         **_EMPTIED,
     }
     connection.execute(insert(QuarantinedRevision).values(values))

@@ -142,6 +142,7 @@ def restore_version(
     version: EarlierVersion,
     mentions: Sequence[Mention],
     language: str | None,
+    decided_by: str = "",
 ) -> int:
     """Make an earlier version, with the mentions found in it, the article's newest one; return its
     new number. The version before becomes a revision, and is not taken from the site again."""
@@ -172,7 +173,7 @@ def restore_version(
             mentions=mentions,
             boilerplate=_boilerplate(connection, stored.id),
         )
-        reject_version(connection, stored.id, stored.content_hash, record.seen_at)
+        reject_version(connection, stored.id, stored.content_hash, record.seen_at, decided_by)
         accept(connection, stored.id, revision.content_hash)
         _revise(connection, record, stored)
         return int(now["revision"]) + 1

@@ -213,7 +213,7 @@ def test_discarded_revision_is_not_listed_again(database: Database, run: int) ->
 
 def restore(database: Database, number: int, found: Sequence[Mention] = GOOD) -> int:
     version = earlier_version(database, URL, number)
-    return restore_version(database, version, found, version.language)
+    return restore_version(database, version, found, version.language, "ann")
 
 
 def test_earlier_version_is_restored_with_its_metadata(database: Database, run: int) -> None:
@@ -228,6 +228,11 @@ def test_earlier_version_is_restored_with_its_metadata(database: Database, run: 
     versions = queries.history(database, URL)
     assert [version.text for version in versions] == [TEXT, SHELL, TEXT]
     assert dict(versions[-1].mentions) == {"Siemens": 2, "Bosch": 1, "Nokia": -1}
+    decisions = queries.quarantine_decisions(database)
+    assert {(one.decision, one.decided_by) for one in decisions} == {
+        ("restored", "ann"),
+        ("applied", ""),
+    }
 
 
 def test_restored_version_is_not_replaced_by_the_same_revision(

@@ -233,10 +233,17 @@ def test_removed_query_leaves_nothing(database: Database) -> None:
 def test_company_that_gets_the_name_of_a_query_is_counted_apart(database: Database) -> None:
     run = fill(database)
     save_query(database, "Bosch", "strike")
+    company_alerts.watch_company(database, "Bosch")
+    company_alerts.watch_company(database, "Bosch", "Siemens")
+    to = Recipient(name="press", kind="e-mail", address="a@b.example", companies=("Bosch",))
+    add_recipient(database, to)
     save_document(database, document("z", text="Bosch grows.", mentions=[headline("Bosch")]), run)
     assert [one.article.url[-1] for one in queries.company_articles(database, "Bosch")] == ["z"]
     (row,) = list_queries(database)
     assert row.name.startswith("Bosch (saved query ")
+    watched = {(one.company, one.other) for one in company_alerts.watched_companies(database)}
+    assert watched == {(row.name, ""), (row.name, "Siemens")}
+    assert [one.companies for one in list_recipients(database)] == [(row.name,)]
     assert len(queries.company_articles(database, row.name)) == 3
 
 

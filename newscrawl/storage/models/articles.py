@@ -216,7 +216,7 @@ class QuarantinedRevision(Base):
     or "discarded"; "replaced" is a text that an operator has replaced by an earlier version. A
     version that is not pending keeps its hash, so that a rejected text is not listed again, and no
     text. A page without any article has an empty text, and can't be applied. `decided_by` is the
-    name of who has applied or discarded it.
+    name of who has applied, discarded or replaced it.
 
     `run_id` is no foreign key: runs without articles are deleted earlier.
     """

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import Literal
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import Select, case, func, select
 from sqlalchemy.orm import Session
 
 from newscrawl.items import Section, Versions
@@ -170,11 +170,12 @@ class QuarantineRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuarantineDecision:
-    """A revision that a person has applied or discarded; its text is not kept."""
+    """A revision that a person has applied or discarded, whose text is not kept; or an earlier
+    version that a person has restored."""
 
     url: str
     title: str | None
-    decision: str = field(metadata=about("applied or discarded"))
+    decision: str = field(metadata=about("applied, discarded or restored"))
     decided_at: datetime
     decided_by: str = field(metadata=about("the person's name or the token's; empty if unknown"))
 
@@ -380,19 +381,20 @@ def quarantined_text(database: Database, url: str) -> HeldText | None:
 def quarantine_decisions(
     database: Database, *, scope: Scope = ANY, limit: int | None = None, offset: int = 0
 ) -> list[QuarantineDecision]:
-    """Return the revisions of the scope's articles that were applied or discarded, the last
-    decision first."""
+    """Return the revisions of the scope's articles that were applied, discarded or restored, the
+    last decision first."""
+    state = QuarantinedRevision.state
     query = (
         select(
             Article.url,
             Article.title,
-            QuarantinedRevision.state.label("decision"),
+            case((state == "replaced", "restored"), else_=state).label("decision"),
             QuarantinedRevision.closed_at.label("decided_at"),
             func.coalesce(QuarantinedRevision.decided_by, "").label("decided_by"),
         )
         .select_from(QuarantinedRevision)
         .join(Article, Article.id == QuarantinedRevision.article_id)
-        .where(QuarantinedRevision.state.in_(("applied", "discarded")))
+        .where(state.in_(("applied", "discarded", "replaced")))
     )
     query = articles_within(query, scope, every_kind=True)
     last_first = (QuarantinedRevision.closed_at.desc(), QuarantinedRevision.id.desc())
