@@ -1,9 +1,14 @@
 """Who may do what: every route with every kind of token, on both databases, and behind a proxy."""
 
 import json
+import os
+import re
+import shutil
+import socket
+import subprocess
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
-from http.client import HTTPConnection
+from contextlib import ExitStack, contextmanager
+from http.cookies import SimpleCookie
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import ip_network
 from pathlib import Path
@@ -11,11 +16,13 @@ from threading import Thread
 from typing import Any, Literal
 from urllib.parse import quote, urlsplit
 
+import httpx2
 import pytest
 from fastapi import FastAPI
 from playwright.sync_api import Browser, expect
 from starlette.testclient import TestClient
 
+import newscrawl
 from newscrawl.cli.explainer import find_mentions_again
 from newscrawl.cli.recipients import add_from_form
 from newscrawl.dashboard import Config, create_app
@@ -40,6 +47,7 @@ from tests.versions import good, shell
 from tests.worlds import save_documents
 
 BASE = "http://127.0.0.1:8300"
+PROJECT = Path(newscrawl.__file__).parent.parent
 SHARED = "correct horse battery"
 Kind = Literal["none", "wrong", "revoked", "read", "edit", "shared"]
 KINDS: tuple[Kind, ...] = ("none", "wrong", "revoked", "read", "edit", "shared")
@@ -339,44 +347,92 @@ def test_other_addresses_need_a_token_beside_the_proxy(
     assert client.post("/article/name", headers=headers, data={}).status_code == 403
 
 
-class Proxy(BaseHTTPRequestHandler):
-    """A reverse proxy that has signed Ann in: it passes each request on, with her name."""
-
-    target = ""
+class SignIn(BaseHTTPRequestHandler):
+    """Answers as oauth2-proxy does: a cookie says who is signed in, others get a form."""
 
     def do_GET(self) -> None:
-        parts = urlsplit(self.target)
-        connection = HTTPConnection(parts.hostname or "", parts.port or 80, timeout=20)
-        # What the browser says about users is replaced.
-        connection.request("GET", self.path, headers={"X-Forwarded-User": "ann@example.org"})
-        answer = connection.getresponse()
-        body = answer.read()
-        self.send_response(answer.status)
-        self.send_header("Content-Length", str(len(body)))
+        name = SimpleCookie(self.headers.get("Cookie", "")).get("_oauth2_proxy")
+        if self.path == "/oauth2/auth":
+            self.send_response(202 if name else 401)
+            if name:
+                self.send_header("X-Auth-Request-Email", f"{name.value}@example.org")
+            self.end_headers()
+            return
+        self.send_response(403)
         self.end_headers()
-        self.wfile.write(body)
-        connection.close()
+        self.wfile.write(f"Sign in to go to {self.headers['X-Auth-Request-Redirect']}".encode())
 
     def log_message(self, *_: object) -> None:
         """Stay silent."""
 
 
-def test_example_of_the_docs_works_behind_a_real_proxy(tmp_path: Path, companies: Path) -> None:
+@contextmanager
+def nginx(folder: Path, dashboard: str, sign_in: int) -> Iterator[str]:
+    """The address of nginx with the example of the docs, without TLS and on ports of our own."""
+    program = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")
+    if program is None:
+        pytest.skip("nginx is not installed")
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        port = unused.getsockname()[1]
+    example = (PROJECT / "docs" / "deploy" / "nginx.conf").read_text()
+    for old, new in (
+        ("listen 443 ssl;", f"listen 127.0.0.1:{port};"),
+        ("http://10.0.0.8:8300", dashboard.rstrip("/")),
+        ("127.0.0.1:4180", f"127.0.0.1:{sign_in}"),
+    ):
+        assert old in example
+        example = example.replace(old, new)
+    example = re.sub(r"(?m)^ *ssl_certificate.*$", "", example)
+    kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    paths = "".join(f"{kind}_temp_path {folder}/{kind};" for kind in kinds)
+    started = (
+        f"http {{ access_log off; {paths}\n{example}\n}}\nevents {{}}\npid {folder}/nginx.pid;"
+    )
+    (folder / "nginx.conf").write_text(f"daemon off; master_process off; {started}")
+    command = [program, "-p", str(folder), "-c", str(folder / "nginx.conf"), "-e", "stderr"]
+    with subprocess.Popen(command) as process:
+        try:
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.terminate()
+
+
+def behind_nginx(front: str, name: str) -> httpx2.Client:
+    """A browser in which this user is signed in, and says to be somebody else."""
+    headers = {"Host": f"news.example.org:{urlsplit(front).port}", "X-Forwarded-User": "mallory"}
+    cookies = {"_oauth2_proxy": name} if name else {}
+    transport = httpx2.HTTPTransport(retries=5)  # until nginx listens
+    return httpx2.Client(base_url=front, headers=headers, cookies=cookies, transport=transport)
+
+
+def test_example_of_the_docs_works_behind_nginx(tmp_path: Path, companies: Path) -> None:
     with open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite") as database:
         fill_article(database, companies)
     settings = {"NEWSCRAWL_SERVE_PROXY": "127.0.0.1", "NEWSCRAWL_SERVE_EDITORS": "ann@example.org"}
-    with served(tmp_path, **settings) as url:
-        handler = type("ProxyOfServer", (Proxy,), {"target": url})
-        proxy = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        Thread(target=proxy.serve_forever, args=(0.05,), daemon=True).start()
-        try:
-            front = f"http://127.0.0.1:{proxy.server_address[1]}"
-            page = asked(f"{front}{ARTICLE_PAGE}", **{"X-Forwarded-User": "mallory"}).decode()
-            assert "Signed by ann@example.org" in page
-            assert json.loads(asked(f"{front}/api/facts"))["rows"]["articles"] == 1
-        finally:
-            proxy.shutdown()
-            proxy.server_close()
+    host = ("--allow-host", "news.example.org")
+    with ExitStack() as stack:
+        signing = stack.enter_context(ThreadingHTTPServer(("127.0.0.1", 0), SignIn))
+        Thread(target=signing.serve_forever, args=(0.05,), daemon=True).start()
+        stack.callback(signing.shutdown)
+        url = stack.enter_context(served(tmp_path, *host, **settings))
+        front = stack.enter_context(nginx(tmp_path, url, signing.server_address[1]))
+        stranger, ann, bob = (
+            stack.enter_context(behind_nginx(front, name)) for name in ("", "ann", "bob")
+        )
+        assert (
+            stranger.get("/search?q=line&days=7").text == "Sign in to go to /search?q=line&days=7"
+        )
+        assert "Signed by ann@example.org" in ann.get(ARTICLE_PAGE).text
+        assert ann.get("/api/facts").json()["rows"]["articles"] == 1
+        seal = ann.get(ARTICLE_PAGE).text.split('name="seal" value="')[1].split('"')[0]
+        form = {"seal": seal, "url": ARTICLE_URL, "everywhere": "Alstom"}
+        origin = {"Origin": f"http://news.example.org:{urlsplit(front).port}"}
+        assert ann.post("/article/corrections", data=form, headers=origin).status_code == 303
+        assert verdict(bob.post("/article/corrections", data=form, headers=origin)) == "only read"
+        assert bob.get("/").status_code == 200
+    with open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite") as database:
+        assert {row.made_by for row in queries.corrections(database)} == {"ann@example.org"}
 
 
 # In a browser, and on the command line -----------------------------------------------------------
