@@ -1,4 +1,5 @@
-"""Write articles and mentions as Parquet datasets, in a folder or an object store.
+"""Write articles, mentions and matches of saved queries as Parquet datasets, in a folder or an
+object store.
 
 Rows are captures, partitioned by month and source. The files of a batch are written under names
 that follow from the archive and the position in it, then the new position. A batch that was
@@ -8,7 +9,7 @@ interrupted is removed before its part of the archive is read again (docs/archiv
 import json
 import os
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
 from io import BytesIO
@@ -18,11 +19,15 @@ from typing import Any, Final, Protocol
 from newscrawl.archive import ArchiveError
 from newscrawl.archive.remote import file_system, is_url, public_url, retried
 from newscrawl.items import Origin
-from newscrawl.storage.documents import COUNTED_KINDS, Record, day_of
+from newscrawl.storage.documents import Record, day_of
+from newscrawl.storage.query_matches import UNKNOWN, SavedQueryTexts
+from newscrawl.storage.rollups import is_counted
 from newscrawl.storage.saved_state import Step, TaskProgress
+from newscrawl.storage.search_language import Facts
 
-# The version of the columns; a folder of another version is refused. Version 2 has scores.
-SCHEMA_VERSION: Final = 2
+# The version of the columns; a folder of another version is refused. Version 2 has scores, version
+# 3 the matches of saved queries.
+SCHEMA_VERSION: Final = 3
 _ABOUT = "_newscrawl.json"
 # Ours: articles of a batch, about 50 MB. Larger batches make fewer and larger files.
 _BATCH: Final = 5_000
@@ -59,13 +64,30 @@ _MENTION_COLUMNS = {
     "rule": "string",
     "score": "double",
 }
+_MATCH_COLUMNS = {
+    "url": "string",
+    "seen_at": "timestamp",
+    "day": "date",
+    "query": "string",
+    "query_text": "string",
+    "in_title": "integer",
+    "in_body": "integer",
+}
+_COLUMNS: Final = {
+    "articles": _ARTICLE_COLUMNS,
+    "mentions": _MENTION_COLUMNS,
+    "query_matches": _MATCH_COLUMNS,
+}
 _Rows = dict[tuple[str, str, str], list[dict[str, Any]]]
 
 
 class Dataset:
-    """A folder of the datasets `articles` and `mentions`. Raises ArchiveError."""
+    """A folder of the datasets `articles`, `mentions` and `query_matches`: of saved queries, which
+    are given as texts by name. Raises ArchiveError."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, saved_queries: Mapping[str, str] | None = None) -> None:
+        self._queries = SavedQueryTexts(saved_queries or {})
+        self._countries: dict[str, str] = {}
         self._store: _Store = _RemoteFolder(address) if is_url(address) else _Folder(Path(address))
         self._records: list[Record] = []
         self._step: Step | None = None
@@ -104,13 +126,15 @@ class Dataset:
     def store(
         self,
         records: Sequence[Record],
-        origins: Iterable[Origin],  # noqa: ARG002 - the partition names the source
+        origins: Iterable[Origin],
         step_of: Callable[[Counter[str]], Step] | None,
     ) -> Counter[str]:
         """Add records to the batch, which is written when it is large or its file is finished."""
         counts = Counter(new=len(records), mentions=sum(len(record.mentions) for record in records))
         if step_of is None:
             raise ArchiveError("a part can't be written in pieces")
+        for origin in origins:
+            self._countries.setdefault(origin.slug, origin.country)
         step = step_of(counts)
         if self._step is not None and self._step.task != step.task:
             self.flush()
@@ -128,7 +152,7 @@ class Dataset:
         name = _digest(step.task)
         files = {
             f"{dataset}/month={month}/source={source}/{name}-{self._start:015d}.parquet": rows
-            for (dataset, month, source), rows in _rows(self._records).items()
+            for (dataset, month, source), rows in self._rows().items()
         }
         self._write_json(
             f"_progress/{name}-batch.json", {"start": self._start, "files": list(files)}
@@ -151,6 +175,36 @@ class Dataset:
         """Write what is left of the batch."""
         self.flush()
 
+    def _rows(self) -> _Rows:
+        """Return the rows by dataset, month and source."""
+        found: _Rows = defaultdict(list)
+        for record in self._records:
+            day = day_of(record.columns["published_at"], record.seen_at)
+            place = f"{day:%Y-%m}", record.source
+            common = {"url": record.columns["url"], "seen_at": record.seen_at, "day": day}
+            found["articles", *place].append(
+                {
+                    **record.columns,
+                    **common,
+                    "counted": is_counted(record.columns["access"], record.columns["kind"]),
+                    "content_hash": record.content_hash,
+                }
+            )
+            for mention in record.mentions:
+                found["mentions", *place].append(
+                    {**common, **{key: getattr(mention, key) for key in list(_MENTION_COLUMNS)[3:]}}
+                )
+            for name, (in_title, in_body) in self._matches(record).items():
+                text = self._queries.texts[name]
+                match = {"query": name, "query_text": text, "in_title": in_title}
+                found["query_matches", *place].append({**common, **match, "in_body": in_body})
+        return found
+
+    def _matches(self, record: Record) -> dict[str, tuple[int, int]]:
+        language = record.columns["language"] or UNKNOWN
+        facts = Facts(language, record.source, self._countries.get(record.source, ""))
+        return self._queries.matches(record.wording, facts)
+
     def _read_json(self, name: str) -> Any:
         data = self._store.read(name)
         return None if data is None else json.loads(data)
@@ -161,28 +215,6 @@ class Dataset:
 
 def _digest(task: str) -> str:
     return sha256(task.encode()).hexdigest()[:16]
-
-
-def _rows(records: Iterable[Record]) -> _Rows:
-    """Return the rows by dataset, month and source."""
-    found: _Rows = defaultdict(list)
-    for record in records:
-        day = day_of(record.columns["published_at"], record.seen_at)
-        place = f"{day:%Y-%m}", record.source
-        common = {"url": record.columns["url"], "seen_at": record.seen_at, "day": day}
-        found["articles", *place].append(
-            {
-                **record.columns,
-                **common,
-                "counted": record.columns["kind"] in COUNTED_KINDS,
-                "content_hash": record.content_hash,
-            }
-        )
-        for mention in record.mentions:
-            found["mentions", *place].append(
-                {**common, **{key: getattr(mention, key) for key in list(_MENTION_COLUMNS)[3:]}}
-            )
-    return found
 
 
 def _arrow_types() -> dict[str, Any]:
@@ -206,9 +238,8 @@ def _parquet(dataset: str, rows: list[dict[str, Any]]) -> bytes:
     from pyarrow import parquet  # noqa: PLC0415
 
     types = _arrow_types()
-    columns = _ARTICLE_COLUMNS if dataset == "articles" else _MENTION_COLUMNS
     schema = pyarrow.schema(
-        [(name, types[kind]) for name, kind in columns.items()],
+        [(name, types[kind]) for name, kind in _COLUMNS[dataset].items()],
         metadata={"newscrawl.schema": str(SCHEMA_VERSION)},
     )
     stream = BytesIO()

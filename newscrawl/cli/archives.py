@@ -139,7 +139,8 @@ def ingest(
     For archives such as CC-NEWS. An article belongs to the registered source of its site, or else
     to a source named for its host. An interrupted run continues where it stopped, and a file that
     was read before, with the same options, is skipped. Files in object stores and on web servers
-    are read where they are (docs/archive.md). With --to, Parquet files are written instead of rows.
+    are read where they are (docs/archive.md). With --to, Parquet files are written instead of rows;
+    saved queries of the database, if it is there, are matched as well.
 
     Exit code 1 where a file can't be read, or no article was found.
     """
@@ -172,9 +173,16 @@ def ingest(
 def _open_target(to: str | None, url: str) -> "Iterator[Database | Dataset]":
     from newscrawl.archive.dataset import Dataset
     from newscrawl.storage import open_database
+    from newscrawl.storage.engine import parse_url, sqlite_file
+    from newscrawl.storage.saved_queries import list_queries
 
     if to:
-        yield Dataset(to)
+        file = sqlite_file(parse_url(url))
+        saved = {}
+        if file is None or file.exists():
+            with open_database(url, create=False) as store:
+                saved = {row.name: row.pending_text or row.text for row in list_queries(store)}
+        yield Dataset(to, saved)
         return
     with open_database(url) as store:
         yield store

@@ -81,6 +81,27 @@ def counted_hits(hits: Iterable[Hit]) -> tuple[int, int]:
     return sections.count("title"), sections.count("body")
 
 
+class SavedQueryTexts:
+    """Saved queries, their texts by name, to be matched with articles outside of a database."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        nodes = {name: parsed(text) for name, text in texts.items()}
+        self._queries = [(name, node, needed_words(node)) for name, node in nodes.items() if node]
+        self.texts = texts
+
+    def matches(self, wording: Wording, facts: Facts) -> dict[str, tuple[int, int]]:
+        """Return the numbers of hits in headline and body, by the name of the query."""
+        if not self._queries:
+            return {}
+        article = SearchedArticle(lines(wording.title), lines(wording.body), facts)
+        found = {
+            name: evaluate(node, article)
+            for name, node, needed in self._queries
+            if article.may_match(needed)
+        }
+        return {name: counted_hits(hits) for name, hits in found.items() if hits is not None}
+
+
 def stored_matches(connection: Connection, numbers: Sequence[int]) -> dict[int, Matches]:
     """Return the matches that count, by article."""
     matches: dict[int, Matches] = {}

@@ -13,7 +13,8 @@ from newscrawl.archive.dataset import Dataset
 from newscrawl.archive.ingest import Ingestion
 from newscrawl.archive.page_processor import ReadingConfig
 from newscrawl.reading import PageReader
-from newscrawl.storage import Database
+from newscrawl.storage import Database, open_database
+from newscrawl.storage.saved_queries import add_query, count_history
 from tests.archives import page, warc
 from tests.conftest import Newscrawl
 
@@ -30,10 +31,11 @@ PAGES = [
 ]
 
 
-def question(language: str) -> str:
-    """The question in the document that is written in a language."""
-    (found,) = re.findall(rf"```{language}\n(.*?)```", DOCUMENT.read_text("utf-8"), re.DOTALL)
-    return str(found)
+def questions(language: str) -> tuple[str, str]:
+    """The questions in the document in a language: about companies, about saved queries."""
+    blocks = re.findall(rf"```{language}\n(.*?)```", DOCUMENT.read_text("utf-8"), re.DOTALL)
+    companies, saved = blocks
+    return companies, saved
 
 
 def rows(folder: Path, name: str) -> list[dict[str, Any]]:
@@ -56,20 +58,80 @@ def test_questions_of_the_document_have_the_answers_of_the_database(
     Ingestion(Dataset(str(tmp_path / "results")), CONFIG, workers=1).run([path])
     monkeypatch.chdir(tmp_path)
     with duckdb.connect() as connection:
-        ranking = connection.execute(question("sql")).fetchall()
+        ranking = connection.execute(questions("sql")[0]).fetchall()
     assert ranking == [
         (one.company, one.hits.articles, one.hits.mentions)
         for one in query.company_ranking(database)
     ]
     assert len(ranking) > 1
     found: dict[str, Any] = {}
-    exec(question("python"), found)  # noqa: S102 - our own document
+    exec(questions("python")[0], found)  # noqa: S102 - our own document
     assert found["months"].rows() == [
         (one.key, one.hits.articles, one.hits.mentions)
         for one in query.mention_counts(database, "month", company="Siemens")
         if one.hits and one.hits.articles
     ]
     assert len(found["months"]) == 2
+
+
+def test_saved_queries_have_the_counts_of_the_database(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    duckdb = pytest.importorskip("duckdb", reason="make dev installs it")
+    pytest.importorskip("polars", reason="needs the extra frames")
+    texts = {
+        "Rail strike": "siemens OR title:headline",
+        "Nokia alone": "nokia NOT siemens",
+        "Of one country": "siemens country:zz",
+        "Absent": "siemens NEAR/2 airbus",
+    }
+    for name, text in texts.items():
+        add_query(database, name, text, "ann")
+        count_history(database, name)
+    shell = page(3, company="Siemens", date="2026-11-17T10:00:00Z")
+    path = warc(tmp_path / "cc.warc.gz", *PAGES, page(0, date="2026-10-13T10:00:00Z"), shell)
+    Ingestion(database, CONFIG, workers=1).run([path])
+    Ingestion(Dataset(str(tmp_path / "results"), texts), CONFIG, workers=1).run([path])
+    monkeypatch.chdir(tmp_path)
+    with duckdb.connect() as connection:
+        counts = connection.execute(questions("sql")[1]).fetchall()
+    hits = {name: sum_hits(query.mention_counts(database, "month", company=name)) for name in texts}
+    expected = sorted(
+        ((name, *found) for name, found in hits.items() if found[0]),
+        key=lambda row: (-row[1], row[0]),
+    )
+    assert counts == expected
+    assert len(expected) == 3
+    found: dict[str, Any] = {}
+    exec(questions("python")[1], found)  # noqa: S102 - our own document
+    assert found["months"].rows() == [
+        (one.key, one.hits.articles, one.hits.mentions)
+        for one in query.mention_counts(database, "month", company="Rail strike")
+        if one.hits and one.hits.articles
+    ]
+    assert len(found["months"]) == 2
+
+
+def sum_hits(counts: Any) -> tuple[int, int]:
+    """Articles and places of all periods."""
+    hits = [one.hits for one in counts if one.hits]
+    return sum(one.articles for one in hits), sum(one.mentions for one in hits)
+
+
+def test_ingest_matches_the_saved_queries_of_the_database(
+    tmp_path: Path, newscrawl: Newscrawl
+) -> None:
+    path = warc(tmp_path / "cc.warc.gz", *PAGES)
+    assert newscrawl("ingest", path, "--to", "before").code == 0
+    assert not rows(tmp_path / "before", "query_matches")
+    with open_database(f"sqlite:///{tmp_path}/watch.sqlite") as database:
+        add_query(database, "Finns", "nokia", "ann")
+    given = ("--database", f"sqlite:///{tmp_path}/watch.sqlite")
+    assert newscrawl("ingest", path, "--to", "after", *given).code == 0
+    matched = rows(tmp_path / "after", "query_matches")
+    assert {(row["query"], row["query_text"]) for row in matched} == {("Finns", "nokia")}
+    assert len(matched) == 6
+    assert all(row["in_title"] + row["in_body"] for row in matched)
 
 
 def test_mentions_have_the_scores_of_the_database(database: Database, tmp_path: Path) -> None:
@@ -111,17 +173,18 @@ def test_interrupted_batch_is_written_once(
             raise BrokenOffError
         write(self, name, data)
 
-    target = Dataset(str(tmp_path / "results"))
+    saved = {"Finns": "nokia"}
+    target = Dataset(str(tmp_path / "results"), saved)
     monkeypatch.setattr(dataset._Folder, "write", write_some)
     with pytest.raises(BrokenOffError):
         Ingestion(target, CONFIG, workers=1).run([path])
     monkeypatch.setattr(dataset._Folder, "write", write)
     # Other batches than before.
     monkeypatch.setattr(dataset, "_BATCH", 7)
-    (state,) = Ingestion(Dataset(str(tmp_path / "results")), CONFIG, workers=1).run([path])
+    (state,) = Ingestion(Dataset(str(tmp_path / "results"), saved), CONFIG, workers=1).run([path])
     assert (state.counts["new"], state.is_open) == (len(PAGES), False)
-    Ingestion(Dataset(str(tmp_path / "whole")), CONFIG, workers=1).run([path])
-    for name in ("articles", "mentions"):
+    Ingestion(Dataset(str(tmp_path / "whole"), saved), CONFIG, workers=1).run([path])
+    for name in ("articles", "mentions", "query_matches"):
         expected = rows(tmp_path / "whole", name)
         assert rows(tmp_path / "results", name) == expected
     assert len(rows(tmp_path / "results", "articles")) == len(PAGES)
@@ -138,7 +201,7 @@ def test_folder_of_another_schema_is_one_line(tmp_path: Path, newscrawl: Newscra
     (tmp_path / "next" / "_newscrawl.json").write_text('{"schema": 1}')
     newer = newscrawl("ingest", path, "--to", "next")
     assert (newer.code, newer.err.count("\n")) == (2, 1)
-    assert "next has schema 1, this version writes 2" in newer.err
+    assert "next has schema 1, this version writes 3" in newer.err
     limited = newscrawl("ingest", path, "--to", "third", "--limit", 1)
     assert "--limit is for the database" in limited.err
     assert not list(tmp_path.glob("*.sqlite"))
