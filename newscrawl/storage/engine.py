@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from sqlalchemy import (
     JSON,
@@ -354,6 +354,11 @@ class LockWait:
 class _OneOf(FunctionElement[bool]):
     type = Boolean()
     inherit_cache = True
+
+    def self_group(self, against: Any = None) -> Self:  # noqa: ARG002 - SQLAlchemy calls it so
+        """Return the condition as it is: SQLAlchemy would compare it with 1 on SQLite, which would
+        then use no index."""
+        return self
 
 
 def one_of(column: Any, name: str) -> ColumnElement[bool]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from sqlalchemy import select
 
 from newscrawl.storage import (
     StorageError,
@@ -19,6 +20,7 @@ from newscrawl.storage import (
     queries,
     upgrade_database,
 )
+from newscrawl.storage.models import ArticleUrl
 from tests.worlds import document, known_urls, register, save_document
 
 
@@ -34,6 +36,18 @@ def message(url: str, *, create: bool = True) -> str:
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     return tmp_path / "news.sqlite"
+
+
+def test_values_of_a_list_are_looked_up_in_the_index(file: Path) -> None:
+    found = select(ArticleUrl.article_id).where(
+        engine.one_of(ArticleUrl.url, "urls"), ArticleUrl.article_id > 0
+    )
+    with open_database(f"sqlite:///{file}") as opened, opened.reading() as session:
+        connection = session.connection()
+        statement = found.compile(dialect=connection.dialect)
+        asked = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", ('["a"]', 0))
+        plan = [row.detail for row in asked]
+    assert any(step.startswith("SEARCH article_urls USING INDEX") for step in plan), plan
 
 
 # --- URLs ---

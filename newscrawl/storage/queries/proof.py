@@ -541,6 +541,8 @@ def _corrected_mentions(session: Session, asked: _ProofTarget) -> tuple[int, int
     if asked.company is not None:
         query = query.where(Correction.company.in_(asked.scope.members(asked.company)))
     mentions = dict(session.execute(query).all())
+    if not mentions:
+        return 0, 0
     stored = select(Article.id).where(one_of(Article.id, "numbers"))
     within = articles_within(stored, asked.scope).where(*_articles_left_in(asked))
     left = session.scalars(within, {"numbers": list(mentions)}).all()

@@ -475,19 +475,23 @@ def _union_hits(session: Session, name: str, scope: Scope, *, stories: bool) -> 
 
 
 def sources_by_company(session: Session, companies: Sequence[int], scope: Scope) -> dict[int, int]:
-    """Return the number of sources that mention each company: one index lookup for each pair."""
+    """Return the number of sources that mention each company: one index lookup for each pair.
+
+    With LIMIT, since PostgreSQL would make a join of a mere EXISTS, and read all companies.
+    """
     rollup = companies_table(session, scope, by="source")
     named = (
-        select(1)
+        select(literal(1))
         .where(*rollup.conditions)
         .where(rollup.table.company_id == Company.id, rollup.table.source_id == Source.id)
         .correlate(Company, Source)
+        .limit(1)
     )
     if rollup.table is models.DailyCompanySource:
         named = named.where(rollup.table.articles > 0)
     query = (
         select(Company.id, func.count(Source.id))
-        .join(Source, named.exists())
+        .join(Source, named.scalar_subquery().is_not(None))
         .where(Company.id.in_(companies))
         .group_by(Company.id)
     )
