@@ -151,6 +151,9 @@ def spellings(form: str) -> set[str]:
     if "&" in form:
         # "Johnson&Johnson", "AT & T"
         joined |= {form.replace(" & ", "&"), _AMPERSAND.sub(" & ", form)}
+    if "'s " in form:
+        # "Godfathers Pizza"
+        joined.add(form.replace("'s ", "s "))
     declined = _ADJECTIVE.match(form)
     if declined:
         joined |= {

@@ -424,6 +424,13 @@ def test_mention_has_the_rule_that_found_it(companies, text, language, company, 
         ),
         pytest.param("booked on booking.com", "en", "Booking.com", "booking.com", id="website"),
         pytest.param(
+            "Godfathers Pizza opened.",
+            "en",
+            "Godfather's Pizza",
+            "Godfathers Pizza",
+            id="apostrophe missing",
+        ),
+        pytest.param(
             "Why Teens Look Like Adults on Facebook",
             "en",
             "Facebook",
