@@ -152,7 +152,7 @@ def test_first_marked_headline_is_the_title_of_a_page_without_titles() -> None:
 
 
 def test_single_main_heading_is_trusted_before_other_titles() -> None:
-    other = "Why the sea is calm: the long read"
+    other = "Why the harbour reopens: the long read"
     meta = f"<meta property='og:title' content='{other}'><title>{other}</title>"
     assert title_of(f"{meta}<h1>{HEADLINE}</h1>") == HEADLINE
 
@@ -187,3 +187,41 @@ def test_date_is_not_a_headline() -> None:
 def test_name_of_a_site_on_a_subdomain_is_removed() -> None:
     page = LexborHTMLParser(f"<title>{HEADLINE} | Harbourtimes</title>")
     assert read_metadata(page, "https://investors.harbourtimes.example/a").title == HEADLINE
+
+
+SHOWN = f"<p>{HEADLINE}</p><p>The town was glad.</p>"
+
+
+@pytest.mark.parametrize(
+    ("head", "body"),
+    [
+        # A heading that has nothing in common with the titles, one of which the page shows.
+        (f"<title>{HEADLINE} | News</title>", f"<h1>Save and share this page</h1>{SHOWN}"),
+        # The same, where title and meta agree.
+        (
+            f"<title>{HEADLINE}</title><meta property=og:title content='{HEADLINE}'>",
+            "<h1>More for life</h1><p>The town was glad.</p>",
+        ),
+        # A section that stands alone as the headline does.
+        (f"<title>{HEADLINE} - Sea Trade - 3 May</title>", f"<p>Sea Trade</p>{SHOWN}"),
+        (f"<title>{HEADLINE} @ Sea Trade Media</title>", SHOWN),
+        (f"<title>{HEADLINE} 03.11.26 08:49</title>", ""),
+        (f"<title>&lt;b&gt;Harbour&lt;/b&gt;&lt;br&gt;{HEADLINE[8:]}</title>", ""),
+    ],
+)
+def test_headline_is_told_from_slogans_sections_dates_and_tags(head: str, body: str) -> None:
+    assert title_of(head + body) == HEADLINE
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "港口在风暴后重新开放_海港新闻网",
+        "港口在风暴后重新开放-财经频道-海港网",
+        "港口在风暴后重新开放--国内频道",
+        "海港新闻：港口在风暴后重新开放",
+    ],
+)
+def test_chinese_titles_are_parted_without_blanks(title: str) -> None:
+    shown = "<div>港口在风暴后重新开放</div><p>周二港口重新开放。</p>"
+    assert title_of(f"<title>{title}</title>{shown}") == "港口在风暴后重新开放"

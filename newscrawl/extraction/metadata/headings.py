@@ -29,7 +29,11 @@ _KICKER: Final = re.compile(
     r"sr-only|screen-?reader|visually-?hidden|off-?screen|aural|hidden|categor|rubri[ck]|section|"
     r"label|badge|date"
 )
-_PART: Final = re.compile(r"\s(?:[–—·•»«›/~-]|--|::|\|\|)\s+|[:|│｜]\s+|\s*[|│｜(]\s*|[)]\s*$")
+_PART: Final = re.compile(
+    r"\s(?:[–—·•»«›/~@-]|--|::|\|\|)\s+|[:|│｜]\s+|\s*[|│｜(_：]\s*|[)]\s*$"
+    r"|(?<=[\u2e80-\uffef])-{1,2}(?=[\u2e80-\uffef])"
+)
+_CODE: Final = re.compile(r"[={};]")
 _HOME: Final = re.compile(r"(?:.*://[^/]+)?/?(?:index\.\w{3,5})?(?:[?#].*)?", re.DOTALL)
 _HEADLINES: Final = (
     "[class*=headline i],[class*=storyhead i],[class*=articlehead i],[class*=articletitle i],"
@@ -197,3 +201,11 @@ def first_headline(tree: LexborHTMLParser, *, marked_only: bool) -> str | None:
             if is_headline(text) and is_long and not dates.find(text):
                 return text
     return None
+
+
+def without_short_parts(parts: Sequence[str]) -> list[str]:
+    """Return the parts of titles without those that are much shorter than one between two
+    separators, as sections and series are."""
+    whole = [part for part in parts if not _PART.search(part) and not _CODE.search(part)]
+    longest = max(map(len, whole), default=0)
+    return [part for part in parts if 2 * len(part) >= longest]

@@ -141,6 +141,8 @@ def signed_desk(byline: str) -> tuple[str, ...]:
 
 def desk_in(line: str) -> tuple[str, ...]:
     """Take the name of a team or an agency, of two words or more, out of a line of its own."""
+    if _DESKS.isdisjoint(line.lower().split()):
+        return ()
     name = _strip(line)
     parts = name.lower().split()
     is_desk = 2 <= len(parts) <= MAX_WORDS_OF_DESK and not _DESKS.isdisjoint((parts[0], parts[-1]))

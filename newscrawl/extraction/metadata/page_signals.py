@@ -143,14 +143,15 @@ class PageSignals:
         """Yield what the page shows as headline where no main heading is like its titles."""
         wanted = [titles.words_of(title) for title in elsewhere]
         heads = [titles.words_of(text) for text in self.heading_texts]
-        if len(heads) == 1 and len(heads[0]) >= titles.MIN_HEADLINE_WORDS:
-            return
-        if any(titles.likeness(head, title) >= ALIKE for head in heads for title in wanted):
+        likeness = max((titles.likeness(h, t) for h in heads for t in wanted), default=0.0)
+        is_long = len(heads) == 1 and len(heads[0]) >= titles.MIN_HEADLINE_WORDS
+        if likeness >= ALIKE or (is_long and (likeness >= titles.BARELY_ALIKE or not wanted)):
             return
         parts = dict.fromkeys(part for title in elsewhere for part in headings.parts_of(title))
         wanted_parts = [part for part in parts if not titles.all_sites([part], self.site_names)]
+        wanted_parts = headings.without_short_parts(wanted_parts)
         part = headings.shown_part(self.tree, wanted_parts)
-        if part is None and len(elsewhere) < 2:
+        if part is None and not is_long and len(elsewhere) < 2:
             part = headings.first_headline(self.tree, marked_only=bool(heads))
         if part:
             yield part

@@ -209,10 +209,9 @@ def _could_be_person(name: str) -> bool:
 def _find_in_text(signals: PageSignals) -> tuple[str, ...]:
     """Return the persons that the text names as authors, without any mark in the markup."""
     text = signals.text
-    return (
-        text_bylines.labelled(text)
-        or text_bylines.beside_title(text, signals.title or "", signals.site_names, signals.dialect)
-        or text_bylines.in_biography(text)
+    title = signals.title or ""
+    return text_bylines.labelled(text, title) or text_bylines.beside_title(
+        text, title, signals.site_names, signals.dialect
     )
 
 

@@ -5,6 +5,7 @@ A text is a line for each piece between two tags (`markup.text_of`).
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Final
 
 from ahocorasick_rs import AhoCorasick
@@ -27,53 +28,56 @@ MIN_TITLE: Final = 12
 """Ours, fitted on the open sites by benchmarks.metadata: how far from the headline names stand in
 lines of their own, and how long such lines are."""
 
-# Searched for without their first letter, which may be a capital one.
-_WRITTEN: Final = tuple(label[1:] for label in words("bylines", "written"))
-_WRITTEN_ANYWHERE: Final = AhoCorasick(_WRITTEN)
-_BEFORE_LABEL: Final = re.compile(r"[\s–—-]*\w?")
+_WRITTEN: Final = frozenset(words("bylines", "written"))
+_BIOGRAPHY: Final = tuple(f" {verb} " for verb in words("bylines", "biography"))
+# Labels are searched for without their first letter, which may be a capital one.
+_SOUGHT: Final = AhoCorasick((*_BIOGRAPHY, *(label[1:] for label in sorted(_WRITTEN))))
+_DASHES: Final = " \t\xa0–—-"
 _MARKS: Final = " \t\n|·•–—-,/"
 _MINUTES: Final = any_of(words("bylines", "minutes"))
 _READING_TIME: Final = re.compile(rf"\d+\W?(?:{_MINUTES})(?!\w)", re.IGNORECASE)
-_BIOGRAPHY: Final = re.compile(
-    rf"^[ \t]*((?:[^\W\d_][\w'’.-]*[ ]){{2,4}})(?:{any_of(words('bylines', 'biography'))})\s",
-    re.MULTILINE,
-)
 
 
-def labelled(text: str) -> tuple[str, ...]:
-    """Return the persons after "Written by" or "Author:" at the beginning of a line."""
-    if not _WRITTEN_ANYWHERE.find_matches_as_indexes(text[:MAX_SCANNED]):
-        return ()
-    for label in _WRITTEN:
-        for start in _after_label(text, label):
-            after = text[start : start + MAX_AFTER_LABEL].strip(" \t\n:：")
-            if persons := tuple(_leading_persons(map(squeeze, after.split("\n")), text)):
+def labelled(text: str, title: str) -> tuple[str, ...]:
+    """Return the persons after "Written by" or "Author:" at the beginning of a line, else the
+    person in a line of its own before a paragraph that begins with "Jane Doe is a"."""
+    title_words = frozenset(titles.words_of(title))
+    biographies = []
+    for pattern, start, end in _SOUGHT.find_matches_as_indexes(text[:MAX_SCANNED]):
+        if pattern < len(_BIOGRAPHY):
+            biographies.append(start)
+            continue
+        line = text.rfind("\n", 0, start) + 1
+        if end - line <= MAX_LINE and text[line:end].lstrip(_DASHES).lower() in _WRITTEN:
+            after = text[end : end + MAX_AFTER_LABEL].strip(" \t\n:：")
+            if persons := tuple(
+                _leading_persons(map(squeeze, after.split("\n")), title_words, text)
+            ):
                 return persons
-    return ()
+    return next(filter(None, (_in_biography(text, at, title_words) for at in biographies)), ())
 
 
-def _after_label(text: str, label: str) -> Iterator[int]:
-    """Yield where a label that opens a line ends."""
-    end = 0
-    for _ in range(MAX_OCCURRENCES):
-        at = text.find(label, end, MAX_SCANNED)
-        if at < 0:
-            return
-        end = at + len(label)
-        if _BEFORE_LABEL.fullmatch(text, text.rfind("\n", 0, at) + 1, at):
-            yield end
-
-
-def _leading_persons(lines: Iterable[str], text: str) -> Iterator[str]:
+def _leading_persons(lines: Iterable[str], title_words: frozenset[str], text: str) -> Iterator[str]:
     """Yield the persons of the first line, and those of the lines after it that name only one."""
     for number, line in enumerate(filter(None, lines)):
         persons = names.persons([line]) if len(line) <= MAX_LINE else ()
         if not any(map(names.is_full, persons)):
             return
         is_person = persons == (line,) and _is_full_person(line)
-        if number and (not is_person or _is_phrase(line, frozenset(), text)):
+        if number and (not is_person or _is_phrase(line, title_words, text)):
             return
         yield from persons
+
+
+def _in_biography(text: str, at: int, title_words: frozenset[str]) -> tuple[str, ...]:
+    """Return the name before "is a", if it opens a line and is the line before."""
+    start = text.rfind("\n", max(0, at - MAX_LINE), at) + 1
+    name = text[start:at].strip()
+    if not start or " " not in name:
+        return ()
+    before = text[max(0, start - MAX_LINE) : start].rstrip()
+    is_line = before.endswith(f"\n{name}") and _only_persons(name)
+    return (name,) if is_line and not _is_phrase(name, title_words, text) else ()
 
 
 def beside_title(
@@ -82,12 +86,14 @@ def beside_title(
     """Return the persons, or the desk, in a line after the title, beside a date."""
     title_words = frozenset(titles.words_of(title))
     for lines in _lines_after(text, title):
+        dated = [_is_dated(line, dialect) for line in lines]
         for index, line in enumerate(lines[:-1]):
+            if not any(dated[max(0, index - 1) : index + 2]):
+                continue
             desk = names.desk_in(line)
             authors = desk or _only_persons(line)
             if (
                 authors
-                and _is_place_of_byline(lines, index, dialect)
                 and (desk or not any(_is_phrase(name, title_words, text) for name in authors))
                 and not any(titles.all_sites([name], site_names) for name in authors)
             ):
@@ -110,8 +116,9 @@ def _lines_after(text: str, title: str) -> Iterator[list[str]]:
             return
         start = text.rfind("\n", 0, at) + 1
         if end - at <= len(title) + MAX_MARKS and not text[start:at].strip(_MARKS):
-            pieces = text[end : end + MAX_AFTER_TITLE].split("\n")
-            yield [line for piece in pieces if (line := squeeze(piece).strip(_MARKS))][:MAX_LINES]
+            pieces = filter(str.strip, text[end : end + MAX_AFTER_TITLE].split("\n"))
+            lines = (line for piece in pieces if (line := squeeze(piece).strip(_MARKS)))
+            yield list(islice(lines, MAX_LINES))
 
 
 def _only_persons(line: str) -> tuple[str, ...]:
@@ -128,35 +135,27 @@ def _is_full_person(name: str) -> bool:
     return names.is_full(name) and not names.is_organisation(name) and len(name.split()) <= 4
 
 
-def _is_place_of_byline(lines: Sequence[str], index: int, dialect: Dialect) -> bool:
-    """Return whether a date stands beside a line."""
-    beside = [*lines[max(0, index - 1) : index], *lines[index + 1 : index + 2]]
-    return any(_is_dated(line, dialect) for line in beside)
-
-
 def _is_dated(line: str, dialect: Dialect) -> bool:
-    return len(line) <= MAX_DATE_LINE and bool(
-        dates.find(line, dialect) or _READING_TIME.search(line)
+    return (
+        len(line) <= MAX_DATE_LINE
+        and any(map(str.isdigit, line))
+        and bool(dates.find(line, dialect) or _READING_TIME.search(line))
     )
 
 
 def _is_phrase(name: str, title_words: frozenset[str], text: str) -> bool:
     """Return whether a word of a name stands in the title, or in lower case in the text."""
-    for word in name.split():
-        lowered = word.lower()
-        if lowered in title_words or (
-            len(word) > 2 and re.search(rf"(?<!\w){re.escape(lowered)}(?!\w)", text[:MAX_SCANNED])
-        ):
+    lowered = [word.lower() for word in name.split()]
+    return any(
+        word in title_words or (len(word) > 2 and _holds_word(text, word)) for word in lowered
+    )
+
+
+def _holds_word(text: str, word: str) -> bool:
+    at = text.find(word, 0, MAX_SCANNED)
+    while at >= 0:
+        end = at + len(word)
+        if not (text[at - 1 : at].isalnum() or text[end : end + 1].isalnum()):
             return True
+        at = text.find(word, end, MAX_SCANNED)
     return False
-
-
-def in_biography(text: str) -> tuple[str, ...]:
-    """Return the person in a line of its own before a paragraph "Jane Doe is a reporter ..."."""
-    for match in _BIOGRAPHY.finditer(text, 0, MAX_SCANNED):
-        name = match[1].strip()
-        before = text[max(0, match.start() - MAX_LINE) : match.start()].rstrip()
-        is_line = before.endswith(f"\n{name}") and _only_persons(name)
-        if is_line and not _is_phrase(name, frozenset(), text):
-            return (name,)
-    return ()
