@@ -407,14 +407,26 @@ def query(**values: object) -> str:
 @dataclass(frozen=True, slots=True)
 class Choices:
     """What the filters of a page offer: the sources, by slug and name, the languages and the
-    countries in the database."""
+    countries in the database, and the groups and tiers of its sources."""
 
     sources: list[tuple[str, str]]
     languages: list[str]
     countries: list[str]
+    groups: list[str]
+    tiers: list[int]
 
 
-def choices(database: Database) -> Choices:
-    """Return the choices of the filters."""
-    named = sorted(queries.source_names(database).items(), key=lambda one: one[1].casefold())
-    return Choices(named, queries.languages(database), queries.countries(database))
+def choices(database: Database, filters: Filters) -> Choices:
+    """Return the choices of the filters, with the chosen group and tier in any case."""
+    names = queries.source_names(database)
+    tiers = {tier for slug, tier in filters.catalog.tiers.items() if slug in names}
+    groups = {
+        name for name, slugs in filters.catalog.groups.items() if not names.keys().isdisjoint(slugs)
+    }
+    return Choices(
+        sources=sorted(names.items(), key=lambda one: one[1].casefold()),
+        languages=queries.languages(database),
+        countries=queries.countries(database),
+        groups=sorted(groups | {*filter(None, [filters.group])}),
+        tiers=sorted(tiers | {*filter(None, [filters.tier])}),
+    )

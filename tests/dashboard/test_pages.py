@@ -292,7 +292,7 @@ def test_days_before_the_first_crawl_differ_from_missed_days(
     young = client.get("/company/Siemens?days=30").text
     assert "29 of its days lie before it" in young
     assert "Not everything was read" not in young
-    assert "<small>no data for the days before</small>" in young
+    assert "<small>before: no data</small>" in young
     save(database, 40, headline("Siemens"))
     old = client.get("/company/Siemens?days=30").text
     assert "On 29 of 30 source-days (one source on one day) nothing was read" in old

@@ -2,7 +2,7 @@
 and the search."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from difflib import get_close_matches
@@ -28,6 +28,7 @@ from newscrawl.dashboard.charts import (
 )
 from newscrawl.dashboard.filters import MAX_VALUE, Count, Filters
 from newscrawl.dashboard.rendering import (
+    Choices,
     app_state,
     choices,
     companies_in_use,
@@ -83,7 +84,7 @@ def overview(request: Request) -> Response:
             request,
             "overview.html",
             filters=filters,
-            choices=choices(database),
+            choices=choices(database, filters),
             found=found,
             shown=MAX_COMPANIES,
             lines={row.company: spark(row.spark) for row in found.companies},
@@ -133,7 +134,7 @@ def search(request: Request) -> HTMLResponse:
             request,
             "search.html",
             filters=filters,
-            choices=choices(database),
+            choices=choices(database, filters),
             words=words,
             found=found,
             fault=fault,
@@ -184,11 +185,12 @@ def company(request: Request, name: str) -> Response:
         names = queries.company_names(database)
         if not {*scope.members(name)} & {*names}:
             raise HTTPException(404, unknown_company(request, name, names))
+        offered = choices(database, filters)
         parts = {
             by: queries.mention_counts(
                 database, by, company=name, scope=scope, stories=filters.count == "stories"
             )
-            for by in _groupings(filters)
+            for by in _groupings(offered)
         }
         chart = over_time(database, name, filters, parts)
         if wants_csv(request):
@@ -198,7 +200,7 @@ def company(request: Request, name: str) -> Response:
             "company.html",
             name=name,
             filters=filters,
-            choices=choices(database),
+            choices=offered,
             chart=chart,
             columns=chart_columns(chart, name, filters),
             facts=_facts(request, name),
@@ -210,7 +212,7 @@ def company(request: Request, name: str) -> Response:
             change=change_of(database, name, scope, filters.before.scope),
             completeness=queries.completeness(database, scope=scope),
             boilerplate=queries.boilerplate(database, company=name, scope=scope),
-            parts_by=_top_parts(parts, filters.count),
+            parts_by={by: _top(counts, filters.count) for by, counts in parts.items()},
             beside=queries.co_mentions(database, name, scope=scope, limit=MAX_LISTED),
             latest=queries.company_articles(
                 database,
@@ -224,10 +226,10 @@ def company(request: Request, name: str) -> Response:
         )
 
 
-def _groupings(filters: Filters) -> list[Group]:
+def _groupings(offered: Choices) -> list[Group]:
     """Return what the numbers of a company are divided by."""
-    catalog: list[Group] = ["group"] if filters.catalog.groups else []
-    catalog += ["tier"] if filters.catalog.tiers else []
+    catalog: list[Group] = ["group"] if offered.groups else []
+    catalog += ["tier"] if offered.tiers else []
     return [*GROUPS, *catalog]
 
 
@@ -253,13 +255,6 @@ def _facts(request: Request, name: str) -> list[str]:
         return []
     facts = [found.facts.get("sector"), found.facts.get("country"), *found.tickers]
     return [fact for fact in facts if fact]
-
-
-def _top_parts(
-    parts: Mapping[Group, Sequence[MentionCount]], count: Count
-) -> dict[Group, list[tuple[str, int]]]:
-    """Return the lists of parts, without groups and tiers where no source has any."""
-    return {by: _top(counts, count) for by, counts in parts.items() if counts or by in GROUPS}
 
 
 def _top(counts: Sequence[MentionCount], count: Count) -> list[tuple[str, int]]:
@@ -296,7 +291,7 @@ def compare(request: Request) -> Response:
             request,
             "compare.html",
             filters=filters,
-            choices=choices(database),
+            choices=choices(database, filters),
             chosen=chosen,
             unknown=unknown,
             names=[*scope.structure.groups, *names],

@@ -70,7 +70,7 @@ def sources(request: Request) -> HTMLResponse:
             request,
             "sources.html",
             filters=filters,
-            choices=choices(database),
+            choices=choices(database, filters),
             sources=_rows(queries.source_health(database, scope=filters.scope), found, now.date()),
             healths=tuple(Health),
             incidents=list_incidents(database),
