@@ -18,6 +18,8 @@ from newscrawl.dashboard import create_app
 from newscrawl.items import SourceCatalog
 from newscrawl.storage import Database, open_database, queries
 from newscrawl.storage.corrections import add_corrections, wrong_mentions
+from newscrawl.storage.documents import COUNTED_KINDS
+from newscrawl.storage.models.articles import UNCOUNTED
 from newscrawl.storage.queries import Scope
 from newscrawl.storage.saved_queries import add_query, count_history
 from tests.dashboards import COMPANIES, EVIL_SOURCE, SCRIPT, TODAY, TRAM, config_of, make_news
@@ -231,6 +233,10 @@ def test_proof_says_what_is_left_out(site: Site) -> None:
     text = site.client.get("/proof?company=Siemens").text
     assert "a person has called wrong" in text
     assert re.search(r"up to \d+ more articles", text)
+
+
+def test_index_of_uncounted_pages_has_the_kinds_that_do_not_count() -> None:
+    assert [*re.findall(r"'(\w+)'", str(UNCOUNTED))] == ["open", *COUNTED_KINDS]
 
 
 def test_limited_articles_that_name_the_company_are_not_left_out(site: Site) -> None:

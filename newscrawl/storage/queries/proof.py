@@ -4,9 +4,10 @@ out of it and why, and the coverage of the sources that were asked."""
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Select, and_, case, func, literal, not_, select
+from sqlalchemy import ColumnElement, and_, case, func, literal, not_, select
 from sqlalchemy.orm import Session, aliased
 
 from newscrawl.items import Section, Versions
@@ -19,12 +20,12 @@ from newscrawl.storage.models import (
     Article,
     Company,
     Correction,
-    CountedArticle,
     Mention,
     QuarantinedRevision,
     SavedQuery,
     Source,
 )
+from newscrawl.storage.models.articles import UNCOUNTED
 from newscrawl.storage.ownership import Tenure
 from newscrawl.storage.queries.article_details import (
     VERSIONS,
@@ -55,6 +56,7 @@ from newscrawl.storage.scope import (
     Group,
     Scope,
     articles_within,
+    between,
     stored_language,
 )
 from newscrawl.storage.search_language import Facts, spans
@@ -504,7 +506,7 @@ def _left_out(session: Session, asked: _ProofTarget) -> Iterator[LeftOut]:
         yield LeftOut(reason="corrected", articles=articles, mentions=mentions)
     if quarantined := _count_quarantined(session, asked):
         yield LeftOut(reason="quarantined", articles=len(quarantined), mentions=sum(quarantined))
-    articles, mentions = session.execute(_of_other_kinds(asked, days)).one()
+    articles, mentions = _count_of_other_kinds(session, asked, days)
     if articles:
         yield LeftOut(reason="kind", articles=articles, mentions=mentions)
 
@@ -563,17 +565,31 @@ def _count_quarantined(session: Session, asked: _ProofTarget) -> list[int]:
     return [number for number in found if number]
 
 
-def _of_other_kinds(asked: _ProofTarget, days: Sequence[CompanyDays] | None) -> Select[int, int]:
-    """Return the query of the mentions on stored pages that do not count as articles."""
-    counted = select(CountedArticle.article_id).where(
-        CountedArticle.article_id == Mention.article_id
-    )
+def _count_of_other_kinds(
+    session: Session, asked: _ProofTarget, days: Sequence[CompanyDays] | None
+) -> tuple[int, int]:
+    """Return the numbers of stored pages that do not count as articles but name the company, and of
+    its mentions on them.
+
+    The pages are read first, since they are few: a planner would begin with all mentions, or with
+    all articles of the period.
+    """
+    scope, day = asked.scope, timedelta(days=1)
+    wider = Scope(since=scope.since and scope.since - day, until=scope.until and scope.until + day)
+    uncounted = select(Article.id).where(UNCOUNTED, *between(Article.day, wider))
+    stored = select(Article.id).where(one_of(Article.id, "numbers"))
+    within = articles_within(stored, scope, every_kind=True).where(*_articles_left_in(asked))
+    numbers = session.scalars(uncounted).all()
+    if numbers:
+        numbers = session.scalars(within, {"numbers": numbers}).all()
+    if not numbers:
+        return 0, 0
     query = select(func.count(Mention.article_id.distinct()), func.count(Mention.id))
-    query = query.select_from(Mention).join(Article, Article.id == Mention.article_id)
-    query = query.where(~counted.exists())
+    query = query.where(one_of(Mention.article_id, "numbers"))
     if days is not None:
         query = query.where(Mention.company_id.in_({one.number for one in days}))
-    return articles_within(query, asked.scope, every_kind=True).where(*_articles_left_in(asked))
+    articles, mentions = session.execute(query, {"numbers": numbers}).one()
+    return articles, mentions
 
 
 def _articles_left_in(asked: _ProofTarget) -> Iterator[ColumnElement[bool]]:

@@ -96,6 +96,23 @@ def test_pages_of_other_kinds_do_not_count(
     assert by(database, "source") == {}
 
 
+def test_proof_says_how_many_mentions_are_on_pages_that_do_not_count(
+    database: Database, save: Callable[..., None]
+) -> None:
+    save("a", mentions=[body("Siemens")])
+    save("b", kind="front", mentions=[headline("Siemens"), body("Siemens")], published=moment(-1))
+    save("c", kind="other", mentions=[body("Bosch")])
+    save("d", kind="other", mentions=[body("Siemens")], published=moment(-9))
+
+    def left_out(**scope: Any) -> list[tuple[str, int, int | None]]:
+        found = queries.proof(database, company="Siemens", scope=Scope(**scope))
+        return [(one.reason, one.articles, one.mentions) for one in found.left_out]
+
+    assert left_out() == [("kind", 2, 3)]
+    assert left_out(since=day(-2), zone="Asia/Kolkata") == [("kind", 1, 2)]
+    assert left_out(since=day(0)) == []
+
+
 @pytest.mark.parametrize("kind", COUNTED_KINDS)
 def test_all_kinds_of_articles_count(
     database: Database, save: Callable[..., None], kind: Kind
