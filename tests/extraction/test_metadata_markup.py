@@ -366,6 +366,18 @@ def test_byline_without_a_person_names_its_desk(beside: str, wanted: tuple[str, 
     assert read(beside).authors == wanted
 
 
+def test_author_is_read_from_the_text_of_a_page_without_a_date() -> None:
+    assert read(PROSE + "<p>Written by <b>Jane Doe</b></p>").authors == ("Jane Doe",)
+
+
+def test_word_within_an_address_does_not_make_a_name_a_phrase() -> None:
+    beside = "<p>Jane Doe</p><time>2026-11-03</time>" + PROSE
+    assert read(beside + "<p>Write to jane.doe@pier.example or /jane-doe</p>").authors == (
+        "Jane Doe",
+    )
+    assert read(beside + "<p>They call her jane.</p>").authors == ()
+
+
 def test_field_that_names_more_authors_completes_the_first() -> None:
     fields = (
         '<script type="application/ld+json">'

@@ -209,7 +209,7 @@ SHOWN = f"<p>{HEADLINE}</p><p>The town was glad.</p>"
         (f"<title>&lt;b&gt;Harbour&lt;/b&gt;&lt;br&gt;{HEADLINE[8:]}</title>", ""),
     ],
 )
-def test_headline_is_told_from_slogans_sections_dates_and_tags(head: str, body: str) -> None:
+def test_headline_is_distinguished_from_slogans_and_sections(head: str, body: str) -> None:
     assert title_of(head + body) == HEADLINE
 
 

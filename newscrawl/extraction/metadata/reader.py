@@ -100,7 +100,7 @@ def read_metadata(
     dates = publication_dates(signals, now or datetime.now(UTC))
     return Metadata(
         title=signals.title,
-        authors=_authors(signals, has_date=dates.published is not None),
+        authors=_authors(signals),
         published=dates.published,
         modified=dates.modified,
         language=signals.language,
@@ -153,7 +153,7 @@ def _is_paywalled(signals: PageSignals) -> bool | None:
     return _TIER.get(tier.lower()) if tier else None
 
 
-def _authors(signals: PageSignals, *, has_date: bool) -> tuple[str, ...]:
+def _authors(signals: PageSignals) -> tuple[str, ...]:
     """Return the authors' names, once each.
 
     A field that names only the site itself gives way to persons whom the page shows.
@@ -186,7 +186,7 @@ def _authors(signals: PageSignals, *, has_date: bool) -> tuple[str, ...]:
         (shown if len(shown) <= MAX_MARKED_PERSONS else ())
         or names.accounts(beside)
         or names.accounts(marked)
-        or (_find_in_text(signals) if has_date else ())
+        or _find_in_text(signals)
         or names.marked_desks(beside)
         or names.signed_desk(signals.surroundings.byline() or "")
     )

@@ -33,6 +33,7 @@ _BIOGRAPHY: Final = tuple(f" {verb} " for verb in words("bylines", "biography"))
 # Labels are searched for without their first letter, which may be a capital one.
 _SOUGHT: Final = AhoCorasick((*_BIOGRAPHY, *(label[1:] for label in sorted(_WRITTEN))))
 _DASHES: Final = " \t\xa0–—-"
+_WORD_ENDS: Final = re.compile(r"[\s,;:!?)’']|\.\s|$")
 _MARKS: Final = " \t\n|·•–—-,/"
 _MINUTES: Final = any_of(words("bylines", "minutes"))
 _READING_TIME: Final = re.compile(rf"\d+\W?(?:{_MINUTES})(?!\w)", re.IGNORECASE)
@@ -152,10 +153,11 @@ def _is_phrase(name: str, title_words: frozenset[str], text: str) -> bool:
 
 
 def _holds_word(text: str, word: str) -> bool:
+    """Return whether a word stands in a sentence of a text, not only in an address or a name."""
     at = text.find(word, 0, MAX_SCANNED)
     while at >= 0:
         end = at + len(word)
-        if not (text[at - 1 : at].isalnum() or text[end : end + 1].isalnum()):
+        if text[at - 1 : at].isspace() and _WORD_ENDS.match(text, end):
             return True
         at = text.find(word, end, MAX_SCANNED)
     return False
