@@ -183,15 +183,20 @@ def _plain(compiled: CompiledRegistry) -> Iterator[Any]:
         (spelling, [forms.setdefault(form, len(forms)) for form in found])
         for spelling, found in compiled.forms.items()
     ]
+    facts: dict[tuple[tuple[str, str], ...], int] = {}
     rows = (
-        [_row(company) for company in compiled.companies],
+        [_row(company, facts) for company in compiled.companies],
         [
             [form.company, form.source or form.text, sorted(form.ambiguous), form.stem]
             for form in forms
         ],
     )
     groups = {name: list(members) for name, members in compiled.groups.items()}
-    yield {"groups": groups, "rows": [len(part) for part in (*rows, spelled)]}
+    yield {
+        "groups": groups,
+        "facts": [dict(one) for one in facts],
+        "rows": [len(part) for part in (*rows, spelled)],
+    }
     for part in rows:
         yield from (part[start : start + _ROWS] for start in range(0, len(part), _ROWS))
     for start in range(0, len(spelled), _ROWS):
@@ -200,10 +205,12 @@ def _plain(compiled: CompiledRegistry) -> Iterator[Any]:
         yield ["\n".join(texts), [n[0] if len(n) == 1 else n for n in numbers]]
 
 
-def _row(company: Company) -> dict[str, Any]:
-    """Return the fields of a company that are not empty."""
+def _row(company: Company, facts: dict[tuple[tuple[str, str], ...], int]) -> dict[str, Any]:
+    """Return the fields of a company that are not empty; of its facts their number, as thousands of
+    companies have the same, such as country and sector."""
     row = {field.name: getattr(company, field.name) for field in fields(company)}
-    return {key: value for key, value in row.items() if value} | {"facts": dict(company.facts)}
+    number = facts.setdefault(tuple(company.facts.items()), len(facts))
+    return {key: value for key, value in row.items() if value} | {"facts": number}
 
 
 def _parse_lines(lines: Iterator[Any]) -> CompiledRegistry:
@@ -211,8 +218,8 @@ def _parse_lines(lines: Iterator[Any]) -> CompiledRegistry:
     companies, forms = (
         chain.from_iterable(islice(lines, -(-count // _ROWS))) for count in head["rows"][:2]
     )
-    shared: dict[tuple[tuple[str, str], ...], Mapping[str, str]] = {}
-    known = tuple(_company(row, shared) for row in companies)
+    facts = [MappingProxyType(one) for one in head["facts"]]
+    known = tuple(_company(row, facts) for row in companies)
     # Most spellings mean one form, and share its tuple.
     alone = [(form,) for form in _forms_of_rows(forms, len(known))]
     by_spelling = {
@@ -234,13 +241,9 @@ def _forms_of_rows(rows: Iterable[Any], companies: int) -> Iterator[Form]:
         yield _stem(form, text) if stem else form
 
 
-def _company(
-    row: dict[str, Any], shared: dict[tuple[tuple[str, str], ...], Mapping[str, str]]
-) -> Company:
+def _company(row: dict[str, Any], facts: Sequence[Mapping[str, str]]) -> Company:
     for key, value in row.items():
         if isinstance(value, list):
             row[key] = tuple(value)
-    # Thousands of companies have the same facts, such as country and sector.
-    facts = tuple(row["facts"].items())
-    row["facts"] = shared.get(facts) or shared.setdefault(facts, MappingProxyType(row["facts"]))
+    row["facts"] = facts[row["facts"]]
     return Company(**row)
