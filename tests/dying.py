@@ -15,6 +15,7 @@ from scrapy.exceptions import DontCloseSpider
 from newscrawl.crawl.extraction_pool import MAX_MEGABYTES
 from newscrawl.crawl.listings import ListingProcess
 from newscrawl.items import Document, Page
+from newscrawl.mentions import Companies
 from newscrawl.reading import PageReader
 from newscrawl.workers import Limits
 from pipelines.extraction import ExtractionPipeline
@@ -25,6 +26,13 @@ def square_or_die(number: int) -> int:
     if number == 7:
         os._exit(1)
     return number * number
+
+
+def find_or_die(companies: Companies, text: str) -> list[str]:
+    """Return the companies in a text; "the end" ends the process."""
+    if text == "the end":
+        os._exit(1)
+    return [mention.company for mention in companies.find(text)]
 
 
 class MortalReader(PageReader):

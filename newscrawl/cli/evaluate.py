@@ -1,7 +1,8 @@
 """newscrawl evaluate: text, mentions, metadata and kinds against what people labelled."""
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -15,6 +16,7 @@ from newscrawl.cli.arguments import (
     FormatOption,
     LangsOption,
     SetsOption,
+    companies_file,
     companies_from,
     corpus_from,
     match_one,
@@ -30,7 +32,12 @@ if TYPE_CHECKING:
     from newscrawl.training.corpus import Corpus
     from newscrawl.training.evaluation import Grouping, Mean, PageScore
     from newscrawl.training.mention_calibration import Calibration
-    from newscrawl.training.mention_score import ArticleLabels, JudgedText, LabelledText
+    from newscrawl.training.mention_score import (
+        ArticleLabels,
+        CompanyPool,
+        JudgedText,
+        LabelledText,
+    )
     from newscrawl.training.metadata_score import Score
     from newscrawl.training.metrics import Overlap
 
@@ -144,9 +151,8 @@ def evaluate(
         refuse_options(context, ("worst",), f"is not for {what}")
     sealed = options.sealed
     if what == "mentions":
-        refuse_options(context, ("sets", "cluster"), "is not for mentions")
-        news = corpus_from(options.corpus) if options.corpus or sealed else None
-        evaluate_mentions(options.langs or (), form, (news, cases), sealed=sealed, worst=worst)
+        refuse_options(context, ("sets",), "is not for mentions")
+        _evaluate_mentions(options, cases, worst, form)
         return
     refuse_options(context, ("cases",), f"is not for {what}")
     if text.unseen:
@@ -370,7 +376,30 @@ _BIN_TITLE = "scores of mentions and the share that is right"
 _FIGURES = (("precision", "precision"), ("recall", "recall"), ("f1", "F1"))
 
 
+def _evaluate_mentions(options: _PageOptions, cases: Path | None, worst: int, form: Format) -> None:
+    sealed = options.sealed
+    news = corpus_from(options.corpus) if options.corpus or sealed else None
+    with _company_pool(options.cluster) as companies:
+        evaluate_mentions(
+            companies, options.langs or (), form, (news, cases), sealed=sealed, worst=worst
+        )
+
+
+@contextmanager
+def _company_pool(cluster: str | None) -> "Iterator[Companies | CompanyPool]":
+    """Yield the companies, which are searched on a cluster or, as that takes seconds, here."""
+    from newscrawl.training.mention_score import CompanyPool
+
+    with open_workers(None, cluster) as workers:
+        companies = companies_from(None)
+        if isinstance(workers, int):
+            yield companies
+        else:
+            yield CompanyPool(companies, companies_file(None), workers)
+
+
 def evaluate_mentions(
+    companies: "Companies | CompanyPool",
     langs: Sequence[str],
     form: Format,
     data: "tuple[Corpus | None, Path | None]",
@@ -392,7 +421,6 @@ def evaluate_mentions(
     own = [text for text in own if not wanted or text.language in wanted]
     part = SEALED if sealed else DEVELOPMENT
     labels = [one for one in labels if one.part == part and (not wanted or one.language in wanted)]
-    companies = companies_from(None)
     kinds = {"written": _written_rows(companies, texts)}
     if cases:
         kinds["cases"] = _written_rows(companies, own)
@@ -411,7 +439,7 @@ def evaluate_mentions(
 
 
 def _calibration(
-    companies: "Companies",
+    companies: "Companies | CompanyPool",
     corpus: "Corpus | None",
     own: "Sequence[LabelledText]",
     *,
@@ -456,7 +484,9 @@ def _bin_rows(calibration: "Calibration") -> list[Row]:
     ]
 
 
-def _written_rows(companies: "Companies", texts: "Sequence[LabelledText]") -> list[Row]:
+def _written_rows(
+    companies: "Companies | CompanyPool", texts: "Sequence[LabelledText]"
+) -> list[Row]:
     from newscrawl.training.mention_score import score_mentions
 
     scores = [(score.group, score) for score in score_mentions(companies, texts)]
@@ -470,7 +500,7 @@ def _written_rows(companies: "Companies", texts: "Sequence[LabelledText]") -> li
 
 
 def _judge_texts(
-    companies: "Companies", labels: "Iterable[ArticleLabels]", corpus: "Corpus"
+    companies: "Companies | CompanyPool", labels: "Iterable[ArticleLabels]", corpus: "Corpus"
 ) -> "list[JudgedText]":
     from newscrawl.training.mention_score import join_texts, judge
 

@@ -25,10 +25,12 @@ from newscrawl.mentions import Companies
 from newscrawl.mentions.score import Evidence, ScoreModel, load_model
 from newscrawl.training.corpus import DEVELOPMENT, SEALED, Corpus
 from newscrawl.training.mention_score import (
+    CompanyPool,
     LabelledText,
     LabelsError,
     RealText,
     join_texts,
+    map_texts,
     read_labelled,
     read_labels,
 )
@@ -80,38 +82,48 @@ class Calibration:
     bins: tuple[Bin, ...]
 
 
-def judged_cases(companies: Companies, texts: Iterable[LabelledText]) -> Iterator[JudgedMention]:
-    """Yield all mentions found in texts whose mentions are all labelled."""
-    for text in texts:
-        left = Counter(text.mentions)
-        for mention, evidence in companies.find_with_evidence(
-            text.text, title=text.title, language=text.language or None, source=text.source or None
-        ):
-            pair = mention.company, mention.surface
-            is_right = left[pair] > 0
-            left[pair] -= is_right
-            yield JudgedMention(
-                evidence=evidence, is_right=is_right, site=text.source or f"case {text.id}"
-            )
+def judged_case(companies: Companies, text: LabelledText) -> list[JudgedMention]:
+    """Return all mentions found in a text whose mentions are all labelled."""
+    left, judged = Counter(text.mentions), []
+    for mention, evidence in companies.find_with_evidence(
+        text.text, title=text.title, language=text.language or None, source=text.source or None
+    ):
+        pair = mention.company, mention.surface
+        is_right = left[pair] > 0
+        left[pair] -= is_right
+        site = text.source or f"case {text.id}"
+        judged.append(JudgedMention(evidence=evidence, is_right=is_right, site=site))
+    return judged
 
 
-def judged_texts(companies: Companies, texts: Iterable[RealText]) -> Iterator[JudgedMention]:
-    """Yield the first mention of each company in real texts, without those in doubt."""
-    for text in texts:
-        labels = text.labels
-        skipped = {one.company for one in labels.in_doubt} - labels.companies
-        for mention, evidence in companies.find_with_evidence(
-            text.text, title=text.title, language=labels.language, source=text.source
-        ):
-            if mention.company not in skipped:
-                skipped.add(mention.company)
-                is_right = mention.company in labels.companies
-                yield JudgedMention(evidence=evidence, is_right=is_right, site=labels.site)
+def judged_text(companies: Companies, text: RealText) -> list[JudgedMention]:
+    """Return the first mention of each company in a real text, without those in doubt."""
+    labels, judged = text.labels, []
+    skipped = {one.company for one in labels.in_doubt} - labels.companies
+    for mention, evidence in companies.find_with_evidence(
+        text.text, title=text.title, language=labels.language, source=text.source
+    ):
+        if mention.company not in skipped:
+            skipped.add(mention.company)
+            is_right = mention.company in labels.companies
+            judged.append(JudgedMention(evidence=evidence, is_right=is_right, site=labels.site))
+    return judged
 
 
-def judged_pairs(companies: Companies, corpus: Corpus) -> Iterator[JudgedMention]:
-    """Yield the mentions of data/mentions_judged.jsonl in texts of the corpus that have not changed
-    since."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PartlyJudged:
+    """A text of which some mentions were judged: section, start and company, and the judgement."""
+
+    title: str
+    text: str
+    language: str
+    source: str
+    site: str
+    judged: dict[tuple[str, int, str], bool]
+
+
+def _partly_judged(corpus: Corpus) -> Iterator[_PartlyJudged]:
+    """Yield those texts of data/mentions_judged.jsonl in the corpus that have not changed since."""
     pages = {(page.set, page.id): page for page in corpus}
     for row in _read_judged():
         page = pages.get((row["set"], row["page"]))
@@ -119,16 +131,25 @@ def judged_pairs(companies: Companies, corpus: Corpus) -> Iterator[JudgedMention
             continue
         if hashlib.sha256(page.text.encode()).hexdigest() != row["sha256"]:
             continue
-        judged = dict(_judged_places(row))
-        for mention, evidence in companies.find_with_evidence(
-            page.text,
+        yield _PartlyJudged(
             title=page.title or "",
+            text=page.text,
             language=row["language"],
             source=page.url or page.site,
-        ):
-            is_right = judged.get((mention.section, mention.start, mention.company))
-            if is_right is not None:
-                yield JudgedMention(evidence=evidence, is_right=is_right, site=row["site"])
+            site=row["site"],
+            judged=dict(_judged_places(row)),
+        )
+
+
+def _judged_pairs(companies: Companies, text: _PartlyJudged) -> list[JudgedMention]:
+    judged = []
+    for mention, evidence in companies.find_with_evidence(
+        text.text, title=text.title, language=text.language, source=text.source
+    ):
+        is_right = text.judged.get((mention.section, mention.start, mention.company))
+        if is_right is not None:
+            judged.append(JudgedMention(evidence=evidence, is_right=is_right, site=text.site))
+    return judged
 
 
 def _read_judged() -> Iterator[Mapping[str, Any]]:
@@ -147,23 +168,24 @@ def _judged_places(row: Mapping[str, Any]) -> Iterator[tuple[tuple[str, int, str
 
 
 def judged_mentions(
-    companies: Companies, corpus: Corpus | None, own: Iterable[LabelledText]
+    companies: Companies | CompanyPool, corpus: Corpus | None, own: Iterable[LabelledText]
 ) -> list[JudgedMention]:
     """Return the judged mentions of the bundled and one's own cases, and of a corpus's news."""
-    judged = [*judged_cases(companies, read_labelled()), *judged_cases(companies, own)]
+    judged = map_texts(companies, judged_case, [*read_labelled(), *own])
     if corpus is not None:
-        judged += judged_texts(companies, _real_texts(corpus, DEVELOPMENT))
-        judged += judged_pairs(companies, corpus)
-    return judged
+        judged += map_texts(companies, judged_text, _real_texts(corpus, DEVELOPMENT))
+        judged += map_texts(companies, _judged_pairs, _partly_judged(corpus))
+    return [mention for of_text in judged for mention in of_text]
 
 
 def _real_texts(corpus: Corpus, part: str) -> list[RealText]:
     return join_texts([one for one in read_labels() if one.part == part], corpus)[0]
 
 
-def score_sealed(companies: Companies, corpus: Corpus) -> "Calibration | None":
+def score_sealed(companies: Companies | CompanyPool, corpus: Corpus) -> "Calibration | None":
     """Return how well the bundled model fits the sealed texts of a corpus; None without any."""
-    judged = list(judged_texts(companies, _real_texts(corpus, SEALED)))
+    texts = map_texts(companies, judged_text, _real_texts(corpus, SEALED))
+    judged = [mention for of_text in texts for mention in of_text]
     return calibration_of(load_model(), judged) if judged else None
 
 

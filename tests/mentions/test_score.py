@@ -6,11 +6,14 @@ import pytest
 
 from newscrawl.mentions import load_companies
 from newscrawl.training.mention_score import (
+    CompanyPool,
     LabelsError,
+    map_texts,
     mistakes,
     read_labelled,
     score_mentions,
 )
+from tests.dying import find_or_die
 
 
 @pytest.fixture(scope="module")
@@ -87,3 +90,13 @@ def test_invalid_label_is_named_with_its_line(tmp_path):
     file.write_text('{"id": "1"}\n', encoding="utf-8")
     with pytest.raises(LabelsError, match="line 1"):
         read_labelled(file)
+
+
+def test_text_that_crashes_its_process_is_an_error_and_others_are_found_in_order(companies):
+    texts = [f"Siemens and Nokia met, {number}." for number in range(45)]
+    pool = CompanyPool(companies, None, 2)
+    expected = map_texts(companies, find_or_die, texts)
+    assert expected[0] == ["Siemens", "Nokia"]
+    assert map_texts(pool, find_or_die, texts) == expected
+    with pytest.raises(LabelsError, match="crashes the process that reads it"):
+        map_texts(pool, find_or_die, [*texts, "the end"])

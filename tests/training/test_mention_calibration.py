@@ -11,7 +11,7 @@ from newscrawl.training.mention_calibration import (
     JudgedMention,
     cross_validate,
     fit_score,
-    judged_cases,
+    judged_case,
     write_model,
 )
 from newscrawl.training.mention_score import LabelledText, LabelsError
@@ -60,7 +60,7 @@ def test_mentions_beyond_the_labels_are_wrong() -> None:
     text = LabelledText(
         id="1", part="p", language="en", text="Siemens and Bosch.", mentions=(("Bosch", "Bosch"),)
     )
-    found = list(judged_cases(companies, [text]))
+    found = judged_case(companies, text)
     assert [one.is_right for one in found] == [False, True]
     assert {"rule=name", "companies=some", "mentions=one"} <= set(found[0].evidence)
 
