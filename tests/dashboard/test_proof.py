@@ -211,6 +211,8 @@ def test_small_parts_of_a_chart_have_a_proof(site: Site) -> None:
     )
     assert part.number == whole.number - paper.number > 0
     assert {one.article.source for one in part.articles} & {"harbour-courier"} == set()
+    assert len(part.coverage) == len(whole.coverage) - 1
+    assert {one.source for one in part.coverage} & {"harbour-courier"} == set()
 
 
 def test_proof_is_a_page_with_its_sentences(site: Site) -> None:

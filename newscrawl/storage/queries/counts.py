@@ -1,12 +1,12 @@
 """Counts of mentions, each beside how complete it is; and companies compared with each other."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
-from typing import cast
+from typing import Any, cast
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session, aliased
 
 from newscrawl.storage import models
@@ -52,6 +52,7 @@ from newscrawl.storage.scope import (
     Scope,
     bounds_of,
     last_day,
+    minutes_of,
     zone_of,
 )
 
@@ -530,6 +531,16 @@ def _hits_of_catalog(
     return hits
 
 
+def _same_minutes(table: Any, scope: Scope) -> Iterator[ColumnElement[bool]]:
+    """Yield the conditions for the minutes of a scope, by which PostgreSQL reads a part of a table
+    that is joined to one within the scope."""
+    since, until = minutes_of(scope)
+    if since is not None:
+        yield table.minute >= since
+    if until is not None:
+        yield table.minute < until
+
+
 def _counted_beside(
     session: Session, rollup: RollupTable, asked: Sequence[CompanyDays], scope: Scope
 ) -> list[tuple[str, int, int]]:
@@ -542,6 +553,7 @@ def _counted_beside(
         rollup.select(counted.label("other"), table.article_id, table.story_id)
         .join(other, other.article_id == table.article_id)
         .where(counts_on(other.company_id, other, asked, negated=True))
+        .where(*_same_minutes(other, scope))
         .subquery()
         .c
     )

@@ -215,7 +215,7 @@ def proof(  # noqa: PLR0913 - one for each part of a number
             total=total,
             articles=articles,
             left_out=tuple(_left_out(session, asked)),
-            coverage=_coverage(session, scope),
+            coverage=_coverage(session, asked),
             methods=_methods(session, [one.article.number for one in articles]),
             versions=versions,
         )
@@ -617,10 +617,15 @@ def _in_groups(asked: _ProofTarget) -> ColumnElement[bool]:
 # --- The sources ---
 
 
-def _coverage(session: Session, scope: Scope) -> tuple[SourceRead, ...]:
-    names = dict(session.execute(select(Source.slug, Source.name)).all())
+def _coverage(session: Session, asked: _ProofTarget) -> tuple[SourceRead, ...]:
+    """Return how the sources were read, without those that the number leaves out; a source may be
+    written in several languages."""
+    query = select(Source.slug, Source.name)
+    if asked.without and asked.split != "language":
+        query = query.where(not_(_in_groups(asked)))
+    names = dict(session.execute(query).all())
     return tuple(
-        SourceRead(source=slug, name=names.get(slug, slug), completeness=known)
-        for slug, known in completeness_by(session, "source", scope).items()
-        if slug != UNKNOWN
+        SourceRead(source=slug, name=names[slug], completeness=known)
+        for slug, known in completeness_by(session, "source", asked.scope).items()
+        if slug in names
     )
