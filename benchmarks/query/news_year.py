@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -49,9 +50,10 @@ def sources() -> list[NewsSource]:
     ]
 
 
-def companies() -> list[str]:
+@cache
+def companies() -> tuple[str, ...]:
     """Return all companies, the most frequent first."""
-    return [f"{word(number + 5_000).capitalize()} AG" for number in range(COMPANIES)]
+    return tuple(f"{word(number + 5_000).capitalize()} AG" for number in range(COMPANIES))
 
 
 class NewsYear:

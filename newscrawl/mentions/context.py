@@ -77,18 +77,24 @@ class ContextFinder:
     company may have the same one in doubt."""
 
     def __init__(self, companies: Sequence[Company], words: Vocabulary) -> None:
-        owners: dict[_Pattern, dict[int, int]] = defaultdict(dict)
-        for index, company in enumerate(companies):
-            if company.context:
-                for word, weight, languages in _weight_words(company.context, words):
-                    for pattern in _patterns(word, languages):
-                        owners[pattern][index] = weight
-        self._patterns = list(owners)
-        self._owners = list(owners.values())
+        numbers: dict[_Pattern, int] = {}
+        owners: dict[int, dict[int, int]] = defaultdict(dict)
         self._of: dict[int, set[int]] = defaultdict(set)
-        for number, owned in enumerate(self._owners):
-            for index in owned:
-                self._of[index].add(number)
+        # Most companies name the same few topics, of thousands of words.
+        weighted: dict[str, dict[int, int]] = {}
+        for index, company in enumerate(companies):
+            for entry in company.context:
+                if entry not in weighted:
+                    weighted[entry] = {
+                        numbers.setdefault(pattern, len(numbers)): weight
+                        for word, weight, languages in _weight_words(entry, words)
+                        for pattern in _patterns(word, languages)
+                    }
+                for number, weight in weighted[entry].items():
+                    owners[number][index] = weight
+                self._of[index].update(weighted[entry])
+        self._patterns = list(numbers)
+        self._owners = [owners[number] for number in range(len(numbers))]
         literals = [pattern.literal for pattern in self._patterns]
         self._longest = max(map(len, literals), default=0)
         self._automaton = AhoCorasick(literals, store_patterns=False)
@@ -147,16 +153,14 @@ def _is_spaced(letter: str) -> bool:
     return letter.isalnum() and ord(letter) < 0x2E80
 
 
-def _weight_words(
-    context: Iterable[str], words: Vocabulary
-) -> Iterable[tuple[str, int, frozenset[str]]]:
-    """Yield context words with their weight (those with a capital weigh double) and languages."""
-    for word in context:
-        if word.startswith("@"):
-            for topical, languages in words.topics[word[1:]]:
-                yield topical, 1, languages
-        else:
-            yield word, NAME_WEIGHT if _has_capital(word) else 1, frozenset()
+def _weight_words(entry: str, words: Vocabulary) -> Iterable[tuple[str, int, frozenset[str]]]:
+    """Yield a context word, or those of a topic, with their weight (one with a capital weighs
+    double) and languages."""
+    if entry.startswith("@"):
+        for topical, languages in words.topics[entry[1:]]:
+            yield topical, 1, languages
+    else:
+        yield entry, NAME_WEIGHT if _has_capital(entry) else 1, frozenset()
 
 
 def _has_capital(word: str) -> bool:
