@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from shutil import copyfile
 from tempfile import TemporaryDirectory
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import hypothesis
@@ -74,10 +75,10 @@ def postgres_server() -> Iterator[str]:
 
 
 @contextmanager
-def _postgres_database(server: str) -> Iterator[str]:
+def _postgres_database(server: str, template: str = "template1") -> Iterator[str]:
     name = f"test_{uuid4().hex}"
     with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
         yield server.replace("/postgres?", f"/{name}?")
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
@@ -90,10 +91,17 @@ def postgres_url(postgres_server: str) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def postgres_tables(postgres_server: str) -> Iterator[str]:
-    """The URL of a PostgreSQL database with today's tables; tests that fill them empty them."""
+def postgres_template(postgres_server: str) -> Iterator[str]:
+    """The name of a PostgreSQL database with today's tables, to be copied."""
     with _postgres_database(postgres_server) as url:
         upgrade_database(url)
+        yield urlsplit(url).path[1:]
+
+
+@pytest.fixture(scope="session")
+def postgres_tables(postgres_server: str, postgres_template: str) -> Iterator[str]:
+    """The URL of a PostgreSQL database with today's tables; tests that fill them empty them."""
+    with _postgres_database(postgres_server, postgres_template) as url:
         yield url
 
 
@@ -143,6 +151,20 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Databas
         yield opened
     # To make a database takes half a second, to empty one a hundredth of it.
     empty(url)
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def module_database(request: pytest.FixtureRequest) -> Iterator[Database]:
+    """A database with today's tables that the tests of a module fill once and only read, on each of
+    the two kinds in turn."""
+    if request.param == "sqlite":
+        with request.getfixturevalue("new_sqlite")() as opened:
+            yield opened
+        return
+    server = request.getfixturevalue("postgres_server")
+    template = request.getfixturevalue("postgres_template")
+    with _postgres_database(server, template) as url, open_database(url) as opened:
+        yield opened
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from newscrawl.storage import Database, open_database
 from newscrawl.storage.company_alerts import CompanyAlert, record_alerts, watch_company
 from newscrawl.storage.recipients import Recipient, SentNotice, add_recipient, record_sent
 from tests.newsroom import News, fill
-from tests.worlds import document, register, save_document
+from tests.worlds import bundled_companies, document, register, save_document
 
 # What a hostile site would write into whatever it can.
 SCRIPT = "<script>window.hacked = 1</script>"
@@ -219,7 +219,7 @@ def add_hostile(database: Database) -> None:
 
 def matched(article: Article, moment: datetime, *, source: str = "harbour-courier") -> Document:
     """The article with its mentions, as fetched at the moment."""
-    mentions: list[Mention] = load_companies().find(
+    mentions: list[Mention] = bundled_companies().find(
         article.text, title=article.title or "", language=article.language
     )
     page = Page(url=article.url or "", source=source, html=b"", fetched_at=moment)

@@ -12,9 +12,9 @@ from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 
 from newscrawl.items import Access, Article, Document, Page
-from newscrawl.mentions import Companies, load_companies
+from newscrawl.mentions import Companies
 from newscrawl.storage import Database
-from tests.worlds import save_documents
+from tests.worlds import bundled_companies, save_documents
 
 PAPERS = (
     ("harbour-courier", "Harbour Courier", "gb", "en", 5),
@@ -44,7 +44,7 @@ def fill(database: Database, news: News) -> None:
 
     The Northern Ledger prints what the Harbour Courier wrote, now and then.
     """
-    companies = load_companies()
+    companies = bundled_companies()
     leads: dict[date, Document] = {}
     for paper in PAPERS:
         slug, name, country, language, _ = paper

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta
+from functools import cache
 
 import psycopg
 
 from newscrawl.items import Access, Article, Document, Kind, Mention, Page
+from newscrawl.mentions import Companies, load_companies
 from newscrawl.storage import Database, SaveResult, UnstorableDocument
 from newscrawl.storage.articles import stored_urls
 from newscrawl.storage.batch import FinishedPage, write_batch
@@ -13,6 +15,12 @@ from newscrawl.storage.models import Base
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 LONG = "The council met on Tuesday to talk about the new bridge across the river. " * 5
+
+
+@cache
+def bundled_companies() -> Companies:
+    """Return the registry, read once: it gathers its context words at the first doubtful name."""
+    return load_companies()
 
 
 def document(

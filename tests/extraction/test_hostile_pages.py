@@ -22,12 +22,12 @@ from newscrawl.extraction.limits import (
     within_limits,
 )
 from newscrawl.extraction.methods import METHODS
-from newscrawl.mentions import load_companies
 from newscrawl.mentions.matcher import MAX_CANDIDATES
 from newscrawl.text import MAX_MARKS, stream_safe
 from tests.fuzz import pages as fuzz
 from tests.fuzz.tricks import ARTICLE, TRICKS
 from tests.site.faults import story
+from tests.worlds import bundled_companies
 
 # NEWSCRAWL_FUZZ=50000 for a long run; 20 a second.
 FUZZ = int(os.environ.get("NEWSCRAWL_FUZZ") or 200)
@@ -205,7 +205,7 @@ def test_endless_character_reference_does_not_stop_extraction(method: str) -> No
 
 
 def test_mentions_in_a_text_of_names_only_are_limited() -> None:
-    found = load_companies().find("Siemens " * (MAX_CANDIDATES + 100), language="en")
+    found = bundled_companies().find("Siemens " * (MAX_CANDIDATES + 100), language="en")
     assert len(found) == MAX_CANDIDATES
     assert found[0].start == 0
 
@@ -213,7 +213,7 @@ def test_mentions_in_a_text_of_names_only_are_limited() -> None:
 def test_long_word_beside_homoglyphs_takes_linear_time() -> None:
     """A word of mixed scripts has all others looked at; a long one took seconds."""
     before = time.process_time()
-    (mention,) = load_companies().find("x" * 300_000 + " Siemеns")  # with a Cyrillic letter
+    (mention,) = bundled_companies().find("x" * 300_000 + " Siemеns")  # with a Cyrillic letter
     assert mention.company == "Siemens"
     assert time.process_time() - before < 30
 
@@ -223,7 +223,7 @@ def test_combining_marks_are_limited_and_offsets_stay() -> None:
     safe = stream_safe(text)
     assert len(safe) == len(text)
     assert safe[1 : 1 + MAX_MARKS] == text[1 : 1 + MAX_MARKS]
-    (mention,) = load_companies().find(text)
+    (mention,) = bundled_companies().find(text)
     assert text[mention.start : mention.end] == "Siemens"
 
 
@@ -234,7 +234,7 @@ def test_usual_texts_are_stream_safe() -> None:
 
 def test_only_nearby_context_counts() -> None:
     def rules(text: str) -> set[str]:
-        return {mention.rule for mention in load_companies().find(text, language="en")}
+        return {mention.rule for mention in bundled_companies().find(text, language="en")}
 
     assert "context" in rules("They like Apple. The iPhone sold well.")
     assert "context" not in rules(f"They like Apple. {'It rained on the quay. ' * 40} iPhone")

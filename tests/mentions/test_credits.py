@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 import pytest
 
 from newscrawl.items import Article, Document, Page
-from newscrawl.mentions import Companies, Company, load_companies, with_mentions
+from newscrawl.mentions import Companies, Company, with_mentions
+from tests.worlds import bundled_companies
 
 WIRE = Company(name="Thomson Wire", aliases=("Wire News",), outlets=("wire.example", "Wire News"))
 PAPER = Company(name="Daily Paper Company", outlets=("paper.example", "The Daily Paper"))
@@ -101,5 +102,5 @@ def test_matcher_receives_the_source_of_a_document():
     ],
 )
 def test_bundled_registry_has_publishers(company, source, text):
-    found = load_companies().find(text, source=source)
+    found = bundled_companies().find(text, source=source)
     assert company not in {mention.company for mention in found}

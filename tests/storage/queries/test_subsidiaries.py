@@ -1,15 +1,14 @@
 """Counts of companies with their subsidiaries, and of groups, on SQLite and on PostgreSQL."""
 
-from collections.abc import Iterator
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
 import pytest
 
 from newscrawl.items import CompanyStructure, Mention, Section
-from newscrawl.storage import Database, open_database, queries
+from newscrawl.storage import Database, queries
 from newscrawl.storage.queries import Hits, Scope
 from tests.worlds import body, day, document, moment, register, save_document
 
@@ -75,12 +74,44 @@ def fill(
 OWNERS = {"Google": "Alphabet", "YouTube": "Alphabet", "Instagram": "Meta", "WhatsApp": "Meta"}
 
 
-@pytest.fixture
-def owners(tmp_path: Path) -> Iterator[Database]:
-    """The same articles, as if subsidiaries had been found under the names of their owners."""
-    with open_database(f"sqlite:///{tmp_path}/owners.sqlite", create=True) as opened:
+_NAMES = ("Alphabet", "Meta", "Siemens")
+
+
+@pytest.fixture(scope="module")
+def stored(module_database: Database) -> Database:
+    """The articles under the companies' own names, on each of the two kinds of databases."""
+    fill(module_database, {})
+    return module_database
+
+
+@pytest.fixture(scope="module")
+def owners(new_sqlite: Callable[[], Database]) -> Iterator["Answers"]:
+    """Answers of the same articles, as if subsidiaries had been found under their owners' names."""
+    with new_sqlite() as opened:
         fill(opened, OWNERS)
-        yield opened
+        yield Answers(opened)
+
+
+@pytest.fixture(scope="module")
+def owners_of_the_day(new_sqlite: Callable[[], Database]) -> Iterator["Answers"]:
+    """The same for companies that changed hands."""
+    with new_sqlite() as opened:
+        fill(opened, OWNERS, {"Instagram": (-1, 5), "YouTube": (-4, 2)})
+        yield Answers(opened)
+
+
+@dataclass
+class Answers:
+    """The answers of a database that stays as it is, each asked for once."""
+
+    database: Database
+    known: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def of(self, narrowed: dict[str, Any]) -> dict[str, Any]:
+        key = str(narrowed)
+        if key not in self.known:
+            self.known[key] = answers(self.database, replace(ALONE, **narrowed), _NAMES)
+        return self.known[key]
 
 
 def answers(database: Database, scope: Scope, names: tuple[str, ...]) -> dict[str, Any]:
@@ -119,27 +150,19 @@ def answers(database: Database, scope: Scope, names: tuple[str, ...]) -> dict[st
 
 @pytest.mark.parametrize("narrowed", SCOPES)
 def test_subsidiaries_count_as_if_their_owner_was_mentioned(
-    database: Database, owners: Database, narrowed: dict[str, Any]
+    stored: Database, owners: Answers, narrowed: dict[str, Any]
 ) -> None:
-    fill(database, {})
-    names = ("Alphabet", "Meta", "Siemens")
-    counted = answers(database, replace(TOGETHER, **narrowed), names)
-    assert counted == answers(owners, replace(ALONE, **narrowed), names)
+    counted = answers(stored, replace(TOGETHER, **narrowed), _NAMES)
+    assert counted == owners.of(narrowed)
     assert counted["ranking"]
 
 
 @pytest.mark.parametrize("narrowed", SCOPES)
 def test_subsidiaries_count_on_the_days_on_which_they_belonged_to_their_owner(
-    database: Database, tmp_path: Path, narrowed: dict[str, Any]
+    stored: Database, owners_of_the_day: Answers, narrowed: dict[str, Any]
 ) -> None:
-    fill(database, {})
-    names = ("Alphabet", "Meta", "Siemens")
-    scope = replace(TOGETHER, structure=DATED, **narrowed)
-    counted = answers(database, scope, names)
-    with open_database(f"sqlite:///{tmp_path}/dated.sqlite", create=True) as other:
-        fill(other, OWNERS, {"Instagram": (-1, 5), "YouTube": (-4, 2)})
-        wanted = answers(other, replace(ALONE, **narrowed), names)
-    assert counted == wanted
+    counted = answers(stored, replace(TOGETHER, structure=DATED, **narrowed), _NAMES)
+    assert counted == owners_of_the_day.of(narrowed)
     assert {row.company for row in counted["ranking"]} >= {"Meta", "Instagram"}
 
 
@@ -187,19 +210,18 @@ def test_article_with_two_subsidiaries_counts_once(database: Database) -> None:
 
 
 def test_group_counts_each_article_of_its_companies_once(
-    database: Database, tmp_path: Path
+    stored: Database, new_sqlite: Callable[[], Database]
 ) -> None:
-    fill(database, {})
-    with open_database(f"sqlite:///{tmp_path}/group.sqlite", create=True) as other:
+    with new_sqlite() as other:
         fill(other, dict.fromkeys(("Bosch", "Google", "YouTube"), "our competitors"))
         for by in ("day", "week", "source"):
             asked: dict[str, Any] = {"company": "our competitors", "stories": True, "scope": ALONE}
-            group = queries.mention_counts(database, by, **asked)
+            group = queries.mention_counts(stored, by, **asked)
             plain = replace(ALONE, structure=CompanyStructure())
             assert group == queries.mention_counts(other, by, **asked | {"scope": plain})
             assert any(row.hits and row.hits.articles for row in group)
     names = ["our competitors", "Siemens"]
-    shares = queries.share_of_voice(database, names, scope=ALONE)
+    shares = queries.share_of_voice(stored, names, scope=ALONE)
     assert [share.company for share in shares] == names
 
 
