@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ import pytest
 from tests.site import content
 from tests.site.crawling import PROJECT, clean_environment
 from tests.site.faults import Answer
+from tests.site.forking import Forks
 from tests.site.server import SiteServer
 
 _FILE = re.compile(
@@ -48,6 +49,7 @@ class Project:
 
     folder: Path
     site: SiteServer
+    forks: Forks | None
 
     def add(self, name: str, code: str) -> None:
         file = self.folder / name
@@ -60,17 +62,20 @@ class Project:
             self.add("harbour/settings.py", f"{name} = {value!r}")
 
     def crawl(self, *options: str) -> str:
-        """Crawl to the end; return the log."""
-        command = [sys.executable, "-m", "scrapy", "crawl", "quay", "-a", f"front={self.site.url}/"]
-        done = subprocess.run(
-            [*command, *options],
-            cwd=self.folder,
-            env=clean_environment() | {"PYTHONWARNINGS": "default"},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
+        """Crawl to the end, as a fork or as users start it; return the log."""
+        command = ["crawl", "quay", "-a", f"front={self.site.url}/", *options]
+        if self.forks:
+            done = self.forks.run(command, folder=str(self.folder))
+        else:
+            done = subprocess.run(
+                [sys.executable, "-m", "scrapy", *command],
+                cwd=self.folder,
+                env=clean_environment() | {"PYTHONWARNINGS": "default"},
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=120,
+            )
         assert done.returncode == 0, done.stderr
         assert "Traceback" not in done.stderr, done.stderr
         assert " ERROR: " not in done.stderr, done.stderr
@@ -92,12 +97,21 @@ class Project:
         return any(self.folder.glob("*.sqlite"))
 
 
+@pytest.fixture(scope="module")
+def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
+    """Starts crawls quickly, which read pages in a thread; with the registry, not the tests'."""
+    environment = clean_environment() | {"PYTHONWARNINGS": "default"}
+    environment["NEWSCRAWL_EXTRACTION_PROCESSES"] = "0"
+    with Forks(environment, tmp_path_factory.mktemp("forks") / "errors.log") as forks:
+        yield forks
+
+
 @pytest.fixture
-def project(tmp_path: Path) -> Iterator[Project]:
+def project(tmp_path: Path, forks: Forks) -> Iterator[Project]:
     with SiteServer() as site:
         links = "".join(f"<a href='{path}'>{path}</a>" for path in PATHS)
         site.routes["/"] = lambda _: Answer(body=f"<html><main>{links}</main></html>".encode())
-        project = Project(tmp_path, site)
+        project = Project(tmp_path, site, forks)
         for name, at_end, code in examples():
             if not at_end:
                 project.add(name, code)
@@ -112,7 +126,7 @@ def without_storage() -> str:
 
 
 def test_example_stores_and_exports_each_article(project: Project) -> None:
-    items = project.items()
+    items = replace(project, forks=None).items()
     assert len(items) == len(PATHS) > 5
     stored = project.rows("SELECT url, title, text, run_id FROM articles")
     assert {(i["canonical_url"], i["title"], i["text"], i["run"]) for i in items} == set(stored)

@@ -12,6 +12,7 @@ import pytest
 from tests.site.crawling import HASTE, PROJECT, crawl_environment
 from tests.site.demo import demo_settings
 from tests.site.faults import Answer
+from tests.site.forking import Forks
 from tests.site.server import SiteServer
 
 PAGE = "/en/harbour-software.html"
@@ -29,32 +30,38 @@ class Ran:
 
 @dataclass
 class Commands:
-    """Runs Scrapy's commands in an environment in which nothing is stored yet."""
+    """Runs Scrapy's commands where nothing is stored yet: in an environment of their own in a
+    process of their own, else as forks."""
 
     site: SiteServer
     folder: Path
+    forks: Forks
 
     def __call__(self, *command: str, **environment: str) -> Ran:
-        settings = [part for pair in HASTE.items() for part in ("-s", "=".join(pair))]
-        done = subprocess.run(
-            [sys.executable, "-m", "scrapy", *command, *settings],
-            cwd=PROJECT,
-            env=crawl_environment(self.folder / "news.sqlite") | environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
+        places = {**HASTE, "NEWSCRAWL_DATABASE_URL": f"sqlite:///{self.folder}/news.sqlite"}
+        settings = [part for pair in places.items() for part in ("-s", "=".join(pair))]
+        if environment:
+            done = subprocess.run(
+                [sys.executable, "-m", "scrapy", *command, *settings],
+                cwd=PROJECT,
+                env=crawl_environment(self.folder / "news.sqlite") | environment,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=120,
+            )
+        else:
+            done = self.forks.run([*command, *settings])
         assert "Traceback" not in done.stderr or "FAILED" in done.stderr, done.stderr
         assert os.listdir(self.folder) == []  # noqa: PTH208 - no database, no file
         return Ran(done.returncode, done.stdout, done.stderr)
 
 
 @pytest.fixture
-def scrapy(tmp_path: Path) -> Iterator[Commands]:
+def scrapy(tmp_path: Path, forks: Forks) -> Iterator[Commands]:
     with SiteServer() as site:
-        yield Commands(site, tmp_path)
+        yield Commands(site, tmp_path, forks)
 
 
 # --- scrapy parse ---------------------------------------------------------------------------------

@@ -46,7 +46,7 @@ class Shop:
         log.unlink(missing_ok=True)
         places = {"NEWSCRAWL_DATABASE_URL": f"sqlite:///{self.database}", "LOG_FILE": str(log)}
         feed = [f"feeds={self.site.url}/feed.xml"]
-        self.forks.start([*crawl_command("ft", feed, {**places, **settings})[2:], *options])
+        self.forks.start([*crawl_command("ft", feed, {**places, **settings})[3:], *options])
         code = self.forks.wait()
         return Crawl(code, log.read_text() if log.exists() else "", self.database)
 

@@ -116,7 +116,7 @@ def kill_and_go_on(url: str, folder: Path) -> World:
         open_database(url) as database,
     ):
         arguments = [f"feeds={site.url}/feed.xml", f"sitemaps={site.url}/index.xml"]
-        command = crawl_command("ft", arguments)[2:]
+        command = crawl_command("ft", arguments)[3:]
         for number in range(KILLS):
             articles, rest = chance.randint(0, 9), chance.uniform(0.0, 0.3)
             print(f"kill {number} (seed {SEED}): {rest:.3f} s after {articles} articles")

@@ -1,7 +1,7 @@
-"""Crawls as forks of one process that has imported everything, so that each starts quickly.
+"""Scrapy's commands as forks of one process that has imported everything: each starts quickly.
 
-`python -m tests.site.forking` reads command lines (JSON) from its input. For each it writes the id
-of the process that runs it and, after its end, its exit code.
+`python -m tests.site.forking` reads jobs (JSON) from its input. For each it writes the id of the
+process that runs it and, after its end, its exit code.
 """
 
 import json
@@ -50,12 +50,23 @@ class Forks:
             self._process.stdout.close()
         self._process.wait(timeout=300)
 
-    def start(self, command: Sequence[str]) -> int:
-        """Start `scrapy ...`; return the id of its process."""
+    def start(self, command: Sequence[str], **places: str) -> int:
+        """Start `scrapy ...`; return the id of its process.
+
+        `places` are the folder to start in, other than this project's, and the files of `out` and
+        `err`, other than the log.
+        """
         assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps(list(command)) + "\n")
+        self._process.stdin.write(json.dumps({"command": list(command), **places}) + "\n")
         self._process.stdin.flush()
         return int(_line(self._process.stdout))
+
+    def run(self, command: Sequence[str], **places: str) -> subprocess.CompletedProcess[str]:
+        """Run `scrapy ...` to its end."""
+        out, err = (self.log.with_name(name) for name in ("out", "err"))
+        self.start(command, out=str(out), err=str(err), **places)
+        code = self.wait()
+        return subprocess.CompletedProcess(command, code, out.read_text(), err.read_text())
 
     def crawl(
         self,
@@ -68,7 +79,7 @@ class Forks:
         log = database.with_suffix(".log")
         log.unlink(missing_ok=True)
         places = {"NEWSCRAWL_DATABASE_URL": f"sqlite:///{database}", "LOG_FILE": str(log)}
-        self.start(crawl_command(source, arguments, {**places, **(settings or {})})[2:])
+        self.start(crawl_command(source, arguments, {**places, **(settings or {})})[3:])
         code = self.wait()
         done = Crawl(code, log.read_text() if log.exists() else "", database)
         (run,) = done.rows("SELECT counts FROM runs ORDER BY id DESC LIMIT 1")
@@ -90,7 +101,7 @@ def _serve() -> None:
     for line in sys.stdin:
         child = os.fork()
         if child == 0:
-            _carry_out(json.loads(line))
+            _carry_out(**json.loads(line))
         print(child, flush=True)
         _, status = os.waitpid(child, 0)
         print(os.waitstatus_to_exitcode(status), flush=True)
@@ -120,16 +131,24 @@ def _import_all() -> None:
     newscrawl.extract("<html><body><article><h1>One</h1><p>Two words.</p></article></body></html>")
 
 
-def _carry_out(command: list[str]) -> None:
+def _carry_out(command: list[str], folder: str = "", out: str = "", err: str = "") -> None:
     from scrapy.cmdline import execute  # noqa: PLC0415
 
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    for path, stream in ((err, sys.stderr), (out, sys.stdout)):
+        opened = Path(path).open("w") if path else sys.stderr  # noqa: SIM115 - until the end
+        os.dup2(opened.fileno(), stream.fileno())
+    with open(os.devnull) as nothing:  # noqa: PTH123
+        os.dup2(nothing.fileno(), sys.stdin.fileno())
+    if folder:
+        del os.environ["SCRAPY_SETTINGS_MODULE"]  # this project's
+        os.chdir(folder)
     code = 1
     try:
-        execute(command)
+        execute(["scrapy", *command])
     except SystemExit as ended:
         code = int(ended.code or 0)
     finally:
+        sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
 
