@@ -17,6 +17,7 @@ import re
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, Self
@@ -434,17 +435,15 @@ class BulkInsert:
             compiled = self._sqlite.compile(dialect=connection.dialect, column_keys=self._names)
             self._sqlite_text = str(compiled)
         columns = self._converted(connection.dialect, rows)
-        connection.exec_driver_sql(self._sqlite_text, list(zip(*columns, strict=True)))
+        # By the driver, which a crawl's batches of one article need a dozen times each.
+        with _driver_cursor(connection, self._sqlite_text) as cursor:
+            cursor.executemany(self._sqlite_text, zip(*columns, strict=True))
 
     def _write_copy(self, connection: Connection, sql: str, rows: Sequence[Values]) -> None:
         columns = self._converted(connection.dialect, rows)
-        cursor: Any = connection.connection.cursor()
-        try:
-            with cursor.copy(sql) as copy:
-                for row in zip(*columns, strict=True):
-                    copy.write_row(row)
-        except connection.dialect.loaded_dbapi.Error as error:
-            raise _as_sqlalchemy(connection, sql, error) from error
+        with _driver_cursor(connection, sql) as cursor, cursor.copy(sql) as copy:
+            for row in zip(*columns, strict=True):
+                copy.write_row(row)
 
     def _converted(self, dialect: Dialect, rows: Sequence[Values]) -> Iterator[Iterable[Any]]:
         """Yield the values of each column, as the driver takes them."""
@@ -475,6 +474,21 @@ class RowIds:
             largest = connection.execute(self._largest).scalar() or 0
             return list(range(largest + 1, largest + 1 + count))
         return list(connection.execute(self._next, {"count": count}).scalars())
+
+
+@contextmanager
+def _driver_cursor(connection: Connection, sql: str) -> Iterator[Any]:
+    """Yield a cursor of the driver in the connection's transaction; raise its errors as
+    SQLAlchemy's."""
+    if not connection.in_transaction():
+        connection.begin()
+    cursor: Any = connection.connection.cursor()
+    try:
+        yield cursor
+    except connection.dialect.loaded_dbapi.Error as error:
+        raise _as_sqlalchemy(connection, sql, error) from error
+    finally:
+        cursor.close()
 
 
 def _as_sqlalchemy(connection: Connection, sql: str, error: Any) -> Any:
