@@ -34,14 +34,21 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("patient")
 
 
-# Folders with whole crawls, whose files take minutes each.
+# Folders with whole crawls, whose files take minutes each; and files with browsers, environments
+# or clusters.
 _SLOW_FOLDERS = ("crawl", "monitoring")
+_SLOW_FILES = ("test_browser", "test_screenshots", "test_cluster", "test_deploy", "test_release")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run slow files first: one that begins last would keep a single core busy for minutes."""
     tests = Path(__file__).parent
-    items.sort(key=lambda item: item.path.relative_to(tests).parts[0] not in _SLOW_FOLDERS)
+    items.sort(
+        key=lambda item: (
+            item.path.relative_to(tests).parts[0] not in _SLOW_FOLDERS,
+            item.path.stem not in _SLOW_FILES,
+        )
+    )
 
 
 @pytest.fixture(scope="module")
