@@ -113,7 +113,8 @@ def _repeat(target: psycopg.Connection[Any], times: int) -> None:
                 value if name in keys else f"sum({name})"
                 for name, value in zip(names, values, strict=True)
             ]
-            grouping = "GROUP BY " + ", ".join(_CHANGED.get(key, key) for key in keys)
+            # In the order of days, as articles are stored.
+            grouping = f"GROUP BY {', '.join(_CHANGED.get(key, key) for key in keys)} ORDER BY day"
         target.execute(
             f"INSERT INTO public.{table} ({', '.join(names)}) "  # noqa: S608 - our own names
             f"SELECT {', '.join(values)} FROM drawn.{table} CROSS JOIN {copies} {grouping}"
