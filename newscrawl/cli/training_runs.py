@@ -215,16 +215,13 @@ def _cross_validate_limits(task: TrainingTask, plan: "Plan", folds: int) -> None
     render(rows, columns, task.form, title=f"similarity on unseen sites, {folds} folds by site")
 
 
-def examples_from(
-    pages: "Corpus", workers: "Workers | None" = None, *, shortened: int = 0
-) -> "list[Example]":
-    """Return the features and labels of all pages that have a gold text, of articles also with
-    shorter articles; show a bar meanwhile."""
+def examples_from(pages: "Corpus", workers: "Workers | None" = None) -> "list[Example]":
+    """Return the features and labels of all pages that have a gold text; show a bar meanwhile."""
     from newscrawl.training.examples import read_examples
 
     labelled = sum(bool(page.text) for page in pages)
     with progress("features", labelled) as step:
-        return read_examples(pages, lambda: step(""), workers, shortened=shortened)
+        return read_examples(pages, lambda: step(""), workers)
 
 
 @contextmanager
@@ -246,7 +243,7 @@ def train_network(task: TrainingTask, epochs: int | None) -> None:
 
     settings = network.NetworkSettings(seed=task.seed)
     settings = replace(settings, epochs=epochs or settings.epochs)
-    examples = examples_from(task.pages, task.workers, shortened=settings.shortened_forms)
+    examples = examples_from(task.pages, task.workers)
     steps = settings.members * settings.epochs
     if task.folds:
         splits = task.split_in_folds(task.folds)

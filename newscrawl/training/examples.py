@@ -6,13 +6,10 @@ content; so each stretch of the gold text is given to one block at most, and blo
 the order of the page.
 """
 
-import math
-import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import SequenceMatcher
-from functools import partial
 from itertools import pairwise
 from typing import Final
 
@@ -20,10 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newscrawl.cluster import Workers
-from newscrawl.extraction.block_features import BlockFeatures, block_features, opening_words
-from newscrawl.extraction.blocks import find_candidates
-from newscrawl.extraction.features import Features, measure
-from newscrawl.extraction.methods import ParsedPage, parse_page
+from newscrawl.extraction.block_features import BlockFeatures, opening_words
+from newscrawl.extraction.methods import parse_page
 from newscrawl.training import metrics
 from newscrawl.training.corpus import GoldPage, Split, map_pages
 from newscrawl.training.scores import HEADLINE_IN_TEXT, score_page, without_headline
@@ -38,11 +33,6 @@ MARGIN: Final = 8  # ours: words around a place in which a block that differs a 
 BYLINES_IN_TEXT: Final = frozenset({"dragnet"})
 MAX_BYLINE: Final = 15  # ours: words of a byline, date line or subtitle
 MIN_PARAGRAPH: Final = 20  # ours: words of the paragraph that ends the lines below a headline
-# Ours: words of an article that is shortened, words that are left of it, and by which share it may
-# have more or less than the number that is drawn from these.
-MIN_WORDS_TO_SHORTEN: Final = 150
-SHORT_WORDS: Final = (25, 160)
-SHORT_WORDS_OFF: Final = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +160,6 @@ class Example:
     `openings` are the words that the blocks open with, whose numbers the features have.
     The headline's block counts for neither side, as the article's text leaves it out, and so does
     a byline that the gold of a set has and others have not; `gold_words` are without these.
-    `shortened` are the same page with most of its article left out, without texts.
     """
 
     page: GoldPage
@@ -181,8 +170,6 @@ class Example:
     words: NDArray[np.int64]
     matched: NDArray[np.int64]
     gold_words: int
-    shortened: tuple["Example", ...] = ()
-    is_shortened: bool = False
 
     @property
     def blocks(self) -> int:
@@ -202,110 +189,36 @@ def read_examples(
     pages: Iterable[GoldPage],
     on_page: Callable[[], None] = lambda: None,
     workers: Workers | None = None,
-    *,
-    shortened: int = 0,
 ) -> list[Example]:
     """Return the examples of all pages that have a gold text and a block, and no doubt about it."""
     labelled = [page for page in pages if page.text and not page.doubt]
-    read = partial(read_example, shortened=shortened)
-    examples = map_pages(read, labelled, workers=workers, on_page=on_page)
+    examples = map_pages(read_example, labelled, workers=workers, on_page=on_page)
     return [example for example in examples if example]
 
 
-def read_example(page: GoldPage, shortened: int = 0) -> Example | None:
-    """Return the example of a page, an article's with at most `shortened` shorter forms; None
-    where the page has no blocks."""
+def read_example(page: GoldPage) -> Example | None:
+    """Return the example of a page; None where the page has no blocks."""
     parsed = parse_page(page.html, page.url)
     if not len(parsed.candidates.page):
         return None
-    in_text = page.set in HEADLINE_IN_TEXT
     gold = page.text or ""
-    wanted = gold if in_text else without_headline(gold, page.title)
+    if page.set not in HEADLINE_IN_TEXT:
+        gold = without_headline(gold, page.title)
     texts = parsed.candidates.page.texts
-    labels = label(texts, wanted)
-    gold_words = len(metrics.words(wanted))
-    features = parsed.candidate_features
-    example = _example(page, features, parsed.block_features, labels, gold_words)
-    if page.page_type != "article":
-        shortened = 0
-    chance = np.random.default_rng(zlib.crc32(page.id.encode()))
-    tries = (_shortened(page, parsed, labels, gold_words, chance) for _ in range(shortened))
-    return replace(
-        example,
-        title=parsed.metadata.title,
-        texts=tuple(texts),
-        shortened=tuple(each for each in tries if each),
-    )
-
-
-def _example(
-    page: GoldPage, features: Features, values: BlockFeatures, labels: Labels, gold_words: int
-) -> Example:
-    aside = values.is_title
+    labels = label(texts, gold)
+    aside = parsed.block_features.is_title
     if page.set in BYLINES_IN_TEXT:
         aside = aside | _bylines(labels)
     return Example(
         page=page,
-        title=None,
-        texts=(),
-        block_features=values,
-        openings=opening_words(features),
+        title=parsed.metadata.title,
+        texts=tuple(texts),
+        block_features=parsed.block_features,
+        openings=opening_words(parsed.candidate_features),
         words=np.where(aside, 0, labels.words),
         matched=np.where(aside, 0, labels.matched),
-        gold_words=max(gold_words - int(labels.matched[aside].sum()), 0),
+        gold_words=max(len(metrics.words(gold)) - int(labels.matched[aside].sum()), 0),
     )
-
-
-def _shortened(
-    page: GoldPage,
-    parsed: ParsedPage,
-    labels: Labels,
-    gold_words: int,
-    chance: np.random.Generator,
-) -> Example | None:
-    """Return a page without a run of blocks of its article; None where it has too few words.
-
-    All features are measured anew on the blocks that are left.
-    """
-    run = _run_left_out(labels, parsed.block_features.is_title, chance)
-    if run is None:
-        return None
-    all_blocks, places = parsed.blocks, parsed.candidates.places
-    of_all = np.zeros((2, len(all_blocks)), dtype=np.int64)
-    of_all[:, places] = labels.words, labels.matched
-    first, last = places[[run.start, run.stop - 1]]
-    left = np.delete(np.arange(len(all_blocks)), np.s_[first : last + 1])
-    candidates = find_candidates(all_blocks.select(left))
-    features = measure(candidates.page)
-    words, matched = of_all[:, left[candidates.places]]
-    share = matched.sum() / labels.matched.sum()
-    values = block_features(candidates, features, parsed.metadata)
-    short = _example(page, features, values, Labels(words, matched), round(gold_words * share))
-    return replace(short, is_shortened=True)
-
-
-def _run_left_out(
-    labels: Labels, is_title: NDArray[np.bool_], chance: np.random.Generator
-) -> slice | None:
-    """Return a run of blocks without which an article has `SHORT_WORDS`: it begins after the first
-    block, and in half of the cases goes to the end; None where no run does that."""
-    is_gold = (labels.matched > 0) & (labels.matched >= COVERED * labels.words) & ~is_title
-    places = np.flatnonzero(is_gold)
-    words = labels.matched[places]
-    if len(places) < 3 or words.sum() < MIN_WORDS_TO_SHORTEN:
-        return None
-    wanted = math.exp(chance.uniform(*np.log(SHORT_WORDS)))
-    opening = words.cumsum()[:-1]
-    closing = np.concatenate(([0], words[:1:-1].cumsum()))
-    fits = np.abs((opening[:, None] + closing) / wanted - 1) <= SHORT_WORDS_OFF
-    fits &= np.add.outer(np.arange(len(opening)), np.arange(len(closing))) < len(opening)
-    if fits[:, 0].any() and chance.random() < 0.5:
-        fits[:, 1:] = False
-    choices = np.argwhere(fits)
-    if not len(choices):
-        return None
-    first, after = choices[chance.integers(len(choices))].tolist()
-    return slice(int(places[first + 1]), int(places[-1 - after]) + 1)
 
 
 def _bylines(labels: Labels) -> NDArray[np.bool_]:

@@ -60,7 +60,7 @@ class Shape:
     opener: int = 8
     dropout: float = 0.3
     names_dropout: float = 0.5  # whole elements, whole openings: sites never seen name otherwise
-    page_dropout: float = 0.1  # all names of a page, all openings, its JSON-LD, its headline
+    page_dropout: float = 0.15  # all names of a page, all openings, its JSON-LD, its headline
     noise: float = 0.2
     neighbours: bool = True  # whether blocks see those before and after them
 
@@ -287,8 +287,6 @@ class NetworkSettings:
     weight_decay: float = 1e-2
     max_blocks: int = 900  # longer pages cost much and teach little
     share_of_others: float = 1 / 3  # of the pages that are no articles, anew in each epoch
-    shortened_forms: int = 4  # of each article
-    share_shortened: float = 0.25  # shortened articles for each article, anew in each epoch
     set_weights: dict[str, float] = field(default_factory=lambda: {"fundus": 2.5})
     shape: Shape = field(default_factory=Shape)
 
@@ -320,23 +318,14 @@ def fit(
     torch.set_num_threads(1)  # the matrices are too small to be shared out
     vocabulary = learn_vocabulary(examples)
     encoder = Encoder(vocabulary)
-    with_shortened = [*examples, *(short for each in examples for short in each.shortened)]
-    pages = [encoder.encode(example) for example in with_shortened]
+    pages = [encoder.encode(example) for example in examples]
     members = []
     for number in range(settings.members):
-        own = _settings_of_member(settings, number)
+        own = replace(settings, seed=settings.seed + number)
         torch.manual_seed(own.seed)
         network = _new_network(examples, vocabulary, own)
-        members.append(_fit_member(network, with_shortened, pages, own, on_epoch))
+        members.append(_fit_member(network, examples, pages, own, on_epoch))
     return TrainedNetworks(tuple(members), vocabulary)
-
-
-def _settings_of_member(settings: NetworkSettings, number: int) -> NetworkSettings:
-    """Return the settings of a member: the first, third and so on learn from whole pages alone."""
-    own = replace(settings, seed=settings.seed + number)
-    if number % 2:
-        return own
-    return replace(own, share_shortened=0, shape=replace(own.shape, page_dropout=0))
 
 
 def _fit_member(
@@ -357,9 +346,7 @@ def _fit_member(
     optimiser = torch.optim.AdamW(
         network.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay
     )
-    plain = sum(not examples[n].is_shortened for n in usable)
-    pages_at_most = plain * (1 + settings.share_shortened)
-    steps_at_most = settings.epochs * math.ceil(pages_at_most / settings.pages_at_once)
+    steps_at_most = settings.epochs * math.ceil(len(usable) / settings.pages_at_once)
     schedule = torch.optim.lr_scheduler.OneCycleLR(
         optimiser, settings.learning_rate, total_steps=steps_at_most, pct_start=0.2
     )
@@ -394,7 +381,7 @@ def _new_network(
 
 def _page_weights(examples: Sequence[Example], settings: NetworkSettings) -> Tensor:
     """Return the weights of pages: a site weighs as the square root of the number of its pages."""
-    pages_of = Counter(example.page.owner for example in examples if not example.is_shortened)
+    pages_of = Counter(example.page.owner for example in examples)
     return torch.tensor(
         [
             settings.set_weights.get(example.page.set, 1.0)
@@ -413,24 +400,15 @@ def _batches(
     chance: np.random.Generator,
 ) -> Iterator[list[int]]:
     """Yield pages of similar length together, in random order."""
-    shortened = [n for n in usable if examples[n].is_shortened]
     others = [n for n in usable if examples[n].page.page_type != "article"]
-    articles = sorted(set(usable).difference(shortened, others))
-    pool = [
-        *articles,
-        *_some(others, len(others) * settings.share_of_others, chance),
-        *_some(shortened, len(articles) * settings.share_shortened, chance),
-    ]
+    few = chance.choice(others, int(len(others) * settings.share_of_others), replace=False)
+    pool = [*sorted(set(usable).difference(others)), *few.tolist()]
     lengths = [examples[n].blocks * chance.uniform(0.7, 1.4) for n in pool]
     order = [pool[place] for place in np.argsort(lengths)]
     size = settings.pages_at_once
     starts = list(range(0, len(order), size))
     chance.shuffle(starts)
     yield from (order[start : start + size] for start in starts)
-
-
-def _some(numbers: list[int], count: float, chance: np.random.Generator) -> list[int]:
-    return list(chance.choice(numbers, min(int(count), len(numbers)), replace=False).tolist())
 
 
 def _losses(logits: Tensor, targets: Targets, weights: Tensor) -> tuple[Tensor, Tensor]:

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -113,31 +112,3 @@ def test_page_with_a_doubtful_gold_text_is_not_an_example(tmp_path: Path) -> Non
     page = page_of(tmp_path, "daniel")
     assert len(read_examples([page])) == 1
     assert read_examples([replace(page, doubt="paragraphs left out")]) == []
-
-
-def test_shortened_article_keeps_its_opening_and_all_boilerplate(tmp_path: Path) -> None:
-    page = page_of(tmp_path, "daniel")
-    article = [f"{PARAGRAPH} {number}" for number in range(20)]
-    teasers = [
-        f"Teaser {number} of a story on another page, with its opening." for number in (1, 2)
-    ]
-    lines = "".join(f"<p>{line}</p>" for line in (teasers[0], *article, teasers[1]))
-    page.path.write_text(f"<title>x</title><main>{lines}</main>", "utf-8")
-    example = read_example(replace(page, text="\n\n".join(article)), shortened=4)
-    assert example is not None
-    assert len(example.shortened) == 4
-    column = example.block_features.names.index("page_blocks")
-    for short in example.shortened:
-        is_gold = short.matched > 0
-        assert is_gold.tolist() == [False, *[True] * (short.blocks - 2), False]
-        assert 10 < short.gold_words == short.matched.sum() < 250 < example.gold_words
-        assert short.openings[1] == example.openings[1]
-        assert short.block_features.values[0, column] == pytest.approx(np.log1p(short.blocks))
-    assert len({short.blocks for short in example.shortened}) > 1
-
-
-def test_short_articles_and_other_pages_are_not_shortened(tmp_path: Path) -> None:
-    page = page_of(tmp_path, "daniel")
-    example = read_example(page, shortened=4)
-    assert example is not None
-    assert example.shortened == ()
