@@ -3,6 +3,7 @@
 import importlib.util
 import re
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,7 @@ CORPUS = Path(__file__).parent / "corpus"
 def dask() -> Iterator[DaskProcesses]:
     processes = DaskProcesses()
     processes.start_scheduler()
+    processes.start_worker("worker 0")
     yield processes
     processes.close()
 
@@ -37,17 +39,18 @@ def cluster(dask: DaskProcesses) -> Iterator[Cluster]:
         yield opened
 
 
-def test_cluster_without_worker_is_one_line(
-    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cluster_without_worker_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_MAX_SECONDS_WITHOUT_WORKER", 0.3)
-    pool = open_pool(allocate_or_exit, cluster)
-    with pytest.raises(ClusterError, match=r"no worker for 0\.3 seconds: start one with dask"):
-        next(pool.results([1]))
+    with closing(DaskProcesses()) as processes:
+        processes.start_scheduler()
+        with Cluster(processes.address) as opened:
+            pool = open_pool(allocate_or_exit, opened)
+            no_worker = r"no worker for 0\.3 seconds: start one with dask"
+            with pytest.raises(ClusterError, match=no_worker):
+                next(pool.results([1]))
 
 
-def test_part_over_its_limits_costs_no_other_part(dask: DaskProcesses, cluster: Cluster) -> None:
-    dask.start_worker("worker 0")
+def test_part_over_its_limits_costs_no_other_part(cluster: Cluster) -> None:
     sizes = [1, 2, 7, 8 << 30, 3]
     pool = open_pool(allocate_or_exit, cluster)
     assert list(pool.results(sizes)) == [(1, 1), (2, 2), (7, None), (8 << 30, None), (3, 3)]

@@ -121,11 +121,23 @@ def make_engine(url: URL, cache: int = SQLITE_CACHE) -> Engine:
         {} if "connect_timeout" in url.query else {"connect_timeout": POSTGRES_CONNECT_TIMEOUT}
     )
     try:
-        return create_engine(url, connect_args=arguments, pool_pre_ping=True)
+        engine = create_engine(url, connect_args=arguments, pool_pre_ping=True)
     except ModuleNotFoundError as error:
         raise StorageError(
             "PostgreSQL needs a driver that is not installed: pip install 'newscrawl[postgres]'"
         ) from error
+    # First, as SQLAlchemy reads texts when it connects, which the driver does not decode then.
+    event.listen(engine, "connect", partial(_check_encoding, shown(url)), insert=True)
+    return engine
+
+
+def _check_encoding(name: str, connection: Any, _record: object) -> None:
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        raise StorageError(
+            f"the database {name} has the encoding {encoding}, which can't hold every text: make "
+            "one by CREATE DATABASE name ENCODING 'UTF8' TEMPLATE template0"
+        )
 
 
 def _sqlite_engine(url: URL, cache: int) -> Engine:

@@ -50,6 +50,21 @@ def test_values_of_a_list_are_looked_up_in_the_index(file: Path) -> None:
     assert any(step.startswith("SEARCH article_urls USING INDEX") for step in plan), plan
 
 
+def test_postgresql_database_of_another_encoding_is_refused(postgres_server: str) -> None:
+    name = "test_sql_ascii"
+    with closing(psycopg.connect(postgres_server, autocommit=True)) as connection:
+        connection.execute(
+            f"CREATE DATABASE {name} ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C' "
+            "TEMPLATE template0"
+        )
+        try:
+            text = message(postgres_server.replace("/postgres?", f"/{name}?"))
+        finally:
+            connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+    assert f"/{name} has the encoding SQL_ASCII" in text
+    assert "ENCODING 'UTF8'" in text
+
+
 # --- URLs ---
 
 
