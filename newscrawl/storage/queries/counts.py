@@ -26,6 +26,7 @@ from newscrawl.storage.queries.rollup_tables import (
     CompanyDays,
     Hits,
     RollupTable,
+    UnionMembers,
     companies_table,
     company_days,
     counts_on,
@@ -39,7 +40,6 @@ from newscrawl.storage.queries.rollup_tables import (
     sources_by_company,
     sources_by_union,
     stories_by_company,
-    union_of,
     unions_of,
 )
 from newscrawl.storage.queries.significance import Day, compare
@@ -547,11 +547,14 @@ def _counted_beside(
     """Return the companies in the same articles, with the numbers of articles and stories."""
     unions, owners = unions_of(session, scope)
     other = aliased(models.Appearance)
-    counted = union_of(other, unions)
+    members = UnionMembers(other, unions)
     table = rollup.table
     pairs = (
-        rollup.select(counted.label("other"), table.article_id, table.story_id)
-        .join(other, other.article_id == table.article_id)
+        members.join(
+            rollup.select(members.union.label("other"), table.article_id, table.story_id).join(
+                other, other.article_id == table.article_id
+            )
+        )
         .where(counts_on(other.company_id, other, asked, negated=True))
         .where(*_same_minutes(other, scope))
         .subquery()

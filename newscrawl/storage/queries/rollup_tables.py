@@ -9,10 +9,28 @@ of stories needs the articles themselves, one narrow row for each (storage/model
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
-from typing import Any, Literal
+from typing import Any, Literal, TypeVarTuple
 
-from sqlalchemy import ColumnElement, Select, and_, case, func, literal, not_, or_, select
+from sqlalchemy import (
+    CTE,
+    ColumnElement,
+    Date,
+    Integer,
+    Select,
+    and_,
+    case,
+    cast,
+    column,
+    false,
+    func,
+    literal,
+    not_,
+    or_,
+    select,
+    values,
+)
 from sqlalchemy.orm import Session, aliased
+from sqlalchemy.types import TypeEngine
 
 from newscrawl.storage import models
 from newscrawl.storage.models import Company, Source
@@ -32,6 +50,7 @@ from newscrawl.storage.scope import (
 )
 
 Grain = Literal["day", "source", "article"]
+Columns = TypeVarTuple("Columns")
 
 _PERIODS = frozenset({"hour", "day", "week", "month", "quarter", "year"})
 _OF_ALL: dict[Grain, type[Any]] = {
@@ -174,15 +193,13 @@ def union_table(
     table = models.Appearance
     summed = {"company_id", "in_title", "in_body"}
     same = [column for column in table.__table__.c if column.name not in summed]
-    union = union_of(table, unions).label("company_id")
-    # A subquery, because PostgreSQL can't group by an expression with parameters.
-    rows = select(union, table.in_title, table.in_body, *same)
-    days = [one for each in unions.values() for one in each]
+    members = UnionMembers(table, unions)
+    rows = select(members.union.label("company_id"), table.in_title, table.in_body, *same)
     conditions = _conditions(session, table, "article", scope)
-    # The numbers by themselves: databases use no index for alternatives with days.
-    conditions.append(table.company_id.in_({one.number for one in days}))
-    conditions.append(counts_on(table.company_id, table, days))
-    found = rows.where(*conditions).subquery().c
+    # The numbers by themselves: databases use no index for a join with days.
+    numbers = {one.number for days in unions.values() for one in days}
+    conditions.append(table.company_id.in_(numbers))
+    found = members.join(rows, only_members=True).where(*conditions).subquery().c
     key = [found.company_id, *(found[column.name] for column in same)]
     sums = [func.sum(found[name]).label(name) for name in ("in_title", "in_body")]
     articles = select(*key, *sums).group_by(*key).subquery()
@@ -250,18 +267,59 @@ def counts_on(
     return not_(or_(*alternatives)) if negated else or_(*alternatives)
 
 
-def union_of(table: Any, unions: Mapping[int, Sequence[CompanyDays]]) -> ColumnElement[int]:
-    """Return the number of the union for which the company of a row counts, else its own."""
-    column = table.company_id
-    pairs = [(one, union) for union, days in unions.items() for one in days]
-    always = {one.number: union for one, union in pairs if one == CompanyDays(one.number)}
-    number: Any = case(always, value=column, else_=column) if always else column
-    dated = [
-        (and_(column == one.number, *_on_days(table, one)), union)
-        for one, union in pairs
-        if one != CompanyDays(one.number)
-    ]
-    return case(*dated, else_=number) if dated else number
+class UnionMembers:
+    """The companies of unions, to be joined to the rows of a table with companies by day or minute.
+
+    A join takes one lookup for a row, an expression with an alternative for each company as many
+    comparisons as there are companies.
+    """
+
+    def __init__(self, table: Any, unions: Mapping[int, Sequence[CompanyDays]]) -> None:
+        self.union: ColumnElement[int] = table.company_id
+        """The number of the union for which the company of a row counts, else its own."""
+        self._members: CTE | None = None
+        if unions:
+            self._members = _member_rows(table, unions)
+            self.union = func.coalesce(self._members.c.union_id, table.company_id)
+            self._is_member = _is_member(table, self._members)
+
+    def join(self, query: Select[*Columns], *, only_members: bool = False) -> Select[*Columns]:
+        """Return the query with the unions of its rows, or with `only_members` without the rows of
+        companies that count for none."""
+        if self._members is None:
+            return query.where(false()) if only_members else query
+        return query.join(self._members, self._is_member, isouter=not only_members)
+
+
+def _member_rows(table: Any, unions: Mapping[int, Sequence[CompanyDays]]) -> CTE:
+    """Return a row for each company of a union and each of its periods: by minutes as the table has
+    them, or by days."""
+    by_minute = hasattr(table, "minute")
+    rows = []
+    for union, days in unions.items():
+        for one in days:
+            first = one.first or date.min
+            after = one.last + timedelta(days=1) if one.last else date.max
+            moments = (first_minute(first), first_minute(after)) if by_minute else (first, after)
+            rows.append((one.number, union, *moments))
+    moment: type[TypeEngine[Any]] = Integer if by_minute else Date
+    columns = (
+        column("number", Integer),
+        column("union_id", Integer),
+        column("first", moment),
+        column("after", moment),
+    )
+    given = values(*columns).data(rows).cte()
+    # SQLite makes an index for a join only of rows that it keeps and of columns of one type.
+    number = cast(given.c.number, Integer).label("number")
+    chosen = select(number, given.c.union_id, given.c.first, given.c.after)
+    return chosen.cte().prefix_with("MATERIALIZED")
+
+
+def _is_member(table: Any, members: CTE) -> ColumnElement[bool]:
+    moment = table.minute if hasattr(table, "minute") else table.day
+    is_same = members.c.number == table.company_id
+    return and_(is_same, moment >= members.c.first, moment < members.c.after)
 
 
 def _on_days(table: Any, one: CompanyDays) -> Iterator[ColumnElement[bool]]:
@@ -399,18 +457,18 @@ def _hits_of_unions(
     """
     rollup = companies_table(session, scope)
     table = rollup.table
-    union = union_of(table, unions).label("company_id")
-    rows = rollup.select(union, table.in_title, table.in_body)
-    found = rows.where(table.company_id.in_(members)).subquery().c
+    joined = UnionMembers(table, unions)
+    rows = rollup.select(joined.union.label("company_id"), table.in_title, table.in_body)
+    found = joined.join(rows).where(table.company_id.in_(members)).subquery().c
     query = select(found.company_id, _sum(found.in_title), _sum(found.in_body))
     occurrences = {
         number: sums for number, *sums in session.execute(query.group_by(found.company_id))
     }
     each = models.Appearance
-    union = union_of(each, unions).label("company_id")
+    joined = UnionMembers(each, unions)
     conditions = _conditions(session, each, "article", scope)
     distinct = (
-        select(union, each.article_id, each.limited)
+        joined.join(select(joined.union.label("company_id"), each.article_id, each.limited))
         .where(*conditions, each.company_id.in_(members))
         .distinct()
         .subquery()
@@ -504,14 +562,12 @@ def sources_by_union(
     """Return the number of sources that mention a company of each union."""
     if not unions:
         return {}
-    days = [one for each in unions.values() for one in each]
     rollup = companies_table(session, scope, by="source")
     table = rollup.table
-    union = union_of(table, unions).label("company_id")
-    rows = rollup.select(union, table.source_id).where(
-        table.company_id.in_({one.number for one in days}),
-        counts_on(table.company_id, table, days),
-    )
+    members = UnionMembers(table, unions)
+    rows = rollup.select(members.union.label("company_id"), table.source_id)
+    numbers = {one.number for days in unions.values() for one in days}
+    rows = members.join(rows, only_members=True).where(table.company_id.in_(numbers))
     if table is models.DailyCompanySource:
         rows = rows.where(table.articles > 0)
     found = rows.distinct().subquery().c
