@@ -48,6 +48,13 @@ class Versions:
     companies: str = ""
     extraction: str = ""
 
+    @property
+    def summary(self) -> str:
+        """Return what is known, in one line."""
+        program = f"newscrawl {self.program}, models {self.extraction}"
+        known = program if self.program else "an unknown version"
+        return f"{known}, companies {self.companies}" if self.companies else known
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hints:

@@ -18,7 +18,6 @@ from newscrawl.cli.arguments import (
 )
 
 if TYPE_CHECKING:
-    from newscrawl.items import Versions
     from newscrawl.storage.queries import Completeness, LeftOut, Proof, ProvenArticle, Scope
 
 Grouping = Literal[
@@ -471,17 +470,11 @@ def _proof_note(found: "Proof", offset: int) -> str:
     sources = "1 source" if number == 1 else f"{number:,} sources"
     read = f"Source-days read: {covered:,} of {expected:,} in {sources}."
     left_out = "".join(f" Left out, {_reason(one)}." for one in found.left_out)
-    shown = [f"{_versions(one)} ({number:,})" for one, number in found.article_versions.items()]
+    shown = [f"{one.summary} ({number:,})" for one, number in found.article_versions.items()]
     made = f" These articles were found with {'; '.join(shown)}." if shown else ""
     versions = found.versions
     used = f"In use: newscrawl {versions.program}, companies {versions.companies}, models of "
     return f"{listed} {read}{left_out}{made} {used}extraction {versions.extraction}."
-
-
-def _versions(one: "Versions") -> str:
-    program = f"newscrawl {one.program}, models {one.extraction}" if one.program else ""
-    companies = f"companies {one.companies}" if one.companies else ""
-    return ", ".join(filter(None, (program or "an unknown version", companies)))
 
 
 def _reason(one: "LeftOut") -> str:

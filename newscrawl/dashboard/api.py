@@ -113,10 +113,6 @@ def _registered_companies(request: Request) -> list[str]:
     return [company.name for company in registry_of(app_state(request).registry)]
 
 
-def _versions(request: Request) -> Versions:
-    return versions_in_use(request)
-
-
 FilledDatabase = Annotated[Database, Depends(_database)]
 FilledScope = Annotated[Scope, Depends(_scope)]
 
@@ -136,7 +132,7 @@ _FILLED_IN = {
     "database": FilledDatabase,
     "scope": FilledScope,
     "registered_companies": Annotated[Sequence[str], Depends(_registered_companies)],
-    "versions": Annotated[Versions, Depends(_versions)],
+    "versions": Annotated[Versions, Depends(versions_in_use)],
 }
 _IN_PATH = {"company": Annotated[str, Depends(_company)]}
 # What a parameter takes, by its name; others take what their annotation says.

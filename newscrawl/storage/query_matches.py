@@ -1,7 +1,7 @@
 """The matches of saved queries, kept in step with the articles in the transactions that store them
 (`newscrawl.storage.rollups`)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -13,7 +13,6 @@ from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.models import Base, QueryMatch, SavedQuery, Source
 from newscrawl.storage.search_language import (
     Facts,
-    Hit,
     Node,
     SearchedArticle,
     evaluate,
@@ -75,10 +74,17 @@ def parsed(text: str) -> Node | None:
         return None
 
 
-def counted_hits(hits: Iterable[Hit]) -> tuple[int, int]:
-    """Return the numbers of hits in headline and body."""
+def count_hits(node: Node, article: SearchedArticle) -> tuple[int, int] | None:
+    """Return the numbers of hits in headline and body; None for an article that doesn't match."""
+    hits = evaluate(node, article)
+    if hits is None:
+        return None
     sections = [section for section, _, _ in hits]
     return sections.count("title"), sections.count("body")
+
+
+def _searched(wording: Wording, facts: Facts) -> SearchedArticle:
+    return SearchedArticle(lines(wording.title), lines(wording.body), facts)
 
 
 class SavedQueryTexts:
@@ -93,13 +99,13 @@ class SavedQueryTexts:
         """Return the numbers of hits in headline and body, by the name of the query."""
         if not self._queries:
             return {}
-        article = SearchedArticle(lines(wording.title), lines(wording.body), facts)
+        article = _searched(wording, facts)
         found = {
-            name: evaluate(node, article)
+            name: count_hits(node, article)
             for name, node, needed in self._queries
             if article.may_match(needed)
         }
-        return {name: counted_hits(hits) for name, hits in found.items() if hits is not None}
+        return {name: hits for name, hits in found.items() if hits is not None}
 
 
 def stored_matches(connection: Connection, numbers: Sequence[int]) -> dict[int, Matches]:
@@ -151,10 +157,10 @@ class QueryMatcher:
             for query in self._queries:
                 if not searched.may_match(query.needed):
                     continue
-                hits = evaluate(query.node, searched)
+                hits = count_hits(query.node, searched)
                 if hits is None:
                     continue
-                in_title, in_body = counted_hits(hits)
+                in_title, in_body = hits
                 key = {"company_id": query.number, "version": query.version}
                 counted = {"in_title": in_title, "in_body": in_body}
                 rows.append({**key, "article_id": article.article_id, **counted})
@@ -170,6 +176,4 @@ class QueryMatcher:
 
     def _search_article(self, article: MatchedArticle) -> SearchedArticle:
         slug, country = self._facts[article.source_id]
-        facts = Facts(article.language or UNKNOWN, slug, country)
-        wording = article.wording
-        return SearchedArticle(lines(wording.title), lines(wording.body), facts)
+        return _searched(article.wording, Facts(article.language or UNKNOWN, slug, country))

@@ -45,14 +45,13 @@ from newscrawl.storage.models import (
     Source,
     WatchedCompany,
 )
-from newscrawl.storage.query_matches import UNKNOWN, counted_hits, write_matches
+from newscrawl.storage.query_matches import UNKNOWN, count_hits, write_matches
 from newscrawl.storage.recipients import rename_in_recipients
 from newscrawl.storage.search_index import POSTGRES_SEARCH, SQLITE_SEARCH, article_of
 from newscrawl.storage.search_language import (
     Facts,
     Node,
     SearchedArticle,
-    evaluate,
     for_postgres,
     for_sqlite,
     parse_query,
@@ -255,9 +254,8 @@ def _count_batch(
         )
         rows = []
         for number, article in _locked_articles(session, numbers):
-            hits = evaluate(node, article)
-            if hits is not None:
-                in_title, in_body = counted_hits(hits)
+            if hits := count_hits(node, article):
+                in_title, in_body = hits
                 row = {"company_id": saved.company_id, "version": saved.version + 1}
                 rows.append(row | {"article_id": number, "in_title": in_title, "in_body": in_body})
         write_matches(session.connection(), rows)

@@ -93,6 +93,12 @@ class Scope:
             chosen.append({slug for slug, tier in self.catalog.tiers.items() if tier == self.tier})
         return frozenset(set.intersection(*chosen)) if chosen else None
 
+    def widened(self) -> "Scope":
+        """Return a scope of these days alone, with one more on either side."""
+        return Scope(
+            since=self.since and self.since - _ONE_DAY, until=self.until and self.until + _ONE_DAY
+        )
+
     def sources_by(self, by: Group) -> dict[str, frozenset[str]]:
         """Return the sources of each group, or of each tier, by slug; if the question is about one
         group, of this one. Raise QuestionError where no source has any."""
@@ -424,10 +430,7 @@ def covered_within(scope: Scope) -> list[ColumnElement[bool]]:
     where the scope's zone is another, for `local_day` to decide."""
     if zone_of(scope).key == "UTC":
         return between(Coverage.day, scope)
-    wider = Scope(
-        since=scope.since and scope.since - _ONE_DAY, until=scope.until and scope.until + _ONE_DAY
-    )
-    return between(Coverage.day, wider)
+    return between(Coverage.day, scope.widened())
 
 
 def watched(scope: Scope) -> list[ColumnElement[bool]]:

@@ -145,7 +145,7 @@ def _is_dated(line: str, dialect: Dialect) -> bool:
 
 
 def _is_phrase(name: str, title_words: frozenset[str], text: str) -> bool:
-    """Return whether a word of a name stands in the title, or in lower case in the text."""
+    """Return whether the title contains a word of a name, or the text does in lower case."""
     lowered = [word.lower() for word in name.split()]
     return any(
         word in title_words or (len(word) > 2 and _holds_word(text, word)) for word in lowered
@@ -153,7 +153,7 @@ def _is_phrase(name: str, title_words: frozenset[str], text: str) -> bool:
 
 
 def _holds_word(text: str, word: str) -> bool:
-    """Return whether a word stands in a sentence of a text, not only in an address or a name."""
+    """Return whether a text contains a word by itself, not only as a part of an address or name."""
     at = text.find(word, 0, MAX_SCANNED)
     while at >= 0:
         end = at + len(word)

@@ -1,12 +1,12 @@
 """Counts of mentions, each beside how complete it is; and companies compared with each other."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
-from typing import Any, cast
+from typing import cast
 
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session, aliased
 
 from newscrawl.storage import models
@@ -36,6 +36,7 @@ from newscrawl.storage.queries.rollup_tables import (
     hits_by_name,
     hits_of,
     listed_hits,
+    minutes_within,
     rollup_table,
     sources_by_company,
     sources_by_union,
@@ -52,7 +53,6 @@ from newscrawl.storage.scope import (
     Scope,
     bounds_of,
     last_day,
-    minutes_of,
     zone_of,
 )
 
@@ -531,16 +531,6 @@ def _hits_of_catalog(
     return hits
 
 
-def _same_minutes(table: Any, scope: Scope) -> Iterator[ColumnElement[bool]]:
-    """Yield the conditions for the minutes of a scope, by which PostgreSQL reads a part of a table
-    that is joined to one within the scope."""
-    since, until = minutes_of(scope)
-    if since is not None:
-        yield table.minute >= since
-    if until is not None:
-        yield table.minute < until
-
-
 def _counted_beside(
     session: Session, rollup: RollupTable, asked: Sequence[CompanyDays], scope: Scope
 ) -> list[tuple[str, int, int]]:
@@ -556,7 +546,8 @@ def _counted_beside(
             )
         )
         .where(counts_on(other.company_id, other, asked, negated=True))
-        .where(*_same_minutes(other, scope))
+        # By these, PostgreSQL reads only a part of the table that is joined.
+        .where(*minutes_within(other, scope))
         .subquery()
         .c
     )

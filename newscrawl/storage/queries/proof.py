@@ -4,7 +4,6 @@ out of it and why, and the coverage of the sources that were asked."""
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
 from typing import Any, Literal
 
 from sqlalchemy import ColumnElement, and_, case, func, literal, not_, select
@@ -574,9 +573,8 @@ def _count_of_other_kinds(
     The pages are read first, since they are few: a planner would begin with all mentions, or with
     all articles of the period.
     """
-    scope, day = asked.scope, timedelta(days=1)
-    wider = Scope(since=scope.since and scope.since - day, until=scope.until and scope.until + day)
-    uncounted = select(Article.id).where(UNCOUNTED, *between(Article.day, wider))
+    scope = asked.scope
+    uncounted = select(Article.id).where(UNCOUNTED, *between(Article.day, scope.widened()))
     stored = select(Article.id).where(one_of(Article.id, "numbers"))
     within = articles_within(stored, scope, every_kind=True).where(*_articles_left_in(asked))
     numbers = session.scalars(uncounted).all()

@@ -21,7 +21,6 @@ from sqlalchemy import (
     case,
     cast,
     column,
-    false,
     func,
     literal,
     not_,
@@ -196,9 +195,6 @@ def union_table(
     members = UnionMembers(table, unions)
     rows = select(members.union.label("company_id"), table.in_title, table.in_body, *same)
     conditions = _conditions(session, table, "article", scope)
-    # The numbers by themselves: databases use no index for a join with days.
-    numbers = {one.number for days in unions.values() for one in days}
-    conditions.append(table.company_id.in_(numbers))
     found = members.join(rows, only_members=True).where(*conditions).subquery().c
     key = [found.company_id, *(found[column.name] for column in same)]
     sums = [func.sum(found[name]).label(name) for name in ("in_title", "in_body")]
@@ -228,11 +224,7 @@ def _mentioned_companies(
     if not days[1:]:
         return days
     table = models.DailyCompany
-    near = timedelta(days=1)
-    wider = Scope(
-        since=scope.since and scope.since - near, until=scope.until and scope.until + near
-    )
-    query = select(table.company_id).distinct().where(*between(table.day, wider))
+    query = select(table.company_id).distinct().where(*between(table.day, scope.widened()))
     query = query.where(table.company_id.in_([one.number for one in days]), table.articles > 0)
     numbers = set(session.scalars(query))
     return [one for one in days if one.number in numbers] or [CompanyDays(days[0].number)]
@@ -277,6 +269,8 @@ class UnionMembers:
     def __init__(self, table: Any, unions: Mapping[int, Sequence[CompanyDays]]) -> None:
         self.union: ColumnElement[int] = table.company_id
         """The number of the union for which the company of a row counts, else its own."""
+        numbers = {one.number for days in unions.values() for one in days}
+        self._may_be_member = table.company_id.in_(numbers)
         self._members: CTE | None = None
         if unions:
             self._members = _member_rows(table, unions)
@@ -286,8 +280,11 @@ class UnionMembers:
     def join(self, query: Select[*Columns], *, only_members: bool = False) -> Select[*Columns]:
         """Return the query with the unions of its rows, or with `only_members` without the rows of
         companies that count for none."""
+        if only_members:
+            # The numbers by themselves: databases use no index for a join with days.
+            query = query.where(self._may_be_member)
         if self._members is None:
-            return query.where(false()) if only_members else query
+            return query
         return query.join(self._members, self._is_member, isouter=not only_members)
 
 
@@ -372,11 +369,7 @@ def _conditions(
 ) -> list[ColumnElement[bool]]:
     conditions: list[ColumnElement[bool]] = []
     if grain == "article":
-        since, until = minutes_of(scope)
-        if since is not None:
-            conditions.append(table.minute >= since)
-        if until is not None:
-            conditions.append(table.minute < until)
+        conditions += minutes_within(table, scope)
         if scope.section is not None:
             conditions.append(table.section == scope.section)
     else:
@@ -388,6 +381,15 @@ def _conditions(
     if scope.language is not None:
         conditions.append(table.language == stored_language(scope.language))
     return conditions
+
+
+def minutes_within(table: Any, scope: Scope) -> Iterator[ColumnElement[bool]]:
+    """Yield the conditions for the days of a scope, for a table of minutes."""
+    since, until = minutes_of(scope)
+    if since is not None:
+        yield table.minute >= since
+    if until is not None:
+        yield table.minute < until
 
 
 def _sum(column: Any) -> ColumnElement[int]:
@@ -566,8 +568,7 @@ def sources_by_union(
     table = rollup.table
     members = UnionMembers(table, unions)
     rows = rollup.select(members.union.label("company_id"), table.source_id)
-    numbers = {one.number for days in unions.values() for one in days}
-    rows = members.join(rows, only_members=True).where(table.company_id.in_(numbers))
+    rows = members.join(rows, only_members=True)
     if table is models.DailyCompanySource:
         rows = rows.where(table.articles > 0)
     found = rows.distinct().subquery().c

@@ -259,6 +259,15 @@ stadtbote,Stadtbote,de,de,https://s.example/,https://s.example/f,,,active,,1
 """
 
 
+@pytest.fixture
+def catalog(news: tuple[Database, Path], monkeypatch: pytest.MonkeyPatch) -> query.SourceCatalog:
+    """Groups and tiers of the sources, as the commands read them, too."""
+    sources = news[1].with_name("sources.csv")
+    sources.write_text(SOURCES)
+    monkeypatch.setattr(config, "NEWSCRAWL_SOURCES", str(sources))
+    return query.source_catalog(sources)
+
+
 @pytest.mark.parametrize(
     ("options", "slugs"),
     [
@@ -273,12 +282,9 @@ def test_groups_and_tiers_of_sources_count_the_same_everywhere(
     slugs: tuple[str, ...],
     news: tuple[Database, Path],
     newscrawl: Newscrawl,
-    monkeypatch: pytest.MonkeyPatch,
+    catalog: query.SourceCatalog,
 ) -> None:
     database, file = news
-    sources = file.with_name("sources.csv")
-    sources.write_text(SOURCES)
-    catalog = query.source_catalog(sources)
     since = TODAY - timedelta(days=9)
     alone = [Scope(since=since, until=TODAY, source=slug) for slug in slugs]
     scope = Scope(since=since, until=TODAY, catalog=catalog, **options)
@@ -306,7 +312,6 @@ def test_groups_and_tiers_of_sources_count_the_same_everywhere(
         page = client.get(f"/company/Siemens?{asked}").text
         assert "Harbour Courier" in page
         assert re.search(r"<select name=.group.>", page)
-    monkeypatch.setattr(config, "NEWSCRAWL_SOURCES", str(sources))
     given = [f"--{name}={value}" for name, value in options.items()]
     ran = newscrawl(
         *("mentions", "-c", "Siemens", "--by", "source", f"--since={since}", *given),
@@ -330,13 +335,9 @@ def test_rows_of_groups_and_tiers_are_equal_everywhere(
     papers: dict[str, list[str]],
     news: tuple[Database, Path],
     newscrawl: Newscrawl,
-    monkeypatch: pytest.MonkeyPatch,
+    catalog: query.SourceCatalog,
 ) -> None:
     database, file = news
-    sources = file.with_name("sources.csv")
-    sources.write_text(SOURCES)
-    monkeypatch.setattr(config, "NEWSCRAWL_SOURCES", str(sources))
-    catalog = query.source_catalog(sources)
     since = TODAY - timedelta(days=9)
     scope = Scope(since=since, until=TODAY, catalog=catalog)
     by_source = {
