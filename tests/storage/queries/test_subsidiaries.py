@@ -17,7 +17,8 @@ STRUCTURE = CompanyStructure(
     groups={"our competitors": ("Bosch", "Google", "YouTube")},
 )
 COMPANIES = ("Alphabet", "Google", "YouTube", "Instagram", "WhatsApp", "Siemens", "Bosch")
-ALONE = Scope(since=day(-5), until=day(5), structure=STRUCTURE)
+# A fixed moment: counts by hour depend on the hour in which they are asked for.
+ALONE = Scope(since=day(-5), until=day(5), structure=STRUCTURE, now=moment(6))
 TOGETHER = replace(ALONE, subsidiaries=True)
 DATED = replace(STRUCTURE, owned={"Instagram": (day(-1), None), "YouTube": (None, day(1))})
 SCOPES = [
