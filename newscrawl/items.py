@@ -23,12 +23,14 @@ class CompanyStructure:
 
     `parents` has the owner of each brand and subsidiary, `groups` the companies of each group.
     `owned` are the first and the last day on which a company belonged to its owner, None for one
-    that is open; without them it always does.
+    that is open; without them it always does. `spellings` are the names of each company, also
+    those that need support in an article.
     """
 
     parents: Mapping[str, str] = field(default_factory=dict)
     owned: Mapping[str, tuple[date | None, date | None]] = field(default_factory=dict)
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    spellings: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,7 +35,9 @@ Grouping = Literal[
     "group",
     "tier",
 ]
-Measure = Literal["articles", "mentions", "stories", "headline", "body", "read", "boilerplate"]
+Measure = Literal[
+    "articles", "mentions", "stories", "headline", "body", "read", "boilerplate", "doubtful"
+]
 
 ByOption = Annotated[
     Grouping | None,
@@ -59,7 +61,8 @@ MeasureOption = Annotated[
     Measure,
     typer.Option(
         help="What --share and --explain are of: articles, mentions or stories; --explain also of "
-        "headline, body, read (all articles) or boilerplate (menus and teasers).",
+        "headline, body, read (all articles), boilerplate (menus and teasers) or doubtful "
+        "(articles with words that may mean the company).",
         metavar="WHAT",
     ),
 ]
@@ -94,6 +97,7 @@ _OF_CATALOG = {
 _HOUR = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)\S*")
 _COMPANIONS = 20  # companies that --with lists where --limit says nothing else
 _EXPLAINED = 20  # articles that --explain lists where --limit says nothing else
+_WORDS = 4  # doubtful words in a note
 _SHARED = ("articles", "mentions", "stories")  # what shares are of
 
 EXAMPLE = "Example: newscrawl mentions --company Siemens --since 30d --by week"
@@ -144,8 +148,11 @@ class _Options:
             raise InputError(f"--explain explains one number: leave {given} out")
         if self.measure == "read" and self.company is not None:
             raise InputError("--measure read is of all articles: leave --company out")
-        if self.beside is not None and (self.company is None or self.measure == "boilerplate"):
+        unpaired = self.company is None or self.measure in {"boilerplate", "doubtful"}
+        if self.beside is not None and unpaired:
             raise InputError("--beside needs --company NAME, and articles or mentions of it")
+        if self.measure == "doubtful" and self.company is None:
+            raise InputError("--measure doubtful is of a company: add --company NAME")
 
 
 StoriesOption = Annotated[
@@ -380,6 +387,7 @@ _FOR_FILES = ("section", "surface", "title", "url")
 _REASONS = {
     "boilerplate": "in menus and teasers: {mentions:,} on {articles:,} pages",
     "paywalled": "behind a paywall, with headline and standfirst alone: up to {articles:,} more",
+    "doubtful": "words that may mean it, without support: up to {articles:,} more{words}",
     "disallowed": "not to be fetched (robots.txt), headline alone: up to {articles:,} more",
     "corrected": "called wrong by a person: {mentions:,} in {articles:,} articles",
     "quarantined": "in the quarantine: {mentions:,} in {articles:,} versions",
@@ -478,7 +486,12 @@ def _proof_note(found: "Proof", offset: int) -> str:
 
 
 def _reason(one: "LeftOut") -> str:
-    return _REASONS[one.reason].format(mentions=one.mentions or 0, articles=one.articles)
+    words = f" ({', '.join(one.words[:_WORDS])})" if one.words else ""
+    if one.since is not None:
+        words += f", searched from {one.since} on"
+    return _REASONS[one.reason].format(
+        mentions=one.mentions or 0, articles=one.articles, words=words
+    )
 
 
 def _span(scope: "Scope") -> str:

@@ -97,12 +97,16 @@ class Companies(Sequence[Company]):
 
     @cached_property
     def structure(self) -> CompanyStructure:
-        """Return the owners of brands and subsidiaries with their days, and the groups."""
+        """Return the owners of brands and subsidiaries with their days, the groups, and the names
+        of all companies."""
         owners = {company.name: self.named(company.owner or "") for company in self._companies}
         parents = {name: owner.name for name, owner in owners.items() if owner}
         tenures = {company.name: company.tenure for company in self._companies}
         owned = {name: tenures[name] for name in parents if tenures[name] != (None, None)}
-        return CompanyStructure(parents=parents, owned=owned, groups=self._groups)
+        spellings = {one.name: (one.name, *one.aliases, *one.ambiguous) for one in self._companies}
+        return CompanyStructure(
+            parents=parents, owned=owned, groups=self._groups, spellings=spellings
+        )
 
     def __iter__(self) -> Iterator[Company]:
         return iter(self._companies)

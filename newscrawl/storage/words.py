@@ -170,6 +170,12 @@ def words_of(text: str) -> Iterator[Word]:
         yield Word(_fold(match[0]), match.start(), match.end())
 
 
+def without_accents(text: str) -> str:
+    """Return the text with letters in place of accented ones."""
+    bare = _ACCENT.sub("", unicodedata.normalize("NFD", stream_safe(text)))
+    return unicodedata.normalize("NFC", bare)
+
+
 def writes_no_blanks(word: str) -> bool:
     """Return whether a word is a single character of a script without blanks."""
     return len(word) == 1 and re.match(f"[{_ALONE}]", word) is not None

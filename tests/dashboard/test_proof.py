@@ -1,5 +1,6 @@
 """Each number leads to its proof, whose articles and sentences add up to it."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -15,15 +16,25 @@ import pytest
 from starlette.testclient import TestClient
 
 from newscrawl.dashboard import create_app
-from newscrawl.items import SourceCatalog
+from newscrawl.items import Article, Document, Page, SourceCatalog
 from newscrawl.storage import Database, open_database, queries
 from newscrawl.storage.corrections import add_corrections, wrong_mentions
 from newscrawl.storage.documents import COUNTED_KINDS
 from newscrawl.storage.models.articles import UNCOUNTED
 from newscrawl.storage.queries import Scope
 from newscrawl.storage.saved_queries import add_query, count_history
-from tests.dashboards import COMPANIES, EVIL_SOURCE, SCRIPT, TODAY, TRAM, config_of, make_news
-from tests.worlds import empty
+from tests.conftest import Newscrawl
+from tests.dashboards import (
+    COMPANIES,
+    EVIL_SOURCE,
+    NOW,
+    SCRIPT,
+    TODAY,
+    TRAM,
+    config_of,
+    make_news,
+)
+from tests.worlds import empty, save_document
 
 # Two groups that overlap, and papers without a tier.
 CATALOG = SourceCatalog(
@@ -40,6 +51,7 @@ LINK = re.compile(r'<a class="proof" href="(/proof[^"]+)"[^>]*>(.*?)</a>', re.DO
 class Site:
     client: TestClient
     database: Database
+    url: str
 
 
 @contextmanager
@@ -58,7 +70,7 @@ def serve(folder: Path, url: str) -> Iterator[Site]:
             catalog=CATALOG,
         )
         with TestClient(create_app(config), base_url="http://localhost") as client:
-            yield Site(client, database)
+            yield Site(client, database, url)
 
 
 @pytest.fixture(scope="module")
@@ -237,6 +249,40 @@ def test_proof_says_what_is_left_out(site: Site) -> None:
     assert re.search(r"up to \d+ more articles", text)
 
 
+DOUBTFUL = "https://harbour-courier.example/orchard"
+
+
+def test_doubtful_words_are_equal_in_page_api_and_command(
+    site: Site, tmp_path: Path, newscrawl: Newscrawl
+) -> None:
+    run = site.database.start_run("harbour-courier")
+    text = "Old Siemens, the ferryman, sells pears at the quay."
+    article = Article(url=DOUBTFUL, title="Pears", text=text, published=NOW, language="en")
+    page = Page(url=DOUBTFUL, source="harbour-courier", html=b"", fetched_at=NOW)
+    save_document(site.database, Document(page=page, article=article), run)
+    panel = site.client.get("/proof?company=Siemens&counted=mentions&days=10").text
+    (link,) = [unescape(one) for one, _ in LINK.findall(panel) if "counted=doubtful" in one]
+    assert re.search(r"contains <q><bdi>Siemens</bdi></q>", panel)
+    listed = site.client.get(link).text
+    assert "1 article may name Siemens" in listed
+    assert "Old <mark>Siemens</mark>, the ferryman" in listed
+    answer = asked(site, link)
+    assert listed_sum(site, link) == answer["number"] == 1
+    (left,) = [
+        one
+        for one in asked(site, link, counted="articles")["left_out"]
+        if one["reason"] == "doubtful"
+    ]
+    assert (left["articles"], left["words"]) == (1, ["Siemens"])
+    (tmp_path / "companies.toml").write_text(COMPANIES, "utf-8")
+    options = ["mentions", "-c", "Siemens", "--explain", "--since", "10d", "--companies"]
+    options += [str(tmp_path / "companies.toml"), "--database", site.url]
+    ran = newscrawl(*options)
+    assert "without support: up to 1 more (Siemens)" in " ".join(ran.out.split())
+    ran = newscrawl(*options, "--measure", "doubtful", "--format", "json")
+    assert [one["article"]["url"] for one in json.loads(ran.out)["articles"]] == [DOUBTFUL]
+
+
 def test_index_of_uncounted_pages_has_the_kinds_that_do_not_count() -> None:
     assert [*re.findall(r"'(\w+)'", str(UNCOUNTED))] == ["open", *COUNTED_KINDS]
 
@@ -306,6 +352,8 @@ def test_address_of_a_proof_names_its_days(site: Site) -> None:
         ("/proof?counted=read&company=Siemens", 422),
         ("/proof?beside=Bosch", 422),
         ("/proof?without=ft", 422),
+        ("/proof?counted=doubtful", 422),
+        ("/proof?counted=doubtful&company=Siemens&beside=Bosch", 422),
         ("/proof?company=Siemens&page=300", 422),
         ("/proof?company=" + "x" * 300, 422),
         ("/api/proof?counted=everything", 422),

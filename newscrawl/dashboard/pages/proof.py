@@ -23,6 +23,7 @@ from newscrawl.storage.queries import Counted, Proof
 router = APIRouter()
 
 ARTICLES = 50  # on a page
+MAX_WORDS = 4  # doubtful words in a sentence
 MAX_LEFT_OUT = 20  # sources, languages or countries that a number is without
 
 
@@ -73,6 +74,7 @@ def show_proof(request: Request) -> HTMLResponse:
         pages=min(pages, LAST_PAGE),
         beyond=pages > LAST_PAGE,
         shown=ARTICLES,
+        max_words=MAX_WORDS,
         explains=app_state(request).config.explain is not None,
     )
 
@@ -103,6 +105,7 @@ def _title(found: Proof) -> str:
         "stories": ("story names", "stories name"),
         "read": ("article read", "articles read"),
         "boilerplate": ("hit in menus and teasers:", "hits in menus and teasers:"),
+        "doubtful": ("article may name", "articles may name"),
     }[found.counted]
     words = f"{number(found.number)} {singular if found.number == 1 else plural}"
     if found.counted == "read":

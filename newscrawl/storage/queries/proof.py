@@ -4,6 +4,7 @@ out of it and why, and the coverage of the sources that were asked."""
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from datetime import date
 from typing import Any, Literal
 
 from sqlalchemy import ColumnElement, and_, case, func, literal, not_, select
@@ -19,6 +20,7 @@ from newscrawl.storage.models import (
     Article,
     Company,
     Correction,
+    CountedArticle,
     Mention,
     QuarantinedRevision,
     SavedQuery,
@@ -41,6 +43,12 @@ from newscrawl.storage.queries.article_lists import (
     texts_of,
 )
 from newscrawl.storage.queries.completeness import Completeness, completeness_by
+from newscrawl.storage.queries.doubtful_words import (
+    DoubtfulWords,
+    Spellings,
+    doubtful_in,
+    find_doubtful_words,
+)
 from newscrawl.storage.queries.questions import ANY, about, question
 from newscrawl.storage.queries.rollup_tables import (
     CompanyDays,
@@ -63,10 +71,12 @@ from newscrawl.storage.search_language import Facts, spans
 __all__ = ["Counted", "LeftOut", "Proof", "ProvenArticle", "ProvenSentence", "SourceRead", "proof"]
 
 # What a number counts: articles with a mention, mentions, those in headlines or bodies, stories;
-# all articles that were read; mentions in menus and teasers.
-Counted = Literal["articles", "mentions", "headline", "body", "stories", "read", "boilerplate"]
+# all articles that were read; mentions in menus and teasers; articles with doubtful words.
+Counted = Literal[
+    "articles", "mentions", "headline", "body", "stories", "read", "boilerplate", "doubtful"
+]
 LeftOutReason = Literal[
-    "boilerplate", "paywalled", "disallowed", "corrected", "quarantined", "kind"
+    "boilerplate", "paywalled", "disallowed", "doubtful", "corrected", "quarantined", "kind"
 ]
 
 # Ours: sentences of an article that are listed; `ProvenArticle.mentions` counts those of all.
@@ -106,12 +116,21 @@ class LeftOut:
         metadata=about(
             'in menus and teasers ("boilerplate"); articles of which only headline and standfirst '
             'may be read ("paywalled", "disallowed") and do not name the company, which up to so '
-            'many might do; mentions that a person called wrong ("corrected"); versions in the '
+            "many might do; articles with its names that lack support or are part of something "
+            'else, which up to so many might count ("doubtful"); mentions that a person called '
+            'wrong ("corrected"); versions in the '
             'quarantine that name it ("quarantined"); pages that are no articles ("kind")'
         )
     )
     articles: int
     mentions: int | None
+    words: tuple[str, ...] = field(
+        default=(), metadata=about("the doubtful words, most frequent first")
+    )
+    since: date | None = field(
+        default=None,
+        metadata=about("doubtful words were searched from this day on; null for all days"),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,8 +182,12 @@ class _ProofTarget:
         """Raise QuestionError for parts that don't go together."""
         if self.counted == "read" and self.company is not None:
             raise QuestionError("articles read are those of no company: leave company out")
-        if self.beside is not None and (self.company is None or self.counted == "boilerplate"):
+        if self.beside is not None and (
+            self.company is None or self.counted in {"boilerplate", "doubtful"}
+        ):
             raise QuestionError("beside needs a company, and articles or mentions of it")
+        if self.counted == "doubtful" and self.company is None:
+            raise QuestionError("doubtful words are those of a company: give one")
         if self.without and self.split in {None, "section"}:
             raise QuestionError("without needs split: source, country, language, group or tier")
 
@@ -228,6 +251,8 @@ def _article_rows(session: Session, asked: _ProofTarget) -> Any:
     scope = asked.scope
     if asked.counted == "boilerplate":
         return _with_boilerplate(session, asked)
+    if asked.counted == "doubtful":
+        return _with_doubtful_words(session, asked)
     rollup = rollup_table(session, scope, by="hour", company=asked.company)
     table = rollup.table
     named = table.in_title + table.in_body
@@ -261,6 +286,28 @@ def _with_boilerplate(session: Session, asked: _ProofTarget) -> Any:
         days = company_days(session, asked.company, scope)
         query = query.where(counts_on(around.company_id, table, days))
     return query.where(*_left_in(rollup, asked)).group_by(*key).subquery()
+
+
+def _with_doubtful_words(session: Session, asked: _ProofTarget) -> Any:
+    table, one = CountedArticle, literal(1).label("number")
+    query = select(table.article_id, one, table.minute, table.story_id)
+    return query.where(table.article_id.in_(_doubtful_words(session, asked).articles)).subquery()
+
+
+def _doubtful_words(session: Session, asked: _ProofTarget) -> DoubtfulWords:
+    """Return the doubtful words of the company. Articles of which only the headline is known are
+    left out for that reason, whatever it says."""
+    spellings = _spellings(asked)
+    if spellings is None:
+        return DoubtfulWords()
+    rollup = rollup_table(session, asked.scope, by="hour", company=None)
+    articles = rollup.select(rollup.table.article_id).where(rollup.table.limited == 0)
+    eligible = articles.where(*_left_in(rollup, asked))
+    return find_doubtful_words(session, spellings, asked.scope, eligible)
+
+
+def _spellings(asked: _ProofTarget) -> Spellings | None:
+    return None if asked.company is None else Spellings.of(asked.scope, asked.company)
 
 
 def _names_beside(
@@ -337,8 +384,12 @@ def _articles(
         )
     texts = texts_of(session, list(numbers))
     shown = None if tenures is None else [*tenures, *beside]
-    mentions = _mentions_of(session, rows, shown)
-    if shown is not None:
+    spellings = _spellings(asked) if asked.counted == "doubtful" else None
+    if spellings is not None:
+        mentions = doubtful_in(session, spellings, list(numbers))
+    else:
+        mentions = _mentions_of(session, rows, shown)
+    if shown is not None and spellings is None:
         _add_matches(session, rows, texts, {one.company for one in shown}, mentions)
     return tuple(
         ProvenArticle(
@@ -486,13 +537,22 @@ def _methods(session: Session, numbers: Sequence[int]) -> tuple[tuple[str, int],
 
 def _left_out(session: Session, asked: _ProofTarget) -> Iterator[LeftOut]:
     """Yield what the number leaves out, by reason; nothing for a reason without an article."""
-    if asked.counted != "boilerplate":
+    if asked.counted not in {"boilerplate", "doubtful"}:
         around = _with_boilerplate(session, asked)
         mentions, pages = session.execute(select(func.sum(around.c.number), func.count())).one()
         if pages:
             yield LeftOut(reason="boilerplate", articles=pages, mentions=int(mentions))
-    if asked.counted in {"read", "boilerplate"}:
+    if asked.counted in {"read", "boilerplate", "doubtful"}:
         return
+    doubtful = _doubtful_words(session, asked)
+    if doubtful.articles or doubtful.since:
+        yield LeftOut(
+            reason="doubtful",
+            articles=len(doubtful.articles),
+            mentions=None,
+            words=doubtful.spellings,
+            since=doubtful.since,
+        )
     for access, articles in _count_headline_only(session, asked):
         yield LeftOut(
             reason="paywalled" if access == "paywalled" else "disallowed",

@@ -114,7 +114,7 @@ def preview_query(
     """
     asked = parse_query(query)
     with database.reading() as session:
-        candidates = _candidates(session, asked, scope, MAX_EXAMINED + 1, 0)
+        candidates = find_candidates(session, asked, scope, MAX_EXAMINED + 1, 0)
         examined = candidates[:MAX_EXAMINED]
         matching = len(examined) if is_exact(asked) else 0
         for start in range(0, 0 if is_exact(asked) else len(examined), _AT_ONCE):
@@ -133,9 +133,9 @@ def _matching(
 ) -> Sequence[int]:
     """Return the keys of the articles, the newest first."""
     if is_exact(asked):
-        return _candidates(session, asked, scope, limit, offset)
+        return find_candidates(session, asked, scope, limit, offset)
     numbers: list[int] = []
-    candidates = _candidates(session, asked, scope, MAX_EXAMINED, 0)
+    candidates = find_candidates(session, asked, scope, MAX_EXAMINED, 0)
     for start in range(0, len(candidates), _AT_ONCE):
         some = candidates[start : start + _AT_ONCE]
         articles = searched_articles(session, some)
@@ -161,7 +161,7 @@ def searched_articles(session: Session, numbers: Sequence[int]) -> dict[int, Sea
     }
 
 
-def _candidates(
+def find_candidates(
     session: Session, asked: Node, scope: Scope, limit: int, offset: int
 ) -> Sequence[int]:
     """Return the keys of articles that the index finds, the newest first."""

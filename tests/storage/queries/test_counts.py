@@ -9,9 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from newscrawl.items import Access, Document, Kind, SourceCatalog
+from newscrawl.items import Access, CompanyStructure, Document, Kind, SourceCatalog
 from newscrawl.storage import COVERAGE_STATES, CoverageState, Database, queries
 from newscrawl.storage.documents import COUNTED_KINDS
+from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries import (
     ArticleRow,
     By,
@@ -22,6 +23,7 @@ from newscrawl.storage.queries import (
     MentionCount,
     Period,
     Scope,
+    doubtful_words,
 )
 from tests.worlds import NOON, body, day, document, empty, headline, moment, register, save_document
 
@@ -111,6 +113,95 @@ def test_proof_says_how_many_mentions_are_on_pages_that_do_not_count(
     assert left_out() == [("kind", 2, 3)]
     assert left_out(since=day(-2), zone="Asia/Kolkata") == [("kind", 1, 2)]
     assert left_out(since=day(0)) == []
+
+
+ORCHARDS = CompanyStructure(
+    parents={"Pearls": "Apple"},
+    groups={"fruit": ("Apple", "Pear")},
+    spellings={
+        "Apple": ("Apple", "Apple Inc", "AAPL"),
+        "Apple Bank": ("Apple Bank",),
+        "Pear": ("Pear",),
+        "Pearls": ("Pearls", "東京真珠", "Café Perle"),
+    },
+)
+
+
+def doubtful(database: Database, company: str, **scope: Any) -> list[str]:
+    """The paths of the articles with doubtful words, the newest first; their number is equal to
+    that of the proof of the company's articles."""
+    asked = Scope(structure=ORCHARDS, **scope)
+    found = queries.proof(database, counted="doubtful", company=company, scope=asked, limit=500)
+    listed = [one.article.url[-1] for one in found.articles]
+    assert found.number == found.total == len(listed)
+    of_company = queries.proof(database, company=company, scope=asked)
+    assert [one.articles for one in of_company.left_out if one.reason == "doubtful"] == (
+        [len(listed)] if listed else []
+    )
+    for one in found.articles:
+        marks = {mention.surface for each in one.sentences for mention in each.mentions}
+        assert one.number == 1
+        assert marks
+    return listed
+
+
+def test_doubtful_words_of_a_company_are_left_out_of_its_number(
+    database: Database, save: Callable[..., None]
+) -> None:
+    save("a", text="The harvest of Apple and pear was poor.")
+    save("b", text="The apple fell.", on=1)
+    save("c", text="Apple shows a telephone. AAPL rose.", mentions=[body("Apple")], on=2)
+    save("d", text="Apple Bank lends. It is sound.", mentions=[body("Apple Bank")], on=3)
+    save("e", text="APPLE'S HARVEST, and the Apple-Inc. of farmers", on=4)
+    save("f", title="Apple", text="A page.", access="paywalled", kind="paywall", on=5)
+    save("g", text="Pineapple, Applebee, apples.", on=6)
+    save("h", text="A list with Apple.", kind="front", on=7)
+    save("i", title="Pear and Apple", text="A tart.", mentions=[headline("Pear")], on=8)
+    assert doubtful(database, "Apple") == ["i", "e", "a"]
+    assert doubtful(database, "fruit") == ["e", "a"]
+    assert doubtful(database, "Apple", until=day(0)) == ["a"]
+    assert doubtful(database, "Apple", language="de") == []
+    assert doubtful(database, "a query") == []
+    found = queries.proof(database, company="Apple", scope=Scope(structure=ORCHARDS))
+    (left,) = [one for one in found.left_out if one.reason == "doubtful"]
+    assert (left.words, left.mentions, left.since) == (("Apple", "Apple Inc"), None, None)
+
+
+def test_doubtful_words_are_found_in_any_script_and_with_subsidiaries(
+    database: Database, save: Callable[..., None]
+) -> None:
+    save("a", text="今日、東京真珠は発表した。")
+    save("b", text="CAFE PERLE opens; the café perle does not.", on=1)
+    save("c", text="Pearls of wisdom.", on=2)
+    assert doubtful(database, "Pearls") == ["c", "b", "a"]
+    assert doubtful(database, "Apple") == []
+    assert doubtful(database, "Apple", subsidiaries=True) == ["c", "b", "a"]
+
+
+def test_search_for_doubtful_words_says_how_far_it_went(
+    database: Database, save: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(6):
+        save(str(number), text=f"Apple tart {number}.", on=number)
+    save("7", text="Apple shows a telephone.", mentions=[body("Apple")], on=7)
+    since = {}
+    for name, limit in (("MAX_CANDIDATES", 3), ("MAX_TEXTS", 4)):
+        with monkeypatch.context() as limited:
+            limited.setattr(doubtful_words, name, limit)
+            found = queries.proof(database, company="Apple", scope=Scope(structure=ORCHARDS))
+        (left,) = [one for one in found.left_out if one.reason == "doubtful"]
+        since[name] = left.articles, left.since
+    assert since == {"MAX_CANDIDATES": (2, day(4)), "MAX_TEXTS": (4, day(2))}
+
+
+@pytest.mark.parametrize(
+    ("company", "beside"), [(None, None), ("Apple", "Pear")], ids=["no company", "beside"]
+)
+def test_doubtful_words_are_those_of_one_company(
+    database: Database, company: str | None, beside: str | None
+) -> None:
+    with pytest.raises(QuestionError):
+        queries.proof(database, counted="doubtful", company=company, beside=beside)
 
 
 @pytest.mark.parametrize("kind", COUNTED_KINDS)

@@ -1,0 +1,196 @@
+"""Doubtful words: a company's spellings in articles that do not count for it.
+
+The matcher leaves out words that need support and have none in their article, and those that are a
+part of something else. It does not store them, so they are looked for when a number is proved: in
+the full-text index, and then in the texts that it finds.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Self
+
+from sqlalchemy import Select, select
+from sqlalchemy.orm import Session
+
+from newscrawl.items import Section
+from newscrawl.storage.engine import one_of
+from newscrawl.storage.models import (
+    Appearance,
+    Article,
+    Company,
+    Correction,
+    CountedArticle,
+    Mention,
+)
+from newscrawl.storage.queries.article_details import MarkedMention
+from newscrawl.storage.queries.text_search import find_candidates
+from newscrawl.storage.scope import Scope, day_of_minute
+from newscrawl.storage.search_language import Node, Or, Term
+from newscrawl.storage.words import without_accents, words_of, writes_no_blanks
+
+# Ours: the limits of a search, which takes about half a second at most: spellings of a group or of
+# an owner, articles with the words (the newest ones), and those of them whose texts are read.
+MAX_SPELLINGS = 200
+MAX_CANDIDATES = 20_000
+MAX_TEXTS = 2_000
+_AT_ONCE = 200
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class DoubtfulWords:
+    """The articles, by their keys and the newest first, and the spellings in them, the most
+    frequent first. `since` is the first day that was searched, None for all of the scope."""
+
+    articles: tuple[int, ...] = ()
+    spellings: tuple[str, ...] = ()
+    since: date | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Spellings:
+    """The spellings of companies: each with its company, by folded words."""
+
+    known: Mapping[tuple[str, ...], tuple[str, str]]
+    pattern: re.Pattern[str]
+
+    @classmethod
+    def of(cls, scope: Scope, name: str) -> Self | None:
+        """Return those of a company or group; None for a saved query, or without a registry."""
+        known: dict[tuple[str, ...], tuple[str, str]] = {}
+        for company in scope.members(name):
+            for spelling in scope.structure.spellings.get(company, ()):
+                if words := tuple(word.text for word in words_of(spelling)):
+                    known.setdefault(words, (company, spelling))
+        if not known:
+            return None
+        known = dict(list(known.items())[:MAX_SPELLINGS])
+        longest_first = sorted((one for _, one in known.values()), key=len, reverse=True)
+        return cls(known, re.compile("|".join(map(_as_written, longest_first))))
+
+    @property
+    def query(self) -> Node:
+        """Return the search for articles with one of the spellings, in any case."""
+        return Or(tuple(Term(words) for words in self.known))
+
+    def find(self, section: Section, text: str) -> Iterator[MarkedMention]:
+        """Yield the places of the spellings as names are written: not in small letters."""
+        for match in self.pattern.finditer(text):
+            known = self._known(match[0])
+            # Capitals may be those of another word: "I" is also the capital of a Turkish letter.
+            if known is None:
+                continue
+            company, _ = known
+            yield MarkedMention(
+                company=company,
+                section=section,
+                start=match.start(),
+                end=match.end(),
+                surface=match[0],
+                rule="doubtful",
+            )
+
+    def spelling_of(self, surface: str) -> str:
+        """Return the spelling of words that were found."""
+        known = self._known(surface)
+        return known[1] if known else surface
+
+    def _known(self, surface: str) -> tuple[str, str] | None:
+        return self.known.get(tuple(word.text for word in words_of(surface)))
+
+
+def _as_written(spelling: str) -> str:
+    """Return a pattern of a spelling: as it is, in capitals or with a first capital, with or
+    without accents, and with any signs between its words."""
+    words = [spelling[word.start : word.end] for word in words_of(spelling)]
+    pattern = r"(?<!\w)" if not writes_no_blanks(words[0]) else ""
+    for place, word in enumerate(words):
+        if place:
+            least = 0 if writes_no_blanks(word) or writes_no_blanks(words[place - 1]) else 1
+            pattern += rf"[\W_]{{{least},3}}"
+        bare = without_accents(word)
+        forms = {
+            form for one in (word, bare) for form in (one, one.upper(), one[0].upper() + one[1:])
+        }
+        pattern += f"(?:{'|'.join(map(re.escape, sorted(forms)))})"
+    return pattern + (r"(?!\w)" if not writes_no_blanks(words[-1]) else "")
+
+
+def find_doubtful_words(
+    session: Session, spellings: Spellings, scope: Scope, eligible: Select[int]
+) -> DoubtfulWords:
+    """Return the articles, among the `eligible` ones of the scope, that contain a spelling as a
+    name is written and mention none of the companies there; articles with a correction by a person
+    are left out. The newest ones are searched, up to the limits above."""
+    keys = find_candidates(session, spellings.query, scope, MAX_CANDIDATES + 1, 0)
+    last = keys[MAX_CANDIDATES - 1] if len(keys) > MAX_CANDIDATES else None
+    keys = keys[:MAX_CANDIDATES]
+    within = eligible.where(one_of(CountedArticle.article_id, "numbers"))
+    left = {*session.scalars(within, {"numbers": list(keys)})}
+    left -= _decided(session, spellings, list(left))
+    unread = [key for key in keys if key in left]
+    if len(unread) > MAX_TEXTS:
+        last = unread[MAX_TEXTS - 1]
+        unread = unread[:MAX_TEXTS]
+    articles: list[int] = []
+    times: Counter[str] = Counter()
+    for start in range(0, len(unread), _AT_ONCE):
+        some = unread[start : start + _AT_ONCE]
+        found = doubtful_in(session, spellings, some)
+        articles += [key for key in some if found[key]]
+        times.update(
+            spellings.spelling_of(one.surface) for words in found.values() for one in words
+        )
+    in_order = sorted(times, key=lambda spelling: (-times[spelling], spelling))
+    return DoubtfulWords(tuple(articles), tuple(in_order), _day_of(session, last))
+
+
+def doubtful_in(
+    session: Session, spellings: Spellings, articles: Sequence[int]
+) -> dict[int, list[MarkedMention]]:
+    """Return the places of the spellings in each article that are not those of a mention, which
+    may be of another company: "Siemens" in "Siemens Energy"."""
+    place = Mention.article_id, Mention.section, Mention.start_offset, Mention.end_offset
+    mentions: dict[tuple[int, str], list[Span]] = defaultdict(list)
+    for key, section, start, end in session.execute(
+        select(*place).where(Mention.article_id.in_(articles))
+    ):
+        mentions[key, section].append((start, end))
+    query = select(Article.id, Article.title, Article.text).where(Article.id.in_(articles))
+    found: dict[int, list[MarkedMention]] = {key: [] for key in articles}
+    for key, title, text in session.execute(query):
+        words = (*spellings.find("title", title or ""), *spellings.find("body", text))
+        found[key] = [
+            one
+            for one in words
+            if not any(
+                one.start < end and start < one.end for start, end in mentions[key, one.section]
+            )
+        ]
+    return found
+
+
+def _decided(session: Session, spellings: Spellings, articles: Sequence[int]) -> set[int]:
+    """Return the articles that count for one of the companies on any day, or that a person has
+    said not to."""
+    names = {company for company, _ in spellings.known.values()}
+    numbers = select(Company.id).where(Company.name.in_(names))
+    counted = select(Appearance.article_id).where(
+        one_of(Appearance.article_id, "numbers"), Appearance.company_id.in_(numbers)
+    )
+    corrected = select(Correction.article_id).where(
+        Correction.company.in_(names), Correction.kind == "wrong", Correction.undone_at.is_(None)
+    )
+    return {*session.scalars(counted, {"numbers": articles}), *session.scalars(corrected)}
+
+
+def _day_of(session: Session, article: int | None) -> date | None:
+    """Return the UTC day of an article."""
+    if article is None:
+        return None
+    minute = select(CountedArticle.minute).where(CountedArticle.article_id == article)
+    return day_of_minute(session.scalars(minute).one())
