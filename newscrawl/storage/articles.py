@@ -28,7 +28,7 @@ from sqlalchemy import (
 from newscrawl.items import Outcome
 from newscrawl.storage import models, quarantine
 from newscrawl.storage.documents import BODY, Record, clean, day_of, minute_of, rank
-from newscrawl.storage.engine import BulkInsert, RowIds, one_of
+from newscrawl.storage.engine import BulkInsert, RowIds, Statement, one_of
 from newscrawl.storage.errors import StorageError
 from newscrawl.storage.mentions import with_corrections, write_occurrences
 from newscrawl.storage.models import (
@@ -43,7 +43,9 @@ from newscrawl.storage.models import (
 from newscrawl.storage.quarantine import Reason
 from newscrawl.storage.rollups import Contribution, RollupUpdate, is_counted
 
-_ARTICLE_IDS = select(ArticleUrl.url, ArticleUrl.article_id).where(one_of(ArticleUrl.url, "urls"))
+_ARTICLE_IDS = Statement(
+    select(ArticleUrl.url, ArticleUrl.article_id).where(one_of(ArticleUrl.url, "urls"))
+)
 _ADD = BulkInsert(
     Base.metadata.tables["article_urls"],
     ("url", "article_id"),
@@ -59,7 +61,7 @@ def stored_urls(connection: Connection, urls: Iterable[str]) -> set[str]:
 def numbers_at(connection: Connection, urls: Iterable[str]) -> dict[str, int]:
     """Return the ids of the articles that are stored under the URLs, by URL."""
     wanted = sorted(set(urls))
-    return dict(connection.execute(_ARTICLE_IDS, {"urls": wanted}).all()) if wanted else {}
+    return dict(_ARTICLE_IDS.rows(connection, {"urls": wanted})) if wanted else {}
 
 
 def add_urls(connection: Connection, addresses: Sequence[tuple[str, int]]) -> None:
@@ -74,16 +76,18 @@ _ADD_ARTICLES = BulkInsert(
     _ARTICLES, [column.name for column in _ARTICLES.c if column.name != "revised_at"]
 )
 # Pairs, passed to each database in its fastest way.
-_TWINS = {
-    "sqlite": text(
-        "SELECT source_id, fingerprint FROM json_each(:texts) AS text JOIN articles ON "
-        "source_id = json_extract(value, '$[0]') AND fingerprint = json_extract(value, '$[1]')"
-    ).bindparams(bindparam("texts", type_=JSON())),
-    "postgresql": text(
-        "SELECT source_id, fingerprint FROM json_array_elements(:texts) AS text (value) JOIN "
-        "articles ON source_id = CAST(value ->> 0 AS integer) AND fingerprint = value ->> 1"
-    ).bindparams(bindparam("texts", type_=JSON())),
-}
+_TWINS = Statement(
+    {
+        "sqlite": text(
+            "SELECT source_id, fingerprint FROM json_each(:texts) AS text JOIN articles ON "
+            "source_id = json_extract(value, '$[0]') AND fingerprint = json_extract(value, '$[1]')"
+        ).bindparams(bindparam("texts", type_=JSON())),
+        "postgresql": text(
+            "SELECT source_id, fingerprint FROM json_array_elements(:texts) AS text (value) JOIN "
+            "articles ON source_id = CAST(value ->> 0 AS integer) AND fingerprint = value ->> 1"
+        ).bindparams(bindparam("texts", type_=JSON())),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +108,7 @@ def find_new(connection: Connection, incoming: Sequence[Incoming]) -> list[bool]
     known_keys: set[object] = {*stored_urls(connection, urls)}
     texts = {text for record, origin in incoming if (text := _text(record, origin))}
     if texts:
-        twins = connection.execute(_TWINS[connection.dialect.name], {"texts": sorted(texts)})
-        known_keys.update(map(tuple, twins))
+        known_keys.update(map(tuple, _TWINS.rows(connection, {"texts": sorted(texts)})))
     new = []
     for record, origin in incoming:
         marks = {*record.urls, _text(record, origin)} - {None}
@@ -171,13 +174,13 @@ StoredArticle = Row[str, int, int, int, str, str, str, datetime | None, datetime
 
 
 # Statements are built once: to build one takes as long as SQLite takes to execute it.
-_SOURCES = (
+_SOURCES = Statement(
     select(Source.slug, Source.id)
     .where(one_of(Source.slug, "slugs"))
     .order_by(Source.slug)
     .with_for_update(key_share=True)
 )
-_RUNS = select(Run.id).where(one_of(Run.id, "runs"))
+_RUNS = Statement(select(Run.id).where(one_of(Run.id, "runs")))
 _STORED = select(
     ArticleUrl.url,
     Article.id,
@@ -292,7 +295,7 @@ def _sources(connection: Connection, slugs: Collection[str]) -> dict[str, int]:
     On PostgreSQL the locks, taken in one order, serialize the writers of a source, so that no two
     of them find the same text to be new; SQLite has one writer at a time anyway.
     """
-    found: dict[str, int] = dict(connection.execute(_SOURCES, {"slugs": sorted(slugs)}).all())
+    found: dict[str, int] = dict(_SOURCES.rows(connection, {"slugs": sorted(slugs)}))
     for slug in slugs:
         if slug not in found:
             raise StorageError(f"no source {slug!r} in the database: register_source adds it")
@@ -300,9 +303,9 @@ def _sources(connection: Connection, slugs: Collection[str]) -> dict[str, int]:
 
 
 def _check_runs(connection: Connection, runs: Collection[int]) -> None:
-    found = set(connection.execute(_RUNS, {"runs": sorted(runs)}).scalars())
+    found = _RUNS.rows(connection, {"runs": sorted(runs)})
     for run_id in runs:
-        if run_id not in found:
+        if (run_id,) not in found:
             raise StorageError(f"no run {run_id} in the database: start_run gives one")
 
 

@@ -206,8 +206,7 @@ def write_batch(database: Database, run_id: int, pages: Sequence[FinishedPage]) 
             except UnstorableDocument as error:
                 written[place] = error
 
-    def work(session: Session) -> tuple[list[SaveResult], list[SaveResult | None]]:
-        connection = session.connection()
+    def work(connection: Connection) -> tuple[list[SaveResult], list[SaveResult | None]]:
         records = _without_copies(connection, incoming)
         rollups = RollupUpdate(connection)
         saved = save_records(connection, [(record, run_id) for record in records], rollups)
@@ -223,7 +222,7 @@ def write_batch(database: Database, run_id: int, pages: Sequence[FinishedPage]) 
         ]
         return saved, held
 
-    stored, held = database.write(work)
+    stored, held = database.transact(work)
     for one, saved in zip(incoming, stored, strict=True):
         written[one.place] = saved
     return [one or other for one, other in zip(written, held, strict=True)]
@@ -349,7 +348,7 @@ class IngestionWriter:
             for slug, number in self._runs.items()
         ]
         if rows:
-            self._database.write(lambda session: session.connection().execute(_END_RUN, rows))
+            self._database.transact(lambda connection: connection.execute(_END_RUN, rows))
             self._runs = {}
 
 

@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime
 from types import TracebackType
 from typing import Literal, Self, TypeVar, get_args
 
-from sqlalchemy import URL, Engine, select
+from sqlalchemy import URL, Connection, Engine, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
@@ -89,6 +89,7 @@ class Database:
 
     def __init__(self, engine: Engine, url: URL) -> None:
         self._engine = engine
+        self._writing = engine.execution_options(writes=True)
         self._url = url
         self.lock_wait = _lock_wait(url)
 
@@ -236,18 +237,30 @@ class Database:
     ) -> int:
         """Make rollups and search index anew: see `rollups.rebuild`."""
         report = progress or (lambda _done, _of: None)
-        return self.write(
-            lambda session: rebuild(session.connection(), stories=stories, progress=report)
+        return self.transact(
+            lambda connection: rebuild(connection, stories=stories, progress=report)
         )
 
     def write(self, work: Callable[[Session], Result], *, longest: float | None = None) -> Result:
         """Do the work in one transaction, and again where another one prevented it: for
         `longest` seconds at most where another program has locked an SQLite file."""
-        engine = self._engine.execution_options(writes=True)
+
+        def with_session(connection: Connection) -> Result:
+            with Session(connection) as session:
+                result = work(session)
+                session.commit()  # flushes; the transaction goes on
+                return result
+
+        return self.transact(with_session, longest=longest)
+
+    def transact(
+        self, work: Callable[[Connection], Result], *, longest: float | None = None
+    ) -> Result:
+        """Do the same without a session, which would take longer than SQLite's transaction."""
 
         def transaction() -> Result:
-            with Session(engine) as session, session.begin():
-                return work(session)
+            with self._writing.begin() as connection:
+                return work(connection)
 
         return _retry_if_locked(transaction, self._url, self.lock_wait, longest)
 

@@ -4,10 +4,10 @@ database that another program has locked, and the fastest INSERTs of many rows.
 A crawl that ended because of a lock would lose the pages that it is fetching, and a backup or a
 long write of another program ends within minutes.
 
-For an INSERT, SQLite gets one statement with many rows of parameters, as tuples: SQLAlchemy would
-prepare each row by itself. PostgreSQL gets many rows by COPY, or, if they may exist already, one
-statement with an array for each column: its driver would send a message for each row. All other
-statements are SQLAlchemy's; a list of values is one parameter of them (`one_of`).
+The statements that store articles are compiled once (`Statement`). PostgreSQL gets many new rows by
+COPY, or, if they may exist already, as one statement with an array for each column: its driver
+would send a message for each row. SQLAlchemy executes all other statements; a list of values is one
+parameter of them (`one_of`).
 """
 
 import logging
@@ -16,10 +16,11 @@ import random
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, Self
 
 from sqlalchemy import (
@@ -30,6 +31,7 @@ from sqlalchemy import (
     Connection,
     Dialect,
     Engine,
+    Executable,
     FunctionElement,
     Integer,
     NullPool,
@@ -46,6 +48,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.types import TypeEngine
 
 from newscrawl.storage.errors import StorageError
 
@@ -396,10 +399,89 @@ def _in_array(element: _OneOf, compiler: SQLCompiler, **options: Any) -> str:
     return f"{column} = ANY({values})"
 
 
+Values = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Compiled:
+    """A statement for one database, with the names of its parameters in their order, and what the
+    driver needs of those of some types."""
+
+    sql: str
+    names: Sequence[str]
+    fixed: Values
+    processors: Mapping[str, Callable[[Any], Any]]
+    positional: bool
+
+    def parameters(self, values: Values) -> Any:
+        """Return the values as the driver takes them."""
+        if self.fixed or self.processors:
+            values = {**self.fixed, **values}
+            for name, process in self.processors.items():
+                values[name] = process(values[name])
+        return [values[name] for name in self.names] if self.positional else values
+
+
+class Statement:
+    """A statement that is compiled once for each database, and executed by its driver.
+
+    For SQLAlchemy to execute one takes longer than for SQLite, and a batch of one article has
+    two dozen. `names` are the columns of an INSERT. Rows are as the driver returns them: a time in
+    SQLite is a text.
+    """
+
+    def __init__(
+        self, statement: Executable | Mapping[str, Executable], names: Sequence[str] | None = None
+    ) -> None:
+        self._statement = statement
+        self._names = names
+        self._compiled: dict[str, _Compiled] = {}
+
+    def rows(self, connection: Connection, values: Values = MappingProxyType({})) -> list[Any]:
+        """Return the rows of a query, as tuples."""
+        compiled = self._compile(connection.dialect)
+        with _DriverCursor(connection, compiled.sql) as cursor:
+            cursor.execute(compiled.sql, compiled.parameters(values))
+            return list(cursor.fetchall())
+
+    def run(self, connection: Connection, rows: Sequence[Values]) -> None:
+        """Execute the statement with each of the rows."""
+        compiled = self._compile(connection.dialect)
+        parameters = list(map(compiled.parameters, rows))
+        with _DriverCursor(connection, compiled.sql) as cursor:
+            if len(rows) == 1:
+                cursor.execute(compiled.sql, parameters[0])
+            else:
+                cursor.executemany(compiled.sql, parameters)
+
+    def _compile(self, dialect: Dialect) -> _Compiled:
+        found = self._compiled.get(dialect.name)
+        if found is None:
+            found = self._compiled[dialect.name] = self._new(dialect)
+        return found
+
+    def _new(self, dialect: Dialect) -> _Compiled:
+        statement: Any = self._statement
+        if isinstance(statement, Mapping):
+            statement = statement[dialect.name]
+        compiled = statement.compile(dialect=dialect, column_keys=self._names)
+        processors = {name: processor(one.type, dialect) for name, one in compiled.binds.items()}
+        return _Compiled(
+            sql=str(compiled),
+            names=compiled.positiontup or (),
+            fixed={name: one.value for name, one in compiled.binds.items() if not one.required},
+            processors={name: process for name, process in processors.items() if process},
+            positional=compiled.positional,
+        )
+
+
+def processor(kind: TypeEngine[Any], dialect: Dialect) -> Callable[[Any], Any] | None:
+    """Return what makes values of a type into the driver's; None if it takes them as they are."""
+    return kind.dialect_impl(dialect).bind_processor(dialect)
+
+
 # Ours: the number of rows above which PostgreSQL gets a COPY instead of single INSERTs.
 _FEW: Final = 16
-
-Values = Mapping[str, Any]
 
 
 class BulkInsert:
@@ -412,95 +494,83 @@ class BulkInsert:
         self, table: TableClause, names: Sequence[str], conflict: Callable[[Any], Any] | None = None
     ) -> None:
         resolve: Callable[[Any], Any] = conflict or (lambda statement: statement)
-        # In the order of the table, as SQLAlchemy writes them.
-        self._columns = [column for column in table.c if column.name in names]
-        self._names = [column.name for column in self._columns]
-        self._copy = (
-            None if conflict else f"COPY {table.name} ({', '.join(self._names)}) FROM STDIN"
-        )
+        self._columns = [table.c[name] for name in names]
+        self._names = names
+        self._copy = None if conflict else f"COPY {table.name} ({', '.join(names)}) FROM STDIN"
         # Inline: without RETURNING, which would fetch each row's id.
-        self._rows = resolve(postgresql.insert(table)).inline()
-        self._sqlite = resolve(sqlite.insert(table)).inline()
-        self._sqlite_text: str | None = None
-        self._processors: dict[str, list[Callable[[Any], Any] | None]] = {}
+        inserts = {"sqlite": sqlite.insert(table), "postgresql": postgresql.insert(table)}
+        self._rows = Statement({k: resolve(one).inline() for k, one in inserts.items()}, names)
         given = (bindparam(c.name, type_=postgresql.ARRAY(c.type)) for c in self._columns)
-        arrays = func.unnest(*given).table_valued(*self._names).render_derived()
-        chosen = select(*(arrays.c[name] for name in self._names))
-        self._arrays = resolve(postgresql.insert(table).from_select(self._names, chosen))
+        arrays = func.unnest(*given).table_valued(*names).render_derived()
+        chosen = select(*(arrays.c[name] for name in names))
+        self._arrays = Statement(resolve(postgresql.insert(table).from_select(names, chosen)))
 
     def write(self, connection: Connection, rows: Sequence[Values]) -> None:
         """Insert the rows, if there are any."""
         if not rows:
             return
-        if connection.dialect.name == "sqlite":
-            self._write_sqlite(connection, rows)
-        elif len(rows) <= _FEW:
-            connection.execute(self._rows, rows)
+        if connection.dialect.name == "sqlite" or len(rows) <= _FEW:
+            self._rows.run(connection, rows)
         elif self._copy:
             self._write_copy(connection, self._copy, rows)
         else:
-            columns = {name: [row[name] for row in rows] for name in self._names}
-            connection.execute(self._arrays, columns)
-
-    def _write_sqlite(self, connection: Connection, rows: Sequence[Values]) -> None:
-        if self._sqlite_text is None:
-            compiled = self._sqlite.compile(dialect=connection.dialect, column_keys=self._names)
-            self._sqlite_text = str(compiled)
-        columns = self._converted(connection.dialect, rows)
-        # By the driver, which a crawl's batches of one article need a dozen times each.
-        with _driver_cursor(connection, self._sqlite_text) as cursor:
-            cursor.executemany(self._sqlite_text, zip(*columns, strict=True))
+            self._arrays.run(connection, [{n: [row[n] for row in rows] for n in self._names}])
 
     def _write_copy(self, connection: Connection, sql: str, rows: Sequence[Values]) -> None:
-        columns = self._converted(connection.dialect, rows)
-        with _driver_cursor(connection, sql) as cursor, cursor.copy(sql) as copy:
+        columns = []
+        for column in self._columns:
+            values = [row[column.name] for row in rows]
+            process = processor(column.type, connection.dialect)
+            columns.append(map(process, values) if process else values)
+        with _DriverCursor(connection, sql) as cursor, cursor.copy(sql) as copy:
             for row in zip(*columns, strict=True):
                 copy.write_row(row)
 
-    def _converted(self, dialect: Dialect, rows: Sequence[Values]) -> Iterator[Iterable[Any]]:
-        """Yield the values of each column, as the driver takes them."""
-        processors = self._processors.get(dialect.name)
-        if processors is None:
-            types = [column.type.dialect_impl(dialect) for column in self._columns]
-            processors = [kind.bind_processor(dialect) for kind in types]
-            self._processors[dialect.name] = processors
-        for name, process in zip(self._names, processors, strict=True):
-            values = [row[name] for row in rows]
-            yield map(process, values) if process else values
-
 
 class RowIds:
-    """New ids for rows of a table."""
+    """New ids for rows of a table. SQLite has one writer, so the largest id can be incremented."""
 
     def __init__(self, table: TableClause) -> None:
-        self._largest = select(func.max(table.c.id))
+        counted = func.generate_series(1, bindparam("count", type_=Integer()))
         sequence = func.pg_get_serial_sequence(table.name, "id")
-        rows = func.generate_series(1, bindparam("count", type_=Integer())).table_valued("number")
-        self._next = select(func.nextval(sequence)).select_from(rows)
+        numbers = counted.table_valued("number")
+        self._next = Statement(
+            {
+                "sqlite": select(func.coalesce(func.max(table.c.id), 0)),
+                "postgresql": select(func.nextval(sequence)).select_from(numbers),
+            }
+        )
 
     def take(self, connection: Connection, count: int) -> list[int]:
-        """Return `count` new ids. SQLite has one writer, so the largest id can be incremented."""
+        """Return `count` new ids."""
         if not count:
             return []
+        rows = self._next.rows(connection, {"count": count})
         if connection.dialect.name == "sqlite":
-            largest = connection.execute(self._largest).scalar() or 0
-            return list(range(largest + 1, largest + 1 + count))
-        return list(connection.execute(self._next, {"count": count}).scalars())
+            return list(range(rows[0][0] + 1, rows[0][0] + 1 + count))
+        return [number for (number,) in rows]
 
 
-@contextmanager
-def _driver_cursor(connection: Connection, sql: str) -> Iterator[Any]:
-    """Yield a cursor of the driver in the connection's transaction; raise its errors as
-    SQLAlchemy's."""
-    if not connection.in_transaction():
-        connection.begin()
-    cursor: Any = connection.connection.cursor()
-    try:
-        yield cursor
-    except connection.dialect.loaded_dbapi.Error as error:
-        raise _as_sqlalchemy(connection, sql, error) from error
-    finally:
-        cursor.close()
+class _DriverCursor:
+    """A context with a cursor of the driver, in the connection's transaction, whose errors are
+    raised as SQLAlchemy's. A generator would take as long as SQLite takes for a short query."""
+
+    __slots__ = ("_connection", "_cursor", "_sql")
+
+    def __init__(self, connection: Connection, sql: str) -> None:
+        self._connection = connection
+        self._sql = sql
+
+    def __enter__(self) -> Any:
+        if not self._connection.in_transaction():
+            self._connection.begin()
+        self._cursor: Any = self._connection.connection.cursor()
+        return self._cursor
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        self._cursor.close()
+        if isinstance(error, self._connection.dialect.loaded_dbapi.Error):
+            raise _as_sqlalchemy(self._connection, self._sql, error) from error
 
 
 def _as_sqlalchemy(connection: Connection, sql: str, error: Any) -> Any:

@@ -16,14 +16,14 @@ from newscrawl.storage import models
 from newscrawl.storage.company_alerts import rename_watched
 from newscrawl.storage.database import Database
 from newscrawl.storage.documents import clean
-from newscrawl.storage.engine import BulkInsert, one_of
+from newscrawl.storage.engine import BulkInsert, Statement, one_of
 from newscrawl.storage.models import Article, Base, Company
 from newscrawl.storage.recipients import rename_in_recipients
 from newscrawl.storage.rollups import RollupUpdate
 from newscrawl.storage.saved_state import Step, record_step
 from newscrawl.storage.scope import Scope, articles_within
 
-_COMPANIES = (
+_COMPANIES = Statement(
     select(Company.name, Company.id, models.SavedQuery.company_id.is_not(None).label("is_query"))
     .outerjoin(models.SavedQuery)
     .where(one_of(Company.name, "names"))
@@ -164,7 +164,7 @@ def _company_ids(connection: Connection, names: Iterable[str]) -> dict[str, int]
         return {}
     asked = {"names": sorted(set(stored.values()))}
     ids: dict[str, int] = {}
-    for name, number, is_query in connection.execute(_COMPANIES, asked).all():
+    for name, number, is_query in _COMPANIES.rows(connection, asked):
         if is_query:
             other = f"{name} (saved query {number})"
             connection.execute(update(Company).where(Company.id == number).values(name=other))
@@ -177,7 +177,7 @@ def _company_ids(connection: Connection, names: Iterable[str]) -> dict[str, int]
     if missing := [name for name in asked["names"] if name not in ids]:
         # Sorted, to prevent a deadlock of two writers that add the same names.
         _ADD_COMPANIES.write(connection, [{"name": name} for name in missing])
-        added = connection.execute(_COMPANIES, {"names": missing})
+        added = _COMPANIES.rows(connection, {"names": missing})
         ids.update((name, number) for name, number, _ in added)
     return {name: ids[cleaned] for name, cleaned in stored.items()}
 

@@ -7,13 +7,13 @@ not indexed under them. So the time for an article does not grow with their numb
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from sqlalchemy import JSON, Connection, Executable, bindparam, delete, select, text
+from sqlalchemy import JSON, Connection, bindparam, delete, select, text
 
-from newscrawl.storage.engine import BulkInsert, RowIds, one_of
+from newscrawl.storage.engine import BulkInsert, RowIds, Statement, one_of
 from newscrawl.storage.models import Base, SketchValue
 from newscrawl.storage.models import Sketch as SketchRow
 from newscrawl.storage.words import Sketch, same_story
@@ -29,20 +29,28 @@ _MINUTES_PER_WEEK = 7 * _MINUTES_PER_DAY
 # weeks, each value would be searched in all of them. PostgreSQL's planner would read the whole
 # table for that.
 _VALUE_BITS = 32
-_NEAR: Mapping[str, Executable] = {
-    "sqlite": text(
-        "SELECT week, sketch_values.value, article_id FROM "
-        "(SELECT value AS key FROM json_each(:keys)) CROSS JOIN sketch_values "
-        "ON week = key >> 32 AND sketch_values.value = key & 4294967295"
-    ).bindparams(bindparam("keys", type_=JSON())),
-    "postgresql": select(SketchValue.week, SketchValue.value, SketchValue.article_id).where(
-        one_of(SketchValue.week, "weeks"),
-        one_of(SketchValue.value, "values"),
-    ),
-}
-_SKETCHES = select(
-    SketchRow.article_id, SketchRow.story_id, SketchRow.shingles, SketchRow.smallest
-).where(one_of(SketchRow.article_id, "numbers"))
+_NEAR = Statement(
+    {
+        "sqlite": text(
+            "SELECT week, sketch_values.value, article_id FROM "
+            "(SELECT value AS key FROM json_each(:keys)) CROSS JOIN sketch_values "
+            "ON week = key >> 32 AND sketch_values.value = key & 4294967295"
+        ).bindparams(bindparam("keys", type_=JSON())),
+        "postgresql": select(SketchValue.week, SketchValue.value, SketchValue.article_id).where(
+            one_of(SketchValue.week, "weeks"),
+            one_of(SketchValue.value, "values"),
+        ),
+    }
+)
+_SKETCHES = Statement(
+    select(
+        SketchRow.article_id,
+        SketchRow.story_id,
+        SketchRow.week,
+        SketchRow.shingles,
+        SketchRow.smallest,
+    ).where(one_of(SketchRow.article_id, "numbers"))
+)
 _STORY_NUMBERS = RowIds(Base.metadata.tables["stories"])
 _ADD_STORIES = BulkInsert(Base.metadata.tables["stories"], ("id", "founded_on"))
 _ADD_SKETCHES = BulkInsert(
@@ -107,16 +115,17 @@ class _NearIndex:
                 "values": sorted({value for _, value in places}),
             }
         )
-        for week, value, article_id in connection.execute(_NEAR[connection.dialect.name], wanted):
+        for week, value, article_id in _NEAR.rows(connection, wanted):
             self._under[week, value].append(article_id)
         near = {
             number for candidate, made in candidates for number in self._nearest(candidate, made)
         }
         stories: dict[int, _Story] = {}
-        for row in connection.execute(_SKETCHES, {"numbers": sorted(near)}) if near else ():
-            story = stories.setdefault(row.story_id, _Story(row.story_id, date.min))
-            made = Sketch.from_bytes(row.shingles, row.smallest)
-            self._known[row.article_id] = _KnownArticle(row.article_id, made, story)
+        rows = _SKETCHES.rows(connection, {"numbers": sorted(near)}) if near else ()
+        for article_id, story_id, _, shingles, smallest in rows:
+            story = stories.setdefault(story_id, _Story(story_id, date.min))
+            made = Sketch.from_bytes(shingles, smallest)
+            self._known[article_id] = _KnownArticle(article_id, made, story)
 
     def matches(self, candidate: StoryCandidate, made: Sketch) -> list[_Story]:
         """Return the stories that the text may belong to, the most similar first, then the
@@ -191,12 +200,11 @@ def assign_stories(connection: Connection, candidates: Sequence[StoryCandidate])
 
 def remove_sketch(connection: Connection, article_id: int) -> None:
     """Remove an article's text from the index."""
-    query = _SKETCHES.add_columns(SketchRow.week)
-    for row in connection.execute(query, {"numbers": [article_id]}).all():
-        values = Sketch.from_bytes(row.shingles, row.smallest).index
+    for _, _, week, shingles, smallest in _SKETCHES.rows(connection, {"numbers": [article_id]}):
+        values = Sketch.from_bytes(shingles, smallest).index
         connection.execute(
             delete(SketchValue).where(
-                SketchValue.week == row.week,
+                SketchValue.week == week,
                 SketchValue.value.in_(values),
                 SketchValue.article_id == article_id,
             )

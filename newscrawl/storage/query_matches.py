@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, delete, select
 
-from newscrawl.storage.engine import BulkInsert, one_of
+from newscrawl.storage.engine import BulkInsert, Statement, one_of
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.models import Base, QueryMatch, SavedQuery, Source
 from newscrawl.storage.search_language import (
@@ -26,8 +26,8 @@ UNKNOWN = "unknown"  # the language of articles that give none
 # Occurrences in headline and body, by the number of the saved query.
 Matches = dict[int, tuple[int, int]]
 
-_QUERIES = select(
-    SavedQuery.company_id, SavedQuery.text, SavedQuery.version, SavedQuery.pending_text
+_QUERIES = Statement(
+    select(SavedQuery.company_id, SavedQuery.text, SavedQuery.version, SavedQuery.pending_text)
 )
 _SOURCES = select(Source.id, Source.slug, Source.country).where(one_of(Source.id, "sources"))
 _COUNTING = and_(
@@ -131,7 +131,7 @@ class QueryMatcher:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._queries: list[_Query] = []
-        for number, text, version, pending_text in connection.execute(_QUERIES):
+        for number, text, version, pending_text in _QUERIES.rows(connection):
             if version and (node := parsed(text)):
                 self._queries.append(_Query(number, version, True, node, needed_words(node)))
             if pending_text is not None and (node := parsed(pending_text)):

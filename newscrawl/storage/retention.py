@@ -389,7 +389,7 @@ def reduce_articles(database: Database, documents: Mapping[int, Document]) -> No
                 _reduce(connection, number, record)
         rollups.write()
 
-    database.write(lambda session: work(session.connection()))
+    database.transact(work)
 
 
 def _reduce(connection: Connection, number: int, record: Record) -> None:

@@ -163,7 +163,7 @@ class Frontier:
         )
 
     def _write(self, work: Callable[[Connection], Result]) -> Result:
-        return self.database.write(lambda session: work(session.connection()))
+        return self.database.transact(work)
 
     # Feeds and sitemaps --------------------------------------------------------------------
 
