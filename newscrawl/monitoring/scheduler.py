@@ -130,8 +130,10 @@ class Monitor:
     def schedule(self) -> int:
         """Queue the sources that are due, the most overdue first, and return their number."""
         record_heartbeat(self._database, self.name)
-        room = self._plan.workers * _QUEUED_PER_WORKER - self._queue.pending_count()
-        due = self._due() if room > 0 else []
+        tasks = self._queue.pending()
+        queued = {str(slug) for task in tasks for slug in task.args}
+        room = self._plan.workers * _QUEUED_PER_WORKER - len(tasks)
+        due = [slug for slug in self._due() if slug not in queued] if room > 0 else []
         placed = self._leases.place(due, room) if due else []
         for slug in placed:
             self._crawl_later(slug)
@@ -180,7 +182,7 @@ class Monitor:
 
     def _crawl_leased(self, slug: str) -> None:
         if not due_sources(self._database, datetime.now(UTC), [slug], pause=timedelta(0)):
-            self._leases.cancel(slug)
+            self._leases.release_unused(slug)
             return
         logger.info("%s: the crawl starts", slug)
         result = self._supervisor.run(slug)

