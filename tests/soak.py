@@ -4,14 +4,18 @@
 sources, kills a monitor with its crawls, cuts one off from the database, and crashes the database.
 Time is accelerated: so many simulated days pass in the minutes of the run. A crawl of a feed stands
 for all those between two crawls of the run (`--poll`), a source is crawled again after
-five seconds instead of ten minutes, and leases last six seconds. At the end each article must be
-stored once, and no source may have been crawled by two at once or faster than the delay allows.
+five seconds instead of ten minutes, and leases last six seconds. Crawls are forks of a process
+that has imported everything, as the imports would take most of the time. At the end each article
+must be stored once, and no source may have been crawled by two at once or faster than the delay
+allows.
 """
 
 import argparse
+import json
 import os
 import random
 import resource
+import select
 import signal
 import socket
 import subprocess
@@ -20,23 +24,25 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import IO, Any, ClassVar
 from urllib.parse import parse_qs, urlsplit, urlunsplit
 
 import psycopg
 
 from newscrawl.cli import main as newscrawl_main
-from newscrawl.monitoring import scheduler
+from newscrawl.monitoring import scheduler, supervisor
 from newscrawl.storage import upgrade_database
 from tests.site.crawling import HASTE, PROJECT
 from tests.site.faults import Answer, listing, story
+from tests.site.forking import import_all
 from tests.watching import Sites, children, environment, monitor_command
 
 _DELAY = 0.5
@@ -50,6 +56,11 @@ _CRAWL_PAUSE = timedelta(seconds=5)
 _CUT_OFF_SECONDS = 15.0
 # Further polls after the last article: a source that failed is paused for minutes.
 _PATIENCE = 1500.0
+
+
+def family(pid: int) -> list[int]:
+    """Return a process and all its descendants."""
+    return [pid, *(one for child in children(pid) for one in family(child))]
 
 
 class DatabaseProxy:
@@ -125,22 +136,26 @@ class Machine:
     def kill(self) -> None:
         """Kill the monitor and its crawls, as a power failure does, and start it again."""
         assert self.process is not None
-        for pid in (self.process.pid, *children(self.process.pid)):
+        for pid in family(self.process.pid):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         self.process.wait()
         self.start()
 
-    def usage(self) -> tuple[float, float, float]:
-        """Return the MiB of memory of the monitor, and the processor seconds of itself and of its
-        crawls that have ended."""
+    def keep_running(self) -> None:
+        """Start a monitor again that has ended, as a service manager does: it ends if it can't
+        reach the database when it starts."""
+        if self.process is None or self.process.poll() is not None:
+            self.start()
+
+    def usage(self) -> tuple[float, float]:
+        """Return the MiB of memory and the processor seconds of the monitor, without its crawls."""
         assert self.process is not None
         folder = Path(f"/proc/{self.process.pid}")
         pages = int((folder / "statm").read_text().split()[1])
         fields = (folder / "stat").read_text().rpartition(")")[2].split()
-        own, crawls = (sum(map(int, fields[at : at + 2])) for at in (11, 13))
-        ticks = os.sysconf("SC_CLK_TCK")
-        return pages * resource.getpagesize() / 2**20, own / ticks, crawls / ticks
+        seconds = sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
+        return pages * resource.getpagesize() / 2**20, seconds
 
     def stop(self) -> int:
         assert self.process is not None
@@ -276,8 +291,10 @@ def publish(
         moment = began + seconds * number / articles
         time.sleep(max(0.0, moment - time.monotonic()))
         papers.publish(choice.choice(slugs))
+        for machine in both:
+            machine.keep_running()
         if number == articles // 10:
-            memory, _, _ = both[0].usage()
+            memory, _ = both[0].usage()
         if time.monotonic() > began + options.pause * (faults.total() + 1):
             kind = ("kill", "cut off", "crash of the database")[faults.total() % 3]
             disturb(url, both, kind, choice)
@@ -312,8 +329,10 @@ def soak(options: argparse.Namespace, folder: Path) -> bool:
         while ask(url, "SELECT count(*) FROM articles")[0][0] < len(published):
             if time.monotonic() > deadline:
                 break
+            for machine in both:
+                machine.keep_running()
             time.sleep(2)
-        memory_at_end, own, crawling = both[0].usage()
+        memory_at_end, seconds = both[0].usage()
         codes = [machine.stop() for machine in both]
         took = time.monotonic() - began
         stored = ask(url, _STORED)
@@ -337,16 +356,111 @@ def soak(options: argparse.Namespace, folder: Path) -> bool:
         "crawls of a source at once": f"{overlaps:,}",
         "shortest time between two pages of a source": f"{shortest:.2f} s (delay {_DELAY:g} s)",
         "memory of the monitor that was not killed": f"{memory:.0f} MiB, {memory_at_end:.0f} MiB",
-        "its processor time, that of its crawls": f"{own:.0f} s, {crawling:.0f} s",
+        "its processor time without crawls": f"{seconds:.0f} s",
         "exit codes of the monitors": ", ".join(map(str, codes)),
     }
     print("\n".join(f"| {name} | {value} |" for name, value in rows.items()))
     return urls == published and not overlaps and shortest > 0.9 * _DELAY
 
 
+class ForkedCrawl:
+    """A crawl as a fork of the process `server`, with the interface of `subprocess.Popen`."""
+
+    server: ClassVar[socket.socket]
+
+    def __init__(
+        self, command: Sequence[str], *, stdin: int, stdout: IO[bytes], **_: object
+    ) -> None:
+        ours, theirs = os.pipe()
+        job = json.dumps(command[3:]).encode()
+        socket.send_fds(self.server, [job], [stdin, stdout.fileno(), theirs])
+        os.close(theirs)
+        self._lines = os.fdopen(ours, "rb", buffering=0)
+        self._pid = int(self._lines.readline() or 0)
+        self._code: int | None = None
+
+    def wait(self, timeout: float | None = None) -> int:
+        if self._code is None:
+            if not select.select([self._lines], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired("crawl", timeout or 0)
+            self._code = int(self._lines.readline() or -signal.SIGKILL)
+            self._lines.close()
+        return self._code
+
+    def poll(self) -> int | None:
+        try:
+            return self.wait(0)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def terminate(self) -> None:
+        self._signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self._signal(signal.SIGKILL)
+
+    def _signal(self, number: int) -> None:
+        if self._pid and self._code is None:
+            with suppress(ProcessLookupError):
+                os.kill(self._pid, number)
+
+
+def serve_crawls(server: socket.socket) -> None:
+    """Fork a crawl for each job, and a process that waits for it and reports its exit code."""
+    import_all()
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    while True:
+        job, files, _, _ = socket.recv_fds(server, 65536, 3)
+        if not job:
+            return
+        if os.fork() == 0:
+            server.close()
+            _fork_and_wait(json.loads(job), *files)
+        for file in files:
+            os.close(file)
+
+
+def _fork_and_wait(command: list[str], stdin: int, log: int, report: int) -> None:
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    crawl = os.fork()
+    if crawl == 0:
+        os.close(report)
+        os.setsid()
+        for number, file in enumerate((stdin, log, log)):
+            os.dup2(file, number)
+        _execute(command)
+    os.close(stdin)
+    os.write(report, f"{crawl}\n".encode())
+    _, status = os.waitpid(crawl, 0)
+    os.write(report, f"{os.waitstatus_to_exitcode(status)}\n".encode())
+    os._exit(0)
+
+
+def _execute(command: list[str]) -> None:
+    from scrapy.cmdline import execute  # noqa: PLC0415
+
+    code = 1
+    try:
+        execute(["scrapy", *command])
+    except SystemExit as ended:
+        code = int(ended.code or 0)
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
 def run_fast(arguments: list[str]) -> None:
-    """Run a command of newscrawl, by which a source is soon crawled again."""
+    """Run a command of newscrawl, by which a source is soon crawled again, in a fork."""
     scheduler.due_sources = partial(scheduler.due_sources, pause=_CRAWL_PAUSE)
+    ForkedCrawl.server, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    command = [sys.executable, "-m", "tests.soak", "--serve", str(theirs.fileno())]
+    settings = {**os.environ, "SCRAPY_SETTINGS_MODULE": "newscrawl.settings"}
+    subprocess.Popen(command, pass_fds=[theirs.fileno()], env=settings, start_new_session=True)
+    theirs.close()
+    supervisor.subprocess = SimpleNamespace(
+        Popen=ForkedCrawl, TimeoutExpired=subprocess.TimeoutExpired
+    )
     sys.argv = ["newscrawl", *arguments]
     newscrawl_main()
 
@@ -355,6 +469,9 @@ def main() -> None:
     """Run the soak, or one of its monitors."""
     if sys.argv[1:2] == ["--run"]:
         run_fast(sys.argv[2:])
+        return
+    if sys.argv[1:2] == ["--serve"]:
+        serve_crawls(socket.socket(fileno=int(sys.argv[2])))
         return
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sources", type=int, default=400)

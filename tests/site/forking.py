@@ -96,7 +96,7 @@ def _line(stream: IO[str] | None) -> str:
 
 
 def _serve() -> None:
-    _import_all()
+    import_all()
     print("ready", flush=True)
     for line in sys.stdin:
         child = os.fork()
@@ -107,7 +107,7 @@ def _serve() -> None:
         print(os.waitstatus_to_exitcode(status), flush=True)
 
 
-def _import_all() -> None:
+def import_all() -> None:
     """Import the modules of a crawl and load its models and word lists, but not the reactor."""
     import scrapy.cmdline  # noqa: PLC0415
     import scrapy.commands.parse  # noqa: F401, PLC0415
