@@ -21,7 +21,8 @@ from tests.site.server import SiteServer
 class Sites:
     """Sources, each with a server: `with Sites() as sites`."""
 
-    def __init__(self) -> None:
+    def __init__(self, poll: float = 0.05) -> None:
+        self._poll = poll
         self.by_slug: dict[str, SiteServer] = {}
         self._stack = ExitStack()
 
@@ -38,7 +39,7 @@ class Sites:
 
     def add(self, slug: str, pages: int = 4, *, delay: float = 0.0) -> list[str]:
         """Serve a source's feed with a number of articles; return their URLs."""
-        site = self.by_slug[slug] = self._stack.enter_context(SiteServer())
+        site = self.by_slug[slug] = self._stack.enter_context(SiteServer(poll=self._poll))
         paths = tuple(f"/{slug}/{number}" for number in range(pages))
         site.routes["/robots.txt"] = lambda _: Answer(status=404)
         site.routes["/feed.xml"] = lambda _: Answer(

@@ -33,12 +33,14 @@ class SiteServer:
     """Serves the site while it is open: `with SiteServer() as site: site.url`.
 
     `routes` adds or replaces answers by path; `visits` tells who asked for what, `sent` how many
-    bytes of bodies went out. A visitor who has the ETag of an answer already is answered 304.
+    bytes of bodies went out. A visitor who has the ETag of an answer already is answered 304. An
+    end is noticed after `poll` seconds.
     """
 
     routes: dict[str, Callable[[int], Answer]] = field(default_factory=dict)
     visits: list[FetchAttempt] = field(default_factory=list)
     sent: int = 0
+    poll: float = 0.05
     _server: ThreadingHTTPServer = field(init=False)
 
     def __post_init__(self) -> None:
@@ -61,7 +63,7 @@ class SiteServer:
         return f"http://127.0.0.1:{self.port}"
 
     def __enter__(self) -> Self:
-        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
+        threading.Thread(target=self._server.serve_forever, args=(self.poll,), daemon=True).start()
         return self
 
     def __exit__(
