@@ -52,7 +52,7 @@ def test_another_monitor_finishes_crawls_of_a_killed_one(
         slug, victim = _begun(postgres_url)
         _kill(victim, dies)
         (survivor,) = (one for one in machines if one.pid != victim)
-        wait_for(lambda: _stored(postgres_url) == len(urls), 90)
+        wait_for(lambda: _stored(postgres_url) == len(urls), 240)
         wait_for(lambda: ask(postgres_url, "SELECT 1 FROM leases WHERE holder IS NOT NULL") == [])
         survivor.send_signal(signal.SIGTERM)
         _, log = survivor.communicate(timeout=240)
@@ -92,7 +92,7 @@ def _begun(url: str) -> tuple[str, int]:
         "SELECT slug, split_part(holder, ':', 2)::int FROM leases JOIN sources ON id = source_id "  # noqa: S608 - ours
         f"WHERE holder IS NOT NULL AND {stored} BETWEEN 3 AND {PAGES // 2}"
     )
-    wait_for(lambda: ask(url, begun))
+    wait_for(lambda: ask(url, begun), 240)
     ((slug, pid), *_) = ask(url, begun)
     return slug, pid
 
