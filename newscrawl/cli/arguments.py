@@ -313,14 +313,14 @@ def takes_companies(
 ) -> Callable[..., None]:
     """Return the command with the options of `takes_scope`, --companies and --subsidiaries.
 
-    The registry is read if the command needs it always, or one of the options names a company.
+    The registry is read if the command needs it always, one of the options names a company, or
+    there is a file of one's own, which may have groups.
     """
 
     def run(query: QueryContext, **values: Any) -> None:
         path, subsidiaries = values.pop("companies"), values.pop("subsidiaries")
         named = values.get("company") is not None or values.get("share")
-        # A file that was named is read in any case: a fault in it must be reported.
-        if always_read or named or subsidiaries or path is not None:
+        if always_read or named or subsidiaries or companies_file(path) is not None:
             registry = companies_from(path)
             scope = replace(query.scope, structure=registry.structure, subsidiaries=subsidiaries)
             query = replace(query, scope=scope, registry=registry, companies=path)

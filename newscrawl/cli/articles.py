@@ -167,7 +167,11 @@ def search(
     from newscrawl.storage import queries
 
     results = queries.search(request.database, query, scope=request.scope, limit=limit)
-    _show_found(request, results, f"Articles with {query}")
+    title = f"Articles with {query}"
+    if request.output_format == "table":
+        found = queries.preview_query(request.database, query, scope=request.scope, limit=0)
+        title += f": {'' if found.complete else 'at least '}{found.articles:,}"
+    _show_found(request, results, title)
 
 
 # --- Lists of articles ---

@@ -267,6 +267,7 @@ def _show_ranking(query: QueryContext, names: Sequence[str], options: _Options) 
     if company is not None:
         members = query.scope.members(company)
         shown = {one.chain[-1] for each in members for one in query.scope.ownerships(each)}
+        shown.add(company)
         ranked = [row for row in ranked if row.company in shown]
     rows = ranked[: options.limit]
     completeness, note = _basis(query, company)

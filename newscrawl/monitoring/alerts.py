@@ -74,17 +74,14 @@ def find_alerts(
     structure: CompanyStructure = NO_STRUCTURE,
 ) -> list[CompanyAlert]:
     """Record and return the new alerts about watched companies and groups of `structure`, or with
-    `everyone` about all companies.
+    `everyone` about all companies and groups.
 
     Spikes are searched for on the UTC day before `today`, and on `today` as far as it is read.
     """
     today = today or datetime.now(UTC).date()
     watched = company_alerts.watched_companies(database)
     single = [one.company for one in watched if not one.other]
-    names = single
-    if everyone:
-        groups = [name for name in single if name in structure.groups]
-        names = [*_often_named(database, today), *groups]
+    names = _often_named(database, today, structure) if everyone else single
     alerts = [*_first_mentions(database, watched, structure)]
     for company in names:
         scope = Scope(until=today, structure=structure)
@@ -365,9 +362,10 @@ def _usually_read(history: Sequence[DayCount], day: date) -> float:
     return numbers[len(numbers) // 2] if numbers else 0.0
 
 
-def _often_named(database: Database, today: date) -> list[str]:
-    """Return the companies with enough articles in two days for a spike on one of them."""
-    scope = Scope(since=today - timedelta(days=1), until=today)
+def _often_named(database: Database, today: date, structure: CompanyStructure) -> list[str]:
+    """Return the companies and groups with enough articles in two days for a spike on one of
+    them."""
+    scope = Scope(since=today - timedelta(days=1), until=today, structure=structure)
     ranked = queries.company_ranking(database, scope=scope)
     return [row.company for row in ranked if row.hits.articles >= MIN_ARTICLES]
 

@@ -35,7 +35,7 @@ from newscrawl.config import SettingError, user_agent
 from newscrawl.sources.urls import is_public
 from newscrawl.storage import Database
 from newscrawl.storage.recipients import NoticeKind, Recipient, list_recipients
-from newscrawl.templating import MAX_TITLE, markdown, one_line, safe_url
+from newscrawl.templating import MAX_TITLE, MAX_URL, markdown, one_line, safe_url
 
 logger = logging.getLogger(__name__)
 
@@ -541,10 +541,12 @@ def payload(notice: Notice) -> Mapping[str, object]:
 
 
 # Limits of Slack's blocks (docs.slack.dev/reference/block-kit/blocks) and of messages in Teams
-# (28 KB, which are rather 21); the number of links is ours.
-_SLACK_HEADER, _SLACK_SECTION = 150, 3000  # characters
+# (28 KB, which are rather 21); the number of links is ours. Slack documents no limit for all blocks
+# together, but refuses more than about 13,000 characters (github.com/slackapi/bolt-js/issues/2509).
+_SLACK_HEADER, _SLACK_SECTION, _SLACK_BLOCKS = 150, 3000, 12_000  # characters
 _TEAMS_TEXT, _TEAMS_BYTES = 4000, 20_000  # characters of a text, bytes of all
 _MAX_LINKS = 10
+_SLACK_ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 
 def slack_payload(notice: Notice) -> Mapping[str, object]:
@@ -558,26 +560,39 @@ def slack_payload(notice: Notice) -> Mapping[str, object]:
         _slack_section(_slack_text(_summary(notice))),
     ]
     blocks += [_slack_section(_slack_link(link)) for link in notice.links[:_MAX_LINKS]]
+    while len(json.dumps(blocks, ensure_ascii=False)) > _SLACK_BLOCKS:
+        blocks.pop()
     return {"text": _slack_text(subject), "blocks": blocks, "unfurl_links": False}
 
 
 def _slack_section(text: str) -> Mapping[str, object]:
-    text = text[:_SLACK_SECTION]
     return {"type": "section", "text": {"type": "mrkdwn", "text": text, "verbatim": True}}
 
 
-def _slack_text(text: str) -> str:
-    """Return text with the three characters escaped with which links and mentions are written."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+def _slack_text(text: str, longest: int = _SLACK_SECTION) -> str:
+    """Return text with the three characters escaped with which links and mentions are written, as
+    much as fits."""
+    escaped, length = [], 0
+    for char in text:
+        escaped.append(_SLACK_ESCAPES.get(char, char))
+        length += len(escaped[-1])
+        if length > longest:
+            escaped.pop()
+            break
+    return "".join(escaped)
 
 
 def _slack_link(link: Link) -> str:
+    """Return the headline as a link where its address is short enough, and the sentence."""
     url, title = safe_url(link.url), _slack_text(one_line(link.title)[:MAX_TITLE])
-    head = f"<{_slack_text(url)}|{title}>" if url else title
-    lines = [f"{head} ({_slack_text(one_line(link.note))})" if link.note else head]
-    if link.sentence:
-        lines.append(f">{_slack_text(one_line(link.sentence))}")
-    return "\n".join(lines)
+    address = _slack_text(url) if url is not None and len(url) <= MAX_URL else ""
+    head = f"<{address}|{title}>" if address else title
+    note = _slack_text(one_line(link.note), MAX_TITLE)
+    text = f"{head} ({note})" if note else head
+    left = _SLACK_SECTION - len(text) - len("\n>")
+    if link.sentence and left > 0:
+        text += f"\n>{_slack_text(one_line(link.sentence), left)}"
+    return text[:_SLACK_SECTION]
 
 
 def teams_payload(notice: Notice) -> Mapping[str, object]:
@@ -588,7 +603,7 @@ def teams_payload(notice: Notice) -> Mapping[str, object]:
         *(_teams_text(markdown(line)) for line in _summary(notice).splitlines() if line.strip()),
     ]
     for link in notice.links[:_MAX_LINKS]:
-        note = f" ({markdown(link.note)})" if link.note else ""
+        note = f" ({markdown(link.note[:MAX_TITLE])})" if link.note else ""
         body.append(_teams_text(f"{_teams_link(link)}{note}"))
         if link.sentence:
             body.append(_teams_text(markdown(link.sentence), isSubtle=True, spacing="None"))
@@ -614,7 +629,7 @@ def _teams_text(text: str, **more: object) -> Mapping[str, object]:
 
 def _teams_link(link: Link) -> str:
     url, title = safe_url(link.url), markdown(one_line(link.title)[:MAX_TITLE])
-    if url is None:
+    if url is None or len(url) > MAX_URL:
         return title
     # Cards know no brackets around an address, and one in it would end the link.
     return f"[{title}]({url.replace('(', '%28').replace(')', '%29')})"

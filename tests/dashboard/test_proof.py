@@ -151,6 +151,8 @@ PAGES = [
     "/?days=7&subsidiaries=included",
     "/compare?company=Wing+Holding&company=Siemens&days=7&subsidiaries=included&count=mentions",
     "/compare?company=Airbus&company=Siemens&days=7&count=stories",
+    "/compare?company=our+competitors&company=Siemens&days=7&count=mentions",
+    "/company/our%20competitors?days=7&split=source&count=mentions",
 ]
 
 
@@ -281,6 +283,27 @@ def test_doubtful_words_are_equal_in_page_api_and_command(
     assert "without support: up to 1 more (Siemens)" in " ".join(ran.out.split())
     ran = newscrawl(*options, "--measure", "doubtful", "--format", "json")
     assert [one["article"]["url"] for one in json.loads(ran.out)["articles"]] == [DOUBTFUL]
+
+
+@pytest.mark.parametrize("words", ["siemens", "siemens NEAR/20 docks", "title:siemens NOT tram"])
+@pytest.mark.parametrize("most", [5_000, 2])
+def test_search_shows_the_number_of_its_hits(
+    site: Site, words: str, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("newscrawl.storage.queries.text_search.MAX_EXAMINED", most)
+    page = site.client.get("/search", params={"q": words, "days": 30}).text
+    since = TODAY - timedelta(days=29)
+    asked = {"q": words, "since": since.isoformat(), "until": TODAY.isoformat()}
+    api = site.client.get("/api/queries/preview", params=asked).json()
+    assert api["complete"] == (most == 5_000)
+    listed = site.client.get("/api/search", params={**asked, "limit": 500}).json()
+    shown = re.search(r'<p id="hits"><strong>(At least )?([\d,]+) articles?</strong>', page)
+    if most == 5_000:
+        assert shown is not None
+        assert api["articles"] == len(listed) > 0
+    if shown is not None:
+        assert int(shown[2].replace(",", "")) == api["articles"]
+        assert bool(shown[1]) != api["complete"]
 
 
 def test_index_of_uncounted_pages_has_the_kinds_that_do_not_count() -> None:

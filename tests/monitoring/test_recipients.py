@@ -1,6 +1,7 @@
 """Each recipient gets what it is addressed about, in the format of its product, once."""
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -315,18 +316,6 @@ def test_slack_message_is_made_of_blocks_without_mentions() -> None:
     assert "<" not in str(got["text"])
 
 
-def test_slack_message_keeps_the_limits_of_slack() -> None:
-    long = Notice(
-        subject="s" * 500,
-        text="",
-        summary="&" * 5000,
-        links=tuple(Link(title="t" * 900, url="https://a.example/") for _ in range(80)),
-    )
-    blocks: Any = slack_payload(long)["blocks"]
-    assert len(blocks) <= 50
-    assert all(len(block["text"]["text"]) <= 3000 for block in blocks)
-
-
 def test_teams_message_is_an_adaptive_card() -> None:
     got: Any = teams_payload(NOTICE)
     assert got["type"] == "message"
@@ -342,10 +331,80 @@ def test_teams_message_is_an_adaptive_card() -> None:
     assert texts[-1] == "x"
 
 
-def test_teams_message_stays_below_the_limit_of_teams() -> None:
-    link = Link(title="ä" * 900, url="https://a.example/", sentence="ä" * 280)
-    big = Notice(subject="s" * 500, text="", summary="ä" * 9000, links=(link,) * 80)
-    assert len(json.dumps(teams_payload(big), ensure_ascii=False).encode()) < 28 * 1024
+# What a company or saved query, a headline, an address and a sentence may be in the worst case.
+WORST = {
+    "marks": HOSTILE * 200,
+    "ampersands": "&<>" * 3000,
+    "wide": "\U0001f525ä" * 4000,
+    "one word": "x" * 9000,
+    "lines": "- *a*\n" * 2000,
+    "nothing": "",
+}
+
+
+@pytest.mark.parametrize("worst", WORST.values(), ids=WORST.keys())
+@pytest.mark.parametrize("kind", ["webhook", "slack", "teams"])
+def test_hostile_message_of_each_kind_stays_within_the_limits_of_its_product(
+    hook: Hook, kind: RecipientKind, worst: str
+) -> None:
+    address = f"https://a.example/{'ä' * 1900}"
+    addresses = ("https://a.example/x", address, "javascript:alert(1)")
+    notice = Notice(
+        subject=f"First article that names {worst}",
+        text=worst,
+        summary=worst or "-",
+        links=tuple(
+            Link(title=worst or "-", url=url, note=worst, sentence=worst) for url in addresses * 9
+        ),
+    )
+    channel_of(recipient("room", hook.url, kind)).deliver(notice)
+    ((headers, content),) = hook.taken
+    assert headers["Content-Type"] == "application/json; charset=utf-8"
+    got = json.loads(content)
+    {"webhook": check_webhook, "slack": check_slack, "teams": check_teams}[kind](got, content)
+
+
+def check_webhook(got: Any, _: bytes) -> None:
+    assert got.keys() == {"text", "subject", "event", "cause", "facts"}
+
+
+def check_slack(got: Any, _: bytes) -> None:
+    """The limits of Block Kit: 50 blocks, 150 characters of a header, 3,000 of a section; the text
+    of a message; and no markup but links of ours."""
+    assert got.keys() == {"text", "blocks", "unfurl_links"}
+    assert 1 <= len(got["text"]) <= 4000
+    header, *sections = got["blocks"]
+    assert 1 <= len(sections) <= 49
+    assert header["type"] == "header"
+    assert header["text"]["type"] == "plain_text"
+    assert 1 <= len(header["text"]["text"]) <= 150
+    assert len(json.dumps(got["blocks"], ensure_ascii=False)) <= 13_000
+    for one in sections:
+        assert (one["type"], one["text"]["type"]) == ("section", "mrkdwn")
+        assert 1 <= len(one["text"]["text"]) <= 3000
+        plain = re.sub(r"^<https://a\.example/[^<>|\s]+\|[^<>]*>", "", one["text"]["text"])
+        assert "<" not in plain
+        assert ">" not in plain.replace("\n>", "")
+        assert re.fullmatch(r"(&amp;|&lt;|&gt;|[^&])*", plain)
+
+
+def check_teams(got: Any, content: bytes) -> None:
+    """The envelope that Workflows document, of less than 28 KB, with an Adaptive Card."""
+    assert len(content) < 28 * 1024
+    assert got.keys() == {"type", "attachments"}
+    assert got["type"] == "message"
+    (attachment,) = got["attachments"]
+    assert attachment["contentType"] == "application/vnd.microsoft.card.adaptive"
+    card = attachment["content"]
+    assert card.keys() == {"$schema", "type", "version", "body"}
+    assert card["type"] == "AdaptiveCard"
+    assert card["body"]
+    for block in card["body"]:
+        assert block["type"] == "TextBlock"
+        assert block["text"]
+        assert "\n" not in block["text"]
+        links = re.findall(r"(?<!\\)\]\((.*?)\)", block["text"])
+        assert all(link.startswith("https://a.example/") for link in links)
 
 
 # Addresses ---------------------------------------------------------------------------------------

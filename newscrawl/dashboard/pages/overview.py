@@ -39,7 +39,14 @@ from newscrawl.mentions.company import Company
 from newscrawl.reports import change_of
 from newscrawl.storage import Database, queries
 from newscrawl.storage.errors import QuestionError
-from newscrawl.storage.queries import CoverageDay, FoundArticle, Group, MentionCount, Share
+from newscrawl.storage.queries import (
+    CoverageDay,
+    FoundArticle,
+    Group,
+    MentionCount,
+    QueryPreview,
+    Share,
+)
 
 router = APIRouter()
 
@@ -88,6 +95,8 @@ def overview(request: Request) -> Response:
             found=found,
             shown=MAX_COMPANIES,
             lines={row.company: spark(row.spark) for row in found.companies},
+            kinds=dict.fromkeys(filters.scope.structure.groups, "group")
+            | {row.name: "saved query" for row in queries.saved_queries(database)},
             boilerplate=queries.boilerplate(database, scope=filters.scope),
             silence=_silence(database, filters),
             quarantined=sum(queries.quarantine_sizes(database).values()),
@@ -128,7 +137,7 @@ def search(request: Request) -> HTMLResponse:
     filters = filters_of(request)
     words = request.query_params.get("q", "").strip()
     with app_state(request).store.reading() as database:
-        found, fault = _search(database, words, filters)
+        found, count, fault = _search(database, words, filters)
         names = [*filters.scope.structure.groups, *queries.company_names(database)]
         return render(
             request,
@@ -137,6 +146,7 @@ def search(request: Request) -> HTMLResponse:
             choices=choices(database, filters),
             words=words,
             found=found,
+            count=count,
             fault=fault,
             shown=RESULTS,
             companies=_companies_by_name(request, words, names),
@@ -155,18 +165,20 @@ def _companies_by_name(request: Request, words: str, names: Sequence[str]) -> li
 
 def _search(
     database: Database, words: str, filters: Filters
-) -> tuple[Sequence[FoundArticle], QuestionError | None]:
-    """Return a page of results, with one more if there is a next page; or why there are none."""
+) -> tuple[Sequence[FoundArticle], QueryPreview | None, QuestionError | None]:
+    """Return a page of results, with one more if there is a next page, and the number of all; or
+    why there are none."""
     if not words:
-        return (), None
+        return (), None, None
     offset = (filters.page - 1) * RESULTS
     try:
         found = queries.search(
             database, words, scope=filters.scope, limit=RESULTS + 1, offset=offset, each=3
         )
+        count = queries.preview_query(database, words, scope=filters.scope, limit=0)
     except QuestionError as error:
-        return (), error
-    return found, None
+        return (), None, error
+    return found, count, None
 
 
 LATEST = 12  # articles a page
@@ -278,7 +290,8 @@ def compare(request: Request) -> Response:
         unknown = [name for name in dict.fromkeys(given) if name not in known]
         known = known[:MAX_COMPARED]
         saved = {row.name for row in queries.saved_queries(database)}
-        chosen = known if given else _suggest_companies(database, filters, saved)
+        unions = saved | {*scope.structure.groups}
+        chosen = known if given else _suggest_companies(database, filters, unions)
         shares: list[Share] = []
         chart = Chart((), ())
         if len(chosen) > 1:
@@ -306,11 +319,11 @@ def compare(request: Request) -> Response:
         )
 
 
-def _suggest_companies(database: Database, filters: Filters, saved: Set[str]) -> list[str]:
-    """Return the most frequent companies; saved queries are no rivals of theirs."""
-    most = SUGGESTED + len(saved)
+def _suggest_companies(database: Database, filters: Filters, others: Set[str]) -> list[str]:
+    """Return the most frequent companies, without saved queries and groups."""
+    most = SUGGESTED + len(others)
     ranked = queries.company_ranking(database, scope=filters.scope, limit=most)
-    return [row.company for row in ranked if row.company not in saved][:SUGGESTED]
+    return [row.company for row in ranked if row.company not in others][:SUGGESTED]
 
 
 def _chart(database: Database, chosen: list[str], filters: Filters) -> Chart:

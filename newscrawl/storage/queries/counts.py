@@ -52,6 +52,7 @@ from newscrawl.storage.scope import (
     Period,
     Scope,
     bounds_of,
+    day_of_minute,
     last_day,
     zone_of,
 )
@@ -211,8 +212,8 @@ def mention_counts(
 def company_ranking(
     database: Database, *, scope: Scope = ANY, limit: int | None = None, stories: bool = False
 ) -> list[CompanyCount]:
-    """Return the companies by the number of articles that mention them, most first; with
-    `subsidiaries`, only owners."""
+    """Return the companies, saved queries and groups by the number of articles that mention them,
+    most first; with `subsidiaries`, only owners. A group stands beside its companies."""
     with database.reading() as session:
         names = dict(session.execute(select(Company.id, Company.name)).all())
         unions, owners = unions_of(session, scope)
@@ -227,13 +228,32 @@ def company_ranking(
         sources = sources_by_company(session, order, scope)
         sources |= sources_by_union(session, unions, scope)
         counted = stories_by_company(session, order, unions, scope) if stories else {}
-    return [
+        groups = _counts_of_groups(session, scope, stories=stories)
+    rows = [
         CompanyCount(
             company=names[number],
             hits=replace(hits[number], stories=counted.get(number, 0) if stories else None),
             sources=sources[number],
         )
         for number in order
+    ]
+    ranked = sorted(
+        (*rows, *groups), key=lambda row: (-row.hits.articles, -row.hits.mentions, row.company)
+    )
+    return ranked[:limit]
+
+
+def _counts_of_groups(session: Session, scope: Scope, *, stories: bool) -> list[CompanyCount]:
+    """Return the groups of companies with an article in the scope."""
+    hits = hits_by_name(session, [*scope.structure.groups], scope, stories=stories)
+    return [
+        CompanyCount(
+            company=name,
+            hits=one,
+            sources=len(_grouped_hits(session, "source", name, scope, stories=False)),
+        )
+        for name, one in hits.items()
+        if one is not None and one.articles
     ]
 
 
@@ -272,7 +292,8 @@ def _union_boilerplate(session: Session, company: str, scope: Scope) -> Boilerpl
 def unmentioned_companies(
     database: Database, registered_companies: Sequence[str], *, scope: Scope = ANY
 ) -> list[UnmentionedCompany]:
-    """Return the registered companies and saved queries without an article in the scope, by name.
+    """Return the registered companies, groups and saved queries without an article in the scope, by
+    name.
 
     If nothing was crawled, nothing is returned: a missing mention then means nothing.
     """
@@ -288,17 +309,28 @@ def unmentioned_companies(
         counted = (*registered_companies, *session.scalars(saved.where(SavedQuery.version > 0)))
         owners = dict.fromkeys(scope.owner(name) for name in counted)
         missing = [name for name in owners if name not in mentioned]
-        last = _last_days(session, scope) if scope.since else {}
+        groups = hits_by_name(session, [*scope.structure.groups], scope)
+        silent = [name for name, one in groups.items() if one is None or not one.articles]
+        last: dict[str, date | None] = {}
+        if scope.since:
+            last |= _last_days(session, scope)
+            last |= {name: _last_day_of_group(session, name, scope) for name in silent}
     return [
-        UnmentionedCompany(company=name, last_mentioned=last.get(name)) for name in sorted(missing)
+        UnmentionedCompany(company=name, last_mentioned=last.get(name))
+        for name in sorted([*missing, *silent])
     ]
+
+
+def _last_day_of_group(session: Session, group: str, scope: Scope) -> date | None:
+    """Return the last day before the scope on which one of the group was mentioned."""
+    rollup = rollup_table(session, _before(scope), by="hour", company=group)
+    minute = session.scalar(rollup.select(func.max(rollup.table.minute)))
+    return None if minute is None else day_of_minute(minute)
 
 
 def _last_days(session: Session, scope: Scope) -> dict[str, date]:
     """Return for each company the last day before the scope on which it was mentioned."""
-    assert scope.since is not None  # noqa: S101 - nothing lies before a scope without a first day
-    earlier = replace(scope, since=None, until=scope.since - timedelta(days=1), zone="UTC")
-    rollup = companies_table(session, replace(earlier, section=None))
+    rollup = companies_table(session, _before(scope))
     table = rollup.table
     query = rollup.select(Company.name, func.max(table.day)).where(table.articles > 0)
     query = query.join(Company, Company.id == table.company_id).group_by(Company.name)
@@ -307,6 +339,13 @@ def _last_days(session: Session, scope: Scope) -> dict[str, date]:
         owner = scope.owner(name, day)
         last[owner] = max(day, last.get(owner, day))
     return last
+
+
+def _before(scope: Scope) -> Scope:
+    """Return the scope of the days before one with a first day, in any section."""
+    assert scope.since is not None  # noqa: S101 - nothing lies before a scope without a first day
+    until = scope.since - timedelta(days=1)
+    return replace(scope, since=None, until=until, zone="UTC", section=None)
 
 
 # --- Companies compared ---
@@ -376,7 +415,8 @@ def co_mentions(
 
 @question("/overview")
 def overview(database: Database, *, scope: Scope = ANY, limit: int = 20) -> Overview:
-    """Return the companies of the scope by articles, compared with as many days before it.
+    """Return the companies, saved queries and groups of the scope by articles, compared with as
+    many days before it.
 
     Without `since`, the scope is the last 30 days.
     """
@@ -390,7 +430,8 @@ def overview(database: Database, *, scope: Scope = ANY, limit: int = 20) -> Over
     names = [row.company for row in ranked]
     with database.reading() as session:
         known, known_before = (completeness_by(session, "day", one) for one in (scope, earlier))
-        past = listed_hits(session, names, earlier)
+        groups = [name for name in names if name in scope.structure.groups]
+        past = listed_hits(session, names, earlier) | hits_by_name(session, groups, earlier)
         series = _daily_hits(session, names, scope)
         series_before = _daily_hits(session, [name for name in names if past[name]], earlier)
     read_before = sum(known_before.values(), Completeness())

@@ -107,7 +107,7 @@ def saved_queries(database: Database) -> list[SavedQueryRow]:
 def preview_query(
     database: Database, query: str, *, scope: Scope = ANY, limit: int = 5
 ) -> QueryPreview:
-    """Return how many articles of the scope a query matches, and the newest of them.
+    """Return how many articles of the scope a query matches, and the `limit` newest of them.
 
     The newest 5,000 articles with its words are examined. Raise QuestionError for a query with a
     fault.

@@ -111,7 +111,8 @@ class Answers:
     def of(self, narrowed: dict[str, Any]) -> dict[str, Any]:
         key = str(narrowed)
         if key not in self.known:
-            self.known[key] = answers(self.database, replace(ALONE, **narrowed), _NAMES)
+            scope = replace(ALONE, structure=UNGROUPED, **narrowed)
+            self.known[key] = answers(self.database, scope, _NAMES)
         return self.known[key]
 
 
@@ -149,11 +150,15 @@ def answers(database: Database, scope: Scope, names: tuple[str, ...]) -> dict[st
     return found
 
 
+# The databases with which this one is compared know the companies of the group by other names.
+UNGROUPED = replace(STRUCTURE, groups={})
+
+
 @pytest.mark.parametrize("narrowed", SCOPES)
 def test_subsidiaries_count_as_if_their_owner_was_mentioned(
     stored: Database, owners: Answers, narrowed: dict[str, Any]
 ) -> None:
-    counted = answers(stored, replace(TOGETHER, **narrowed), _NAMES)
+    counted = answers(stored, replace(TOGETHER, structure=UNGROUPED, **narrowed), _NAMES)
     assert counted == owners.of(narrowed)
     assert counted["ranking"]
 
@@ -162,7 +167,8 @@ def test_subsidiaries_count_as_if_their_owner_was_mentioned(
 def test_subsidiaries_count_on_the_days_on_which_they_belonged_to_their_owner(
     stored: Database, owners_of_the_day: Answers, narrowed: dict[str, Any]
 ) -> None:
-    counted = answers(stored, replace(TOGETHER, structure=DATED, **narrowed), _NAMES)
+    structure = replace(DATED, groups={})
+    counted = answers(stored, replace(TOGETHER, structure=structure, **narrowed), _NAMES)
     assert counted == owners_of_the_day.of(narrowed)
     assert {row.company for row in counted["ranking"]} >= {"Meta", "Instagram"}
 
@@ -201,9 +207,9 @@ def test_article_with_two_subsidiaries_counts_once(database: Database) -> None:
     save_document(database, document("a", text="Both.", mentions=both), run)
     save_document(database, document("b", text="One.", mentions=[body("Google")]), run)
     database.record_coverage("ft", day(0), "ok", 2, 2)
-    (row,) = queries.company_ranking(database, scope=TOGETHER)
+    (row,) = queries.company_ranking(database, scope=replace(TOGETHER, structure=UNGROUPED))
     assert (row.company, row.hits) == ("Alphabet", Hits(articles=2, in_body=3))
-    apart = queries.company_ranking(database, scope=ALONE)
+    apart = queries.company_ranking(database, scope=replace(ALONE, structure=UNGROUPED))
     assert [(row.company, row.hits.articles) for row in apart] == [("Google", 2), ("YouTube", 1)]
     assert (
         queries.mention_counts(database, "year", company="Alphabet", scope=ALONE)[0].hits == Hits()
@@ -224,6 +230,52 @@ def test_group_counts_each_article_of_its_companies_once(
     names = ["our competitors", "Siemens"]
     shares = queries.share_of_voice(stored, names, scope=ALONE)
     assert [share.company for share in shares] == names
+
+
+@pytest.mark.parametrize("narrowed", SCOPES)
+def test_group_has_a_row_beside_its_companies(
+    stored: Database, new_sqlite: Callable[[], Database], narrowed: dict[str, Any]
+) -> None:
+    grouped, plain = (
+        replace(ALONE, structure=structure, **narrowed) for structure in (STRUCTURE, UNGROUPED)
+    )
+    with new_sqlite() as other:
+        fill(other, dict.fromkeys(("Bosch", "Google", "YouTube"), "our competitors"))
+        for stories in (False, True):
+            rows = queries.company_ranking(stored, scope=grouped, stories=stories)
+            one, same = (
+                [row for row in ranked if row.company == "our competitors"]
+                for ranked in (rows, queries.company_ranking(other, scope=plain, stories=stories))
+            )
+            assert one == same
+            assert len(one) == 1
+            others = [row for row in rows if row not in one]
+            assert others == queries.company_ranking(stored, scope=plain, stories=stories)
+            limited = queries.company_ranking(stored, scope=grouped, stories=stories, limit=2)
+            assert limited == rows[:2]
+        one, same = (
+            [row for row in found.companies if row.company == "our competitors"]
+            for found in (
+                queries.overview(stored, scope=replace(grouped, since=day(0))),
+                queries.overview(other, scope=replace(plain, since=day(0))),
+            )
+        )
+    assert one == same
+    assert one[0].before is not None
+    assert one[0].before.articles
+
+
+def test_group_without_an_article_has_the_last_day_of_its_companies(database: Database) -> None:
+    run = register(database, "ft")
+    for name, number in (("Google", -3), ("YouTube", -4), ("Siemens", 0)):
+        page = document(name, text=name, mentions=[body(name)], published=moment(number))
+        save_document(database, page, run)
+        database.record_coverage("ft", day(number), "ok", 1, 1)
+    scope = replace(ALONE, since=day(-1))
+    rows = queries.unmentioned_companies(database, ["Siemens"], scope=scope)
+    assert [(row.company, row.last_mentioned) for row in rows] == [("our competitors", day(-3))]
+    named = queries.unmentioned_companies(database, ["Siemens"], scope=ALONE)
+    assert named == []
 
 
 def test_group_counts_with_the_subsidiaries_of_its_companies(database: Database) -> None:
