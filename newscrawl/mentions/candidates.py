@@ -105,13 +105,18 @@ class Finder:
                 # "Energa" declined is "Energy", which is a word of its own.
                 if reach == end or text[start:reach].lower() not in self._common_words:
                     found.append(Candidate(start, reach, form, inflected=reach > end))
-        found += self._unusual(text)
+        found += self._unusual(text, language)
         return found
 
-    def _unusual(self, text: str) -> Iterator[Candidate]:
-        """Yield words that are certain forms but for a blank, a hyphen or inner capitals."""
+    def _unusual(self, text: str, language: str | None) -> Iterator[Candidate]:
+        """Yield words that are certain forms but for a blank, a hyphen or inner capitals.
+
+        German joins any two nouns with a hyphen: "Ski-Star" is no SkiStar there, "e-Bay" is eBay.
+        """
         for word in _unusual_words(text):
             if len(word[0]) < MIN_UNUSUAL or self._forms_spelled(word[0]):
+                continue
+            if language == "de" and word[0].find("-") > 1:
                 continue
             for spelling in _usual_spellings(word[0]):
                 for form in self._forms_spelled(spelling):

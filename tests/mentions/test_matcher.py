@@ -404,6 +404,14 @@ def test_mention_has_the_rule_that_found_it(companies, text, language, company, 
     assert found == [(company, surface, rule)]
 
 
+@pytest.mark.parametrize(("word", "companies"), [("Ski-Star", set()), ("e-Bay", {"eBay"})])
+def test_german_compound_of_two_nouns_is_no_name_written_apart(
+    word: str, companies: set[str]
+) -> None:
+    found = load_companies().find(f"Der {word} war dabei.", language="de")
+    assert {mention.company for mention in found} == companies
+
+
 @pytest.mark.parametrize(
     ("text", "language", "company", "surface"),
     [
