@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from ahocorasick_rs import AhoCorasick
 
@@ -84,9 +85,10 @@ class Finder:
         self._common_words = words.common_words
         self._compounds = words.compounds
         self._longest_compound = max(map(len, words.compounds), default=0)
-        beginnings: dict[str, list[tuple[str, Sequence[Form]]]] = {}
+        # Each spelling, then its forms, and so on: tuples of both would take 5 MB more.
+        beginnings: dict[str, list[Any]] = {}
         for spelling, meant in forms.items():
-            beginnings.setdefault(spelling[:BEGINNING], []).append((spelling, meant))
+            beginnings.setdefault(spelling[:BEGINNING], []).extend((spelling, meant))
         self._spellings = list(beginnings.values())
         self._automaton = AhoCorasick(list(beginnings), store_patterns=False)
 
@@ -129,10 +131,15 @@ class Finder:
     def _forms_spelled(self, spelling: str) -> Sequence[Form]:
         """Return the forms that this very spelling may mean."""
         for number, start, _ in self._automaton.find_matches_as_indexes(spelling, overlapping=True):
-            for known, forms in self._spellings[number]:
+            for known, forms in self._spelled_with(number):
                 if start == 0 and known == spelling:
                     return forms
         return ()
+
+    def _spelled_with(self, number: int) -> Iterator[tuple[str, Sequence[Form]]]:
+        """Return the spellings that have a beginning, with the forms that they may mean."""
+        parts = iter(self._spellings[number])
+        return zip(parts, parts, strict=True)
 
     def _places(self, text: str) -> Iterator[tuple[int, int, Sequence[Form]]]:
         """Yield the places of spellings that begin a word, with the forms that they may mean."""
@@ -142,7 +149,7 @@ class Finder:
                 or _in_number(text, start)
             ):
                 continue
-            for spelling, forms in self._spellings[number]:
+            for spelling, forms in self._spelled_with(number):
                 if text.startswith(spelling, start):
                     yield start, start + len(spelling), forms
 
