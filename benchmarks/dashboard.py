@@ -141,7 +141,8 @@ def time_readers(
             times[kind].append(time.perf_counter() - start)
 
     async def read_together(base: str) -> None:
-        limits = httpx2.Limits(max_connections=readers)
+        # The server closes a connection after five seconds without a request.
+        limits = httpx2.Limits(max_connections=readers, keepalive_expiry=1)
         async with httpx2.AsyncClient(base_url=base, timeout=60, limits=limits) as client:
             for some in kinds.values():
                 (await client.get(some[0])).raise_for_status()

@@ -175,7 +175,7 @@ class Store:
             if self._database is not None:
                 self._database.close()
                 self._database = None
-            self._database = open_database(self._url, create=False)
+            self._database = open_database(self._url, create=False, keep_answers=True)
             self._opened = _identity(self._file)
             return self._database
 

@@ -1,15 +1,19 @@
 """All writes, one transaction each; `queries` has the reads."""
 
 import random
+import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, date, datetime
+from functools import partial
+from pathlib import Path
+from threading import Lock
 from types import TracebackType
-from typing import Literal, Self, TypeVar, get_args
+from typing import Any, Literal, Self, TypeVar, get_args
 
-from sqlalchemy import URL, Connection, Engine, select
+from sqlalchemy import URL, Connection, Engine, select, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
@@ -28,14 +32,24 @@ COVERAGE_STATES: tuple[CoverageState, ...] = get_args(CoverageState)
 # Ours: seconds before each retry of a transaction that another one prevented. `engine.LockWait`
 # decides how long to wait for a locked SQLite database.
 RETRY_PAUSES = (0.05, 0.2, 0.8)
+# Ours: answers that are kept; the largest are those of ten years by day.
+MAX_ANSWERS = 500
 
 Result = TypeVar("Result")
 
+# The key of `KeptAnswers.get` in the `info` of a session.
+KEEP = "keep"
+
 
 def open_database(
-    url: str, *, create: bool = True, cache: int = engines.SQLITE_CACHE
+    url: str,
+    *,
+    create: bool = True,
+    cache: int = engines.SQLITE_CACHE,
+    keep_answers: bool = False,
 ) -> "Database":
-    """Open the database at an SQLite or PostgreSQL URL; SQLite caches up to `cache` KiB of it.
+    """Open the database at an SQLite or PostgreSQL URL; SQLite caches up to `cache` KiB of it. With
+    `keep_answers`, questions are answered again only after something was written.
 
     A new SQLite file gets its tables, unless `create` is False: then a missing file is an error,
     and a file without write access can be read. Raise StorageError if the URL is invalid, the
@@ -51,7 +65,9 @@ def open_database(
     if file is not None and not create and not engines.may_write(file):
         database = Database(engines.make_reading_engine(parsed, file, cache), parsed)
     else:
-        database = Database(engines.make_engine(parsed, cache), parsed)
+        known = file is not None or parsed.drivername not in engines.SQLITE
+        answers = KeptAnswers(file) if keep_answers and known else None
+        database = Database(engines.make_engine(parsed, cache), parsed, answers)
     try:
         database.check_schema(create=create and parsed.drivername in engines.SQLITE)
     except BaseException:
@@ -83,14 +99,65 @@ def _newer(name: str, version: str) -> str:
     )
 
 
+@dataclass(slots=True)
+class _Answer:
+    lock: Lock = field(default_factory=Lock)
+    known: bool = False
+    value: Any = None
+
+
+class KeptAnswers:
+    """Answers to questions, kept until a transaction changes the database; for all threads.
+
+    PostgreSQL names the transactions whose rows can be seen. SQLite counts the commits of all other
+    connections for a connection, which is therefore one that never writes.
+    """
+
+    def __init__(self, file: Path | None) -> None:
+        self._lock = Lock()
+        self._state: object = None
+        self._answers: dict[Hashable, _Answer] = {}
+        self._watching: sqlite3.Connection | None = None
+        if file is not None:
+            self._watching = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
+
+    def close(self) -> None:
+        if self._watching is not None:
+            self._watching.close()
+
+    def state(self, connection: Connection) -> object:
+        """Return what differs after each change of the database."""
+        if self._watching is None:
+            return connection.scalar(text("SELECT CAST(pg_current_snapshot() AS TEXT)"))
+        with self._lock:
+            try:
+                return self._watching.execute("PRAGMA data_version").fetchone()
+            except sqlite3.OperationalError:  # it is locked
+                return object()
+
+    def get(self, state: object, key: Hashable, compute: Callable[[], Result]) -> Result:
+        """Return the answer with the key, which is computed once for all threads. `state` must be
+        read before any rows, so that no answer from earlier rows is kept for later ones."""
+        with self._lock:
+            if state != self._state or len(self._answers) >= MAX_ANSWERS:
+                self._state, self._answers = state, {}
+            answer = self._answers.setdefault(key, _Answer())
+        with answer.lock:
+            if not answer.known:
+                answer.value, answer.known = compute(), True
+            value: Result = answer.value
+        return value
+
+
 class Database:
     """A database of the current schema; `open_database` makes it. Methods are thread-safe; each
     raises StorageError, after retries if those may help."""
 
-    def __init__(self, engine: Engine, url: URL) -> None:
+    def __init__(self, engine: Engine, url: URL, answers: KeptAnswers | None = None) -> None:
         self._engine = engine
         self._writing = engine.execution_options(writes=True)
         self._url = url
+        self._answers = answers
         self.lock_wait = _lock_wait(url)
 
     def __enter__(self) -> Self:
@@ -106,6 +173,8 @@ class Database:
 
     def close(self) -> None:
         self._engine.dispose()
+        if self._answers is not None:
+            self._answers.close()
 
     @property
     def name(self) -> str:
@@ -147,17 +216,21 @@ class Database:
         if file is not None and not file.exists():
             # SQLite would create an empty one in its place.
             raise StorageError(f"the database {file} is gone: was it moved or deleted?")
-        _retry_if_locked(self._connect, self._url, self.lock_wait, MAX_INTERACTIVE_WAIT)
+        state = _retry_if_locked(self._connect, self._url, self.lock_wait, MAX_INTERACTIVE_WAIT)
+        info: dict[Any, Any] = {}
+        if self._answers is not None:
+            info[KEEP] = partial(self._answers.get, state)
         try:
-            with Session(self._engine) as session:
+            with Session(self._engine, info=info) as session:
                 yield session
         except DBAPIError as error:
             raise engines.named(error, self._url) from error
 
-    def _connect(self) -> None:
-        """Put a working connection into the pool."""
-        with self._engine.connect():
-            pass
+    def _connect(self) -> object:
+        """Put a working connection into the pool; return the state of the database if answers are
+        kept."""
+        with self._engine.connect() as connection:
+            return self._answers.state(connection) if self._answers is not None else None
 
     def register_source(self, slug: str, name: str, country: str, language: str, home: str) -> None:
         """Add the source, or update its facts."""
@@ -168,8 +241,8 @@ class Database:
             if source is None:
                 session.add(models.Source(slug=slug, registered_at=_now(), **facts))
                 return
-            for field, value in facts.items():
-                setattr(source, field, value)
+            for column, value in facts.items():
+                setattr(source, column, value)
 
         self.write(work)
 

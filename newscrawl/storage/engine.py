@@ -130,17 +130,20 @@ def make_engine(url: URL, cache: int = SQLITE_CACHE) -> Engine:
             "PostgreSQL needs a driver that is not installed: pip install 'newscrawl[postgres]'"
         ) from error
     # First, as SQLAlchemy reads texts when it connects, which the driver does not decode then.
-    event.listen(engine, "connect", partial(_check_encoding, shown(url)), insert=True)
+    event.listen(engine, "connect", partial(_prepare_postgres, shown(url)), insert=True)
     return engine
 
 
-def _check_encoding(name: str, connection: Any, _record: object) -> None:
+def _prepare_postgres(name: str, connection: Any, _record: object) -> None:
     encoding = connection.info.parameter_status("server_encoding")
     if encoding != "UTF8":
         raise StorageError(
             f"the database {name} has the encoding {encoding}, which can't hold every text: make "
             "one by CREATE DATABASE name ENCODING 'UTF8' TEMPLATE template0"
         )
+    # To compile a question into machine code takes longer than to answer it.
+    connection.execute("SET jit = off")
+    connection.commit()
 
 
 def _sqlite_engine(url: URL, cache: int) -> Engine:

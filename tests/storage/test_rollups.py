@@ -1,12 +1,14 @@
 """Counts by day, stories and search stay in step with the articles, whatever is written."""
 
 from collections.abc import Callable
+from typing import get_args
 
 import pytest
 from hypothesis import given, settings
-from sqlalchemy import select
+from sqlalchemy import event, select
 
-from newscrawl.storage import Database, queries
+from newscrawl.storage import Database, open_database, queries, upgrade_database
+from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.models import (
     Article,
     DailyCompany,
@@ -18,6 +20,7 @@ from tests.counted import counted, found_by_search
 from tests.steps import STEPS, WORDS, Step, carry_out, rematch
 from tests.worlds import (
     LONG,
+    NOON,
     body,
     day,
     document,
@@ -119,3 +122,69 @@ def test_incremental_rollups_equal_rebuilt_ones_on_postgresql(
     postgres.rebuild()
     assert counted(postgres) == kept
     assert found_by_search(postgres) == found
+
+
+# --- Kept answers: whatever is written, they are those of the present articles ---
+
+
+def answers(database: Database) -> list[object]:
+    scope = queries.Scope(since=day(-5), until=day(5), now=NOON)
+    return [
+        queries.company_ranking(database, scope=scope, stories=True),
+        queries.overview(database, scope=scope),
+        queries.completeness(database, scope=scope),
+        queries.languages(database),
+        *(queries.co_mentions(database, name, scope=scope) for name in ("Siemens", "Bosch")),
+        *(
+            queries.mention_counts(database, by, company=company, scope=scope, stories=True)
+            for by in get_args(queries.By)[:9]
+            for company in (None, "Siemens")
+        ),
+    ]
+
+
+@settings(max_examples=15)
+@given(steps=STEPS)
+def test_kept_answers_are_those_of_the_present_articles(
+    new_sqlite: Callable[[], Database], steps: list[Step]
+) -> None:
+    with (
+        new_sqlite() as database,
+        open_database(f"sqlite:///{database.name}", keep_answers=True) as keeping,
+    ):
+        for step in steps:
+            carry_out(database, [step])
+            assert answers(keeping) == answers(database) == answers(keeping)
+
+
+def test_kept_answer_is_computed_again_after_any_change_only(database_url: str) -> None:
+    upgrade_database(database_url)
+    asked: list[str] = []
+    with (
+        open_database(database_url) as database,
+        open_database(database_url, keep_answers=True) as keeping,
+    ):
+        run = register(database)
+        save_document(database, document("a", text=LONG, mentions=[headline("Siemens")]), run)
+        before = answers(keeping)
+        event.listen(keeping._engine, "before_cursor_execute", lambda *of: asked.append(of[2]))
+        assert queries.company_ranking(keeping) == queries.company_ranking(database)
+        asked.clear()
+        assert queries.company_ranking(keeping) == queries.company_ranking(database)
+        assert [one for one in asked if "daily" in one] == []
+        database.record_coverage("ft", day(0), "ok", 1, 1)
+        now = answers(keeping)
+        assert now == answers(database) != before
+        # Its own writes count as well.
+        keeping.record_coverage("ft", day(1), "ok", 1, 1)
+        assert answers(keeping) == answers(database) != now
+
+
+def test_error_is_no_kept_answer(new_sqlite: Callable[[], Database]) -> None:
+    with (
+        new_sqlite() as database,
+        open_database(f"sqlite:///{database.name}", keep_answers=True) as keeping,
+    ):
+        for _ in range(2):
+            with pytest.raises(QuestionError, match="can't count by 'mood'"):
+                queries.mention_counts(keeping, "mood")  # type: ignore[arg-type]

@@ -21,7 +21,7 @@ from newscrawl.storage.queries.completeness import (
     is_period,
     period_key,
 )
-from newscrawl.storage.queries.questions import ANY, about, question
+from newscrawl.storage.queries.questions import ANY, about, kept, question
 from newscrawl.storage.queries.rollup_tables import (
     CompanyDays,
     Hits,
@@ -215,20 +215,27 @@ def company_ranking(
     """Return the companies, saved queries and groups by the number of articles that mention them,
     most first; with `subsidiaries`, only owners. A group stands beside its companies."""
     with database.reading() as session:
-        names = dict(session.execute(select(Company.id, Company.name)).all())
-        unions, owners = unions_of(session, scope)
-        names |= owners
-        hits = hits_by_company(session, scope, unions)
-        # Sorted here because the databases sort names differently.
-        order = sorted(
-            (number for number in hits if hits[number].articles),
-            key=lambda number: (-hits[number].articles, -hits[number].mentions, names[number]),
-        )[:limit]
-        unions = {number: days for number, days in unions.items() if number in order}
-        sources = sources_by_company(session, order, scope)
-        sources |= sources_by_union(session, unions, scope)
-        counted = stories_by_company(session, order, unions, scope) if stories else {}
-        groups = _counts_of_groups(session, scope, stories=stories)
+        return [*_ranked(session, scope, limit, stories=stories)]
+
+
+@kept
+def _ranked(
+    session: Session, scope: Scope, limit: int | None, *, stories: bool = False
+) -> list[CompanyCount]:
+    names = dict(session.execute(select(Company.id, Company.name)).all())
+    unions, owners = unions_of(session, scope)
+    names |= owners
+    hits = hits_by_company(session, scope, unions)
+    # Sorted here because the databases sort names differently.
+    order = sorted(
+        (number for number in hits if hits[number].articles),
+        key=lambda number: (-hits[number].articles, -hits[number].mentions, names[number]),
+    )[:limit]
+    unions = {number: days for number, days in unions.items() if number in order}
+    sources = sources_by_company(session, order, scope)
+    sources |= sources_by_union(session, unions, scope)
+    counted = stories_by_company(session, order, unions, scope) if stories else {}
+    groups = _counts_of_groups(session, scope, stories=stories)
     rows = [
         CompanyCount(
             company=names[number],
@@ -403,14 +410,19 @@ def co_mentions(
 ) -> list[CoMention]:
     """Return the companies mentioned in the same articles as this one, most articles first."""
     with database.reading() as session:
-        rollup = rollup_table(session, scope, by="hour", company=company)
-        whole = session.scalar(rollup.select(func.count())) or 0
-        asked = company_days(session, company, scope)
-        rows = [
-            CoMention(company=name, articles=articles, stories=stories, share=articles / whole)
-            for name, articles, stories in _counted_beside(session, rollup, asked, scope)
-        ]
-    return sorted(rows, key=lambda row: (-row.articles, -row.stories, row.company))[:limit]
+        return _co_mentions(session, company, scope)[:limit]
+
+
+@kept
+def _co_mentions(session: Session, company: str, scope: Scope) -> list[CoMention]:
+    rollup = rollup_table(session, scope, by="hour", company=company)
+    whole = session.scalar(rollup.select(func.count())) or 0
+    asked = company_days(session, company, scope)
+    rows = [
+        CoMention(company=name, articles=articles, stories=stories, share=articles / whole)
+        for name, articles, stories in _counted_beside(session, rollup, asked, scope)
+    ]
+    return sorted(rows, key=lambda row: (-row.articles, -row.stories, row.company))
 
 
 @question("/overview")
@@ -426,14 +438,14 @@ def overview(database: Database, *, scope: Scope = ANY, limit: int = 20) -> Over
     scope = replace(scope, since=since, until=until)
     length = until - since + timedelta(days=1)
     earlier = replace(scope, since=since - length, until=since - timedelta(days=1))
-    ranked = company_ranking(database, scope=scope, limit=limit)
-    names = [row.company for row in ranked]
     with database.reading() as session:
+        ranked = _ranked(session, scope, limit)
+        names = [row.company for row in ranked]
         known, known_before = (completeness_by(session, "day", one) for one in (scope, earlier))
         groups = [name for name in names if name in scope.structure.groups]
         past = listed_hits(session, names, earlier) | hits_by_name(session, groups, earlier)
-        series = _daily_hits(session, names, scope)
-        series_before = _daily_hits(session, [name for name in names if past[name]], earlier)
+        series = _daily_hits(session, tuple(names), scope)
+        series_before = _daily_hits(session, tuple(filter(past.get, names)), earlier)
     read_before = sum(known_before.values(), Completeness())
     rows = []
     for row in ranked:
@@ -459,7 +471,10 @@ def overview(database: Database, *, scope: Scope = ANY, limit: int = 20) -> Over
     )
 
 
-def _daily_hits(session: Session, names: Sequence[str], scope: Scope) -> dict[str, dict[str, Hits]]:
+@kept
+def _daily_hits(
+    session: Session, names: tuple[str, ...], scope: Scope
+) -> dict[str, dict[str, Hits]]:
     counted = families(session, scope)
     return {
         name: _hits_over_time(session, "day", name, scope, counted.get(name, ())) for name in names
@@ -491,6 +506,7 @@ def _spark(hits: Mapping[str, Hits], known: Mapping[str, Completeness]) -> tuple
 # --- Hits from the rollup tables ---
 
 
+@kept
 def _hits_by(
     session: Session, by: By, company: str | None, scope: Scope, *, stories: bool = False
 ) -> dict[str, Hits]:

@@ -20,12 +20,17 @@ Only a question that takes a scope and returns a list of dataclasses becomes a c
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import wraps
+from datetime import UTC, datetime
+from functools import partial, wraps
 from inspect import Parameter, signature
 from types import MappingProxyType
-from typing import Any, Literal, ParamSpec, TypeVar, get_args
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, get_args
 
-from newscrawl.storage.scope import Scope
+from sqlalchemy.orm import Session
+
+from newscrawl.storage.database import KEEP
+from newscrawl.storage.documents import minute_of
+from newscrawl.storage.scope import QUARTER, Scope
 
 __all__ = ["QUESTIONS", "Question"]
 
@@ -109,6 +114,26 @@ def question(
         return ask
 
     return register
+
+
+def kept(
+    function: Callable[Concatenate[Session, _P], _T],
+) -> Callable[Concatenate[Session, _P], _T]:
+    """Keep a function's answers in sessions of a database that keeps answers, for the same
+    arguments and quarter of an hour, from which periods are made. Nobody may change an answer."""
+
+    @wraps(function)
+    def ask(session: Session, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        if KEEP not in session.info:
+            return function(session, *args, **kwargs)
+        given = (*args, *kwargs.values())
+        moments = [one.now or datetime.now(UTC) for one in given if isinstance(one, Scope)]
+        quarters = tuple(minute_of(moment) // QUARTER for moment in moments)
+        key = (function.__qualname__, args, tuple(kwargs.items()), quarters)
+        answer: _T = session.info[KEEP](key, partial(function, session, *args, **kwargs))
+        return answer
+
+    return ask
 
 
 def about(
