@@ -135,17 +135,22 @@ class KeptAnswers:
             except sqlite3.OperationalError:  # it is locked
                 return object()
 
-    def get(self, state: object, key: Hashable, compute: Callable[[], Result]) -> Result:
-        """Return the answer with the key, which is computed once for all threads. `state` must be
-        read before any rows, so that no answer from earlier rows is kept for later ones."""
+    def get(
+        self, state: object, session: Session, key: Hashable, compute: Callable[[], Result]
+    ) -> Result:
+        """Return the answer with the key, which is computed in one session for all threads. `state`
+        must be read before any rows, so that no answer from earlier rows is kept for later ones."""
         with self._lock:
             if state != self._state or len(self._answers) >= MAX_ANSWERS:
                 self._state, self._answers = state, {}
             answer = self._answers.setdefault(key, _Answer())
-        with answer.lock:
-            if not answer.known:
-                answer.value, answer.known = compute(), True
-            value: Result = answer.value
+        if not answer.known:
+            # First, or those who wait for the answer could hold all connections.
+            session.connection()
+            with answer.lock:
+                if not answer.known:
+                    answer.value, answer.known = compute(), True
+        value: Result = answer.value
         return value
 
 
@@ -217,11 +222,10 @@ class Database:
             # SQLite would create an empty one in its place.
             raise StorageError(f"the database {file} is gone: was it moved or deleted?")
         state = _retry_if_locked(self._connect, self._url, self.lock_wait, MAX_INTERACTIVE_WAIT)
-        info: dict[Any, Any] = {}
-        if self._answers is not None:
-            info[KEEP] = partial(self._answers.get, state)
         try:
-            with Session(self._engine, info=info) as session:
+            with Session(self._engine) as session:
+                if self._answers is not None:
+                    session.info[KEEP] = partial(self._answers.get, state, session)
                 yield session
         except DBAPIError as error:
             raise engines.named(error, self._url) from error

@@ -194,6 +194,22 @@ def test_decisions_of_an_earlier_schema_keep_their_rows_without_a_name(database_
     assert (one.decided_at, one.decided_by) == (MOMENT, "")
 
 
+APPEARING_ROWS = """
+INSERT INTO companies (id, name) VALUES (7, 'Siemens'), (8, 'Bosch');
+INSERT INTO appearances (company_id, minute, article_id, source_id, language, section, limited,
+    in_title, in_body, story_id)
+VALUES (7, 1065513600, 5, 3, 'en', '', 0, 1, 0, 9), (8, 1065513600, 5, 3, 'en', '', 0, 0, 1, 9)
+"""
+
+
+def test_companies_of_an_earlier_schema_are_still_beside_each_other(database_url: str) -> None:
+    upgrade_to(database_url, "0024", f"{DECIDED_ROWS};{APPEARING_ROWS}")
+    assert upgrade_database(database_url) == ("0024", migrations.HEAD)
+    assert differences(database_url) == []
+    with open_database(database_url) as database:
+        assert [one.company for one in queries.co_mentions(database, "Siemens")] == ["Bosch"]
+
+
 def test_development_schema_is_refused_with_advice(unreleased: str) -> None:
     opened = engine.make_engine(engine.parse_url(unreleased))
     with opened.execution_options(writes=True).begin() as connection:

@@ -291,11 +291,16 @@ class Appearance(Base):
     """A company in an article that is counted, with the number of its occurrences."""
 
     __tablename__ = "appearances"
-    __table_args__ = (_BY_KEY,)
+    # Of the companies beside another one, PostgreSQL reads this index alone. SQLite's indexes hold
+    # the key anyway.
+    __table_args__ = (
+        Index(None, "article_id", postgresql_include=["company_id", "minute"]),
+        _BY_KEY,
+    )
 
     company_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     minute: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    article_id: Mapped[int] = _article_key(index=True)
+    article_id: Mapped[int] = _article_key()
     source_id: Mapped[int]
     language: Mapped[str]
     section: Mapped[str]
