@@ -109,7 +109,8 @@ class BlockFeatures:
     `named` and `tags`; row 0 means none. `named[e]` is what names element e, `tags[e]` its tag
     number plus 1. `words` are the numbers
     of the words that the blocks open with and of a word for each block's length, one block's
-    after the other's; `word_counts[i]` are block i's.
+    after the other's; `word_counts[i]` are block i's. `is_title` says which blocks are the
+    headline and nothing else.
     """
 
     names: tuple[str, ...]
@@ -120,23 +121,19 @@ class BlockFeatures:
     tags: NDArray[np.int64]
     words: WordNumbers
     word_counts: NDArray[np.int64]
+    is_title: NDArray[np.bool_]
 
     @property
     def hints(self) -> list[tuple[str, ...]]:
         """Return the words that name each element (class, id, itemprop, role, hidden)."""
         return list(map(hints_of, self.named))
 
-    @property
-    def is_title(self) -> NDArray[np.bool_]:
-        """Return which blocks are the headline and nothing else."""
-        return np.asarray(self.values[:, self.names.index("is_title")] > 0)
-
 
 def block_features(candidates: Candidates, features: Features, metadata: Metadata) -> BlockFeatures:
     """Return all features of the candidates of a page, of which `features` are the eight."""
     page = candidates.page
     if compiled.kernel is not None and len(page):
-        return _compiled_features(candidates, features, metadata)
+        return _compiled_features(compiled.kernel, candidates, features, metadata)
     paths, elements = _paths(page)
     columns: dict[str, NDArray[Any]] = {}
     columns |= _of_block(page, features)
@@ -156,6 +153,7 @@ def block_features(candidates: Candidates, features: Features, metadata: Metadat
         tags=np.concatenate(([0], page.elements.tags[named] + 1)),
         words=words,
         word_counts=word_counts,
+        is_title=columns["is_title"],
     )
 
 
@@ -273,7 +271,7 @@ def _compiled_evidence() -> Any:
 
 
 def _compiled_features(
-    candidates: Candidates, features: Features, metadata: Metadata
+    kernel: Any, candidates: Candidates, features: Features, metadata: Metadata
 ) -> BlockFeatures:
     """Return all features of the candidates of a page, by the kernel."""
     page = candidates.page
@@ -294,10 +292,11 @@ def _compiled_features(
         values=np.frombuffer(columns[0], dtype=np.float32).reshape(len(page), -1),
         openers=openers,
         paths=paths.reshape(len(page), -1),
-        named=[None, *map(page.elements.names, named.tolist())],
+        named=kernel.named_by(page.elements.names, named),
         tags=tags,
         words=words.view(np.uint64),
         word_counts=word_counts,
+        is_title=headline.same,
     )
 
 
@@ -462,6 +461,9 @@ def _edges_in(body: str | None, page: BlockPage) -> FloatArray | None:
     without one."""
     if body is None or len(body) < MIN_BODY:
         return None
+    if compiled.kernel is not None:
+        found = compiled.kernel.edges_in(page.raw, letters_of(body), EDGE_LETTERS, MIN_LETTERS)
+        return np.frombuffer(found, dtype=np.float64).reshape(2, -1)
     stated, edges = letters_of(body), np.zeros((2, len(page)))
     for number, raw in enumerate(page.raw):
         begin = letters_of(raw[: 3 * EDGE_LETTERS])
@@ -487,29 +489,28 @@ def text_of_json_ld(metadata: Metadata, page: BlockPage) -> list[str]:
 
 def _find_headline(page: BlockPage, title: str | None) -> Headline:
     """Find the headline: an H1 equal to the title, else another block equal to it, else an H1."""
-    wanted = letters_of(title or "")
+    wanted, most = letters_of(title or ""), 2 * len(title or "") + 19  # not much longer
+    heading = tag_id("h1")
+    if compiled.kernel is not None:
+        place, flags = compiled.kernel.headline(
+            page.raw, page.owners, page.elements.tags, heading, wanted, most
+        )
+        return Headline(place, np.frombuffer(flags, dtype=bool))
     same = np.zeros(len(page), dtype=bool)
-    equal: list[int] = []
-    if wanted:
-        least, most = len(wanted), 2 * len(title or "") + 19  # no shorter, and not much longer
-        for place in _opening_with(page.raw, least, most, wanted[0]):
-            if letters_of(clean(page.raw[place])) == wanted:
-                same[place] = True
-                equal.append(place)
-    headings = np.flatnonzero(page.elements.tags[page.owners] == tag_id("h1")).tolist()
+    equal = _equal_to(wanted, page.raw, most) if wanted else []
+    same[equal] = True
+    headings = np.flatnonzero(page.elements.tags[page.owners] == heading).tolist()
     both = [place for place in equal if place in headings]
     return Headline(next(iter((*both, *equal, *headings)), -1), same)
 
 
-def _opening_with(raws: tuple[str, ...], min_length: int, max_length: int, first: str) -> list[int]:
-    """Return the places of the texts of `min_length` to `max_length` characters whose first letter
-    or digit is this one, in lower case."""
-    if compiled.kernel is not None:
-        return list(compiled.kernel.opening_with(raws, min_length, max_length, first))
+def _equal_to(wanted: str, raws: tuple[str, ...], most: int) -> list[int]:
+    """Return the places of the texts of at most so many characters that have these letters."""
     return [
         number
         for number, raw in enumerate(raws)
-        if min_length <= len(raw) <= max_length
+        if len(wanted) <= len(raw) <= most
         and (opening := _WORD.search(raw))
-        and opening[0][0].lower() == first
+        and opening[0][0].lower() == wanted[0]
+        and letters_of(raw) == wanted
     ]

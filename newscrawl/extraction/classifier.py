@@ -53,7 +53,7 @@ class Network:
             return self._run(features)
 
     def _run_compiled(self, features: BlockFeatures, network: Any) -> FloatArray:
-        logits = network.logits(
+        found = network.probabilities(
             features.values,
             self._openings(features),
             features.openers,
@@ -61,7 +61,7 @@ class Network:
             self.names.vectors_of(features.named),
             features.tags,
         )
-        return _probability(np.frombuffer(logits, dtype=np.float32))
+        return np.frombuffer(found, dtype=np.float32)
 
     def _run(self, features: BlockFeatures) -> FloatArray:
         hidden = self._context(self._of_blocks(features))

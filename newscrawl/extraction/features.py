@@ -99,12 +99,12 @@ def _compiled_measure() -> Any:
     assert kernel is not None  # noqa: S101 - its caller has asked for it
     members = np.zeros(LAST_KNOWN_TAG + 3, dtype=np.uint8)
     for bit, names in enumerate((FORMATS, LISTS, STRUCTURE)):
-        members |= _members(names).astype(np.uint8) << bit
+        members |= members_of(names).astype(np.uint8) << bit
     return kernel.Measure(members=members.tobytes(), chars={char.name: int(char) for char in Char})
 
 
 @cache
-def _members(names: str) -> NDArray[np.bool_]:
+def members_of(names: str) -> NDArray[np.bool_]:
     """Return for each tag number whether it is one of the named; the last entry is for none."""
     table = np.zeros(LAST_KNOWN_TAG + 3, dtype=bool)
     table[list(tag_ids(names))] = True
@@ -122,7 +122,7 @@ class _Occurrences:
         self._openers = page.elements.tags[page.owners] if opens else np.full(len(page), -1)
 
     def count(self, names: str) -> NDArray[np.int64]:
-        wanted = _members(names)
+        wanted = members_of(names)
         inside = self._block_of[wanted[self._removed]]
         return np.bincount(inside, minlength=self._blocks) + wanted[self._openers]
 

@@ -8,11 +8,13 @@ kept after a call. What a function can't read as Python would (text that isn't U
 returning None, and Python reads the page.
 """
 
+from array import array
+
 from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_FromStringAndSize
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.unicode cimport PyUnicode_DecodeUTF8
-from libc.math cimport log1pf, sqrt, sqrtf
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
+from libc.math cimport expf, log1pf, sqrt, sqrtf
+from libc.stdint cimport UINT16_MAX, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, malloc, qsort, realloc
 from libc.string cimport memchr, memcmp, memcpy
 
@@ -30,6 +32,16 @@ cdef extern from *:
     #endif
     """
     const char *KERNEL_SOURCE
+
+cdef extern from *:
+    """
+    #if defined(__GNUC__)
+    #define FETCH(place) __builtin_prefetch(place)
+    #else
+    #define FETCH(place)
+    #endif
+    """
+    void fetch "FETCH"(const void *place) noexcept
 
 # The hash of this file that the binary was made of; set by setup.py.
 SOURCE = KERNEL_SOURCE.decode("ascii")
@@ -106,6 +118,11 @@ cdef Name *name_of(Attribute *attribute) except NULL:
     if number < KNOWN or number % sizeof(void *) or name.number != number:
         raise LayoutError("attributes")
     return name
+
+
+cdef bint is_itemprop(Attribute *attribute) except -1:
+    cdef Name *name = name_of(attribute)
+    return name.length == 8 and memcmp(name.text, b"itemprop", 8) == 0
 
 
 cdef str text_of(Name *name):
@@ -350,6 +367,20 @@ cdef size_t sequence_at(const uint8_t *place, const uint8_t *end) noexcept:
         if place[index] & 0xC0 != 0x80:
             return 0
     return length
+
+
+cdef bint is_sequences(const uint8_t *place, size_t length) noexcept:
+    """Return whether a short text is UTF-8."""
+    cdef const uint8_t *end = place + length
+    while place < end:
+        if place[0] < 0x80:
+            place += 1
+            continue
+        length = sequence_at(place, end)
+        if length == 0:
+            return False
+        place += length
+    return True
 
 
 def is_utf8(bytes html):
@@ -755,6 +786,117 @@ ATTRIBUTES = (
 )
 
 
+cdef struct Named:
+    size_t start
+    uint16_t lengths[HIDDEN]  # of class, id, itemprop and role, which follow each other
+    uint8_t has_more, is_hidden
+
+
+cdef class Names:
+    """What names the elements of a page, as bytes that become texts where Python asks for them."""
+
+    cdef Named *items
+    cdef size_t size, room
+    cdef Text text
+
+    def __dealloc__(self):
+        free(self.items)
+        free(self.text.items)
+
+    cdef Named *new(self) except NULL:
+        cdef size_t room
+        cdef Named *items
+        if self.size == self.room:
+            room = 2 * self.room + 256
+            items = <Named *> realloc(self.items, room * sizeof(Named))
+            if items == NULL:
+                raise MemoryError
+            self.items, self.room = items, room
+        self.size += 1
+        self.items[self.size - 1] = Named(self.text.size, [0, 0, 0, 0], 0, 0)
+        return &self.items[self.size - 1]
+
+    cdef int add(self, Named *named, int which, Bytes *value, size_t max_name) except -1:
+        cdef size_t length
+        if value == NULL or value.data == NULL:
+            return 0
+        length = beginning_of(value.data, value.length, max_name)
+        if not is_sequences(value.data, length):
+            raise LayoutError("a name isn't UTF-8")
+        put(&self.text, value.data, length)
+        named.lengths[which] = <uint16_t> length
+        return 0
+
+    def __call__(self, size_t element):
+        """Return what names an element, as `blocks.names_of` does."""
+        cdef Named *named
+        cdef const uint8_t *place
+        cdef int which
+        cdef list values = []
+        if element >= self.size:
+            raise IndexError("there is no such element")
+        named = &self.items[element]
+        place = self.text.items + named.start
+        for which in range(HIDDEN):
+            values.append(decoded(place, named.lengths[which]) if named.lengths[which] else "")
+            place += named.lengths[which]
+        if not named.has_more:
+            return values[0] or None
+        return (*values, named.is_hidden != 0)
+
+
+cdef class NamedElements:
+    """What names some elements, behind a row for none."""
+
+    cdef Names names
+    cdef const int64_t[::1] elements
+
+    def __cinit__(self, Names names, const int64_t[::1] elements):
+        for element in elements:
+            if not 0 <= element < <int64_t> names.size:
+                raise IndexError("there is no such element")
+        self.names, self.elements = names, elements
+
+    def __len__(self):
+        return len(self.elements) + 1
+
+    def __getitem__(self, Py_ssize_t row):
+        if not 0 <= row <= len(self.elements):
+            raise IndexError("there is no such row")
+        return self.names(self.elements[row - 1]) if row else None
+
+    def __reduce__(self):
+        return list, (list(self),)
+
+
+def named_by(names, const int64_t[::1] elements):
+    """Return what names some elements, behind None."""
+    if isinstance(names, Names):
+        return NamedElements(names, elements)
+    return [None, *map(names, elements)]
+
+
+cdef NamedElements named_elements(elements):
+    """Return what names elements, of which the first is none, as bytes."""
+    cdef Names names = Names.__new__(Names)
+    cdef Named *named
+    cdef int which
+    if isinstance(elements, NamedElements):
+        return elements
+    if elements[0] is not None:
+        raise ValueError("the first row is that of no element")
+    for each in elements[1:]:
+        named = names.new()
+        values = (each,) if isinstance(each, str) else each or ()
+        for which, value in enumerate(values[:HIDDEN]):
+            encoded = value.encode("utf-8", "replace")[:UINT16_MAX]
+            put(&names.text, encoded, len(encoded))
+            named.lengths[which] = <uint16_t> len(encoded)
+        named.has_more = len(values) > HIDDEN
+        named.is_hidden = named.has_more and values[HIDDEN]
+    return NamedElements(names, memoryview(array("q", range(names.size))))
+
+
 cdef class Walk:
     """Merges the text of pages into blocks, as `blocks.read_blocks` does."""
 
@@ -790,13 +932,15 @@ cdef class Walk:
         self.image, self.paragraph_break = limits["image"], limits["paragraph_break"]
         self.max_blocks, self.max_block = limits["max_blocks"], limits["max_block"]
         self.max_text, self.max_name = limits["max_text"], limits["max_name"]
+        if self.max_name > 10_000:
+            raise ValueError("names may have up to 10,000 characters")
         self.beginning = beginning
 
     def run(self, uintptr_t address):
         """Walk over the tree of a node in document order, and return the columns of the blocks, or
         None where Python must read the page."""
         cdef Columns columns
-        cdef list names = []
+        cdef Names names = Names.__new__(Names)
         columns = Columns(
             text=Text(NULL, 0, 0), owners=Numbers(NULL, 0, 0), removed=Numbers(NULL, 0, 0),
             removed_from=Numbers(NULL, 0, 0), tags=Numbers(NULL, 0, 0),
@@ -830,15 +974,15 @@ cdef class Walk:
         return 0
 
     cdef int add_element(self, Columns *columns, Node *node, int64_t parent, int64_t depth,
-                         list names) except -1:
+                         Names names) except -1:
         push(&columns.parents, parent)
         push(&columns.tag_numbers, <int64_t> min(node.local_name, <uintptr_t> KNOWN))
         push(&columns.depths, depth)
         push(&columns.ends, 0)
-        names.append(self.names_of(node))
+        self.add_names(node, names)
         return 0
 
-    cdef bint walk(self, Node *node, Columns *columns, list names) except -1:
+    cdef bint walk(self, Node *node, Columns *columns, Names names) except -1:
         cdef int64_t owner = 0, tags = 0, images = 0
         cdef size_t breaks = 0, length
         cdef bint has_text = False, after_break = False
@@ -958,36 +1102,30 @@ cdef class Walk:
         differences(&columns.images)
         return texts
 
-    cdef object names_of(self, Node *node):
-        """Return what names an element: its class, a tuple that begins with it, or None."""
+    cdef int add_names(self, Node *node, Names names) except -1:
+        """Add what names an element: its class, and more where it has more."""
+        cdef Named *named = names.new()
         cdef Attribute *attribute
         cdef Bytes *values[NAMES]
-        cdef bint present[NAMES]
         cdef int which
-        cdef bint more = False
         if node.type != ELEMENT_NODE:
-            return None
+            return 0
         attribute = (<Element *> node).first_attribute
         if attribute == NULL:
-            return None
+            return 0
         for which in range(NAMES):
             values[which] = NULL
-            present[which] = False
         while attribute != NULL:
             which = self.which(attribute)
             if which < NAMES:
-                present[which] = True
                 values[which] = attribute.value
-                more = more or which != CLASS
+                named.has_more |= which != CLASS
+                named.is_hidden |= which == HIDDEN
             attribute = attribute.next
-        classes = self.value_of(values[CLASS])
-        if not more:
-            return classes or None
-        return (
-            classes, self.value_of(values[IDENTITY]), self.value_of(values[ITEMPROP]),
-            self.value_of(values[ROLE]),
-            present[HIDDEN] or is_true(values[ARIA_HIDDEN]) or hides_element(values[STYLE]),
-        )
+        for which in range(HIDDEN if named.has_more else IDENTITY):
+            names.add(named, which, values[which], self.max_name)
+        named.is_hidden |= is_true(values[ARIA_HIDDEN]) or hides_element(values[STYLE])
+        return 0
 
     cdef int which(self, Attribute *attribute) except -1:
         """Return which of `ATTRIBUTES` one is; their number for another one."""
@@ -1009,11 +1147,6 @@ cdef class Walk:
         if name.length == 11 and memcmp(name.text, b"aria-hidden", 11) == 0:
             return ARIA_HIDDEN
         return NAMES
-
-    cdef str value_of(self, Bytes *value):
-        if value == NULL or value.data == NULL or value.length == 0:
-            return ""
-        return decoded(value.data, beginning_of(value.data, value.length, self.max_name))
 
 
 cdef void differences(Numbers *numbers) noexcept:
@@ -1043,7 +1176,7 @@ cdef class Markup:
     """Finds what metadata is read from; its tables come from Python."""
 
     cdef dict names  # of attributes, by the parser's numbers
-    cdef frozenset naming  # the numbers of attributes that name METAs
+    cdef frozenset naming  # the attributes that name METAs
     cdef frozenset metas
     cdef frozenset others  # names of attributes that the parser doesn't know
     cdef uintptr_t numbers[READ]
@@ -1053,12 +1186,13 @@ cdef class Markup:
     cdef Marks marks, hints, properties, addresses, titles
 
     def __cinit__(self, *, dict attributes, bytes skipped, bytes lesser, dict tags, dict marks,
-                  frozenset metas):
+                  frozenset metas, frozenset naming):
         """Take Lexbor's numbers for the attributes that it knows (0 for others), for each tag
         whether what stands in it is passed over, and whether it is a lesser heading, tags, and the
         parts of attributes that mark bylines and dates: of classes anywhere on a page; around a
         headline of classes and ids, of "itemprop" and "rel", and of the addresses of links; and the
-        parts of classes that mark lesser headings; and the names of METAs that are read."""
+        parts of classes that mark lesser headings; and the names of METAs that are read, and the
+        attributes that name them."""
         if len(skipped) != KNOWN or len(lesser) != KNOWN:
             raise ValueError("tables of tags are of another size")
         memcpy(self.skipped, PyBytes_AS_STRING(skipped), KNOWN)
@@ -1074,13 +1208,12 @@ cdef class Markup:
         self.properties, self.addresses = Marks(marks["properties"]), Marks(marks["addresses"])
         self.titles = Marks(marks["titles"])
         self.metas = metas
-        self.naming = frozenset(
-            [attributes[name] for name in ("property", "name", "http-equiv") if attributes[name]]
-        )
+        self.naming = naming
 
     def head(self, tree, uintptr_t address, size_t most):
-        """Return the METAs of which anything is read, TITLEs, H1s, links to the canonical address
-        and scripts of JSON-LD among the first nodes of a tree, in document order."""
+        """Return TITLEs, H1s, links to the canonical address, scripts of JSON-LD, and the names and
+        contents of METAs of which anything is read among the first nodes of a tree, in document
+        order."""
         cdef Node *top = <Node *> address
         cdef Node *node = top
         cdef list nodes = []
@@ -1088,10 +1221,13 @@ cdef class Markup:
         cdef uintptr_t tag
         while node != NULL and <size_t> len(nodes) + metas < most:
             tag = node.local_name
-            if node.type == ELEMENT_NODE and tag == self.meta and not self.is_wanted(node):
-                metas += 1
+            if node.type == ELEMENT_NODE and tag == self.meta:
+                meta = self.meta_of(node)
+                metas += meta is None
+                if meta is not None:
+                    nodes.append(meta)
             elif node.type == ELEMENT_NODE and (
-                tag == self.meta or tag == self.title or tag == self.heading
+                tag == self.title or tag == self.heading
                 or (tag == self.link and has_word(self.value_of(node, REL), b"canonical", 9, True))
                 or (tag == self.script and holds(self.value_of(node, TYPE), b"ld+json", 7, True))
             ):
@@ -1099,22 +1235,28 @@ cdef class Markup:
             node = following(node, top)
         return nodes
 
-    cdef bint is_wanted(self, Node *node) except -1:
-        """Return whether a META has a name of those that are read."""
+    cdef tuple meta_of(self, Node *node):
+        """Return the names of a META that are read, and its content; None where none is."""
         cdef Attribute *attribute = (<Element *> node).first_attribute
         cdef Bytes *value
         cdef uintptr_t number
+        cdef str content = None, key, name
+        cdef list names = []
         while attribute != NULL:
             value = attribute.value
             number = attribute.qualified_name or attribute.node.local_name
-            if (
-                (number >= KNOWN or number in self.naming)
-                and value != NULL and value.data != NULL
-                and replaced(value).strip().lower() in self.metas
-            ):
-                return True
+            if value != NULL and value.data != NULL:
+                key = (
+                    self.names.get(number) if number < KNOWN else text_of(name_of(attribute))
+                )
+                if key == "content":
+                    content = replaced(value)
+                elif key in self.naming:
+                    name = replaced(value).strip().lower()
+                    if name in self.metas:
+                        names.append(name)
             attribute = attribute.next
-        return False
+        return (names, content) if names else None
 
     def marked(self, tree, uintptr_t address):
         """Return the elements that may be bylines or dates, in document order."""
@@ -1131,15 +1273,24 @@ cdef class Markup:
         return nodes
 
     cdef bint is_marked(self, Node *node) except -1:
-        if self.marks.are_in(self.value_of(node, CLASS), False):
-            return True
-        if is_word(self.value_of(node, REL), b"author", 6, True):
-            return True
-        if is_word(self.value_of(node, ITEMPROP), b"author", 6, False):
-            return True
-        return node.local_name == self.anchor and holds(
-            self.value_of(node, HREF), b"/author", 7, False
-        )
+        cdef Attribute *attribute = (<Element *> node).first_attribute
+        cdef uintptr_t number
+        while attribute != NULL:
+            number = attribute.qualified_name or attribute.node.local_name
+            if number == self.numbers[CLASS]:
+                if self.marks.are_in(attribute.value, False):
+                    return True
+            elif number == self.numbers[HREF]:
+                if node.local_name == self.anchor and holds(attribute.value, b"/author", 7, False):
+                    return True
+            elif number == self.numbers[REL]:
+                if is_word(attribute.value, b"author", 6, True):
+                    return True
+            elif number >= KNOWN:
+                if is_word(attribute.value, b"author", 6, False) and is_itemprop(attribute):
+                    return True
+            attribute = attribute.next
+        return False
 
     def short_texts(
         self, uintptr_t address, Py_ssize_t most_characters, Py_ssize_t separator, size_t least,
@@ -1283,15 +1434,13 @@ cdef class Markup:
         """Return the value of one of `ATTRIBUTES` that an element has."""
         cdef Attribute *attribute = (<Element *> node).first_attribute
         cdef uintptr_t number
-        cdef Name *name
         while attribute != NULL:
             number = attribute.qualified_name or attribute.node.local_name
             if number < KNOWN:
                 if number == self.numbers[which] and number:
                     return attribute.value
             elif not self.numbers[which]:
-                name = name_of(attribute)
-                if which == ITEMPROP and name.length == 8 and not memcmp(name.text, b"itemprop", 8):
+                if which == ITEMPROP and is_itemprop(attribute):
                     return attribute.value
             attribute = attribute.next
         return NULL
@@ -1505,6 +1654,7 @@ cdef bint has_word(Bytes *value, const char *word, size_t length, bint any_case)
 
 cdef enum:
     PLANE = 0x10000
+    AHEAD = 8  # words whose cells are fetched before they are looked up
     FEW_BITS = 17  # 16 KB, which stay in the nearest cache, while cells lie far apart
 
 
@@ -1512,41 +1662,57 @@ cdef inline size_t few_of(uint64_t number) noexcept:
     return number >> 24 & ((1 << FEW_BITS) - 1)
 
 
+cdef struct Cell:
+    uint64_t number
+    int64_t value
+
+
 cdef class WordCells:
     """The cells of a `tokens.WordTable`, looked up as there."""
 
-    cdef bytes numbers, values
+    cdef Cell *cells
     cdef uint64_t second
     cdef int bits
     cdef uint8_t few[1 << FEW_BITS >> 3]  # a bit for each word: most unknown words have none
 
     def __cinit__(self, dict cells, uint64_t second):
-        cdef const uint64_t *words
+        cdef const uint64_t[::1] numbers = cells["numbers"]
+        cdef const int64_t[::1] values = cells["values"]
         cdef size_t cell
-        self.numbers, self.values, self.bits = cells["numbers"], cells["values"], cells["bits"]
-        self.second = second
+        self.bits, self.second = cells["bits"], second
         if not 1 <= self.bits <= 30:
             raise ValueError("tables of words are of another size")
-        if len(self.numbers) != 8 << self.bits or len(self.values) != 8 << self.bits:
+        if len(numbers) != 1 << self.bits or len(values) != 1 << self.bits:
             raise ValueError("tables of words are of another size")
-        words = <const uint64_t *> PyBytes_AS_STRING(self.numbers)
+        self.cells = <Cell *> malloc(sizeof(Cell) << self.bits)
+        if self.cells == NULL:
+            raise MemoryError
         for cell in range(<size_t> 1 << self.bits):
-            self.few[few_of(words[cell]) >> 3] |= 1 << (few_of(words[cell]) & 7)
+            self.cells[cell] = Cell(numbers[cell], values[cell])
+            self.few[few_of(numbers[cell]) >> 3] |= 1 << (few_of(numbers[cell]) & 7)
+
+    def __dealloc__(self):
+        free(self.cells)
+
+    cdef bint may_hold(self, uint64_t number) noexcept:
+        return self.few[few_of(number) >> 3] >> (few_of(number) & 7) & 1
+
+    cdef void fetch(self, uint64_t number) noexcept:
+        """Fetch a word's cell into the cache."""
+        if self.may_hold(number):
+            fetch(&self.cells[number >> (64 - self.bits)])
 
     cdef int64_t value_of(self, uint64_t number, size_t limit) noexcept:
         """Return the value of a word; 0 for an unknown word and for a value outside the limit."""
-        cdef const uint64_t *numbers = <const uint64_t *> PyBytes_AS_STRING(self.numbers)
-        cdef const int64_t *values = <const int64_t *> PyBytes_AS_STRING(self.values)
-        cdef uint64_t cell = number >> (64 - self.bits)
-        cdef int64_t value
-        if not self.few[few_of(number) >> 3] >> (few_of(number) & 7) & 1:
+        cdef Cell *cell
+        if not self.may_hold(number):
             return 0
-        if numbers[cell] != number:
-            cell = (number * self.second) >> (64 - self.bits)
-        if numbers[cell] != number:
+        cell = &self.cells[number >> (64 - self.bits)]
+        if cell.number != number:
+            cell = &self.cells[(number * self.second) >> (64 - self.bits)]
+        if cell.number != number:
             return 0
-        value = values[cell]
-        return value if 0 <= value and <size_t> value < limit else 0
+        return cell.value if 0 <= cell.value and <size_t> cell.value < limit else 0
 
 
 cdef class Counter:
@@ -1691,20 +1857,27 @@ cdef class Counter:
 
 cdef enum:
     MAX_WORDS = 32
-    MAX_LETTERS = 512
 
 
 cdef struct Word:
-    uint8_t letters[MAX_LETTERS]
+    const uint8_t *letters  # in the name; the first may be a capital one
     size_t length
+    uint64_t number
 
 
-cdef uint64_t hash_of(const uint8_t *data, size_t length) noexcept:
-    cdef uint64_t number = 0xCBF29CE484222325ULL  # FNV-1a
+cdef uint64_t hash_of(const uint8_t *data, size_t length, uint64_t number) noexcept:
+    """Return the hash of ASCII letters in lower case, behind those that gave a number."""
     cdef size_t place
+    cdef uint8_t letter
     for place in range(length):
-        number = (number ^ data[place]) * 0x100000001B3ULL
+        letter = data[place]
+        if c"A" <= letter <= c"Z":
+            letter |= 0x20
+        number = (number ^ letter) * 0x100000001B3ULL  # FNV-1a
     return number
+
+
+cdef uint64_t NO_LETTERS = 0xCBF29CE484222325ULL
 
 
 cdef class NameVectors:
@@ -1712,17 +1885,17 @@ cdef class NameVectors:
 
     cdef bytes letters, table
     cdef dict rows
-    cdef int64_t *cells  # a row of the table, 0 for none
+    cdef uint32_t *cells  # a row of the table, 0 for none
     cdef int64_t *starts  # where the word of a row begins among the letters
-    cdef size_t mask, width, words, max_hints
-    cdef Word found[MAX_WORDS]
-    cdef size_t count
+    cdef size_t mask, width, words, max_hints, count
+    cdef uint64_t of_class
+    cdef Word words_of_name[2 * MAX_WORDS]
 
     def __cinit__(self, *, list words, bytes table, size_t width, size_t max_hints):
         """Take the words, and a vector for each behind that of unknown words; words of classes and
         ids begin with "c:"."""
         cdef size_t row, cell
-        cdef list encoded = [word[2:].encode() if word.startswith("c:") else b"" for word in words]
+        cdef list encoded = [word.encode() for word in words]
         if not 0 < max_hints <= MAX_WORDS or not width:
             raise ValueError("there may be up to 32 words")
         if PyBytes_GET_SIZE(table) != <Py_ssize_t> (4 * width * (len(words) + 1)):
@@ -1730,8 +1903,9 @@ cdef class NameVectors:
         self.rows = {word: row for row, word in enumerate(words, start=1)}
         self.letters, self.table = b"".join(encoded), table
         self.words, self.width, self.max_hints = len(words), width, max_hints
+        self.of_class = hash_of(b"c:", 2, NO_LETTERS)
         self.mask = (1 << (4 * self.words + 16).bit_length()) - 1
-        self.cells = <int64_t *> malloc((self.mask + 1) * sizeof(int64_t))
+        self.cells = <uint32_t *> malloc((self.mask + 1) * sizeof(uint32_t))
         self.starts = <int64_t *> malloc((self.words + 2) * sizeof(int64_t))
         if self.cells == NULL or self.starts == NULL:
             raise MemoryError
@@ -1744,8 +1918,7 @@ cdef class NameVectors:
             cell = self.hash_of_row(row) & self.mask
             while self.cells[cell]:
                 cell = (cell + 1) & self.mask
-            if self.starts[row + 1] > self.starts[row]:
-                self.cells[cell] = <int64_t> row
+            self.cells[cell] = <uint32_t> row
 
     def __dealloc__(self):
         free(self.cells)
@@ -1753,143 +1926,130 @@ cdef class NameVectors:
 
     cdef uint64_t hash_of_row(self, size_t row) noexcept:
         cdef const uint8_t *letters = <const uint8_t *> PyBytes_AS_STRING(self.letters)
-        return hash_of(letters + self.starts[row], self.starts[row + 1] - self.starts[row])
+        return hash_of(
+            letters + self.starts[row], self.starts[row + 1] - self.starts[row], NO_LETTERS
+        )
 
-    cdef int64_t row_of(self, Word *word) noexcept:
-        cdef const uint8_t *letters = <const uint8_t *> PyBytes_AS_STRING(self.letters)
-        cdef size_t cell = hash_of(word.letters, word.length) & self.mask
-        cdef int64_t row
+    cdef int64_t row_of(self, Word *word, const char *prefix) noexcept:
+        """Return the row of a word behind "c:" or the like; 0 for an unknown word."""
+        cdef const char *letters = PyBytes_AS_STRING(self.letters)
+        cdef size_t cell = word.number & self.mask
+        cdef int64_t row, start
         while self.cells[cell]:
             row = self.cells[cell]
+            start = self.starts[row]
             if (
-                self.starts[row + 1] - self.starts[row] == <int64_t> word.length
-                and memcmp(letters + self.starts[row], word.letters, word.length) == 0
+                self.starts[row + 1] - start == <int64_t> word.length + 2
+                and memcmp(letters + start, prefix, 2) == 0
+                and same(word.letters, letters + start + 2, word.length, True)
             ):
                 return row
             cell = (cell + 1) & self.mask
         return 0
 
-    cdef bint add(self, Word *word, size_t first) noexcept:
-        """Add a word unless it is there; return whether there may be more from `first` on."""
+    cdef bint is_among(self, Word *word, size_t first, size_t end) noexcept:
         cdef size_t place
-        for place in range(first, self.count):
+        cdef Word *other
+        for place in range(first, end):
+            other = &self.words_of_name[place]
             if (
-                self.found[place].length == word.length
-                and memcmp(self.found[place].letters, word.letters, word.length) == 0
+                other.number == word.number and other.length == word.length
+                and other.letters[0] | 0x20 == word.letters[0] | 0x20
+                and memcmp(other.letters + 1, word.letters + 1, word.length - 1) == 0
             ):
                 return True
-        self.found[self.count] = word[0]
-        self.count += 1
-        return self.count - first < self.max_hints
+        return False
 
-    cdef int split(self, str name) except -1:
+    cdef void split(self, const uint8_t *place, size_t length) noexcept:
         """Add the words of a class or id: "[a-z]{2,}|[A-Z][a-z]+", each once, in lower case."""
-        cdef int kind = PyUnicode_KIND(name)
-        cdef void *data = PyUnicode_DATA(name)
-        cdef Py_ssize_t length = PyUnicode_GET_LENGTH(name)
-        cdef Py_ssize_t place = 0, end
+        cdef const uint8_t *end = place + length
         cdef size_t first = self.count
-        cdef uint32_t code
         cdef Word word
-        while place < length:
-            code = PyUnicode_READ(kind, data, place)
-            if not (c"a" <= code <= c"z" or c"A" <= code <= c"Z"):
+        while place < end and self.count - first < self.max_hints:
+            if not is_letter(place[0]):
                 place += 1
                 continue
-            word.letters[0] = <uint8_t> (code | 0x20)
-            word.length = 1
-            end = place + 1
-            while end < length:
-                code = PyUnicode_READ(kind, data, end)
-                if not c"a" <= code <= c"z":
-                    break
-                if word.length < MAX_LETTERS:
-                    word.letters[word.length] = <uint8_t> code
-                    word.length += 1
-                end += 1
-            if end - place > 1 and not self.add(&word, first):
-                break
-            place = end
-        return 0
+            word.letters = place
+            word.number = hash_of(place, 1, self.of_class)
+            place += 1
+            while place < end and c"a" <= place[0] <= c"z":
+                word.number = (word.number ^ place[0]) * 0x100000001B3ULL
+                place += 1
+            word.length = place - word.letters
+            if word.length > 1 and not self.is_among(&word, first, self.count):
+                self.words_of_name[self.count] = word
+                self.count += 1
 
     cdef int add_vector(self, int64_t row, float *to) noexcept:
         cdef const float *vector = (
             <const float *> PyBytes_AS_STRING(self.table) + row * <int64_t> self.width
         )
         cdef size_t place
+        if row == 0:
+            return 0
         for place in range(self.width):
             to[place] += vector[place]
         return 1
 
-    cdef int sum_names(self, object names, float *to) except -1:
+    cdef int add_value(
+        self, const char *prefix, const uint8_t *value, size_t length, float *to
+    ) except -1:
+        """Add the vector of a whole value, and return whether it is known."""
+        cdef Word word = Word(value, length, 0)
+        cdef size_t place
+        for place in range(length):
+            if value[place] >= 0x80:
+                name = prefix[:2].decode() + decoded(value, length).lower()
+                return self.add_vector(self.rows.get(name, 0), to)
+        word.number = hash_of(value, length, hash_of(<const uint8_t *> prefix, 2, NO_LETTERS))
+        return self.add_vector(self.row_of(&word, prefix), to)
+
+    cdef int sum_names(self, Named *named, const uint8_t *text, float *to) except -1:
         """Add the vectors of the words of names, and return how many words are known."""
-        cdef size_t first, place, left = self.max_hints
-        cdef int64_t row
+        cdef size_t place, of_class, left = self.max_hints
         cdef int known = 0
-        cdef Word kept[MAX_WORDS]
         self.count = 0
-        if isinstance(names, str):
-            self.split(names)
-            for place in range(self.count):
-                row = self.row_of(&self.found[place])
-                if row:
-                    known += self.add_vector(row, to)
-            return known
-        classes, identity, itemprop, role, hidden = names
-        self.split(classes)
-        first = self.count
-        for place in range(first):
-            kept[place] = self.found[place]
-        self.count = 0
-        self.split(identity)
+        self.split(text, named.lengths[CLASS])
+        text += named.lengths[CLASS]
+        of_class = self.count
+        self.split(text, named.lengths[IDENTITY])
+        text += named.lengths[IDENTITY]
         # Those of the class first, then those of the id that the class doesn't have.
         for place in range(self.count):
-            first = add_kept(kept, first, &self.found[place])
-        for place in range(min(first, left)):
-            row = self.row_of(&kept[place])
-            if row:
-                known += self.add_vector(row, to)
-        left -= min(first, left)
-        for prefix, value in (("p:", itemprop), ("r:", role), ("", "hidden" if hidden else "")):
-            if value and left:
+            if left and (
+                place < of_class or not self.is_among(&self.words_of_name[place], 0, of_class)
+            ):
                 left -= 1
-                row = self.rows.get(prefix + value.lower(), 0)
-                if row:
-                    known += self.add_vector(row, to)
+                known += self.add_vector(self.row_of(&self.words_of_name[place], b"c:"), to)
+        if named.lengths[ITEMPROP] and left:
+            left -= 1
+            known += self.add_value(b"p:", text, named.lengths[ITEMPROP], to)
+        text += named.lengths[ITEMPROP]
+        if named.lengths[ROLE] and left:
+            left -= 1
+            known += self.add_value(b"r:", text, named.lengths[ROLE], to)
+        if named.is_hidden and left:
+            known += self.add_vector(self.rows.get("hidden", 0), to)
         return known
 
-    def vectors(self, names):
-        """Return a vector for each of the names that elements have."""
-        cdef size_t count = len(names), element, place
+    def vectors(self, elements):
+        """Return a vector for each of some elements, from what names them."""
+        cdef NamedElements named = named_elements(elements)
+        cdef size_t count = len(named), row, place
         cdef bytearray result = bytearray(4 * count * self.width)
         cdef float *to = <float *> PyByteArray_AS_STRING(result)
+        cdef Named *element
         cdef int known
         cdef float root
-        for element in range(count):
-            each = names[element]
-            if each:
-                known = self.sum_names(each, to)
-                if known > 1:
-                    root = sqrtf(<float> known)
-                    for place in range(self.width):
-                        to[place] /= root
+        for row in range(1, count):
             to += self.width
+            element = &named.names.items[named.elements[row - 1]]
+            known = self.sum_names(element, named.names.text.items + element.start, to)
+            if known > 1:
+                root = sqrtf(<float> known)
+                for place in range(self.width):
+                    to[place] /= root
         return result
-
-
-cdef size_t add_kept(Word *kept, size_t count, Word *word) noexcept:
-    """Put a word behind others, of which there are fewer than `MAX_WORDS`, unless it is there."""
-    cdef size_t place
-    for place in range(count):
-        if (
-            kept[place].length == word.length
-            and memcmp(kept[place].letters, word.letters, word.length) == 0
-        ):
-            return count
-    if count < MAX_WORDS:
-        kept[count] = word[0]
-        count += 1
-    return count
 
 
 cdef class WordVectors:
@@ -1921,6 +2081,8 @@ cdef class WordVectors:
         for block in range(blocks):
             known = 0
             for left in range(counts[block]):
+                if word + AHEAD < len(words):
+                    self.cells.fetch(words[word + AHEAD])
                 row = <size_t> self.cells.value_of(words[word], self.rows)
                 word += 1
                 if row:
@@ -2094,12 +2256,12 @@ cdef class Network:
             self.of("out", member, WIDTH),
         )
 
-    def logits(
+    def probabilities(
         self, const float[:, ::1] values, const float[:, ::1] openings,
         const int64_t[::1] openers, const int64_t[:, ::1] paths, const float[:, ::1] named,
         const int64_t[::1] tags,
     ):
-        """Return the mean log odds of the members that each block is content."""
+        """Return the probability that each block is content, by the mean log odds of the members."""
         cdef Py_ssize_t blocks = values.shape[0], member, place
         cdef bytearray result = bytearray(4 * blocks)
         cdef bytearray first = bytearray(4 * WIDTH * (blocks + 2 * self.pad))
@@ -2128,6 +2290,8 @@ cdef class Network:
                 member, blocks, hidden, <float *> PyByteArray_AS_STRING(second) + WIDTH * self.pad
             )
             self.decide(&layers, member, blocks, hidden, to)
+        for place in range(blocks):
+            to[place] = 1 / (1 + expf(-to[place]))
         return result
 
     cdef int read(
@@ -2323,28 +2487,110 @@ def select(page, uint32_t link_start, uint32_t link_end, Py_ssize_t most, Py_ssi
             free(columns[block].items)
 
 
-def opening_with(tuple raw, Py_ssize_t least, Py_ssize_t most, str first):
-    """Return the places of the texts of `least` to `most` characters whose first letter or digit is
-    this one, in lower case."""
-    cdef Py_ssize_t block, place, length
-    cdef int kind
-    cdef void *data
-    cdef str text
+cdef bint opens_with(str text, str first):
+    """Return whether the first letter or digit of a text is this one, in lower case."""
+    cdef int kind = PyUnicode_KIND(text)
+    cdef void *data = PyUnicode_DATA(text)
+    cdef Py_ssize_t place
     cdef Py_UCS4 code
-    cdef list places = []
-    for block in range(len(raw)):
+    for place in range(PyUnicode_GET_LENGTH(text)):
+        code = <Py_UCS4> PyUnicode_READ(kind, data, place)
+        if code.isalnum() or code == c"_":
+            return chr(code).lower() == first
+    return False
+
+
+def headline(tuple raw, const int64_t[::1] owners, const int64_t[::1] tags, int64_t heading,
+             str wanted, Py_ssize_t most):
+    """Return the place of the headline, as `block_features._find_headline` does, and for each block
+    whether it has the letters of the title in at most so many characters."""
+    cdef Py_ssize_t blocks = len(raw), block, length
+    cdef Py_ssize_t heading_at = -1, equal_at = -1, both_at = -1
+    cdef bytearray same_as_title = bytearray(blocks)
+    cdef str text
+    cdef bint is_heading
+    for block in range(blocks):
+        is_heading = tags[owners[block]] == heading
+        if is_heading and heading_at < 0:
+            heading_at = block
         text = raw[block]
         length = PyUnicode_GET_LENGTH(text)
-        if length < least or length > most:
-            continue
-        kind, data = PyUnicode_KIND(text), PyUnicode_DATA(text)
+        if (
+            wanted and len(wanted) <= length <= most and opens_with(text, wanted[0])
+            and word_characters(text.lower()) == wanted
+        ):
+            same_as_title[block] = True
+            if equal_at < 0:
+                equal_at = block
+            if is_heading and both_at < 0:
+                both_at = block
+    place = both_at if both_at >= 0 else equal_at if equal_at >= 0 else heading_at
+    return place, same_as_title
+
+
+def edges_in(tuple raw, str stated, Py_ssize_t most, Py_ssize_t least):
+    """Return for each block whether its first letters, and for each whether its last, occur in a
+    text, as `block_features._edges_in` does."""
+    cdef Py_ssize_t blocks = len(raw), block
+    cdef bytearray result = bytearray(16 * blocks)
+    cdef double *edges = <double *> PyByteArray_AS_STRING(result)
+    cdef str text, begin, end
+    for block in range(blocks):
+        text = raw[block]
+        begin = end = word_characters(text[: 3 * most].lower())
+        if len(text) > 3 * most:
+            end = word_characters(text[-3 * most:].lower())
+        begin, end = begin[:most], end[-most:]
+        edges[block] = len(begin) >= least and begin in stated
+        edges[blocks + block] = len(end) >= least and end in stated
+    return result
+
+
+def later_headlines(const uint8_t[::1] is_title, const int64_t[::1] owners,
+                    const int64_t[::1] tags, const uint8_t[::1] headings):
+    """Return the first block that is the headline and a heading, -1 for none, and those behind it
+    with the same tag that aren't the headline."""
+    cdef Py_ssize_t block, first = -1
+    cdef list others = []
+    for block in range(len(is_title)):
+        if first < 0:
+            if is_title[block] and headings[tags[owners[block]]]:
+                first = block
+        elif not is_title[block] and tags[owners[block]] == tags[owners[first]]:
+            others.append(block)
+    return first, others
+
+
+def paragraphs(tuple raw, const uint8_t[::1] kept, str unwanted):
+    """Return the texts of the kept blocks without unwanted characters, those that are left."""
+    cdef Py_ssize_t block
+    cdef list texts = []
+    for block in range(len(kept)):
+        if kept[block]:
+            text = without(raw[block], unwanted).strip()
+            if text:
+                texts.append(text)
+    return texts
+
+
+cdef str without(str text, str unwanted):
+    """Return a text without some characters."""
+    cdef Py_ssize_t length = PyUnicode_GET_LENGTH(text), place, count = 0
+    cdef int kind = PyUnicode_KIND(text)
+    cdef void *data = PyUnicode_DATA(text)
+    cdef uint32_t *to = <uint32_t *> malloc(4 * length + 4)
+    cdef Py_UCS4 code
+    if to == NULL:
+        raise MemoryError
+    try:
         for place in range(length):
             code = <Py_UCS4> PyUnicode_READ(kind, data, place)
-            if code.isalnum() or code == c"_":
-                if chr(code).lower() == first:
-                    places.append(block)
-                break
-    return places
+            if (0x20 <= code < 0x7F) or code not in unwanted:
+                to[count] = code
+                count += 1
+        return text if count == length else PyUnicode_FromKindAndData(4, to, count)
+    finally:
+        free(to)
 
 
 cdef inline double share(int64_t part, int64_t whole) noexcept:

@@ -17,13 +17,13 @@ from newscrawl.extraction.block_features import (
     text_of_json_ld,
 )
 from newscrawl.extraction.blocks import (
+    UNWANTED,
     BlockPage,
     Candidates,
     clean,
     find_candidates,
     read_blocks,
     tag_id,
-    tag_ids,
     without_repetitions,
 )
 from newscrawl.extraction.classifier import (
@@ -34,7 +34,7 @@ from newscrawl.extraction.classifier import (
     combine,
     load_network,
 )
-from newscrawl.extraction.features import Features, keep, limits_for, measure
+from newscrawl.extraction.features import Features, keep, limits_for, measure, members_of
 from newscrawl.extraction.html import decode, parse
 from newscrawl.extraction.language import WordCounts
 from newscrawl.extraction.limits import MAX_BYTES
@@ -48,7 +48,7 @@ CONFIDENCE_IN_JSON_LD: Final = 0.5
 MIN_STORY: Final = 40
 BESIDE_HEADLINE: Final = (2, 5)
 
-_HEADINGS: Final = "h1 h2 h3 h4 h5 h6"
+_HEADINGS: Final = members_of("h1 h2 h3 h4 h5 h6")
 _BYLINE_NAMES: Final = frozenset(
     (
         "c:author", "c:authors", "c:byline", "c:date", "c:dateline", "c:meta", "c:posted",
@@ -126,6 +126,8 @@ def parse_page(
 
 def _paragraphs(page: BlockPage, kept: NDArray[np.bool_]) -> list[str]:
     """Return the texts of the kept blocks of a page, as a person would read them."""
+    if compiled.kernel is not None:
+        return list(compiled.kernel.paragraphs(page.raw, kept.view(np.uint8), UNWANTED))
     texts = (clean(page.raw[index]) for index in np.flatnonzero(kept).tolist())
     return [text for text in texts if text]
 
@@ -160,23 +162,35 @@ def _without_next_story(page: ParsedPage, kept: NDArray[np.bool_]) -> NDArray[np
     """
     if page.metadata.declared.kind == "live":
         return kept
-    blocks, is_title = page.candidates.page, page.block_features.is_title
-    headings, titles = tag_ids(_HEADINGS), is_title.nonzero()[0].tolist()
-    tags = blocks.elements.tags[blocks.owners]
-    headlines = [place for place in titles if tags[place] in headings]
-    if not headlines:
-        return kept
-    first = headlines[0]
-    others = np.flatnonzero((tags == tags[first]) & ~is_title).tolist()
+    blocks = page.candidates.page
+    first, others = _headlines(blocks, page.block_features.is_title)
     if not others:
         return kept
     words = (page.candidate_features.tokens.words * kept).cumsum()
     for place in others:
-        if place < first or words[place] - words[first] < MIN_STORY or words[place] == words[-1]:
+        if words[place] - words[first] < MIN_STORY or words[place] == words[-1]:
             continue
         if _in_another_article(blocks, first, place) and _has_byline(page, place):
             return kept & (np.arange(len(kept)) < place)
     return kept
+
+
+def _headlines(blocks: BlockPage, is_title: NDArray[np.bool_]) -> tuple[int, list[int]]:
+    """Return the first block that is the headline and a heading, -1 for none, and those behind it
+    with the same tag that aren't the headline."""
+    if compiled.kernel is not None:
+        first, others = compiled.kernel.later_headlines(
+            is_title.view(np.uint8), blocks.owners, blocks.elements.tags, _HEADINGS.view(np.uint8)
+        )
+        return first, others
+    if not is_title.any():
+        return -1, []
+    tags = blocks.elements.tags[blocks.owners]
+    headlines = np.flatnonzero(is_title & _HEADINGS[tags]).tolist()
+    if not headlines:
+        return -1, []
+    first = headlines[0]
+    return first, (np.flatnonzero((tags == tags[first]) & ~is_title)).tolist()
 
 
 def _in_another_article(blocks: BlockPage, first: int, second: int) -> bool:

@@ -323,9 +323,8 @@ class WordTable:
             self._numbers[cell], self._values[cell] = numbers[word], values[word]
 
     def cells(self) -> dict[str, Any]:
-        """Return the cells as bytes, and the number of bits that name one."""
-        numbers, values = self._numbers.tobytes(), self._values.tobytes()
-        return {"numbers": numbers, "values": values, "bits": self._bits}
+        """Return the cells, and the number of bits that name one."""
+        return {"numbers": self._numbers, "values": self._values, "bits": self._bits}
 
     def _cells(self, numbers: WordNumbers) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         first = numbers >> np.uint64(64 - self._bits)

@@ -62,6 +62,7 @@ _DATE_HINTS: Final = (
     "date", "datum", "fecha", "publish", "posted", " data ", "zeit", "time", "byline", "tarih",
     "kalend", " day ",
 )  # fmt: skip
+NAMING: Final = frozenset({"property", "name", "itemprop", "http-equiv"})  # METAs
 WANTED_METAS: Final = frozenset(name for names in tables("metas").values() for name in names)
 _UPDATED: Final = words("bylines", "updated")
 _DATED: Final = words("bylines", "dated")
@@ -257,6 +258,7 @@ def compiled_markup() -> Any:
             )
         },
         metas=WANTED_METAS,
+        naming=NAMING,
     )
 
 

@@ -31,7 +31,7 @@ _QUERY: Final = 'meta,title,h1,link[rel~="canonical" i],script[type*="ld+json" i
 # Tags are compared by the parser's numbers: their names would be made anew for each node.
 _META, _SCRIPT, _TITLE_ELEMENT, _LINK = map(tag_id, ("meta", "script", "title", "link"))
 _DRAWINGS: Final = tag_ids("svg g symbol path")
-_NAMING: Final = frozenset({"property", "name", "itemprop", "http-equiv"})
+_Meta = tuple[list[str], str | None]  # the names of a META that are read, and its content
 _TITLE: Final = words("metas", "title")
 _SITE: Final = words("metas", "site")
 _LANGUAGE: Final = words("metas", "language")
@@ -292,10 +292,11 @@ def gather_signals(
     main_headings: list[Heading] = []
     title = canonical = None
     for node in _head(tree):
+        if isinstance(node, tuple):
+            _add_meta(metas, *node)
+            continue
         tag = node.tag_id
-        if tag == _META:
-            _add_meta(metas, node.attributes)
-        elif tag == _SCRIPT:
+        if tag == _SCRIPT:
             scripts.append(node.text())
         elif tag == _TITLE_ELEMENT:
             title = title or _page_title(node)
@@ -317,12 +318,22 @@ def gather_signals(
     )
 
 
-def _head(tree: LexborHTMLParser) -> list[LexborNode]:
-    """Return the nodes that say what a page is: metas, titles, main headings and scripts."""
+def _head(tree: LexborHTMLParser) -> list[LexborNode | _Meta]:
+    """Return the nodes that say what a page is: titles, main headings and scripts, and metas."""
     if compiled.kernel is None or tree.root is None:
-        return tree.css(_QUERY)[:MAX_NODES]
-    nodes: list[LexborNode] = markup.compiled_markup().head(tree, tree.root.mem_id, MAX_NODES)
-    return nodes
+        nodes = tree.css(_QUERY)[:MAX_NODES]
+        return [_meta_of(node.attributes) if node.tag_id == _META else node for node in nodes]
+    found: list[LexborNode | _Meta] = markup.compiled_markup().head(
+        tree, tree.root.mem_id, MAX_NODES
+    )
+    return found
+
+
+def _meta_of(attributes: dict[str, str | None]) -> _Meta:
+    names = (
+        name.strip().lower() for key, name in attributes.items() if key in markup.NAMING and name
+    )
+    return [name for name in names if name in markup.WANTED_METAS], attributes.get("content")
 
 
 def _page_title(node: LexborNode) -> str | None:
@@ -333,15 +344,12 @@ def _page_title(node: LexborNode) -> str | None:
     return squeeze(node.text()) or None
 
 
-def _add_meta(metas: dict[str, list[str]], attributes: dict[str, str | None]) -> None:
-    for key, name in attributes.items():
-        if key in _NAMING and name and (name := name.strip().lower()) in markup.WANTED_METAS:
+def _add_meta(metas: dict[str, list[str]], names: list[str], content: str | None) -> None:
+    if names and (value := squeeze(content)):
+        for name in names:
             values = metas.setdefault(name, [])
-            content = squeeze(attributes.get("content"))
-            if content and len(values) < MAX_VALUES_A_NAME:
-                values.append(content)
-            elif not values:
-                del metas[name]
+            if len(values) < MAX_VALUES_A_NAME:
+                values.append(value)
 
 
 def _join_words(text: str) -> str:
