@@ -3,6 +3,7 @@ reason is given."""
 
 import dataclasses
 import os
+import pickle
 import shutil
 import subprocess
 import sys
@@ -50,6 +51,12 @@ PAGES = {
         <p style="DISPLAY:none">nine<p style="xdisplay: d display:none">ten""",
     "long names": f"<div class='{'ä ab-' * 200}' id='{'x' * 299}äö'>one</div>",
     "blanks": f"<p>{BLANKS}</p><p>one{BLANKS}two{BLANKS}</p><p>{BLANKS}three<br>{BLANKS}<br>four",
+    "name words": "<div class='aB Bcd CDe one-two One_THREE ÄÖ x' id='two four-one'>"
+    "<p itemprop='ARTICLEBody' role='Bänner' hidden>one</p><p id=' ' role=main itemprop=name"
+    " class='a1 b2 c d e ff gg hh ii jj kk ll mm nn' aria-hidden=TRUE>two</p></div>",
+    "metas": "<meta CONTENT=' Two  ships ' PROPERTY=' OG:Title ' name=author><meta name=author>"
+    "<meta itemprop=DatePublished content=2021-05-03><meta http-equiv=content-language content=de>"
+    "<meta data-name=author content=x><meta name=author content='Q&amp;amp;A Doe'><p>one",
     "breaks": "one<br>two<br> <br>three<br><br><br>four<br><!-- --><br>five<br><b> </b><br>six",
     "unknown": "<p>a<x-y>b<z-z>c</z-z></x-y>d</p><x-y>e<p>f<o:p>g</o:p></x-y>",
     "links": "<a>one<div>two<a>three</a></div></a><a></a><p><a> </a>four</p><a>five",
@@ -130,6 +137,13 @@ def same(ours: Any, expected: Any) -> bool:
 def test_both_ways_give_the_same_for_pages_of_odd_markup(html: str) -> None:
     assert differences(html.encode("utf-8", "replace")) == []
     assert differences(f"<article><h1>Title</h1>{html}{'<p>one two' * 9}".encode()) == []
+
+
+@needs_kernel
+def test_names_of_elements_survive_pickling() -> None:
+    named = parse_page(PAGES["names"].encode()).block_features.named
+    assert pickle.loads(pickle.dumps(named)) == list(named)  # noqa: S301 - our own
+    assert any(named)
 
 
 @needs_kernel
