@@ -100,12 +100,6 @@ def _is_thread_or_product(source: bytes) -> bool:
     return _XENFORO in source[:SEARCHED]
 
 
-def kind_of_text(metadata: Metadata, text: str, link_words: int) -> Kind:
-    """Return the kind by metadata and body text; `link_words` is the number of the page's words
-    within links."""
-    return _kind_of_text(metadata, text, _count_words(text), link_words)
-
-
 def _kind_of_text(metadata: Metadata, text: str, length: int, link_words: int) -> Kind:
     match metadata.declared.kind:
         case "error":

@@ -1,25 +1,21 @@
 """What a page is, if it isn't an article."""
 
-from datetime import UTC, datetime
-
 import pytest
-from selectolax.lexbor import LexborHTMLParser
 
 from newscrawl import extract
-from newscrawl.extraction.kinds import kind_of_text
-from newscrawl.extraction.metadata import read_metadata
+from newscrawl.extraction.kinds import decide_kind
 from newscrawl.extraction.methods import METHODS, of_other_page, parse_page
 from tests.walls.pages import ARTICLES, WALLS, Page
 
-NOW = datetime(2026, 11, 10, tzinfo=UTC)
 STORY = "https://pier.example/news/harbour-reopens-after-storm-1234"
 BODY = "The harbour reopened on Monday after the storm. " * 60
 ARTICLE = '<script type="application/ld+json">{"@type": "NewsArticle"}</script>'
 
 
 def kind(html: str, url: str | None = STORY, *, text: str = BODY, link_words: int = 50) -> str:
-    found = read_metadata(LexborHTMLParser(html), url, now=NOW)
-    return kind_of_text(found, text, link_words)
+    links = f"<a href=/x>{'word ' * link_words}</a>"
+    page = parse_page(f"{html}<p>{text}</p>{links}", url)
+    return decide_kind(page, [text], url)
 
 
 def data(kind_of_node: str) -> str:
