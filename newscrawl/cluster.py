@@ -17,6 +17,7 @@ import warnings
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future, wait
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
@@ -293,6 +294,8 @@ class Cluster:
         dask.config.set({"distributed.comm.timeouts.connect": f"{_CONNECT_SECONDS}s"})
         self.address = address
         self.stats: dict[str, WorkerStats] = {}
+        # Keys of the tasks whose processes are kept until the end, with the data that they loaded.
+        self.tasks: set[str] = set()
         self._local: Any = None
         if local:
             options = {"threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
@@ -327,6 +330,10 @@ class Cluster:
         return self
 
     def __exit__(self, *_: object) -> None:
+        with suppress(ClusterError):
+            for key in self.tasks:
+                self.check()
+                self.ask_workers(remove_task, key)
         self.client.close(timeout=_POLL_SECONDS)
         if self._local is not None:
             self._local.close(timeout=_POLL_SECONDS)
@@ -457,8 +464,6 @@ class ClusterPool(WorkerPool[Part, Result]):
         finally:
             for _, future in waiting:
                 future.cancel()
-            if self._cluster.client.status == "running":
-                self._cluster.ask_workers(remove_task, self._task.key)
 
     def run_alone(self, part: Part) -> Result | None:
         """Return the result of a part; None if it exceeds its limits. Raises ClusterError."""
@@ -467,6 +472,7 @@ class ClusterPool(WorkerPool[Part, Result]):
     def _check_workers(self) -> None:
         """Send the task to the workers, and raise ClusterError if their environment differs."""
         self._wait_for_worker()
+        self._cluster.tasks.add(self._task.key)
         for worker, answer in self._cluster.ask_workers(receive_task, self._task).items():
             if isinstance(answer, Exception):
                 raise ClusterError(

@@ -19,7 +19,8 @@ from newscrawl.workers import results_by_item
 from tests.archives import page, warc
 from tests.clusters import DaskProcesses, Ordeal, free_port, ingest_with, rows
 from tests.conftest import Newscrawl
-from tests.working import allocate_all_or_exit, allocate_or_exit
+from tests.watching import alive, wait_for
+from tests.working import allocate_all_or_exit, allocate_or_exit, process_id
 
 CORPUS = Path(__file__).parent / "corpus"
 
@@ -71,6 +72,18 @@ def test_item_that_crashes_its_process_costs_no_other_item(cluster: Cluster) -> 
         ([7], [None]),
         ([], []),
     ]
+
+
+def test_process_keeps_its_data_for_later_parts_until_the_command_ends(
+    dask: DaskProcesses,
+) -> None:
+    with Cluster(dask.address) as opened:
+        pool = open_pool(process_id, opened)
+        (first,), (second,) = ([pid for _, pid in pool.results([1])] for _ in range(2))
+        assert first == second
+        assert first is not None
+        assert alive(first)
+    wait_for(lambda: not alive(first))
 
 
 def test_labelled_pages_are_read_on_the_cluster_with_equal_results(
