@@ -19,7 +19,7 @@ dictionaries of them, `to_pandas` and `to_polars` frames where these libraries a
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from functools import cache, wraps
 from inspect import signature
 from pathlib import Path
@@ -33,7 +33,7 @@ from newscrawl.sources.registry import catalog_of, load_registry
 from newscrawl.storage import Database, StorageError, open_database, queries
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries import *
-from newscrawl.storage.queries import Hits
+from newscrawl.storage.queries.questions import flat_row
 from newscrawl.text import match_name
 
 if TYPE_CHECKING:
@@ -140,8 +140,9 @@ def versions(companies: str | Path | None = None) -> Versions:
 
 def to_records(rows: Iterable[Any]) -> list[dict[str, Any]]:
     """Return a flat dictionary for each row: the fields of rows within it (hits, completeness,
-    article) are beside its own. All fields of hits are None where nothing was crawled."""
-    return [_flat(row) for row in rows]
+    article) are beside its own, with a prefix where two have the same name (`articles` of hits and
+    `before_articles` of those before). All fields of hits are None where nothing was crawled."""
+    return [_record(row) for row in rows]
 
 
 def to_pandas(rows: Iterable[Any]) -> "pandas.DataFrame":
@@ -164,21 +165,12 @@ def to_polars(rows: Iterable[Any]) -> "polars.DataFrame":
     return polars.DataFrame(to_records(rows), infer_schema_length=None)
 
 
-def _flat(row: Any) -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for field in fields(row):
-        value = getattr(row, field.name)
-        if field.name == "hits" and value is None:
-            flat |= {hit.name: None for hit in fields(Hits)}
-        elif is_dataclass(value):
-            flat |= _flat(value)
-        else:
-            flat[field.name] = _plain(value)
-    return flat
+def _record(row: Any) -> dict[str, Any]:
+    return {key: _plain(value) for key, value in flat_row(type(row), row).items()}
 
 
 def _plain(value: Any) -> Any:
     """Return rows in a row as dictionaries and tuples as lists, which frames need."""
     if isinstance(value, tuple):
-        return [_flat(item) if is_dataclass(item) else _plain(item) for item in value]
+        return [_record(item) if is_dataclass(item) else _plain(item) for item in value]
     return dict(value) if isinstance(value, Mapping) else value

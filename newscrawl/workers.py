@@ -1,9 +1,9 @@
 """Run work in other processes, within limits of memory and processor time.
 
-A parser in C can't be interrupted, and a process without memory takes everything in it along:
-whatever was fetched is therefore read in a process that can be killed. `WorkerProcess` does one
-piece of hostile work after the other; `LocalPool` processes the parts of a large task on all cores,
-`newscrawl.cluster` on a cluster.
+A parser in C can't be interrupted, and a process that runs out of memory takes all its work down
+with it: whatever was fetched is therefore read in a process that can be killed. `WorkerProcess`
+does one piece of hostile work after the other; `LocalPool` processes the parts of a large task on
+all cores, `newscrawl.cluster` on a cluster.
 """
 
 import gc

@@ -54,6 +54,18 @@ def test_records_are_flat_and_keep_gaps(news: Database) -> None:
     ]
 
 
+def test_records_of_rows_with_equal_names_have_prefixes(news: Database) -> None:
+    scope = Scope(since=day(0), until=day(0))
+    (siemens, *_) = query.to_records(query.overview(news, scope=scope).companies)
+    assert siemens["company"] == "Siemens"
+    assert (siemens["articles"], siemens["before_articles"]) == (1, None)
+
+
+def test_unknown_source_is_an_error_with_suggestions(news: Database) -> None:
+    with pytest.raises(query.QuestionError, match="unknown source 'fft': did you mean ft"):
+        query.mention_counts(news, "day", company="Siemens", scope=Scope(source="fft"))
+
+
 def test_rows_become_a_pandas_frame(news: Database) -> None:
     frame = query.to_pandas(query.share_of_voice(news, ["Siemens", "Bosch"], scope=WEEK))
     assert frame["share"].tolist() == [0.5, 0.5]

@@ -1,8 +1,9 @@
 """Ingest WARC files on all cores: read, extract, match, store.
 
-A file is divided into parts by bytes. The worker of a part searches for its first record; the end
-of the previous part gives its true offset. If the two differ (a page may contain what looks like a
-record), the part is read again from the true offset, so that no page can forge a record.
+A file is divided into ranges of bytes, its parts. The worker of a part searches for its first
+record; the worker of the previous part reports where that record really begins. If the two differ
+(a page may contain what looks like a record), the part is read again from the true offset, so that
+no page can forge a record.
 """
 
 import json

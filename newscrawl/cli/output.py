@@ -10,10 +10,9 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import UTC, date, datetime
-from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.console import Console
@@ -83,17 +82,21 @@ def completeness_note(completeness: "Completeness") -> str:
 
 def columns_of(row: type, without: Collection[str] = ()) -> list[Column]:
     """Return a column for each field of a row, and for each field of the rows in it."""
+    from newscrawl.storage.queries.questions import column_of, type_of
+
     columns: list[Column] = []
     for field in fields(row):
-        name = field.metadata.get("column") or field.name
+        name = column_of(field)
         where = field.metadata.get("shown", "table")
         if where == "nowhere" or name in without:
             continue
-        kind = field.type
-        if isinstance(kind, UnionType):  # of a type and None
-            kind = next(one for one in get_args(kind) if one is not NoneType)
-        if isinstance(kind, type) and is_dataclass(kind):
-            columns += columns_of(kind, without)
+        kind: Any = type_of(field)
+        if is_dataclass(kind):
+            known = {column.key for column in columns}
+            columns += [
+                _after(field.name, column) if column.key in known else column
+                for column in columns_of(type_of(field), without)
+            ]
         else:
             columns.append(
                 Column(
@@ -108,20 +111,17 @@ def columns_of(row: type, without: Collection[str] = ()) -> list[Column]:
     return columns
 
 
+def _after(prefix: str, column: Column) -> Column:
+    """Return the column under the key that `flat_row` gives it where two have the same one."""
+    heading = f"{prefix} {column.heading}".replace("_", " ")
+    return replace(column, key=f"{prefix}_{column.key}", heading=heading)
+
+
 def records_of(rows: Iterable[Any]) -> list[dict[str, object]]:
     """Return the values of the rows by their columns' keys."""
-    return [_record(row) for row in rows]
+    from newscrawl.storage.queries.questions import column_of, flat_row
 
-
-def _record(row: Any) -> dict[str, object]:
-    record: dict[str, object] = {}
-    for field in fields(row):
-        value = getattr(row, field.name)
-        if is_dataclass(value):
-            record |= _record(value)
-        else:
-            record[field.metadata.get("column") or field.name] = value
-    return record
+    return [flat_row(type(row), row, column_of) for row in rows]
 
 
 def render(

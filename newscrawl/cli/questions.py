@@ -5,7 +5,7 @@ A question's options follow from its parameters and its columns from its rows
 """
 
 from collections.abc import Callable
-from dataclasses import is_dataclass
+from dataclasses import fields, is_dataclass
 from inspect import Parameter, Signature, cleandoc
 from typing import TYPE_CHECKING, Annotated, Any, get_origin
 
@@ -131,7 +131,10 @@ def _command(question: "Question") -> Callable[..., None]:
 
 
 def _is_about_companies(question: "Question") -> bool:
-    return bool({"company", "registered_companies"} & question.parameters.keys())
+    """Return whether a question names companies in its parameters or its rows, so that it can be
+    asked with their subsidiaries."""
+    named = {*question.parameters, *(field.name for field in fields(question.row))}
+    return not named.isdisjoint({"company", "registered_companies"})
 
 
 def _sentence(question: "Question") -> str:

@@ -1,7 +1,7 @@
 """Downloader middlewares: robots.txt, offsite requests, Retry-After, compressed bodies, private
 addresses.
 
-No page of a host is requested before its robots.txt was read.
+No page of a host is requested until its robots.txt has been read.
 """
 
 import asyncio

@@ -22,6 +22,7 @@ from newscrawl.storage import Database, queries
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries import QUESTIONS, Question, Scope
 from newscrawl.storage.search_language import MAX_LENGTH
+from newscrawl.text import match_name
 
 MAX_DAYS_OF_HOURS = 366
 MAX_NAMES = 20  # in one comparison
@@ -117,14 +118,46 @@ FilledDatabase = Annotated[Database, Depends(_database)]
 FilledScope = Annotated[Scope, Depends(_scope)]
 
 
-def _company(request: Request, company: Name, database: FilledDatabase, scope: FilledScope) -> str:
-    """Return the company of the path; raise HTTPException for one that was never mentioned and is
-    not looked for."""
-    members = {*scope.members(company)}
-    registered = (one.name for one in companies_in_use(request))
-    if members.isdisjoint(registered) and members.isdisjoint(queries.company_names(database)):
-        message = f"unknown company {company!r}: /api/companies lists those that were mentioned"
-        raise HTTPException(404, message)
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """Checks of the companies that a request names."""
+
+    request: Request
+    database: FilledDatabase
+    scope: FilledScope
+
+    def check(self, *companies: str) -> None:
+        """Raise HTTPException for a company that was never mentioned and is not looked for."""
+        known = {one.name for one in companies_in_use(self.request)}
+        known.update(queries.company_names(self.database))
+        for company in companies:
+            if known.isdisjoint(self.scope.members(company)):
+                _, near = match_name(company, sorted(known))
+                advice = f"did you mean {' or '.join(near)}? " if near else ""
+                advice += "/api/companies lists those that were mentioned"
+                raise HTTPException(404, f"unknown company {company!r}: {advice}")
+
+
+Known = Annotated[_Known, Depends()]
+
+
+def _company_of_path(company: Name, known: Known) -> str:
+    known.check(company)
+    return company
+
+
+def _company(known: Known, company: Value = None) -> str | None:
+    known.check(*filter(None, [company]))
+    return company
+
+
+def _beside(known: Known, beside: Value = None) -> str | None:
+    known.check(*filter(None, [beside]))
+    return beside
+
+
+def _companies(known: Known, company: Names) -> list[str]:
+    known.check(*company)
     return company
 
 
@@ -134,13 +167,15 @@ _FILLED_IN = {
     "registered_companies": Annotated[Sequence[str], Depends(_registered_companies)],
     "versions": Annotated[Versions, Depends(versions_in_use)],
 }
-_IN_PATH = {"company": Annotated[str, Depends(_company)]}
+_IN_PATH = {"company": Annotated[str, Depends(_company_of_path)]}
+_NAMING_COMPANIES = {
+    "company": Annotated[str | None, Depends(_company)],
+    "beside": Annotated[str | None, Depends(_beside)],
+    "companies": Annotated[list[str], Depends(_companies)],
+}
 # What a parameter takes, by its name; others take what their annotation says.
-_PARAMETERS = {
-    "company": Value,
-    "beside": Value,
+_PARAMETERS = _NAMING_COMPANIES | {
     "without": Annotated[list[Text], Query(max_length=MAX_NAMES)],
-    "companies": Names,
     "query": Words,
     "url": Url,
     "limit": Limit,
@@ -160,9 +195,13 @@ def make_router() -> APIRouter:
             question.path,
             _endpoint(question),
             response_model=question.answer,
-            responses=_NOT_FOUND if question.missing or "{" in question.path else None,
+            responses=_NOT_FOUND if question.missing or _names_companies(question) else None,
         )
     return router
+
+
+def _names_companies(question: Question) -> bool:
+    return not _NAMING_COMPANIES.keys().isdisjoint(question.parameters)
 
 
 def _endpoint(question: Question) -> Callable[..., Any]:
@@ -196,7 +235,9 @@ def _parameter(question: Question, parameter: Parameter) -> Parameter:
         annotation = _IN_PATH[parameter.name]
     elif parameter.name in _PARAMETERS:
         annotation = _PARAMETERS[parameter.name]
-        if annotation is Limit and default is None:
+        if parameter.name in _NAMING_COMPANIES:
+            default = Parameter.empty
+        elif annotation is Limit and default is None:
             default = DEFAULT_ROWS
     return parameter.replace(annotation=annotation, default=default, kind=Parameter.KEYWORD_ONLY)
 

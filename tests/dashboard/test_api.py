@@ -18,6 +18,8 @@ from newscrawl.storage import Database, open_database, queries
 from tests.dashboards import NOW, TODAY, TRAM, add_hostile, config_of, revise
 from tests.newsroom import News, fill
 
+MAX_WAIT = 300  # seconds for an answer, so that only what hangs fails
+
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -59,7 +61,9 @@ def test_every_question_is_answered_as_described(path: str, api: Any) -> None:
     @given(case=api[path]["GET"].as_strategy())
     def ask(case: schemathesis.Case) -> None:
         # A range in the wrong order or a zone that is none can't be told by a description.
-        answer = case.call_and_validate(excluded_checks=[positive_data_acceptance])
+        answer = case.call_and_validate(
+            excluded_checks=[positive_data_acceptance], timeout=MAX_WAIT
+        )
         assert answer.status_code == 200 or len(answer.json()["detail"]) > 10
 
     ask()
@@ -137,6 +141,21 @@ def test_registered_company_without_mentions_has_empty_answers(
 
 
 @pytest.mark.parametrize(
+    "path", ["counts?company=Simens", "share?company=Bosch&company=Simens", "proof?company=Simens"]
+)
+def test_unknown_company_is_an_error_with_suggestions(client: TestClient, path: str) -> None:
+    answer = client.get(f"/api/{path}")
+    assert answer.status_code == 404
+    assert "unknown company 'Simens': did you mean Siemens" in answer.json()["detail"]
+
+
+def test_unknown_source_is_an_error_with_suggestions(client: TestClient) -> None:
+    answer = client.get("/api/counts?source=harbour-curier")
+    assert answer.status_code == 422
+    assert "did you mean harbour-courier" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
     "path",
     [
         "/api/counts?since=2026-11-05&until=2026-11-01",
@@ -144,7 +163,7 @@ def test_registered_company_without_mentions_has_empty_answers(
         "/api/overview?until=0001-01-01",
         "/api/counts?by=fortnight",
         "/api/counts?by=hour&since=2020-01-01&until=2026-11-01",
-        "/api/share?by=hour&since=2020-01-01&until=2026-11-01&company=A&company=B",
+        "/api/share?by=hour&since=2020-01-01&until=2026-11-01&company=Siemens&company=Bosch",
         "/api/counts?zone=Nowhere/Land",
         "/api/counts?company=%00",
         "/api/share?company=Siemens",

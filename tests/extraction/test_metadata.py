@@ -2,11 +2,12 @@
 
 import json
 from datetime import UTC, datetime, timedelta, timezone
+from itertools import pairwise
 
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from newscrawl.extraction.metadata import Metadata, read_metadata
+from newscrawl.extraction.metadata import Metadata, publication_date, read_metadata
 from newscrawl.extraction.metadata.reader import DeclaredKind
 
 NOW = datetime(2026, 11, 10, 12, 0, tzinfo=UTC)
@@ -134,9 +135,19 @@ PLACES = [
 
 @pytest.mark.parametrize("html", PLACES)
 def test_places_of_the_publication_date_are_asked_in_their_order(html: str) -> None:
-    assert read(html).published == datetime(2026, 11, 3, tzinfo=UTC)
+    order = "the order of places has changed: exchange the days of this page and rename it"
+    assert read(html).published == datetime(2026, 11, 3, tzinfo=UTC), order
     without = html.replace(THIRD, "").replace("3 November 2026", "")
-    assert read(without).published == datetime(2026, 11, 4, tzinfo=UTC)
+    assert read(without).published == datetime(2026, 11, 4, tzinfo=UTC), order
+
+
+def test_pages_of_places_follow_the_order_of_places() -> None:
+    code = publication_date
+    order = (*code.STATED_IN, *code.SHOWN_IN, *code.MODIFIED_IN, *code.LAST_RESORTS)
+    # The day in the address has a test of its own below: it needs no page.
+    names = [place.__name__ for place in order if place is not code.address]
+    pairs = [f"{first}, {second}" for first, second in pairwise(names)]
+    assert [page.id for page in PLACES] == pairs, "rewrite PLACES in the order of the places"
 
 
 def test_day_in_the_address_is_preferred_to_that_beside_the_headline() -> None:

@@ -2,8 +2,8 @@
 
 The places that may give a date are functions. `STATED_IN` and the tuples below it list them, the
 most trusted first: to change what is trusted, move a name. `publication_dates` asks them in turn;
-two rules override the order: `_shown_day`, and `_first_past` for dates of the same day. Crawls
-use the feed's date where the page has none (`newscrawl.reading.with_feed_hints`).
+rules that override the order are functions below them (docs/metadata.md lists them). Crawls use
+the feed's date where the page has none (`newscrawl.reading.with_feed_hints`).
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -381,8 +381,8 @@ def quarantined_text(database: Database, url: str) -> HeldText | None:
 def quarantine_decisions(
     database: Database, *, scope: Scope = ANY, limit: int | None = None, offset: int = 0
 ) -> list[QuarantineDecision]:
-    """Return the revisions of the scope's articles that were applied, discarded or restored, the
-    last decision first."""
+    """Return the decisions to apply, discard or restore a revision of an article of the scope, the
+    last one first."""
     state = QuarantinedRevision.state
     query = (
         select(

@@ -299,7 +299,7 @@ def _union_boilerplate(session: Session, company: str, scope: Scope) -> Boilerpl
 def unmentioned_companies(
     database: Database, registered_companies: Sequence[str], *, scope: Scope = ANY
 ) -> list[UnmentionedCompany]:
-    """Return the registered companies, groups and saved queries without an article in the scope, by
+    """Return the registered companies, groups and saved queries without an article of the scope, by
     name.
 
     If nothing was crawled, nothing is returned: a missing mention then means nothing.

@@ -19,16 +19,16 @@ Only a question that takes a scope and returns a list of dataclasses becomes a c
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import Field, dataclass, fields, is_dataclass
 from datetime import UTC, datetime
 from functools import partial, wraps
 from inspect import Parameter, signature
-from types import MappingProxyType
+from types import MappingProxyType, NoneType, UnionType
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, get_args
 
 from sqlalchemy.orm import Session
 
-from newscrawl.storage.database import KEEP
+from newscrawl.storage.database import KEEP, Database
 from newscrawl.storage.documents import minute_of
 from newscrawl.storage.scope import QUARTER, Scope
 
@@ -92,7 +92,8 @@ def question(
     missing: str | None = None,
     daily: bool = False,
 ) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
-    """Register a function as a question; its scope is validated whenever it is called.
+    """Register a function as a question; its scope is validated whenever it is called, by the
+    sources of the database, too.
 
     `path` is the route below /api; a {company} in it must be one that was mentioned or is looked
     for. See `Question` for the rest.
@@ -104,8 +105,12 @@ def question(
         @wraps(function)
         def ask(*args: _P.args, **kwargs: _P.kwargs) -> _T:
             if scoped:
+                database = kwargs.get("database", args[0] if args else None)
                 scope = kwargs.get("scope")
-                kwargs["scope"] = (scope if isinstance(scope, Scope) else ANY).validate()
+                scope = scope if isinstance(scope, Scope) else ANY
+                kwargs["scope"] = scope.validate(
+                    database if isinstance(database, Database) else None
+                )
             return function(*args, **kwargs)
 
         QUESTIONS[function.__name__] = Question(
@@ -134,6 +139,37 @@ def kept(
         return answer
 
     return ask
+
+
+def type_of(field: Field[Any]) -> Any:
+    """Return the type of a field's values that are not None."""
+    if isinstance(field.type, UnionType):
+        return next(one for one in get_args(field.type) if one is not NoneType)
+    return field.type
+
+
+def column_of(field: Field[Any]) -> str:
+    """Return the name of a field in tables and files of the command line."""
+    return field.metadata.get("column") or field.name
+
+
+def flat_row(
+    kind: type[Any], row: Any, key_of: Callable[[Field[Any]], str] = lambda field: field.name
+) -> dict[str, Any]:
+    """Return the fields of a row and those of the rows in it side by side.
+
+    The fields of a second row within it have its field's name before them if they would replace
+    others: `articles` of `hits`, `before_articles` of `before`. All are None if `row` is None.
+    """
+    flat: dict[str, Any] = {}
+    for field in fields(kind):
+        value = None if row is None else getattr(row, field.name)
+        if not is_dataclass(type_of(field)):
+            flat[key_of(field)] = value
+            continue
+        for key, one in flat_row(type_of(field), value, key_of).items():
+            flat[f"{field.name}_{key}" if key in flat else key] = one
+    return flat
 
 
 def about(
