@@ -318,7 +318,11 @@ def test_group_is_reported_with_its_companies(written: Any, tmp_path: Path) -> N
         (["-c", "Siemens", "--period", "7d", "--since", "7d"], 2, "leave --since and --until out"),
         (["-c", "Siemens", "--until", "2026-01-01"], 2, "add --since"),
         (["-c", "Siemens", "-o", "report.pdf"], 2, "end it in .html or .xlsx"),
-        (["-c", "Siemens", "--period", "last-year"], 1, "No source was crawled"),
+        (
+            ["-c", "Siemens", "--since", "2019-01-01", "--until", "2019-12-31"],
+            1,
+            "No source was crawled",
+        ),
         (["--group", "nobody", "--period", "7d"], 2, "unknown group 'nobody'"),
     ],
 )
