@@ -10,7 +10,7 @@ from datetime import timedelta
 from html import unescape
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 from starlette.testclient import TestClient
@@ -340,6 +340,77 @@ def test_saved_query_has_proofs_like_a_company(site: Site) -> None:
     check_numbers(site, "/company/trams?days=10&count=mentions")
     found = queries.proof(site.database, company="trams")
     assert {one.rule for each in found.articles for one in each.sentences[0].mentions} == {"query"}
+
+
+REPORTED = re.compile(r'<a href="http://localhost(/proof[^"]+)">([\d,]+)</a>')
+
+
+def test_numbers_of_reports_lead_to_what_adds_up_to_them(site: Site) -> None:
+    names = [row.name for row in queries.saved_queries(site.database)]
+    if "quays" not in names:
+        add_query(site.database, "quays", "quay OR Kai", "ann")
+        count_history(site.database, "quays")
+    asked = "&".join(f"company={one}" for one in ("Siemens", "our%20competitors", "quays"))
+    report = site.client.get(f"/report?days=5&{asked}").text
+    numbers = {
+        unescape(address): int(one.replace(",", "")) for address, one in REPORTED.findall(report)
+    }
+    companies = {parse_qs(urlsplit(one).query)["company"][0] for one in numbers}
+    assert companies == {"Siemens", "our competitors", "quays"}
+    for address, number in numbers.items():
+        assert listed_sum(site, address) == number, address
+
+
+# The questions that name a company, and their rows for one that was mentioned.
+ABOUT = (
+    "/api/counts?company={0}&by=week&stories=true",
+    "/api/counts?company={0}&by=source",
+    "/api/share?company={0}&company=Boeing&by=week",
+    "/api/companies/{0}/articles?each=2",
+    "/api/companies/{0}/together",
+    "/api/articles?company={0}",
+    "/api/stories?company={0}",
+    "/api/proof?company={0}&counted=mentions",
+)
+
+
+@pytest.mark.parametrize("name", ["Siemens", "our competitors", "docks"])
+def test_group_and_saved_query_are_answered_like_a_company(
+    site: Site, name: str, tmp_path: Path, newscrawl: Newscrawl
+) -> None:
+    if name == "docks":
+        add_query(site.database, name, "dock* OR Kai", "ann")
+        count_history(site.database, name)
+    days = f"since={TODAY - timedelta(days=4)}"
+    for address in ABOUT:
+        joined = f"{address.format(quote(name))}{'&' if '?' in address else '?'}{days}"
+        answer = site.client.get(joined)
+        assert answer.status_code == 200, joined
+        assert answer.json(), joined
+    for path in ("/api/ranking?limit=500&", "/api/overview?limit=500&"):
+        rows = site.client.get(f"{path}{days}").json()
+        rows = rows if isinstance(rows, list) else rows["companies"]
+        assert name in {row["company"] for row in rows}
+    here = f"/company/{quote(name)}?days=5"
+    for path in (here, f"{here}&format=csv", f"/report?days=5&format=xlsx&company={quote(name)}"):
+        assert site.client.get(path).status_code == 200
+    assert name in site.client.get("/?days=5&format=csv").text
+    (tmp_path / "companies.toml").write_text(COMPANIES, "utf-8")
+    common = ["--companies", tmp_path / "companies.toml", "--database", site.url]
+    for command in (
+        ["mentions", "-c", name, "--by", "week", "--since", "5d", "--format", "csv"],
+        ["mentions", "-c", name, "--with", "--since", "5d", "--format", "json"],
+        ["mentions", "-c", name, "--by", "company", "--since", "5d"],
+        ["mentions", "-c", name, "--explain", "--since", "5d"],
+        ["mentions", "--share", name, "--share", "Airbus", "--since", "5d"],
+        ["articles", "-c", name, "--format", "jsonl"],
+        ["ask", "stories", "--company", name],
+        ["report", "-c", name, "--period", "5d", "-o", tmp_path / "report.html"],
+        ["report", "-c", name, "--period", "5d", "-o", tmp_path / "report.xlsx"],
+    ):
+        ran = newscrawl(*command, *common)
+        assert ran.code == 0, (command, ran.err)
+    assert name in newscrawl("mentions", "--format", "csv", *common).out
 
 
 def test_versions_are_those_in_use(site: Site) -> None:
