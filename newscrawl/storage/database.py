@@ -37,8 +37,8 @@ MAX_ANSWERS = 500
 
 Result = TypeVar("Result")
 
-# The key of `KeptAnswers.get` in the `info` of a session.
-KEEP = "keep"
+# The key of `AnswerCache.get` in the `info` of a session.
+ANSWERS = "answers"
 
 
 def open_database(
@@ -66,7 +66,7 @@ def open_database(
         database = Database(engines.make_reading_engine(parsed, file, cache), parsed)
     else:
         known = file is not None or parsed.drivername not in engines.SQLITE
-        answers = KeptAnswers(file) if keep_answers and known else None
+        answers = AnswerCache(file) if keep_answers and known else None
         database = Database(engines.make_engine(parsed, cache), parsed, answers)
     try:
         database.check_schema(create=create and parsed.drivername in engines.SQLITE)
@@ -106,7 +106,7 @@ class _Answer:
     value: Any = None
 
 
-class KeptAnswers:
+class AnswerCache:
     """Answers to questions, kept until a transaction changes the database; for all threads.
 
     PostgreSQL names the transactions whose rows can be seen. SQLite counts the commits of all other
@@ -158,7 +158,7 @@ class Database:
     """A database of the current schema; `open_database` makes it. Methods are thread-safe; each
     raises StorageError, after retries if those may help."""
 
-    def __init__(self, engine: Engine, url: URL, answers: KeptAnswers | None = None) -> None:
+    def __init__(self, engine: Engine, url: URL, answers: AnswerCache | None = None) -> None:
         self._engine = engine
         self._writing = engine.execution_options(writes=True)
         self._url = url
@@ -225,7 +225,7 @@ class Database:
         try:
             with Session(self._engine) as session:
                 if self._answers is not None:
-                    session.info[KEEP] = partial(self._answers.get, state, session)
+                    session.info[ANSWERS] = partial(self._answers.get, state, session)
                 yield session
         except DBAPIError as error:
             raise engines.named(error, self._url) from error

@@ -24,7 +24,7 @@ from newscrawl.storage.models import (
     Run,
     Source,
 )
-from newscrawl.storage.queries.questions import ANY, about, kept, question
+from newscrawl.storage.queries.questions import ANY, about, cache_answers, question
 from newscrawl.storage.queries.rollup_tables import RollupTable, grouped, rollup_table
 from newscrawl.storage.scope import (
     UNKNOWN,
@@ -167,14 +167,14 @@ def first_watched_day(database: Database, *, scope: Scope = ANY) -> date | None:
         return min(first_days(session, scope.validate()).values(), default=None)
 
 
-@kept
+@cache_answers
 def completeness_within(session: Session, scope: Scope) -> Completeness:
     """Return what `completeness` does, within a session."""
     read = _read_over_time(session, "day", scope)
     return sum((known for _, known in _by_day(session, scope, read)), Completeness())
 
 
-@kept
+@cache_answers
 def completeness_by(session: Session, by: By, scope: Scope) -> dict[str, Completeness]:
     """Return the completeness of each period, in order and without gaps, or of each group by
     its name."""
@@ -421,7 +421,7 @@ def languages(database: Database) -> list[str]:
         return _languages(session)
 
 
-@kept
+@cache_answers
 def _languages(session: Session) -> list[str]:
     query = select(DailySource.language).where(DailySource.read > 0).distinct()
     return sorted(filter(None, session.scalars(query)))

@@ -21,7 +21,7 @@ from newscrawl.storage.queries.completeness import (
     is_period,
     period_key,
 )
-from newscrawl.storage.queries.questions import ANY, about, kept, question
+from newscrawl.storage.queries.questions import ANY, about, cache_answers, question
 from newscrawl.storage.queries.rollup_tables import (
     CompanyDays,
     Hits,
@@ -218,7 +218,7 @@ def company_ranking(
         return [*_ranked(session, scope, limit, stories=stories)]
 
 
-@kept
+@cache_answers
 def _ranked(
     session: Session, scope: Scope, limit: int | None, *, stories: bool = False
 ) -> list[CompanyCount]:
@@ -413,7 +413,7 @@ def co_mentions(
         return _co_mentions(session, company, scope)[:limit]
 
 
-@kept
+@cache_answers
 def _co_mentions(session: Session, company: str, scope: Scope) -> list[CoMention]:
     rollup = rollup_table(session, scope, by="hour", company=company)
     whole = session.scalar(rollup.select(func.count())) or 0
@@ -471,7 +471,7 @@ def overview(database: Database, *, scope: Scope = ANY, limit: int = 20) -> Over
     )
 
 
-@kept
+@cache_answers
 def _daily_hits(
     session: Session, names: tuple[str, ...], scope: Scope
 ) -> dict[str, dict[str, Hits]]:
@@ -506,7 +506,7 @@ def _spark(hits: Mapping[str, Hits], known: Mapping[str, Completeness]) -> tuple
 # --- Hits from the rollup tables ---
 
 
-@kept
+@cache_answers
 def _hits_by(
     session: Session, by: By, company: str | None, scope: Scope, *, stories: bool = False
 ) -> dict[str, Hits]:

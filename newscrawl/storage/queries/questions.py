@@ -28,7 +28,7 @@ from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, get_args
 
 from sqlalchemy.orm import Session
 
-from newscrawl.storage.database import KEEP, Database
+from newscrawl.storage.database import ANSWERS, Database
 from newscrawl.storage.documents import minute_of
 from newscrawl.storage.scope import QUARTER, Scope
 
@@ -121,21 +121,24 @@ def question(
     return register
 
 
-def kept(
+def cache_answers(
     function: Callable[Concatenate[Session, _P], _T],
 ) -> Callable[Concatenate[Session, _P], _T]:
-    """Keep a function's answers in sessions of a database that keeps answers, for the same
-    arguments and quarter of an hour, from which periods are made. Nobody may change an answer."""
+    """Return the function with a cache, in sessions of a database that caches answers.
+
+    The key is its arguments and the present quarter of an hour, from which periods are made.
+    Callers must not change an answer.
+    """
 
     @wraps(function)
     def ask(session: Session, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
-        if KEEP not in session.info:
+        if ANSWERS not in session.info:
             return function(session, *args, **kwargs)
         given = (*args, *kwargs.values())
         moments = [one.now or datetime.now(UTC) for one in given if isinstance(one, Scope)]
         quarters = tuple(minute_of(moment) // QUARTER for moment in moments)
         key = (function.__qualname__, args, tuple(kwargs.items()), quarters)
-        answer: _T = session.info[KEEP](key, partial(function, session, *args, **kwargs))
+        answer: _T = session.info[ANSWERS](key, partial(function, session, *args, **kwargs))
         return answer
 
     return ask
