@@ -115,7 +115,7 @@ def verdict_text(change: Change) -> str:
     chance = (
         "p\u00a0<\u00a00.001" if change.chance < 0.001 else f"p\u00a0=\u00a0{change.chance:.2g}"
     )
-    words = {"more": "more than before", "fewer": "fewer than before"}
+    words = {"more": "a larger share than before", "fewer": "a smaller share than before"}
     return f"{words.get(change.verdict, 'no clear change')} ({chance})"
 
 
@@ -190,9 +190,9 @@ def method(report: Report) -> list[str]:
             "Changes are judged by the company's share of the articles read in both periods: p is "
             "the chance of such a difference or a larger one if the share has not changed (exact "
             "conditional test of two Poisson rates, two-sided; both numbers are divided by the "
-            f"scatter of the company's days). If p is below {ALPHA:g}, we write more or fewer, "
-            f"else no clear change. Of fewer than {MIN_FOR_PERCENT} earlier articles no percentage "
-            "is given."
+            f"scatter of the company's days). If p is below {ALPHA:g}, we write a larger or a "
+            "smaller share, else no clear change. Of fewer than "
+            f"{MIN_FOR_PERCENT} earlier articles no percentage is given."
         ),
         (
             "Shares of voice are shares of the sum of the articles of these companies: an article "

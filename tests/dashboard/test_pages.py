@@ -96,11 +96,41 @@ def test_overview_compares_with_the_period_before(client: TestClient, database: 
     assert "200%" not in row
 
 
-def test_growth_of_larger_numbers_is_in_percent(client: TestClient, database: Database) -> None:
-    for back in (*range(15), *range(30, 40)):
+def test_change_of_larger_numbers_is_in_percent_of_the_share(
+    client: TestClient, database: Database
+) -> None:
+    for back in range(60):
+        save(database, back, headline("Shell"))
+    for back in (*range(20), *range(30, 40)):
+        save(database, back, headline("Siemens"))
+    # 20 of 50 articles after 10 of 40.
+    row = client.get("/?days=30").text.split('href="/company/Siemens')[1].split("</tr>")[0]
+    assert "▲" in row
+    assert "</span> 60%</span>" in row
+
+
+def test_number_that_rises_while_its_share_falls_is_drawn_as_a_fall(
+    client: TestClient, database: Database
+) -> None:
+    for name in ("Shell", "Nokia", "Bosch"):
+        for back in range(30):
+            save(database, back, headline(name))
+    for back in (*range(15), *range(30, 42)):
         save(database, back, headline("Siemens"))
     row = client.get("/?days=30").text.split('href="/company/Siemens')[1].split("</tr>")[0]
-    assert "</span> 50%</span>" in row
+    assert 'class="change down"' in row
+    assert "▼" in row
+    assert "a smaller share than before (p" in client.get("/company/Siemens?days=30").text
+
+
+def test_days_before_that_were_not_read_are_named_beside_the_change(
+    client: TestClient, database: Database
+) -> None:
+    save(database, 0, headline("Siemens"))
+    save(database, 8, headline("Siemens"))
+    advice = "Compare shares of the articles read, not numbers"
+    for path in ("/?days=7", "/company/Siemens?days=7"):
+        assert advice in client.get(path).text
 
 
 @pytest.mark.parametrize(
@@ -118,7 +148,7 @@ def test_change_that_may_be_chance_is_grey(
     row = client.get("/?days=30").text.split('href="/company/Siemens')[1].split("</tr>")[0]
     assert f'class="change {colour}"' in row
     assert re.search(chance, row)
-    assert (", perhaps by chance" in row) == (colour == "even")
+    assert (", no clear change" in row) == (colour == "even")
 
 
 def test_company_page_says_whether_a_change_may_be_chance(
@@ -131,7 +161,7 @@ def test_company_page_says_whether_a_change_may_be_chance(
         save(database, back, headline("BMW"))
     assert "before: <a" in client.get("/company/BMW").text
     assert "; no clear change (p" in client.get("/company/BMW").text
-    assert "; more than before (p" in client.get("/company/Siemens").text
+    assert "; a larger share than before (p" in client.get("/company/Siemens").text
 
 
 def test_day_without_a_crawl_is_a_gap(client: TestClient, database: Database) -> None:

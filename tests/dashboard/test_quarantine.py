@@ -26,6 +26,7 @@ def database(database_url: str) -> Iterator[Database]:
     upgrade_database(database_url)
     with open_database(database_url) as opened:
         run = register(opened)
+        register(opened, "faz", "de")
         save_documents(opened, [good(), good("Another. " + TEXT[::-1], path="lost")], run)
         save_document(
             opened, shell(f"{SHELL} {EVIL}", fetched_at=moment(1), mentions=[body("Nokia")]), run
@@ -60,7 +61,7 @@ def test_pages_and_api_show_the_quarantine(client: TestClient) -> None:
     assert "most of the text is gone" in listed
     assert "there is no article at its address any more" in listed
     assert SCRIPT not in listed
-    assert "The quarantine of this source is empty" in client.get("/quarantine?source=none").text
+    assert "The quarantine of this source is empty" in client.get("/quarantine?source=faz").text
     rows = client.get("/api/quarantine?since=2026-01-01").json()
     assert [(row["url"], row["reason"]) for row in rows] == [
         (LOST_URL, "no_article"),

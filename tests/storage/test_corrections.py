@@ -126,6 +126,7 @@ def test_correction_is_stored_with_who_when_and_the_sentence(database: Database)
     assert (row.made_by, row.url, row.source) == ("ada", URL, "ft")
     assert row.sentence == "Ford thanked the workers and the Munich carmaker for the money."
     assert row.made_at.tzinfo is not None
+    register(database, "bbc")
     assert queries.corrections(database, scope=Scope(source="bbc")) == []
 
 

@@ -222,7 +222,7 @@ def company(request: Request, name: str) -> Response:
             owned=scope.structure.owned.get(name, (None, None)),
             hits=total(parts["source"]),
             change=change_of(database, name, scope, filters.before.scope),
-            read_before=queries.completeness(database, scope=filters.before.scope).read,
+            before=queries.completeness(database, scope=filters.before.scope),
             completeness=queries.completeness(database, scope=scope),
             boilerplate=queries.boilerplate(database, company=name, scope=scope),
             parts_by={by: _top(counts, filters.count) for by, counts in parts.items()},

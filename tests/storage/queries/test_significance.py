@@ -66,7 +66,7 @@ def test_nothing_read_before_is_not_compared() -> None:
 def test_percentage_stands_beside_the_chance() -> None:
     change = Change(now=150, before=100, chance=0.0004, rises=True)
     assert change_text(change) == "+50%"
-    assert verdict_text(change) == "more than before (p\u00a0<\u00a00.001)"
+    assert verdict_text(change) == "a larger share than before (p\u00a0<\u00a00.001)"
 
 
 @pytest.mark.parametrize("scatter", [0.0, 0.5])
