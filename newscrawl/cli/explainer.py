@@ -74,7 +74,8 @@ class Explainer:
     def _explain_archived(self, urls: Sequence[str]) -> Explanation:
         if self._folder is None:
             raise UnexplainedError(
-                "There is no archive of pages: set NEWSCRAWL_ARCHIVE to its folder."
+                "This dashboard has no archive of pages. Crawls keep them, and the dashboard finds "
+                "them, where NEWSCRAWL_ARCHIVE names a folder."
             )
         try:
             capture = self._capture(self._folder, urls)

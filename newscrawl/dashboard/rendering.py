@@ -35,6 +35,7 @@ from newscrawl.storage import Database, StorageError, open_database, queries
 from newscrawl.storage.corrections import MAX_NAME
 from newscrawl.storage.engine import parse_url, sqlite_file
 from newscrawl.storage.errors import QuestionError
+from newscrawl.storage.mentions import CORRECTED
 from newscrawl.storage.queries.significance import ALPHA, MIN_FOR_PERCENT
 from newscrawl.templating import html_templates, marked_pieces
 
@@ -43,6 +44,25 @@ _WORDS = re.compile(r"\s+|[^\s]+")
 # Ours: difflib is quadratic in the words of one paragraph, so a longer one is shown as replaced.
 MAX_PARAGRAPH_WORDS = 1500
 MAX_PARAGRAPHS = 400
+# What the rules of docs/mentions.md mean to somebody who does not know them.
+_EVIDENCE: Mapping[str, str] = {
+    "name": "named outright",
+    "inflection": "named outright, in a declined form",
+    "ticker": "named by its stock symbol, or beside it",
+    "full name": "short name, in an article that also has the full name, its owner or a subsidiary",
+    "context": "ambiguous name, near words of its business",
+    "legal form": "ambiguous name, with a legal form or trademark sign behind it",
+    "cue": "ambiguous name, beside a word that only companies have",
+    "capital": "ambiguous word, written as a name",
+    "company beside": "ambiguous name, in a list with another company",
+    "other name": "ambiguous name, in an article with another name of the company",
+    "repetition": "ambiguous name, clear elsewhere in the article",
+    "query": "words of the saved query",
+    "correction": "added by a person",
+    "doubtful": "ambiguous name without support",
+}
+# Ours: from which score on a mention is called very likely right, and likely right.
+VERY_LIKELY, LIKELY = 0.95, 0.8
 
 
 class TextSpan(Protocol):
@@ -56,6 +76,16 @@ class TextSpan(Protocol):
 
     @property
     def end(self) -> int: ...
+
+
+class Evidence(Protocol):
+    """A mention with the rule that found it, and the probability that it is right."""
+
+    @property
+    def rule(self) -> str: ...
+
+    @property
+    def score(self) -> float | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,6 +344,7 @@ def make_templates() -> Environment:
         "moment": moment,
         "clock": clock,
         "verdict": verdict_text,
+        "evidence": evidence_text,
         "pieces": lambda snippet: marked_pieces(snippet.text, snippet.marks),
     }
     templates.globals |= {
@@ -359,6 +390,17 @@ def clock(value: datetime | None) -> str:
         return "–"
     at = value.astimezone(UTC)
     return f"{at.day} {at:%b, %H:%M}"
+
+
+def evidence_text(mention: Evidence) -> str:
+    """Return in words why a mention counts and how sure that is, with its score behind them."""
+    words = _EVIDENCE.get(mention.rule, mention.rule)
+    if mention.score is None or mention.rule == CORRECTED:
+        return words
+    sure = "uncertain"
+    if mention.score >= LIKELY:
+        sure = "very likely right" if mention.score >= VERY_LIKELY else "likely right"
+    return f"{words}; {sure} ({mention.score:.2f})"
 
 
 def article_address(url: str) -> str:

@@ -15,16 +15,20 @@ from shutil import copyfile
 import pytest
 from starlette.testclient import TestClient
 
+from newscrawl.cli.explainer import Explainer
 from newscrawl.dashboard import Config, ExplainedDocument, UnexplainedError, create_app
+from newscrawl.dashboard.rendering import evidence_text
 from newscrawl.dashboard.security import POLICY
 from newscrawl.extraction.explain_page import AskedSentence
 from newscrawl.items import Mention
+from newscrawl.mentions.score import load_model
 from newscrawl.storage import Database, open_database, upgrade_database
 from newscrawl.storage.status import Incident, record_incidents
 from tests.dashboards import TODAY, config_of, send_notices
 from tests.worlds import LONG, NOON, body, document, headline, save_document
 
 Texts = list[str]
+RULES = {one.removeprefix("rule=") for one in load_model().weights if one.startswith("rule=")}
 
 
 @pytest.fixture
@@ -500,6 +504,30 @@ def test_hit_in_a_teaser_leads_to_the_reason_why_it_is_not_counted(
     assert asked.finds is not None
     assert asked.finds("More news: Yahoo buys a mill")
     assert not asked.finds("More news: a mill is sold")
+
+
+def test_without_an_archive_a_mention_is_explained_from_the_database(
+    file: Path, database: Database
+) -> None:
+    save(database, 0, replace(headline("Siemens"), score=0.98))
+    app = create_app(config_of(file, explain=Explainer(None)))
+    with TestClient(app, base_url="http://localhost") as client:
+        proof = client.get("/proof?counted=headline&company=Siemens").text
+        link = re.search(r'href="(/article/explanation[^"]+)"', proof)
+        assert link, proof
+        answer = client.get(unescape(link[1]))
+    assert answer.status_code == 200
+    assert "Siemens on day 0" in answer.text
+    assert "Siemens: named outright; very likely right (0.98)" in answer.text
+    assert "NEWSCRAWL_ARCHIVE" in answer.text
+    assert "Back to the article" in answer.text
+
+
+@pytest.mark.parametrize("rule", sorted(RULES))
+def test_every_rule_is_said_in_words(rule: str) -> None:
+    words = evidence_text(replace(body("Siemens"), rule=rule, score=0.5))
+    assert not words.startswith(f"{rule};")
+    assert words.endswith("; uncertain (0.50)")
 
 
 # Both kinds of database --------------------------------------------------------------------------

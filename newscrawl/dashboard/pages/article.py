@@ -25,6 +25,7 @@ from newscrawl.dashboard.rendering import (
     changes,
     check_seal,
     companies_in_use,
+    evidence_text,
     identity_of_request,
     name_of_person,
     paragraphs,
@@ -241,14 +242,15 @@ def _explain_article(
     try:
         return _document(state.config.explain(urls, fetch_anew, asked).document)
     except UnexplainedError as error:
-        status = 502 if fetch_anew else 404
+        # Without the archived page, the database still has the sentence and why it counts.
         return render(
             request,
             "explanation.html",
-            status=status,
+            status=502 if fetch_anew else 200,
             url=url,
             at=at,
             left_out=left_out,
+            asked=asked,
             reason=str(error),
         )
 
@@ -282,8 +284,7 @@ def _sentence_at(found: ArticlePage, at: str) -> AskedSentence:
         section="title" if section == "title" else "body",
         mentions=tuple(
             dict.fromkeys(
-                f"{one.company}: found by the rule {one.rule!r}"
-                + ("" if one.score is None else f", right with a probability of {one.score:.0%}")
+                f"{one.company}: {evidence_text(one)}"
                 for one in found.mentions
                 if one.section == section and first <= one.start and one.end <= last
             )
