@@ -92,6 +92,8 @@ def check(
     below = falls(means, fingerprint, floors)
     for line in below:
         write_note(f"below its floor: {line}")
+    if not below and fingerprint in floors:
+        write_note(f"{len(means)} means, none below its floor")
     if move:
         save_floors(moved(means, fingerprint, floors, lower=move == "lower"))
         write_note(

@@ -1,5 +1,5 @@
 """Copy a SQLite database into PostgreSQL by COPY, many times as fast as storing it again, once or
-several times: each article then stands under further addresses, in other sources of its language.
+several times: each article then has further addresses, in other sources of its language.
 
 Rows are copied into tables without keys and indexes, which are made afterwards.
 """

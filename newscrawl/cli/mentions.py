@@ -449,7 +449,7 @@ def _show_proof(query: QueryContext, names: Sequence[str], options: _Options) ->
 
 
 def _proven_rows(proven: "ProvenArticle") -> list[dict[str, object]]:
-    """Return a row for each mention of an article, or one for the article; `adds` stands in the
+    """Return a row for each mention of an article, or one for the article; `adds` is in the
     first one."""
     row = proven.article
     article = {"day": row.day, "source": row.source, "title": row.title, "url": row.url}

@@ -51,7 +51,7 @@ EDGE_LETTERS: Final = 32
 # development corpus does.
 MIN_SHOWN_SHARE: Final = 0.2
 
-# Elements whose meaning HTML gives; a flag for each says whether the block stands inside one.
+# Elements whose meaning HTML gives; a flag for each says whether the block is inside one.
 LANDMARKS: Final = tuple(
     "article main header footer nav aside section form figure figcaption table ul ol dl"  # noqa: SIM905
     " blockquote noscript details dialog".split()
@@ -449,7 +449,7 @@ class Headline:
 
 
 def _of_json_ld(page: BlockPage, body: str | None) -> dict[str, NDArray[Any]]:
-    """Return the columns of JSON-LD's text: whether a block's beginning and end stand in it."""
+    """Return the columns of JSON-LD's text: whether it contains a block's beginning and end."""
     edges = _edges_in(body, page)
     has_body = np.full(len(page), float(edges is not None))
     starts, ends = np.zeros((2, len(page))) if edges is None else edges

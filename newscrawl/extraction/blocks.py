@@ -38,7 +38,7 @@ class Action(IntEnum):
     BOUNDARY = 3
 
 
-# Ziegler & Skubacz 2007, Figure 2. CITE and SAMP stand in two columns of the scan (removal
+# Ziegler & Skubacz 2007, Figure 2. CITE and SAMP are in two columns of the scan (removal
 # wins), FRAMESET too (pruning wins). "H.L" of the scan means H1 to H6. COMMENT is missing
 # here: the walk passes over comments, and the parser knows no element of that name.
 FIGURE_2: Final[dict[Action, str]] = {
@@ -50,7 +50,7 @@ FIGURE_2: Final[dict[Action, str]] = {
 }
 
 # Ours: the HTML standard's phrasing content is removed, what never holds text is pruned.
-# FORM, HEADER, FOOTER, ASIDE and NAV stay: whole articles stand inside them on some sites.
+# FORM, HEADER, FOOTER, ASIDE and NAV stay: whole articles are inside them on some sites.
 HTML5: Final[dict[Action, str]] = {
     Action.REMOVE_WITH_SPACE: "br wbr label output meter progress",
     Action.REMOVE: "a abbr acronym b bdi bdo big blink cite code data del dfn em font i ins kbd"
@@ -108,7 +108,7 @@ _OPENING: Final = {_REMOVE: "", _REMOVE_WITH_SPACE: " ", _LINE_BREAK: " ", _LINK
 _CLOSING: Final = {**_OPENING, _LINK: LINK_END, _THROUGH: ""}
 
 # Ours: the largest page of the development corpus has 6,219 blocks and 285,509 characters of text,
-# its longest block 25,002. What goes beyond is left out: articles stand before what makes a page so
+# its longest block 25,002. What goes beyond is left out: articles come before what makes a page so
 # large, comments and lists, and a longer block isn't a paragraph.
 MAX_BLOCKS: Final = 10_000
 MAX_TEXT: Final = 600_000
@@ -130,7 +130,7 @@ ElementNames = str | tuple[str, str, str, str, bool] | None
 class Elements:
     """The boundary elements that were entered, in document order; 0 is the root.
 
-    `parents[i]` and `tags[i]` say where element i stands and what it is, `depths[i]` how many
+    `parents[i]` and `tags[i]` say where element i is and what it is, `depths[i]` how many
     elements of all kinds enclose it; the boundary elements inside it are those from i + 1 up to
     `ends[i]`. `names(i)` is what names it.
     """
@@ -147,7 +147,7 @@ class BlockPage:
     """The blocks of a page in document order, as columns of equal length.
 
     `raw` are the merged texts, links enclosed by `LINK_START` and `LINK_END`; `owners` index
-    the boundary element each block stands in. The elements that were removed in block i are
+    the boundary element that contains each block. The elements that were removed in block i are
     `removed[removed_from[i]:removed_from[i + 1]]`, as the parser's tag numbers. `tags` counts
     the start and end tags between the end of the block before and the end of this one, `images`
     the images in that stretch, `breaks` is true where the block begins after a line break
@@ -453,7 +453,7 @@ def _page_of_columns(columns: tuple[Any, ...], profile: ProfileName) -> BlockPag
 
 
 # --- Candidates ----------------------------------------------------------------------------------
-# A third of a page's blocks stand in runs of short links, and a quarter of a percent of the words
+# A third of a page's blocks are in runs of short links, and a quarter of a percent of the words
 # that are content. The other blocks are the candidates, which the combined method weighs.
 
 # Ours, fitted on the development corpus: shorter runs hold 0.5 % of the words that are content.
@@ -513,7 +513,7 @@ def _is_short_link(raw: str) -> bool:
 
 
 def _run_lengths(flags: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return for each place the length of the run of equal flags that it stands in."""
+    """Return for each place the length of the run of equal flags that contains it."""
     starts = np.flatnonzero(flags[1:] != flags[:-1]) + 1
     lengths = np.diff(np.concatenate(([0], starts, [len(flags)])))
     return np.repeat(lengths, lengths)

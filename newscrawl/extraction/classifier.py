@@ -35,7 +35,7 @@ DILATIONS: Final = (1, 2, 4, 8, 1)  # ours, fitted by `newscrawl train --model n
 class Network:
     """The learned weights, and the numbers of the words it knows; 0 is an unknown one.
 
-    Weights of layers have a row for each member; in tables of vectors those of all members stand
+    Weights of layers have a row for each member; in tables of vectors those of all members are
     side by side. What is computed has the members first: member, block, number.
     """
 

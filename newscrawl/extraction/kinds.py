@@ -1,4 +1,4 @@
-"""The kind of a page, decided by its metadata, its text and what stands around the text.
+"""The kind of a page, decided by its metadata, its text and the surroundings of the text.
 
 Metadata declares a kind. The text corrects it: a long text is an article whatever its title, and a
 short one may be an error, a consent page or the free part of an article. Two kinds of wall are not
@@ -59,7 +59,7 @@ MIN_CONSENT_PHRASES: Final = 2
 SEARCHED: Final = 2_000
 SEARCHED_FOR_CONSENT: Final = 400
 # Ours: characters behind the last paragraph that are searched for a gate, bytes of markup in which
-# they stand, and characters that find the paragraph's end in text and markup.
+# they are, and characters that find the paragraph's end in text and markup.
 SEARCHED_FOR_GATE: Final = 600
 MARKUP_BEHIND: Final = 32 * 1024
 END_IN_TEXT: Final = 60
@@ -143,7 +143,7 @@ def _asks_for_consent(lowered: str) -> bool:
 
 
 def _is_consent_page(page: ParsedPage, text: str) -> bool:
-    """Return whether a text that begins with consent stands above a button that accepts; a page
+    """Return whether a text that begins with consent is above a button that accepts; a page
     that declares an article is none."""
     metadata = page.metadata
     return (
@@ -161,7 +161,7 @@ def _accepts(control: LexborNode) -> bool:
 
 
 def _is_teaser(page: ParsedPage, paragraphs: Sequence[str]) -> bool:
-    """Return whether a call to subscribe stands behind a short text, on a page that doesn't say
+    """Return whether a call to subscribe follows a short text, on a page that doesn't say
     whether it is free."""
     if page.metadata.paywalled is not None:
         return False

@@ -14,7 +14,7 @@ from newscrawl.extraction.tokens import Char, classes, codes_of, count, language
 # fewer words, the stop words' verdict is not trusted on its own.
 SURE_SHARE: Final = 0.15
 SURE_WORDS: Final = 40
-# A declared language stands if it has at least this share of the winner's stop words: close
+# A declared language is kept if it has at least this share of the winner's stop words: close
 # relatives (Danish and Norwegian, Czech and Slovak) share most of theirs.
 CLOSE: Final = 0.8
 # Scripts in Unicode's blocks; kana among Chinese characters make a text Japanese.

@@ -5,7 +5,7 @@ formatting element again that is still open; they make deep nesting quadratic; a
 each attribute of an element with all before it. A page that could do so is changed in its source:
 formatting elements become SPANs, which are never opened again; start tags that nest too deep and
 attributes that are too many are left out. A page with more markup than any page of news is cut
-and keeps its beginning, where articles stand. A usual page costs a few looks with numpy.
+and keeps its beginning, where articles are. A usual page costs a few looks with numpy.
 
 Tags are read as the HTML standard has them (section 13.2.5, "Tokenization"): what is wrongly taken
 for the end of a tag, a comment or a script would hide all that follows.
@@ -39,7 +39,7 @@ MAX_REOPENED: Final = 1_000_000
 # Ours: bytes from a formatting element on in which its end tag is looked for. One that is closed
 # behind its text, without another tag between, is never opened again.
 MAX_CLOSED: Final = 1000
-# Ours: texts of a page that may stand in tables, but in no cell, times its bytes; half of that is
+# Ours: texts of a page that may be in tables, but in no cell, times its bytes; half of that is
 # what Lexbor may copy together. A page of 200 KB may have 1,000.
 MAX_COPIED: Final = 200_000_000
 # Ours: the deepest element of the development corpus has 135 around it.
@@ -126,11 +126,11 @@ def _table_of(members: Iterable[int]) -> NDArray[np.bool_]:
 
 _LETTERS: Final = _table_of([*range(65, 91), *range(97, 123)])
 _MARKUP: Final = _LETTERS | _table_of(b"/!?")
-# What stands behind "<" where a tag begins; an end tag may make an element, too ("</p>").
+# The byte after "<" where a tag begins; an end tag may make an element, too ("</p>").
 _BEGINNING: Final = _LETTERS | _table_of(b"/")
-# What stands behind "=" where a value may be opened by another quote than the double one.
+# The byte after "=" where a value may be opened by another quote than the double one.
 _ODD: Final = _table_of([*range(_BLANK + 1), _SINGLE])
-# What stands before a quote that may open a value.
+# The byte before a quote that may open a value.
 _OPENING: Final = _table_of([*range(_BLANK + 1), _EQUALS])
 _PADDING: Final = _table_of(b" /").astype(np.int64)
 
@@ -287,7 +287,7 @@ def _cut(html: bytes) -> tuple[bytes, NDArray[np.int64]]:
 
 
 def _texts_in_tables(html: bytes) -> int:
-    """Return how many texts may stand in tables, but in no cell, with something between them."""
+    """Return how many texts may be in tables, but in no cell, with something between them."""
     return len(_TEXT_IN_TABLE.findall(html)) if b"<table" in html.lower() else 0
 
 
@@ -305,7 +305,7 @@ def _attributes_at(html: bytes, places: Iterable[int]) -> int:
 
 # --- Tags with too many attributes ---------------------------------------------------------------
 # Every page is asked for them, so the question must cost next to nothing: most tags are seen to be
-# harmless by where their quotes stand, all at once; only the others are read.
+# harmless by the places of their quotes, all at once; only the others are read.
 
 
 def has_crowded_tag(html: bytes) -> bool:
@@ -319,7 +319,7 @@ def has_crowded_tag(html: bytes) -> bool:
 
 def _may_be_crowded(html: bytes, starts: Iterable[int]) -> bool:
     """Return whether one of the tags that begin at `starts` has too many, or all of them are too
-    long to be read. They may overlap, and stand in scripts."""
+    long to be read. They may overlap, and be in scripts."""
     unread = MAX_READINGS * len(html)
     for start in starts:
         if _SHORT_TAG.match(html, start, start + MAX_SHORT_TAG):
@@ -355,7 +355,7 @@ def _is_crowded(html: bytes) -> bool:
 
 def _doubtful_tags(source: NDArray[np.uint8], marks: NDArray[np.bool_]) -> list[int]:
     """Return where tags begin that may be longer than `MAX_SHORT_TAG`: all but those that end at
-    the first ">" behind their name, which stands near and in no quotes."""
+    the first ">" behind their name, which is near and not quoted."""
     places = np.flatnonzero(marks)
     kinds = source[places]
     brackets = np.flatnonzero(kinds != _EQUALS)
@@ -376,7 +376,7 @@ def _doubtful_tags(source: NDArray[np.uint8], marks: NDArray[np.bool_]) -> list[
 
 
 def _end_quoted(source: NDArray[np.uint8], stop: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which tags, whose ">" stand at `stop`, end with a quote that opens nothing; "/" may
+    """Return which tags, whose ">" are at `stop`, end with a quote that opens nothing; "/" may
     follow the quote."""
     end = stop - 1
     for _ in range(2):
@@ -460,10 +460,10 @@ class _FormatAttributes(_Tags):
 
 
 class _TextsInTables(_Tags):
-    """Puts a WBR behind each text that stands in a table, but in no cell.
+    """Puts a WBR behind each text that is in a table, but in no cell.
 
     Lexbor moves such text out of the table, bit by bit, and copies what it has moved before, if no
-    element stands between: 1.9 MB with 9,000 comments took 2.6 GB.
+    element is between: 1.9 MB with 9,000 comments took 2.6 GB.
     """
 
     def __init__(self, html: bytes) -> None:

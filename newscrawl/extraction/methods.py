@@ -103,7 +103,7 @@ class ParsedPage:
 
     @property
     def link_words(self) -> int:
-        """Return the number of the page's words that stand within links."""
+        """Return the number of the page's words that are within links."""
         in_candidates = int(self.candidate_features.tokens.linked.sum())
         return in_candidates + self.candidates.words_left_out
 
@@ -157,7 +157,7 @@ def _word_counts(tokens: Tokens, kept: NDArray[np.bool_]) -> WordCounts:
 def _without_next_story(page: ParsedPage, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return the kept blocks before a second story, which some pages append for readers who scroll.
 
-    It has a headline of the same rank as the first, a date or byline beside it, and stands in
+    It has a headline of the same rank as the first, a date or byline beside it, and is in
     another ARTICLE. The entries of a live blog are one story.
     """
     if page.metadata.declared.kind == "live":
@@ -194,7 +194,7 @@ def _headlines(blocks: BlockPage, is_title: NDArray[np.bool_]) -> tuple[int, lis
 
 
 def _in_another_article(blocks: BlockPage, first: int, second: int) -> bool:
-    """Return whether a block stands in an ARTICLE, but in none in which the first block stands."""
+    """Return whether a block is in an ARTICLE, but in none that contains the first block."""
     elements = blocks.elements
     articles = np.flatnonzero(elements.tags == tag_id("article"))
     around_first, around_second = (

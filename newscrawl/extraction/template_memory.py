@@ -49,7 +49,7 @@ def with_pages(memory: Memory, pages: Iterable[Collection[int]]) -> Memory:
     seen, count = dict(memory.seen), memory.pages
     for page in pages:
         for fingerprint in page:
-            # What was seen last stands last.
+            # The block seen last is the last one.
             seen[fingerprint] = seen.pop(fingerprint, 0) + 1
         count += 1
         if count >= HALVED_AT:

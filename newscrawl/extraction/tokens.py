@@ -133,13 +133,13 @@ _USUAL: Final = 1 << 16  # characters; nearly all pages have fewer
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """What stands in the blocks of a page, a row or an entry for each block.
+    """The tokens of a page's blocks, a row or an entry for each block.
 
     `words` and `linked` count words and words inside links; `letters_in_words` sums the lengths
     of the words; `stop_words[i, j]` counts the words of block i that are stop words of the j-th
     of `languages()`; `chars[i, c]` counts characters of class `Char` c; `sentences` counts
     sentence ends, at least 1 where there are words. The words of block i have the numbers
-    `numbers[word_from[i]:word_from[i + 1]]` and stand at `spans` (starts and ends) of `text`, the
+    `numbers[word_from[i]:word_from[i + 1]]` and are at `spans` (starts and ends) of `text`, the
     raw texts with `END_OF_BLOCK` after each.
     """
 
@@ -261,7 +261,7 @@ def _spans(codes: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int64
 
 
 def _in_links(codes: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Return for each character whether it stands inside a link."""
+    """Return for each character whether it is inside a link."""
     steps = (codes == ord(LINK_START)).astype(np.int8) - (codes == ord(LINK_END))
     return np.asarray(np.cumsum(steps, dtype=np.int32) > 0)
 

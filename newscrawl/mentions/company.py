@@ -42,7 +42,7 @@ _DAY = re.compile(r"\d{4}(?:-\d{2}){0,2}")
 class Company:
     """One entry of the registry.
 
-    `name` and `aliases` count wherever they stand, unless they are in `ambiguous` too.
+    `name` and `aliases` count everywhere, unless they are in `ambiguous` too.
     `ambiguous` forms count only with support in the article; where `ambiguous_in` names
     languages (ISO 639-1), only in articles of those and of unknown language. `exclude` are
     phrases that contain a form and are not the company, `context` words whose nearness

@@ -1,4 +1,4 @@
-"""Disambiguation: which of the doubtful places name a company, by what stands around them."""
+"""Disambiguation: which of the doubtful places name a company, by the words around them."""
 
 import re
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ _WORDS_AFTER = re.compile(r"([ -])([\w.&/]+(?:'[\w]+)?)(?: ([\w.]+))?")
 _LEGAL_TAIL = re.compile(r",? [^\s,;()]+(?: [^\s,;()]+)?(?: [^\s,;()]+)?")
 _TRADEMARK = re.compile(r"[®™]| ?\((?:R|TM|r|tm)\)")
 _PARTICLES = frozenset({"von", "de", "van", "di", "del", "du", "da"})
-# What may stand before a hyphen and a company's name.
+# What may be before a hyphen and a company's name.
 _PREFIXES = frozenset(
     ["ex", "anti", "nicht", "non", "pro", "post", "us", "alt", "neu", "mit", "und", "pre", "über"]
 )
@@ -51,7 +51,7 @@ _OTHER_SCRIPTS = frozenset(
 )
 _LATIN_BEFORE = re.compile(r"[A-Za-z][\w.']*[ -]$")
 _LATIN_AFTER = re.compile(r"[ -][A-Za-z]")
-# Genitives: what stands before them is no form of address.
+# Genitives: the word before them isn't a form of address.
 _GENITIVES = frozenset({"de", "del", "du", "di", "da"})
 # Verbs in headlines that are nouns as well: "Grab posts from the past week".
 _NOUNS_TOO = frozenset({"posts", "reports", "plans", "launches", "orders", "offers", "runs"})
@@ -393,7 +393,7 @@ class NeighbourWords:
             return True
         if not self.words.is_everyday(candidate.form.text, language):
             return self.has_name_before(text, candidate, language)
-        # German writes every noun with a capital: only a cue tells what stands before.
+        # German writes every noun with a capital: only a cue decides what the word before is.
         if language == "de":
             return False
         before = words_before(text, candidate.start, 1)

@@ -41,7 +41,7 @@ def with_mentions(document: Document, companies: Companies) -> Document:
 
 
 def sentence_span(text: str, mention: Mention) -> tuple[int, int]:
-    """Return start and end of the sentence around a mention; `text` is the section it stands in."""
+    """Return start and end of the sentence around a mention; `text` is the mention's section."""
     floor, ceiling = max(0, mention.start - _REACH), min(len(text), mention.end + _REACH)
     start, end = floor, ceiling
     for stop in _END.finditer(text, floor, ceiling):

@@ -142,9 +142,9 @@ def spellings(form: str) -> set[str]:
     """Return every spelling of a form, the form itself included.
 
     Capitals of the form are required; a form in small letters is found in any case. A blank may
-    be a hyphen and the other way round, "&" may be "and" or stand without blanks, accents may be
-    missing, a website's name may be in small letters. Chinese may be
-    simplified or traditional.
+    be a hyphen and the other way round, "&" may be "and" or have no blanks around it, accents may
+    be missing, a website's name may be in small letters. Chinese may be simplified or
+    traditional.
     """
     form = unicodedata.normalize("NFC", form).replace("’", "'")
     joined = {form, form.replace(" ", "-"), form.replace("-", " "), form.replace(" & ", " and ")}

@@ -22,8 +22,8 @@ from newscrawl.mentions.vocabulary import Vocabulary
 # A name supported in one pass supports the names listed beside it in the next.
 PASSES = 3
 
-# A person named in full once may stand by surname alone this often; a name that stands oftener
-# is the company's, though one product is named after a sportsman.
+# A person named in full once may be named by surname alone this often; a name that occurs
+# more often is the company's, though one product is named after a sportsman.
 BARE_SURNAMES = 10
 
 # A supported place may support this many bare ones of its form; everyday words and abbreviations
@@ -32,7 +32,7 @@ INHERITED = 20
 INHERITED_IN_DOUBT = 4
 
 # Ours: places at which an article is looked at, the first of them; no article of the development
-# corpus has 300. Each costs some hundredth of a millisecond where names stand in every line.
+# corpus has 300. Each costs some hundredth of a millisecond where every line has names.
 MAX_CANDIDATES = 2_000
 
 Place = list[Candidate]

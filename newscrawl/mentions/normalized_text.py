@@ -147,7 +147,7 @@ def _needs_repair(spelled: str) -> bool:
 
 
 class Places(Sequence[int]):
-    """Where each normalized character stood, kept as stretches in which they follow each other."""
+    """The original place of each normalized character, stored as runs of consecutive places."""
 
     def __init__(self) -> None:
         self._normalized: list[int] = []
@@ -183,7 +183,7 @@ def _has_mark(spelled: str) -> bool:
 
 
 def _repair(spelled: str) -> tuple[str, Places]:
-    """Drop what can't be seen, compose accents, and note where each kept character stood."""
+    """Drop invisible characters, compose accents, and note each kept character's original place."""
     pieces: list[str] = []
     places = Places()
     end = 0

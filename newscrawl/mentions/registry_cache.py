@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 MIN_CACHED_BYTES = 100_000
 # The oldest files are deleted first.
 MAX_KEPT_FILES = 8
-# Rows of a line: read line by line, the file never stands in memory as a whole.
+# Rows of a line: read line by line, the file is never in memory as a whole.
 _ROWS = 500
 # The code on which a compiled registry depends.
 _SOURCES = (

@@ -380,7 +380,7 @@ def _flood(form: str, words: Vocabulary, *, doubtful: bool) -> tuple[str, str] |
         ),
         (
             low in words.function_words and not acronym,
-            "is an everyday word that stands in most articles",
+            "is an everyday word that is in most articles",
             "write the full name",
         ),
         (
@@ -409,7 +409,7 @@ def _names_of_all(
 ) -> Iterator[tuple[bool, str, str]]:
     """Yield checks for names that many persons, places and bodies share."""
     for known, fault in (
-        (words.abbreviations, "is an abbreviation that stands in many articles"),
+        (words.abbreviations, "is an abbreviation that is in many articles"),
         (words.places, "is a place"),
         (words.given_names, "is a given name"),
     ):

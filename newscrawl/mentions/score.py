@@ -117,7 +117,7 @@ def _casing(text: str, one: FoundName) -> str:
 
 
 def _beside(text: str, one: FoundName) -> str:
-    """Return on which sides a capital stands right beside the name."""
+    """Return on which sides a capital is right beside the name."""
     before = _WORD_BEFORE.search(text, max(0, one.start - _REACH), one.start)
     after = _WORD_AFTER.match(text, one.end)
     sides = {(False, False): "none", (True, False): "before", (False, True): "after"}

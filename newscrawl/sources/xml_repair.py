@@ -426,7 +426,7 @@ class _Writer:
         self._dropped += self._is_skipping
 
     def _end_field(self, following: str) -> None:
-        """End the field that is open, if another one can't stand in it."""
+        """End the field that is open, if another one can't be in it."""
         for depth, one in enumerate(self._open):
             if one.local in self._shape.markup and following in _NAMES_OF_HTML:
                 return

@@ -15,7 +15,7 @@ from newscrawl.storage.words import Wording
 # up to 2,083 characters.
 MAX_URL_BYTES = 2_600
 
-# Ours: a shorter text ("Subscribe to read on", "More follows") may stand under many
+# Ours: a shorter text ("Subscribe to read on", "More follows") may be under many
 # headlines, so that it makes two pages one article only together with headline and date.
 MIN_DISTINCTIVE_CHARACTERS = 200
 

@@ -1,4 +1,4 @@
-"""Mentions: where companies stand in articles, how often on the rest of their pages, new searches
+"""Mentions: where articles name companies, how often on the rest of their pages, new searches
 of stored articles, and how corrections by people apply to what is found."""
 
 import re
@@ -413,7 +413,7 @@ _MOST_PLACES = 20
 
 
 def _similar_places(correction: Correction, text: str) -> list[int]:
-    """Return where the correction's words stand in sentences that differ little from its own."""
+    """Return where the correction's words are in sentences that differ little from its own."""
     sentence = correction.sentence
     if len(sentence) > _LONGEST_COMPARED:
         return []

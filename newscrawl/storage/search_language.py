@@ -314,7 +314,7 @@ def _read_near(text: str, place: int, tokens: Any) -> _Part:
     for part in parts:
         _check_enclosed(part, text)
         if not _is_of_words(_word_of(part, text)):
-            fault = "NEAR stands between words, phrases, or words joined by OR: split the query"
+            fault = "NEAR belongs between words, phrases, or words joined by OR: split the query"
             raise QuerySyntaxError(fault, text, part.place)
     node = _word_of(parts[0], text)
     for (operator, at), part in zip(operators, parts[1:], strict=True):
@@ -512,7 +512,7 @@ def needed_words(node: Node) -> tuple[frozenset[str], ...]:
 
 
 def spans(node: Node, title: str, text: str, facts: Facts) -> dict[Section, list[tuple[int, int]]]:
-    """Return where the words for which an article matches stand in its headline and text."""
+    """Return the places in headline and text of the words for which an article matches."""
     words: dict[Section, list[Word]] = {
         "title": list(words_of(title)),
         "body": list(words_of(text)),

@@ -145,7 +145,7 @@ MAX_INDEXED = 16_000
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A folded word and where it stands in its text."""
+    """A folded word and its place in the text."""
 
     text: str
     start: int

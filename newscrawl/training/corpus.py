@@ -64,7 +64,7 @@ class GoldPage:
 
     `text` is None where only phrases are given: `with_` must come out, `without` must not.
     `optional` are texts that may come out or not. `gold` says who made the text ("hand", "rules",
-    "publisher"), `doubt` why it may be wrong. `line` is the gold line as it stands in the file.
+    "publisher"), `doubt` why it may be wrong. `line` is the line of the gold file, unchanged.
     """
 
     id: str
@@ -118,7 +118,7 @@ class GoldPage:
 
 @dataclass(frozen=True)
 class Corpus:
-    """Pages in a fixed order: by set, then as they stand in the gold file."""
+    """Pages in a fixed order: by set, then in the order of the gold file."""
 
     name: str
     pages: tuple[GoldPage, ...]
@@ -217,7 +217,7 @@ def _read_set(folder: Path) -> Iterator[GoldPage]:
         record = _parse_line(line, place)
         page_id = record["id"]
         if page_id in seen:
-            raise CorpusError(f"{place}: id {page_id!r} stands on line {seen[page_id]} already")
+            raise CorpusError(f"{place}: id {page_id!r} is already on line {seen[page_id]}")
         seen[page_id] = number
         if page_id not in endings:
             raise CorpusError(

@@ -122,7 +122,7 @@ class LimitsFitness:
 UPPER = np.array([name in UPPER_LIMITS for name in NAMES])
 NO_LIMITS = np.where(UPPER, np.inf, -np.inf)
 
-# Ours. A feature's range ends where 95 % of the words stand in blocks below it: up to the
+# Ours. A feature's range ends where 95 % of the words are in blocks below it: up to the
 # greatest value, a few freak blocks would leave the swarm no room to start from.
 RANGE_QUANTILE = 0.95
 

@@ -259,8 +259,8 @@ class RuleScore:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairMistakes:
-    """What is wrong in one text: companies missed and found wrongly, each with what stands there;
-    for the latter with the rule, too."""
+    """The mistakes in one text: companies missed and found wrongly, each with the words at its
+    place, the latter also with the rule."""
 
     text: RealText
     missed: tuple[tuple[str, str], ...]

@@ -127,7 +127,7 @@ def test_folder_of_sets_is_read_in_order(tmp_path: Path) -> None:
         (record(2, text=" \n"), r"gold\.jsonl:2: page 'page2' has no text"),
         (record(2, text=7), r'gold\.jsonl:2: "text" must be a string or null'),
         (record(2, authors="A. B."), r'gold\.jsonl:2: "authors" must be a list'),
-        (record(1), r"gold\.jsonl:2: id 'page1' stands on line 1 already"),
+        (record(1), r"gold\.jsonl:2: id 'page1' is already on line 1"),
     ],
     ids=["json", "list", "no-id", "lang", "no-text", "blank", "number", "authors", "twice"],
 )

@@ -311,7 +311,7 @@ Line = Annotated[str, Field(max_length=MAX_VALUE)]
 class CorrectionForm(BaseModel):
     """A correction, one of four: `wrong` is a mention, as in "body:12:Siemens"; `everywhere` is a
     company of which all mentions are wrong; `missed` are words for a `company`, at a `place` as
-    in "body:12" or wherever they stand; `undo` is the number of a correction."""
+    in "body:12" or everywhere; `undo` is the number of a correction."""
 
     seal: Line = ""
     url: str = Field(max_length=4000)

@@ -23,7 +23,7 @@ MAX_WORDS: Final = 40
 MIN_LETTERS: Final = 6
 """Ours: bounds on hostile input; words that a headline without a main heading has."""
 
-# Parts of class names of what stands within a main heading without being the headline.
+# Parts of class names of elements in a main heading that are no part of the headline.
 _KICKER: Final = re.compile(
     r"kicker|over-?line|roof-?line|top-?line|top-?title|eye-?brow|dachzeile|spitzmarke|vorspann|"
     r"sr-only|screen-?reader|visually-?hidden|off-?screen|aural|hidden|categor|rubri[ck]|section|"
@@ -39,7 +39,7 @@ _HEADLINES: Final = (
     "[class*=headline i],[class*=storyhead i],[class*=articlehead i],[class*=articletitle i],"
     "[class*=article-title i],[class*=entry-title i],[class=contentheading i],[class=title i]"
 )
-# First bytes of UTF-8: of letters without case, and of what stands for bytes that aren't UTF-8.
+# First bytes of UTF-8: of letters without case, and of the replacement character.
 _CASELESS: Final = range(0xE3, 0xEA)
 _REPLACED: Final = "\ufffd".encode()[0]
 _BETWEEN: Final = "\x01"
@@ -139,8 +139,8 @@ def is_headline(text: str) -> bool:
 
 
 def shown_part(tree: LexborHTMLParser, parts: Iterable[str]) -> str | None:
-    """Return the longest of these parts of titles that stands alone in a page's text; of two, the
-    first."""
+    """Return the longest of these parts of titles that is a line of its own in a page's text; of
+    two equally long ones, the first."""
     ordered = sorted(parts, key=len, reverse=True)
     if not ordered:
         return None
@@ -179,7 +179,7 @@ def _openings_of(parts: Sequence[str]) -> bytes:
 
 
 def parts_of(title: str) -> Iterator[str]:
-    """Yield what stands between any two separators of a title."""
+    """Yield the parts of a title between any two of its separators."""
     cuts = [(0, 0), *(match.span() for match in _PART.finditer(title))][:MAX_PARTS]
     cuts.append((len(title), len(title)))
     for index, (_, start) in enumerate(cuts):

@@ -210,7 +210,7 @@ def _piece(distance: int, node: Node) -> Piece:
 
 
 def anywhere(tree: LexborHTMLParser, dialect: Dialect) -> Sightings:
-    """Read what a page marks as byline or date, wherever it stands."""
+    """Read what a page marks as byline or date, anywhere in it."""
     reader = _Reader(dialect)
     if compiled.kernel is not None and tree.root is not None:
         nodes = compiled_markup().marked(tree, tree.root.mem_id)

@@ -176,7 +176,7 @@ def is_full(name: str) -> bool:
 
 
 def opens_byline(text: str) -> bool:
-    """Return whether the first word of a text is one of those that stand before names."""
+    """Return whether the first word of a text is one that introduces names."""
     first = _FIRST_WORD.match(text)
     return bool(first and (first[1].lower() in _OPENING_WORDS or first[1][0] in _OPENING_SIGNS))
 
@@ -275,7 +275,7 @@ def _strip(text: str) -> str:
 
 
 def _split_weakly(piece: str) -> list[str]:
-    """Split at words that also stand within names, if full names are on both sides."""
+    """Split at words that also occur within names, if full names are on both sides."""
     parts = _SPLIT_WEAK.split(piece)
     if len(parts) > 1 and all(len(part.split()) >= 2 for part in parts):
         return parts

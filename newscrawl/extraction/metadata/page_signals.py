@@ -127,7 +127,7 @@ class PageSignals:
         )
 
     def _heading_variants(self, elsewhere: Sequence[str]) -> Iterator[str]:
-        """Yield the parts of main headings that stand in titles without the rest of the heading."""
+        """Yield the parts of main headings that titles have without the rest of the heading."""
         known = [_join_words(title) for title in elsewhere]
         for heading in self.headings:
             text = _join_words(heading.text)

@@ -69,7 +69,7 @@ def around_heading(signals: PageSignals) -> Iterable[Stamp | None]:
 
 
 def marked_anywhere(signals: PageSignals) -> Iterable[Stamp | None]:
-    """Read an element marked as a date anywhere, unless one stands around the headline."""
+    """Read an element marked as a date anywhere, unless one is around the headline."""
     return [] if signals.around_heading.published else [signals.anywhere.best_date()]
 
 

@@ -25,7 +25,7 @@ MAX_DATE_LINE: Final = 60
 MAX_NAMES: Final = 4
 MAX_MARKS: Final = 8
 MIN_TITLE: Final = 12
-"""Ours, fitted on the open sites by benchmarks.metadata: how far from the headline names stand in
+"""Ours, fitted on the open sites by benchmarks.metadata: how far from the headline names appear in
 lines of their own, and how long such lines are."""
 
 _WRITTEN: Final = frozenset(words("bylines", "written"))
@@ -103,7 +103,7 @@ def beside_title(
 
 
 def _lines_after(text: str, title: str) -> Iterator[list[str]]:
-    """Yield the lines after each place where the title stands in lines of its own."""
+    """Yield the lines after each place where the title is in lines of its own."""
     opening = title[: 2 * MIN_TITLE]
     if len(opening) < MIN_TITLE:
         return

@@ -27,7 +27,7 @@ def any_of(entries: Iterable[str]) -> str:
 
 
 def contains_any(text: str, phrases: Iterable[str]) -> bool:
-    """Return whether any of these phrases stands in the text."""
+    """Return whether the text contains any of these phrases."""
     for phrase in phrases:  # noqa: SIM110 - any() over a generator takes twice the time
         if phrase in text:
             return True

@@ -213,7 +213,7 @@ def company_ranking(
     database: Database, *, scope: Scope = ANY, limit: int | None = None, stories: bool = False
 ) -> list[CompanyCount]:
     """Return the companies, saved queries and groups by the number of articles that mention them,
-    most first; with `subsidiaries`, only owners. A group stands beside its companies."""
+    most first; with `subsidiaries`, only owners. A group has a row beside its companies."""
     with database.reading() as session:
         return [*_ranked(session, scope, limit, stories=stories)]
 
