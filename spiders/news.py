@@ -279,8 +279,12 @@ class NewsSpider(Spider):
         if "queued" not in request.cb_kwargs:
             return  # a request of another command
         attempt: FetchAttempt = request.cb_kwargs["queued"].attempt
-        self.queue.request_finished()
         before: list[str] = request.meta.get("redirect_urls", [])
+        if before and request.url not in before and not self.queue.has_requested(request.url):
+            # Where a site sends many pages is a login page or a notice more often than an article.
+            self.queue.follow_again(request)
+            return
+        self.queue.request_finished()
         if request.url in before:
             circle = Cause("redirect loop", "it redirects to itself", final=True)
             self.queue.mark_failed(attempt, before[0], circle)

@@ -13,6 +13,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider
 
 from newscrawl.crawl.errors import Cause
+from newscrawl.crawl.middlewares import RETRY_REASON
 from newscrawl.crawl.session import CrawlSession
 from newscrawl.items import FetchAttempt
 from newscrawl.storage import StorageError
@@ -49,6 +50,7 @@ class PageQueue:
         self._limit = limit
         self.last_resort: Callable[[], Awaitable[list[Request]]] = _no_requests
         self._pending = 0
+        self._requested: set[str] = set()
         self._is_dequeuing = False
         self._is_empty = False
         self._search: asyncio.Task[None] | None = None
@@ -83,6 +85,15 @@ class PageQueue:
     def request_finished(self) -> None:
         """Count one pending request less: it has a response, or will get none."""
         self._pending -= 1
+
+    def has_requested(self, url: str) -> bool:
+        """Return whether a page of the queue was requested under this URL in this crawl."""
+        return url in self._requested
+
+    def follow_again(self, redirect: Request) -> None:
+        """Follow a redirect to a URL that redirects of other pages have led to before."""
+        meta = {**redirect.meta, RETRY_REASON: True}
+        self._crawler.engine.crawl(redirect.replace(dont_filter=True, meta=meta))
 
     def mark_done(self, attempt: FetchAttempt, outcome: FetchOutcome, reason: str) -> None:
         """Record the outcome of a page without an article."""
@@ -124,7 +135,9 @@ class PageQueue:
         self._session.count("requested", len(pages))
         self._session.count("revisits", sum(not page.attempt.first for page in pages))
         for page in pages:
-            self._crawler.engine.crawl(self._request_for(page))
+            request = self._request_for(page)
+            self._requested.add(request.url)
+            self._crawler.engine.crawl(request)
 
     # When no request is left -------------------------------------------------------------------
 

@@ -93,3 +93,28 @@ def test_dropped_walls_are_counted_by_reason(world: World) -> None:
     assert dropped["ConsentOrPaywall"] >= walls.count("consent")
     assert sum(dropped.values()) + counts["newscrawl/pages_paywalled"] == len(WALLS)
     assert world.told.errors == world.untold.errors == []
+
+
+def test_each_page_that_leads_to_the_same_login_has_the_text_of_its_feed(tmp_path: Path) -> None:
+    wall = next(page for page in WALLS if page.wall == "paywall")
+    paths = tuple(f"/story/{n}" for n in range(4))
+    to_login = always(status=302, headers=(("Location", "/login"),))
+    routes = {"/login": always(wall.html), **dict.fromkeys(paths, to_login)}
+    with SiteServer(routes=routes) as site:
+        site.routes["/feed.xml"] = always(listing(site.url, paths).decode(), kind="application/xml")
+        done = crawl("ft", f"feeds={site.url}/feed.xml", database=tmp_path / "news.sqlite")
+    rows = done.rows("SELECT title, access FROM articles ORDER BY title")
+    assert rows == [{"title": f"Report from {path}", "access": "paywalled"} for path in paths]
+    assert done.summary.endswith("state paywalled (headlines and standfirsts only)")
+
+
+def test_crawl_fails_whose_pages_all_lead_to_another_site(tmp_path: Path) -> None:
+    paths = tuple(f"/story/{n}" for n in range(4))
+    away = always(status=302, headers=(("Location", "http://consent.example/"),))
+    with SiteServer(routes=dict.fromkeys(paths, away)) as site:
+        site.routes["/feed.xml"] = always(listing(site.url, paths).decode(), kind="application/xml")
+        feed = f"feeds={site.url}/feed.xml"
+        done = crawl("ft", feed, database=tmp_path / "news.sqlite")
+    assert done.code == 1
+    assert "4 failed (offsite 4)" in done.summary
+    assert done.summary.endswith("state failed (no article page could be fetched)")
