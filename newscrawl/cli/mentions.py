@@ -307,10 +307,11 @@ def _show_counts(query: QueryContext, names: Sequence[str], options: _Options) -
     if options.stories and by == "hour":  # which leave no room for it
         columns = [replace(one, table=one.table and one.key != "read") for one in columns]
     records = [{by: record.pop("key"), **record} for record in records_of(counts)]
-    if query.output_format == "table" and by in _PERIODS:
-        records = _join_gaps(by, records)
     completeness, note = _basis(query, company)
     note += _OF_CATALOG.get(by, "")
+    if query.output_format == "table" and by in _PERIODS:
+        note += _mark_partial(by, records)
+        records = _join_gaps(by, records)
     title = f"{company or 'All companies'} by {by}{_span(query.scope)}"
     render(records, [key, *columns], query.output_format, title=title, note=note)
     mentioned = any(row.hits and row.hits.articles for row in counts)
@@ -344,7 +345,7 @@ def _show_shares(query: QueryContext, names: Sequence[str], options: _Options) -
     named = {"key": by or "", "number": options.measure}
     columns = [
         replace(one, key=named.get(one.key, one.key), heading=named.get(one.key, one.heading))
-        for one in columns_of(queries.Share, without=() if by else ("key",))
+        for one in columns_of(queries.Share, without=() if by else ("key", "days_left_out"))
     ]
     records = [
         {named.get(key, key): value for key, value in record.items()}
@@ -352,13 +353,10 @@ def _show_shares(query: QueryContext, names: Sequence[str], options: _Options) -
     ]
     completeness = queries.completeness(query.database, scope=query.scope)
     title = f"Share of voice by {options.measure}{_span(query.scope)}"
-    render(
-        records,
-        columns,
-        query.output_format,
-        title=title,
-        note=completeness_note(completeness) + query.note + _OF_CATALOG.get(by or "", ""),
-    )
+    note = completeness_note(completeness) + query.note + _OF_CATALOG.get(by or "", "")
+    if query.output_format == "table" and by in _PERIODS:
+        note += _mark_partial(by, records)
+    render(records, columns, query.output_format, title=title, note=note)
     mentioned = any(row.number for row in shares)
     if not mentioned:
         _write_no_result(" or ".join(dict.fromkeys(names)), completeness)
@@ -516,6 +514,15 @@ def _write_no_result(whom: str, completeness: "Completeness") -> None:
             f"No mention of {whom} in {completeness.read:,} articles "
             f"(coverage: {completeness.level})."
         )
+
+
+def _mark_partial(by: str, records: list[dict[str, object]]) -> str:
+    """Mark the periods of which only some days are counted, and return what the mark means: a
+    smaller number there is no fall."""
+    partial = [record for record in records if record["days_left_out"]]
+    for record in partial:
+        record[by] = f"{record[by]}*"
+    return f" * Not all days of this {by} are counted." if partial else ""
 
 
 def _join_gaps(by: str, records: list[dict[str, object]]) -> list[dict[str, object]]:

@@ -13,7 +13,15 @@ from starlette.responses import Response
 from newscrawl.dashboard.filters import Count, Filters
 from newscrawl.reports.curves import line_paths
 from newscrawl.storage import Database, queries
-from newscrawl.storage.queries import CoverageDay, Group, Hits, MentionCount, OverviewRow
+from newscrawl.storage.queries import (
+    Completeness,
+    CoverageDay,
+    Group,
+    Hits,
+    MentionCount,
+    OverviewRow,
+)
+from newscrawl.storage.scope import today
 from newscrawl.templating import spreadsheet_text
 
 SPARK_WIDTH, SPARK_HEIGHT = 120, 28
@@ -27,11 +35,42 @@ OTHERS = "others"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A period of a chart: its first day, and a number for each series; None without coverage."""
+    """A period of a chart: its first day, and a number for each series; None without coverage.
+
+    `days_left_out` are the days of a week or month that are not counted; `running` says that its
+    last day is today.
+    """
 
     first: date
     label: str
     values: tuple[int, ...] | None
+    completeness: Completeness
+    days_left_out: int = 0
+    running: bool = False
+
+    @property
+    def is_partial(self) -> bool:
+        """Return whether more may come, or is left out: a smaller number is then no fall."""
+        return bool(self.days_left_out) or self.running
+
+    @property
+    def is_unread(self) -> bool:
+        """Return whether sources were not read, on a period with numbers."""
+        known = self.completeness
+        return self.values is not None and (known.covered < known.expected or known.unwatched > 0)
+
+    @property
+    def notes(self) -> str:
+        """Return in words what its numbers lack."""
+        known = self.completeness
+        left = self.days_left_out
+        notes = [f"{left} {'day' if left == 1 else 'days'} left out"] if left else []
+        notes += ["today, so far"] if self.running and not left else []
+        if self.is_unread and known.unwatched:
+            notes.append("begins before the first crawl")
+        if self.is_unread and known.covered < known.expected:
+            notes.append(f"{known.covered:,} of {known.expected:,} source-days read")
+        return "; ".join(notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +87,14 @@ class Chart:
     @property
     def gaps(self) -> int:
         return sum(row.values is None for row in self.rows)
+
+    @property
+    def partial(self) -> int:
+        return sum(row.is_partial for row in self.rows)
+
+    @property
+    def unread(self) -> int:
+        return sum(row.is_unread for row in self.rows)
 
     @property
     def peak(self) -> Row | None:
@@ -172,8 +219,20 @@ def _whole(counts: Sequence[MentionCount], filters: Filters) -> Chart:
 
 
 def _row(count: MentionCount, filters: Filters, values: tuple[int, ...]) -> Row:
-    covered = values if count.hits is not None else None
-    return Row(first_day(count.key), label(count.key, filters.by), covered)
+    return row_of(count, filters, values if count.hits is not None else None)
+
+
+def row_of(count: MentionCount, filters: Filters, values: tuple[int, ...] | None) -> Row:
+    """Return the row of the period of a count."""
+    first = first_day(count.key)
+    return Row(
+        first,
+        label(count.key, filters.by),
+        values,
+        count.completeness,
+        count.days_left_out or 0,
+        filters.by == "day" and first == today(filters.scope),
+    )
 
 
 def _filters_of_part(filters: Filters, key: str) -> Filters:
@@ -207,15 +266,23 @@ def wants_csv(request: Request) -> bool:
 
 
 def chart_csv(chart: Chart, name: str, filters: Filters) -> Response:
-    """Return a row for each period; empty without coverage."""
+    """Return a row for each period; empty without coverage. The last columns, named as in the
+    API, say how complete it is."""
     nothing = ("",) * len(chart.series)
     rows = (
-        (row.first.isoformat(), *(nothing if row.values is None else row.values))
+        (
+            row.first.isoformat(),
+            *(nothing if row.values is None else row.values),
+            row.completeness.covered,
+            row.completeness.expected,
+            row.days_left_out,
+        )
         for row in chart.rows
     )
     tiers = filters.split == "tier"
     series = (f"tier {one}" if tiers and one != OTHERS else one for one in chart.series)
-    return _csv((filters.by, *series), rows, name, filters)
+    head = (filters.by, *series, "covered", "expected", "days_left_out")
+    return _csv(head, rows, name, filters)
 
 
 def ranking_csv(companies: Sequence[OverviewRow], filters: Filters) -> Response:

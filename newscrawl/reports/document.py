@@ -30,6 +30,9 @@ def html_report(report: Report, dashboard: str | None = None) -> str:
             chart_size=(WIDTH, HEIGHT),
             style=Markup(style),  # noqa: S704 - our own file
             policy=report_policy(),
+            partial=[
+                step for step, left in zip(report.steps, report.left_out, strict=True) if left
+            ],
             dashboard=dashboard and dashboard.rstrip("/"),
             query=partial(_query, report),
             method=method(report),

@@ -64,8 +64,9 @@ class CompanyFigures:
 class Report:
     """Companies over the period of `scope`, compared with that of the same length `before`.
 
-    `steps` are the first days of the points of all series; `gaps` are sources that were not read on
-    all of their days, with the number of days.
+    `steps` are the first days of the points of all series, `left_out` the days of each that are not
+    counted, since the period begins or ends within a week or month; `gaps` are sources that were
+    not read on all of their days, with the number of days.
     """
 
     scope: Scope
@@ -74,6 +75,7 @@ class Report:
     before: tuple[date, date]
     by: Step
     steps: tuple[date, ...]
+    left_out: tuple[int, ...]
     companies: tuple[CompanyFigures, ...]
     shares: tuple[Share, ...]
     completeness: Completeness
@@ -143,14 +145,18 @@ def make_report(database: Database, companies: Sequence[str], scope: Scope) -> R
     if length.days >= DAYS_OF_WEEKS:
         by = "week" if length.days < DAYS_OF_MONTHS else "month"
     figures = [_figures(database, name, scope, earlier, by) for name in names]
+    periods = queries.mention_counts(database, by, company=names[0], scope=scope)
     return Report(
         scope=scope,
         since=since,
         until=until,
         before=(since - length, since - timedelta(days=1)),
         by=by,
-        steps=figures[0][0],
-        companies=tuple(one for _, one in figures),
+        steps=tuple(
+            date.fromisoformat(one.key if len(one.key) > 7 else f"{one.key}-01") for one in periods
+        ),
+        left_out=tuple(one.days_left_out or 0 for one in periods),
+        companies=tuple(figures),
         shares=tuple(queries.share_of_voice(database, names, scope=scope))
         if len(names) > 1
         else (),
@@ -174,8 +180,7 @@ def change_of(database: Database, company: str, scope: Scope, earlier: Scope) ->
 
 def _figures(
     database: Database, name: str, scope: Scope, earlier: Scope, by: Step
-) -> tuple[tuple[date, ...], CompanyFigures]:
-    """Return the first days of the steps, and the company's figures."""
+) -> CompanyFigures:
     days = queries.mention_counts(database, "day", company=name, scope=scope)
     before = queries.mention_counts(database, "day", company=name, scope=earlier)
     series = days
@@ -183,7 +188,7 @@ def _figures(
         series = queries.mention_counts(database, by, company=name, scope=scope)
     sources = queries.mention_counts(database, "source", company=name, scope=scope)
     stories = queries.stories(database, company=name, scope=scope, limit=100_000)
-    figures = CompanyFigures(
+    return CompanyFigures(
         company=name,
         hits=sum((one.hits for one in days if one.hits), Hits()),
         change=compare(_days(days), _days(before)),
@@ -196,10 +201,6 @@ def _figures(
         beside=tuple(queries.co_mentions(database, name, scope=scope, limit=MAX_BESIDE)),
         boilerplate=queries.boilerplate(database, company=name, scope=scope).mentions,
     )
-    steps = tuple(
-        date.fromisoformat(one.key if len(one.key) > 7 else f"{one.key}-01") for one in series
-    )
-    return steps, figures
 
 
 def _days(counts: Sequence[MentionCount]) -> list[Day]:

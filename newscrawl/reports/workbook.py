@@ -92,14 +92,16 @@ class _Book:
     def over_time(self) -> None:
         """Add the sheet of the series, with a chart; gaps are empty."""
         report = self.report
-        headings = (report.by.capitalize(), *(one.company for one in report.companies))
+        names = [one.company for one in report.companies]
+        left_out = any(report.left_out)
+        headings = (report.by.capitalize(), *names, *(["Days left out"] if left_out else []))
         rows = [
-            (step, *(one.series[i] for one in report.companies))
-            for i, step in enumerate(report.steps)
+            (step, *(one.series[i] for one in report.companies), *([left] if left_out else []))
+            for i, (step, left) in enumerate(zip(report.steps, report.left_out, strict=True))
         ]
         sheet = self._table("Over time", headings, rows)
         chart = self.book.add_chart({"type": "line" if len(report.companies) > 1 else "column"})
-        for column in range(1, len(headings)):
+        for column in range(1, len(names) + 1):
             self._series(chart, "Over time", column, len(rows), labels=0)
         chart.set_title({"name": f"Articles by {report.by}"})
         chart.set_x_axis({"date_axis": True, "num_format": "d mmm"})

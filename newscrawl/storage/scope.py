@@ -356,13 +356,28 @@ def bounds_of(key: str, by: Period, zone: ZoneInfo) -> tuple[int, int]:
     if by == "hour":
         start = minute_of(datetime.fromisoformat(key))
         return start, start + 60
+    first, after = _days_of(key, by)
+    return minute_of(midnight(first, zone)), minute_of(midnight(after, zone))
+
+
+def days_left_out(key: str, by: Period, scope: Scope) -> int:
+    """Return the number of days of a week or a longer period that lie outside the scope or are
+    still to come; 0 for hours and days."""
+    if by in {"hour", "day"}:
+        return 0
+    first, after = _days_of(key, by)
+    begin = max(first, scope.since or first)
+    counted = (min(after - _ONE_DAY, last_day(scope)) - begin).days + 1
+    return (after - first).days - max(counted, 0)
+
+
+def _days_of(key: str, by: Period) -> tuple[date, date]:
+    """Return the first day of a period that is no hour, and the first one after it."""
     first = _first_day(key, by)
     if by in {"day", "week"}:
-        after = first + timedelta(days=1 if by == "day" else 7)
-    else:
-        months = {"month": 1, "quarter": 3, "year": 12}[by]
-        after = (first + timedelta(days=months * 31)).replace(day=1)
-    return minute_of(midnight(first, zone)), minute_of(midnight(after, zone))
+        return first, first + timedelta(days=1 if by == "day" else 7)
+    months = {"month": 1, "quarter": 3, "year": 12}[by]
+    return first, (first + timedelta(days=months * 31)).replace(day=1)
 
 
 def _first_day(key: str, by: Period) -> date:

@@ -160,6 +160,17 @@ def test_periods_begin_with_the_first_crawl(world: Newscrawl, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
+    "what", [("--company", "Siemens"), ("--share", "Siemens", "--share", "Bosch")]
+)
+def test_week_that_is_not_whole_is_marked(world: Newscrawl, what: tuple[str, ...]) -> None:
+    days = ("--since", "2026-11-09", "--until", "2026-11-20")
+    found = world("mentions", *what, "--by", "week", *days).out
+    assert "2026-11-16*" in found
+    assert "2026-11-09*" not in found
+    assert "Not all days of this week are counted." in " ".join(found.split())
+
+
+@pytest.mark.parametrize(
     ("option", "begin", "offered"),
     [("-c", "Sie", "Siemens"), ("-c", "sie", "siemens"), ("--source", "bbc", "bbc-news")],
 )

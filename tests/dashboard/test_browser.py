@@ -154,6 +154,7 @@ def test_arrow_keys_show_the_numbers_of_each_period(look: Look) -> None:
     page.keyboard.press("ArrowLeft")
     row = page.locator("table[data-chart] tbody tr").last
     assert row.locator("th").text_content() == page.locator(".key-list span").first.text_content()
+    assert "today, so far" in page.locator(".key-list span").first.inner_text()
     told = page.locator(".key-list b").all_text_contents()
     assert told == row.locator("td").all_text_contents()
 

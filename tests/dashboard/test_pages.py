@@ -23,6 +23,7 @@ from newscrawl.extraction.explain_page import AskedSentence
 from newscrawl.items import Mention
 from newscrawl.mentions.score import load_model
 from newscrawl.storage import Database, open_database, upgrade_database
+from newscrawl.storage.scope import days as days_between
 from newscrawl.storage.status import Incident, record_incidents
 from tests.dashboards import TODAY, config_of, send_notices
 from tests.worlds import LONG, NOON, body, document, headline, save_document
@@ -196,7 +197,7 @@ def test_days_are_those_of_the_time_zone(client: TestClient, database: Database)
     span = f"since={TODAY - timedelta(days=6)}&until={TODAY}"
     for zone, moved in (("UTC", 3), ("Asia/Kolkata", 2)):
         table = client.get(f"/company/Siemens?{span}&zone={zone}&format=csv").text
-        counts = dict(csv.reader(StringIO(table.lstrip("\ufeff"))))
+        counts = {row[0]: row[1] for row in csv.reader(StringIO(table.lstrip("\ufeff")))}
         assert counts[(TODAY - timedelta(days=moved)).isoformat()] == "1"
     assert "in Asia/Kolkata" in client.get(f"/?{span}&zone=Asia/Kolkata").text
 
@@ -352,18 +353,56 @@ def test_numbers_of_a_chart_can_be_downloaded(client: TestClient, database: Data
     save(database, 2, headline("Nestlé"), body("Nestlé"))
     save(database, 0, headline("Nestlé"))
     assert linked_csv(client, "/company/Nestl%C3%A9?days=3&count=mentions") == [
-        ["day", "headline", "body"],
-        [str(TODAY - timedelta(days=2)), "1", "1"],
-        [str(TODAY - timedelta(days=1)), "", ""],
-        [str(TODAY), "1", "0"],
+        ["day", "headline", "body", "covered", "expected", "days_left_out"],
+        [str(TODAY - timedelta(days=2)), "1", "1", "1", "1", "0"],
+        [str(TODAY - timedelta(days=1)), "", "", "0", "1", "0"],
+        [str(TODAY), "1", "0", "1", "1", "0"],
     ]
 
 
 def test_numbers_of_a_comparison_can_be_downloaded(client: TestClient, database: Database) -> None:
     save(database, 0, headline("AT&T"), headline("Siemens"))
     found = linked_csv(client, "/compare?company=Siemens&company=AT%26T&days=7")
-    assert found[0] == ["day", "Siemens", "AT&T"]
-    assert found[-1] == [str(TODAY), "1", "1"]
+    assert found[0] == ["day", "Siemens", "AT&T", "covered", "expected", "days_left_out"]
+    assert found[-1] == [str(TODAY), "1", "1", "1", "1", "0"]
+
+
+@pytest.mark.parametrize("path", ["/company/Siemens?", "/compare?company=Siemens&company=Bosch&"])
+def test_periods_that_are_not_whole_are_marked(
+    client: TestClient, database: Database, path: str
+) -> None:
+    monday = TODAY - timedelta(days=TODAY.weekday() + 21)
+    for each in days_between(monday, TODAY):
+        save(database, (TODAY - each).days, headline("Siemens"), body("Bosch", 8))
+    since, until = monday + timedelta(days=2), monday + timedelta(days=13)
+    page = f"{path}by=week&since={since}&until={until}"
+    text = client.get(page).text
+    first, second = re.findall(r"<tr data-day.*?</tr>", text)
+    assert "data-partial" in first
+    assert "(2 days left out)" in first
+    assert "data-partial" not in second
+    assert "not the whole week: a smaller number is no fall" in text
+    assert [row[-1] for row in linked_csv(client, page)] == ["days_left_out", "2", "0"]
+    days = client.get(f"{path}days=7").text
+    assert "(today, so far)" in days
+    assert days.count("data-partial") == 1
+
+
+@pytest.mark.parametrize("path", ["/company/Siemens?", "/compare?company=Siemens&company=Bosch&"])
+def test_days_on_which_not_all_sources_were_read_are_marked(
+    client: TestClient, database: Database, path: str
+) -> None:
+    for back in range(4):
+        save(database, back, headline("Siemens"), body("Bosch", 8))
+        if back != 2:
+            save(database, back, source="zeit", language="de", country="de")
+    database.record_coverage("zeit", TODAY - timedelta(days=2), "failed", 0, 0)
+    text = client.get(f"{path}days=4").text
+    (row,) = re.findall(r"<tr[^>]* data-unread>.*?</tr>", text)
+    assert str(TODAY - timedelta(days=2)) in row
+    assert "(1 of 2 source-days read)" in row
+    assert "not all sources were read in 1." in text
+    assert "not all sources were read: the number may be too small" in text
 
 
 def test_whole_ranking_can_be_downloaded(client: TestClient, database: Database) -> None:

@@ -150,6 +150,16 @@ def test_long_periods_have_a_point_for_each_week_or_month(news: Database) -> Non
     assert {step.day for step in years.steps} == {1}
 
 
+def test_report_names_the_weeks_that_are_not_whole(news: Database) -> None:
+    monday = TODAY - timedelta(days=TODAY.weekday())
+    since, until = monday - timedelta(days=103), monday - timedelta(days=1)
+    made = make_report(news, ["Siemens"], Scope(since=since, until=until, now=NOW))
+    assert made.left_out == (2, *[0] * (len(made.steps) - 1))
+    first = monday - timedelta(days=105)
+    assert f"week from {first.day} {first:%b %Y}." in html_report(made)
+    assert rows_of(opened(workbook(made))["Over time"])[0]["Days left out"] == 2
+
+
 def test_stories_come_with_a_sentence_that_names_the_company(report: Report) -> None:
     for one in report.companies:
         assert one.top_stories

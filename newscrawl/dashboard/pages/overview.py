@@ -14,14 +14,12 @@ from starlette.exceptions import HTTPException
 from newscrawl.dashboard.charts import (
     READ,
     Chart,
-    Row,
     chart_columns,
     chart_csv,
-    first_day,
-    label,
     number,
     over_time,
     ranking_csv,
+    row_of,
     spark,
     total,
     wants_csv,
@@ -334,12 +332,14 @@ def _chart(database: Database, chosen: list[str], filters: Filters) -> Chart:
     )
     for share in found:
         by_key[str(share.key)].append(share.number)
+    periods = queries.mention_counts(database, filters.by, company=chosen[0], scope=filters.scope)
     rows = [
-        Row(
-            first_day(key),
-            label(key, filters.by),
+        row_of(
+            period,
+            filters,
             None if None in numbers else tuple(number or 0 for number in numbers),
         )
-        for key, numbers in by_key.items()
+        for period in periods
+        if (numbers := by_key[period.key])
     ]
     return Chart(tuple(chosen), tuple(rows))

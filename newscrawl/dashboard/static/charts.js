@@ -1,6 +1,7 @@
 // Draws each table marked data-chart above itself. The table holds the numbers; a row without
-// numbers is a period without data, shown as a shaded gap; data-apart says that its
-// numbers can't be added up.
+// numbers is a period without data, shown as a shaded gap; one that is partial is hatched, and one
+// in which not all sources were read has a bar above it. data-apart says that its numbers can't be
+// added up.
 var newscrawlCharts = (function () {
   "use strict";
 
@@ -14,17 +15,18 @@ var newscrawlCharts = (function () {
     var names = Array.from(table.tHead.rows[0].cells).slice(1).map(function (cell) {
       return cell.textContent.trim();
     });
-    var days = [], labels = [], values = names.map(function () { return []; });
+    var days = [], labels = [], marks = [], values = names.map(function () { return []; });
     Array.from(table.tBodies[0].rows).forEach(function (row) {
       days.push(Date.parse(row.dataset.day + "T00:00:00Z") / 1000);
       labels.push(row.cells[0].textContent.trim());
+      marks.push(row.dataset);
       names.forEach(function (_, i) {
         var cell = row.cells[i + 1];
         var value = cell && cell.dataset.value;
         values[i].push(value === undefined ? null : Number(value));
       });
     });
-    return { adds: !("apart" in table.dataset), names: names, days: days, labels: labels, values: values };
+    return { adds: !("apart" in table.dataset), names: names, days: days, labels: labels, marks: marks, values: values };
   }
 
   // Each series on top of those after it, so that the first is drawn last and lies below.
@@ -39,15 +41,32 @@ var newscrawlCharts = (function () {
     });
   }
 
-  function gaps(data) {
+  function hatching() {
+    var tile = document.createElement("canvas");
+    tile.width = tile.height = 8;
+    var pen = tile.getContext("2d");
+    pen.strokeStyle = colour("--strong-rule");
+    pen.lineWidth = 1.5;
+    [-4, 0, 4, 8].forEach(function (x) { pen.moveTo(x, 8); pen.lineTo(x + 8, 0); });
+    pen.stroke();
+    return pen.createPattern(tile, "repeat");
+  }
+
+  // Behind the numbers: what they lack.
+  function shades(data) {
     return function (plot) {
       var context = plot.ctx, box = plot.bbox, half = plot.bbox.width / data.days.length / 2;
+      var bar = 4 * devicePixelRatio;
       context.save();
-      context.fillStyle = colour("--gap");
       data.days.forEach(function (day, x) {
-        if (data.values[0][x] !== null) return;
-        var centre = plot.valToPos(x, "x", true);
-        context.fillRect(centre - half, box.top, 2 * half, box.height);
+        var left = plot.valToPos(x, "x", true) - half;
+        var paint = function (fill, height) {
+          context.fillStyle = fill;
+          context.fillRect(left, box.top, 2 * half, height);
+        };
+        if (data.values[0][x] === null) paint(colour("--gap"), box.height);
+        else if ("partial" in data.marks[x]) paint(hatching(), box.height);
+        if ("unread" in data.marks[x]) paint(colour("--note"), bar);
       });
       context.restore();
     };
@@ -96,7 +115,7 @@ var newscrawlCharts = (function () {
           var looks = lines ? { stroke: fill, width: 2 } : { fill: fill, stroke: fill, width: 0, paths: bars };
           return Object.assign(looks, { label: data.names[i], points: { show: lines && data.days.length < 3 } });
         })),
-      hooks: { drawClear: [gaps(data)], setCursor: [function (plot) { legend(area, data, plot.cursor.idx); }] }
+      hooks: { drawClear: [shades(data)], setCursor: [function (plot) { legend(area, data, plot.cursor.idx); }] }
     };
     legend(area, data, null, lines);
     var plot = new uPlot(options, [positions].concat(order.map(function (i) { return sums[i]; })), area);

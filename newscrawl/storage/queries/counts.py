@@ -53,6 +53,7 @@ from newscrawl.storage.scope import (
     Scope,
     bounds_of,
     day_of_minute,
+    days_left_out,
     last_day,
     zone_of,
 )
@@ -78,6 +79,11 @@ __all__ = [
 
 # Ours: the days of an overview without a period.
 OVERVIEW_DAYS = 30
+LEFT_OUT = about(
+    "days of a week or a longer period that are not counted, since they lie outside the days asked "
+    "for or are still to come; null for groups",
+    shown="files",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +98,7 @@ class MentionCount:
     key: str
     hits: Hits | None
     completeness: Completeness
+    days_left_out: int | None = field(default=None, metadata=LEFT_OUT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +118,7 @@ class Share:
     company: str
     number: int | None = field(metadata=about("what was measured; null where nothing was crawled"))
     share: float | None = field(metadata=about("null where none of the companies was mentioned"))
+    days_left_out: int | None = field(default=None, metadata=LEFT_OUT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,6 +208,7 @@ def mention_counts(
             key=key,
             hits=None if known.level == "none" else hits.get(key, nothing),
             completeness=known,
+            days_left_out=_left_out(key, by, scope),
         )
         for key, known in completeness.items()
     ]
@@ -385,7 +394,7 @@ def share_of_voice(
             )
         hits = {name: _hits_by(session, by, name, scope, stories=stories) for name in chosen}
         return [
-            share
+            replace(share, days_left_out=_left_out(key, by, scope))
             for key, known in completeness_by(session, by, scope).items()
             for share in _shares(key, known, {n: hits[n].get(key) for n in chosen}, measure)
         ]
@@ -402,6 +411,10 @@ def _shares(
         Share(key=key, company=name, number=number, share=number / whole if whole else None)
         for name, number in numbers.items()
     ]
+
+
+def _left_out(key: str, by: By, scope: Scope) -> int | None:
+    return days_left_out(key, cast("Period", by), scope) if is_period(by) else None
 
 
 @question("/companies/{company}/together")

@@ -302,6 +302,29 @@ def test_week_with_uncovered_days_is_partial(
     assert by(database, "week")["2026-11-16"].completeness.level == "partial"
 
 
+@pytest.mark.parametrize(
+    ("grouping", "left_out"),
+    [
+        ("day", {0}),
+        ("week", {"2026-11-16": 4, "2026-11-23": 0, "2026-11-30": 5}),
+        ("month", {"2026-11": 19, "2026-12": 30}),
+        ("quarter", {"2026-Q4": 80}),
+        ("source", {None}),
+    ],
+)
+def test_periods_at_the_edges_say_how_many_of_their_days_are_left_out(
+    database: Database, covered: Callable[..., None], grouping: By, left_out: Any
+) -> None:
+    covered("ok", 0, 1, 2)
+    # Asked on a Tuesday, from a Friday on: days to come are left out, too.
+    asked = Scope(since=day(0), until=day(20), now=moment(11))
+    rows = by(database, grouping, scope=asked)
+    shares = queries.share_of_voice(database, ["Siemens", "Bosch"], by=grouping, scope=asked)
+    counts = {key: row.days_left_out for key, row in rows.items()}
+    assert counts == {one.key: one.days_left_out for one in shares}
+    assert counts == left_out if isinstance(left_out, dict) else {*counts.values()} == left_out
+
+
 def test_months_are_counted(database: Database, save: Callable[..., None]) -> None:
     save("a", 0, mentions=[body("Siemens")])
     save("b", 11, mentions=[body("Siemens")])
