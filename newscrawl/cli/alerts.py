@@ -173,8 +173,7 @@ def list_alerts(
     from newscrawl.storage import company_alerts
 
     with open_for_reading(database) as store:
-        kinds: tuple[company_alerts.AlertKind, ...] = ("spike", "first mention", "first pair")
-        alerts = company_alerts.list_alerts(store, kinds=kinds, limit=limit)
+        alerts = company_alerts.list_alerts(store, kinds=company_alerts.ALERTS_SHOWN, limit=limit)
     columns = (
         Column(key="day", heading="day"),
         Column(key="kind", heading="kind"),

@@ -2,6 +2,7 @@
 marks in texts; the templates and their filters."""
 
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -345,6 +346,7 @@ def make_templates() -> Environment:
         "clock": clock,
         "verdict": verdict_text,
         "evidence": evidence_text,
+        "shell_word": shlex.quote,
         "pieces": lambda snippet: marked_pieces(snippet.text, snippet.marks),
     }
     templates.globals |= {

@@ -241,15 +241,14 @@ def _pieces(snippet: Snippet) -> list[tuple[str, bool]]:
 def _words(alert: CompanyAlert) -> tuple[str, str]:
     """Return the subject, and a sentence with the reason."""
     company, day = alert.company, alert.day.isoformat()
-    since = alert.facts.get("watched_since")
-    watch = f" since the watch began on {since}" if since else ""
+    watch = _since_watch(alert)
     if alert.kind == "first pair":
         both = f"{company} and {alert.other}"
         reason = f"On {day} one article named both {both} for the first time{watch}."
-        return f"First article that names {both}", reason
+        return f"First article that names {both}{watch}", reason
     if alert.kind == "first mention":
         reason = f"{company} was named on {day} for the first time{watch}."
-        return f"First article that names {company}", reason
+        return f"First article that names {company}{watch}", reason
     facts = alert.facts
     articles, expected = facts["articles"], facts["expected"]
     reason = (
@@ -258,6 +257,11 @@ def _words(alert: CompanyAlert) -> tuple[str, str]:
         f"{facts['chance']:.2g}."
     )
     return f"{company}: {articles} articles on {day}, {expected:.0f} expected", reason
+
+
+def _since_watch(alert: CompanyAlert) -> str:
+    since = alert.facts.get("watched_since")
+    return f" since the watch began on {since}" if since else ""
 
 
 def assess_day(
@@ -664,7 +668,7 @@ def _alert_line(stored: StoredAlert) -> str:
             f"{alert.facts['expected']:.0f} expected"
         )
     names = f"{alert.company} and {alert.other}" if alert.other else alert.company
-    return f"{names}: first article on {alert.day}"
+    return f"{names}: first article{_since_watch(alert)}, on {alert.day}"
 
 
 def spark_bars(counts: Sequence[int | None]) -> str:

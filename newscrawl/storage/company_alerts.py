@@ -19,6 +19,8 @@ from newscrawl.storage.recipients import SentNotice, record_sent
 
 AlertKind = Literal["spike", "first mention", "first pair", "digest"]
 ALERT_KINDS: tuple[AlertKind, ...] = get_args(AlertKind)
+# Digests are stored as alerts, to be sent once, but are none to list.
+ALERTS_SHOWN: tuple[AlertKind, ...] = ("spike", "first mention", "first pair")
 
 # Ours: how long a worker may take to deliver an alert before another one tries, and the age at
 # which an undelivered alert is dropped.

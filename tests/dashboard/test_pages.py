@@ -22,7 +22,10 @@ from newscrawl.dashboard.security import POLICY
 from newscrawl.extraction.explain_page import AskedSentence
 from newscrawl.items import Mention
 from newscrawl.mentions.score import load_model
+from newscrawl.monitoring import spike_detection
+from newscrawl.monitoring.alerts import HIGHER, MIN_READ, SAME_BURST
 from newscrawl.storage import Database, open_database, upgrade_database
+from newscrawl.storage.company_alerts import CompanyAlert, record_alerts, watch_company
 from newscrawl.storage.scope import days as days_between
 from newscrawl.storage.status import Incident, record_incidents
 from tests.dashboards import TODAY, config_of, send_notices
@@ -608,3 +611,46 @@ def test_alerts_say_who_gets_what_and_what_was_sent(client: TestClient, database
     assert len(rows) == 6  # of two tables, heads included
     assert "failed</span> the server answered 404" in page
     assert '<a href="/company/Airbus">Airbus</a> and <a href="/company/Boeing">Boeing</a>' in page
+
+
+def test_company_page_says_whether_there_was_a_spike(
+    client: TestClient, database: Database
+) -> None:
+    save(database, 1, headline("Siemens"))
+    page = client.get("/company/Siemens").text
+    assert "Siemens is not watched" in page
+    assert "newscrawl alerts watch Siemens" in page
+    watch_company(database, "Siemens")
+    page = client.get("/company/Siemens").text
+    assert f"No spike in this period since the watch began on {TODAY.day} " in page
+    assert "A spike is a day with at least 5 articles" in page
+    assert '<a href="/alerts#rules">' in page
+    spike = {"articles": 12, "expected": 3.14, "chance": 1e-5, "history_days": 50}
+    first = {"watched_since": "2026-11-20"}
+    yesterday = TODAY - timedelta(days=1)
+    alerts = [
+        CompanyAlert(cause="a", kind="spike", company="Siemens", day=yesterday, facts=spike),
+        CompanyAlert(cause="b", kind="first mention", company="Siemens", day=TODAY, facts=first),
+    ]
+    record_alerts(database, alerts)
+    for path in ("/company/Siemens", "/alerts"):
+        page = client.get(path).text
+        assert ": 12 articles, 3.1 expected" in page
+        assert "first article since the watch began on 2026-11-20" in page
+        assert "No spike" not in page
+    assert "12 articles" not in client.get(f"/company/Siemens?since={TODAY}").text
+
+
+def test_rule_for_alerts_is_that_of_the_program(client: TestClient) -> None:
+    page = " ".join(client.get("/alerts").text.split())
+    for words in (
+        f"at least {spike_detection.MIN_ARTICLES} articles",
+        {2.0: "at least twice as many"}[spike_detection.FACTOR],
+        f"last {spike_detection.HISTORY_DAYS} days",
+        f"fewer than 1 of {1 / spike_detection.ALPHA:,.0f} days",
+        f"less than {spike_detection.MIN_HISTORY} days of history",
+        {0.5: "half of its usual articles"}[MIN_READ],
+        {3: "within three days"}[SAME_BURST.days],
+        {2.0: "only if it doubles"}[HIGHER],
+    ):
+        assert words in page

@@ -294,7 +294,10 @@ def test_inspection_delivers_alerts_about_watched_companies(database):
         bosch = replace(bosch, page=replace(bosch.page, fetched_at=later))
         save_document(database, bosch, run)
         Inspector(database, [], (webhook(hook),))()
-    assert [notice["subject"] for notice in hook.notices] == ["First article that names Bosch"]
+    (watch,) = company_alerts.watched_companies(database)
+    since = f"since the watch began on {watch.added_at.date()}"
+    subjects = [notice["subject"] for notice in hook.notices]
+    assert subjects == [f"First article that names Bosch {since}"]
 
 
 def test_stale_alert_is_not_delivered(world, monkeypatch):

@@ -36,6 +36,12 @@ from newscrawl.dashboard.rendering import (
 from newscrawl.mentions.company import Company
 from newscrawl.reports import change_of
 from newscrawl.storage import Database, queries
+from newscrawl.storage.company_alerts import (
+    ALERTS_SHOWN,
+    CompanyAlert,
+    list_alerts,
+    watched_companies,
+)
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries import (
     CoverageDay,
@@ -214,7 +220,7 @@ def company(request: Request, name: str) -> Response:
             chart=chart,
             columns=chart_columns(chart, name, filters),
             facts=_facts(request, name),
-            saved=next((one for one in queries.saved_queries(database) if one.name == name), None),
+            saved=next((q for q in queries.saved_queries(database) if q.name == name), None),
             members=sorted({*scope.members(name)} & {*names} - {name}),
             owner=scope.structure.parents.get(name),
             owned=scope.structure.owned.get(name, (None, None)),
@@ -234,7 +240,30 @@ def company(request: Request, name: str) -> Response:
                 each=2,
             ),
             shown=LATEST,
+            alerts=_alerts(database, name, filters),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodAlerts:
+    """The alerts about a company in a period, the newest first, and the day on which its watch
+    began; None if it is not watched."""
+
+    found: tuple[CompanyAlert, ...]
+    watched_since: date | None
+
+    @property
+    def has_spike(self) -> bool:
+        return any(one.kind == "spike" for one in self.found)
+
+
+def _alerts(database: Database, name: str, filters: Filters) -> PeriodAlerts:
+    stored = list_alerts(database, kinds=ALERTS_SHOWN, company=name, since=filters.since)
+    watches = [one for one in watched_companies(database) if not one.other and one.company == name]
+    return PeriodAlerts(
+        tuple(one.alert for one in stored if one.alert.day <= filters.until),
+        watches[0].added_at.date() if watches else None,
+    )
 
 
 def _groupings(offered: Choices) -> list[Group]:

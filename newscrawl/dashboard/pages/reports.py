@@ -30,7 +30,7 @@ from newscrawl.reports import (
     workbook,
 )
 from newscrawl.storage import queries
-from newscrawl.storage.company_alerts import AlertKind, list_alerts, watched_companies
+from newscrawl.storage.company_alerts import ALERTS_SHOWN, list_alerts, watched_companies
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.recipients import (
     NOTICE_KINDS,
@@ -49,7 +49,6 @@ MAX_ALERTS = 20
 # Ours, in characters: the URL of a webhook of Teams has some 300, and the companies of a recipient.
 MAX_ADDRESS = 2_000
 MAX_LINES = 10_000
-ALERTS_SHOWN: tuple[AlertKind, ...] = ("spike", "first mention", "first pair")
 
 
 @router.get("/report", response_class=HTMLResponse)
