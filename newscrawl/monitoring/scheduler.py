@@ -124,6 +124,7 @@ class Monitor:
                 self.inspect()
                 self._prune(_never)
         finally:
+            self._supervisor.close()
             self._consumer.close()
             record_heartbeat(self._database, self.name, stopped=True)
 

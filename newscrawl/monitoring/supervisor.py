@@ -4,17 +4,18 @@ its limits."""
 import logging
 import os
 import re
+import signal
 import socket
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
+from newscrawl.monitoring.crawl_server import CrawlServer
 from newscrawl.storage import StorageError
 from newscrawl.storage.leases import Leases, Outcome
 
@@ -23,6 +24,8 @@ logger = logging.getLogger(__name__)
 # Seconds between two checks of a running crawl: a stop is passed on within them.
 _CHECK_EVERY = 0.5
 _STOPPED = "told to stop"
+# Ours: seconds for the report of the end of a killed crawl, which takes milliseconds.
+_KILL_SECONDS = 10.0
 # Bytes at the end of a log that are searched for the crawl's summary.
 _LOG_TAIL = 16384
 _SUMMARY = "[pipelines.storage] INFO: "
@@ -46,8 +49,8 @@ class CrawlCommand:
     grace: float = 40.0
 
     def line(self, slug: str) -> list[str]:
-        """Return the command line of a source's crawl."""
-        command = [sys.executable, "-m", "scrapy", "crawl", slug]
+        """Return the arguments of `scrapy` for a source's crawl."""
+        command = ["crawl", slug]
         for argument in self.arguments:
             command += ["-a", argument]
         for name, value in {**self.settings, "NEWSCRAWL_PARENT_GRACE": f"{self.grace:g}"}.items():
@@ -74,7 +77,7 @@ class CrawlResult:
 
 
 class Supervisor:
-    """Runs crawls of leased sources; `stopping` returns whether all crawls are to end."""
+    """Runs crawls of leased sources, from any thread; `stopping` returns whether all are to end."""
 
     def __init__(
         self,
@@ -87,11 +90,16 @@ class Supervisor:
         self._command = command
         self._limits = limits
         self._stopping = stopping
+        self._server = CrawlServer(command.environment)
+
+    def close(self) -> None:
+        """End the process that crawls are forked from."""
+        self._server.close()
 
     def run(self, slug: str) -> CrawlResult:
         """Crawl the source, and return how the crawl ended."""
         renewal = _LeaseRenewal(slug, self._leases)
-        with CrawlProcess(slug, self._command) as crawl:
+        with CrawlProcess(slug, self._command, self._server) as crawl:
             reason = self._wait(crawl, renewal)
             if reason:
                 self._end(crawl, renewal)
@@ -155,32 +163,24 @@ class _LeaseRenewal:
 
 
 class CrawlProcess:
-    """A running crawl: `with CrawlProcess("ft", command) as crawl: crawl.wait(1)`.
+    """A running crawl: `with CrawlProcess("ft", command, server) as crawl: crawl.wait(1)`.
 
     Its standard input is a socket to this process: the crawl ends when the socket closes, and
     writes into it when it makes progress. At the end of the block the process has ended in any
     case.
     """
 
-    def __init__(self, slug: str, command: CrawlCommand) -> None:
+    def __init__(self, slug: str, command: CrawlCommand, server: CrawlServer) -> None:
         self._log = _open_log(slug, command.logs)
         self._log_start = self._log.tell()
-        self._link, child_end = socket.socketpair()
+        self._link, link_end = socket.socketpair()
         self._link.setblocking(False)
-        with child_end:
-            self._process = subprocess.Popen(  # noqa: S603 - our own command, a registry's slug
-                command.line(slug),
-                stdin=child_end.fileno(),
-                stdout=self._log,
-                stderr=self._log,
-                env={
-                    **os.environ,
-                    "SCRAPY_SETTINGS_MODULE": "newscrawl.settings",
-                    **command.environment,
-                },
-                # Signals of the terminal are for the monitor, which passes them on.
-                start_new_session=True,
-            )
+        self._report, report_end = socket.socketpair()
+        self._reported = b""
+        self._code: int | None = None
+        with link_end, report_end:
+            files = (link_end.fileno(), self._log.fileno(), report_end.fileno())
+            server.start(command.line(slug), files)
 
     def __enter__(self) -> Self:
         return self
@@ -192,14 +192,29 @@ class CrawlProcess:
         trace: TracebackType | None,
     ) -> None:
         self.kill()
+        self._report.close()
         self._log.close()
 
     def wait(self, seconds: float) -> int | None:
         """Return the exit code, or None where the crawl still runs after these seconds."""
-        try:
-            return self._process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            return None
+        self._report.settimeout(seconds)
+        while self._code is None:
+            try:
+                received = self._report.recv(64)
+            except (TimeoutError, BlockingIOError):
+                return None
+            self._reported += received
+            if not received:
+                self._code = self._exit_code()
+        return self._code
+
+    def _exit_code(self) -> int:
+        numbers = [int(line) for line in self._reported.split()]
+        if not numbers:
+            self._log.write(b"newscrawl: the crawl could not be started: see the monitor's log\n")
+            return 1
+        # Without a code both the crawl and the server were killed.
+        return numbers[-1] if len(numbers) > 1 else -signal.SIGKILL
 
     def has_progressed(self) -> bool:
         """Return whether the crawl has reported progress since the last call."""
@@ -210,14 +225,22 @@ class CrawlProcess:
 
     def stop(self) -> None:
         """Ask the crawl to end in order: pages that were fetched are still stored."""
-        self._process.terminate()
+        self._signal(signal.SIGTERM)
 
     def kill(self) -> None:
         """Kill the process; what it has stored is complete."""
-        if self._process.poll() is None:
-            self._process.kill()
-            self._process.wait()
+        if self.wait(0) is None:
+            self._signal(signal.SIGKILL)
+            if self.wait(_KILL_SECONDS) is None:
+                self._code = -signal.SIGKILL
         self._link.close()
+
+    def _signal(self, number: signal.Signals) -> None:
+        if self._reported:
+            with suppress(ProcessLookupError):
+                os.kill(int(self._reported.split()[0]), number)
+        else:  # it will find its input closed when it starts, and end
+            self._link.close()
 
     def summary(self) -> str:
         """Return the summary of the crawl's log: see `log_summary`."""

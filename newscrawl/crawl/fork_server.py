@@ -1,0 +1,220 @@
+"""The process from which the monitor's crawls are forked: it has imported what every crawl needs.
+
+Imports take two thirds of the processor time of a crawl without news. `newscrawl monitor` therefore
+starts `python -m newscrawl.crawl.fork_server` once; its standard input is a socket of the monitor,
+and `CrawlServer` in newscrawl.monitoring.crawl_server describes the requests. Only modules are
+loaded before the fork: no reactor, no thread, no connection, and no file of companies or sources.
+"""
+
+import atexit
+import gc
+import json
+import os
+import re
+import select
+import signal
+import socket
+import sys
+from collections import deque
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+
+# Settings of Scrapy that are the path of a class, ours or Scrapy's own.
+_CLASS = re.compile(r"(?:scrapy|newscrawl|pipelines|spiders)(?:\.\w+)+\.[A-Z]\w+")
+# Modules that a crawl imports without being told by a setting; psycopg is an extra.
+_MODULES = (
+    "scrapy.cmdline",
+    "sqlalchemy.dialects.sqlite.pysqlite",
+    "sqlalchemy.dialects.postgresql.psycopg",
+    "psycopg",
+    "encodings.idna",
+)
+_PACKAGE = Path(__file__).parents[1]
+_MAX_REQUEST = 65536
+_MAX_FILES = 3
+# Linux shows so many characters of a process's name.
+_NAME_CHARACTERS = 15
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@dataclass(slots=True)
+class CrawlEnd:
+    """The end of a crawl: its exit code, reported to the monitor."""
+
+    report: int | None = None
+    code: int = 1
+
+    def exit(self) -> None:
+        """End this process, if it is a crawl.
+
+        Python would first take apart all modules, which are shared with the server until then.
+        """
+        if self.report is not None:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            _write(self.report, self.code)
+            os._exit(self.code)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A crawl to run in a fork: the arguments of `scrapy`, and where its exit code is reported."""
+
+    arguments: list[str]
+    report: int
+
+
+@dataclass(slots=True)
+class Server:
+    """Forks a crawl for each request, until the monitor closes its socket."""
+
+    monitor: socket.socket
+    # The files of the code, as they were when it was imported.
+    _files: Mapping[str, tuple[int, int]] = field(default_factory=lambda: _code_files())
+    # Where the exit code of each running crawl is reported.
+    _reports: dict[int, int] = field(default_factory=dict)
+
+    def serve(self) -> Job | None:
+        """Return in each forked process the crawl that it is to run; None when the monitor has
+        ended."""
+        for number in _ENDING:  # a service manager sends them to all, but they are for the monitor
+            signal.signal(number, _do_nothing)
+        signal.signal(signal.SIGCHLD, lambda *_: self._report_ended())
+        while True:
+            select.select([self.monitor], [], [])
+            if _code_files() != self._files:
+                # Other code was installed: a new server reads the request, which still waits.
+                os.execv(sys.executable, sys.orig_argv)  # noqa: S606 - this very command
+            request, files, _, _ = socket.recv_fds(self.monitor, _MAX_REQUEST, _MAX_FILES)
+            while request and not request.endswith(b"\n"):
+                request += self.monitor.recv(_MAX_REQUEST)
+            if not request:
+                return None
+            if job := self._fork(json.loads(request), *files):
+                return job
+
+    def _fork(self, arguments: list[str], link: int, log: int, report: int) -> Job | None:
+        """Return the crawl in the forked process, None in this one."""
+        # A crawl that ends at once is reported when it is known here, and one that is told to end
+        # at once ends when it has no handlers of ours any more.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD, *_ENDING})
+        crawl = os.fork()
+        if not crawl:
+            self._become_crawl(link, log)
+        else:
+            _write(report, crawl)
+            self._reports[crawl] = report
+        os.close(link)
+        os.close(log)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD, *_ENDING})
+        return None if crawl else Job(arguments, report)
+
+    def _become_crawl(self, link: int, log: int) -> None:
+        os.setsid()
+        self.monitor.detach()  # its number is that of the standard input
+        for number, file in enumerate((link, log, log)):
+            os.dup2(file, number)
+        for other in self._reports.values():
+            os.close(other)
+        for number in (signal.SIGCHLD, *_ENDING):
+            signal.signal(number, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def _report_ended(self) -> None:
+        with suppress(ChildProcessError):
+            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+                pid, status = ended
+                report = self._reports.pop(pid, None)
+                if report is not None:  # else it is a crawl of the server before an execv
+                    _write(report, os.waitstatus_to_exitcode(status))
+                    os.close(report)
+
+
+def preload() -> None:
+    """Import the modules of a crawl by Scrapy's settings.
+
+    A module that can't be imported is left to the crawl, whose log shows the error.
+    """
+    from scrapy.utils.misc import load_object, walk_modules_iter  # noqa: PLC0415 - slow; see main
+    from scrapy.utils.project import get_project_settings  # noqa: PLC0415
+
+    settings = get_project_settings()
+    for name in _MODULES:
+        with suppress(Exception):
+            import_module(name)
+    for name in ("scrapy.commands", settings["COMMANDS_MODULE"], *settings["SPIDER_MODULES"]):
+        with suppress(Exception):
+            deque(walk_modules_iter(name), maxlen=0)
+    for path in _strings([settings[name] for name in settings]):
+        if _CLASS.fullmatch(path):
+            with suppress(Exception):
+                load_object(path)
+
+
+def _strings(value: object) -> Iterator[str]:
+    """Yield the strings in a setting, keys and values."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from _strings([*value, *value.values()])
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from _strings(part)
+
+
+def _code_files() -> dict[str, tuple[int, int]]:
+    """Return the modification time and the size of the file of each imported module, and of those
+    in our package, which some modules read when they are imported."""
+    paths = {str(path) for path in _PACKAGE.rglob("*.[jt]*") if path.is_file()}
+    paths.update(filter(None, (getattr(one, "__file__", "") for one in [*sys.modules.values()])))
+    found = {}
+    for path in paths:
+        with suppress(OSError):
+            facts = os.stat(path)  # noqa: PTH116 - half of the time, before every crawl
+            found[path] = (facts.st_mtime_ns, facts.st_size)
+    return found
+
+
+def _do_nothing(*_: object) -> None:
+    """Handle a signal that is for another process."""
+
+
+def _write(report: int, number: int) -> None:
+    with suppress(OSError):  # the monitor no longer wants it
+        os.write(report, f"{number}\n".encode())
+
+
+def _crawl(job: Job, end: CrawlEnd) -> None:
+    """Run `scrapy crawl`, as the command line would."""
+    from scrapy.cmdline import execute  # noqa: PLC0415 - imported by `preload`
+
+    os.set_inheritable(job.report, False)
+    end.report = job.report
+    with suppress(OSError, IndexError):  # Linux has it: ps and top show it
+        name = f"crawl {job.arguments[1]}"[:_NAME_CHARACTERS]
+        Path("/proc/self/comm").write_text(name, encoding="utf-8")
+    sys.argv = ["scrapy", *job.arguments]
+    try:
+        execute()
+    except SystemExit as ended:
+        end.code = ended.code if isinstance(ended.code, int) else int(bool(ended.code))
+        raise
+
+
+def main() -> None:
+    """Serve until the monitor ends; in a forked process, crawl."""
+    end = CrawlEnd()
+    atexit.register(end.exit)  # the first that is registered is called last
+    preload()
+    gc.collect()
+    gc.freeze()  # collections in a crawl would copy the pages of all these objects
+    job = Server(socket.socket(fileno=sys.stdin.fileno())).serve()
+    if job is not None:
+        _crawl(job, end)
+
+
+if __name__ == "__main__":
+    main()

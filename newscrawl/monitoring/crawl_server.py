@@ -1,0 +1,79 @@
+"""The monitor's end of the process from which crawls are forked (newscrawl.crawl.fork_server).
+
+Starting Python and importing Scrapy, the database layer and the extractors takes more than a second
+of processor time, which a fork has not to spend. The standard library's fork server
+(multiprocessing's "forkserver") doesn't suit: a monitor has only one, with the monitor's own
+environment, and where it is killed, the exit codes of its processes are lost.
+"""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from threading import Lock
+
+class CrawlServer:
+    """Starts crawls, from any thread, with the variables in `environment` added to our own.
+
+    The process is started with the first crawl, and again where it has ended. Crawls that it has
+    started go on then.
+    """
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = environment
+        self._lock = Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._requests = socket.socket(socket.AF_UNIX)  # not connected yet
+
+    @property
+    def pid(self) -> int | None:
+        """Return the id of the process; None where none was started."""
+        return self._process.pid if self._process else None
+
+    def start(self, arguments: Sequence[str], files: Sequence[int]) -> None:
+        """Request a process that runs `scrapy` with these arguments.
+
+        `files` are its standard input, its log and its report. Into the report its id is written, a
+        line, and its exit code, once or twice: by itself, and by the server, which knows the signal
+        that has killed it, too. The report is closed when the process has ended; where it has no
+        line then, the process could not be started.
+        """
+        request = json.dumps(list(arguments)).encode() + b"\n"
+        with self._lock:
+            try:
+                socket.send_fds(self._requests, [request], files)
+            except OSError:  # it was not started yet, or has ended
+                self._end()
+                self._requests = self._started()
+                socket.send_fds(self._requests, [request], files)
+
+    def close(self) -> None:
+        """End the process."""
+        with self._lock:
+            self._end()
+
+    def _started(self) -> socket.socket:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "newscrawl.crawl.fork_server"],
+                stdin=theirs.fileno(),
+                env={
+                    **os.environ,
+                    # A fork would lose the threads that numpy starts; extraction uses one anyway.
+                    "OPENBLAS_NUM_THREADS": "1",
+                    "SCRAPY_SETTINGS_MODULE": "newscrawl.settings",
+                    **self._environment,
+                },
+                # Signals of the terminal are for the monitor.
+                start_new_session=True,
+            )
+        return ours
+
+    def _end(self) -> None:
+        self._requests.close()
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
