@@ -4,19 +4,14 @@
 sources, kills a monitor with its crawls, cuts one off from the database, and crashes the database.
 Time is accelerated: so many simulated days pass in the minutes of the run. A crawl of a feed stands
 for all those between two crawls of the run (`--poll`), a source is crawled again after
-five seconds instead of ten minutes, and leases last 15 seconds. Crawls are forks of a process
-that has imported everything, and parse feeds themselves, as starting processes would take most of
-the time. At the end each article
-must be stored once, and no source may have been crawled by two at once or faster than the delay
-allows.
+five seconds instead of ten minutes, and leases last 15 seconds. At the end each article must be
+stored once, and no source may have been crawled by two at once or faster than the delay allows.
 """
 
 import argparse
-import json
 import os
 import random
 import resource
-import select
 import signal
 import socket
 import subprocess
@@ -25,26 +20,23 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from types import SimpleNamespace
-from typing import IO, Any, ClassVar
+from typing import Any
 from urllib.parse import parse_qs, urlsplit, urlunsplit
 
 import psycopg
 
 from newscrawl.cli import main as newscrawl_main
-from newscrawl.monitoring import scheduler, supervisor
+from newscrawl.monitoring import scheduler
 from newscrawl.storage import upgrade_database
-from newscrawl.workers import WorkerProcess
 from tests.site.crawling import HASTE, PROJECT
 from tests.site.faults import Answer, listing, story
-from tests.site.forking import import_all
 from tests.watching import Sites, children, environment, monitor_command
 
 _DELAY = 0.5
@@ -365,105 +357,9 @@ def soak(options: argparse.Namespace, folder: Path) -> bool:
     return urls == published and not overlaps and shortest > 0.9 * _DELAY
 
 
-class ForkedCrawl:
-    """A crawl as a fork of the process `server`, with the interface of `subprocess.Popen`."""
-
-    server: ClassVar[socket.socket]
-
-    def __init__(
-        self, command: Sequence[str], *, stdin: int, stdout: IO[bytes], **_: object
-    ) -> None:
-        ours, theirs = os.pipe()
-        job = json.dumps(command[3:]).encode()
-        socket.send_fds(self.server, [job], [stdin, stdout.fileno(), theirs])
-        os.close(theirs)
-        self._lines = os.fdopen(ours, "rb", buffering=0)
-        self._pid = int(self._lines.readline() or 0)
-        self._code: int | None = None
-
-    def wait(self, timeout: float | None = None) -> int:
-        if self._code is None:
-            if not select.select([self._lines], [], [], timeout)[0]:
-                raise subprocess.TimeoutExpired("crawl", timeout or 0)
-            self._code = int(self._lines.readline() or -signal.SIGKILL)
-            self._lines.close()
-        return self._code
-
-    def poll(self) -> int | None:
-        try:
-            return self.wait(0)
-        except subprocess.TimeoutExpired:
-            return None
-
-    def terminate(self) -> None:
-        self._signal(signal.SIGTERM)
-
-    def kill(self) -> None:
-        self._signal(signal.SIGKILL)
-
-    def _signal(self, number: int) -> None:
-        if self._pid and self._code is None:
-            with suppress(ProcessLookupError):
-                os.kill(self._pid, number)
-
-
-def serve_crawls(server: socket.socket) -> None:
-    """Fork a crawl for each job, and a process that waits for it and reports its exit code."""
-    import_all()
-    WorkerProcess.run = lambda _, work, *arguments: work(*arguments)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    while True:
-        job, files, _, _ = socket.recv_fds(server, 65536, 3)
-        if not job:
-            return
-        if os.fork() == 0:
-            server.close()
-            _fork_and_wait(json.loads(job), *files)
-        for file in files:
-            os.close(file)
-
-
-def _fork_and_wait(command: list[str], stdin: int, log: int, report: int) -> None:
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    crawl = os.fork()
-    if crawl == 0:
-        os.close(report)
-        os.setsid()
-        for number, file in enumerate((stdin, log, log)):
-            os.dup2(file, number)
-        _execute(command)
-    os.close(stdin)
-    os.write(report, f"{crawl}\n".encode())
-    _, status = os.waitpid(crawl, 0)
-    os.write(report, f"{os.waitstatus_to_exitcode(status)}\n".encode())
-    os._exit(0)
-
-
-def _execute(command: list[str]) -> None:
-    from scrapy.cmdline import execute  # noqa: PLC0415
-
-    code = 1
-    try:
-        execute(["scrapy", *command])
-    except SystemExit as ended:
-        code = int(ended.code or 0)
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
-
-
 def run_fast(arguments: list[str]) -> None:
-    """Run a command of newscrawl, by which a source is soon crawled again, in a fork."""
+    """Run a command of newscrawl, by which a source is soon crawled again."""
     scheduler.due_sources = partial(scheduler.due_sources, pause=_CRAWL_PAUSE)
-    ForkedCrawl.server, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    command = [sys.executable, "-m", "tests.soak", "--serve", str(theirs.fileno())]
-    settings = {**os.environ, "SCRAPY_SETTINGS_MODULE": "newscrawl.settings"}
-    subprocess.Popen(command, pass_fds=[theirs.fileno()], env=settings, start_new_session=True)
-    theirs.close()
-    supervisor.subprocess = SimpleNamespace(
-        Popen=ForkedCrawl, TimeoutExpired=subprocess.TimeoutExpired
-    )
     sys.argv = ["newscrawl", *arguments]
     newscrawl_main()
 
@@ -472,9 +368,6 @@ def main() -> None:
     """Run the soak, or one of its monitors."""
     if sys.argv[1:2] == ["--run"]:
         run_fast(sys.argv[2:])
-        return
-    if sys.argv[1:2] == ["--serve"]:
-        serve_crawls(socket.socket(fileno=int(sys.argv[2])))
         return
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sources", type=int, default=400)

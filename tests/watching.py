@@ -137,3 +137,8 @@ def children(pid: int) -> list[int]:
             if int(stat.read_text().rpartition(")")[2].split()[1]) == pid:
                 found.append(int(stat.parent.name))
     return [one for one in found if alive(one)]
+
+
+def crawls(monitor: int) -> list[int]:
+    """Return the running crawls of a monitor, which are forks of its only child process."""
+    return [crawl for server in children(monitor) for crawl in children(server)]

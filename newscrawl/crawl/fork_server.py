@@ -18,7 +18,7 @@ import sys
 from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
@@ -67,15 +67,15 @@ class Job:
     report: int
 
 
-@dataclass(slots=True)
 class Server:
     """Forks a crawl for each request, until the monitor closes its socket."""
 
-    monitor: socket.socket
-    # The files of the code, as they were when it was imported.
-    _files: Mapping[str, tuple[int, int]] = field(default_factory=lambda: _code_files())
-    # Where the exit code of each running crawl is reported.
-    _reports: dict[int, int] = field(default_factory=dict)
+    def __init__(self, monitor: socket.socket) -> None:
+        self._monitor = monitor
+        # The files of the code, as they were when it was imported.
+        self._files = _code_files()
+        # Where the exit code of each running crawl is reported.
+        self._reports: dict[int, int] = {}
 
     def serve(self) -> Job | None:
         """Return in each forked process the crawl that it is to run; None when the monitor has
@@ -84,15 +84,17 @@ class Server:
             signal.signal(number, _do_nothing)
         signal.signal(signal.SIGCHLD, lambda *_: self._report_ended())
         while True:
-            select.select([self.monitor], [], [])
+            select.select([self._monitor], [], [])
             if _code_files() != self._files:
                 # Other code was installed: a new server reads the request, which still waits.
                 os.execv(sys.executable, sys.orig_argv)  # noqa: S606 - this very command
-            request, files, _, _ = socket.recv_fds(self.monitor, _MAX_REQUEST, _MAX_FILES)
+            request, files, _, _ = socket.recv_fds(self._monitor, _MAX_REQUEST, _MAX_FILES)
             while request and not request.endswith(b"\n"):
-                request += self.monitor.recv(_MAX_REQUEST)
+                request += self._monitor.recv(_MAX_REQUEST)
             if not request:
                 return None
+            for file in files:
+                os.set_inheritable(file, False)
             if job := self._fork(json.loads(request), *files):
                 return job
 
@@ -114,7 +116,7 @@ class Server:
 
     def _become_crawl(self, link: int, log: int) -> None:
         os.setsid()
-        self.monitor.detach()  # its number is that of the standard input
+        self._monitor.detach()  # its number is that of the standard input
         for number, file in enumerate((link, log, log)):
             os.dup2(file, number)
         for other in self._reports.values():
@@ -168,7 +170,7 @@ def _strings(value: object) -> Iterator[str]:
 def _code_files() -> dict[str, tuple[int, int]]:
     """Return the modification time and the size of the file of each imported module, and of those
     in our package, which some modules read when they are imported."""
-    paths = {str(path) for path in _PACKAGE.rglob("*.[jt]*") if path.is_file()}
+    paths = {str(path) for path in _PACKAGE.rglob("*.[jt]*")}
     paths.update(filter(None, (getattr(one, "__file__", "") for one in [*sys.modules.values()])))
     found = {}
     for path in paths:
@@ -191,7 +193,6 @@ def _crawl(job: Job, end: CrawlEnd) -> None:
     """Run `scrapy crawl`, as the command line would."""
     from scrapy.cmdline import execute  # noqa: PLC0415 - imported by `preload`
 
-    os.set_inheritable(job.report, False)
     end.report = job.report
     with suppress(OSError, IndexError):  # Linux has it: ps and top show it
         name = f"crawl {job.arguments[1]}"[:_NAME_CHARACTERS]

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from threading import Lock
 
+
 class CrawlServer:
     """Starts crawls, from any thread, with the variables in `environment` added to our own.
 
@@ -24,13 +25,12 @@ class CrawlServer:
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = environment
         self._lock = Lock()
-        self._process: subprocess.Popen[bytes] | None = None
-        self._requests = socket.socket(socket.AF_UNIX)  # not connected yet
+        self._running: tuple[subprocess.Popen[bytes], socket.socket] | None = None
 
     @property
     def pid(self) -> int | None:
         """Return the id of the process; None where none was started."""
-        return self._process.pid if self._process else None
+        return self._running[0].pid if self._running else None
 
     def start(self, arguments: Sequence[str], files: Sequence[int]) -> None:
         """Request a process that runs `scrapy` with these arguments.
@@ -42,22 +42,24 @@ class CrawlServer:
         """
         request = json.dumps(list(arguments)).encode() + b"\n"
         with self._lock:
+            if self._running is None:
+                self._running = self._started()
             try:
-                socket.send_fds(self._requests, [request], files)
-            except OSError:  # it was not started yet, or has ended
+                socket.send_fds(self._running[1], [request], files)
+            except OSError:  # it has ended
                 self._end()
-                self._requests = self._started()
-                socket.send_fds(self._requests, [request], files)
+                self._running = self._started()
+                socket.send_fds(self._running[1], [request], files)
 
     def close(self) -> None:
         """End the process."""
         with self._lock:
             self._end()
 
-    def _started(self) -> socket.socket:
+    def _started(self) -> tuple[subprocess.Popen[bytes], socket.socket]:
         ours, theirs = socket.socketpair()
         with theirs:
-            self._process = subprocess.Popen(
+            process = subprocess.Popen(
                 [sys.executable, "-m", "newscrawl.crawl.fork_server"],
                 stdin=theirs.fileno(),
                 env={
@@ -70,10 +72,12 @@ class CrawlServer:
                 # Signals of the terminal are for the monitor.
                 start_new_session=True,
             )
-        return ours
+        return process, ours
 
     def _end(self) -> None:
-        self._requests.close()
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
+        if self._running is not None:
+            process, requests = self._running
+            requests.close()
+            process.kill()
+            process.wait()
+        self._running = None

@@ -229,13 +229,14 @@ class CrawlProcess:
 
     def kill(self) -> None:
         """Kill the process; what it has stored is complete."""
-        if self.wait(0) is None:
-            self._signal(signal.SIGKILL)
-            if self.wait(_KILL_SECONDS) is None:
-                self._code = -signal.SIGKILL
+        self._signal(signal.SIGKILL)
+        if self.wait(_KILL_SECONDS) is None:
+            self._code = -signal.SIGKILL
         self._link.close()
 
     def _signal(self, number: signal.Signals) -> None:
+        if self.wait(0) is not None:
+            return
         if self._reported:
             with suppress(ProcessLookupError):
                 os.kill(int(self._reported.split()[0]), number)

@@ -21,7 +21,7 @@ from tests.receivers import Hook
 from tests.watching import (
     Sites,
     alive,
-    children,
+    crawls,
     environment,
     monitor_command,
     started,
@@ -203,7 +203,7 @@ def test_crashed_crawl_fails_its_source_only(room: Newsroom) -> None:
     command = monitor_command(["long"], "--once")
     with started(command, room.folder, room.environment("long")) as monitor:
         wait_for(lambda: room.count("SELECT count(*) FROM articles") >= 3)
-        (child,) = children(monitor.pid)
+        (child,) = crawls(monitor.pid)
         os.kill(child, signal.SIGKILL)
         _, log = monitor.communicate(timeout=240)
     assert monitor.returncode == 1
@@ -245,7 +245,7 @@ def test_crawl_ends_when_its_monitor_is_killed(room: Newsroom) -> None:
     command = monitor_command(["long"], "--logs", ".")
     with started(command, room.folder, room.environment("long")) as monitor:
         wait_for(lambda: room.count("SELECT count(*) FROM articles") >= 3)
-        (child,) = children(monitor.pid)
+        (child,) = crawls(monitor.pid)
         monitor.kill()
         wait_for(lambda: not alive(child), 20)
     assert (

@@ -14,7 +14,7 @@ from newscrawl.storage import upgrade_database
 from tests.watching import (
     Sites,
     alive,
-    children,
+    crawls,
     environment,
     monitor_command,
     started,
@@ -98,7 +98,7 @@ def _begun(url: str) -> tuple[str, int]:
 
 
 def _kill(monitor: int, dies: str) -> None:
-    (crawl,) = children(monitor)
+    (crawl,) = crawls(monitor)
     os.kill(monitor, signal.SIGKILL)
     if dies == "the machine":
         os.kill(crawl, signal.SIGKILL)

@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -82,7 +83,8 @@ def supervise(folder: Path, name: str) -> Supervised:
             arguments=("polls=due",),
             logs=folder,
         )
-        result = Supervisor(leases, command, limits, lambda: False).run(SLUG)
+        with closing(Supervisor(leases, command, limits, lambda: False)) as supervisor:
+            result = supervisor.run(SLUG)
         leases.release(SLUG, result.outcome, result.code, result.note)
         with database.reading() as session:
             lease = session.execute(select(Lease.holder, Lease.failures, Lease.note)).one()

@@ -109,24 +109,10 @@ def _serve() -> None:
 
 def import_all() -> None:
     """Import the modules of a crawl and load its models and word lists, but not the reactor."""
-    import scrapy.cmdline  # noqa: PLC0415
-    import scrapy.commands.parse  # noqa: F401, PLC0415
-    from scrapy.utils.misc import load_object  # noqa: PLC0415
-    from scrapy.utils.project import get_project_settings  # noqa: PLC0415
-    from sqlalchemy.dialects import postgresql, sqlite  # noqa: F401, PLC0415
-
     import newscrawl  # noqa: PLC0415
-    import pipelines.extraction  # noqa: PLC0415
-    import pipelines.mentions  # noqa: PLC0415
-    import pipelines.storage  # noqa: F401, PLC0415
-    from newscrawl.crawl.spiderloader import RegistrySpiderLoader  # noqa: PLC0415
+    from newscrawl.crawl.fork_server import preload  # noqa: PLC0415
 
-    settings = get_project_settings()
-    RegistrySpiderLoader(settings)
-    for kind in ("DOWNLOADER_MIDDLEWARES", "SPIDER_MIDDLEWARES", "EXTENSIONS", "DOWNLOAD_HANDLERS"):
-        for named in (*settings[f"{kind}_BASE"], *settings[f"{kind}_BASE"].values()):
-            if isinstance(named, str) and named.startswith("scrapy."):
-                load_object(named)
+    preload()
     assert "twisted.internet.reactor" not in sys.modules
     newscrawl.extract("<html><body><article><h1>One</h1><p>Two words.</p></article></body></html>")
 
