@@ -1,7 +1,7 @@
-"""The cost of the crawls of a monitor: processor time and memory, with and without the fork server.
+"""The processor time and memory of a monitor's crawls, with and without the fork server.
 
-`python -m benchmarks.crawl.start` crawls a local source of 20 articles, and polls its unchanged feed
-several times, each as a process of its own (`scrapy crawl`) and as a fork, as the monitor does it.
+`python -m benchmarks.crawl.start` crawls a local source of 20 articles, and polls its unchanged
+feed several times, each as a process of its own (`scrapy crawl`) and as a fork of the monitor's.
 """
 
 import argparse
@@ -77,10 +77,9 @@ def of_fork(command: CrawlCommand, server: CrawlServer) -> Cost:
     """Return the cost of a crawl as a fork of the server."""
     with CrawlProcess(_SLUG, command, server) as crawl:
         parent = server.pid or 0
-        found = watch(
+        return watch(
             parent, lambda: next(iter(children(parent)), None), lambda: crawl.wait(0) is None
         )
-    return found
 
 
 def row(name: str, costs: list[Cost]) -> str:
