@@ -26,6 +26,7 @@ from newscrawl.reading import NoArticleError, versions_of
 from newscrawl.sources import UrlError, canonical_url
 from newscrawl.storage import Database, UnstorableDocument
 from newscrawl.storage.batch import IngestionWriter, records_of
+from newscrawl.storage.documents import DELETED
 from newscrawl.storage.mentions import apply_corrections
 from newscrawl.storage.revisions import StoredVersion, articles_at, listed_at, versions_at
 from newscrawl.storage.saved_state import Step, delete_progress, load_progress
@@ -163,7 +164,9 @@ class Reextraction:
                 yield PendingCapture(spot=spot, url=url, source=source, stored=version)
 
     def _is_pending(self, spot: CaptureLocation, version: StoredVersion) -> bool:
-        if version.access != "open" or (self._since and version.day < self._since):
+        if version.access != "open" or version.kept.kind == DELETED:
+            return False
+        if self._since and version.day < self._since:
             return False
         captured = datetime.strptime(spot.timestamp, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
         return captured >= version.seen_at.replace(microsecond=0)

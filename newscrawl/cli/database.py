@@ -6,7 +6,13 @@ from typing import Annotated
 import typer
 
 from newscrawl import config
-from newscrawl.cli.arguments import DatabaseOption, FormatOption, open_for_reading
+from newscrawl.cli.arguments import (
+    DatabaseOption,
+    FormatOption,
+    InputError,
+    open_for_reading,
+    scope_of,
+)
 
 app = typer.Typer(help="Upgrade the database, or see what is in it.", no_args_is_help=True)
 
@@ -75,6 +81,59 @@ def prune(
     write_note(f"Deleted: {counts.replace('_', ' ')}.")
 
 
+@app.command(epilog="Example: newscrawl db delete https://www.ft.com/content/1 --dry-run")
+def delete(
+    urls: Annotated[
+        list[str] | None, typer.Argument(help="Addresses of articles.", metavar="URL")
+    ] = None,
+    source: Annotated[
+        str | None, typer.Option(help="Delete all articles of this source.", metavar="SLUG")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="List the articles, and delete nothing.")
+    ] = False,
+    database: DatabaseOption = None,
+) -> None:
+    """Delete articles, for example at their publisher's request; this can't be undone.
+
+    Headline, text, authors, earlier versions, mentions, corrections and the entry in the search
+    index are deleted, and all counts follow. The address stays, so that no crawl, ingestion or
+    reextraction stores the article again. Archives, backups and exports are files of your own:
+    delete it there, too.
+
+    Exit code 1 where there is no article under one of the addresses.
+    """
+    from newscrawl.cli.output import printable, total_bar, write_note
+    from newscrawl.storage.deletion import articles_under, delete_articles
+
+    if bool(urls) == bool(source):
+        raise InputError("give addresses of articles, or all of a source by --source: one of them")
+    with open_for_reading(database) as store:
+        scope_of(store, source=source)
+        found, missing = articles_under(store, [_canonical(url) for url in urls or ()], source)
+        if dry_run:
+            for article in found:
+                typer.echo(f"{printable(article.url)}  {printable(article.title or '')}")
+        else:
+            with total_bar("articles") as report:
+                delete_articles(store, [one.number for one in found], report)
+    for url in missing:
+        write_note(f"No article is stored under {printable(url)}")
+    write_note(f"Articles {'to delete' if dry_run else 'deleted'}: {len(found):,}.")
+    if missing or not found:
+        raise typer.Exit(1)
+
+
+def _canonical(url: str) -> str:
+    """Return the URL as articles are stored under it, or as it was given."""
+    from newscrawl.sources import UrlError, canonical_url
+
+    try:
+        return canonical_url(url)
+    except UrlError:
+        return url
+
+
 def retention_time(text: str) -> timedelta:
     """Return how long such rows are kept; raise SettingError for a time that is too short."""
     from newscrawl.storage.retention import MIN_KEEP
@@ -95,7 +154,7 @@ def info(output_format: FormatOption = "table", database: DatabaseOption = None)
     from newscrawl.storage import queries
 
     with open_for_reading(database) as store:
-        name, facts = store.name, queries.facts(store)
+        name, facts, size = store.name, queries.facts(store), store.size_on_disk()
     known: dict[str, object] = {
         "database": name,
         "schema": facts.version,
@@ -103,6 +162,7 @@ def info(output_format: FormatOption = "table", database: DatabaseOption = None)
         "first day": facts.first_day,
         "last day": facts.last_day,
         "last run": facts.last_run,
+        "megabytes on disk": round(size / 1e6, 1),
     }
     columns = (
         Column(key="fact", heading="", wide=True),

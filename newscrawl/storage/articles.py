@@ -27,7 +27,7 @@ from sqlalchemy import (
 
 from newscrawl.items import Outcome
 from newscrawl.storage import models, quarantine
-from newscrawl.storage.documents import BODY, Record, clean, day_of, minute_of, rank
+from newscrawl.storage.documents import BODY, DELETED, Record, clean, day_of, minute_of, rank
 from newscrawl.storage.engine import BulkInsert, RowIds, Statement, one_of
 from newscrawl.storage.errors import StorageError
 from newscrawl.storage.mentions import with_corrections, write_occurrences
@@ -333,7 +333,7 @@ def _update_known(
     origin: Origin,
     rollups: RollupUpdate,
 ) -> SaveResult:
-    if stored.source_id != origin.source_id or record.only_address:
+    if stored.source_id != origin.source_id or record.only_address or stored.kind == DELETED:
         return SaveResult("unchanged", 0)
     held = _rank(stored)
     differs = stored.content_hash != record.content_hash

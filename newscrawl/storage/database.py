@@ -191,6 +191,15 @@ class Database:
         """Return "sqlite" or "postgresql"."""
         return self._engine.dialect.name
 
+    def size_on_disk(self) -> int:
+        """Return the bytes that the database takes, with SQLite's files beside it."""
+        file = engines.sqlite_file(self._url)
+        if file is None:
+            with self.reading() as session:
+                return session.scalar(text("SELECT pg_database_size(current_database())")) or 0
+        files = (file, *(file.with_name(file.name + end) for end in ("-wal", "-shm")))
+        return sum(one.stat().st_size for one in files if one.exists())
+
     def check_schema(self, *, create: bool) -> None:
         """Raise StorageError unless the schema is the current one; with `create`, an empty database
         gets its tables."""

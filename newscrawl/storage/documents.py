@@ -20,6 +20,8 @@ MAX_URL_BYTES = 2_600
 MIN_DISTINCTIVE_CHARACTERS = 200
 
 COUNTED_KINDS: tuple[Kind, ...] = ("article", "live", "gallery", "video")
+# The kind of an article that was deleted (storage/deletion.py); no document has it.
+DELETED = "deleted"
 
 _BEGINNING = datetime(1, 1, 1, tzinfo=UTC)
 _LAST_MINUTE = 2**31 - 1

@@ -255,7 +255,7 @@ def _note(session: Session, pruned: PruneResult) -> None:
 AT_ONCE = 500
 REDUCED_AT_ONCE = 50
 # The columns of an article that come from its page.
-_OF_THE_PAGE = (
+OF_THE_PAGE = (
     models.Mention,
     models.Correction,
     models.Boilerplate,
@@ -393,7 +393,7 @@ def reduce_articles(database: Database, documents: Mapping[int, Document]) -> No
 
 
 def _reduce(connection: Connection, number: int, record: Record) -> None:
-    for table in _OF_THE_PAGE:
+    for table in OF_THE_PAGE:
         connection.execute(delete(table).where(table.article_id == number))
     kept = {"url", "published_at"}
     columns = {name: value for name, value in record.columns.items() if name not in kept}

@@ -19,6 +19,7 @@ from newscrawl.reading import PageReader
 from newscrawl.storage import Database, open_database, queries
 from newscrawl.storage.batch import IngestionWriter, records_of
 from newscrawl.storage.corrections import add_corrections, wrong_mentions
+from newscrawl.storage.deletion import articles_under, delete_articles
 from newscrawl.storage.frontier import Schedule, open_frontier
 from newscrawl.storage.frontier.queue import FrontierEntry
 from newscrawl.storage.saved_state import keep_memory
@@ -156,6 +157,19 @@ def test_dry_run_reports_the_same_changes_and_writes_nothing(
     told = run(database, tmp_path / "archive", companies, dry_run=True)
     assert queries.facts(database) == before
     assert told == run(database, tmp_path / "archive", companies)
+
+
+def test_deleted_article_is_not_reextracted(
+    database: Database, tmp_path: Path, companies: Path
+) -> None:
+    pages = [page(url) for url in PATHS[:2]]
+    written(tmp_path / "archive", *pages)
+    store(database, pages, companies)
+    found, _ = articles_under(database, PATHS[:1])
+    delete_articles(database, [one.number for one in found])
+    changes = run(database, tmp_path / "archive", companies)
+    assert set(changes) == {PATHS[1]}
+    assert companies_of(database) == {"Siemens": 1}
 
 
 def test_older_capture_does_not_replace_a_newer_article(

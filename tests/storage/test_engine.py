@@ -13,6 +13,7 @@ import pytest
 from sqlalchemy import select
 
 from newscrawl.storage import (
+    Database,
     StorageError,
     database,
     engine,
@@ -21,7 +22,7 @@ from newscrawl.storage import (
     upgrade_database,
 )
 from newscrawl.storage.models import ArticleUrl
-from tests.worlds import document, known_urls, register, save_document
+from tests.worlds import LONG, document, known_urls, register, save_document, save_documents
 
 
 def message(url: str, *, create: bool = True) -> str:
@@ -288,3 +289,11 @@ def test_reader_waits_for_a_restarted_server(
         monkeypatch.setattr(database.time, "sleep", wait)
         assert queries.source_slugs(opened) == ["ft"]
     assert len(waited) == 1
+
+
+def test_size_on_disk_grows_with_the_articles(database: Database) -> None:
+    before = database.size_on_disk()
+    run = register(database)
+    texts = [document(f"{n}", text=f"{n} {LONG * 20}") for n in range(50)]
+    save_documents(database, texts, run)
+    assert database.size_on_disk() > before + 50 * len(LONG)

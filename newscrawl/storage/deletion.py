@@ -1,0 +1,99 @@
+"""Deleting articles for good: at a publisher's request, or those of a source that was given up."""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from sqlalchemy import Connection, delete, select, update
+
+from newscrawl.storage.articles import lock_source
+from newscrawl.storage.database import Database
+from newscrawl.storage.documents import DELETED
+from newscrawl.storage.models import Article, ArticleUrl, FrontierUrl, QueryMatch, Source
+from newscrawl.storage.retention import OF_THE_PAGE
+from newscrawl.storage.rollups import RollupUpdate
+
+# Ours: articles in one transaction; crawls wait a second at most.
+_AT_ONCE: Final = 100
+# No column of a deleted article says anything of what it said; its URLs, its day and the hash of
+# its text stay, so that it is known again under any address.
+_EMPTY: Final = {
+    "title": None,
+    "text": "",
+    "authors": [],
+    "modified_at": None,
+    "section": None,
+    "site_name": None,
+    "image": None,
+    "paywalled": None,
+    "access": "open",
+    "kind": DELETED,
+    "content_hash": "",
+    "revision": 1,
+    "revised_at": None,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StoredAddress:
+    """An article that is to be deleted."""
+
+    number: int
+    url: str
+    title: str | None
+
+
+def articles_under(
+    database: Database, urls: Collection[str], source: str | None = None
+) -> tuple[list[StoredAddress], list[str]]:
+    """Return the articles under these URLs, or all of a source, which are not deleted yet; and the
+    URLs under which there is none."""
+    query = (
+        select(ArticleUrl.url, Article.id, Article.url, Article.title)
+        .join(Article, Article.id == ArticleUrl.article_id)
+        .where(Article.kind != DELETED)
+        .order_by(Article.id)
+    )
+    if source is None:
+        query = query.where(ArticleUrl.url.in_(urls))
+    else:
+        query = query.join(Source, Source.id == Article.source_id).where(Source.slug == source)
+    with database.reading() as session:
+        rows = session.execute(query).all()
+    found = {number: StoredAddress(number, own, title) for _, number, own, title in rows}
+    known = {address for address, *_ in rows}
+    return list(found.values()), [url for url in urls if url not in known]
+
+
+def delete_articles(
+    database: Database,
+    numbers: Iterable[int],
+    report: Callable[[int, int], None] = lambda _done, _of: None,
+) -> None:
+    """Delete the texts of articles with all that was derived from them; counts follow.
+
+    The addresses stay, so that no crawl, ingestion or reextraction stores the articles again.
+    """
+    chosen = sorted(set(numbers))
+    for start in range(0, len(chosen), _AT_ONCE):
+        some = chosen[start : start + _AT_ONCE]
+        database.transact(partial(_delete, some))
+        report(start + len(some), len(chosen))
+
+
+def _delete(numbers: Sequence[int], connection: Connection) -> None:
+    for number in numbers:
+        lock_source(connection, number)
+    rollups = RollupUpdate(connection)
+    with rollups.updating(numbers):
+        for table in (*OF_THE_PAGE, QueryMatch):
+            connection.execute(delete(table).where(table.article_id.in_(numbers)))
+        connection.execute(update(Article).where(Article.id.in_(numbers)).values(_EMPTY))
+    rollups.write()
+    addresses = select(ArticleUrl.url).where(ArticleUrl.article_id.in_(numbers))
+    connection.execute(
+        update(FrontierUrl)
+        .where(FrontierUrl.url.in_(addresses))
+        .values(state="done", reason=DELETED, due_at=None, hints={}, etag=None, last_modified=None)
+    )
