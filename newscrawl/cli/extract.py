@@ -118,9 +118,12 @@ def read_page(name: str, *, allow_private: bool = False) -> NamedPage:
     raise FetchError or InputError."""
     if not name.lower().startswith(("http://", "https://")):
         return NamedPage(html=_text_of(_read_input(name), name))
-    from newscrawl.sources.fetcher import fetch
+    from newscrawl.sources.fetcher import DisallowedError, fetch
 
-    fetched = fetch(name, fetch_policy(allow_private=allow_private))
+    try:
+        fetched = fetch(name, fetch_policy(allow_private=allow_private))
+    except DisallowedError as error:
+        raise InputError(f"{error}: save the page with your browser and give the file") from error
     return NamedPage(html=fetched.body, url=fetched.url, encoding=fetched.encoding)
 
 

@@ -318,9 +318,7 @@ class Fetcher:
         if rules is None:
             return policy.pause
         if not rules.can_fetch(url, policy.robots_name):
-            raise DisallowedError(
-                f"robots.txt forbids {url}: save the page with your browser and give the file"
-            )
+            raise DisallowedError(f"robots.txt forbids {url}")
         delay = float(rules.crawl_delay(policy.robots_name) or 0.0)
         if delay > policy.longest_pause:
             raise DisallowedError(

@@ -177,6 +177,8 @@ _LABELS = {"slug", "groups", "tier"}
 
 
 def _read_rows(rows: "csv.DictReader[str]", file: str) -> tuple[Source, ...]:
+    if ";" in (rows.fieldnames or [""])[0]:
+        raise SourceError(f"{file}: separated by semicolons; save it as CSV with commas")
     if missing := [column for column in COLUMNS if column not in (rows.fieldnames or ())]:
         raise SourceError(
             f"{file}, row 1: lacks the column(s) {', '.join(missing)}; "

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import Connection, delete, select, update
 
@@ -18,7 +18,7 @@ from newscrawl.storage.rollups import RollupUpdate
 _AT_ONCE: Final = 100
 # No column of a deleted article says anything of what it said; its URLs, its day and the hash of
 # its text stay, so that it is known again under any address.
-_EMPTY: Final = {
+_EMPTY: Final[dict[str, Any]] = {
     "title": None,
     "text": "",
     "authors": [],

@@ -126,6 +126,13 @@ def test_invalid_field_is_named_with_its_row_and_remedy(
     assert "secret" not in message
 
 
+def test_file_separated_by_semicolons_is_named_so(tmp_path: Path) -> None:
+    file = tmp_path / "own.csv"
+    file.write_text(";".join(COLUMNS) + "\nharbour;Harbour;gb\n", "utf-8")
+    with pytest.raises(SourceError, match="semicolons; save it as CSV with commas"):
+        load_sources(file)
+
+
 def test_duplicate_slug_is_refused(tmp_path: Path) -> None:
     file = write(tmp_path / "own.csv", GOOD, GOOD)
     with pytest.raises(SourceError, match=r"row 3, column slug: 'harbour' is taken"):
