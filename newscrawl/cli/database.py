@@ -81,6 +81,26 @@ def prune(
     write_note(f"Deleted: {counts.replace('_', ' ')}.")
 
 
+@app.command(epilog="Example: newscrawl db copy postgresql://me@host/news")
+def copy(
+    target: Annotated[
+        str, typer.Argument(help="URL of a new, empty database.", metavar="TARGET-URL")
+    ],
+    database: DatabaseOption = None,
+) -> None:
+    """Copy the database into an empty one, also of the other kind: from SQLite to PostgreSQL.
+
+    Stop monitors and crawls first: what they store meanwhile may be missing. All is one
+    transaction; after an interruption, give the same command again.
+    """
+    from newscrawl.cli.output import total_bar, write_note
+    from newscrawl.storage.transfer import copy_database
+
+    with open_for_reading(database) as store, total_bar("articles indexed") as report:
+        number = copy_database(store, target, report)
+    write_note(f"Copied {number:,} articles. Now set NEWSCRAWL_DATABASE_URL to the new database.")
+
+
 @app.command(epilog="Example: newscrawl db delete https://www.ft.com/content/1 --dry-run")
 def delete(
     urls: Annotated[

@@ -408,7 +408,7 @@ def _candidate(words: IndexEntry, before: int | None = None) -> StoryCandidate:
 # Ours: articles whose texts are in memory at a time.
 _AT_ONCE = 500
 
-_BY_DAY: tuple[type[Any], ...] = (
+BY_DAY: tuple[type[Any], ...] = (
     models.DailyTotal,
     models.DailySource,
     models.DailyCompany,
@@ -437,7 +437,7 @@ def rebuild(
     """
     if connection.dialect.name == "postgresql":
         connection.execute(text("LOCK TABLE articles IN SHARE ROW EXCLUSIVE MODE"))
-    for table in (*_BY_DAY, *(_OF_STORIES if stories else ())):
+    for table in (*BY_DAY, *(_OF_STORIES if stories else ())):
         connection.execute(delete(table))
     search_index.clear(connection)
     numbers = connection.scalars(select(models.Article.id).order_by(models.Article.id)).all()
