@@ -7,6 +7,8 @@ from sqlalchemy import select
 from newscrawl.storage import Database, queries
 from newscrawl.storage.models import (
     Appearance,
+    CompanyPair,
+    CompanySource,
     CountedArticle,
     DailyCompany,
     DailyCompanySource,
@@ -14,7 +16,10 @@ from newscrawl.storage.models import (
     DailyTotal,
 )
 
-COUNTED = (Appearance, CountedArticle, DailyCompany, DailyCompanySource, DailySource, DailyTotal)
+COUNTED = (
+    *(Appearance, CompanyPair, CompanySource, CountedArticle),
+    *(DailyCompany, DailyCompanySource, DailySource, DailyTotal),
+)
 
 
 def counted(database: Database) -> dict[str, list[tuple[Any, ...]]]:

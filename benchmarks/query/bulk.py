@@ -56,6 +56,17 @@ def _rollup_statements() -> Iterator[str]:
             f"SELECT {source}, {sums} FROM {of} GROUP BY {groups}"
         )
     yield (
+        "INSERT INTO company_sources (company_id, source_id, first_day, last_day) "
+        "SELECT company_id, source_id, min(day), max(day) FROM daily_company_sources GROUP BY 1, 2"
+    )
+    yield (
+        # No article has more than MAX_PAIRED companies.
+        "INSERT INTO company_pairs (company_id, other_id, minute, article_id, limited) "
+        "SELECT one.company_id, other.company_id, one.minute, one.article_id, one.limited "
+        "FROM appearances AS one JOIN appearances AS other "
+        "ON other.article_id = one.article_id AND other.company_id > one.company_id"
+    )
+    yield (
         "INSERT INTO article_search (rowid, title, body) "  # noqa: S608
         f"SELECT {_SEARCH_KEY}, lower(title), lower(text) FROM articles "
         "JOIN counted_articles ON article_id = id ORDER BY 1"

@@ -31,10 +31,22 @@ _CHANGED: Final = {
     "fingerprint": "overlay(fingerprint PLACING c::text FROM 1)",
 }
 _REPEATED: Final = (
-    *("articles", "article_urls", "mentions", "counted_articles", "appearances", "stories"),
+    *(
+        "articles",
+        "article_urls",
+        "mentions",
+        "counted_articles",
+        "appearances",
+        "stories",
+        "company_pairs",
+    ),
     *("sketches", "sketch_values", "article_search"),
 )
-_SUMMED: Final = ("daily_totals", "daily_sources", "daily_companies", "daily_company_sources")
+_SUMMED: Final = (
+    *("daily_totals", "daily_sources", "daily_companies", "daily_company_sources"),
+    "company_sources",
+)
+_EARLIEST: Final = {"first_day": "min", "last_day": "max"}
 _CONSTRAINTS = (
     "SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid) FROM pg_constraint "
     "WHERE connamespace = 'public'::regnamespace AND contype = ANY(%s) ORDER BY conname"
@@ -110,11 +122,12 @@ def _repeat(target: psycopg.Connection[Any], times: int) -> None:
             keys = [name for name in names if name in {"day", "source_id", "language"}]
             keys += [name for name in names if name == "company_id"]
             values = [
-                value if name in keys else f"sum({name})"
+                value if name in keys else f"{_EARLIEST.get(name, 'sum')}({name})"
                 for name, value in zip(names, values, strict=True)
             ]
-            # In the order of days, as articles are stored.
-            grouping = f"GROUP BY {', '.join(_CHANGED.get(key, key) for key in keys)} ORDER BY day"
+            grouping = f"GROUP BY {', '.join(_CHANGED.get(key, key) for key in keys)}"
+            if "day" in keys:
+                grouping += " ORDER BY day"  # as articles are stored
         target.execute(
             f"INSERT INTO public.{table} ({', '.join(names)}) "  # noqa: S608 - our own names
             f"SELECT {', '.join(values)} FROM drawn.{table} CROSS JOIN {copies} {grouping}"

@@ -1,4 +1,4 @@
-"""Updates of the tables of models.rollups and of the search index, in the transactions of the
+"""Updates of the tables of models.articles and of the search index, in the transactions of the
 articles.
 
 A transaction that adds or changes articles makes one `RollupUpdate`, passes it each of them, and
@@ -7,19 +7,25 @@ rebuilds them. The daily sums are changed once, at the end of a transaction: by 
 day, company and source, not by one for each article.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date
+from itertools import combinations
 from typing import Any
 
 from sqlalchemy import (
+    ColumnElement,
     Connection,
     Delete,
+    Insert,
     bindparam,
     case,
     delete,
     func,
+    insert,
+    or_,
     select,
     text,
 )
@@ -27,7 +33,15 @@ from sqlalchemy import (
 from newscrawl.storage import models, search_index
 from newscrawl.storage.documents import COUNTED_KINDS, minute_of
 from newscrawl.storage.engine import BulkInsert, one_of
-from newscrawl.storage.models import Appearance, Article, Boilerplate, CountedArticle, Mention
+from newscrawl.storage.models import (
+    Appearance,
+    Article,
+    Boilerplate,
+    CompanyPair,
+    CompanySource,
+    CountedArticle,
+    Mention,
+)
 from newscrawl.storage.near_duplicates import StoryCandidate, assign_stories, remove_sketch
 from newscrawl.storage.query_matches import (
     MatchedArticle,
@@ -79,12 +93,53 @@ def _delete_statement(table: type[Any]) -> Delete:
 
 _ADD = {table: _add_statement(table) for table in _KEYS}
 _DROP = {table: _delete_statement(table) for table in _KEYS}
+
+
+def _widen(row: Any) -> Any:
+    """Return an INSERT of a company's days in a source that widens the days of an existing row."""
+    earlier = row.excluded.first_day < CompanySource.first_day
+    later = row.excluded.last_day > CompanySource.last_day
+    first = case((earlier, row.excluded.first_day), else_=CompanySource.first_day)
+    last = case((later, row.excluded.last_day), else_=CompanySource.last_day)
+    return row.on_conflict_do_update(
+        index_elements=["company_id", "source_id"],
+        set_={"first_day": first, "last_day": last},
+        where=or_(earlier, later),
+    )
+
+
+_DAYS_IN_SOURCE = ("company_id", "source_id", "first_day", "last_day")
+_ADD_SOURCES = BulkInsert(models.Base.metadata.tables["company_sources"], _DAYS_IN_SOURCE, _widen)
+_DROP_SOURCE = delete(CompanySource).where(
+    CompanySource.company_id == bindparam("company"), CompanySource.source_id == bindparam("source")
+)
+
+
+def days_in_sources(*conditions: ColumnElement[bool]) -> Insert:
+    """Return an INSERT of the first and last day of companies in sources, by the daily sums."""
+    table = models.DailyCompanySource
+    key = table.company_id, table.source_id
+    days = select(*key, func.min(table.day), func.max(table.day))
+    found = days.where(table.articles > 0, *conditions).group_by(*key)
+    return insert(CompanySource).from_select(_DAYS_IN_SOURCE, found)
+
+
+_ADD_SOURCE_AGAIN = days_in_sources(
+    models.DailyCompanySource.company_id == bindparam("company"),
+    models.DailyCompanySource.source_id == bindparam("source"),
+)
 _ENTRY = ("minute", "article_id", "source_id", "language", "section", "limited")
 _NAMED = ("in_title", "in_body", "story_id")
 _ADD_COUNTED = BulkInsert(models.Base.metadata.tables["counted_articles"], (*_ENTRY, *_NAMED))
 _ADD_APPEARANCES = BulkInsert(
     models.Base.metadata.tables["appearances"], ("company_id", *_ENTRY, *_NAMED)
 )
+_ADD_PAIRS = BulkInsert(
+    models.Base.metadata.tables["company_pairs"],
+    ("company_id", "other_id", "minute", "article_id", "limited"),
+)
+# Ours: an article of more companies, such as a list of share prices, has too many pairs of them.
+MAX_PAIRED = 30
 _ARTICLES = select(
     Article.id,
     Article.source_id,
@@ -148,6 +203,7 @@ class DailySums:
     def write(self, connection: Connection) -> None:
         """Write the changes in the order of their keys, so that no two writers wait for each
         other."""
+        in_sources = self._days_in_sources()
         for table, changes in self._changes.items():
             keys, sums = _KEYS[table], _sums_of(table)
             rows = [
@@ -163,6 +219,17 @@ class DailySums:
             if lessened:
                 asked = [{f"of_{name}": row[name] for name in keys} for row in lessened]
                 connection.execute(_DROP[table], asked)
+        _write_days(connection, in_sources)
+
+    def _days_in_sources(self) -> dict[tuple[int, int], list[tuple[date, int]]]:
+        """Return the days on which articles of a company in a source are added or removed, each
+        with the number of articles."""
+        place = _SUMS.index("articles")
+        found: dict[tuple[int, int], list[tuple[date, int]]] = defaultdict(list)
+        for (company, source, day, _), change in self._changes[models.DailyCompanySource].items():
+            if change[place]:
+                found[company, source].append((day, change[place]))
+        return found
 
     def _change(self, contribution: Contribution, times: int) -> None:
         counted = {**contribution.companies, **contribution.queries}
@@ -187,6 +254,25 @@ class DailySums:
         so_far = self._changes[table].setdefault(key, [0] * len(_SUMS))
         for place, number in enumerate(change):
             so_far[place] += times * number
+
+
+def _write_days(
+    connection: Connection, changes: Mapping[tuple[int, int], Sequence[tuple[date, int]]]
+) -> None:
+    """Write the first and last days of companies in sources, after the daily sums."""
+    widened, read_again = [], []
+    for (company, source), found in sorted(changes.items()):
+        days = [day for day, number in found if number > 0]
+        if len(days) < len(found):
+            read_again.append({"company": company, "source": source})
+        else:
+            widened.append((company, source, min(days), max(days)))
+    _ADD_SOURCES.write(
+        connection, [dict(zip(_DAYS_IN_SOURCE, row, strict=True)) for row in widened]
+    )
+    if read_again:
+        connection.execute(_DROP_SOURCE, read_again)
+        connection.execute(_ADD_SOURCE_AGAIN, read_again)
 
 
 def is_counted(access: str, kind: str) -> bool:
@@ -226,7 +312,7 @@ def insert_rows(connection: Connection, entries: Sequence[tuple[Contribution, in
     """Insert the rows of articles that have none, each with the id of its story."""
     if not entries:
         return
-    counted, appearances = [], []
+    counted, appearances, pairs = [], [], []
     for contribution, story_id in entries:
         shared = {
             "article_id": contribution.article_id,
@@ -243,13 +329,25 @@ def insert_rows(connection: Connection, entries: Sequence[tuple[Contribution, in
             {**shared, "company_id": company, "in_title": named[0], "in_body": named[1]}
             for company, named in (*contribution.companies.items(), *contribution.queries.items())
         ]
+        pairs += [
+            {**shared, "company_id": company, "other_id": other}
+            for company, other in pairs_of(contribution.companies)
+        ]
     _ADD_COUNTED.write(connection, counted)
     _ADD_APPEARANCES.write(connection, appearances)
+    _ADD_PAIRS.write(connection, pairs)
+
+
+def pairs_of(companies: Collection[int]) -> Iterator[tuple[int, int]]:
+    """Return the pairs of an article's companies, as `company_pairs` has them."""
+    if len(companies) > MAX_PAIRED:
+        return ((company, 0) for company in companies)
+    return combinations(sorted(companies), 2)
 
 
 def delete_rows(connection: Connection, numbers: Sequence[int]) -> None:
     """Delete the rows of these articles."""
-    for table in (CountedArticle, Appearance):
+    for table in (CountedArticle, Appearance, CompanyPair):
         connection.execute(delete(table).where(table.article_id.in_(numbers)))
 
 
@@ -413,6 +511,7 @@ BY_DAY: tuple[type[Any], ...] = (
     models.DailySource,
     models.DailyCompany,
     models.DailyCompanySource,
+    models.CompanySource,
 )
 _OF_STORIES: tuple[type[Any], ...] = (
     models.CountedArticle,

@@ -37,6 +37,7 @@ from newscrawl.storage.models import (
     Appearance,
     Article,
     Company,
+    CompanySource,
     CountedArticle,
     DailyCompany,
     DailyCompanySource,
@@ -47,6 +48,7 @@ from newscrawl.storage.models import (
 )
 from newscrawl.storage.query_matches import UNKNOWN, count_hits, write_matches
 from newscrawl.storage.recipients import rename_in_recipients
+from newscrawl.storage.rollups import days_in_sources
 from newscrawl.storage.search_index import POSTGRES_SEARCH, SQLITE_SEARCH, article_of
 from newscrawl.storage.search_language import (
     Facts,
@@ -67,7 +69,7 @@ _AT_ONCE = 200
 _KEYS = 20_000
 
 Progress = Callable[[int, int], None]
-_ROLLUPS = (Appearance, DailyCompany, DailyCompanySource)
+_ROLLUPS = (Appearance, DailyCompany, DailyCompanySource, CompanySource)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -333,6 +335,7 @@ def _write_rollups(session: Session, saved: SavedQuery) -> None:
             .group_by(*keys)
         )
         session.execute(_insert_from(rollup, counts))
+    session.execute(days_in_sources(DailyCompanySource.company_id == saved.company_id))
 
 
 def _insert_from(table: type[Any], rows: Any) -> Any:

@@ -16,6 +16,8 @@ from newscrawl.storage.models import (
     Appearance,
     Article,
     Base,
+    CompanyPair,
+    CompanySource,
     CountedArticle,
     DailyCompany,
     DailyCompanySource,
@@ -25,7 +27,7 @@ from newscrawl.storage.models import (
 )
 
 COUNTED: tuple[type[Base], ...] = (
-    *(Appearance, CountedArticle),
+    *(Appearance, CompanyPair, CompanySource, CountedArticle),
     *(DailyCompany, DailyCompanySource, DailySource, DailyTotal),
 )
 

@@ -416,6 +416,36 @@ class DailyCompanySource(_Sums, Base):
     language: Mapped[str] = mapped_column(primary_key=True)
 
 
+class CompanySource(Base):
+    """The first and the last day on which a source mentions a company."""
+
+    __tablename__ = "company_sources"
+    __table_args__ = (_BY_KEY,)
+
+    company_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    source_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    first_day: Mapped[date]
+    last_day: Mapped[date]
+
+
+class CompanyPair(Base):
+    """Two companies, the one with the lower number first, in an article that is counted; without
+    saved queries.
+
+    An article of more than MAX_PAIRED companies (storage/rollups.py) has a row for each of them
+    instead, whose `other_id` is 0. All columns are in the key, so that its index answers alone.
+    """
+
+    __tablename__ = "company_pairs"
+    __table_args__ = (_BY_KEY,)
+
+    company_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    other_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    minute: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    article_id: Mapped[int] = _article_key(index=True)
+    limited: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+
+
 class Story(Base):
     """A text that many articles may contain, with small edits."""
 
