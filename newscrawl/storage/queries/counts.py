@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
-from typing import cast
+from typing import Any, cast
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, aliased
@@ -14,6 +14,16 @@ from newscrawl.storage.database import Database
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.models import Company, SavedQuery, Source
 from newscrawl.storage.ownership import Tenure
+from newscrawl.storage.queries.company_counts import (
+    hits_by_company,
+    hits_by_name,
+    listed_hits,
+    sources_by_company,
+    sources_by_union,
+    stories_by_company,
+    union_hits_over_time,
+    unions_of,
+)
 from newscrawl.storage.queries.completeness import (
     Completeness,
     completeness_by,
@@ -32,16 +42,9 @@ from newscrawl.storage.queries.rollup_tables import (
     counts_on,
     families,
     grouped,
-    hits_by_company,
-    hits_by_name,
     hits_of,
-    listed_hits,
     minutes_within,
     rollup_table,
-    sources_by_company,
-    sources_by_union,
-    stories_by_company,
-    unions_of,
 )
 from newscrawl.storage.queries.significance import Day, compare
 from newscrawl.storage.scope import (
@@ -241,7 +244,7 @@ def _ranked(
         key=lambda number: (-hits[number].articles, -hits[number].mentions, names[number]),
     )[:limit]
     unions = {number: days for number, days in unions.items() if number in order}
-    sources = sources_by_company(session, order, scope)
+    sources = sources_by_company(session, [one for one in order if one not in unions], scope)
     sources |= sources_by_union(session, unions, scope)
     counted = stories_by_company(session, order, unions, scope) if stories else {}
     groups = _counts_of_groups(session, scope, stories=stories)
@@ -261,14 +264,17 @@ def _ranked(
 
 def _counts_of_groups(session: Session, scope: Scope, *, stories: bool) -> list[CompanyCount]:
     """Return the groups of companies with an article in the scope."""
-    hits = hits_by_name(session, [*scope.structure.groups], scope, stories=stories)
+    names = [*scope.structure.groups]
+    hits = hits_by_name(session, names, scope, stories=stories)
+    days = {place: company_days(session, name, scope) for place, name in enumerate(names)}
+    sources = sources_by_union(session, days, scope)
     return [
         CompanyCount(
             company=name,
             hits=one,
-            sources=len(_grouped_hits(session, "source", name, scope, stories=False)),
+            sources=sources[place],
         )
-        for name, one in hits.items()
+        for place, (name, one) in enumerate(hits.items())
         if one is not None and one.articles
     ]
 
@@ -489,9 +495,12 @@ def _daily_hits(
     session: Session, names: tuple[str, ...], scope: Scope
 ) -> dict[str, dict[str, Hits]]:
     counted = families(session, scope)
-    return {
-        name: _hits_over_time(session, "day", name, scope, counted.get(name, ())) for name in names
+    days = {
+        place: counted.get(name) or company_days(session, name, scope)
+        for place, name in enumerate(names)
     }
+    rollup, hits = union_hits_over_time(session, days, scope, "day")
+    return {name: _by_period(rollup, hits[place], "day", scope) for place, name in enumerate(names)}
 
 
 def _days(hits: Mapping[str, Hits], known: Mapping[str, Completeness]) -> list[Day]:
@@ -547,17 +556,25 @@ def _stories_in(session: Session, rollup: RollupTable, key: str, by: Period, sco
 
 
 def _hits_over_time(
-    session: Session,
-    by: Period,
-    company: str | None,
-    scope: Scope,
-    days: Sequence[CompanyDays] = (),
+    session: Session, by: Period, company: str | None, scope: Scope
 ) -> dict[str, Hits]:
-    rollup = rollup_table(session, scope, by=by, company=company, days=days)
+    if company is not None and scope.tenures(company) != [Tenure(company)]:
+        days = company_days(session, company, scope)
+        rollup, unions = union_hits_over_time(session, {0: days}, scope, by)
+        return _by_period(rollup, unions[0], by, scope)
+    rollup = rollup_table(session, scope, by=by, company=company)
     moment = rollup.moment
+    rows = session.execute(rollup.select(moment, *rollup.hits()).group_by(moment))
+    return _by_period(rollup, {when: hits_of(sums) for when, *sums in rows}, by, scope)
+
+
+def _by_period(
+    rollup: RollupTable, moments: Mapping[Any, Hits], by: Period, scope: Scope
+) -> dict[str, Hits]:
+    """Return the hits of periods from those of a table's moments."""
     hits: dict[str, Hits] = defaultdict(Hits)
-    for when, *sums in session.execute(rollup.select(moment, *rollup.hits()).group_by(moment)):
-        hits[period_key(rollup, when, by, scope)] += hits_of(sums)
+    for when, one in moments.items():
+        hits[period_key(rollup, when, by, scope)] += one
     return hits
 
 
@@ -607,7 +624,7 @@ def _counted_beside(
     """Return the companies in the same articles, with the numbers of articles and stories."""
     unions, owners = unions_of(session, scope)
     other = aliased(models.Appearance)
-    members = UnionMembers(other, unions)
+    members = UnionMembers(session, other, unions)
     table = rollup.table
     pairs = (
         members.join(

@@ -1,13 +1,13 @@
-"""The table that a count is read from: the smallest one that knows all that a question asks for;
-and the counts that several questions read from it.
+"""The table that a count is read from: the smallest one that knows all that a question asks for.
 
 Days by company, over all sources, answer most questions in a few hundred rows. A scope with a
 source, country or language needs the days by source; a section, a time zone, an hour or a count
 of stories needs the articles themselves, one narrow row for each (storage/models/rollups.py).
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Any, Literal, TypeVarTuple
 
@@ -18,22 +18,21 @@ from sqlalchemy import (
     Integer,
     Select,
     and_,
+    bindparam,
     case,
     cast,
-    column,
     func,
     literal,
     not_,
     or_,
     select,
-    values,
+    type_coerce,
 )
+from sqlalchemy.dialects import postgresql
 from sqlalchemy.orm import Session, aliased
-from sqlalchemy.types import TypeEngine
 
 from newscrawl.storage import models
 from newscrawl.storage.models import Company, Source
-from newscrawl.storage.ownership import Tenure
 from newscrawl.storage.queries.questions import about
 from newscrawl.storage.scope import (
     QUARTER,
@@ -48,8 +47,11 @@ from newscrawl.storage.scope import (
     zone_of,
 )
 
+# The largest number that PostgreSQL's columns of minutes hold.
+_LAST_MINUTE = 2**31 - 1
 Grain = Literal["day", "source", "article"]
 Columns = TypeVarTuple("Columns")
+ColumnTypes = Mapping[str, type[Date | Integer]]
 
 _PERIODS = frozenset({"hour", "day", "week", "month", "quarter", "year"})
 _OF_ALL: dict[Grain, type[Any]] = {
@@ -107,6 +109,18 @@ class CompanyDays:
     number: int
     first: date | None = None
     last: date | None = None
+
+    @property
+    def days(self) -> tuple[date, date]:
+        """Return its first day, and the first one after the last."""
+        after = self.last + timedelta(days=1) if self.last else date.max
+        return self.first or date.min, after
+
+    @property
+    def minutes(self) -> tuple[int, int]:
+        """Return the first minute of its days, and the first one after them."""
+        first, after = self.days
+        return first_minute(first), min(first_minute(after), _LAST_MINUTE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +206,7 @@ def union_table(
     table = models.Appearance
     summed = {"company_id", "in_title", "in_body"}
     same = [column for column in table.__table__.c if column.name not in summed]
-    members = UnionMembers(table, unions)
+    members = UnionMembers(session, table, unions)
     rows = select(members.union.label("company_id"), table.in_title, table.in_body, *same)
     conditions = _conditions(session, table, "article", scope)
     found = members.join(rows, only_members=True).where(*conditions).subquery().c
@@ -266,14 +280,16 @@ class UnionMembers:
     comparisons as there are companies.
     """
 
-    def __init__(self, table: Any, unions: Mapping[int, Sequence[CompanyDays]]) -> None:
+    def __init__(
+        self, session: Session, table: Any, unions: Mapping[int, Sequence[CompanyDays]]
+    ) -> None:
         self.union: ColumnElement[int] = table.company_id
         """The number of the union for which the company of a row counts, else its own."""
         numbers = {one.number for days in unions.values() for one in days}
         self._may_be_member = table.company_id.in_(numbers)
         self._members: CTE | None = None
         if unions:
-            self._members = _member_rows(table, unions)
+            self._members = _member_rows(session, table, unions)
             self.union = func.coalesce(self._members.c.union_id, table.company_id)
             self._is_member = _is_member(table, self._members)
 
@@ -288,29 +304,49 @@ class UnionMembers:
         return query.join(self._members, self._is_member, isouter=not only_members)
 
 
-def _member_rows(table: Any, unions: Mapping[int, Sequence[CompanyDays]]) -> CTE:
+def _member_rows(session: Session, table: Any, unions: Mapping[int, Sequence[CompanyDays]]) -> CTE:
     """Return a row for each company of a union and each of its periods: by minutes as the table has
     them, or by days."""
     by_minute = hasattr(table, "minute")
-    rows = []
-    for union, days in unions.items():
-        for one in days:
-            first = one.first or date.min
-            after = one.last + timedelta(days=1) if one.last else date.max
-            moments = (first_minute(first), first_minute(after)) if by_minute else (first, after)
-            rows.append((one.number, union, *moments))
-    moment: type[TypeEngine[Any]] = Integer if by_minute else Date
-    columns = (
-        column("number", Integer),
-        column("union_id", Integer),
-        column("first", moment),
-        column("after", moment),
-    )
-    given = values(*columns).data(rows).cte()
-    # SQLite makes an index for a join only of rows that it keeps and of columns of one type.
-    number = cast(given.c.number, Integer).label("number")
-    chosen = select(number, given.c.union_id, given.c.first, given.c.after)
-    return chosen.cte().prefix_with("MATERIALIZED")
+    moment = Integer if by_minute else Date
+    columns: ColumnTypes = {
+        "number": Integer,
+        "union_id": Integer,
+        "first": moment,
+        "after": moment,
+    }
+    rows = [
+        (one.number, union, *(one.minutes if by_minute else one.days))
+        for union, days in unions.items()
+        for one in days
+    ]
+    return given_rows(session, columns, rows)
+
+
+def given_rows(
+    session: Session,
+    columns: ColumnTypes,
+    rows: Sequence[Sequence[int | date]],
+) -> CTE:
+    """Return rows of numbers and days as a table, each of which would be a parameter of its own in
+    VALUES."""
+    if session.get_bind().dialect.name == "postgresql":
+        arrays = (
+            bindparam(None, list(values), type_=postgresql.ARRAY(kind()))
+            for values, kind in zip(zip(*rows, strict=True), columns.values(), strict=True)
+        )
+        given = func.unnest(*arrays).table_valued(*columns).render_derived().c
+        chosen: list[Any] = [type_coerce(given[name], kind) for name, kind in columns.items()]
+    else:
+        value = func.json_each(json.dumps(rows, default=date.isoformat)).table_valued("value").c
+        parts = (func.json_extract(value.value, f"$[{place}]") for place in range(len(columns)))
+        # SQLite makes an index for a join only of rows that it keeps and of columns of one type.
+        chosen = [
+            cast(part, kind) if kind is Integer else type_coerce(part, kind)
+            for part, kind in zip(parts, columns.values(), strict=True)
+        ]
+    named = (one.label(name) for one, name in zip(chosen, columns, strict=True))
+    return select(*named).cte().prefix_with("MATERIALIZED")
 
 
 def _is_member(table: Any, members: CTE) -> ColumnElement[bool]:
@@ -400,194 +436,7 @@ def _if(condition: Any, value: Any) -> ColumnElement[Any]:
     return case((condition, value))
 
 
-# --- Counts ---
-
-
 def hits_of(numbers: Sequence[int | None]) -> Hits:
     """Return hits from the sums of `RollupTable.hits`."""
     articles, limited, in_title, in_body = (int(number or 0) for number in numbers)
     return Hits(articles=articles, limited=limited, in_title=in_title, in_body=in_body)
-
-
-def unions_of(
-    session: Session, scope: Scope
-) -> tuple[dict[int, list[CompanyDays]], dict[int, str]]:
-    """Return the companies that count together by the number of their union, and the names of
-    owners by the number of a union, or of the one company that counts for the owner.
-
-    Unions have numbers below 0, which no company has.
-    """
-    unions, names = {}, {}
-    for place, (owner, days) in enumerate(families(session, scope).items(), start=1):
-        if days == [CompanyDays(days[0].number)]:
-            names[days[0].number] = owner
-        else:
-            unions[-place], names[-place] = days, owner
-    return unions, names
-
-
-def hits_by_company(
-    session: Session, scope: Scope, unions: Mapping[int, Sequence[CompanyDays]]
-) -> dict[int, Hits]:
-    """Return the hits of each company, and of each union in place of those of its companies."""
-    hits = _hits_in(session, companies_table(session, scope))
-    several: dict[int, Sequence[CompanyDays]] = {}
-    for number, days in unions.items():
-        named = [one for one in days if one.number in hits]
-        if len(named) == 1 and named[0] == CompanyDays(named[0].number):
-            # The numbers of a union are those of the only company of it that was mentioned.
-            hits[number] = hits.pop(named[0].number)
-        elif named:
-            several[number] = days
-    if not several:
-        return hits
-    members = {one.number for days in several.values() for one in days}
-    alone = {number: one for number, one in hits.items() if number not in members}
-    return alone | _hits_of_unions(session, scope, several, members)
-
-
-def _hits_of_unions(
-    session: Session,
-    scope: Scope,
-    unions: Mapping[int, Sequence[CompanyDays]],
-    members: Collection[int],
-) -> dict[int, Hits]:
-    """Return the hits of each union, and of its companies on days on which they don't count for it.
-
-    Occurrences add up, so they are read from the smallest table; articles that name several
-    companies are counted once, from the articles' own rows.
-    """
-    rollup = companies_table(session, scope)
-    table = rollup.table
-    joined = UnionMembers(table, unions)
-    rows = rollup.select(joined.union.label("company_id"), table.in_title, table.in_body)
-    found = joined.join(rows).where(table.company_id.in_(members)).subquery().c
-    query = select(found.company_id, _sum(found.in_title), _sum(found.in_body))
-    occurrences = {
-        number: sums for number, *sums in session.execute(query.group_by(found.company_id))
-    }
-    each = models.Appearance
-    joined = UnionMembers(each, unions)
-    conditions = _conditions(session, each, "article", scope)
-    distinct = (
-        joined.join(select(joined.union.label("company_id"), each.article_id, each.limited))
-        .where(*conditions, each.company_id.in_(members))
-        .distinct()
-        .subquery()
-        .c
-    )
-    articles = select(distinct.company_id, func.count(), _sum(distinct.limited))
-    return {
-        number: hits_of((count, limited, *occurrences[number]))
-        for number, count, limited in session.execute(articles.group_by(distinct.company_id))
-    }
-
-
-def _hits_in(session: Session, rollup: RollupTable) -> dict[int, Hits]:
-    """Return the hits of each company in a table that has any."""
-    key = rollup.table.company_id
-    rows = session.execute(rollup.select(key, *rollup.hits()).group_by(key))
-    hits = {number: hits_of(sums) for number, *sums in rows}
-    return {number: one for number, one in hits.items() if one.articles}
-
-
-def hits_by_name(
-    session: Session, names: Sequence[str], scope: Scope, *, stories: bool = False
-) -> dict[str, Hits | None]:
-    """Return the hits of each of the companies or groups, None where it has none."""
-    rollup = companies_table(session, scope, stories=stories)
-    extra = [rollup.stories()] if stories else []
-    query = (
-        rollup.select(Company.name, *rollup.hits(), *extra)
-        .join(Company, Company.id == rollup.table.company_id)
-        .where(Company.name.in_(names))
-        .group_by(Company.name)
-    )
-    hits: dict[str, Hits | None] = dict.fromkeys(names)
-    for name, *sums in session.execute(query):
-        number = int(sums.pop()) if stories else None
-        hits[name] = replace(hits_of(sums), stories=number)
-    for name in names:
-        if scope.tenures(name) != [Tenure(name)]:
-            hits[name] = _union_hits(session, name, scope, stories=stories)
-    return hits
-
-
-def listed_hits(session: Session, names: Sequence[str], scope: Scope) -> dict[str, Hits | None]:
-    """Return the hits of each of the companies as a list of companies has them, None where it has
-    none: with `subsidiaries` a company counts for itself only on days without an owner."""
-    if not scope.subsidiaries:
-        return hits_by_name(session, names, scope)
-    unions, owners = unions_of(session, scope)
-    known = dict(session.execute(select(Company.id, Company.name)).all()) | owners
-    hits = {known[number]: one for number, one in hits_by_company(session, scope, unions).items()}
-    return {name: hits.get(name) for name in names}
-
-
-def _union_hits(session: Session, name: str, scope: Scope, *, stories: bool) -> Hits | None:
-    """Return the hits of a company with its subsidiaries or of a group, None where it has none."""
-    rollup = rollup_table(session, scope, by=None, company=name, stories=stories)
-    extra = [rollup.stories()] if stories else []
-    sums = list(session.execute(rollup.select(*rollup.hits(), *extra)).one())
-    number = int(sums.pop()) if stories else None
-    hits = replace(hits_of(sums), stories=number)
-    return hits if hits.articles else None
-
-
-def sources_by_company(session: Session, companies: Sequence[int], scope: Scope) -> dict[int, int]:
-    """Return the number of sources that mention each company: one index lookup for each pair.
-
-    With LIMIT, since PostgreSQL would make a join of a mere EXISTS, and read all companies.
-    """
-    rollup = companies_table(session, scope, by="source")
-    named = (
-        select(literal(1))
-        .where(*rollup.conditions)
-        .where(rollup.table.company_id == Company.id, rollup.table.source_id == Source.id)
-        .correlate(Company, Source)
-        .limit(1)
-    )
-    if rollup.table is models.DailyCompanySource:
-        named = named.where(rollup.table.articles > 0)
-    query = (
-        select(Company.id, func.count(Source.id))
-        .join(Source, named.scalar_subquery().is_not(None))
-        .where(Company.id.in_(companies))
-        .group_by(Company.id)
-    )
-    return dict(session.execute(query).all())
-
-
-def sources_by_union(
-    session: Session, unions: Mapping[int, Sequence[CompanyDays]], scope: Scope
-) -> dict[int, int]:
-    """Return the number of sources that mention a company of each union."""
-    if not unions:
-        return {}
-    rollup = companies_table(session, scope, by="source")
-    table = rollup.table
-    members = UnionMembers(table, unions)
-    rows = rollup.select(members.union.label("company_id"), table.source_id)
-    rows = members.join(rows, only_members=True)
-    if table is models.DailyCompanySource:
-        rows = rows.where(table.articles > 0)
-    found = rows.distinct().subquery().c
-    query = select(found.company_id, func.count()).group_by(found.company_id)
-    return dict(session.execute(query).all())
-
-
-def stories_by_company(
-    session: Session,
-    companies: Sequence[int],
-    unions: Mapping[int, Sequence[CompanyDays]],
-    scope: Scope,
-) -> dict[int, int]:
-    tables = [companies_table(session, scope, stories=True)]
-    if unions:
-        tables.append(union_table(session, scope, unions))
-    counted: dict[int, int] = {}
-    for rollup in tables:
-        key = rollup.table.company_id
-        query = rollup.select(key, rollup.stories()).where(key.in_(companies)).group_by(key)
-        counted |= dict(session.execute(query).all())
-    return counted

@@ -1,0 +1,324 @@
+"""The counts of companies that several questions read: hits, sources and stories of each company,
+and of unions, which are companies that count together.
+
+The hits of a union are the sums of its companies' daily hits, less the articles that name several
+of them and would count several times. Those are found by the pairs of companies in an article
+(`company_pairs`): a few, where all articles of all companies would have to be compared.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+from itertools import combinations
+from math import isqrt
+from typing import Any
+
+from sqlalchemy import ColumnElement, Date, Integer, and_, func, literal, or_, select
+from sqlalchemy.orm import Session
+
+from newscrawl.storage import models
+from newscrawl.storage.models import Company, CompanyPair, CompanySource
+from newscrawl.storage.ownership import Tenure
+from newscrawl.storage.queries.rollup_tables import (
+    ColumnTypes,
+    CompanyDays,
+    Hits,
+    RollupTable,
+    UnionMembers,
+    companies_table,
+    company_days,
+    families,
+    given_rows,
+    hits_of,
+    minutes_within,
+    rollup_table,
+    union_table,
+)
+from newscrawl.storage.scope import QUARTER, By, Scope, day_of_minute, source_ids
+
+Unions = Mapping[int, Sequence[CompanyDays]]
+_DAY = 24 * 60
+
+
+def unions_of(
+    session: Session, scope: Scope
+) -> tuple[dict[int, list[CompanyDays]], dict[int, str]]:
+    """Return the companies that count together by the number of their union, and the names of
+    owners by the number of a union, or of the one company that counts for the owner.
+
+    Unions have numbers below 0, which no company has.
+    """
+    unions, names = {}, {}
+    for place, (owner, days) in enumerate(families(session, scope).items(), start=1):
+        if days == [CompanyDays(days[0].number)]:
+            names[days[0].number] = owner
+        else:
+            unions[-place], names[-place] = days, owner
+    return unions, names
+
+
+def hits_by_company(session: Session, scope: Scope, unions: Unions) -> dict[int, Hits]:
+    """Return the hits of each company, and of each union in place of those of its companies."""
+    rollup = companies_table(session, scope)
+    hits = _hits_in(session, rollup)
+    mentioned = {
+        union: named
+        for union, days in unions.items()
+        if (named := [one for one in days if one.number in hits])
+    }
+    united: dict[int, Hits] = defaultdict(Hits)
+    dated: dict[int, list[CompanyDays]] = defaultdict(list)
+    for union, days in mentioned.items():
+        for one in days:
+            if one == CompanyDays(one.number):
+                united[union] += hits.pop(one.number)
+            else:
+                dated[union].append(one)
+    if dated:
+        numbers = {one.number for days in dated.values() for one in days}
+        hits = {number: one for number, one in hits.items() if number not in numbers}
+        for number, found in _hits_in_periods(session, rollup, dated, numbers).items():
+            united[number] += found
+    for (union, _), less in _repeated(session, mentioned, scope, None).items():
+        united[union] += less
+    return hits | {number: one for number, one in united.items() if one.articles}
+
+
+def _hits_in_periods(
+    session: Session, rollup: RollupTable, unions: Unions, companies: set[int]
+) -> dict[int, Hits]:
+    """Return the hits of companies for the unions for which they count on some days, and for
+    themselves on the others."""
+    members = UnionMembers(session, rollup.table, unions)
+    query = members.join(rollup.select(members.union, *rollup.hits())).where(
+        rollup.table.company_id.in_(companies)
+    )
+    return {
+        number: hits_of(sums) for number, *sums in session.execute(query.group_by(members.union))
+    }
+
+
+def union_hits_over_time(
+    session: Session, unions: Unions, scope: Scope, by: By
+) -> tuple[RollupTable, dict[int, dict[Any, Hits]]]:
+    """Return the hits of each union at each moment of the table that they are read from."""
+    rollup = companies_table(session, scope, by=by)
+    hits: dict[int, dict[Any, Hits]] = {union: defaultdict(Hits) for union in unions}
+    for union, when, one in _union_sums(session, unions, rollup, rollup.moment):
+        hits[union][when] = one
+    for (union, when), one in _repeated(session, unions, scope, rollup).items():
+        hits[union][when] += one
+    return rollup, hits
+
+
+def _union_sums(
+    session: Session, unions: Unions, rollup: RollupTable, moment: Any
+) -> Iterator[tuple[int, Any, Hits]]:
+    """Yield the sums of each union's companies at each moment."""
+    members = UnionMembers(session, rollup.table, unions)
+    rows = rollup.select(members.union, moment, *rollup.hits())
+    query = members.join(rows, only_members=True).group_by(members.union, moment)
+    for union, when, *sums in session.execute(query):
+        yield union, when, hits_of(sums)
+
+
+def _repeated(
+    session: Session, unions: Unions, scope: Scope, rollup: RollupTable | None
+) -> dict[tuple[int, Any], Hits]:
+    """Return, below 0, the articles that count once for each further company of a union that they
+    name: by union and moment of a table, or None."""
+    rows = list(_pairs_of(unions))
+    if not rows:
+        return {}
+    names = ("number", "other", "union_id", "first", "after")
+    given = given_rows(session, dict.fromkeys(names, Integer), rows).c
+    pair = CompanyPair
+    key = given.union_id, pair.article_id, pair.minute, pair.limited
+    found = (
+        select(*key, func.count().label("found"), func.min(pair.other_id).label("least"))
+        .join(pair, and_(pair.company_id == given.number, pair.other_id == given.other))
+        .where(pair.minute >= given.first, pair.minute < given.after)
+        .where(*minutes_within(pair, scope))
+        .group_by(*key)
+    )
+    if scope.narrows_sources or scope.language is not None or scope.section is not None:
+        counted = rollup_table(session, scope, by="hour", company=None)
+        same = counted.table.article_id == pair.article_id, counted.table.minute == pair.minute
+        found = found.join(counted.table, and_(*same)).where(*counted.conditions)
+    each = found.subquery().c
+    length = QUARTER if rollup is not None and rollup.grain == "article" else _DAY
+    moment: ColumnElement[Any] = each.minute // length if rollup is not None else literal(0)
+    crowded = (each.least == 0).label("crowded")
+    groups = each.union_id, moment.label("moment"), each.found, crowded
+    query = select(*groups, func.count(), func.sum(each.limited)).group_by(*groups)
+    less: dict[tuple[int, Any], Hits] = defaultdict(Hits)
+    for union, place, number, is_crowded, articles, limited in session.execute(query):
+        further = (number if is_crowded else _named_in(number)) - 1
+        when = day_of_minute(place * _DAY) if length == _DAY else place
+        when = None if rollup is None else when
+        less[union, when] += Hits(articles=-further * articles, limited=-further * int(limited))
+    return less
+
+
+def _named_in(pairs: int) -> int:
+    """Return the number of companies that make a number of pairs."""
+    return (1 + isqrt(1 + 8 * pairs)) // 2
+
+
+def _pairs_of(unions: Unions) -> Iterator[tuple[int, int, int, int, int]]:
+    """Yield the pairs of companies in each union, with the first minute on which both count for it
+    and the first one after; and each company, as `company_pairs` has those of crowded articles."""
+    for union, days in unions.items():
+        if len({one.number for one in days}) < 2:
+            continue
+        in_order = sorted(days, key=lambda one: one.number)
+        for one in in_order:
+            yield one.number, 0, union, *one.minutes
+        for one, other in combinations(in_order, 2):
+            (first, after), (begin, end) = one.minutes, other.minutes
+            if one.number != other.number and max(first, begin) < min(after, end):
+                yield one.number, other.number, union, max(first, begin), min(after, end)
+
+
+def _hits_in(session: Session, rollup: RollupTable) -> dict[int, Hits]:
+    """Return the hits of each company in a table that has any."""
+    key = rollup.table.company_id
+    rows = session.execute(rollup.select(key, *rollup.hits()).group_by(key))
+    hits = {number: hits_of(sums) for number, *sums in rows}
+    return {number: one for number, one in hits.items() if one.articles}
+
+
+def hits_by_name(
+    session: Session, names: Sequence[str], scope: Scope, *, stories: bool = False
+) -> dict[str, Hits | None]:
+    """Return the hits of each of the companies or groups, None where it has none."""
+    rollup = companies_table(session, scope, stories=stories)
+    extra = [rollup.stories()] if stories else []
+    query = (
+        rollup.select(Company.name, *rollup.hits(), *extra)
+        .join(Company, Company.id == rollup.table.company_id)
+        .where(Company.name.in_(names))
+        .group_by(Company.name)
+    )
+    hits: dict[str, Hits | None] = dict.fromkeys(names)
+    for name, *sums in session.execute(query):
+        number = int(sums.pop()) if stories else None
+        hits[name] = replace(hits_of(sums), stories=number)
+    for name in names:
+        if scope.tenures(name) != [Tenure(name)]:
+            hits[name] = _union_hits(session, name, scope, stories=stories)
+    return hits
+
+
+def listed_hits(session: Session, names: Sequence[str], scope: Scope) -> dict[str, Hits | None]:
+    """Return the hits of each of the companies as a list of companies has them, None where it has
+    none: with `subsidiaries` a company counts for itself only on days without an owner."""
+    if not scope.subsidiaries:
+        return hits_by_name(session, names, scope)
+    unions, owners = unions_of(session, scope)
+    known = dict(session.execute(select(Company.id, Company.name)).all()) | owners
+    hits = {known[number]: one for number, one in hits_by_company(session, scope, unions).items()}
+    return {name: hits.get(name) for name in names}
+
+
+def _union_hits(session: Session, name: str, scope: Scope, *, stories: bool) -> Hits | None:
+    """Return the hits of a company with its subsidiaries or of a group, None where it has none."""
+    unions = {0: company_days(session, name, scope)}
+    sums = _union_sums(session, unions, companies_table(session, scope), literal(0))
+    hits = sum((one for _, _, one in sums), Hits())
+    hits = sum(_repeated(session, unions, scope, None).values(), hits)
+    if not hits.articles:
+        return None
+    if not stories:
+        return hits
+    rollup = rollup_table(session, scope, by=None, company=name, stories=True)
+    return replace(hits, stories=session.scalar(rollup.select(rollup.stories())) or 0)
+
+
+def sources_by_company(session: Session, companies: Sequence[int], scope: Scope) -> dict[int, int]:
+    """Return the number of sources that mention each company."""
+    if companies_table(session, scope, by="source").grain == "article" or scope.language:
+        return sources_by_union(session, {one: [CompanyDays(one)] for one in companies}, scope)
+    first, last = scope.since or date.min, scope.until or date.max
+    table = CompanySource
+    query = select(table.company_id, func.count()).where(table.company_id.in_(companies))
+    query = query.where(_named_between(literal(first), literal(last)), *_of_sources(session, scope))
+    return dict(session.execute(query.group_by(table.company_id)).all())
+
+
+def _of_sources(session: Session, scope: Scope) -> list[ColumnElement[bool]]:
+    numbers = source_ids(session, scope)
+    return [] if numbers is None else [CompanySource.source_id.in_(numbers)]
+
+
+def _named_between(first: Any, last: Any) -> ColumnElement[bool]:
+    """Return the condition that the source mentions the company on one of the days.
+
+    Only where both its first and its last mention lie outside them, the days are looked up. With
+    LIMIT, since PostgreSQL would make a join of a mere EXISTS, and read all companies.
+    """
+    pair, table = CompanySource, models.DailyCompanySource
+    named = (
+        select(literal(1))
+        .where(table.company_id == pair.company_id, table.source_id == pair.source_id)
+        .where(table.day >= first, table.day <= last, table.articles > 0)
+        .limit(1)
+        .scalar_subquery()
+    )
+    return or_(
+        and_(pair.first_day >= first, pair.first_day <= last),
+        and_(pair.last_day >= first, pair.last_day <= last),
+        and_(pair.first_day < first, pair.last_day > last, named.is_not(None)),
+    )
+
+
+def sources_by_union(session: Session, unions: Unions, scope: Scope) -> dict[int, int]:
+    """Return the number of sources that mention a company of each union."""
+    if not unions:
+        return {}
+    rollup = companies_table(session, scope, by="source")
+    if rollup.grain == "article" or scope.language:
+        table = rollup.table
+        members = UnionMembers(session, table, unions)
+        rows = members.join(
+            rollup.select(members.union.label("union_id"), table.source_id), only_members=True
+        )
+        if table is models.DailyCompanySource:
+            rows = rows.where(table.articles > 0)
+    else:
+        columns: ColumnTypes = {"number": Integer, "union_id": Integer, "first": Date, "last": Date}
+        given = given_rows(session, columns, [*_days_within(unions, scope)]).c
+        rows = (
+            select(given.union_id, CompanySource.source_id)
+            .join(CompanySource, CompanySource.company_id == given.number)
+            .where(_named_between(given.first, given.last), *_of_sources(session, scope))
+        )
+    found = rows.distinct().subquery().c
+    query = select(found.union_id, func.count()).group_by(found.union_id)
+    return dict(session.execute(query).all())
+
+
+def _days_within(unions: Unions, scope: Scope) -> Iterator[tuple[int, int, date, date]]:
+    """Yield the companies of unions with the first and the last day on which they count."""
+    for union, days in unions.items():
+        for one in days:
+            first = max(one.first or date.min, scope.since or date.min)
+            yield one.number, union, first, min(one.last or date.max, scope.until or date.max)
+
+
+def stories_by_company(
+    session: Session,
+    companies: Sequence[int],
+    unions: Unions,
+    scope: Scope,
+) -> dict[int, int]:
+    tables = [companies_table(session, scope, stories=True)]
+    if unions:
+        tables.append(union_table(session, scope, unions))
+    counted: dict[int, int] = {}
+    for rollup in tables:
+        key = rollup.table.company_id
+        query = rollup.select(key, rollup.stories()).where(key.in_(companies)).group_by(key)
+        counted |= dict(session.execute(query).all())
+    return counted
