@@ -57,6 +57,9 @@ TOGETHER = replace(
     ),
 )
 
+# By these, the proof of a number looks for doubtful words.
+SPELLED = CompanyStructure(spellings={name: (name,) for name in companies()})
+
 
 @dataclass(frozen=True, slots=True)
 class Timing:
@@ -136,6 +139,15 @@ QUESTIONS: dict[str, Question] = {
     ),
     "all companies with subsidiaries, 30 days": lambda d, r: queries.company_ranking(
         d, scope=replace(TOGETHER, since=_month(r).since)
+    ),
+    "overview of a year": lambda d, _: queries.overview(d, scope=YEAR),
+    "overview of a year with subsidiaries": lambda d, _: queries.overview(d, scope=TOGETHER),
+    "overview of 30 days with subsidiaries": lambda d, r: queries.overview(
+        d, scope=replace(TOGETHER, since=_month(r).since)
+    ),
+    "co-mentions, a year": lambda d, r: queries.co_mentions(d, _company(r), scope=YEAR),
+    "proof of a number, a year": lambda d, r: queries.proof(
+        d, company=_company(r), scope=replace(YEAR, structure=SPELLED)
     ),
     "search in a source": lambda d, r: queries.search(
         d, _words(r), scope=Scope(source="site7"), limit=50

@@ -31,16 +31,8 @@ _CHANGED: Final = {
     "fingerprint": "overlay(fingerprint PLACING c::text FROM 1)",
 }
 _REPEATED: Final = (
-    *(
-        "articles",
-        "article_urls",
-        "mentions",
-        "counted_articles",
-        "appearances",
-        "stories",
-        "company_pairs",
-    ),
-    *("sketches", "sketch_values", "article_search"),
+    *("articles", "article_urls", "mentions", "counted_articles", "appearances", "stories"),
+    *("company_pairs", "sketches", "sketch_values", "article_search"),
 )
 _SUMMED: Final = (
     *("daily_totals", "daily_sources", "daily_companies", "daily_company_sources"),

@@ -138,6 +138,16 @@ _ADD_PAIRS = BulkInsert(
     models.Base.metadata.tables["company_pairs"],
     ("company_id", "other_id", "minute", "article_id", "limited"),
 )
+_DROP_PAIR = delete(CompanyPair).where(
+    CompanyPair.company_id == bindparam("of_company"),
+    CompanyPair.other_id == bindparam("of_other"),
+    CompanyPair.minute == bindparam("of_minute"),
+    CompanyPair.article_id == bindparam("of_article"),
+)
+_PAIRED = select(Appearance.minute, Appearance.article_id, Appearance.company_id).where(
+    one_of(Appearance.article_id, "numbers"),
+    Appearance.company_id.not_in(select(models.SavedQuery.company_id)),
+)
 # Ours: an article of more companies, such as a list of share prices, has too many pairs of them.
 MAX_PAIRED = 30
 _ARTICLES = select(
@@ -347,7 +357,17 @@ def pairs_of(companies: Collection[int]) -> Iterator[tuple[int, int]]:
 
 def delete_rows(connection: Connection, numbers: Sequence[int]) -> None:
     """Delete the rows of these articles."""
-    for table in (CountedArticle, Appearance, CompanyPair):
+    companies: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for minute, article, company in connection.execute(_PAIRED, {"numbers": list(numbers)}):
+        companies[minute, article].append(company)
+    pairs = [
+        {"of_company": company, "of_other": other, "of_minute": minute, "of_article": article}
+        for (minute, article), named in companies.items()
+        for company, other in pairs_of(named)
+    ]
+    if pairs:
+        connection.execute(_DROP_PAIR, pairs)
+    for table in (CountedArticle, Appearance):
         connection.execute(delete(table).where(table.article_id.in_(numbers)))
 
 
@@ -512,6 +532,7 @@ BY_DAY: tuple[type[Any], ...] = (
     models.DailyCompany,
     models.DailyCompanySource,
     models.CompanySource,
+    models.CompanyPair,
 )
 _OF_STORIES: tuple[type[Any], ...] = (
     models.CountedArticle,

@@ -1,6 +1,6 @@
 """The migrations lead to the tables of the models, on both databases."""
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
@@ -21,6 +21,7 @@ from newscrawl.storage import (
     upgrade_database,
 )
 from newscrawl.storage.company_alerts import list_alerts, watch_company
+from newscrawl.storage.rollups import MAX_PAIRED
 from newscrawl.storage.source_stats import articles_so_far, last_checkups
 from newscrawl.storage.status import Incident, claim_unreported, record_incidents
 
@@ -208,6 +209,40 @@ def test_companies_of_an_earlier_schema_are_still_beside_each_other(database_url
     assert differences(database_url) == []
     with open_database(database_url) as database:
         assert [one.company for one in queries.co_mentions(database, "Siemens")] == ["Bosch"]
+
+
+def test_companies_of_an_earlier_schema_are_paired_as_new_ones(database_url: str) -> None:
+    crowd = "".join(
+        f"""INSERT INTO companies (id, name) VALUES ({number}, 'Company {number}');
+        INSERT INTO appearances (company_id, minute, article_id, source_id, language, section,
+            limited, in_title, in_body, story_id)
+        VALUES ({number}, 1065513600, 5, 3, 'en', '', 0, 1, 0, 9);"""  # noqa: S608 - our own numbers
+        for number in range(100, 100 + MAX_PAIRED)
+    )
+    other = APPEARING_ROWS.replace("1065513600, 5,", "1065513601, 6,")
+    article = DECIDED_ROWS.partition("INSERT INTO quarantine")[0].partition("INSERT INTO articles")
+    second = f"{article[1]}{article[2]}".replace("(5, 3,", "(6, 3,").replace("/a'", "/b'")
+    days = """INSERT INTO daily_company_sources (company_id, source_id, day, language, articles,
+        limited, in_title, in_body, boilerplate, boilerplate_articles)
+        VALUES (7, 3, '2026-11-18', 'en', 0, 0, 0, 0, 4, 1),
+            (7, 3, '2026-11-19', 'en', 1, 0, 1, 0, 0, 0),
+            (7, 3, '2026-11-21', 'de', 1, 0, 1, 0, 0, 0)
+    """
+    names, _, appearing = APPEARING_ROWS.partition(";")
+    rows = (names, DECIDED_ROWS, second.rstrip().rstrip(";"), appearing, other.partition(";")[2])
+    upgrade_to(database_url, "0025", f"{';'.join(rows)};{crowd}{days}")
+    upgrade_database(database_url)
+    assert differences(database_url) == []
+    with open_database(database_url) as database, database.reading() as session:
+        pairs = session.execute(select(models.CompanyPair.__table__)).all()
+        assert (7, 8, 1065513601, 6, 0) in pairs
+        assert sorted(row[0] for row in pairs if row[1] == 0) == [
+            *(7, 8),
+            *range(100, 100 + MAX_PAIRED),
+        ]
+        (known,) = session.scalars(select(models.CompanySource))
+        assert (known.company_id, known.source_id) == (7, 3)
+        assert (known.first_day, known.last_day) == (date(2026, 11, 19), date(2026, 11, 21))
 
 
 def test_development_schema_is_refused_with_advice(unreleased: str) -> None:

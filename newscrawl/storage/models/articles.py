@@ -434,6 +434,7 @@ class CompanyPair(Base):
 
     An article of more than MAX_PAIRED companies (storage/rollups.py) has a row for each of them
     instead, whose `other_id` is 0. All columns are in the key, so that its index answers alone.
+    There is no other index and no foreign key, which would slow down the storage of articles.
     """
 
     __tablename__ = "company_pairs"
@@ -442,7 +443,7 @@ class CompanyPair(Base):
     company_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     other_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     minute: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    article_id: Mapped[int] = _article_key(index=True)
+    article_id: Mapped[int] = mapped_column(BigKey, primary_key=True, autoincrement=False)
     limited: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
 
 

@@ -176,10 +176,9 @@ def rollup_table(
     by: By | None,
     company: str | None,
     stories: bool = False,
-    days: Sequence[CompanyDays] = (),
 ) -> RollupTable:
     """Return the table with the counts of a company or group, or of all articles if there is
-    none. `days` are the companies that count under the name, if others than usual.
+    none.
 
     Its days may be UTC days although the scope has a zone, unless `by` is a period or the scope
     has a first or last day: a question that reads local days of groups needs `by="hour"`.
@@ -189,7 +188,7 @@ def rollup_table(
     table = table_of[grain]
     conditions = _conditions(session, table, grain, scope)
     if company is not None:
-        days = _mentioned_companies(session, days or company_days(session, company, scope), scope)
+        days = _mentioned_companies(session, company_days(session, company, scope), scope)
         if days != [CompanyDays(days[0].number)]:
             return union_table(session, scope, {days[0].number: days})
         conditions.append(table.company_id == days[0].number)

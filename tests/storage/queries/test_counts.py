@@ -357,6 +357,28 @@ def test_empty_database_with_a_range_is_one_gap(database: Database) -> None:
 # --- Sources and languages ---
 
 
+@pytest.mark.parametrize("subsidiaries", [False, True])
+def test_ranking_counts_the_sources_of_its_days(database: Database, subsidiaries: bool) -> None:
+    runs = {slug: register(database, slug) for slug in ("ft", "faz", "zeit")}
+    for slug, published in (("ft", -3), ("ft", 3), ("faz", 0), ("faz", 2), ("zeit", -1)):
+        page = document(
+            f"{slug}{published}",
+            source=slug,
+            text=f"On day {published} in {slug}.",
+            mentions=[body("YouTube")],
+            published=moment(published),
+        )
+        save_document(database, page, runs[slug])
+    structure = CompanyStructure(parents={"YouTube": "Google"})
+    whole = Scope(since=day(-5), until=day(5), structure=structure, subsidiaries=subsidiaries)
+    for since, until, sources in ((-5, 5, 3), (-2, 1, 2), (0, 5, 2), (-5, -2, 1), (1, 1, 0)):
+        scope = replace(whole, since=day(since), until=day(until))
+        ranking = queries.company_ranking(database, scope=scope)
+        assert [row.sources for row in ranking] == ([sources] if sources else [])
+    (row,) = queries.company_ranking(database, scope=replace(whole, source="faz"))
+    assert row.sources == 1
+
+
 def test_sources_without_mentions_are_listed(
     database: Database, save: Callable[..., None], covered: Callable[..., None]
 ) -> None:

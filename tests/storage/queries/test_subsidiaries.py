@@ -10,6 +10,7 @@ import pytest
 from newscrawl.items import CompanyStructure, Mention, Section
 from newscrawl.storage import Database, queries
 from newscrawl.storage.queries import Hits, Scope
+from newscrawl.storage.rollups import MAX_PAIRED
 from tests.worlds import body, day, document, moment, register, save_document
 
 STRUCTURE = CompanyStructure(
@@ -214,6 +215,26 @@ def test_article_with_two_subsidiaries_counts_once(database: Database) -> None:
     assert (
         queries.mention_counts(database, "year", company="Alphabet", scope=ALONE)[0].hits == Hits()
     )
+
+
+@pytest.mark.parametrize("others", [0, MAX_PAIRED - 3, MAX_PAIRED])
+def test_article_with_three_companies_of_an_owner_counts_once_beside_any_number_of_others(
+    database: Database, others: int
+) -> None:
+    run = register(database, "ft")
+    family = [body(name, 10 * place) for place, name in enumerate(("Alphabet", "Google"))]
+    listed = [body(f"Company {number}", 40) for number in range(others)]
+    three = [*family, body("YouTube", 20), *listed]
+    save_document(database, document("a", text="All.", mentions=three, access="paywalled"), run)
+    save_document(database, document("b", text="Two.", mentions=family), run)
+    database.record_coverage("ft", day(0), "ok", 2, 2)
+    scope = replace(TOGETHER, structure=UNGROUPED)
+    rows = {row.company: row.hits for row in queries.company_ranking(database, scope=scope)}
+    assert rows["Alphabet"] == Hits(articles=2, limited=1, in_body=5)
+    by_day = queries.mention_counts(database, "day", company="Alphabet", scope=scope)
+    assert [row.hits for row in by_day if row.key == str(day(0))] == [rows["Alphabet"]]
+    database.rebuild()
+    assert {row.company: row.hits for row in queries.company_ranking(database, scope=scope)} == rows
 
 
 def test_group_counts_each_article_of_its_companies_once(

@@ -44,14 +44,13 @@ def upgrade() -> None:
         sqlite_with_rowid=False,
     )
     key = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
-    article = sa.ForeignKey("articles.id", ondelete="CASCADE")
     op.create_table(
         "company_pairs",
         *(
             sa.Column(name, sa.Integer(), primary_key=True, autoincrement=False)
             for name in ("company_id", "other_id", "minute")
         ),
-        sa.Column("article_id", key, article, primary_key=True, index=True),
+        sa.Column("article_id", key, primary_key=True, autoincrement=False),
         sa.Column("limited", sa.Integer(), primary_key=True, autoincrement=False),
         sqlite_with_rowid=False,
     )
