@@ -2899,19 +2899,19 @@ cdef class Evidence:
         cdef bytearray sums = bytearray(8 * 4 * (elements + 1))
         cdef bytearray masks = bytearray(4 * elements)
         cdef bytearray of_elements = bytearray(8 * elements)
-        cdef bytearray of_places = bytearray(8 * self.max_tags * self.max_depths)
+        cdef bytearray place_of = bytearray(8 * blocks)
+        cdef int64_t[::1] places = <int64_t[:blocks]> <int64_t *> PyByteArray_AS_STRING(place_of)
+        cdef bytearray of_places = bytearray(8 * self.number_places(places, owners, tags, depths))
         cdef bytearray prose_of = bytearray(8 * blocks)
         cdef double[:, ::1] up_to
         cdef double[::1] at_place, at_parent, prose
         cdef uint32_t[::1] mask
         cdef const uint8_t[::1] landmarks = self.landmarks
         cdef double total, mass
-        cdef int64_t owner, place
+        cdef int64_t owner
         cdef Py_ssize_t first, last
         up_to = <double[:elements + 1, :4]> <double *> PyByteArray_AS_STRING(sums)
-        at_place = <double[:self.max_tags * self.max_depths]> (
-            <double *> PyByteArray_AS_STRING(of_places)
-        )
+        at_place = <double[:len(of_places) // 8]> <double *> PyByteArray_AS_STRING(of_places)
         at_parent = <double[:elements]> <double *> PyByteArray_AS_STRING(of_elements)
         prose = <double[:blocks]> <double *> PyByteArray_AS_STRING(prose_of)
         mask = <uint32_t[:elements]> <uint32_t *> PyByteArray_AS_STRING(masks)
@@ -2923,10 +2923,7 @@ cdef class Evidence:
             up_to[owner + 1, 1] += <double> linked[block]
             up_to[owner + 1, 2] += prose[block]
             up_to[owner + 1, 3] += 1
-            place = min(tags[owner], self.max_tags - 1) * self.max_depths + min(
-                depths[owner], self.max_depths - 1
-            )
-            at_place[place] += prose[block]
+            at_place[places[block]] += prose[block]
             at_parent[max(parents[owner], <int64_t> 0)] += prose[block]
         for element in range(elements):
             for step in range(4):
@@ -2951,16 +2948,33 @@ cdef class Evidence:
                 )
                 rows[3 * ENCLOSING + step, block] = up_to[last, 3] - up_to[first, 3]
             rows[4 * ENCLOSING, block] = <double> depths[owner]
-            place = min(tags[owner], self.max_tags - 1) * self.max_depths + min(
-                depths[owner], self.max_depths - 1
-            )
-            rows[4 * ENCLOSING + 1, block] = at_place[place] / total
+            rows[4 * ENCLOSING + 1, block] = at_place[places[block]] / total
             rows[4 * ENCLOSING + 2, block] = at_parent[max(parents[owner], <int64_t> 0)] / total
             for landmark in range(<Py_ssize_t> self.count_of_landmarks):
                 rows[4 * ENCLOSING + 3 + landmark, block] = <double> (
                     mask[owner] >> landmark & 1
                 )
         return 0
+
+    cdef Py_ssize_t number_places(
+        self, int64_t[::1] places, const int64_t[::1] owners, const int64_t[::1] tags,
+        const int64_t[::1] depths,
+    ) except -1:
+        """Number the places of blocks, each a tag at a depth; return how many there may be. Tags are
+        numbered as they occur: a table of all of them would clear 128 KB for each page."""
+        cdef bytearray numbers = bytearray(8 * self.max_tags)
+        cdef int64_t *number_of = <int64_t *> PyByteArray_AS_STRING(numbers)
+        cdef int64_t tag, count = 0
+        cdef Py_ssize_t block
+        for block in range(len(owners)):
+            tag = min(max(tags[owners[block]], <int64_t> 0), self.max_tags - 1)
+            if number_of[tag] == 0:
+                count += 1
+                number_of[tag] = count
+            places[block] = (number_of[tag] - 1) * self.max_depths + min(
+                max(depths[owners[block]], <int64_t> 0), self.max_depths - 1
+            )
+        return count * self.max_depths
 
     cdef int of_ratios(
         self, double[:, ::1] rows, const int64_t[:, ::1] chars, const int64_t[::1] tags

@@ -128,8 +128,9 @@ class PageSignals:
 
     def _heading_variants(self, elsewhere: Sequence[str]) -> Iterator[str]:
         """Yield the parts of main headings that titles have without the rest of the heading."""
-        known = [_join_words(title) for title in elsewhere]
-        for heading in self.headings:
+        varied = [heading for heading in self.headings if heading.variants]
+        known = [_join_words(title) for title in elsewhere] if varied else []
+        for heading in varied:
             text = _join_words(heading.text)
             for variant in heading.variants:
                 part = _join_words(variant)
