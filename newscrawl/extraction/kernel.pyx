@@ -2487,6 +2487,15 @@ def select(page, uint32_t link_start, uint32_t link_end, Py_ssize_t most, Py_ssi
             free(columns[block].items)
 
 
+cdef inline bint is_of_word(Py_UCS4 code) noexcept:
+    """Return whether a character is a letter, digit or underscore; of ASCII without a call."""
+    cdef uint8_t byte
+    if code >= 0x80:
+        return code.isalnum()
+    byte = <uint8_t> code
+    return is_letter(byte) or c"0" <= byte <= c"9" or byte == c"_"
+
+
 cdef bint opens_with(str text, str first):
     """Return whether the first letter or digit of a text is this one, in lower case."""
     cdef int kind = PyUnicode_KIND(text)
@@ -2495,7 +2504,7 @@ cdef bint opens_with(str text, str first):
     cdef Py_UCS4 code
     for place in range(PyUnicode_GET_LENGTH(text)):
         code = <Py_UCS4> PyUnicode_READ(kind, data, place)
-        if code.isalnum() or code == c"_":
+        if is_of_word(code):
             return chr(code).lower() == first
     return False
 
@@ -3064,6 +3073,10 @@ cdef class Evidence:
 # --- The choice of blocks ------------------------------------------------------------------------
 
 
+cdef enum:
+    MAX_HEAD = 64  # letters and digits
+
+
 cdef struct Likely:
     float probability
     Py_ssize_t block
@@ -3124,7 +3137,7 @@ def word_characters(str text):
     cdef Py_UCS4 code
     for place in range(length):
         code = <Py_UCS4> PyUnicode_READ(kind, data, place)
-        if code.isalnum() or code == c"_":
+        if is_of_word(code):
             to[count] = code
             count += 1
     return PyUnicode_FromKindAndData(4, to, count)
@@ -3133,11 +3146,28 @@ def word_characters(str text):
 def heads(tuple texts, const int64_t[::1] places, Py_ssize_t least, Py_ssize_t most):
     """Return the first `most` letters and digits of the texts at some places, in lower case, among
     their first 2 * `most` characters; nothing for texts of less than `least` characters."""
-    return [
-        "" if len(texts[place]) < least
-        else word_characters((<str> texts[place])[: 2 * most].lower())[:most]
-        for place in places
-    ]
+    return ["" if len(texts[place]) < least else head_of(texts[place], most) for place in places]
+
+
+cdef str head_of(str text, Py_ssize_t most):
+    """Return what `heads` does of one text; of ASCII without copies of it."""
+    cdef Py_ssize_t length = min(PyUnicode_GET_LENGTH(text), 2 * most), place, count = 0
+    cdef int kind = PyUnicode_KIND(text)
+    cdef void *data = PyUnicode_DATA(text)
+    cdef uint8_t head[MAX_HEAD]
+    cdef Py_UCS4 code
+    cdef uint8_t byte
+    if most > MAX_HEAD:
+        return word_characters(text[: 2 * most].lower())[:most]
+    for place in range(length):
+        code = <Py_UCS4> PyUnicode_READ(kind, data, place)
+        if code >= 0x80:
+            return word_characters(text[: 2 * most].lower())[:most]
+        if count < most and is_of_word(code):
+            byte = <uint8_t> code
+            head[count] = byte | 0x20 if is_letter(byte) else byte
+            count += 1
+    return decoded(head, count)
 
 
 def sums_of_words(
