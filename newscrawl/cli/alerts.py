@@ -349,7 +349,8 @@ def digest(
         structure = _structure(companies)
         made = make_digest(store, span, last, structure)
         if made.completeness.level == "none":
-            write_note(f"No source was crawled from {made.first} to {made.last}.")
+            days = f"on {made.last}" if span == "daily" else f"from {made.first} to {made.last}"
+            write_note(f"No source was crawled {days}: choose another last day by --day.")
             raise typer.Exit(1)
         if send:
             _send(store, made, structure, report, again=again)

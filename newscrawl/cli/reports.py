@@ -105,7 +105,10 @@ def report(
         )
         made = make_report(store, _names(store, registry, company or [], group), scope)
     if made.completeness.level == "none":
-        write_note(f"No source was crawled from {made.since} to {made.until}.")
+        write_note(
+            f"No source was crawled from {made.since} to {made.until}: choose other days by "
+            "--period or --since."
+        )
         raise typer.Exit(1)
     _write(report_file(made, kind), output)
     if output:
