@@ -32,8 +32,8 @@ _ROBOT_CHECK: Final = words("walls", "robot_check")
 _CONSENT: Final = words("phrases", "consent")
 _ACCEPT: Final = frozenset(words("walls", "accept"))
 _GATES: Final = AhoCorasick(words("walls", "gates"))
-# The same over bytes, whose lower() knows ASCII alone: with the first letter large, too. A DFA, which
-# isn't the default for so many, takes a third of the time.
+# The same over bytes, whose lower() knows ASCII alone: with the first letter large, too. A DFA,
+# which isn't the default for so many, takes a third of the time.
 _GATES_IN_BYTES: Final = BytesAhoCorasick(
     [form.encode() for gate in words("walls", "gates") for form in {gate, gate.capitalize()}],
     implementation=Implementation.DFA,
