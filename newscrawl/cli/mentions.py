@@ -18,7 +18,14 @@ from newscrawl.cli.arguments import (
 )
 
 if TYPE_CHECKING:
-    from newscrawl.storage.queries import Completeness, LeftOut, Proof, ProvenArticle, Scope
+    from newscrawl.storage.queries import (
+        CoMention,
+        Completeness,
+        LeftOut,
+        Proof,
+        ProvenArticle,
+        Scope,
+    )
 
 Grouping = Literal[
     "company",
@@ -370,13 +377,19 @@ def _show_companions(query: QueryContext, company: str, limit: int) -> bool:
     rows = queries.co_mentions(query.database, company, scope=query.scope, limit=limit)
     completeness = queries.completeness(query.database, scope=query.scope)
     *columns, share = columns_of(queries.CoMention)
+    shown = [replace(one, company=_with_kind(one)) for one in rows]
     columns.append(replace(share, heading=f"of {company}'s"))
     title = f"Mentioned beside {company}{_span(query.scope)}"
     note = completeness_note(completeness) + query.note
-    render(records_of(rows), columns, query.output_format, title=title, note=note)
+    listed = shown if query.output_format == "table" else rows
+    render(records_of(listed), columns, query.output_format, title=title, note=note)
     if not rows:
         _write_no_result(f"a company beside {company}", completeness)
     return bool(rows)
+
+
+def _with_kind(row: "CoMention") -> str:
+    return row.company if row.kind == "company" else f"{row.company} ({row.kind})"
 
 
 # --- What is behind a number ---

@@ -31,13 +31,14 @@ from newscrawl.dashboard.security import FORM_COOKIE, FormSeal, Identity
 from newscrawl.items import Versions
 from newscrawl.mentions import Companies
 from newscrawl.reading import versions_of
-from newscrawl.reports import verdict_text
+from newscrawl.reports import period_of_name, verdict_text
 from newscrawl.storage import Database, StorageError, open_database, queries
 from newscrawl.storage.corrections import MAX_NAME
 from newscrawl.storage.engine import parse_url, sqlite_file
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.mentions import CORRECTED
 from newscrawl.storage.queries.significance import ALPHA, MIN_FOR_PERCENT
+from newscrawl.storage.scope import today
 from newscrawl.templating import html_templates, marked_pieces
 
 Change = Literal["same", "gone", "new"]
@@ -354,6 +355,7 @@ def make_templates() -> Environment:
         "company_address": company_address,
         "proof_address": proof_address,
         "period_address": period_address,
+        "last_month": lambda filters: period_of_name("last-month", today(filters.scope)),
         "query": query,
         "min_for_percent": MIN_FOR_PERCENT,
         "alpha": ALPHA,

@@ -3,7 +3,7 @@
 from datetime import date
 from functools import cache, partial
 from pathlib import Path
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from jinja2 import Environment
 from markupsafe import Markup
@@ -35,6 +35,7 @@ def html_report(report: Report, dashboard: str | None = None) -> str:
             ],
             dashboard=dashboard and dashboard.rstrip("/"),
             query=partial(_query, report),
+            back=_page_of(report),
             method=method(report),
             coverage=coverage(report),
             in_short=[in_short(report, one.company, one.change) for one in report.companies],
@@ -83,6 +84,14 @@ def _query(report: Report, *, before: bool = False, **values: str) -> str:
         **values,
     }
     return "?" + urlencode({name: value for name, value in filters.items() if value})
+
+
+def _page_of(report: Report) -> str:
+    """Return the page of the dashboard on the companies of the report."""
+    names = [one.company for one in report.companies]
+    if len(names) == 1:
+        return f"/company/{quote(names[0], safe='')}{_query(report)}"
+    return f"/compare{_query(report)}&{urlencode({'company': names}, doseq=True)}"
 
 
 def day(value: date) -> str:

@@ -140,9 +140,10 @@ def test_share_of_mentions_is_computed_by_month(world: Newscrawl) -> None:
         *("mentions", "--share", "Siemens", "--share", "Bosch", "--by", "month"),
         *("--measure", "mentions", *SPAN, "-f", "json"),
     )
+    month = {"month": "2026-11", "days_left_out": 28}
     assert rows(ran) == [
-        {"month": "2026-11", "company": "Siemens", "mentions": 3, "share": 0.75},
-        {"month": "2026-11", "company": "Bosch", "mentions": 1, "share": 0.25},
+        {**month, "company": "Siemens", "mentions": 3, "share": 0.75},
+        {**month, "company": "Bosch", "mentions": 1, "share": 0.25},
     ]
 
 
@@ -226,7 +227,9 @@ def test_wrong_explanation_is_refused(world: Newscrawl, arguments: list[str], sa
 
 def test_companies_mentioned_together_are_listed(world: Newscrawl) -> None:
     ran = world("mentions", "-c", "Siemens", "--with", *SPAN, "-f", "json")
-    assert rows(ran) == [{"company": "Bosch", "articles": 1, "stories": 1, "share": 0.5}]
+    assert rows(ran) == [
+        {"company": "Bosch", "kind": "company", "articles": 1, "stories": 1, "share": 0.5}
+    ]
 
 
 @pytest.mark.parametrize(

@@ -472,6 +472,65 @@ def test_group_is_compared_like_a_company(look: Look) -> None:
     expect(page.get_by_role("table").first).to_contain_text("our competitors")
 
 
+def test_comparison_shows_the_companies_of_a_group_and_can_be_cleared(look: Look) -> None:
+    page = look("/compare?company=our+competitors&company=Siemens").page
+    row = page.get_by_role("row").filter(has_text="our competitors").first
+    expect(row).to_contain_text("group: Airbus, Volkswagen")
+    page.get_by_role("link", name="Clear all").click()
+    fields = page.get_by_role("group", name="Companies, groups").get_by_role("combobox")
+    expect(fields).to_have_count(6)
+    assert [each.input_value() for each in fields.all()] == [""] * 6
+    page.get_by_role("radio", name="7 days").check()
+    page.wait_for_url(re.compile("days=7"))
+    assert [each.input_value() for each in fields.all()] == [""] * 6
+
+
+# A phone ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_menu_of_a_phone_shows_every_page(look: Look, width: int) -> None:
+    page = look("/", width=width).page
+    for link in page.get_by_role("navigation", name="Pages").get_by_role("link").all():
+        box = link.bounding_box()
+        assert box
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= width
+
+
+def test_filters_of_a_phone_are_folded_and_stay_unfolded(look: Look) -> None:
+    page = look("/company/Siemens?source=harbour-courier", width=390).page
+    fold = page.get_by_role("button", name="Filters: Harbour Courier")
+    expect(fold).to_have_attribute("aria-expanded", "false")
+    expect(page.get_by_label("Source", exact=True).first).to_be_hidden()
+    expect(page.locator(".tile").first).to_be_in_viewport()
+    fold.focus()
+    page.keyboard.press("Enter")
+    page.locator("select[name=source]").select_option("")
+    page.wait_for_url(re.compile(r"/company/Siemens\?(?!.*source)"))
+    fold = page.get_by_role("button", name="Filters", exact=True)
+    expect(fold).to_have_attribute("aria-expanded", "true")
+    expect(page.locator("select[name=source]")).to_be_visible()
+
+
+def test_filters_of_a_wide_window_and_without_scripts_are_not_folded(look: Look) -> None:
+    for settings in ({"width": 1280}, {"width": 390, "java_script_enabled": False}):
+        page = look("/", **settings).page
+        expect(page.locator("select[name=source]")).to_be_visible()
+        expect(page.locator(".unfold")).to_be_hidden()
+
+
+@pytest.mark.parametrize("width", [1280, 390], ids=["wide", "phone"])
+def test_days_without_a_crawl_are_read_by_keyboard(look: Look, width: int) -> None:
+    page = look("/sources?days=14", width=width).page
+    expect(page.get_by_role("radio", name="14 days")).to_be_checked()
+    days = page.locator("details.unread").first
+    days.locator("summary").focus()
+    page.keyboard.press("Enter")
+    expect(days).to_have_attribute("open", "")
+    assert re.search(r"days not read\s*\d+ [A-Z][a-z]{2}(, |$)", days.inner_text())
+
+
 # The editor --------------------------------------------------------------------------------------
 
 

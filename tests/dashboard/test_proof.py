@@ -204,7 +204,7 @@ def test_parts_that_overlap_are_drawn_as_lines_and_without_a_rest(site: Site) ->
     heads = by_tier.split("<table data-chart")[1].split("</thead>")[0]
     assert re.findall(r'class="n">(.+?)</th>', heads) == ["tier 1", "tier 2", "others"]
     csv = site.client.get("/company/Siemens?days=10&split=tier&format=csv").text
-    assert csv.splitlines()[0].endswith("day,tier 1,tier 2,others")
+    assert csv.splitlines()[0].endswith("day,tier 1,tier 2,others,covered,expected,days_left_out")
 
 
 def test_small_parts_of_a_chart_have_a_proof(site: Site) -> None:
@@ -332,6 +332,20 @@ def test_stories_are_listed_with_their_copies_together(site: Site) -> None:
     assert len(runs) == len(set(runs)) == found.number < found.total
     firsts = {one.article.story for one in found.articles if one.number}
     assert firsts == set(stories)
+
+
+def test_saved_queries_stand_apart_from_companies_in_the_same_articles(site: Site) -> None:
+    name = "at the quay"
+    add_query(site.database, name, "quay OR docks", "ann")
+    count_history(site.database, name)
+    together = queries.co_mentions(site.database, "Siemens")
+    assert {one.company: one.kind for one in together}[name] == "saved query"
+    assert {one.company: one.kind for one in together}["Airbus"] == "company"
+    page = site.client.get("/company/Siemens").text
+    beside = page[page.index('id="beside"') :].partition("</section>")[0]
+    companies, queried = beside.split("<h3>Saved queries</h3>")
+    assert name not in companies
+    assert name in queried
 
 
 def test_saved_query_has_proofs_like_a_company(site: Site) -> None:

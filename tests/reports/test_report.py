@@ -344,6 +344,22 @@ def test_command_explains_what_is_wrong(
     assert message in " ".join(said.err.split())
 
 
+@pytest.mark.parametrize(
+    "page", ["/company/Siemens?days=7", "/compare?company=Siemens&company=Airbus&days=7"]
+)
+def test_report_on_last_month_leads_back_to_the_dashboard(client: TestClient, page: str) -> None:
+    link = re.search(r'href="([^"]+)">Last month to print', client.get(page).text)
+    assert link
+    since, until = period_of_name("last-month", TODAY)
+    report = client.get(unescape(link[1])).text
+    assert f"{since.day} {since:%b %Y} to {until.day} {until:%b %Y}" in report
+    back = re.search(r'href="([^"]+)">Back to the dashboard', report)
+    assert back
+    shown = client.get(unescape(back[1]).removeprefix(str(client.base_url))).text
+    assert f'name="since" value="{since}"' in shown
+    assert "Siemens" in shown
+
+
 def test_dashboard_serves_the_report_of_its_filters(client: TestClient) -> None:
     answer = client.get("/report?company=Siemens&days=30")
     assert answer.status_code == 200

@@ -230,7 +230,8 @@ def company(request: Request, name: str) -> Response:
             completeness=queries.completeness(database, scope=scope),
             boilerplate=queries.boilerplate(database, company=name, scope=scope),
             parts_by={by: _top(counts, filters.count) for by, counts in parts.items()},
-            beside=queries.co_mentions(database, name, scope=scope, limit=MAX_LISTED),
+            beside=queries.co_mentions(database, name, scope=scope, limit=MAX_COMPANIES),
+            listed=MAX_LISTED,
             latest=queries.company_articles(
                 database,
                 name,
@@ -318,7 +319,9 @@ def compare(request: Request) -> Response:
         known = known[:MAX_COMPARED]
         saved = {row.name for row in queries.saved_queries(database)}
         unions = saved | {*scope.structure.groups}
-        chosen = known if given else _suggest_companies(database, filters, unions)
+        cleared = request.query_params.get("chosen") == "none"
+        suggests = not given and not cleared
+        chosen = _suggest_companies(database, filters, unions) if suggests else known
         shares: list[Share] = []
         chart = Chart((), ())
         if len(chosen) > 1:
@@ -337,6 +340,7 @@ def compare(request: Request) -> Response:
             unknown=unknown,
             names=[*scope.structure.groups, *names],
             groups=scope.structure.groups,
+            members={name: scope.members(name) for name in scope.structure.groups},
             saved=saved,
             most=MAX_COMPARED,
             shares=shares,

@@ -29,6 +29,18 @@
     }
   }, true);
 
+  // On a phone most filters are folded, over the pages until they are unfolded.
+  function showFolds() {
+    document.querySelectorAll(".unfold").forEach(function (button) {
+      button.setAttribute("aria-expanded", String(root.classList.contains("filters-open")));
+    });
+  }
+  document.addEventListener("click", function (event) {
+    if (!event.target.closest(".unfold")) return;
+    root.classList.toggle("filters-open");
+    showFolds();
+  });
+
   // The time zones that the browser knows, offered once somebody is about to write one.
   document.addEventListener("focusin", function (event) {
     var list = event.target.list;
@@ -136,6 +148,7 @@
   });
   document.addEventListener("htmx:afterSettle", function (event) {
     newscrawlCharts.draw(document, false);
+    showFolds();
     if (!focused) return;
     var fields = document.getElementsByName(focused.name);
     for (var i = 0; i < fields.length; i++) {

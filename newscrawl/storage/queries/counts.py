@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, aliased
@@ -126,9 +126,12 @@ class Share:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoMention:
-    """A company that is mentioned in the same articles."""
+    """A company or saved query in the same articles."""
 
     company: str
+    kind: Literal["company", "saved query"] = field(
+        default="company", metadata=about(shown="files")
+    )
     articles: int = field(metadata=about("articles that mention both"))
     stories: int = field(metadata=about("stories that mention both"))
     share: float = field(metadata=about("of the other company's articles, 0 to 1"))
@@ -437,8 +440,15 @@ def _co_mentions(session: Session, company: str, scope: Scope) -> list[CoMention
     rollup = rollup_table(session, scope, by="hour", company=company)
     whole = session.scalar(rollup.select(func.count())) or 0
     asked = company_days(session, company, scope)
+    saved = {*session.scalars(select(Company.name).join(SavedQuery))}
     rows = [
-        CoMention(company=name, articles=articles, stories=stories, share=articles / whole)
+        CoMention(
+            company=name,
+            kind="saved query" if name in saved else "company",
+            articles=articles,
+            stories=stories,
+            share=articles / whole,
+        )
         for name, articles, stories in _counted_beside(session, rollup, asked, scope)
     ]
     return sorted(rows, key=lambda row: (-row.articles, -row.stories, row.company))
