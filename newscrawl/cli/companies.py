@@ -154,8 +154,9 @@ def audit(
 
 def _numbers(registry: "Companies") -> str:
     """Return how many companies there are of each origin."""
-    numbers = Counter(_ORIGINS[company.origin] for company in registry)
-    parts = [f"{numbers[origin]:,} {origin}" for origin in _ORIGINS.values() if numbers[origin]]
+    numbers = Counter(company.origin for company in registry)
+    names = {**_ORIGINS, "override": "in place of bundled ones"}
+    parts = [f"{numbers[origin]:,} {name}" for origin, name in names.items() if numbers[origin]]
     return f"{len(registry):,} companies ({', '.join(parts)})"
 
 

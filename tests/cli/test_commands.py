@@ -420,7 +420,7 @@ def test_own_companies_are_listed_before_the_bundled_ones(
     ]
     assert {row["origin"] for row in rows[2:]} == {"bundled"}
     checked = newscrawl("companies", "check", file).err
-    assert f"(1 own, 1 own, in place of bundled, {len(rows) - 2:,} bundled)" in checked
+    assert f"(1 own, 1 in place of bundled ones, {len(rows) - 2:,} bundled)" in checked
 
 
 def test_companies_are_found_in_a_text(newscrawl: Newscrawl, companies: Path) -> None:
