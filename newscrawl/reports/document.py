@@ -38,7 +38,10 @@ def html_report(report: Report, dashboard: str | None = None) -> str:
             back=_page_of(report),
             method=method(report),
             coverage=coverage(report),
-            in_short=[in_short(report, one.company, one.change) for one in report.companies],
+            in_short=[
+                *(in_short(report, one.company, one.change) for one in report.companies),
+                *caveats(report),
+            ],
         )
     )
 
@@ -111,7 +114,7 @@ def per_thousand(articles: int | None, read: int) -> str:
 
 
 def change_text(change: Change) -> str:
-    """Return the change in percent, or of small numbers both numbers."""
+    """Return the change of the share in percent, or of small numbers both numbers."""
     if change.before is None:
         return "no data before"
     if change.growth is None:
@@ -132,16 +135,33 @@ def verdict_text(change: Change) -> str:
 
 
 def in_short(report: Report, company: str, change: Change) -> str:
-    """Return the change of a company in a sentence."""
-    articles = f"{change.now:,} article{'' if change.now == 1 else 's'}"
-    now = f"{company} was named in {articles}"
+    """Return the change of a company in a sentence, with the articles read in both periods: where
+    more of them were read, a number may rise though the share falls."""
+    read, before = report.completeness.read, report.completeness_before.read
+    now = f"{company} was named in {change.now:,} of {read:,} articles read"
+    length = "on the day before" if _length(report) == 1 else f"in the {_length(report)} days before"
     if change.before is None:
-        return f"{now}; nothing was read in the {_length(report)} days before."
-    before = f"{change.before:,} in the {_length(report)} days before"
-    if change.verdict in {"more", "fewer"}:
-        growth = f" ({change_text(change)})" if change.growth is not None else ""
-        return f"{now}, after {before}{growth}: {verdict_text(change)}."
-    return f"{now}, after {before}: {verdict_text(change)}."
+        return f"{now}; nothing was read {length}."
+    growth = ""
+    if change.verdict in {"more", "fewer"} and change.growth is not None:
+        growth = f", {change_text(change)}"
+    after = f"after {change.before:,} of {before:,} {length}"
+    return f"{now}, {after}: {verdict_text(change)}{growth}."
+
+
+def caveats(report: Report) -> list[str]:
+    """Return what a reader must know of the days before the first crawl to compare numbers."""
+    length = _length(report)
+    periods = {
+        f"Of the {length:,} days of this period": report.completeness.unwatched,
+        f"Of the {length:,} days before": report.completeness_before.unwatched,
+    }
+    return [
+        f"{period}, {days:,} precede{'s' if days == 1 else ''} the first crawl: compare the shares "
+        "of the articles read, not the numbers."
+        for period, days in periods.items()
+        if days
+    ]
 
 
 def _length(report: Report) -> int:
@@ -204,7 +224,8 @@ def method(report: Report) -> list[str]:
             "conditional test of two Poisson rates, two-sided; both numbers are divided by the "
             f"scatter of the company's days). If p is below {ALPHA:g}, we write a larger or a "
             "smaller share, else no clear change. Of fewer than "
-            f"{MIN_FOR_PERCENT} earlier articles no percentage is given."
+            f"{MIN_FOR_PERCENT} earlier articles no percentage is given; else it is the change of "
+            "the share, not of the number, which also rises where more papers are read."
         ),
         (
             "Shares of voice are shares of the sum of the articles of these companies: an article "

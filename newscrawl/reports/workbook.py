@@ -61,7 +61,7 @@ class _Book:
         report = self.report
         shares = {one.company: one.share for one in report.shares}
         headings = (
-            *("Company", "Articles", "Articles before", "Change", "More than chance?", "p"),
+            *("Company", "Articles", "Articles before", "Change of share", "More than chance?", "p"),
             *("Articles read", "Read before", "Stories", "In headlines", "In the body", "Share"),
         )
         rows = [
@@ -81,7 +81,7 @@ class _Book:
             )
             for one in report.companies
         ]
-        sheet = self._table("Key figures", headings, rows, percent=("Change", "Share"))
+        sheet = self._table("Key figures", headings, rows, percent=("Change of share", "Share"))
         if shares:
             chart = self.book.add_chart({"type": "bar"})
             self._series(chart, "Key figures", 11, len(rows), labels=0)

@@ -35,13 +35,16 @@ class Change:
     """The articles of a company now and before; None where nothing was read then.
 
     `chance` is that of a difference at least as large if the share of the articles read has not
-    changed; None where it can't be computed. `rises` says whether the share does.
+    changed; None where it can't be computed. `rises` says whether the share does, and `growth` by
+    how much, 0.5 for half as large again; None for small numbers, of which a percentage says
+    nothing.
     """
 
     now: int
     before: int | None
     chance: float | None = None
     rises: bool = False
+    growth: float | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -51,14 +54,6 @@ class Change:
         if self.chance >= ALPHA:
             return "unclear"
         return "more" if self.rises else "fewer"
-
-    @property
-    def growth(self) -> float | None:
-        """Return the growth of the number, 0.5 for half as many again; None for small numbers,
-        of which a percentage says nothing."""
-        if self.before is None or self.before < MIN_FOR_PERCENT:
-            return None
-        return self.now / self.before - 1
 
 
 def compare(now: Sequence[Day], before: Sequence[Day]) -> Change:
@@ -74,11 +69,15 @@ def compare(now: Sequence[Day], before: Sequence[Day]) -> Change:
         return Change(now=articles, before=articles_before)
     scatter = _scatter(now, before)
     share = read / (read + read_before)
+    growth = None
+    if articles_before >= MIN_FOR_PERCENT:
+        growth = articles / read / (articles_before / read_before) - 1
     return Change(
         now=articles,
         before=articles_before,
         chance=two_sided(round(articles / scatter), round(articles_before / scatter), share),
         rises=articles / read > articles_before / read_before,
+        growth=growth,
     )
 
 

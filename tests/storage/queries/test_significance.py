@@ -39,7 +39,12 @@ def test_clear_rise_and_fall_are_named() -> None:
 
 def test_half_of_the_sources_failing_is_no_fall() -> None:
     change = compare(steady(2, 50), steady(4, 100))
-    assert (change.verdict, change.growth) == ("unclear", -0.5)
+    assert (change.verdict, change.growth) == ("unclear", 0.0)
+
+
+def test_more_papers_read_are_no_growth() -> None:
+    change = compare([Day(131, 658)], [Day(36, 219)])
+    assert change_text(change) == "+21%"
 
 
 def test_one_to_three_is_told_in_counts() -> None:
@@ -64,7 +69,7 @@ def test_nothing_read_before_is_not_compared() -> None:
 
 
 def test_percentage_stands_beside_the_chance() -> None:
-    change = Change(now=150, before=100, chance=0.0004, rises=True)
+    change = Change(now=150, before=100, chance=0.0004, rises=True, growth=0.5)
     assert change_text(change) == "+50%"
     assert verdict_text(change) == "a larger share than before (p\u00a0<\u00a00.001)"
 
