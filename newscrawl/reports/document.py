@@ -139,7 +139,8 @@ def in_short(report: Report, company: str, change: Change) -> str:
     more of them were read, a number may rise though the share falls."""
     read, before = report.completeness.read, report.completeness_before.read
     now = f"{company} was named in {change.now:,} of {read:,} articles read"
-    length = "on the day before" if _length(report) == 1 else f"in the {_length(report)} days before"
+    days = _length(report)
+    length = "on the day before" if days == 1 else f"in the {days:,} days before"
     if change.before is None:
         return f"{now}; nothing was read {length}."
     growth = ""

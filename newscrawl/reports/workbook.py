@@ -61,8 +61,9 @@ class _Book:
         report = self.report
         shares = {one.company: one.share for one in report.shares}
         headings = (
-            *("Company", "Articles", "Articles before", "Change of share", "More than chance?", "p"),
-            *("Articles read", "Read before", "Stories", "In headlines", "In the body", "Share"),
+            *("Company", "Articles", "Articles before", "Change of share", "More than chance?"),
+            *("p", "Articles read", "Read before", "Stories", "In headlines", "In the body"),
+            "Share",
         )
         rows = [
             (

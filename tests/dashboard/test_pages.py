@@ -622,8 +622,11 @@ def test_company_page_says_whether_there_was_a_spike(
     assert "newscrawl alerts watch Siemens" in page
     watch_company(database, "Siemens")
     page = client.get("/company/Siemens").text
-    assert f"No spike in this period since the watch began on {TODAY.day} " in page
+    assert f"No spike since the watch began on {TODAY.day} " in page
     assert "A spike is a day with at least 5 articles" in page
+    week_ago = TODAY - timedelta(days=7)
+    earlier = client.get(f"/company/Siemens?since={week_ago}&until={week_ago}").text
+    assert "no day of this period was searched for spikes" in earlier
     assert '<a href="/alerts#rules">' in page
     spike = {"articles": 12, "expected": 3.14, "chance": 1e-5, "history_days": 50}
     first = {"watched_since": "2026-11-20"}
