@@ -216,7 +216,7 @@ class Exclusions:
     def hold(self, text: str, start: int, end: int) -> bool:
         """Return whether one of the phrases covers the name's first character."""
         left, right = max(0, start - _EXCLUSION_REACH), end + _EXCLUSION_REACH
-        window = _caseless(text[left:right])
+        window = caseless(text[left:right])
         for word, phrases in self._by_word.items():
             if word in window:
                 for phrase in phrases:
@@ -230,7 +230,7 @@ class _Phrase:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self.words = _caseless(text.replace("*", " ")).split()
+        self.words = caseless(text.replace("*", " ")).split()
 
     def may_stand(self, window: str) -> bool:
         """Return whether a caseless text has its words."""
@@ -254,7 +254,7 @@ class _Phrase:
         return re.compile(f"{begin}{escaped}{stop}", re.IGNORECASE)
 
 
-def _caseless(text: str) -> str:
+def caseless(text: str) -> str:
     """Return the text casefolded as `re.IGNORECASE` compares it: ı and İ equal i."""
     return text.replace("ı", "i").replace("İ", "i").casefold()
 

@@ -79,7 +79,6 @@ class ContextFinder:
     def __init__(self, companies: Sequence[Company], words: Vocabulary) -> None:
         numbers: dict[_Pattern, int] = {}
         owners: dict[int, dict[int, int]] = defaultdict(dict)
-        self._of: dict[int, set[int]] = defaultdict(set)
         # Most companies name the same few topics, of thousands of words.
         weighted: dict[str, dict[int, int]] = {}
         for index, company in enumerate(companies):
@@ -92,7 +91,6 @@ class ContextFinder:
                     }
                 for number, weight in weighted[entry].items():
                     owners[number][index] = weight
-                self._of[index].update(weighted[entry])
         self._patterns = list(numbers)
         self._owners = [owners[number] for number in range(len(numbers))]
         literals = [pattern.literal for pattern in self._patterns]
@@ -104,19 +102,19 @@ class ContextFinder:
     ) -> dict[int, list[ContextHit]]:
         """Return the context words of the wanted companies near these places, in text order."""
         low = text.replace("İ", "I").lower()
-        patterns = {
-            number
-            for index in wanted
-            for number in self._of.get(index, ())
-            if self._counts_in(number, language)
-        }
         hits: dict[int, list[ContextHit]] = defaultdict(list)
         for left, right in self._windows(places):
             found = self._automaton.find_matches_as_indexes(low[left:right], overlapping=True)
             for pattern, start, _ in found:
-                if pattern in patterns and self._stands(text, low, pattern, left + start):
-                    owners, word = self._owners[pattern], self._patterns[pattern].literal
-                    for index in wanted & owners.keys():
+                owners = self._owners[pattern]
+                supported = owners.keys() & wanted
+                if (
+                    supported
+                    and self._counts_in(pattern, language)
+                    and self._stands(text, low, pattern, left + start)
+                ):
+                    word = self._patterns[pattern].literal
+                    for index in supported:
                         hits[index].append(ContextHit(left + start, owners[index], word))
         for company_hits in hits.values():
             company_hits.sort()

@@ -8,7 +8,9 @@ import re
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-from newscrawl.mentions.candidates import Candidate
+from ahocorasick_rs import AhoCorasick
+
+from newscrawl.mentions.candidates import Candidate, caseless
 from newscrawl.mentions.company import Company
 from newscrawl.mentions.vocabulary import Vocabulary
 
@@ -112,7 +114,8 @@ class Credits:
             for outlet in outlets:
                 self._published.setdefault(outlet, set()).add(index)
         self._platforms = words.platforms
-        self._follow = re.compile("|".join(map(re.escape, sorted(words.follow_us))), re.IGNORECASE)
+        # A pattern of all of them takes twenty times as long as the rest of a candidate's checks.
+        self._follow = AhoCorasick(sorted(map(caseless, words.follow_us)))
         self._boilerplate = re.compile(
             "|".join(rf"(?<!\w){re.escape(cue)}" for cue in sorted(words.boilerplate)),
             re.IGNORECASE,
@@ -163,7 +166,8 @@ class Credits:
         starts = [stop.end() for stop in _STOP.finditer(text, left, candidate.start)]
         stop = _STOP.search(text, candidate.end, candidate.end + _LEAD)
         end = stop.end() if stop else candidate.end + _LEAD
-        return self._follow.search(text, starts[-1] if starts else left, end) is not None
+        sentence = caseless(text[starts[-1] if starts else left : end])
+        return bool(self._follow.find_matches_as_indexes(sentence))
 
     def _in_boilerplate(self, text: str, candidate: Candidate) -> bool:
         """Return whether its sentence has a word of boilerplate (subscriptions, rights)."""

@@ -227,6 +227,14 @@ def test_combining_marks_are_limited_and_offsets_stay() -> None:
     assert text[mention.start : mention.end] == "Siemens"
 
 
+@pytest.mark.parametrize("before", range(MAX_MARKS + 2))
+def test_runs_of_marks_are_cut_wherever_they_begin(before: int) -> None:
+    longest = "a" * before + "e" + "\u0301" * MAX_MARKS + "n"
+    assert stream_safe(longest) is longest
+    too_long = "a" * before + "e" + "\u0301" * (MAX_MARKS + 1) + "n"
+    assert stream_safe(too_long) == longest.replace("n", "\N{REPLACEMENT CHARACTER}n")
+
+
 def test_usual_texts_are_stream_safe() -> None:
     for text in ("Siemens", "e\u0301te\u0301", "中国的港口" * 20, "עִבְרִית" * 9):
         assert stream_safe(text) is text
