@@ -154,6 +154,9 @@ def spellings(form: str) -> set[str]:
     if "'s " in form:
         # "Godfathers Pizza"
         joined.add(form.replace("'s ", "s "))
+    if " " in form and form.endswith("'s"):
+        # "Jack Daniels"; with one word it would often be a surname.
+        joined.add(form[:-2] + "s")
     declined = _ADJECTIVE.match(form)
     if declined:
         joined |= {

@@ -439,6 +439,9 @@ def test_german_compound_of_two_nouns_is_no_name_written_apart(
             id="apostrophe missing",
         ),
         pytest.param(
+            "We drank Jack Daniels.", "en", "Jack Daniel's", "Jack Daniels", id="at the end"
+        ),
+        pytest.param(
             "Why Teens Look Like Adults on Facebook",
             "en",
             "Facebook",
