@@ -7,9 +7,11 @@ import sys
 import pytest
 
 from newscrawl.mentions import Companies, load_companies
+from newscrawl.storage import open_database, queries
+from newscrawl.storage.company_alerts import list_alerts
 from tests.site import content
 from tests.site.crawling import PROJECT
-from tests.site.demo import about_boilerplate
+from tests.site.demo import SAVED_QUERIES, WATCHED, about_boilerplate
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +57,20 @@ def test_demo_lists_the_mentioned_companies(shown: str) -> None:
 def test_demo_names_the_next_commands(shown: str) -> None:
     assert "scrapy list" in shown
     assert re.search(r"NEWSCRAWL_DATABASE_URL=sqlite:///\S+demo\.sqlite", shown)
+
+
+def test_saved_queries_of_the_demo_find_articles_and_what_is_watched_has_alerts(shown: str) -> None:
+    found = re.search(r"NEWSCRAWL_DATABASE_URL=(sqlite:///\S+)", shown)
+    assert found
+    with open_database(found[1], create=False) as store:
+        rows = queries.saved_queries(store)
+        counts = {row.name: queries.mention_counts(store, "year", company=row.name) for row in rows}
+        alerts = list_alerts(store)
+    assert counts.keys() == SAVED_QUERIES.keys()
+    for years in counts.values():
+        assert sum(year.hits.articles for year in years if year.hits) >= 2
+    assert {(one.alert.company, one.alert.other) for one in alerts} == {*WATCHED}
+    assert "Saved queries, to try: harbours, clean ships." in shown
 
 
 def test_demo_reports_the_companies_in_boilerplate(shown: str) -> None:

@@ -15,12 +15,24 @@ from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from newscrawl.monitoring.alerts import find_alerts
 from newscrawl.sources.registry import COLUMNS
+from newscrawl.storage import Database, open_database
+from newscrawl.storage.company_alerts import watch_company
+from newscrawl.storage.saved_queries import add_query, count_history
 from tests.site import content
 from tests.site.crawling import PROJECT, clean_environment
 from tests.site.server import SiteServer
 
 SOURCE = "harbour-courier"
+PERSON = "demo"
+# Something to try for each page: two saved queries that find articles of the site in several
+# languages, and a company and a pair whose first articles are alerts.
+SAVED_QUERIES = {
+    "harbours": "harbour OR Hafen* OR port OR λιμάνι OR порт*",
+    "clean ships": "(ferry OR Fähren OR port) NEAR/15 (diesel OR batter* OR hydrog*)",
+}
+WATCHED = (("Siemens", ""), ("Microsoft", "Siemens"))
 # The site asks for its own pace in robots.txt; nothing slows us further.
 PACE = ("-s", "DOWNLOAD_DELAY=0", "-s", "AUTOTHROTTLE_START_DELAY=0")
 
@@ -36,6 +48,9 @@ def main() -> int:
         settings = demo_settings(site.url, folder, f"sqlite:///{database}")
         settings["NEWSCRAWL_ARCHIVE"] = str(folder / "archive")
         environment = clean_environment() | settings
+        with open_database(settings["NEWSCRAWL_DATABASE_URL"]) as store:
+            for pair in WATCHED:
+                watch_company(store, *pair)
         since = (datetime.now(UTC) - timedelta(days=20)).date().isoformat()
         arguments = ["-a", f"since={since}", *PACE, "--logfile", str(log)]
         crawl = [sys.executable, "-m", "scrapy", "crawl", SOURCE, *arguments]
@@ -51,6 +66,8 @@ def main() -> int:
     again = [*show, "--format", "json"]
     told = subprocess.run(again, cwd=PROJECT, env=environment, check=False, capture_output=True)
     print(about_boilerplate({row["company"] for row in json.loads(told.stdout)}))
+    with open_database(settings["NEWSCRAWL_DATABASE_URL"]) as store:
+        print(_save_queries(store))
     print(_next_steps(database, log))
     return code
 
@@ -111,6 +128,20 @@ def summary_of(log: Path) -> str:
     return next((line.split(marker)[1] for line in lines if marker in line), "(no summary)")
 
 
+def _save_queries(store: Database) -> str:
+    """Save the queries, look for the first articles of what is watched, and return both in
+    words."""
+    for name, text in SAVED_QUERIES.items():
+        add_query(store, name, text, PERSON)
+        count_history(store, name)
+    alerts = find_alerts(store)
+    watched = ", ".join(" and ".join(filter(None, pair)) for pair in WATCHED)
+    return (
+        f"\nSaved queries, to try: {', '.join(SAVED_QUERIES)}. Watched: {watched}, "
+        f"with {len(alerts)} alerts."
+    )
+
+
 def _next_steps(database: Path, log: Path) -> str:
     return (
         "\nSee it in a browser, with charts, articles and why each block was kept:\n"
@@ -119,6 +150,7 @@ def _next_steps(database: Path, log: Path) -> str:
         f"  export NEWSCRAWL_DATABASE_URL=sqlite:///{database}\n"
         "  .venv/bin/newscrawl articles --company Microsoft\n"
         "  .venv/bin/newscrawl mentions --by language\n"
+        "  .venv/bin/newscrawl search 'harbour NEAR/20 money'\n"
         "  .venv/bin/scrapy list                  the 407 sources of the registry\n"
         "  .venv/bin/scrapy crawl ft              a first real crawl\n"
         f"  less {log}"
