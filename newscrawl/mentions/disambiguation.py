@@ -188,7 +188,10 @@ class NeighbourWords:
                 return False
         return False
 
-    def cue_before(self, text: str, start: int, language: str | None) -> bool:
+    def cue_before(
+        self, text: str, start: int, language: str | None, *, of_person: bool = False
+    ) -> bool:
+        """Return whether a cue precedes the name; `of_person`: one that no person has."""
         # "The largest mobile operator, O2"
         noun = _NOUN_BEFORE_COMMA.search(text, max(0, start - _REACH), start)
         if noun is not None:
@@ -214,7 +217,8 @@ class NeighbourWords:
             return True
         # "l'opérateur Orange": the article is elided onto the cue.
         joined.add(_ELIDED.sub("", words[-1]))
-        return bool(joined & of_language(self.words.before, language))
+        cues = joined & of_language(self.words.before, language)
+        return bool(cues - self.words.before_persons if of_person else cues)
 
     def _cue_after(self, text: str, candidate: Candidate, language: str | None) -> bool:
         possessive = _POSSESSIVE.match(text, candidate.end)
@@ -575,8 +579,8 @@ class Disambiguator:
         if trademark or self.neighbours.has_legal_form(text, candidate):
             return "legal form"
         if candidate.form.text in context.persons:
-            company = self.neighbours.cue_before(text, candidate.start, context.language)
-            return "cue" if company else None
+            before = text, candidate.start, context.language
+            return "cue" if self.neighbours.cue_before(*before, of_person=True) else None
         known = not is_acronym(candidate.form.text) or context_weight(candidate, context) > 0
         if self.neighbours.has_cue(text, candidate, context.language) or (
             known and self.neighbours.has_model(text, candidate, context.language)

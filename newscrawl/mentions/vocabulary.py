@@ -21,8 +21,9 @@ class Vocabulary:
 
     `legal_forms` follow a company's name ("AG", "Inc."). `after` and `before` are words beside
     a name that only a company has ("shares", "retailer"), `verbs` what companies and people do.
-    `before_endings` end such words ("Softwarekonzern"); `compounds` are joined to a name
-    without a hyphen ("Lufthansachef"). `auxiliaries` lead to a verb ("has announced").
+    `before_persons` are those of them that precede persons, too ("sued"). `before_endings` end
+    such words ("Softwarekonzern"); `compounds` are joined to a name without a hyphen
+    ("Lufthansachef"). `auxiliaries` lead to a verb ("has announced").
     `after`, `before` and `verbs` are by language. So are `articles`, behind which no verb
     supports a name ("the target announced"), `modifiers`, everyday words ("total") after which
     a cue counts only behind an apostrophe or a hyphen, and `capitalised` words, which have a
@@ -43,6 +44,7 @@ class Vocabulary:
     legal_forms: frozenset[str]
     after: Mapping[str, frozenset[str]]
     before: Mapping[str, frozenset[str]]
+    before_persons: frozenset[str]
     before_endings: tuple[str, ...]
     compounds: frozenset[str]
     verbs: Mapping[str, frozenset[str]]

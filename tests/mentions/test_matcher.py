@@ -158,6 +158,16 @@ def test_surname_of_a_person_is_excluded_in_the_whole_article(companies):
     assert named(companies, f"Ford Motor grew. {text}", language="en") != []
 
 
+@pytest.mark.parametrize(("cue", "names"), [("the carmaker", 1), ("they sued", 0)])
+def test_cue_that_persons_have_does_not_support_a_surname(companies, cue, names):
+    text = f"Doug Ford spoke in Toronto. Later {cue} Ford in court."
+    assert len(named(companies, text, language="en")) == names
+
+
+def test_given_name_of_a_person_is_no_company(companies):
+    assert named(companies, "Thomas Middleditch and Mollie Gates left.", language="en") == []
+
+
 def test_one_context_word_does_not_support_every_repetition(companies):
     text = "Mars, the maker of Snickers. " + "Nothing of note was seen on Mars, they said. " * 30
     assert len(companies.find(text, language="en")) <= 1
