@@ -16,6 +16,11 @@ _MARK: Final = re.compile(rf"[{_MARKS}\U00010000-\U0010ffff]")
 _LONG_RUN: Final = re.compile(rf"[{_MARKS}\U00010000-\U0010ffff]{{{MAX_MARKS + 1},}}")
 
 
+def count_of(number: int, noun: str) -> str:
+    """Return a number with a noun in singular or plural: "1 day", "1,200 articles"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def match_name(text: str, names: Sequence[str]) -> tuple[str | None, list[str]]:
     """Return the name that equals the text in any case, or None and up to three similar names."""
     from difflib import get_close_matches  # noqa: PLC0415 - imported only for misspelt names

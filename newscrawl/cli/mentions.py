@@ -16,6 +16,7 @@ from newscrawl.cli.arguments import (
     source_catalog,
     takes_companies,
 )
+from newscrawl.text import count_of
 
 if TYPE_CHECKING:
     from newscrawl.storage.queries import (
@@ -360,7 +361,8 @@ def _show_shares(query: QueryContext, names: Sequence[str], options: _Options) -
     ]
     completeness = queries.completeness(query.database, scope=query.scope)
     title = f"Share of voice by {options.measure}{_span(query.scope)}"
-    note = completeness_note(completeness) + query.note + _OF_CATALOG.get(by or "", "")
+    note = completeness_note(completeness) + " Shares are rounded." + query.note
+    note += _OF_CATALOG.get(by or "", "")
     if query.output_format == "table" and by in _PERIODS:
         note += _mark_partial(by, records)
     render(records, columns, query.output_format, title=title, note=note)
@@ -397,12 +399,12 @@ def _with_kind(row: "CoMention") -> str:
 _PROVEN = ("day", "source", "adds", "company", "rule", "score", "sentence")
 _FOR_FILES = ("section", "surface", "title", "url")
 _REASONS = {
-    "boilerplate": "in menus and teasers: {mentions:,} on {articles:,} pages",
+    "boilerplate": "in menus and teasers: {mentions:,} on {pages}",
     "paywalled": "behind a paywall, with headline and standfirst alone: up to {articles:,} more",
     "doubtful": "words that may mean it, without support: up to {articles:,} more{words}",
     "disallowed": "not to be fetched (robots.txt), headline alone: up to {articles:,} more",
-    "corrected": "called wrong by a person: {mentions:,} in {articles:,} articles",
-    "quarantined": "in the quarantine: {mentions:,} in {articles:,} versions",
+    "corrected": "called wrong by a person: {mentions:,} in {texts}",
+    "quarantined": "in the quarantine: {mentions:,} in {versions}",
     "kind": "on pages that are no articles: {mentions:,} on {articles:,}",
 }
 
@@ -486,11 +488,13 @@ def _proof_note(found: "Proof", offset: int) -> str:
     listed = f"Articles {offset + 1:,} to {offset + len(found.articles):,} of {found.total:,}."
     covered = sum(one.completeness.covered for one in found.coverage)
     expected = sum(one.completeness.expected for one in found.coverage)
-    number = len(found.coverage)
-    sources = "1 source" if number == 1 else f"{number:,} sources"
+    sources = count_of(len(found.coverage), "source")
     read = f"Source-days read: {covered:,} of {expected:,} in {sources}."
     left_out = "".join(f" Left out, {_reason(one)}." for one in found.left_out)
-    shown = [f"{one.summary} ({number:,})" for one, number in found.article_versions.items()]
+    shown = [
+        f"{one.summary} ({count_of(articles, 'article')})"
+        for one, articles in found.article_versions.items()
+    ]
     made = f" These articles were found with {'; '.join(shown)}." if shown else ""
     versions = found.versions
     used = f"In use: newscrawl {versions.program}, companies {versions.companies}, models of "
@@ -501,8 +505,14 @@ def _reason(one: "LeftOut") -> str:
     words = f" ({', '.join(one.words[:_WORDS])})" if one.words else ""
     if one.since is not None:
         words += f", searched from {one.since} on"
+    number = one.articles
     return _REASONS[one.reason].format(
-        mentions=one.mentions or 0, articles=one.articles, words=words
+        mentions=one.mentions or 0,
+        articles=number,
+        words=words,
+        pages=count_of(number, "page"),
+        texts=count_of(number, "article"),
+        versions=count_of(number, "version"),
     )
 
 
@@ -524,7 +534,7 @@ def _write_no_result(whom: str, completeness: "Completeness") -> None:
         write_note(f"No coverage: nothing was crawled there, so nothing is known of {whom}.")
     else:
         write_note(
-            f"No mention of {whom} in {completeness.read:,} articles "
+            f"No mention of {whom} in {count_of(completeness.read, 'article')} "
             f"(coverage: {completeness.level})."
         )
 

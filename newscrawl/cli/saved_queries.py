@@ -14,6 +14,7 @@ from newscrawl.cli.arguments import (
     companies_from,
     open_for_reading,
 )
+from newscrawl.text import count_of
 
 if TYPE_CHECKING:
     from newscrawl.storage import Database
@@ -172,7 +173,7 @@ def _count(store: "Database", name: str) -> None:
         count_history(store, name, report)
     years = queries.mention_counts(store, "year", company=name)
     number = sum(row.hits.articles for row in years if row.hits)
-    write_note(f"{name}: {number:,} articles. See newscrawl mentions -c '{name}'.")
+    write_note(f"{name}: {count_of(number, 'article')}. See newscrawl mentions -c '{name}'.")
 
 
 def _show(rows: "list[SavedQueryRow]", output_format: Format) -> None:

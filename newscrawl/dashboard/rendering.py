@@ -40,6 +40,7 @@ from newscrawl.storage.mentions import CORRECTED
 from newscrawl.storage.queries.significance import ALPHA, MIN_FOR_PERCENT
 from newscrawl.storage.scope import today
 from newscrawl.templating import html_templates, marked_pieces
+from newscrawl.text import count_of
 
 Change = Literal["same", "gone", "new"]
 _WORDS = re.compile(r"\s+|[^\s]+")
@@ -341,6 +342,7 @@ def make_templates() -> Environment:
     templates = html_templates(TEMPLATES)
     templates.filters |= {
         "number": number,
+        "count_of": count_of,
         "percent": percent,
         "day": day,
         "moment": moment,

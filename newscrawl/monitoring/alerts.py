@@ -38,6 +38,10 @@ from newscrawl.reports import (
 from newscrawl.reports import (
     MEDIA_TYPES,
     ReportFormat,
+    caveat,
+    change_text,
+    days_of,
+    in_short,
     make_report,
     report_file,
 )
@@ -46,15 +50,15 @@ from newscrawl.storage.company_alerts import AlertKind, CompanyAlert, StoredAler
 from newscrawl.storage.queries import (
     Completeness,
     FoundArticle,
-    MentionCount,
     Scope,
     Snippet,
     StoryRow,
 )
-from newscrawl.storage.queries.significance import MIN_FOR_PERCENT
+from newscrawl.storage.queries.significance import Change, compare
 from newscrawl.storage.recipients import Recipient, SentNotice, record_sent
 from newscrawl.storage.scope import NO_STRUCTURE
 from newscrawl.templating import html_templates, markdown_templates, marked_pieces, safe_url
+from newscrawl.text import count_of
 
 # All ours. A burst is one alert: within these days another spike must be higher by this factor.
 SAME_BURST = timedelta(days=3)
@@ -222,7 +226,7 @@ def _link(article: FoundArticle) -> Link:
 def html_letters() -> Environment:
     """Return the HTML templates of notices."""
     templates = html_templates(_TEMPLATES)
-    templates.filters["pieces"] = _pieces
+    templates.filters |= _FILTERS
     return templates
 
 
@@ -230,12 +234,19 @@ def html_letters() -> Environment:
 def markdown_letters() -> Environment:
     """Return the Markdown templates of notices."""
     templates = markdown_templates(_TEMPLATES)
-    templates.filters["pieces"] = _pieces
+    templates.filters |= _FILTERS
     return templates
+
+
+def _story_size(story: StoryRow) -> str:
+    return f"{count_of(story.articles, 'article')} in {count_of(story.sources, 'source')}"
 
 
 def _pieces(snippet: Snippet) -> list[tuple[str, bool]]:
     return marked_pieces(snippet.text, snippet.marks)
+
+
+_FILTERS = {"pieces": _pieces, "size": _story_size}
 
 
 def _words(alert: CompanyAlert) -> tuple[str, str]:
@@ -381,7 +392,7 @@ MAX_COMPANIES = 15
 MAX_ARTICLES = 3
 MAX_STORIES = 5
 SPARK_DAYS = 14
-_HEADINGS = ("company", "articles", "change", "in headlines", "stories", "two weeks")
+_HEADINGS = ("company", "articles", "change of share", "in headlines", "stories", "two weeks")
 _BARS = "▁▂▃▄▅▆▇█"
 _LENGTHS: dict[Span, int] = {"daily": 1, "weekly": 7}
 _WEEK = timedelta(days=7)
@@ -391,15 +402,15 @@ _WEEK = timedelta(days=7)
 class CompanyDigest:
     """A company in a digest.
 
-    `before` is the number of articles on the same days a week earlier, None where no source was
-    covered then; `spark` are articles by day, None in gaps; `newest` a few of the articles.
+    `change` compares its share of the articles read with that on the same days a week earlier;
+    `spark` are articles by day, None in gaps; `newest` a few of the articles.
     """
 
     company: str
     articles: int
     in_title: int
     stories: int
-    before: int | None
+    change: Change
     spark: tuple[int | None, ...]
     newest: tuple[FoundArticle, ...]
 
@@ -414,6 +425,7 @@ class Digest:
     last: date
     chosen: bool
     completeness: Completeness
+    completeness_before: Completeness
     companies: tuple[CompanyDigest, ...]
     unmentioned: tuple[str, ...]
     stories: tuple[StoryRow, ...]
@@ -467,11 +479,17 @@ def make_digest(
         last=last,
         chosen=bool(chosen),
         completeness=queries.completeness(database, scope=scope),
+        completeness_before=queries.completeness(database, scope=_week_before(scope)),
         companies=tuple(named),
         unmentioned=tuple(one.company for one in rows if not one.articles),
         stories=tuple(queries.stories(database, scope=scope, limit=MAX_STORIES, least=2)),
         alerts=tuple(alerts),
     )
+
+
+def _week_before(scope: Scope) -> Scope:
+    since, until = scope.since or date.max, scope.until or date.max
+    return replace(scope, since=since - _WEEK, until=until - _WEEK)
 
 
 def _company(database: Database, company: str, scope: Scope) -> CompanyDigest:
@@ -487,19 +505,13 @@ def _company(database: Database, company: str, scope: Scope) -> CompanyDigest:
     stories = queries.stories(database, company=company, scope=scope, limit=10_000)
     return CompanyDigest(
         company=company,
-        articles=_articles(now) or 0,
+        articles=sum(row.hits.articles for row in now if row.hits),
         in_title=sum(row.hits.in_title for row in now if row.hits),
         stories=len(stories),
-        before=_articles(before),
+        change=compare(days_of(now), days_of(before)),
         spark=tuple(row.hits.articles if row.hits else None for row in rows[-SPARK_DAYS:]),
         newest=tuple(newest),
     )
-
-
-def _articles(rows: Sequence[MentionCount]) -> int | None:
-    """Return the articles of these days, None where no source was covered on any of them."""
-    counts = [row.hits.articles for row in rows if row.hits is not None]
-    return sum(counts) if counts else None
 
 
 def report_on_digest(
@@ -565,7 +577,7 @@ def digest_notice(digest: Digest) -> Notice:
             Link(
                 title=story.title or story.url,
                 url=story.url,
-                note=f"{story.articles} articles in {story.sources} sources",
+                note=_story_size(story),
             )
             for story in digest.stories
         ),
@@ -581,13 +593,11 @@ def digest_notice(digest: Digest) -> Notice:
 
 
 def _summary(digest: Digest) -> str:
-    """Return a line for each company, and how complete the numbers are."""
-    lines = [
-        f"{one.company}: {one.articles} article{'' if one.articles == 1 else 's'} "
-        f"(change: {_change(one)})"
-        for one in digest.companies
-    ]
-    return "\n".join([*lines, _coverage(digest.completeness)])
+    """Return a sentence for each company, and how complete the numbers are."""
+    reads = digest.completeness.read, digest.completeness_before.read
+    before = "a week before" if digest.span == "daily" else "in the 7 days before"
+    lines = [in_short(one.company, one.change, reads, before) for one in digest.companies]
+    return "\n".join([*lines, _coverage(digest)])
 
 
 def digest_title(digest: Digest) -> str:
@@ -611,7 +621,7 @@ def html_digest(digest: Digest) -> str:
 def _values(digest: Digest) -> Mapping[str, object]:
     return {
         "title": digest_title(digest),
-        "coverage": _coverage(digest.completeness),
+        "coverage": _coverage(digest),
         "alerts": [_alert_line(stored) for stored in digest.alerts],
         "headings": _HEADINGS,
         "rows": [_cells(one) for one in digest.companies],
@@ -621,9 +631,17 @@ def _values(digest: Digest) -> Mapping[str, object]:
     }
 
 
-def _coverage(completeness: Completeness) -> str:
-    """Return how far the numbers can be trusted, in a sentence."""
-    read = f"{completeness.read:,} article{' was' if completeness.read == 1 else 's were'} read"
+def _coverage(digest: Digest) -> str:
+    """Return how far the numbers can be trusted, and compared with those of the week before."""
+    known, before = digest.completeness, digest.completeness_before
+    length = _LENGTHS[digest.span]
+    period = "a week before" if length == 1 else "before"
+    return f"{_covered(known)} {caveat(period, length, before)}".rstrip()
+
+
+def _covered(completeness: Completeness) -> str:
+    read = count_of(completeness.read, "article")
+    read += " was read" if completeness.read == 1 else " were read"
     if completeness.level == "full":
         return f"{read}; every source was read on every day."
     if completeness.level == "none":
@@ -641,23 +659,11 @@ def _cells(one: CompanyDigest) -> Sequence[str]:
     return (
         one.company,
         str(one.articles),
-        _change(one),
+        change_text(one.change),
         str(one.in_title),
         str(one.stories),
         spark_bars(one.spark),
     )
-
-
-def _change(one: CompanyDigest) -> str:
-    """Return the change against the same days a week before."""
-    if one.before is None:
-        return "?"
-    if not one.before:
-        return "new"
-    # A percentage of a small number says nothing.
-    if one.before < MIN_FOR_PERCENT:
-        return f"{one.before} → {one.articles}"
-    return f"{one.articles / one.before - 1:+.0%}"
 
 
 def _alert_line(stored: StoredAlert) -> str:

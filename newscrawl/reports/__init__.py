@@ -6,11 +6,19 @@ worth is decided by `storage.queries.significance`.
 
 from typing import Literal
 
-from newscrawl.reports.document import html_report, report_policy, verdict_text
+from newscrawl.reports.document import (
+    caveat,
+    change_text,
+    html_report,
+    in_short,
+    report_policy,
+    verdict_text,
+)
 from newscrawl.reports.figures import (
     MAX_COMPANIES,
     Report,
     change_of,
+    days_of,
     make_report,
     period_of_name,
 )
@@ -23,8 +31,12 @@ __all__ = [
     "MIN_FOR_PERCENT",
     "Report",
     "ReportFormat",
+    "caveat",
     "change_of",
+    "change_text",
+    "days_of",
     "html_report",
+    "in_short",
     "make_report",
     "period_of_name",
     "report_file",

@@ -11,8 +11,10 @@ from markupsafe import Markup
 from newscrawl.reports import figures
 from newscrawl.reports.curves import HEIGHT, WIDTH, curves
 from newscrawl.reports.figures import Report
+from newscrawl.storage.queries import Completeness
 from newscrawl.storage.queries.significance import ALPHA, MIN_FOR_PERCENT, Change
 from newscrawl.templating import content_hash, html_templates, marked_pieces
+from newscrawl.text import count_of
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -39,7 +41,10 @@ def html_report(report: Report, dashboard: str | None = None) -> str:
             method=method(report),
             coverage=coverage(report),
             in_short=[
-                *(in_short(report, one.company, one.change) for one in report.companies),
+                *(
+                    in_short(one.company, one.change, _reads(report), _when_before(report))
+                    for one in report.companies
+                ),
                 *caveats(report),
             ],
         )
@@ -63,6 +68,7 @@ def _templates() -> Environment:
         "day": day,
         "change": change_text,
         "verdict": verdict_text,
+        "count_of": count_of,
         "pieces": lambda snippet: marked_pieces(snippet.text, snippet.marks),
     }
     templates.globals["per_thousand"] = per_thousand
@@ -134,35 +140,49 @@ def verdict_text(change: Change) -> str:
     return f"{words.get(change.verdict, 'no clear change')} ({chance})"
 
 
-def in_short(report: Report, company: str, change: Change) -> str:
-    """Return the change of a company in a sentence, with the articles read in both periods: where
-    more of them were read, a number may rise though the share falls."""
-    read, before = report.completeness.read, report.completeness_before.read
-    now = f"{company} was named in {change.now:,} of {read:,} articles read"
-    days = _length(report)
-    length = "on the day before" if days == 1 else f"in the {days:,} days before"
+def in_short(company: str, change: Change, reads: tuple[int, int], before: str) -> str:
+    """Return the change of a company in a sentence, with the articles read in both periods, now and
+    before: where more of them were read, a number may rise though the share falls. `before` says
+    when the earlier period was, as in "in the 30 days before"."""
+    read, read_before = reads
+    now = f"{company} was named in {change.now:,} of {count_of(read, 'article')} read"
     if change.before is None:
-        return f"{now}; nothing was read {length}."
+        return f"{now}; nothing was read {before}."
     growth = ""
     if change.verdict in {"more", "fewer"} and change.growth is not None:
         growth = f", {change_text(change)}"
-    after = f"after {change.before:,} of {before:,} {length}"
+    after = f"after {change.before:,} of {read_before:,} {before}"
     return f"{now}, {after}: {verdict_text(change)}{growth}."
 
 
 def caveats(report: Report) -> list[str]:
     """Return what a reader must know of the days before the first crawl to compare numbers."""
     length = _length(report)
-    periods = {
-        f"Of the {length:,} days of this period": report.completeness.unwatched,
-        f"Of the {length:,} days before": report.completeness_before.unwatched,
-    }
-    return [
-        f"{period}, {days:,} precede{'s' if days == 1 else ''} the first crawl: compare the shares "
-        "of the articles read, not the numbers."
-        for period, days in periods.items()
-        if days
-    ]
+    found = (
+        caveat("of this period", length, report.completeness),
+        caveat("before", length, report.completeness_before),
+    )
+    return [one for one in found if one]
+
+
+def caveat(period: str, length: int, known: Completeness) -> str:
+    """Return a sentence if some of the days of a period, as in "before", precede the first crawl;
+    or nothing."""
+    if not (days := known.unwatched):
+        return ""
+    which = f"The day {period}" if length == 1 else f"Of the {length:,} days {period}, {days:,}"
+    verb = "precedes" if days == 1 else "precede"
+    advice = "compare the shares of the articles read, not the numbers"
+    return f"{which} {verb} the first crawl: {advice}."
+
+
+def _reads(report: Report) -> tuple[int, int]:
+    return report.completeness.read, report.completeness_before.read
+
+
+def _when_before(report: Report) -> str:
+    length = _length(report)
+    return "on the day before" if length == 1 else f"in the {length:,} days before"
 
 
 def _length(report: Report) -> int:
@@ -175,8 +195,8 @@ def coverage(report: Report) -> str:
     if known.level == "none":
         return "No source was crawled in this period: there are no numbers."
     text = (
-        f"{known.read:,} articles were read in this period, {before.read:,} in the "
-        f"{_length(report)} days before. "
+        f"{count_of(known.read, 'article')} {'was' if known.read == 1 else 'were'} read in this "
+        f"period, {before.read:,} {_when_before(report)}. "
     )
     missing = known.expected - known.covered
     if missing > 0:
@@ -187,9 +207,10 @@ def coverage(report: Report) -> str:
     elif not known.unwatched:
         text += "Every source was read on every day. "
     if known.unwatched:
+        lie = "day lies" if known.unwatched == 1 else "days lie"
         text += (
-            f"{known.unwatched:,} of its days lie before the first crawl: of those only articles "
-            "are known that the sites still listed later. "
+            f"{known.unwatched:,} {lie} before the first crawl: of those only articles are known "
+            "that the sites still listed later. "
         )
     if before.level == "none":
         text += "Before, nothing was read: there is nothing to compare with. "
@@ -229,8 +250,8 @@ def method(report: Report) -> list[str]:
             "the share, not of the number, which also rises where more papers are read."
         ),
         (
-            "Shares of voice are shares of the sum of the articles of these companies: an article "
-            "that names two of them counts for both."
+            "Shares of voice are shares of the sum of the articles of these companies, rounded: an "
+            "article that names two of them counts for both."
         ),
         (
             f"The lists show the {figures.MAX_STORIES} stories and {figures.MAX_SOURCES} sources "

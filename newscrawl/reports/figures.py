@@ -175,7 +175,7 @@ def change_of(database: Database, company: str, scope: Scope, earlier: Scope) ->
         queries.mention_counts(database, "day", company=company, scope=one)
         for one in (scope, earlier)
     )
-    return compare(_days(days), _days(before))
+    return compare(days_of(days), days_of(before))
 
 
 def _figures(
@@ -191,7 +191,7 @@ def _figures(
     return CompanyFigures(
         company=name,
         hits=sum((one.hits for one in days if one.hits), Hits()),
-        change=compare(_days(days), _days(before)),
+        change=compare(days_of(days), days_of(before)),
         series=tuple(one.hits.articles if one.hits else None for one in series),
         stories=len(stories),
         top_stories=_top_stories(database, name, scope, stories[:MAX_STORIES]),
@@ -203,7 +203,8 @@ def _figures(
     )
 
 
-def _days(counts: Sequence[MentionCount]) -> list[Day]:
+def days_of(counts: Sequence[MentionCount]) -> list[Day]:
+    """Return the days of counts that can be compared: those on which a source was covered."""
     return [Day(one.hits.articles, one.completeness.read) for one in counts if one.hits]
 
 

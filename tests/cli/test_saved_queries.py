@@ -39,7 +39,7 @@ def counted(world: Newscrawl, name: str) -> int:
 def test_query_is_saved_counted_edited_and_removed(world: Newscrawl) -> None:
     ran = world("queries", "add", "rail strikes", "strike NEAR/3 rail", "--who", "ann")
     assert (ran.code, ran.out) == (0, "")
-    assert ran.err.strip() == "rail strikes: 1 articles. See newscrawl mentions -c 'rail strikes'."
+    assert ran.err.strip() == "rail strikes: 1 article. See newscrawl mentions -c 'rail strikes'."
     assert listed(world) == [("rail strikes", "strike NEAR/3 rail", True)]
     assert counted(world, "RAIL strikes") == 1
     assert "strike NEAR/3 rail" in world("queries", "show", "Rail Strikes").out

@@ -9,6 +9,7 @@ from openpyxl import load_workbook
 
 from newscrawl import config
 from newscrawl.monitoring.alerts import (
+    digest_notice,
     html_digest,
     last_full_day,
     make_digest,
@@ -64,6 +65,25 @@ def news(database: Database) -> Database:
     return database
 
 
+def fill_day(database: Database, back: int, named: int, read: int) -> None:
+    """A day, so many before the last one, with articles that are read, some of which name
+    Siemens."""
+    save_documents(
+        database,
+        [
+            document(
+                f"{back}-{place}",
+                text=f"{'Siemens' if place < named else 'The council'} did {place} on day {back}.",
+                mentions=[body("Siemens")] if place < named else [],
+                published=moment(-back),
+            )
+            for place in range(read)
+        ],
+        register(database),
+    )
+    database.record_coverage("ft", day(-back), "ok", read, read)
+
+
 class Links(HTMLParser):
     """The tags of a page, and where its links lead."""
 
@@ -86,12 +106,24 @@ def test_weekly_digest_compares_with_the_week_before(news):
     digest = make_digest(news, "weekly", day(0))
     assert (digest.first, digest.last, digest.chosen) == (day(-6), day(0), True)
     rows = {one.company: one for one in digest.companies}
-    assert (rows["Siemens"].articles, rows["Siemens"].before) == (6, 1)
-    assert (rows["Bosch"].articles, rows["Bosch"].before) == (1, 3)
+    assert (rows["Siemens"].articles, rows["Siemens"].change.before) == (6, 1)
+    assert (rows["Bosch"].articles, rows["Bosch"].change.before) == (1, 3)
     assert rows["Siemens"].in_title == 6
     assert digest.unmentioned == ("E.ON",)
     assert [one.company for one in digest.companies] == ["Siemens", "Bosch"]
     assert rows["Siemens"].spark[-3:] == (1, 2, 3)
+
+
+def test_digest_gives_the_change_of_the_share_of_the_articles_read(database):
+    """Twice as many papers are read, so that twice as many articles are no larger share."""
+    for back, number in ((7, 20), (0, 40)):
+        fill_day(database, back, named=number, read=4 * number)
+    company_alerts.watch_company(database, "Siemens")
+    digest = make_digest(database, "daily", day(0))
+    assert "| Siemens | 40 | +0% |" in markdown_digest(digest)
+    summary = digest_notice(digest).summary
+    sentence = "Siemens was named in 40 of 160 articles read, after 20 of 80 a week before:"
+    assert f"{sentence} no clear change" in summary
 
 
 def test_digest_without_watched_companies_shows_the_most_named(news):
@@ -108,8 +140,9 @@ def test_days_without_coverage_are_gaps(news):
     assert digest.companies == ()
     earlier = make_digest(news, "weekly", day(-9))
     (bosch,) = earlier.companies
-    assert bosch.before is None
-    assert "| ? |" in markdown_digest(earlier)
+    assert bosch.change.before is None
+    assert "Of the 7 days before, 7 precede the first crawl" in markdown_digest(earlier)
+    assert "| no data before |" in markdown_digest(earlier)
     assert None in bosch.spark
     assert "before the first crawl: the numbers may be too low." in markdown_digest(earlier)
 
