@@ -13,6 +13,17 @@ _REACH = 60
 _EXPANSION = 100
 _WORD_START = re.compile(r"\b[^\W\d_]")
 _MEANT = re.compile(r" \(((?:[^\W\d_A-Z][^\W\d_]*[ -]?){2,5})\)")
+# Words that say that a single letter is a network's name, and what may follow it.
+_NETWORK_BEFORE = re.compile(
+    r"(?:platform|[Pp]lattform|plateforme|plataforma|piattaforma|platformie|platformen"
+    r"|[Nn]etzwerk|network|[Oo]nlinedienst|Kurznachrichtendienst|[Nn]achrichtendienst"
+    r"|réseau(?: social)?|red social|rede social|social|соцсети|социальной сети"
+    r"|(?:Facebook|Instagram|TikTok|YouTube|Threads|Bluesky|LinkedIn|WhatsApp|Telegram|Google|Meta|Snapchat|Reddit),?"
+    r"(?: (?:and|or|und|oder|sowie|et|y|e|i|и))?) [\"“„'«]?$"
+)
+_ON = re.compile(r"\b(?:on|auf|bei|sur|en|su|na|no|op|på|в|via|per|über) [\"“„'«]?$")
+_NETWORK_AFTER = re.compile(r"[ -](?:[Aa]ccount|[Pp]ost|[Pp]rofile?|[Tt]hread)s?\b")
+_AFTER_LETTER = re.compile(r"[\"”“'»]?(?:$|[.,;:!?)\n]| [^\W\d_A-ZÀ-Þ]| \(|[\"”“»])")
 
 
 def stems(name: str) -> tuple[str, ...]:
@@ -79,3 +90,16 @@ def spelled_out(acronym: str, text: str) -> str | None:
     )
     match = re.search(rf"\b{words}\b", text)
     return match[0] if match else None
+
+
+def is_network(text: str, candidate: Candidate, *, in_context: bool) -> bool:
+    """Return whether one letter names a network: "Facebook, X and Google", "an X post"; "Schrieb er
+    auf X" only in its context."""
+    if _NETWORK_AFTER.match(text, candidate.end):
+        return True
+    if not _AFTER_LETTER.match(text, candidate.end):
+        return False
+    left = max(0, candidate.start - _REACH)
+    if _NETWORK_BEFORE.search(text, left, candidate.start):
+        return True
+    return in_context and _ON.search(text, left, candidate.start) is not None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from newscrawl.mentions.abbreviations import (
     ACRONYM_LENGTH,
     is_acronym,
+    is_network,
     spelled_out,
     stems,
     words_before,
@@ -115,16 +116,6 @@ _MODEL = re.compile(
 )
 # "Acer's 615 GE", "200 HP": a unit, or part of a model's name; "in 2012 GE" is neither.
 _NUMBER_BEFORE = re.compile(r"(?<![\d.,])(?!(?:19|20)\d\d )\d+(?:[.,]\d+)*[ -]$")
-# Words that say that a single letter is a network's name, and what may follow it.
-_NETWORK_BEFORE = re.compile(
-    r"(?:platform|[Pp]lattform|plateforme|plataforma|piattaforma|platformie|platformen"
-    r"|[Nn]etzwerk|network|[Oo]nlinedienst|Kurznachrichtendienst|[Nn]achrichtendienst"
-    r"|réseau(?: social)?|red social|rede social|social|соцсети|социальной сети"
-    r"|(?:Facebook|Instagram|TikTok|YouTube|Threads|Bluesky|LinkedIn|WhatsApp|Telegram|Google|Meta|Snapchat|Reddit),?"
-    r"(?: (?:and|or|und|oder|sowie|et|y|e|i|и))?) [\"“„'«]?$"
-)
-_ON = re.compile(r"\b(?:on|auf|bei|sur|en|su|na|no|op|på|в|via|per|über) [\"“„'«]?$")
-_AFTER_LETTER = re.compile(r"[\"”“'»]?(?:$|[.,;:!?)\n]| [^\W\d_A-ZÀ-Þ]| \(|[\"”“»])")
 # A capitalised word amid a sentence, right before a name.
 _NAME_BEFORE = re.compile(r"(?<=[^\W_][ ,] |\w\w )\(?([^\W\d_a-zß-öø-ÿ][^\W\d_]+) $")
 _LINE_WORD = re.compile(r"[^\W\d_]{4,}")
@@ -484,7 +475,8 @@ class Disambiguator:
     ) -> tuple[Candidate, str] | None:
         """Return the company that is meant and the rule that found it; None without support."""
         if len(rivals[0].form.text) == 1:
-            return (rivals[0], "cue") if self._is_network(text, rivals[0], context) else None
+            known = context_weight(rivals[0], context) > 0
+            return (rivals[0], "cue") if is_network(text, rivals[0], in_context=known) else None
         decided = self._decided_by_article(text, rivals, context)
         if decided:
             return decided
@@ -534,19 +526,6 @@ class Disambiguator:
             return True
         return rivals[0].start - 1 not in context.ends and self.neighbours.is_part_of_name(
             text, rivals[0], context.language
-        )
-
-    def _is_network(self, text: str, candidate: Candidate, context: MentionContext) -> bool:
-        """Return whether one letter names a network: "Schrieb er auf X", "Facebook, X and
-        Google"."""
-        if not _AFTER_LETTER.match(text, candidate.end):
-            return False
-        left = max(0, candidate.start - _REACH)
-        if _NETWORK_BEFORE.search(text, left, candidate.start):
-            return True
-        return (
-            _ON.search(text, left, candidate.start) is not None
-            and context_weight(candidate, context) > 0
         )
 
     def _is_spelled_out_elsewhere(self, text: str, rivals: Sequence[Candidate]) -> bool:

@@ -404,6 +404,8 @@ def test_text_that_resembles_a_company_is_not_a_mention(companies, text, languag
         pytest.param("Sky has secured it.", "en", "Sky", "Sky", "cue", id="has done"),
         pytest.param("on his Instagram page", "en", "Instagram", "Instagram", "name", id="his"),
         pytest.param("He wrote on X that", "en", "X Corp", "X", "cue", id="on X"),
+        pytest.param("The X account closed.", "en", "X Corp", "X", "cue", id="account"),
+        pytest.param("Sein X-Account ist zu.", "de", "X Corp", "X", "cue", id="German account"),
         pytest.param("die Plattform X sperrte", "de", "X Corp", "X", "cue", id="platform X"),
         pytest.param("the largest operator, O2.", "en", "O2", "O2", "cue", id="behind a comma"),
         pytest.param("Ｓｏｎｙは", "ja", "Sony", "Ｓｏｎｙ", "name", id="full width"),
