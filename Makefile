@@ -102,9 +102,10 @@ bench-ingest: dev
 bench-cluster: dev
 	$(BIN)/python -m benchmarks.cluster --corpus "$(CORPUS)" --pages 500
 
-# YEAR=20000 for a small one, YEAR=3000000 for a large one on PostgreSQL alone (30 GB); FOLDER=DIR keeps the databases.
+# YEAR=20000 for a small one, YEAR=3000000 for a large one on PostgreSQL alone (24 GB); WORDS=60 for short articles, of which
+# YEAR=10000000 takes 50 GB; FOLDER=DIR keeps the databases.
 bench-query: dev
-	$(BIN)/python -m benchmarks.query --articles $(or $(YEAR),1000000) $(if $(FOLDER),--folder "$(FOLDER)")
+	$(BIN)/python -m benchmarks.query --articles $(or $(YEAR),1000000) $(if $(WORDS),--max-words $(WORDS)) $(if $(FOLDER),--folder "$(FOLDER)")
 
 bench-peers: dev
 	$(BIN)/python -m benchmarks.extraction --corpus "$(CORPUS)" --peers --install

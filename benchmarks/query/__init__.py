@@ -1,10 +1,11 @@
 """Ask an analyst's questions of a year of news, and measure how long each answer takes.
 
-`python -m benchmarks.query [--articles 1000000] [--folder DIR] [--json FILE]`
+`python -m benchmarks.query [--articles 1000000] [--max-words 320] [--folder DIR] [--json FILE]`
 
 The year is written straight into SQLite's tables, and PostgreSQL gets a copy of them. Then each
 stores more articles by the code of a crawl, which measures the speed of writing at that size. A
-larger year, of several times a million articles, is asked on PostgreSQL alone.
+larger year, of several times a million articles, is asked on PostgreSQL alone; with shorter articles
+it fits a smaller disk.
 """
 
 import argparse
@@ -24,7 +25,17 @@ from pathlib import Path
 from statistics import median, quantiles
 
 from benchmarks.query.bulk import load
-from benchmarks.query.news_year import DAYS, FIRST, LAST, NewsYear, companies, sources, word
+from benchmarks.query.news_year import (
+    DAYS,
+    FIRST,
+    LAST,
+    MAX_WORDS,
+    MIN_WORDS,
+    NewsYear,
+    companies,
+    sources,
+    word,
+)
 from benchmarks.query.postgres import copy_to_postgres
 from newscrawl.items import CompanyStructure, Document
 from newscrawl.storage import Database, open_database, queries, upgrade_database
@@ -210,20 +221,35 @@ def _ask(question: Callable[[], object], rounds: int) -> list[float]:
     return taken
 
 
+@dataclass(frozen=True, slots=True)
+class YearSize:
+    """The number of articles of a year, and of the words of the longest."""
+
+    articles: int
+    max_words: int = MAX_WORDS
+
+    @property
+    def name(self) -> str:
+        """Return the name of its databases."""
+        words = "" if self.max_words == MAX_WORDS else f"-words-{self.max_words}"
+        return f"year-{self.articles}{words}"
+
+
 def bench(
-    articles: int, folder: Path, rounds: int, more: int
+    size: YearSize, folder: Path, rounds: int, more: int
 ) -> tuple[list[Timing], list[Writing]]:
     """Make the databases where they are missing, ask and write."""
+    articles = size.articles
     drawn = min(articles, DRAWN)
-    file = folder / f"year-{drawn}.sqlite"
+    file = folder / f"{replace(size, articles=drawn).name}.sqlite"
     if not file.exists():
         fresh = file.with_suffix(".new")
         fresh.unlink(missing_ok=True)
-        load(fresh, drawn)
+        load(fresh, drawn, size.max_words)
         fresh.rename(file)
     timings: list[Timing] = []
     writings: list[Writing] = []
-    with _postgres(folder / f"year-{articles}", file, articles // drawn) as server:
+    with _postgres(folder / size.name, file, articles // drawn) as server:
         asked: list[tuple[str, str, Callable[[], float]]] = [
             ("PostgreSQL", server.url, lambda: time.process_time() + server.seconds())
         ]
@@ -307,6 +333,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Return exit code 1 where a limit is exceeded; a small year is measured, but not judged."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--articles", type=int, default=1_000_000)
+    parser.add_argument(
+        "--max-words", type=int, default=MAX_WORDS, help="words of the longest article"
+    )
     parser.add_argument("--rounds", type=int, default=40, help="times that each question is asked")
     parser.add_argument("--more", type=int, default=MORE, help="articles stored at the end")
     parser.add_argument("--folder", type=Path, help="where the databases stay; else they don't")
@@ -314,10 +343,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     if given.articles > DRAWN and given.articles % DRAWN:
         parser.error(f"--articles over {DRAWN:,} must be a multiple of it")
+    if given.max_words <= MIN_WORDS:
+        parser.error(f"--max-words must be above {MIN_WORDS}, the words of the shortest article")
     with tempfile.TemporaryDirectory(prefix="newscrawl-bench-") as temporary:
         folder = given.folder or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        timings, writings = bench(given.articles, folder, given.rounds, given.more)
+        timings, writings = bench(
+            YearSize(given.articles, given.max_words), folder, given.rounds, given.more
+        )
     kept = report(timings, writings)
     if given.json:
         figures = {

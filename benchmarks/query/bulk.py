@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.query.news_year import DAYS, FIRST, NewsYear, companies, sources
+from benchmarks.query.news_year import DAYS, FIRST, MAX_WORDS, NewsYear, companies, sources
 from newscrawl.items import Document
 from newscrawl.storage import open_database
 from newscrawl.storage.documents import minute_of, record_of
@@ -75,8 +75,8 @@ def _rollup_statements() -> Iterator[str]:
     yield "ANALYZE"
 
 
-def load(file: Path, articles: int) -> None:
-    """Create a database with a number of articles in a new file."""
+def load(file: Path, articles: int, max_words: int = MAX_WORDS) -> None:
+    """Create a database with a number of articles of `max_words` words at most in a new file."""
     with open_database(f"sqlite:///{file}") as database:
         for source in sources():
             home = f"https://{source.slug}.example/"
@@ -91,7 +91,7 @@ def load(file: Path, articles: int) -> None:
     numbers = dict(connection.execute("SELECT slug, id FROM sources"))
     _insert(connection, "companies", enumerate(companies(), 1))
     _insert(connection, "coverage", _coverage(numbers.values()))
-    _articles(connection, iter(NewsYear(articles)), numbers, run)
+    _articles(connection, iter(NewsYear(articles, max_words=max_words)), numbers, run)
     for statement in _rollup_statements():
         connection.execute(statement)
     connection.execute("COMMIT")

@@ -25,7 +25,7 @@ LANGUAGES = ("en", "de", "fr", "es", "it")
 COUNTRIES = ("us", "gb", "de", "at", "fr", "ch", "es", "mx", "it", "ca")
 SECTIONS = ("business", "politics", "technology", "sports", None)
 # Words of a text: 300 bytes to 2 KB.
-SHORTEST, LONGEST = 45, 320
+MIN_WORDS, MAX_WORDS = 45, 320
 COPIES = 0.1
 # Companies in an article, on average, and occurrences of each: five mentions an article.
 NAMED, TIMES = 2.4, 2.1
@@ -57,15 +57,21 @@ def companies() -> tuple[str, ...]:
 
 
 class NewsYear:
-    """Draws the articles of a year, or of its last `days`, in the order of time; `path` parts
-    their addresses from those of another draw."""
+    """Draws the articles of a year, or of its last `days`, in the order of time, with `max_words`
+    words at most; `path` parts their addresses from those of another draw."""
 
     def __init__(
-        self, articles: int, seed: int = 2026, path: str = "news", days: int = DAYS
+        self,
+        articles: int,
+        seed: int = 2026,
+        path: str = "news",
+        days: int = DAYS,
+        max_words: int = MAX_WORDS,
     ) -> None:
         self._begin = BEGIN + timedelta(days=DAYS - days)
         self._span = timedelta(days=days)
         self._number = articles
+        self._max_words = max_words
         self._path = path
         self._draw = np.random.default_rng(seed)
         self._words = np.array([word(number) for number in range(VOCABULARY)])
@@ -81,7 +87,7 @@ class NewsYear:
 
     def _thousand(self, first: int, count: int) -> Iterator[Document]:
         draw = self._draw
-        lengths = draw.integers(SHORTEST, LONGEST, count)
+        lengths = draw.integers(MIN_WORDS, self._max_words, count)
         words = np.searchsorted(self._word_shares, draw.random(int(lengths.sum())))
         texts = np.split(self._words[words], np.cumsum(lengths)[:-1])
         for offset, drawn in enumerate(texts):
