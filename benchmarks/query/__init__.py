@@ -4,8 +4,8 @@
 
 The year is written straight into SQLite's tables, and PostgreSQL gets a copy of them. Then each
 stores more articles by the code of a crawl, which measures the speed of writing at that size. A
-larger year, of several times a million articles, is asked on PostgreSQL alone; with shorter articles
-it fits a smaller disk.
+larger year, of several times a million articles, is asked on PostgreSQL alone; with shorter
+articles it fits a smaller disk.
 """
 
 import argparse
