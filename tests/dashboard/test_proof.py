@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from newscrawl.storage.documents import COUNTED_KINDS
 from newscrawl.storage.models.articles import UNCOUNTED
 from newscrawl.storage.queries import Scope
 from newscrawl.storage.saved_queries import add_query, count_history
+from newscrawl.storage.scope import Group
 from tests.conftest import Newscrawl
 from tests.dashboards import (
     COMPANIES,
@@ -249,6 +251,23 @@ def test_proof_says_what_is_left_out(site: Site) -> None:
     text = site.client.get("/proof?company=Siemens").text
     assert "a person has called wrong" in text
     assert re.search(r"up to \d+ more articles", text)
+
+
+@pytest.mark.parametrize(
+    ("split", "without"), [(None, ()), ("source", ["harbour-courier"]), ("language", ["en"])]
+)
+@pytest.mark.parametrize("company", ["Siemens", None])
+def test_left_out_boilerplate_is_that_of_its_own_proof(
+    site: Site, company: str | None, split: Group | None, without: list[str]
+) -> None:
+    scope = Scope(since=TODAY - timedelta(days=11))
+    asked = partial(
+        queries.proof, site.database, company=company, split=split, without=without, scope=scope
+    )
+    left_out = {one.reason: one for one in asked().left_out}["boilerplate"]
+    proof = asked(counted="boilerplate")
+    assert (left_out.mentions, left_out.articles) == (proof.number, proof.total)
+    assert proof.number > 0
 
 
 DOUBTFUL = "https://harbour-courier.example/orchard"

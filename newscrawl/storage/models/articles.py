@@ -24,8 +24,10 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from newscrawl.storage.models.base import Base, BigKey
 
-# The few stored pages that don't count as articles (COUNTED_KINDS of storage/documents.py). An
-# index finds them, which databases use for these very words alone.
+# Databases use a partial index for these very words alone: the few articles of which headline and
+# standfirst alone are known, and the few stored pages that don't count as articles
+# (COUNTED_KINDS of storage/documents.py).
+LIMITED = text("limited > 0")
 UNCOUNTED = text("access = 'open' AND kind NOT IN ('article', 'live', 'gallery', 'video')")
 
 
@@ -274,7 +276,13 @@ class CountedArticle(Base):
     """An article that is counted, with the number of companies' occurrences in it."""
 
     __tablename__ = "counted_articles"
-    __table_args__ = (Index(None, "story_id"), _BY_KEY)
+    __table_args__ = (
+        Index(None, "story_id"),
+        Index(
+            "ix_counted_articles_limited", "minute", sqlite_where=LIMITED, postgresql_where=LIMITED
+        ),
+        _BY_KEY,
+    )
 
     minute: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     article_id: Mapped[int] = _article_key(index=True)

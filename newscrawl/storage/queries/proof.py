@@ -2,12 +2,12 @@
 out of it and why, and the coverage of the sources that were asked."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, and_, case, func, literal, not_, select
+from sqlalchemy import ColumnElement, and_, case, func, literal, literal_column, not_, select
 from sqlalchemy.orm import Session, aliased
 
 from newscrawl.items import Section, Versions
@@ -60,6 +60,7 @@ from newscrawl.storage.queries.rollup_tables import (
 from newscrawl.storage.query_matches import parsed
 from newscrawl.storage.scope import (
     UNKNOWN,
+    By,
     Group,
     Scope,
     articles_within,
@@ -366,45 +367,38 @@ def _articles(
 ) -> tuple[ProvenArticle, ...]:
     company, scope = asked.company, asked.scope
     tenures = None if company is None else scope.tenures(company)
-    beside = [] if asked.beside is None else scope.tenures(asked.beside)
     rows = article_rows(session, list(numbers), tenures)
     around = _boilerplate_of(session, asked, rows)
     versions = versions_by_article(session, list(numbers))
-    if asked.counted in {"read", "boilerplate"}:
-        return tuple(
-            ProvenArticle(
-                article=row,
-                number=numbers[row.number],
-                mentions=row.in_title + row.in_body,
-                sentences=(),
-                boilerplate=tuple(around[row.number]),
-                versions=versions[row.number],
-            )
-            for row in rows
-        )
-    texts = texts_of(session, list(numbers))
-    shown = None if tenures is None else [*tenures, *beside]
-    spellings = _spellings(asked) if asked.counted == "doubtful" else None
-    if spellings is not None:
-        mentions = doubtful_in(session, spellings, list(numbers))
-    else:
-        mentions = _mentions_of(session, rows, shown)
-    if shown is not None and spellings is None:
-        _add_matches(session, rows, texts, {one.company for one in shown}, mentions)
+    texts = {} if asked.counted in {"read", "boilerplate"} else texts_of(session, list(numbers))
+    mentions = _marked_mentions(session, asked, rows, texts) if texts else {}
     return tuple(
         ProvenArticle(
             article=row,
             number=numbers[row.number],
             mentions=row.in_title + row.in_body,
             sentences=tuple(
-                _sentences(
-                    row, texts[row.number], _counted_mentions(mentions[row.number], asked.counted)
-                )
+                _sentences(row, texts.get(row.number, ""), mentions.get(row.number, ()))
             )[:MAX_SENTENCES],
+            boilerplate=tuple(around[row.number]),
             versions=versions[row.number],
         )
         for row in rows
     )
+
+
+def _marked_mentions(
+    session: Session, asked: _ProofTarget, rows: Sequence[ArticleRow], texts: Mapping[int, str]
+) -> dict[int, list[MarkedMention]]:
+    """Return the mentions that are counted in each of the articles, or its doubtful words."""
+    if asked.counted == "doubtful" and (spellings := _spellings(asked)) is not None:
+        return doubtful_in(session, spellings, [row.number for row in rows])
+    names = [name for name in (asked.company, asked.beside) if name is not None]
+    shown = [tenure for name in names for tenure in asked.scope.tenures(name)]
+    mentions = _mentions_of(session, rows, shown if names else None)
+    if names:
+        _add_matches(session, rows, texts, {one.company for one in shown}, mentions)
+    return {key: _counted_mentions(found, asked.counted) for key, found in mentions.items()}
 
 
 def _counted_mentions(mentions: Iterable[MarkedMention], counted: Counted) -> list[MarkedMention]:
@@ -538,10 +532,9 @@ def _methods(session: Session, numbers: Sequence[int]) -> tuple[tuple[str, int],
 def _left_out(session: Session, asked: _ProofTarget) -> Iterator[LeftOut]:
     """Yield what the number leaves out, by reason; nothing for a reason without an article."""
     if asked.counted not in {"boilerplate", "doubtful"}:
-        around = _with_boilerplate(session, asked)
-        mentions, pages = session.execute(select(func.sum(around.c.number), func.count())).one()
-        if pages:
-            yield LeftOut(reason="boilerplate", articles=pages, mentions=int(mentions))
+        mentions, articles = _boilerplate_sums(session, asked)
+        if articles:
+            yield LeftOut(reason="boilerplate", articles=articles, mentions=mentions)
     if asked.counted in {"read", "boilerplate", "doubtful"}:
         return
     doubtful = _doubtful_words(session, asked)
@@ -570,6 +563,22 @@ def _left_out(session: Session, asked: _ProofTarget) -> Iterator[LeftOut]:
         yield LeftOut(reason="kind", articles=articles, mentions=mentions)
 
 
+def _boilerplate_sums(session: Session, asked: _ProofTarget) -> tuple[int, int]:
+    """Return the numbers of mentions in menus and teasers, and of the articles beside them; those
+    of one company from its daily sums."""
+    if asked.company is None or asked.scope.tenures(asked.company) == [Tenure(asked.company)]:
+        scope = replace(asked.scope, section=None, zone="UTC")
+        by: By | None = "source" if asked.without else None
+        rollup = rollup_table(session, scope, by=by, company=asked.company)
+        sums = func.sum(rollup.table.boilerplate), func.sum(rollup.table.boilerplate_articles)
+        query = rollup.select(*sums).where(*_left_in(rollup, asked))
+    else:
+        around = _with_boilerplate(session, asked)
+        query = select(func.sum(around.c.number), func.count())
+    mentions, articles = session.execute(query).one()
+    return int(mentions or 0), int(articles or 0)
+
+
 def _count_headline_only(session: Session, asked: _ProofTarget) -> list[tuple[str, int]]:
     """Return the articles, by access, of which headline and standfirst alone are known and do not
     name the company."""
@@ -578,7 +587,8 @@ def _count_headline_only(session: Session, asked: _ProofTarget) -> list[tuple[st
     query = (
         rollup.select(Article.access, func.count())
         .join(Article, Article.id == table.article_id)
-        .where(table.limited > 0, *_left_in(rollup, asked))
+        # As the index of limited articles has it: no parameter.
+        .where(table.limited > literal_column("0"), *_left_in(rollup, asked))
     )
     if asked.company is None:
         query = query.where(table.in_title + table.in_body == 0)
@@ -592,62 +602,63 @@ def _count_headline_only(session: Session, asked: _ProofTarget) -> list[tuple[st
 
 
 def _corrected_mentions(session: Session, asked: _ProofTarget) -> tuple[int, int]:
-    """Return the numbers of articles and of mentions that people have called wrong.
-
-    The corrections are read first, since they are few: a planner without statistics would begin
-    with all articles of the period.
-    """
+    """Return the numbers of articles and of mentions that people have called wrong."""
     query = select(Correction.article_id, func.count()).group_by(Correction.article_id)
     query = query.where(Correction.kind == "wrong", Correction.undone_at.is_(None))
     if asked.company is not None:
         query = query.where(Correction.company.in_(asked.scope.members(asked.company)))
     mentions = dict(session.execute(query).all())
-    if not mentions:
-        return 0, 0
-    stored = select(Article.id).where(one_of(Article.id, "numbers"))
-    within = articles_within(stored, asked.scope).where(*_articles_left_in(asked))
-    left = session.scalars(within, {"numbers": list(mentions)}).all()
+    left = _within(session, asked, mentions)
     return len(left), sum(mentions[number] for number in left)
 
 
 def _count_quarantined(session: Session, asked: _ProofTarget) -> list[int]:
     """Return the mentions of the company in each quarantined version that has one."""
-    query = select(QuarantinedRevision.mentions).select_from(QuarantinedRevision)
-    query = query.join(Article, Article.id == QuarantinedRevision.article_id)
-    query = query.where(QuarantinedRevision.state == "pending")
-    query = articles_within(query, asked.scope, every_kind=True).where(*_articles_left_in(asked))
+    query = select(QuarantinedRevision.article_id, QuarantinedRevision.mentions)
     members = None if asked.company is None else set(asked.scope.members(asked.company))
     found = [
-        sum(members is None or one.get("company") in members for one in mentions)
-        for mentions in session.scalars(query)
+        (article, sum(members is None or one.get("company") in members for one in mentions))
+        for article, mentions in session.execute(
+            query.where(QuarantinedRevision.state == "pending")
+        )
     ]
-    return [number for number in found if number]
+    naming = [(article, number) for article, number in found if number]
+    left = _within(session, asked, [article for article, _ in naming], every_kind=True)
+    return [number for article, number in naming if article in left]
 
 
 def _count_of_other_kinds(
     session: Session, asked: _ProofTarget, days: Sequence[CompanyDays] | None
 ) -> tuple[int, int]:
     """Return the numbers of stored pages that do not count as articles but name the company, and of
-    its mentions on them.
-
-    The pages are read first, since they are few: a planner would begin with all mentions, or with
-    all articles of the period.
-    """
-    scope = asked.scope
-    uncounted = select(Article.id).where(UNCOUNTED, *between(Article.day, scope.widened()))
-    stored = select(Article.id).where(one_of(Article.id, "numbers"))
-    within = articles_within(stored, scope, every_kind=True).where(*_articles_left_in(asked))
-    numbers = session.scalars(uncounted).all()
-    if numbers:
-        numbers = session.scalars(within, {"numbers": numbers}).all()
+    its mentions on them."""
+    uncounted = select(Article.id).where(UNCOUNTED, *between(Article.day, asked.scope.widened()))
+    numbers = _within(session, asked, session.scalars(uncounted).all(), every_kind=True)
     if not numbers:
         return 0, 0
     query = select(func.count(Mention.article_id.distinct()), func.count(Mention.id))
     query = query.where(one_of(Mention.article_id, "numbers"))
     if days is not None:
         query = query.where(Mention.company_id.in_({one.number for one in days}))
-    articles, mentions = session.execute(query, {"numbers": numbers}).one()
+    articles, mentions = session.execute(query, {"numbers": list(numbers)}).one()
     return articles, mentions
+
+
+def _within(
+    session: Session, asked: _ProofTarget, articles: Collection[int], *, every_kind: bool = False
+) -> set[int]:
+    """Return those of the articles that are in the scope.
+
+    Where few articles have a property they are read first, by it alone: a planner would begin with
+    all articles of the period, or with all mentions.
+    """
+    if not articles:
+        return set()
+    query = articles_within(
+        select(Article.id).where(one_of(Article.id, "numbers")), asked.scope, every_kind=every_kind
+    )
+    query = query.where(*_articles_left_in(asked))
+    return {*session.scalars(query, {"numbers": list(articles)})}
 
 
 def _articles_left_in(asked: _ProofTarget) -> Iterator[ColumnElement[bool]]:
