@@ -69,7 +69,7 @@ def watch(
 
     with open_for_reading(database) as store:
         name, beside = _names(store, company, other, companies)
-        fresh = company_alerts.watch_company(store, name, beside)
+        fresh = company_alerts.watch_company(store, name, beside, config.user_name())
     names = f"{name} and {beside}" if beside else name
     write_note(f"{names}: {'watched from now on' if fresh else 'already watched'}.")
 
@@ -81,7 +81,8 @@ def unwatch(
     companies: CompaniesOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Stop watching a company or a pair.
+    """Stop watching a company or a pair; while a recipient gets alerts about a company, it stays
+    watched.
 
     Exit code 1 where it was not watched.
     """
@@ -91,7 +92,11 @@ def unwatch(
     with open_for_reading(database) as store:
         name, beside = _names(store, company, other, companies)
         removed = company_alerts.unwatch_company(store, name, beside)
+        watched = company_alerts.watched_companies(store)
     names = f"{name} and {beside}" if beside else name
+    if (name, beside) in {(one.company, one.other) for one in watched}:
+        write_note(f"{names}: still watched for the recipients of alerts about it.")
+        return
     write_note(f"{names}: {'no longer watched' if removed else 'was not watched'}.")
     if not removed:
         raise typer.Exit(1)
@@ -112,9 +117,15 @@ def watched(output_format: FormatOption = "table", database: DatabaseOption = No
         Column(key="company", heading="company", wide=True),
         Column(key="with", heading="with", wide=True),
         Column(key="since", heading="since"),
+        Column(key="by", heading="by"),
     )
     rows = [
-        {"company": one.company, "with": one.other, "since": one.added_at.date()}
+        {
+            "company": one.company,
+            "with": one.other,
+            "since": one.added_at.date(),
+            "by": "recipients" if one.for_recipient else one.added_by,
+        }
         for one in companies
     ]
     render(rows, columns, output_format)

@@ -115,7 +115,9 @@ def address_recipient(
     )
     check_address(recipient)
     add_recipient(store, recipient)
-    return recipient, [one for one in recipient.companies if watch_company(store, one)]
+    return recipient, [
+        one for one in recipient.companies if watch_company(store, one, by=given.added_by)
+    ]
 
 
 def add_from_form(store: "Database", registry: "Companies", given: "Recipient") -> None:

@@ -14,6 +14,7 @@ from newscrawl.storage.database import Database
 from newscrawl.storage.leases import clock
 from newscrawl.storage.models import Appearance, Article, Company
 from newscrawl.storage.models import CompanyAlert as AlertRow
+from newscrawl.storage.models import Recipient as RecipientRow
 from newscrawl.storage.models import WatchedCompany as WatchedRow
 from newscrawl.storage.recipients import SentNotice, record_sent
 
@@ -30,11 +31,14 @@ STALE = timedelta(days=3)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchedCompany:
-    """A watched company, or with `other` a pair of companies."""
+    """A watched company, or with `other` a pair of companies; with `for_recipient` a company that
+    is watched only because a recipient of alerts is addressed about it."""
 
     company: str
     other: str
     added_at: datetime
+    added_by: str = ""
+    for_recipient: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,14 +64,15 @@ class StoredAlert:
     delivered_at: datetime | None
 
 
-def watch_company(database: Database, company: str, other: str = "") -> bool:
-    """Watch a company or a pair; return False if it is watched already."""
+def watch_company(database: Database, company: str, other: str = "", by: str = "") -> bool:
+    """Watch a company or a pair, in a person's name; return False if it is watched already."""
     company, other = _pair(company, other)
 
     def work(session: Session) -> bool:
         if session.scalar(select(WatchedRow.id).where(*_of(company, other))) is not None:
             return False
-        session.add(WatchedRow(company=company, other=other, added_at=clock(session)))
+        row = WatchedRow(company=company, other=other, added_at=clock(session), added_by=by)
+        session.add(row)
         return True
 
     return database.write(work)
@@ -87,14 +92,30 @@ def unwatch_company(database: Database, company: str, other: str = "") -> bool:
 
 
 def watched_companies(database: Database) -> list[WatchedCompany]:
-    """Return all companies and pairs that are watched, by name."""
-    query = select(WatchedRow).order_by(WatchedRow.company, WatchedRow.other)
+    """Return all companies and pairs that are watched, by name, with the companies about which
+    recipients get alerts."""
     with database.reading() as session:
-        rows = [
-            WatchedCompany(company=row.company, other=row.other, added_at=row.added_at)
-            for row in session.scalars(query)
-        ]
-    return sorted(rows, key=lambda row: (row.company, row.other))
+        rows = {
+            (row.company, row.other): WatchedCompany(
+                company=row.company,
+                other=row.other,
+                added_at=row.added_at,
+                added_by=row.added_by,
+            )
+            for row in session.scalars(select(WatchedRow))
+        }
+        addressed = session.scalars(select(RecipientRow).order_by(RecipientRow.added_at))
+        for one in addressed:
+            for company in one.companies if "alerts" in one.gets else ():
+                implied = WatchedCompany(
+                    company=company,
+                    other="",
+                    added_at=one.added_at,
+                    added_by=one.added_by,
+                    for_recipient=True,
+                )
+                rows.setdefault((company, ""), implied)
+    return [rows[pair] for pair in sorted(rows)]
 
 
 def first_mention_day(

@@ -1,7 +1,11 @@
-"""Recipients in a real browser: added, refused, shown with those of the settings, and removed."""
+"""Recipients and watches in a real browser: added, refused, shown with those of the settings, and
+removed."""
 
+import re
 from collections.abc import Iterator
+from ipaddress import ip_network
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
@@ -69,6 +73,64 @@ def test_recipient_is_added_and_removed(look: Look, news: Database, width: int) 
     row.get_by_role("button", name="Remove").click()
     expect(page.get_by_role("status")).to_contain_text("Removed.")
     expect(page.get_by_role("row").filter(has_text="new <script>")).to_have_count(0)
+
+
+@pytest.mark.parametrize("width", [1280, 390], ids=["wide", "phone"])
+def test_company_is_watched_by_a_button_and_no_longer(
+    look: Look, news: Database, width: int
+) -> None:
+    page = look("/company/Bosch?days=7", width=width).page
+    section = page.locator("section[aria-labelledby=alerts]")
+    expect(section).to_contain_text("Bosch is not watched")
+    section.get_by_role("button", name="Watch Bosch").click()
+    expect(page).to_have_url(re.compile("/company/Bosch\\?days=7#alerts$"))
+    watch = next(one for one in watched_companies(news) if one.company == "Bosch")
+    assert (watch.other, watch.added_by, watch.for_recipient) == ("", config.user_name(), False)
+    expect(section).not_to_contain_text("is not watched")
+    section.get_by_role("button", name="Stop watching Bosch").click()
+    expect(section).to_contain_text("Bosch is not watched")
+    assert "Bosch" not in {one.company for one in watched_companies(news)}
+
+
+def test_alerts_page_watches_by_name_and_refuses_unknown_names(look: Look, base: str) -> None:
+    page = look("/alerts").page
+    panel = page.locator("section[aria-labelledby=watched]")
+    panel.get_by_label("Company, group or saved query").fill("our Competitors")
+    panel.get_by_role("button", name="Watch", exact=True).click()
+    row = panel.get_by_role("listitem").filter(has_text="our competitors")
+    expect(row).to_contain_text(f"by {config.user_name()}")
+    row.get_by_role("button", name="Stop watching our competitors").click()
+    expect(row).to_have_count(0)
+    pair = panel.get_by_role("listitem").filter(has_text="Airbus and Boeing")
+    expect(pair.get_by_role("button", name="Stop watching Airbus and Boeing")).to_be_visible()
+    answer = page.request.post(
+        f"{base}/alerts/watch",
+        form={"seal": page.locator("input[name=seal]").first.input_value(), "company": "Siemns"},
+    )
+    assert answer.status == 422
+    assert "Did you mean Siemens?" in answer.text()
+
+
+def test_reader_sees_commands_in_place_of_buttons(news: Database, folder: Path) -> None:
+    proxy = ip_network("127.0.0.1")
+    app = create_app(config_of(folder / "news.sqlite", proxies=(proxy,)))
+    settings: Any = {"headers": {"X-Forwarded-User": "reader"}, "client": ("127.0.0.1", 5000)}
+    with TestClient(app, base_url="http://127.0.0.1:8300", **settings) as client:
+        text = client.get("/company/Bosch").text
+        assert "<code>newscrawl alerts watch Bosch</code> begins." in text
+        assert "/alerts/watch" not in text + client.get("/alerts").text
+        assert client.post("/alerts/watch", data={"company": "Bosch"}).status_code == 403
+
+
+def test_sent_table_keeps_words_whole_on_a_phone(look: Look) -> None:
+    page = look("/alerts", width=390).page
+    cell = page.locator("table.sent td", has_text=re.compile("^delivered$")).first
+    line = cell.evaluate("one => parseFloat(getComputedStyle(one).lineHeight)")
+    text = cell.evaluate(
+        "one => { const range = document.createRange(); range.selectNodeContents(one);"
+        "return range.getBoundingClientRect().height }"
+    )
+    assert text < 1.5 * line
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The dashboard shows what is in the quarantine, and lets people decide on it."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -67,6 +68,21 @@ def test_pages_and_api_show_the_quarantine(client: TestClient) -> None:
         (LOST_URL, "no_article"),
         (URL, "text_shrank"),
     ]
+
+
+def test_all_listed_versions_are_discarded_at_once(client: TestClient, database: Database) -> None:
+    listed = client.get("/quarantine").text
+    assert "Discard 2 versions" in listed
+    seal = listed.split('name="seal" value="')[1].split('"')[0]
+    numbers = re.findall(r'name="numbers" value="(\d+)"', listed)
+    assert client.post("/quarantine/discard", data={"numbers": numbers}).status_code == 403
+    answer = client.post("/quarantine/discard", data={"seal": seal, "numbers": numbers})
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/quarantine?")
+    assert queries.quarantined(database) == []
+    decided = queries.quarantine_decisions(database)
+    assert {(one.decision, one.decided_by) for one in decided} == {("discarded", user_name())}
+    again = client.post("/quarantine/discard", data={"seal": seal, "numbers": numbers})
+    assert again.status_code == 303
 
 
 def test_article_shows_what_a_quarantined_version_would_change(client: TestClient) -> None:

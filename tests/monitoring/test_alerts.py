@@ -26,6 +26,7 @@ from newscrawl.monitoring.delivery import (
 )
 from newscrawl.monitoring.health_checks import Inspector
 from newscrawl.storage import Database, company_alerts
+from newscrawl.storage.recipients import Recipient, add_recipient
 from tests.receivers import Hook, Inbox, mail_server
 from tests.worlds import (
     body,
@@ -155,6 +156,23 @@ def test_first_article_about_a_company_of_a_watched_group_is_an_alert(database):
     assert find_alerts(database, today=TODAY) == []
     (found,) = find_alerts(database, today=TODAY, structure=groups)
     assert (found.kind, found.company) == ("first mention", "our competitors")
+
+
+def test_company_of_a_recipient_of_alerts_is_watched(world):
+    for name, company, kind in (("desk", "Siemens", "alerts"), ("weekly", "Bosch", "digests")):
+        about = Recipient(
+            name=name,
+            kind="e-mail",
+            address="desk@example.org",
+            companies=(company,),
+            gets=(kind,),
+            added_by="ann",
+        )
+        add_recipient(world, about)
+    (watch,) = company_alerts.watched_companies(world)
+    assert (watch.company, watch.added_by, watch.for_recipient) == ("Siemens", "ann", True)
+    burst(world)
+    assert [one.company for one in find_alerts(world, today=TODAY)] == ["Siemens"]
 
 
 def test_unwatched_company_has_alerts_only_with_everyone(world):

@@ -473,6 +473,17 @@ def test_recipients_are_added_tested_listed_and_removed(stored: Newscrawl, inbox
     assert stored(*run, "remove", "room").code == 1
 
 
+def test_company_of_a_recipient_stays_watched_and_unwatch_says_so(stored: Newscrawl) -> None:
+    stored("alerts", "recipients", "add", "desk", "desk@example.org", "-c", "Siemens")
+    ran = stored("alerts", "unwatch", "Siemens")
+    sentence = "Siemens: still watched for the recipients of alerts about it.\n"
+    assert (ran.code, ran.err) == (0, sentence)
+    (row,) = json.loads(stored("alerts", "watched", "--format", "json").out)
+    assert (row["company"], row["by"]) == ("Siemens", "recipients")
+    stored("alerts", "recipients", "remove", "desk")
+    assert stored("alerts", "unwatch", "Siemens").code == 1
+
+
 def test_recipients_of_the_settings_are_listed_first(
     stored: Newscrawl, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -30,6 +30,7 @@ from newscrawl.dashboard.rendering import (
     name_of_person,
     paragraphs,
     pieces,
+    query,
     render,
 )
 from newscrawl.extraction.explain_page import AskedSentence
@@ -47,7 +48,7 @@ from newscrawl.storage.errors import CorrectionError, RevisionError
 from newscrawl.storage.mentions import CORRECTED
 from newscrawl.storage.queries import ArticlePage, HeldText, QuarantineRow, Scope, Version
 from newscrawl.storage.queries.article_lists import sentence_around
-from newscrawl.storage.revisions import apply_revision, discard_revision
+from newscrawl.storage.revisions import apply_revision, decide_all, discard_revision
 from newscrawl.templating import content_hash
 from newscrawl.text import match_name
 
@@ -195,6 +196,24 @@ def quarantine(
         decisions=decisions,
         number=sizes.get(wanted, 0) if wanted else sum(sizes.values()),
     )
+
+
+class Discarded(BaseModel):
+    """The form that discards all versions that a page lists, of one source or of all."""
+
+    seal: str = Field("", max_length=200)
+    source: str = Field("", max_length=MAX_VALUE)
+    numbers: list[Annotated[int, Field(ge=1, le=2**62)]] = Field([], max_length=MAX_QUARANTINED)
+
+
+@router.post("/quarantine/discard", response_class=HTMLResponse)
+def discard(request: Request, form: Annotated[Discarded, Form()]) -> Response:
+    """Discard the versions that the page listed; those on which somebody else has decided in the
+    meantime stay as decided."""
+    check_seal(request, form.seal)
+    with app_state(request).store.reading() as database:
+        decide_all(database, form.numbers, discard_revision, name_of_person(request))
+    return RedirectResponse(f"/quarantine{query(source=form.source)}", status_code=303)
 
 
 # The place of a mention, as in "body:126": the sentence there is explained first.

@@ -31,6 +31,7 @@ from newscrawl.dashboard.rendering import (
     choices,
     companies_in_use,
     filters_of,
+    name_of_person,
     render,
 )
 from newscrawl.mentions.company import Company
@@ -39,6 +40,7 @@ from newscrawl.storage import Database, queries
 from newscrawl.storage.company_alerts import (
     ALERTS_SHOWN,
     CompanyAlert,
+    WatchedCompany,
     list_alerts,
     watched_companies,
 )
@@ -242,16 +244,21 @@ def company(request: Request, name: str) -> Response:
             ),
             shown=LATEST,
             alerts=_alerts(database, name, filters),
+            person=name_of_person(request),
         )
 
 
 @dataclass(frozen=True, slots=True)
 class PeriodAlerts:
-    """The alerts about a company in a period, the newest first, and the day on which its watch
-    began; None if it is not watched."""
+    """The alerts about a company in a period, the newest first, and its watch; None if it is not
+    watched."""
 
     found: tuple[CompanyAlert, ...]
-    watched_since: date | None
+    watch: WatchedCompany | None
+
+    @property
+    def watched_since(self) -> date | None:
+        return self.watch.added_at.date() if self.watch else None
 
     @property
     def has_spike(self) -> bool:
@@ -263,7 +270,7 @@ def _alerts(database: Database, name: str, filters: Filters) -> PeriodAlerts:
     watches = [one for one in watched_companies(database) if not one.other and one.company == name]
     return PeriodAlerts(
         tuple(one.alert for one in stored if one.alert.day <= filters.until),
-        watches[0].added_at.date() if watches else None,
+        watches[0] if watches else None,
     )
 
 

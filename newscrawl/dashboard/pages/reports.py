@@ -16,6 +16,7 @@ from newscrawl.dashboard.rendering import (
     app_state,
     check_seal,
     companies_in_use,
+    company_address,
     filters_of,
     name_of_person,
     render,
@@ -29,8 +30,14 @@ from newscrawl.reports import (
     report_policy,
     workbook,
 )
-from newscrawl.storage import queries
-from newscrawl.storage.company_alerts import ALERTS_SHOWN, list_alerts, watched_companies
+from newscrawl.storage import Database, queries
+from newscrawl.storage.company_alerts import (
+    ALERTS_SHOWN,
+    list_alerts,
+    unwatch_company,
+    watch_company,
+    watched_companies,
+)
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.recipients import (
     NOTICE_KINDS,
@@ -41,6 +48,7 @@ from newscrawl.storage.recipients import (
     remove_recipient,
     sent_notices,
 )
+from newscrawl.text import match_name
 
 router = APIRouter()
 
@@ -78,6 +86,17 @@ def report(
     )
 
 
+class WatchForm(BaseModel):
+    """The form that begins or ends a watch, of a pair if `other` is given; `back` are the filters
+    of the company's page from which it was sent, if from there."""
+
+    seal: str = Field("", max_length=MAX_VALUE)
+    company: str = Field("", max_length=MAX_VALUE)
+    other: str = Field("", max_length=MAX_VALUE)
+    person: str = Field("", max_length=MAX_VALUE)
+    back: str = Field("", max_length=MAX_ADDRESS, pattern=r"^(\?.*)?$")
+
+
 class RecipientForm(BaseModel):
     """The form for a new recipient; `companies` has one a line, an empty `kind` or `gets` is that
     of the address, or all."""
@@ -95,6 +114,47 @@ class RecipientForm(BaseModel):
 def alerts(request: Request, added: str = "", removed: str = "") -> HTMLResponse:
     """Show what is watched, who gets alerts and digests, and what was sent."""
     return _alerts(request, RecipientForm.model_construct(), added=added, removed=removed)
+
+
+@router.post("/alerts/watch", response_class=HTMLResponse)
+def watch(request: Request, form: Annotated[WatchForm, Form()]) -> Response:
+    """Watch a company, group or saved query from now on."""
+    check_seal(request, form.seal)
+    person = name_of_person(request) or form.person.strip()
+    if not person:
+        raise HTTPException(422, "Who watches it? Go back and write your name.")
+    with app_state(request).store.reading() as database:
+        name = _watchable(request, database, form.company)
+        watch_company(database, name, by=person)
+    return _back(name, form)
+
+
+@router.post("/alerts/unwatch", response_class=HTMLResponse)
+def unwatch(request: Request, form: Annotated[WatchForm, Form()]) -> Response:
+    """Stop watching a company, group, saved query or pair."""
+    check_seal(request, form.seal)
+    with app_state(request).store.reading() as database:
+        if not unwatch_company(database, form.company, form.other):
+            raise HTTPException(404, f"{form.company!r} is not watched.")
+    return _back(form.company, form)
+
+
+def _watchable(request: Request, database: Database, given: str) -> str:
+    """Return the name of a company, group or saved query given by name or alias."""
+    registry = companies_in_use(request)
+    names = [*registry.structure.groups, *queries.company_names(database)]
+    known, near = match_name(given, names)
+    if known is not None:
+        return known
+    if (company := registry.named(given.strip())) is not None:
+        return company.name
+    advice = f" Did you mean {' or '.join(near)}?" if near else ""
+    raise HTTPException(422, f"No company, group or saved query is named {given!r}.{advice}")
+
+
+def _back(name: str, form: WatchForm) -> RedirectResponse:
+    page = f"{company_address(name)}{form.back}#alerts" if form.back else "/alerts#watched"
+    return RedirectResponse(page, 303)
 
 
 @router.post("/alerts/recipients/add", response_class=HTMLResponse)

@@ -298,6 +298,7 @@ class WatchedCompany(Base):
     company: Mapped[str]
     other: Mapped[str]
     added_at: Mapped[datetime]
+    added_by: Mapped[str] = mapped_column(server_default="")
 
 
 class CompanyAlert(Base):
