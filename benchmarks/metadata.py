@@ -106,7 +106,7 @@ def _strings(found: object) -> Iterator[str]:
 
 
 def _moment(text: str) -> datetime | None:
-    """Return the moment that a tool wrote in any form; None where it is not a date."""
+    """Return the moment that a tool wrote in any form; None if it is not a date."""
     try:
         moment: datetime = parser.parse(text)
     except (ValueError, OverflowError):

@@ -1,8 +1,8 @@
 """Run work on a Dask cluster, with the interface and the limits of local worker processes.
 
-Each thread of a Dask worker has a process of its own that does the work (`WorkerProcess`), so that
-a page that crashes it, or takes too much memory or time, costs its part and not the Dask worker.
-Parts and results travel as bytes; the client stores results, so that a part that was read twice,
+Each thread of a Dask worker has a process of its own that does the work (`WorkerProcess`), so a
+page that crashes it, or takes too much memory or time, ends that process and not the Dask worker.
+Parts and results are sent as bytes; the client stores results, so that a part that was read twice,
 because a worker died, is stored once.
 """
 
@@ -56,7 +56,7 @@ _POLL_SECONDS = 5.0
 _MAX_TASKS = 3
 # Ours: a part may wait for a store that is busy, and other work may use the processors.
 _CLOCK_SECONDS = 3600.0
-# What makes a difference to results, in the folder of the package.
+# The files of the package that results depend on.
 _SUFFIXES: Final = {".py", ".json", ".jsonl", ".toml", ".csv", ".npz", ".txt"}
 
 
@@ -91,7 +91,7 @@ class Outcome:
 
 @dataclass(slots=True)
 class WorkerStats:
-    """What a worker did: parts, seconds of work, and parts without result."""
+    """The work of a worker: parts, seconds, and parts without result."""
 
     parts: int = 0
     seconds: float = 0.0
@@ -134,12 +134,12 @@ class _Host:
             return self.processes[place]
 
 
-# One for each Dask worker, whose functions have no other place that outlasts them.
+# One for each Dask worker; only a module's variable outlives a call of its functions.
 _HOST: Final = _Host()
 
 
 def receive_task(task: Task) -> str:
-    """Keep a task for the parts to come; return how this worker's environment differs."""
+    """Store a task for later parts; return how this worker's environment differs."""
     difference = _difference(task.environment, environment(task.environment))
     if not difference:
         _HOST.add(task)
@@ -256,7 +256,7 @@ def _digest_of(path: Path) -> str:
 
 @cache
 def _package_digest() -> str:
-    """Return a digest of the files that decide about results."""
+    """Return a digest of the files that results depend on."""
     digest = sha256()
     folder = Path(__file__).parent
     for path in sorted(folder.rglob("*")):
@@ -424,7 +424,7 @@ class ClusterPool(WorkerPool[Part, Result]):
     """Do the parts of a task on a cluster.
 
     The result of a part is None if it exceeds the limits of a worker's process, or if it ends
-    several Dask workers one after the other. A part of which the worker is lost is done by another.
+    several Dask workers one after the other. If a part's worker is lost, another one does the part.
     Workers must have the client's versions of newscrawl, Python, Dask and of `files`.
     """
 

@@ -131,15 +131,15 @@ NEWSCRAWL_POLL_MAX = _env("NEWSCRAWL_POLL_MAX", "6h")
 NEWSCRAWL_KEEP = _env("NEWSCRAWL_KEEP", "60d")
 # Hosts (host, host:port or a network, separated by commas) that may be private addresses.
 NEWSCRAWL_ALLOW_PRIVATE = _env("NEWSCRAWL_ALLOW_PRIVATE", "")
-# `newscrawl monitor`: the queue, unless it is beside the database; the seconds after which the
+# `newscrawl monitor`: the queue, unless it is kept with the database; the seconds after which the
 # sources of a dead worker are crawled by others; the maximum seconds of a crawl; and the seconds
 # between two searches for due sources.
 NEWSCRAWL_QUEUE_URL = _env("NEWSCRAWL_QUEUE_URL", "")
 NEWSCRAWL_LEASE = _env("NEWSCRAWL_LEASE", "120")
 NEWSCRAWL_LONGEST_CRAWL = _env("NEWSCRAWL_LONGEST_CRAWL", "7200")
-# Seconds without a request, response or article after which the monitor ends a crawl. A healthy
-# crawl is silent for a Retry-After, a Crawl-delay and a timeout, 120 + 120 + 30: ours, twice that
-# and some more.
+# Seconds without a request, response or article after which the monitor ends a crawl. Ours: twice
+# the longest pause of a healthy crawl (Retry-After, Crawl-delay and a timeout, 120 + 120 + 30) and
+# some more.
 NEWSCRAWL_STALL_TIMEOUT = _env("NEWSCRAWL_STALL_TIMEOUT", "600")
 NEWSCRAWL_MONITOR_PAUSE = _env("NEWSCRAWL_MONITOR_PAUSE", "10")
 # Where alerts are sent besides the log: a mail server, sender and recipients; URLs, separated by

@@ -1,4 +1,4 @@
-"""The data of a page on its way through the system: page, article, mentions; and companies.
+"""The data that the system passes on: page, article, mentions; and companies.
 
 All are frozen dataclasses without behaviour; this module imports no other module of newscrawl.
 """
@@ -22,9 +22,9 @@ class CompanyStructure:
     """Owners and groups of the companies of a registry, by name.
 
     `parents` has the owner of each brand and subsidiary, `groups` the companies of each group.
-    `owned` are the first and the last day on which a company belonged to its owner, None for one
-    that is open; without them it always does. `spellings` are the names of each company, also
-    those that need support in an article.
+    `owned` are the first and the last day on which a company belonged to its owner, None for an
+    open end; without them it always does. `spellings` are the names of each company, also those
+    that need support in an article.
     """
 
     parents: Mapping[str, str] = field(default_factory=dict)
@@ -43,8 +43,8 @@ class SourceCatalog:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Versions:
-    """What is in use, or was when an article was stored, "" where it is not known: the version of
-    newscrawl, and digests of the files of companies and of the models of extraction."""
+    """The versions in use now, or when an article was stored, "" if unknown: of newscrawl, and
+    digests of the files of companies and of the models of extraction."""
 
     program: str = ""
     companies: str = ""
@@ -169,8 +169,8 @@ class Mention:
 
     `start` and `end` are character offsets into the article's title or text,
     depending on `section`. `rule` is the rule that found it, `score` the probability that it is
-    right (docs/mentions.md), by which mentions are not told apart: None where it was stored before
-    there were scores.
+    right (docs/mentions.md), which comparisons ignore; None if it was stored before there were
+    scores.
     """
 
     company: str
@@ -184,7 +184,7 @@ class Mention:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Barrier:
-    """A page in place of an article: a consent page, or a paywall.
+    """A page shown instead of an article: a consent page, or a paywall.
 
     `title` is the headline of that page; `declared` is whether it declares a paid article in its
     metadata.
@@ -208,13 +208,13 @@ class Origin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """A page on its way through the pipelines: with its article, then with mentions.
+    """A page in the pipelines: with its article, then with mentions.
 
     `searched` is the article in which companies were searched; if it differs from `article`, they
     must be searched again. `rest` is the text of the page outside the article, until companies were
     searched in it; `boilerplate` are these companies with their numbers of occurrences, which don't
     count as mentions. `blocks` are the fingerprints of the page's texts for the template memory.
-    `barrier` is the page in place of an article whose text comes from the feed.
+    `barrier` is the page shown instead of an article whose text comes from the feed.
     """
 
     page: Page

@@ -12,10 +12,10 @@ sources needs the catalog: `query.Scope(tier=1, catalog=query.source_catalog())`
 registered companies get them from `query.registered_companies()`; `query.proof` says what is in use
 if it gets `query.versions()`.
 
-The functions only read. They raise QuestionError for a question that can't be answered as it is
-asked, or about a company that is neither registered nor was mentioned, and StorageError, its base
-class, for a database that can't be read. Rows are frozen dataclasses; `to_records` makes flat
-dictionaries of them, `to_pandas` and `to_polars` frames where these libraries are installed.
+The functions only read. They raise QuestionError for an invalid question, or about a company that
+is neither registered nor mentioned anywhere, and StorageError, its base class, for a database that
+can't be read. Rows are frozen dataclasses; `to_records` makes flat dictionaries of them,
+`to_pandas` and `to_polars` frames if these libraries are installed.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -62,8 +62,8 @@ _NAMES = ("company", "companies", "beside")  # parameters that name companies
 
 
 def _check_companies(ask: Callable[_Given, _Answer]) -> Callable[_Given, _Answer]:
-    """Return the question with a check of the companies that it names: one that was never
-    mentioned, is not registered and no group is an error, where a count would be 0."""
+    """Return the question with a check of the companies that it names: an unknown name (never
+    mentioned, not registered, not a group) is an error and not a count of 0."""
     takes = signature(ask)
 
     @wraps(ask)
@@ -139,9 +139,9 @@ def versions(companies: str | Path | None = None) -> Versions:
 
 
 def to_records(rows: Iterable[Any]) -> list[dict[str, Any]]:
-    """Return a flat dictionary for each row: the fields of rows within it (hits, completeness,
-    article) are beside its own, with a prefix where two have the same name (`articles` of hits and
-    `before_articles` of those before). All fields of hits are None where nothing was crawled."""
+    """Return a flat dictionary for each row, with the fields of rows within it (hits, completeness,
+    article), which get a prefix if two have the same name (`articles` of hits and `before_articles`
+    of those before). All fields of hits are None if nothing was crawled."""
     return [_record(row) for row in rows]
 
 

@@ -24,7 +24,7 @@ from newscrawl.sources.urls import declared_url
 
 Reason = Literal["NotHtml", "NotAnArticle", "ConsentOrPaywall", "Empty", "TooShort"]
 
-# Kinds of pages without an article, whatever text was found on them.
+# Kinds of pages without an article, even if they have text.
 NOT_ARTICLES: Final[frozenset[Kind]] = frozenset({"front", "error", "other"})
 _BEFORE_ARTICLES: Final[frozenset[Kind]] = frozenset({"consent", "paywall"})
 _TAG = re.compile(rb"<[!a-zA-Z]")

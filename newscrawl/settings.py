@@ -46,7 +46,7 @@ SCHEDULER_MEMORY_QUEUE = "scrapy.squeues.FifoMemoryQueue"  # the newest article 
 USER_AGENT = user_agent(NEWSCRAWL_CONTACT)
 ROBOTSTXT_OBEY = True
 ROBOTSTXT_USER_AGENT = "newscrawl"
-CONCURRENT_REQUESTS = 4  # a crawl has one source; items in process delay its end
+CONCURRENT_REQUESTS = 4  # items in process delay the end of a crawl
 CONCURRENT_REQUESTS_PER_DOMAIN = 2
 # Bytes of pages in process above which no more are requested: those of two batches.
 SCRAPER_SLOT_MAX_ACTIVE_SIZE = 20_000_000
@@ -75,7 +75,7 @@ DOWNLOAD_WARNSIZE = 0
 REDIRECT_MAX_TIMES = 5
 METAREFRESH_ENABLED = False
 DOWNLOAD_HANDLERS = {"data": None, "file": None, "ftp": None, "s3": None}  # http and https only
-DNSCACHE_ENABLED = True  # PrivateAddressMiddleware: the checked address is the one used
+DNSCACHE_ENABLED = True  # so connections use the address that was checked
 
 EXTENSIONS = {
     "scrapy.extensions.feedexport.FeedExporter": None,

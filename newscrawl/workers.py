@@ -1,9 +1,9 @@
 """Run work in other processes, within limits of memory and processor time.
 
-A parser in C can't be interrupted, and a process that runs out of memory takes all its work down
-with it: whatever was fetched is therefore read in a process that can be killed. `WorkerProcess`
-does one piece of hostile work after the other; `LocalPool` processes the parts of a large task on
-all cores, `newscrawl.cluster` on a cluster.
+A parser in C can't be interrupted, and a process that runs out of memory loses all its work:
+therefore fetched content is read in a process that can be killed. `WorkerProcess` does one piece of
+hostile work after the other; `LocalPool` processes the parts of a large task on all cores,
+`newscrawl.cluster` on a cluster.
 """
 
 import gc
@@ -80,7 +80,7 @@ class WorkStoppedError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Limits of a piece of work: processor seconds, MiB of memory, and seconds by the clock, which
+    """Limits of a piece of work: processor seconds, MiB of memory, and wall-clock seconds, which
     are more because other processes use the processors too."""
 
     seconds: int

@@ -84,7 +84,7 @@ _DROPS: Mapping[Reason, type[NoArticle]] = {
 
 
 class ExtractionPipeline(DocumentPipeline):
-    """Page → Document. Extraction runs beside the event loop, so that downloads continue."""
+    """Page → Document. Extraction runs outside the event loop, so that downloads continue."""
 
     def __init__(self, crawler: Crawler, reader: PageReader, processes: int) -> None:
         super().__init__(crawler)

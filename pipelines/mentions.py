@@ -16,9 +16,9 @@ from pipelines.extraction import ExtractionPipeline
 class MentionsPipeline(DocumentPipeline):
     """Document → Document with its mentions. The registry is read once, at the start.
 
-    Companies are found where pages are read, beside the event loop. Here they are found only in
-    other documents: an article that another pipeline changed, or those of a crawl without
-    ExtractionPipeline.
+    ExtractionPipeline finds companies when it reads a page, outside the event loop. This pipeline
+    finds them only in other documents: an article that another pipeline changed, or those of a
+    crawl without ExtractionPipeline.
     """
 
     def __init__(self, crawler: Crawler, companies: Companies, registry: Path | None) -> None:

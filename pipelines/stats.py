@@ -111,8 +111,8 @@ _ABORT_REASONS = {
     "archive_failed": "its archive failed",
     "database_failed": "its database failed",
     "export_failed": "its export failed",
-    "lease_lost": "another process took the source over",
-    "monitor_gone": "its monitor was gone",
+    "lease_lost": "another process has taken over the source",
+    "monitor_gone": "its monitor had ended",
     "no_storage": "no pipeline stores its articles",
     "queue_failed": "its queue failed",
     "shutdown": "it was stopped",
@@ -125,7 +125,7 @@ def abort_note(reason: str) -> str:
     stopped at a limit that its user set (CLOSESPIDER_...)."""
     if reason == "finished" or reason.startswith("closespider"):
         return ""
-    return f"broken off: {_ABORT_REASONS.get(reason, reason)}"
+    return f"aborted: {_ABORT_REASONS.get(reason, reason)}"
 
 
 def state_of(

@@ -49,7 +49,7 @@ class NotStored(DropItem):
 
 
 class DocumentStorage(DocumentPipeline, ABC):
-    """Stores documents with their run, all that arrive within a moment in one transaction."""
+    """Stores documents with their run; those that arrive together share a transaction."""
 
     def __init__(self, crawler: Crawler, database: Database) -> None:
         super().__init__(crawler)
@@ -103,11 +103,11 @@ class StoragePipeline(DocumentStorage):
     def __init__(self, crawler: Crawler, database: Database, spider: SourceSpider) -> None:
         super().__init__(crawler, database)
         self._source = spider.source
-        # The crawl's pages are read with the session's memory; what is learned from them is for the
+        # The crawl reads its pages with the session's memory; what they add to it is used by the
         # next crawl.
         self._learned = self._session.memory
         self._read: list[tuple[int, ...]] = []
-        # Counted by the writer's thread, and read after its end.
+        # Counted in the writer's thread; other threads read it after that thread has ended.
         self._lost = 0
 
     @classmethod

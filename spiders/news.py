@@ -112,7 +112,7 @@ class NewsSpider(Spider):
             )
         if self.session.run is None:
             self.session.start_run_without_storage()
-        # Not before: other commands start the spider with their own requests, without a queue.
+        # Not earlier: other commands start the spider with their own requests, without a queue.
         self.queue.start()
         recent = {*self.source.on(*self._days()).feeds, *self.arguments.feeds}
         archives = set(self.listing_urls) - recent
@@ -133,7 +133,7 @@ class NewsSpider(Spider):
             return True
         return self._site is not None and site_name(url) == self._site
 
-    # What a site may need otherwise ----------------------------------------------------------
+    # Overridden by spiders of sites ----------------------------------------------------------
 
     def wants(self, url: str) -> bool:  # noqa: ARG002 - for those who override it
         """Return whether a URL that a feed or sitemap lists may be an article."""
@@ -208,7 +208,7 @@ class NewsSpider(Spider):
             last_modified=header(response, "Last-Modified"),
         )
         if response.status == _NOT_MODIFIED and attempt.first:
-            # A 304 without a condition of ours: we never had the page.
+            # A 304 to a request without a condition: we have no earlier copy of the page.
             cause = Cause("HTTP 304", "the server answered 304")
             self.queue.mark_failed(attempt, queued.fetch_url, cause)
             return
@@ -281,7 +281,8 @@ class NewsSpider(Spider):
         attempt: FetchAttempt = request.cb_kwargs["queued"].attempt
         before: list[str] = request.meta.get("redirect_urls", [])
         if before and request.url not in before and not self.queue.has_requested(request.url):
-            # Where a site sends many pages is a login page or a notice more often than an article.
+            # A URL that many pages redirect to is more often a login page or a notice than an
+            # article.
             self.queue.follow_again(request)
             return
         self.queue.request_finished()
@@ -294,7 +295,7 @@ class NewsSpider(Spider):
         self.queue.mark_done(attempt, "closed", "alias")
 
     def _fetched_at(self, response: Response) -> datetime:
-        """Return when the server responded; in a replay, when the page was archived."""
+        """Return the time of the server's response; in a replay, that of the archived one."""
         archived: datetime | None = response.meta.get("fetched_at")
         return archived or self.session.clock()
 

@@ -32,7 +32,7 @@ def news(tmp_path: Path) -> Iterator[Database]:
 
 @pytest.mark.parametrize("by", ["fortnight", "company", ""])
 def test_unknown_grouping_is_named(news: Database, by: Any) -> None:
-    says = f"can't count by {by!r}: choose among hour, day, week, month, quarter, year, source"
+    says = f"can't count by {by!r}: choose one of hour, day, week, month, quarter, year, source"
     with pytest.raises(query.QuestionError, match=re.escape(says)):
         query.mention_counts(news, by)
     with pytest.raises(query.QuestionError, match=re.escape(says)):

@@ -53,7 +53,7 @@ def cost(
     """Measure what extraction costs: CPU time by stage and by size, and memory.
 
     Stages are measured on 80 pages of the corpus, or on generated pages without one; sizes and
-    memory on generated pages. Exit code 1 where time grows faster than size, or memory with the
+    memory on generated pages. Exit code 1 if time grows faster than size, or memory with the
     number of pages.
     """
     measured = _measure(corpus, largest, pages, rounds)

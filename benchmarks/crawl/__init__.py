@@ -246,7 +246,7 @@ def show(result: Result) -> str:
 
 
 def main() -> int:
-    """Print the figures; exit code 1 where a run failed."""
+    """Print the figures; exit code 1 if a run failed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sites", type=int, default=50)
     parser.add_argument("--articles", type=int, default=10_000)

@@ -106,7 +106,7 @@ class _Process:
         return _no_answer(page, "process died" if line == b"" else f"no answer in {seconds:g} s")
 
     def _read_line(self, seconds: float, cpu_seconds: float = math.inf) -> bytes | None:
-        """Return a line; None where none came in time, an empty one where the process has ended."""
+        """Return a line; None if none came in time, an empty one if the process has ended."""
         begun, spent = time.monotonic(), _cpu_seconds(self._child.pid)
         while b"\n" not in self._rest:
             if not self._selector.select(min(seconds, cpu_seconds)):

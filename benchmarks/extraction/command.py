@@ -97,7 +97,7 @@ def benchmark(
 
     Scores are means over pages: word F1 (phrases: share of right decisions), companies
     counted against the gold text, CPU time against the bare lxml parse of the same pages.
-    Exit code 1 where a method fell below its floor.
+    Exit code 1 if a method fell below its floor.
     """
     if write_docs:
         _write_docs()

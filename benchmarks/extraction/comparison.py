@@ -104,7 +104,7 @@ class Benchmark:
 
     @classmethod
     def load(cls, path: Path) -> "Benchmark":
-        """Return the result in a file; raise CorpusError where it is not one of the benchmark."""
+        """Return the result in a file; raise CorpusError if it is not one of the benchmark."""
         try:
             data = json.loads(path.read_text("utf-8"))
             return cls(**data | {"rows": tuple(Row(**row) for row in data["rows"])})

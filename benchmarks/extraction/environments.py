@@ -161,7 +161,7 @@ def distribution(requirement: str) -> str:
 
 
 def _run(command: list[str]) -> str | None:
-    """Return None where the command succeeded, else the most useful line of its output."""
+    """Return None if the command succeeded, else the most useful line of its output."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return None

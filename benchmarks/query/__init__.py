@@ -330,7 +330,7 @@ def report(timings: Sequence[Timing], writings: Sequence[Writing]) -> bool:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Return exit code 1 where a limit is exceeded; a small year is measured, but not judged."""
+    """Return exit code 1 if a limit is exceeded; a small year is measured, but not judged."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--articles", type=int, default=1_000_000)
     parser.add_argument(

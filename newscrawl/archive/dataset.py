@@ -1,9 +1,9 @@
 """Write articles, mentions and matches of saved queries as Parquet datasets, in a folder or an
 object store.
 
-Rows are captures, partitioned by month and source. The files of a batch are written under names
-that follow from the archive and the position in it, then the new position. A batch that was
-interrupted is removed before its part of the archive is read again (docs/archive.md).
+Rows are captures, partitioned by month and source. The files of a batch have names that depend on
+the archive and the position in it; the new position is written after them. An interrupted batch is
+removed before its part of the archive is read again (docs/archive.md).
 """
 
 import json
@@ -82,8 +82,8 @@ _Rows = dict[tuple[str, str, str], list[dict[str, Any]]]
 
 
 class Dataset:
-    """A folder of the datasets `articles`, `mentions` and `query_matches`: of saved queries, which
-    are given as texts by name. Raises ArchiveError."""
+    """A folder of the datasets `articles`, `mentions` and `query_matches`; `saved_queries` has
+    texts by name. Raises ArchiveError."""
 
     def __init__(self, address: str, saved_queries: Mapping[str, str] | None = None) -> None:
         self._queries = SavedQueryTexts(saved_queries or {})
@@ -172,7 +172,7 @@ class Dataset:
         self._records, self._step = [], None
 
     def close(self) -> None:
-        """Write what is left of the batch."""
+        """Write the rest of the batch."""
         self.flush()
 
     def _rows(self) -> _Rows:
@@ -249,7 +249,7 @@ def _parquet(dataset: str, rows: list[dict[str, Any]]) -> bytes:
 
 
 class _Store(Protocol):
-    """A folder whose files are written as a whole or not at all."""
+    """A folder whose files are written atomically."""
 
     def read(self, name: str) -> bytes | None: ...
 

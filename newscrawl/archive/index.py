@@ -35,7 +35,7 @@ class IndexLine:
 
     @property
     def answers(self) -> bool:
-        """Return whether it can answer a request: 304 and HEAD responses have no body."""
+        """Return whether it has a body: 304 and HEAD responses have none."""
         return self.method == "GET" and self.status != _NOT_MODIFIED
 
     @property

@@ -1,9 +1,9 @@
 """Ingest WARC files on all cores: read, extract, match, store.
 
 A file is divided into ranges of bytes, its parts. The worker of a part searches for its first
-record; the worker of the previous part reports where that record really begins. If the two differ
-(a page may contain what looks like a record), the part is read again from the true offset, so that
-no page can forge a record.
+record; the worker of the previous part reports the true offset of that record. If the two differ (a
+page may contain text like a record), the part is read again from the true offset, so that no page
+can forge a record.
 """
 
 import json
@@ -30,7 +30,7 @@ from newscrawl.storage.saved_state import Step, TaskProgress, load_progress, mem
 
 # Ours: about 50 pages, half a second of work and one transaction.
 PART_BYTES: Final = 2 * 1024 * 1024
-# Ours: bytes around a page that crashes its worker, which are not read.
+# Ours: bytes that are skipped around a page that crashes its worker.
 _MIN_PART_BYTES: Final = 128 * 1024
 _IDENTIFYING_BYTES: Final = 64 * 1024
 

@@ -94,7 +94,7 @@ class OriginFinder:
     def __init__(self, sources: Iterable[Source]) -> None:
         self._sources: dict[str, Source] = {}
         by_domain: dict[str, Source] = {}
-        # If sources share a host, the one at its front page owns the other pages of the host.
+        # If sources share a host, the host's other pages belong to the source of its front page.
         for source in sorted(sources, key=lambda one: len(urlsplit(one.home).path)):
             for host in _hosts(source):
                 self._sources.setdefault(host, source)
@@ -279,7 +279,7 @@ class PageProcessor:
         return document if self._config.page_filter.matches(document) else "unwanted"
 
     def _prepared_record(self, document: Document) -> Record:
-        """Return the record with what would take the process that stores it longest."""
+        """Return the record with its slowest values computed, which storage needs."""
         record = record_of(document)
         _ = record.wording.sketch
         if self._config.has_vectors:

@@ -74,9 +74,9 @@ ReadDocuments = list[tuple[Document, Origin] | None]
 class Reextraction:
     """Extract the newest capture of each article again, in local processes or on a cluster.
 
-    Skipped are pages that neither belong to a stored article nor were listed by a feed or sitemap,
-    captures older than the stored version, and articles of which only the feed may be read. With
-    `dry_run` nothing is written.
+    These are skipped: pages without a stored article that no feed or sitemap listed, captures older
+    than the stored version, and articles of which only the feed may be read. With `dry_run` nothing
+    is written.
     """
 
     def __init__(

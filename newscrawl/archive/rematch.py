@@ -50,7 +50,7 @@ class CompanyChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangedMention:
-    """A sentence in which a company would be found or would not be any more."""
+    """A sentence in which a company would newly be found, or no longer be found."""
 
     company: str
     change: Literal["gained", "lost"]
@@ -60,9 +60,8 @@ class ChangedMention:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RematchResult:
-    """Numbers of articles searched and changed, and of those whose search crashed and which stay
-    as they are; the companies, largest change first, and for each some of the sentences, if they
-    were asked for."""
+    """Numbers of articles searched, changed, and left unchanged because their search crashed; the
+    companies, largest change first, and some changed sentences of each, if requested."""
 
     articles: int
     changed: int

@@ -32,9 +32,9 @@ _PATTERN = re.compile(r"[*?\[]")
 # Ours: bytes of a request, and of one beyond the part that is read (for the end of its last page).
 _BLOCK = 1024 * 1024
 _BLOCK_BEYOND = 128 * 1024
-# Ours: attempts for a range and the seconds between them, which double. Together about a minute,
-# longer than a store is busy or a connection down for a restart of a router. For the list of files,
-# with a user in front of it, some seconds.
+# Ours: attempts for a range and the seconds between them, which double: together about a minute,
+# longer than a store is busy or a router restarts. Some seconds for the list of files, since a user
+# waits for it.
 _MAX_ATTEMPTS = 10
 _LIST_ATTEMPTS = 6
 _FIRST_PAUSE = 0.1
@@ -57,7 +57,7 @@ _NO_CREDENTIALS = {
     "TokenRetrievalError",
     "NoAuthTokenError",
 }
-# Statuses of servers that may answer later: Request Timeout, Too Early, Too Many Requests.
+# Statuses of temporary failures: Request Timeout, Too Early, Too Many Requests.
 _BUSY = {408, 425, 429}
 _PACKAGES = {"s3": "'newscrawl[s3]'", "http": "'newscrawl[s3]'", "https": "'newscrawl[s3]'"}
 
@@ -99,7 +99,7 @@ def size_of(file: ArchiveFile) -> int:
 
 
 def open_file(file: ArchiveFile, stop: int | None = None) -> BinaryIO:
-    """Open a file for reading; `stop` is the end of the range that is needed for certain.
+    """Open a file for reading; `stop` is the end of the range that is certainly needed.
 
     Raises OSError for a local file, ArchiveError for a remote one, also when it is read.
     """
@@ -159,7 +159,8 @@ class _RangeStream(io.RawIOBase):
         self._stop = file.size if stop is None else stop
         self._position = 0
         self._system = file_system(file.url)
-        # A web server may ignore the range and send the whole file: only fsspec's open() notices.
+        # A web server may ignore the range and send the whole file: only fsspec's open() detects
+        # this.
         self._source = None
         if urlsplit(file.url).scheme.lower() in _WEB:
             self._source = self._system.open(
@@ -228,7 +229,7 @@ def retried(request: Callable[[], Result], purpose: str, attempts: int = _MAX_AT
                 cause = _cause(error)
                 raise ArchiveError(f"{purpose}, {attempts} attempts failed: {cause}") from error
         pause = min(_FIRST_PAUSE * 2 ** (attempt - 1), _MAX_PAUSE)
-        # Workers that failed together don't return together.
+        # Random, so that workers that failed at the same time don't retry at the same time.
         time.sleep(pause * random.uniform(0.5, 1))  # noqa: S311 - no secret
 
 

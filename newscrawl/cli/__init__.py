@@ -42,7 +42,7 @@ _DISK_FAULTS = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EACCES
 
 app = typer.Typer(
     name="newscrawl",
-    help="Watch the news for companies: who is mentioned how often, where, beside what.",
+    help="Watch the news for companies: who is mentioned how often, where, and with whom.",
     epilog="Fetch articles with scrapy crawl ft (scrapy list shows all sources).",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

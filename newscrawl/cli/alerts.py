@@ -84,7 +84,7 @@ def unwatch(
     """Stop watching a company or a pair; while a recipient gets alerts about a company, it stays
     watched.
 
-    Exit code 1 where it was not watched.
+    Exit code 1 if it was not watched.
     """
     from newscrawl.cli.output import write_note
     from newscrawl.storage import company_alerts
@@ -106,7 +106,7 @@ def unwatch(
 def watched(output_format: FormatOption = "table", database: DatabaseOption = None) -> None:
     """List the companies and pairs that are watched.
 
-    Exit code 1 where there are none.
+    Exit code 1 if there are none.
     """
     from newscrawl.cli.output import Column, render, write_note
     from newscrawl.storage import company_alerts
@@ -146,9 +146,9 @@ def run(
     database: DatabaseOption = None,
 ) -> None:
     """Find new alerts, and deliver them by log, e-mail and webhook (NEWSCRAWL_SMTP_URL,
-    NEWSCRAWL_WEBHOOKS); each alert goes out once.
+    NEWSCRAWL_WEBHOOKS); each alert is sent once.
 
-    Run it every few minutes. Exit code 1 where a channel failed: it is tried again next time.
+    Run it every few minutes. Exit code 1 if a channel failed; the next run tries it again.
     """
     from newscrawl.cli.output import write_note
     from newscrawl.monitoring.alerts import find_alerts, pending_alerts
@@ -178,7 +178,7 @@ def list_alerts(
 ) -> None:
     """List the alerts, the newest first, and whether they were delivered.
 
-    Exit code 1 where there were none.
+    Exit code 1 if there were none.
     """
     from newscrawl.cli.output import Column, render, write_note
     from newscrawl.storage import company_alerts
@@ -322,7 +322,7 @@ ReportOption = Annotated[
         "--report", help="With --send: e-mails carry a report on the digest's first six companies."
     ),
 ]
-AgainOption = Annotated[bool, typer.Option("--again", help="Send it even if it was sent before.")]
+AgainOption = Annotated[bool, typer.Option("--again", help="Send it again if it was sent before.")]
 
 
 def digest(
@@ -341,7 +341,7 @@ def digest(
     with the period before. With --send it is sent as Markdown and HTML, and once: a second --send
     for the same days only repeats what failed.
 
-    Exit code 1 where no source was crawled on these days, or it could not be sent.
+    Exit code 1 if no source was crawled on these days, or it could not be sent.
     """
     from newscrawl.cli.output import write_note
     from newscrawl.monitoring.alerts import (
@@ -352,7 +352,7 @@ def digest(
     )
 
     if (again or report) and not send:
-        raise InputError(f"{'--again' if again else '--report'} goes with --send: add it")
+        raise InputError(f"{'--again' if again else '--report'} needs --send: add it")
     today = datetime.now(UTC).date()
     span: Literal["daily", "weekly"] = "weekly" if weekly else "daily"
     last = parse_day(day, option="--day", today=today) if day else last_full_day(span, today)

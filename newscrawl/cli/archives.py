@@ -69,8 +69,8 @@ _COUNTED = (
 def reading_config(
     selection: "PageFilter", companies: Path | None, sources: Path | None
 ) -> "ReadingConfig":
-    """Return how pages are read by today's settings; a fault in a file is raised here, before any
-    worker starts."""
+    """Return how pages are read by today's settings; an invalid file is an error before any worker
+    starts."""
     from newscrawl.archive.page_processor import PageProcessor, ReadingConfig
     from newscrawl.extraction.methods import METHODS
     from newscrawl.reading import PageReader
@@ -114,7 +114,7 @@ LanguagesOption = Annotated[
 HostOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--host", help="Only this host and those below it; can be repeated.", metavar="HOST"
+        "--host", help="Only this host and its subdomains; can be repeated.", metavar="HOST"
     ),
 ]
 
@@ -139,17 +139,17 @@ def ingest(
     For archives such as CC-NEWS. An article belongs to the registered source of its site, or else
     to a source named for its host. An interrupted run continues where it stopped, and a file that
     was read before, with the same options, is skipped. Files in object stores and on web servers
-    are read where they are (docs/archive.md). With --to, Parquet files are written instead of rows;
-    saved queries of the database, if it is there, are matched as well.
+    are read without a copy (docs/archive.md). With --to, Parquet files are written instead of rows;
+    the saved queries of the database, if there is one, are matched as well.
 
-    Exit code 1 where a file can't be read, or no article was found.
+    Exit code 1 if a file can't be read, or no article was found.
     """
     from newscrawl.archive.ingest import Ingestion
     from newscrawl.archive.page_processor import PageFilter
     from newscrawl.cli.output import bytes_bar
 
     if to and limit:
-        raise InputError("--limit is for the database: leave it out, or --to")
+        raise InputError("--limit is for the database: leave out --limit or --to")
     files = _files(warcs)
     selection = PageFilter(
         languages=frozenset(code.strip().lower() for code in language or ()),
@@ -200,7 +200,7 @@ def _files(given: Sequence[str]) -> "list[ArchiveFile]":
             files += warc_files(Path(name)) if Path(name).is_dir() else [Path(name)]
     if files and not any(not isinstance(file, Path) or file.exists() for file in files):
         missing = " or ".join(map(str, files))
-        raise InputError(f"no WARC file at {missing}: give files or folders that are there")
+        raise InputError(f"no WARC file at {missing}: give existing files or folders")
     if not files:
         raise InputError(f"no WARC file (*.warc.gz, *.warc) in {' or '.join(given)}")
     return files
@@ -248,7 +248,7 @@ def _show_files(states: "Sequence[FileProgress]", output_format: Format, seconds
 
 def _row(state: "FileProgress") -> dict[str, object]:
     counts = state.counts
-    state_name = "failed" if state.problem else "broken off" if state.is_open else "done"
+    state_name = "failed" if state.problem else "incomplete" if state.is_open else "done"
     return {
         "file": state.path.name,
         **{key: counts[key] for key in _COUNTED},
@@ -281,11 +281,11 @@ def reextract(
     """Read archived pages again by today's extraction, and store what has changed.
 
     The text that was stored becomes a revision. Lists the articles that are *new*, *changed*, or
-    *lost*: today's extraction finds less in those, so they stay as they are, and the new versions
+    *lost*: today's extraction finds less in those, so they are not changed, and the new versions
     are quarantined (newscrawl articles --quarantined). An interrupted run continues where it
     stopped.
 
-    Exit code 1 where no page was read.
+    Exit code 1 if no page was read.
     """
     from newscrawl.archive.lookup import Archive
     from newscrawl.archive.page_processor import PageFilter
@@ -379,7 +379,7 @@ def rematch(
     run continues where it stopped. With --dry-run and --examples it is a preview of a changed
     companies file.
 
-    Exit code 1 where there was no article.
+    Exit code 1 if there was no article.
     """
     from newscrawl.archive.rematch import Rematch
     from newscrawl.cli.output import counting_bar, write_note
@@ -428,7 +428,7 @@ def _show_companies(result: "RematchResult", output_format: Format, *, dry_run: 
         f"{'would change' if dry_run else 'changed'}, {len(rows):,} companies"
     )
     if result.crashed:
-        note += f"; {result.crashed:,} stay as they are, because their text crashed the search"
+        note += f"; {result.crashed:,} were not changed, because their text crashed the search"
     if len(shown) < len(rows):
         note += f", the first {MAX_ROWS} shown"
     render(shown, columns, output_format, note=note)

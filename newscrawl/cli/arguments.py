@@ -1,4 +1,4 @@
-"""Options that several commands share, and what they mean."""
+"""Options that several commands share, and functions that evaluate them."""
 
 import os
 import re
@@ -31,7 +31,7 @@ class InputError(ValueError):
 
 # Why a revision is quarantined (newscrawl.storage.quarantine), in words.
 REASONS = {
-    "no_article": "no article any more",
+    "no_article": "no longer an article",
     "text_shrank": "most of the text is gone",
     "text_replaced": "another text under another headline",
     "headline_lost": "the headline is gone",
@@ -40,7 +40,7 @@ REASONS = {
 
 
 def complete_company(incomplete: str) -> list[str]:
-    """Return the companies, groups and saved queries whose names begin so, for the shell."""
+    """Complete a company, group or saved query, for the shell."""
     from newscrawl.storage import StorageError, queries
 
     names: set[str] = set()
@@ -55,18 +55,18 @@ def complete_company(incomplete: str) -> list[str]:
 
 
 def complete_source(incomplete: str) -> list[str]:
-    """Return the sources whose slugs begin so, for the shell."""
+    """Complete the slug of a source, for the shell."""
     return _beginning(sources_by_slug(), incomplete)
 
 
 def complete_group(incomplete: str) -> list[str]:
-    """Return the groups of sources whose names begin so, for the shell."""
+    """Complete a group of sources, for the shell."""
     return _beginning(source_catalog().groups, incomplete)
 
 
 def _beginning(names: Iterable[str], begun: str) -> list[str]:
-    """Return the names that begin so in any case, in the letters that were written: the shell
-    leaves out all others."""
+    """Return the names that begin with the text in any case, their beginnings written like the
+    text: the shell drops all others."""
     fitting = (name for name in names if name.lower().startswith(begun.lower()))
     return [begun + name[len(begun) :] for name in sorted(fitting)[:_MAX_OFFERED]]
 
@@ -112,7 +112,7 @@ CompaniesOption = Annotated[
     typer.Option(
         "--companies",
         envvar="NEWSCRAWL_COMPANIES",
-        help="A companies file of your own, in use beside the bundled companies.",
+        help="A companies file of your own, added to the bundled companies.",
         metavar="FILE",
     ),
 ]
@@ -179,7 +179,7 @@ OwnSourcesOption = Annotated[
     typer.Option(
         "--sources",
         envvar="NEWSCRAWL_SOURCES",
-        help="A sources file of your own, beside the bundled one.",
+        help="A sources file of your own, added to the bundled one.",
         metavar="FILE",
     ),
 ]
@@ -258,8 +258,8 @@ _SCOPE_OPTIONS: dict[str, tuple[object, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class QueryContext:
-    """What every question needs: an open database, a scope and a format for the answer; and the
-    companies in use where one is named or their owners matter."""
+    """The arguments of every question: an open database, a scope and an output format; and the
+    registered companies if one is named or their owners matter."""
 
     database: "Database"
     scope: "Scope"
@@ -313,8 +313,8 @@ def takes_companies(
 ) -> Callable[..., None]:
     """Return the command with the options of `takes_scope`, --companies and --subsidiaries.
 
-    The registry is read if the command needs it always, one of the options names a company, or
-    there is a file of one's own, which may have groups.
+    The registry is read if the command always needs it, an option names a company, or the user has
+    a companies file, which may have groups.
     """
 
     def run(query: QueryContext, **values: Any) -> None:
@@ -376,7 +376,7 @@ def _set_parameters(
 
 
 def refuse_options(context: typer.Context, names: Sequence[str], reason: str) -> None:
-    """Raise InputError, with the reason, where one of the options was written out.
+    """Raise InputError, with the reason, if one of the options was given.
 
     `names` are those of the command's parameters that have no meaning with the others given.
     """
@@ -388,7 +388,7 @@ def refuse_options(context: typer.Context, names: Sequence[str], reason: str) ->
 
 
 def parse_day(text: str, *, option: str, today: date | None = None) -> date:
-    """Return a date; 7d is the first of the seven days until today."""
+    """Return a date; 7d is the first of the seven days that end today."""
     today = today or datetime.now(UTC).date()
     if days := re.fullmatch(r"(\d{1,5})d", text.strip()):
         return today - timedelta(days=max(int(days[1]) - 1, 0))
@@ -438,7 +438,7 @@ def scope_of(
 
 
 def match_one(given: str, names: Sequence[str], what: str, see: str) -> str:
-    """Return the name that is meant, whatever its case; raise InputError with the nearest names."""
+    """Return the known name in any case; raise InputError with the nearest names."""
     name, near = match_name(given, names)
     if name is None:
         advice = f"did you mean {' or '.join(near)}?" if near else f"{see} shows them all"
@@ -479,7 +479,7 @@ def own_sources_file(path: Path | None) -> Path | None:
 
 
 def sources_by_slug(path: Path | None = None) -> "dict[str, Source]":
-    """Return the bundled sources, with those of `own_sources_file` in place of equal slugs."""
+    """Return the bundled sources and those of `own_sources_file`, which replace equal slugs."""
     from newscrawl.sources.registry import load_registry
 
     return {one.slug: one for one in load_registry(own_sources_file(path))}
@@ -493,7 +493,7 @@ def source_catalog() -> "SourceCatalog":
 
 
 def own_urls(path: Path | None) -> list[str]:
-    """Return all URLs in a person's own sources file: their hosts may be private ones."""
+    """Return all URLs in the user's own sources file, whose hosts may be private ones."""
     from newscrawl.sources import load_sources
 
     file = own_sources_file(path)
@@ -525,7 +525,7 @@ def companies_file(path: Path | None) -> Path | None:
 
 
 def corpus_from(folder: Path | None) -> "Corpus":
-    """Return the corpus of the option or the environment; raise InputError where there is none."""
+    """Return the corpus of the option or the environment; raise InputError if there is none."""
     from newscrawl.training.corpus import load_corpus
 
     if folder is None:

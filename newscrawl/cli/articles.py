@@ -40,7 +40,7 @@ SEARCH_EXAMPLE = """Example: newscrawl search '"interest rates" bank* -Fed' --si
 
 # The options of `newscrawl articles` that are invalid with --quarantined.
 _NOT_QUARANTINED = ("company", "companies", "subsidiaries", "every_kind", "sentences")
-# Words that may be meant as unwanted ones, and are parsed as options.
+# Words with a minus that may be unwanted words of a search, but are parsed as options.
 _UNWANTED = re.compile(r"-[^\W\d_]{2,}")
 
 revisions = typer.Typer(
@@ -79,7 +79,7 @@ QuarantinedOption = Annotated[
     bool,
     typer.Option(
         "--quarantined",
-        help="Only articles with a newer version that was worse, and so was not applied.",
+        help="Only articles with a newer version that was worse and was not applied.",
     ),
 ]
 
@@ -99,7 +99,7 @@ def articles(
     With --quarantined, list what is in the quarantine instead: `newscrawl revisions apply` or
     `discard` takes the numbers of the first column.
 
-    Exit code 1 where there is none.
+    Exit code 1 if there is none.
     """
     from newscrawl.storage import queries
 
@@ -127,10 +127,10 @@ def articles(
 
 
 class SearchCommand(TyperCommand):
-    """Explains how words that begin with a hyphen are written, where one was read as an option."""
+    """A command whose errors explain how to write words that begin with a hyphen."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse as all commands do; raise InputError with that advice where it may help."""
+        """Parse the arguments; raise InputError with that advice if it may help."""
         words = args[: args.index("--")] if "--" in args else list(args)
         word = next(filter(_UNWANTED.fullmatch, words), None)
         try:
@@ -157,12 +157,12 @@ def search(
 ) -> None:
     """Find stored articles by the words of headline and text, the newest first.
 
-    Case and accents don't matter. Chinese and Japanese are found as they are written. (strike OR
-    walkout) NEAR/10 rail NOT football: either word with at most ten words to "rail", without
-    "football". title: and text: search in one part; language:de,fr, source: and country: filter.
-    For a word that begins with a hyphen, quote all words together, or write -- before them.
+    Case and accents are ignored, except in Chinese and Japanese. (strike OR walkout) NEAR/10 rail
+    NOT football: either word with at most ten words to "rail", without "football". title: and text:
+    search in one part; language:de,fr, source: and country: filter. For a word that begins with a
+    hyphen, quote all words together, or write -- before them.
 
-    Exit code 1 where there is none.
+    Exit code 1 if there is none.
     """
     from newscrawl.storage import queries
 
@@ -197,7 +197,7 @@ def _show_articles(request: QueryContext, rows: "Sequence[ArticleRow]", title: s
 
 
 def _check_any(rows: Sequence[object]) -> None:
-    """End the command with exit code 1 where there are no rows."""
+    """End the command with exit code 1 if there are no rows."""
     from newscrawl.cli.output import write_note
 
     if not rows:
@@ -206,7 +206,7 @@ def _check_any(rows: Sequence[object]) -> None:
 
 
 def _article(row: "ArticleRow", source: str) -> "Text":
-    """Return the headline, source, companies, what is unusual about the article, and its URL."""
+    """Return the headline, source, companies, remarks, and URL of the article."""
     from rich.text import Text
 
     from newscrawl.cli.output import printable
@@ -321,7 +321,7 @@ def _show_quarantined(request: QueryContext, limit: int) -> None:
 
 
 def _revision_text(row: "QuarantineRow") -> "Text":
-    """Return the headline, the one that would replace it, why it does not, and the URL."""
+    """Return the headline, the one that would replace it, why it was refused, and the URL."""
     from rich.text import Text
 
     from newscrawl.cli.output import printable
@@ -349,7 +349,7 @@ def list_versions(
 ) -> None:
     """List the versions of an article, the first one first.
 
-    Exit code 1 where no article is stored under this address.
+    Exit code 1 if no article is stored under this address.
     """
     from newscrawl.cli.output import Column, columns_of, records_of, render, write_note
     from newscrawl.storage import queries
@@ -383,12 +383,12 @@ def apply(
     source: SourceOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Make quarantined revisions their articles' newest versions, with all that is counted.
+    """Make quarantined revisions their articles' newest versions, and update all counts.
 
     The texts that they replace become earlier versions. A page that holds no article can't be
     applied.
 
-    Exit code 1 where one of them could not be applied.
+    Exit code 1 if one of them could not be applied.
     """
     from newscrawl.storage.revisions import apply_revision
 
@@ -402,11 +402,11 @@ def discard(
     source: SourceOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Take quarantined revisions off the list; the articles stay as they are.
+    """Remove quarantined revisions from the list; the articles are not changed.
 
-    Where a later revisit brings the same text once more, it is not listed again.
+    The same text is not listed again after a later revisit.
 
-    Exit code 1 where one of them could not be discarded.
+    Exit code 1 if one of them could not be discarded.
     """
     from newscrawl.storage.revisions import discard_revision
 
@@ -422,7 +422,7 @@ def restore(
 ) -> None:
     """Make an earlier version of an article the newest one, with its mentions found again.
 
-    What it replaces becomes an earlier version, and is not taken from the site again.
+    The replaced version becomes an earlier one, and is not taken from the site again.
     """
     from newscrawl.cli.output import write_note
     from newscrawl.extraction.language import decide_language
@@ -457,9 +457,9 @@ def _decide(
 
     everything, source = chosen
     if bool(numbers) == everything:
-        raise InputError("name revisions by their numbers, or all of them by --all: one of the two")
+        raise InputError("give either numbers of revisions or --all")
     if source and not everything:
-        raise InputError("--source chooses among all revisions: add --all, or leave it out")
+        raise InputError("--source needs --all: add --all, or leave out --source")
     with open_for_reading(database) as store:
         if everything:
             scope = scope_of(store, source=source)

@@ -23,7 +23,7 @@ app = typer.Typer(
 
 _ORIGINS: "dict[Origin, str]" = {
     "own": "own",
-    "override": "own, in place of bundled",
+    "override": "own, replaces bundled",
     "bundled": "bundled",
 }
 # Characters of the text shown on both sides of a mention.
@@ -71,7 +71,7 @@ def find(
 ) -> None:
     """Show which companies a text mentions, and where.
 
-    Exit code 1 where it mentions none.
+    Exit code 1 if it mentions none.
     """
     from newscrawl.cli.output import Column, render, write_note
 

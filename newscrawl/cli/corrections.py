@@ -1,4 +1,4 @@
-"""newscrawl corrections: mentions that people have found to be wrong or missed."""
+"""newscrawl corrections: mark mentions as wrong or missed."""
 
 import json
 import sys
@@ -27,14 +27,12 @@ from newscrawl.cli.arguments import (
 if TYPE_CHECKING:
     from newscrawl.storage.corrections import Judgement
 
-app = typer.Typer(
-    help="Correct mentions: the wrong ones, and those that were missed.", no_args_is_help=True
-)
+app = typer.Typer(help="Correct wrong and missed mentions.", no_args_is_help=True)
 
 _UrlArgument = Annotated[str, typer.Argument(help="URL of a stored article.")]
 _KindArgument = Annotated[
     Literal["wrong", "missed"],
-    typer.Argument(help="Mentions of the company are wrong, or were missed."),
+    typer.Argument(help="Whether mentions of the company are wrong, or were missed."),
 ]
 _CompanyArgument = Annotated[str, typer.Argument(help="A company's name or alias.")]
 _FormOption = Annotated[
@@ -46,11 +44,11 @@ _FormOption = Annotated[
     ),
 ]
 _NthOption = Annotated[
-    int | None, typer.Option(min=1, help="Only this one of several places, counted from 1.")
+    int | None, typer.Option(min=1, help="Only this one of several places, from 1.")
 ]
-_UndoneOption = Annotated[bool, typer.Option("--undone", help="Those that were undone.")]
+_UndoneOption = Annotated[bool, typer.Option("--undone", help="List undone corrections.")]
 _WhoOption = Annotated[
-    str | None, typer.Option(help="Who says so; else the user's name.", metavar="NAME")
+    str | None, typer.Option(help="Who makes the correction; else the user's name.", metavar="NAME")
 ]
 
 
@@ -68,10 +66,10 @@ def add(
     database: DatabaseOption = None,
     companies: CompaniesOption = None,
 ) -> None:
-    """Correct an article: none of these mentions is the company, or it was missed here.
+    """Mark mentions of a company in an article as wrong, or as missed.
 
-    All places are corrected, headline included, unless --nth chooses one. What is counted follows
-    at once, and corrections stay when mentions are found again or the text is revised.
+    All places are corrected, headline included, unless --nth chooses one. Counts change at once,
+    and corrections stay when mentions are found again or the text is revised.
 
     Exit code 1 if the article has no such place.
     """
@@ -106,7 +104,7 @@ def add(
 def _what(kind: str, company: str, form: str) -> str:
     if kind == "wrong":
         return f"no mention of {company} is found there"
-    return f"{form!r} is not there, or is found as {company} already"
+    return f"{form!r} is not in the article, or is already a mention of {company}"
 
 
 def _summary(judgement: "Judgement") -> str:
@@ -124,9 +122,9 @@ def list_corrections(
     """List corrections with who made them, the newest first; --since and --until are days of
     articles.
 
-    A correction is applied; or redundant, if the matcher agrees with it by now; or misplaced, if
-    the article has changed and no longer has the sentence. A misplaced correction is applied again
-    to a later version that has the sentence. --undone lists those that were undone, and by whom.
+    A correction is applied; or redundant, if the matcher now agrees with it; or misplaced, if the
+    article has changed and no longer has the sentence. A misplaced correction is applied again to a
+    later version that has the sentence. --undone lists those that were undone, and by whom.
 
     Exit code 1 if there are no corrections.
     """
@@ -202,7 +200,7 @@ def export(
     """Write corrected articles as labelled texts, a JSON object a line, with all their mentions.
 
     The format is that of the bundled texts: "newscrawl evaluate mentions --cases FILE" scores them.
-    Articles are written whole: keep the file to yourself. Misplaced corrections are left out.
+    The file has whole articles: don't publish it. Misplaced corrections are left out.
 
     Exit code 1 if there are no corrections.
     """

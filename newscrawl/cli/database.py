@@ -14,12 +14,12 @@ from newscrawl.cli.arguments import (
     scope_of,
 )
 
-app = typer.Typer(help="Upgrade the database, or see what is in it.", no_args_is_help=True)
+app = typer.Typer(help="Upgrade, copy, clean and inspect the database.", no_args_is_help=True)
 
 
 @app.command(epilog="Example: newscrawl db upgrade --database postgresql://me@host/news")
 def upgrade(database: DatabaseOption = None) -> None:
-    """Create the tables, or bring those of an older version up to date.
+    """Create the tables, or upgrade those of an older version.
 
     Running it again does no harm. Make a backup first.
     """
@@ -30,7 +30,7 @@ def upgrade(database: DatabaseOption = None) -> None:
     if before == after:
         write_note(f"The database is up to date (schema {after}).")
     else:
-        write_note(f"The database went from {before or 'empty'} to schema {after}.")
+        write_note(f"The database was upgraded to schema {after} (before: {before or 'none'}).")
 
 
 @app.command(epilog="Example: newscrawl db rebuild --stories")
@@ -42,8 +42,8 @@ def rebuild(
 ) -> None:
     """Rebuild counts and search index from the articles and their mentions.
 
-    Crawls keep them up to date; this is for a database that something else has written to. It is
-    one transaction, during which no crawl can store anything.
+    Crawls keep them up to date; this is for a database that other programs have written to. It is
+    one transaction, during which crawls can't store articles.
     """
     from newscrawl.cli.output import total_bar, write_note
 
@@ -66,10 +66,10 @@ def prune(
 ) -> None:
     """Delete old rows that crawls and monitoring no longer need; articles and counts stay.
 
-    These are pages of the queue that are done and stored, or named by no feed for so long; unused
-    feeds; runs without articles; monitors that ended; closed incidents; old copies of robots.txt;
-    and revisions that have left the quarantine. No article is fetched again because of this.
-    `newscrawl monitor` does the same once a day. Crawls may run at the same time.
+    These are pages of the queue that are done and stored, or that no feed has listed for this time;
+    unused feeds; runs without articles; monitors that ended; closed incidents; old copies of
+    robots.txt; and revisions that have left the quarantine. No article is fetched again because of
+    this. `newscrawl monitor` does the same once a day. Crawls may run at the same time.
     """
     from newscrawl.cli.output import total_bar, write_note
     from newscrawl.storage.retention import Pruning
@@ -90,8 +90,8 @@ def copy(
 ) -> None:
     """Copy the database into an empty one, also of the other kind: from SQLite to PostgreSQL.
 
-    Stop monitors and crawls first: what they store meanwhile may be missing. All is one
-    transaction; after an interruption, give the same command again.
+    Stop monitors and crawls first: articles that they store meanwhile may be missing. The copy is
+    one transaction; after an interruption, give the same command again.
     """
     from newscrawl.cli.output import total_bar, write_note
     from newscrawl.storage.transfer import copy_database
@@ -121,13 +121,13 @@ def delete(
     reextraction stores the article again. Archives, backups and exports are files of your own:
     delete it there, too.
 
-    Exit code 1 where there is no article under one of the addresses.
+    Exit code 1 if there is no article under one of the addresses.
     """
     from newscrawl.cli.output import printable, total_bar, write_note
     from newscrawl.storage.deletion import articles_under, delete_articles
 
     if bool(urls) == bool(source):
-        raise InputError("give addresses of articles, or all of a source by --source: one of them")
+        raise InputError("give either addresses of articles or --source")
     with open_for_reading(database) as store:
         scope_of(store, source=source)
         found, missing = articles_under(store, [_canonical(url) for url in urls or ()], source)
@@ -169,7 +169,7 @@ def retention_time(text: str) -> timedelta:
 
 @app.command(epilog="Example: newscrawl db info --format json")
 def info(output_format: FormatOption = "table", database: DatabaseOption = None) -> None:
-    """Show where the database is, what is in it, and how fresh it is."""
+    """Show the database's place, its numbers of rows, and its newest article."""
     from newscrawl.cli.output import Column, render
     from newscrawl.storage import queries
 

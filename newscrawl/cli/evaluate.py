@@ -1,4 +1,4 @@
-"""newscrawl evaluate: text, mentions, metadata and kinds against what people labelled."""
+"""newscrawl evaluate: text, mentions, metadata and kinds against labels by people."""
 
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -80,7 +80,7 @@ class _PageOptions:
 
 @dataclass(frozen=True, slots=True)
 class _TextOptions:
-    """What only the scores of texts have."""
+    """The options for scores of texts only."""
 
     page_types: Annotated[
         list[str] | None, typer.Option("--page-type", help="Only this type; may be repeated.")
@@ -142,8 +142,8 @@ def evaluate(
 
     "evaluate mentions" prints precision, recall and F1 by language: of bundled texts and, with
     --corpus, of its news in which companies are labelled. "evaluate metadata" scores titles,
-    authors, days and languages by set. "evaluate kinds" counts what pages of each type are taken
-    for: articles, live blogs, fronts, others.
+    authors, days and languages by set. "evaluate kinds" counts, for pages of each type, the
+    detected kinds: articles, live blogs, fronts, others.
     """
     if what != "text":
         refuse_options(context, _TEXT_ONLY, f"is not for {what}")
@@ -275,7 +275,7 @@ def _values(
 
 
 def _interval(reached: "Mean | None") -> str | None:
-    """Return the mean and the larger side of its interval, short enough for four a line."""
+    """Return the mean and the larger side of its interval, in a short form."""
     if reached is None:
         return None
     side = max(reached.high - reached.value, reached.value - reached.low)
@@ -351,7 +351,7 @@ def metadata_values(scores: "Mapping[str, Score]") -> dict[str, object]:
 
 
 def _evaluate_kinds(pages: "Corpus", workers: "Workers", form: Format) -> None:
-    """Show for the pages of each type how many are taken for each kind."""
+    """Show the numbers of pages by type and detected kind."""
     from newscrawl.training.kinds import KINDS, score_kinds
 
     with progress("pages", len(pages)) as step:
@@ -387,7 +387,7 @@ def _evaluate_mentions(options: _PageOptions, cases: Path | None, worst: int, fo
 
 @contextmanager
 def _company_pool(cluster: str | None) -> "Iterator[Companies | CompanyPool]":
-    """Yield the companies, which are searched on a cluster or, as that takes seconds, here."""
+    """Yield the companies, searched on a cluster or in this process, which takes seconds."""
     from newscrawl.training.mention_score import CompanyPool
 
     with open_workers(None, cluster) as workers:
@@ -407,8 +407,8 @@ def evaluate_mentions(
     sealed: bool,
     worst: int,
 ) -> None:
-    """Score the mentions of the bundled texts, and apart from them those of a file of cases and
-    pairs in a corpus's news: `data`."""
+    """Score the mentions of the bundled texts and, separately, those of `data`: a file of cases,
+    and pairs in a corpus's news."""
     from newscrawl.training.corpus import DEVELOPMENT, SEALED
     from newscrawl.training.mention_score import read_labelled, read_labels
 
@@ -446,7 +446,7 @@ def _calibration(
     sealed: bool,
 ) -> "Calibration | None":
     """Return how well the scores of mentions fit: of the sealed texts by the bundled model, which
-    has not seen them, else by folds of sites."""
+    was not fitted to them, else by folds of sites."""
     from newscrawl.training.mention_calibration import cross_validate, judged_mentions, score_sealed
 
     if sealed:
@@ -558,7 +558,7 @@ def _show_figures(kinds: Mapping[str, Sequence[Row]], part: str, form: Format) -
         render(rows, [Column(key=key, heading=key) for key in keys], form)
         return
     columns = {"group": "texts in", "texts": "texts", "mentions": "mentions", **dict(_FIGURES)}
-    note = "held-out: the texts whose mistakes nobody has looked at."
+    note = "held-out: texts whose mistakes were never inspected."
     title = "mentions of companies in labelled texts"
     _table(kinds["written"], columns, title=title, note=note)
     if "cases" in kinds:

@@ -1,4 +1,4 @@
-"""What the dashboard needs of the archive: pages explained, and mentions found again."""
+"""The dashboard's tasks on the archive: explain pages, and find mentions again."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -53,8 +53,7 @@ class Explainer:
     def __call__(
         self, urls: Sequence[str], fetch_anew: bool, asked: AskedSentence = NO_SENTENCE
     ) -> ExplainedDocument:
-        """Return the explanation of the page at the first of the URLs that is available, of the
-        asked sentence first.
+        """Return the explanation of the page at the first available URL, beginning with `sentence`.
 
         Raises UnexplainedError.
         """

@@ -54,10 +54,10 @@ def extract(
 ) -> None:
     """Extract the article of a page and print it: headline, then the text.
 
-    A URL is fetched as by a crawl: robots.txt is obeyed, and the user agent names newscrawl and
+    A URL is fetched as in a crawl: robots.txt is obeyed, and the user agent names newscrawl and
     NEWSCRAWL_CONTACT.
 
-    Exit code 1 where the page has no article.
+    Exit code 1 if the page has no article.
     """
     from dataclasses import asdict
 
@@ -81,7 +81,7 @@ def extract(
     if not article.text:
         empty = article.kind == "article"
         write_note(
-            f"No article found: {'no text in it' if empty else f'taken for {article.kind!r}'}."
+            f"No article found: {'no text in it' if empty else f'classified as {article.kind!r}'}."
         )
         raise typer.Exit(1)
 
@@ -97,8 +97,8 @@ GZIP = b"\x1f\x8b"
 _GIVE = "Give a file, a URL with http:// or https://, or - for standard input"
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _SNIFFED = 4096  # bytes
-# Control characters except tab, line ends, form feed and the escape of ISO-2022; text has nearly
-# none of them, random bytes have a tenth, programs and pictures more. Ours.
+# Control characters except tab, line ends, form feed and the escape of ISO-2022. Ours: text has
+# nearly none of them, random bytes have a tenth, programs and pictures more.
 _CONTROLS = bytes(set(range(32)) - {9, 10, 12, 13, 27})
 _MOST_CONTROLS = 0.05
 _WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff")
@@ -160,7 +160,7 @@ def _read_input(name: str) -> bytes:
 
 
 def _unpack(packed: bytes, name: str, limit: int) -> bytes:
-    """Return the content of a gzip file, up to just over the limit."""
+    """Return the content of a gzip file, up to one byte over the limit."""
     try:
         return zlib.decompressobj(wbits=31).decompress(packed, limit + 1)
     except zlib.error as error:
@@ -168,7 +168,7 @@ def _unpack(packed: bytes, name: str, limit: int) -> bytes:
 
 
 def fetch_policy(*, allow_private: bool = False, named: Iterable[str] = ()) -> "FetchPolicy":
-    """Return how the settings let sites be fetched; hosts of the `named` URLs may be private.
+    """Return the fetch policy of the settings; hosts of the `named` URLs may be private.
 
     Raise SettingError for a setting that can't work.
     """
@@ -195,21 +195,20 @@ EXPLAIN_EXAMPLE = "Example: newscrawl explain page.html -o why.html"
 def explain(
     page: PageArgument,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Where to write it.", metavar="FILE")
+        Path, typer.Option("--output", "-o", help="The file to write.", metavar="FILE")
     ] = Path("explained.html"),
     method: Annotated[str, typer.Option(help="The method to explain.")] = "combined",
     url: PageUrlOption = None,
     encoding: EncodingOption = None,
     allow_private: PrivateOption = False,
     sentence: Annotated[
-        str, typer.Option(help="A sentence of the page: why it counts comes first.", metavar="TEXT")
+        str, typer.Option(help="A sentence of the page to explain first.", metavar="TEXT")
     ] = "",
 ) -> None:
-    """Write a page that shows why: each block kept or dropped, its features against their
-    limits, the tag ratios, what each method took.
+    """Write a page that explains an extraction: each block, kept or dropped, its features against
+    their limits, the tag ratios, and the text by each method.
 
-    The page that is written needs nothing but a browser, and nothing of the explained page
-    runs in it.
+    The result is one file for a browser; no script of the explained page runs in it.
     """
     from newscrawl.extraction.explain import explain as explained
     from newscrawl.extraction.explain_page import AskedSentence, render

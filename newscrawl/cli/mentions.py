@@ -68,7 +68,7 @@ ShareOption = Annotated[
 MeasureOption = Annotated[
     Measure,
     typer.Option(
-        help="What --share and --explain are of: articles, mentions or stories; --explain also of "
+        help="What --share and --explain count: articles, mentions or stories; --explain also of "
         "headline, body, read (all articles), boilerplate (menus and teasers) or doubtful "
         "(articles with words that may mean the company).",
         metavar="WHAT",
@@ -78,7 +78,7 @@ ExplainOption = Annotated[
     bool,
     typer.Option(
         "--explain",
-        help="What is behind the number: articles, sentences with rule and score, what was left "
+        help="Explain the number: articles, sentences with rule and score, what was left "
         "out and why.",
     ),
 ]
@@ -103,17 +103,17 @@ _OF_CATALOG = {
     "tier": " Sources without a tier are not listed.",
 }
 _HOUR = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)\S*")
-_COMPANIONS = 20  # companies that --with lists where --limit says nothing else
-_EXPLAINED = 20  # articles that --explain lists where --limit says nothing else
+_COMPANIONS = 20  # companies that --with lists without --limit
+_EXPLAINED = 20  # articles that --explain lists without --limit
 _WORDS = 4  # doubtful words in a note
-_SHARED = ("articles", "mentions", "stories")  # what shares are of
+_SHARED = ("articles", "mentions", "stories")  # what shares count
 
 EXAMPLE = "Example: newscrawl mentions --company Siemens --since 30d --by week"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Options:
-    """The options of the command beside its scope."""
+    """The options of the command in addition to its scope."""
 
     company: str | None
     by: Grouping | None
@@ -132,9 +132,9 @@ class _Options:
             self._check_explain()
             return
         if self.beside is not None or self.offset:
-            raise InputError("--beside and --offset go with --explain: add it")
+            raise InputError("--beside and --offset need --explain: add it")
         if self.measure not in _SHARED:
-            raise InputError(f"--measure {self.measure} goes with --explain: add it")
+            raise InputError(f"--measure {self.measure} needs --explain: add it")
         if self.share and (self.company or self.together):
             raise InputError("--share names the companies itself: leave --company and --with out")
         if len(self.share) == 1:
@@ -147,7 +147,7 @@ class _Options:
             return
         if self.share or (self.by or "company") != "company":
             other = "--share" if self.share else f"--by {self.by}"
-            raise InputError(f"--limit goes with --by company, not with {other}")
+            raise InputError(f"--limit needs --by company, not {other}")
 
     def _check_explain(self) -> None:
         others = {"--share": self.share, "--with": self.together, "--by": self.by}
@@ -155,12 +155,12 @@ class _Options:
         if given := next((name for name, value in others.items() if value), None):
             raise InputError(f"--explain explains one number: leave {given} out")
         if self.measure == "read" and self.company is not None:
-            raise InputError("--measure read is of all articles: leave --company out")
+            raise InputError("--measure read counts all articles: leave --company out")
         unpaired = self.company is None or self.measure in {"boilerplate", "doubtful"}
         if self.beside is not None and unpaired:
             raise InputError("--beside needs --company NAME, and articles or mentions of it")
         if self.measure == "doubtful" and self.company is None:
-            raise InputError("--measure doubtful is of a company: add --company NAME")
+            raise InputError("--measure doubtful needs a company: add --company NAME")
 
 
 StoriesOption = Annotated[
@@ -197,14 +197,14 @@ def mentions(
     """Count mentions of companies: over time, by company, source, country, language, section, or
     group or tier of sources.
 
-    An article counts for the moment it was published. "headline" and "body" count
-    occurrences, "articles" the articles they are in; "limited" are those of the articles
-    that show only headline and standfirst (paywall, robots.txt). Where nothing was crawled there
-    is no 0 but "no coverage": empty in CSV, null in JSON.
+    An article counts at its time of publication. "headline" and "body" count occurrences,
+    "articles" the articles that contain them; "limited" are the articles with only headline and
+    standfirst (paywall, robots.txt). Without a crawl, the count is not 0 but "no coverage": empty
+    in CSV, null in JSON.
 
     Without --since, periods begin with the day of the first crawl.
 
-    Exit code 1 where nothing was found.
+    Exit code 1 if nothing was found.
     """
     options = _Options(
         company=company,
@@ -232,7 +232,7 @@ def mentions(
 
 
 def _show(query: QueryContext, names: "list[str]", options: _Options) -> bool:
-    """Show what the options ask for; return whether anything was found."""
+    """Show the answer to the options; return whether there is one."""
     if options.explain:
         return _show_proof(query, names, options)
     if options.share:
@@ -245,8 +245,8 @@ def _show(query: QueryContext, names: "list[str]", options: _Options) -> bool:
 
 
 def _since_the_watch_began(query: QueryContext) -> QueryContext:
-    """Return the question from the first crawl on, where it has no first day: older articles that
-    sites still list would begin it years earlier, with empty periods."""
+    """Return the question with the first crawl as the default of its first day: older articles that
+    sites still list would add years of empty periods."""
     from newscrawl.storage import queries
 
     first = queries.first_watched_day(query.database, scope=query.scope)
@@ -312,7 +312,7 @@ def _show_counts(query: QueryContext, names: Sequence[str], options: _Options) -
         show=lambda value: sources.get(str(value)) or _key(value),
         wide=by not in _PERIODS,
     )
-    if options.stories and by == "hour":  # which leave no room for it
+    if options.stories and by == "hour":  # too wide together with it
         columns = [replace(one, table=one.table and one.key != "read") for one in columns]
     records = [{by: record.pop("key"), **record} for record in records_of(counts)]
     completeness, note = _basis(query, company)
@@ -381,12 +381,12 @@ def _show_companions(query: QueryContext, company: str, limit: int) -> bool:
     *columns, share = columns_of(queries.CoMention)
     shown = [replace(one, company=_with_kind(one)) for one in rows]
     columns.append(replace(share, heading=f"of {company}'s"))
-    title = f"Mentioned beside {company}{_span(query.scope)}"
+    title = f"Mentioned with {company}{_span(query.scope)}"
     note = completeness_note(completeness) + query.note
     listed = shown if query.output_format == "table" else rows
     render(records_of(listed), columns, query.output_format, title=title, note=note)
     if not rows:
-        _write_no_result(f"a company beside {company}", completeness)
+        _write_no_result(f"a company together with {company}", completeness)
     return bool(rows)
 
 
@@ -394,7 +394,7 @@ def _with_kind(row: "CoMention") -> str:
     return row.company if row.kind == "company" else f"{row.company} ({row.kind})"
 
 
-# --- What is behind a number ---
+# --- Explain a number ---
 
 _PROVEN = ("day", "source", "adds", "company", "rule", "score", "sentence")
 _FOR_FILES = ("section", "surface", "title", "url")
@@ -410,7 +410,7 @@ _REASONS = {
 
 
 def _show_proof(query: QueryContext, names: Sequence[str], options: _Options) -> bool:
-    """Write what is behind a number; return whether it is above 0."""
+    """Write the explanation of a number; return whether it is above 0."""
     from dataclasses import asdict
 
     from newscrawl.cli.output import Column, render, write_json
@@ -484,7 +484,7 @@ def _proven_rows(proven: "ProvenArticle") -> list[dict[str, object]]:
 
 
 def _proof_note(found: "Proof", offset: int) -> str:
-    """Return what a number leaves out, and what was in use, as a note under the table."""
+    """Return what a number leaves out, and the versions in use, as a note under the table."""
     listed = f"Articles {offset + 1:,} to {offset + len(found.articles):,} of {found.total:,}."
     covered = sum(one.completeness.covered for one in found.coverage)
     expected = sum(one.completeness.expected for one in found.coverage)
@@ -517,7 +517,7 @@ def _reason(one: "LeftOut") -> str:
 
 
 def _span(scope: "Scope") -> str:
-    """Return the scope's days, as a title goes on."""
+    """Return the scope's days, as the end of a title."""
     zone = "" if scope.zone == "UTC" else f" ({scope.zone})"
     if scope.since is None and scope.until is None:
         return zone
@@ -527,11 +527,11 @@ def _span(scope: "Scope") -> str:
 
 
 def _write_no_result(whom: str, completeness: "Completeness") -> None:
-    """Say whether there was no mention or no coverage."""
+    """Write whether there was no mention or no coverage."""
     from newscrawl.cli.output import write_note
 
     if completeness.level == "none":
-        write_note(f"No coverage: nothing was crawled there, so nothing is known of {whom}.")
+        write_note(f"No coverage: nothing was crawled there, so nothing is known about {whom}.")
     else:
         write_note(
             f"No mention of {whom} in {count_of(completeness.read, 'article')} "
@@ -540,8 +540,8 @@ def _write_no_result(whom: str, completeness: "Completeness") -> None:
 
 
 def _mark_partial(by: str, records: list[dict[str, object]]) -> str:
-    """Mark the periods of which only some days are counted, and return what the mark means: a
-    smaller number there is no fall."""
+    """Mark the periods of which only some days are counted, and return a note about the mark: their
+    smaller numbers are no decrease."""
     partial = [record for record in records if record["days_left_out"]]
     for record in partial:
         record[by] = f"{record[by]}*"
@@ -569,6 +569,6 @@ def _key(value: object) -> str:
         if _HOUR.fullmatch(str(last)):
             return f"{_key(first)}\n{to} {_key(last)[5:]}"
         return f"{first} {to}\n{last}"
-    # An hour as people write it; its distance from UTC tells nothing that the title doesn't.
+    # An hour without its offset from UTC, since the title has the time zone.
     hour = _HOUR.fullmatch(str(value))
     return f"{hour[1]} {hour[2]}" if hour else str(value)

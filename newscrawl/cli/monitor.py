@@ -69,9 +69,9 @@ def monitor(
 
     Several monitors, on one machine or many, share the work if they share a PostgreSQL database:
     a source is crawled by one of them at a time, and crawls of one that died are continued by
-    another. After SIGTERM or Ctrl-C running crawls end in order.
+    another. After SIGTERM or Ctrl-C, running crawls store their fetched pages and end.
 
-    Exit code 1 where a crawl failed (with --once).
+    Exit code 1 if a crawl failed (with --once).
     """
     from newscrawl.monitoring.delivery import configured_channels
     from newscrawl.monitoring.health_checks import Inspector
@@ -221,8 +221,7 @@ def metrics(
 ) -> None:
     """Print metrics in Prometheus' text format, or serve them.
 
-    What is printed suits the textfile collector of node_exporter. docs/operations.md lists the
-    metrics.
+    node_exporter's textfile collector reads the printed form. docs/operations.md lists the metrics.
     """
     from newscrawl.monitoring.metrics import exposition, registry
 
@@ -272,7 +271,7 @@ def status(
     check: Annotated[
         bool,
         typer.Option(
-            "--check", help="Exit code 1 where something is wrong: an incident, or no worker."
+            "--check", help="Exit code 1 if something is wrong: an incident, or no worker."
         ),
     ] = False,
     source: SlugsOption = None,
@@ -285,7 +284,7 @@ def status(
     "gaps" full days of the last seven on which the source wasn't read. The remark has the number of
     quarantined revisions. docs/operations.md explains the health of a source.
 
-    Exit code 1 where nothing was ever crawled.
+    Exit code 1 if no source was ever crawled.
     """
     if watch and output_format != "table":
         raise InputError(
@@ -311,7 +310,7 @@ def _status(database: "Database", slugs: Sequence[str] | None) -> "WatchStatus":
 
 
 def slugs_of(wanted: Sequence[str], database: "Database") -> list[str] | None:
-    """Return the slugs of the sources asked for; None where none are, so that all in the database
+    """Return the slugs of the sources asked for; None if none are, so that all in the database
     are meant."""
     from newscrawl.storage import queries
 

@@ -164,7 +164,7 @@ def write_note(message: str) -> None:
 
 
 def printable(text: str) -> str:
-    """Return the text without anything that controls a terminal."""
+    """Return the text without characters that control a terminal."""
     return _CONTROLS.sub(" ", text).encode(errors="replace").decode()
 
 
@@ -211,7 +211,7 @@ def table_of(rows: Iterable[Row], columns: Sequence[Column]) -> Table:
 def terminal() -> Console:
     """Return the console for tables."""
     console = Console(highlight=False)
-    # A narrower terminal breaks the lines by itself; a narrower table would cut off digits.
+    # A narrower terminal breaks the lines itself, while a narrower table would cut off digits.
     console.width = max(console.width, 80)
     return console
 

@@ -1,4 +1,4 @@
-"""newscrawl ask: every question that has no command of its own.
+"""newscrawl ask: all questions without a command of their own.
 
 A question's options follow from its parameters and its columns from its rows
 (`newscrawl.storage.queries.questions`).
@@ -24,8 +24,8 @@ from newscrawl.cli.arguments import (
 if TYPE_CHECKING:
     from newscrawl.storage.queries import Question
 
-# Shown in a layout of their own: by mentions, articles, search, revisions, corrections, sources
-# coverage and status.
+# Questions of other commands: mentions, articles, search, revisions, corrections, sources coverage
+# and status.
 _OTHER_COMMANDS = frozenset(
     {
         "articles",
@@ -49,7 +49,7 @@ _OPTIONS = {
     "offset": Annotated[int, typer.Option(min=0, help="Leave out the first rows.")],
     "least": Annotated[int, typer.Option(min=1, help="Minimum number of articles.")],
 }
-# The values of the parameters that are no options, by their names.
+# The values of parameters that are not options, by their names.
 _FILLED_IN: dict[str, Callable[[QueryContext], object]] = {
     "database": lambda query: query.database,
     "scope": lambda query: query.scope,
@@ -71,7 +71,7 @@ class Questions(TyperGroup):
         ctx: Any,  # noqa: ARG002 - click calls it so
         cmd_name: str,
     ) -> TyperCommand | None:
-        """Return the command of a question; None where there is none."""
+        """Return the command of a question; None if there is none."""
         question = _questions().get(cmd_name)
         return None if question is None else _typer_command(question)
 

@@ -34,7 +34,7 @@ _AddressArgument = Annotated[
 _KindOption = Annotated[
     Literal["e-mail", "webhook", "slack", "teams"] | None,
     typer.Option(
-        help="How to write to it; else as the address says. A webhook gets JSON, slack an "
+        help="The format; else that of the address. A webhook gets JSON, slack an "
         "incoming webhook's blocks, teams the Adaptive Card of a workflow.",
     ),
 ]
@@ -65,11 +65,11 @@ def add(
     companies: CompaniesOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Add a recipient, beside those of NEWSCRAWL_MAIL_TO and NEWSCRAWL_WEBHOOKS, who get all.
+    """Add a recipient to those of NEWSCRAWL_MAIL_TO and NEWSCRAWL_WEBHOOKS, who get everything.
 
-    Its companies and groups are watched from now on. Who gets notices about a group gets those
-    about its companies, too. E-mail goes by NEWSCRAWL_SMTP_URL. URLs of webhooks must begin with
-    https and lead to public addresses, unless NEWSCRAWL_WEBHOOK_PRIVATE=yes.
+    Its companies and groups are watched from now on. A recipient of a group also gets notices about
+    its companies. E-mail is sent through NEWSCRAWL_SMTP_URL. URLs of webhooks must begin with https
+    and lead to public addresses, unless NEWSCRAWL_WEBHOOK_PRIVATE=yes.
     """
     from newscrawl.cli.output import write_note
     from newscrawl.storage.recipients import NOTICE_KINDS, Recipient, kind_of
@@ -121,7 +121,7 @@ def address_recipient(
 
 
 def add_from_form(store: "Database", registry: "Companies", given: "Recipient") -> None:
-    """Add a recipient for the dashboard; every fault is a RecipientError."""
+    """Add a recipient for the dashboard; every error is a RecipientError."""
     from newscrawl.storage.recipients import RecipientError
 
     try:
@@ -147,7 +147,7 @@ def list_all(output_format: FormatOption = "table", database: DatabaseOption = N
     """List the recipients, with what they get; first those of the settings. Of the URLs of webhooks
     only the host is shown.
 
-    Exit code 1 where there are none.
+    Exit code 1 if there are none.
     """
     from newscrawl.cli.output import Column, render, write_note
     from newscrawl.monitoring.delivery import configured_recipients
@@ -183,7 +183,7 @@ def list_all(output_format: FormatOption = "table", database: DatabaseOption = N
 def remove(name: _NameArgument, database: DatabaseOption = None) -> None:
     """Remove a recipient. Its companies stay watched.
 
-    Exit code 1 where there is none of this name.
+    Exit code 1 if there is none of this name.
     """
     from newscrawl.cli.output import write_note
     from newscrawl.storage.recipients import remove_recipient
@@ -197,9 +197,9 @@ def remove(name: _NameArgument, database: DatabaseOption = None) -> None:
 
 @app.command("test", epilog="Example: newscrawl alerts recipients test desk")
 def send_test_message(name: _NameArgument, database: DatabaseOption = None) -> None:
-    """Send a test message to a recipient; it is recorded as all others.
+    """Send a test message to a recipient, and record it like all others.
 
-    Exit code 1 where it could not be delivered.
+    Exit code 1 if it could not be delivered.
     """
     from newscrawl.cli.output import write_note
     from newscrawl.monitoring.alerts import send_test
@@ -221,7 +221,7 @@ def sent(
     """List what was sent to whom, the newest first, and why it failed; also to the recipients of
     the settings.
 
-    Exit code 1 where nothing was sent.
+    Exit code 1 if nothing was sent.
     """
     from newscrawl.cli.output import Column, render, write_note
     from newscrawl.storage.recipients import sent_notices

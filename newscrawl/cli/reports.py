@@ -80,13 +80,13 @@ def report(
     companies: CompaniesOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Report on one to six companies: key figures with their change and whether it may be chance,
-    curves, share of voice, top stories with excerpts, sources, coverage and method.
+    """Report on one to six companies: key figures with their change and its significance, curves,
+    share of voice, top stories with excerpts, sources, coverage and method.
 
     The period is compared with the same number of days before. HTML is one file that loads nothing
     and prints well; XLSX has tables and charts.
 
-    Exit code 1 where nothing was crawled in the period.
+    Exit code 1 if nothing was crawled in the period.
     """
     from newscrawl.cli.output import write_note
     from newscrawl.reports import make_report, report_file
@@ -135,7 +135,7 @@ def _period(period: str | None, since: str | None, until: str | None) -> tuple[d
 
     today = datetime.now(UTC).date()
     if period and (since or until):
-        raise InputError("--period says both days: leave --since and --until out")
+        raise InputError("--period sets both days: leave --since and --until out")
     if until and not since:
         raise InputError("--until needs a first day: add --since, or give --period")
     if since:

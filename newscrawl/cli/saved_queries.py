@@ -49,8 +49,8 @@ def add(
 ) -> None:
     """Save a search under a name, and count it in all stored articles.
 
-    newscrawl search shows before what it finds. New articles are matched when they are stored. If
-    the count of the history is stopped, newscrawl queries recount continues it.
+    newscrawl search shows its articles without saving it. New articles are matched when they are
+    stored. If that count is stopped, newscrawl queries recount continues it.
     """
     from newscrawl.storage.saved_queries import add_query
 
@@ -64,7 +64,7 @@ def add(
 def list_queries(output_format: FormatOption = "table", database: DatabaseOption = None) -> None:
     """List the saved queries.
 
-    Exit code 1 where there are none.
+    Exit code 1 if there are none.
     """
     from newscrawl.cli.output import write_note
     from newscrawl.storage import queries
@@ -97,7 +97,7 @@ def edit(
 ) -> None:
     """Give a saved query another text, and count it again in all stored articles.
 
-    Its numbers are those of the former text until the history is counted.
+    Its numbers are those of the former text until all articles are counted.
     """
     from newscrawl.storage.saved_queries import edit_query, find_query
 

@@ -63,7 +63,7 @@ def serve(
 ) -> None:
     """Serve the dashboard: companies in the news with charts, articles, sources and search.
 
-    It listens on this machine only, unless --host names another address. Programs find the same
+    It listens on this machine only, unless --host names another address. Programs get the same
     answers at /api, described at /api/openapi.json.
     """
     _check_installed()
@@ -102,7 +102,7 @@ def _run(app: "FastAPI", host: str, port: int) -> None:
     with _open_socket(host, port) as sock:
         at = f"[{host}]" if ":" in host else host
         write_note(f"The dashboard is at http://{at}:{sock.getsockname()[1]}/ (Ctrl-C ends it)")
-        # Its own reading of proxies' headers would hide from which address a request came.
+        # Uvicorn's own evaluation of proxies' headers would hide the address of a request.
         settings = uvicorn.Config(
             app, log_level="warning", server_header=False, proxy_headers=False
         )
@@ -124,7 +124,7 @@ def _proxies(text: str) -> "tuple[ipaddress.IPv4Network | ipaddress.IPv6Network,
 
 
 def _has_tokens(url: str) -> bool:
-    """Return whether the database has tokens; one that can't be read yet has none."""
+    """Return whether the database has tokens; False if it can't be read yet."""
     from newscrawl.storage import StorageError, open_database
     from newscrawl.storage.tokens import has_tokens
 

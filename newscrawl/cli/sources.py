@@ -147,7 +147,7 @@ def coverage(
 ) -> None:
     """Show how each source was crawled on each day: ok, blocked, failed, not crawled.
 
-    Exit code 1 where no crawl is known.
+    Exit code 1 if no crawl is known.
     """
     from newscrawl.cli.output import columns_of, records_of, render, source_columns, write_note
     from newscrawl.storage import queries
@@ -253,11 +253,11 @@ def add(
 ) -> None:
     """Add a site to your own sources file.
 
-    Feeds, sitemaps, name, language and country are found on its home page, in robots.txt and in
-    the usual places, as politely as by a crawl; feeds and sitemaps are read before they are added.
-    A site without them is crawled from its home and section pages.
+    Feeds, sitemaps, name, language and country are found on its home page, in robots.txt and in the
+    usual places, as politely as in a crawl; feeds and sitemaps are read before they are added. A
+    site without them is crawled from its home and section pages.
 
-    Exit code 2 where the site can't be visited or is already registered.
+    Exit code 2 if the site can't be visited or is already registered.
     """
     from newscrawl.extraction.language import decide_language
     from newscrawl.sources.discovery import GivenFields, home_of, propose
@@ -361,13 +361,13 @@ def check(
 ) -> None:
     """Visit sites, and report which of them can be crawled.
 
-    Home page, feeds and sitemaps are fetched as politely as by a crawl. A site is *reachable*;
+    Home page, feeds and sitemaps are fetched as politely as in a crawl. A site is *reachable*;
     *moved* permanently to another address; *stale*, without a new article for
     NEWSCRAWL_RECENT_DAYS; *blocked* by robots.txt or its server; has *no feed* that can be read; or
     is *unreachable*. The results are stored in the database, and `newscrawl sources list` shows
     them.
 
-    Exit code 1 where a site is neither reachable nor moved.
+    Exit code 1 if a site is neither reachable nor moved.
     """
     from newscrawl.cli.output import progress, write_note
     from newscrawl.sources.discovery import check_sources
@@ -377,7 +377,7 @@ def check(
     days = config.whole_number("NEWSCRAWL_RECENT_DAYS", config.NEWSCRAWL_RECENT_DAYS)
     wanted = _selected_sources(slug or (), country, sources)
     fetcher = Fetcher(fetch_policy(named=own_urls(sources)))
-    # Opened first: a database that can't be written to isn't worth a thousand visits.
+    # Opened first, so that a database that can't be written to fails before a thousand visits.
     with open_database(database or config.NEWSCRAWL_DATABASE_URL) as store:
         with progress("visiting", len(wanted)) as step:
             checks = check_sources(
@@ -512,14 +512,14 @@ def audit(
 ) -> None:
     """List stored articles that robots.txt now forbids, and with --purge reduce them.
 
-    The robots.txt of each host is fetched as politely as by a crawl; where it can't be read, the
+    The robots.txt of each host is fetched as politely as in a crawl; where it can't be read, the
     last stored copy applies, however old. An article is forbidden if all of its URLs are.
 
     With --purge, headline and standfirst of the feed remain, and the article counts as disallowed;
     its text, its revisions and the mentions in them are deleted. Where the feed's standfirst is not
     stored, only the headline remains. Archives of pages are not changed.
 
-    Exit code 1 where such articles are found and not reduced, or where none could be checked.
+    Exit code 1 if such articles are found and not reduced, or if none could be checked.
     """
     from newscrawl.cli.output import counting_bar, write_note
     from newscrawl.monitoring import robots_audit
@@ -551,7 +551,7 @@ def _names(store: "Database", slugs: Sequence[str]) -> list[str] | None:
 
 
 def _fetcher(sources: Path | None, *, allow_private: bool) -> "Fetcher":
-    """Return a fetcher that may ask private hosts where a person's own file names them."""
+    """Return a fetcher that may visit the private hosts in the user's own file."""
     from newscrawl.sources.fetcher import Fetcher
 
     return Fetcher(fetch_policy(allow_private=allow_private, named=own_urls(sources)))

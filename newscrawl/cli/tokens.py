@@ -22,8 +22,8 @@ _MAX_NAME = 60
 def add(name: _NameArgument, right: _RightOption = "read", database: DatabaseOption = None) -> None:
     """Make a token and write it to standard output, once: only its hash is stored.
 
-    From the first token on, the dashboard asks everybody for one. Corrections and changes of the
-    registry carry the token's name.
+    As soon as there is a token, the dashboard asks everybody for one. Corrections and changes of
+    the registry carry the token's name.
     """
     from newscrawl.cli.output import write_line, write_note
     from newscrawl.storage.tokens import add_token
@@ -41,7 +41,7 @@ def add(name: _NameArgument, right: _RightOption = "read", database: DatabaseOpt
 def list_all(output_format: FormatOption = "table", database: DatabaseOption = None) -> None:
     """List the tokens by name, with their rights, also those that were revoked.
 
-    Exit code 1 where there are none.
+    Exit code 1 if there are none.
     """
     from newscrawl.cli.output import Column, render, write_note
     from newscrawl.storage.tokens import list_tokens
@@ -73,7 +73,7 @@ def list_all(output_format: FormatOption = "table", database: DatabaseOption = N
 def revoke(name: _NameArgument, database: DatabaseOption = None) -> None:
     """Revoke a token at once, also in browsers that are signed in. Its name can't be used again.
 
-    Exit code 1 where no token of this name is in use.
+    Exit code 1 if no token of this name is in use.
     """
     from newscrawl.cli.output import write_note
     from newscrawl.storage.tokens import revoke_token

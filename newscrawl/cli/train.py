@@ -42,7 +42,7 @@ Model = Literal["limits", "network", "kinds", "mentions", "tree", "boosted"]
 
 @dataclass(frozen=True, slots=True)
 class _PageOptions:
-    """The pages to learn from; an archive, whose pages have no labels but their own, has none."""
+    """The pages to learn from; none for an archive, whose pages label themselves."""
 
     corpus: CorpusOption = None
     sets: SetsOption = None
@@ -67,7 +67,7 @@ class _PageOptions:
 
 @dataclass(frozen=True, slots=True)
 class _LimitsOptions:
-    """What only the limits of FE have."""
+    """The options for the limits of FE only."""
 
     profile: Annotated[
         Literal["html5", "2007"], typer.Option(help="Limits: which elements end a block.")
@@ -96,7 +96,7 @@ class _LimitsOptions:
         int, typer.Option(min=0, help="Limits: generations of a population.")
     ] = 100
     populations: Annotated[int, typer.Option(min=1, help="Limits: populations, a seed each.")] = 1
-    force: Annotated[bool, typer.Option("--force", help="Overwrite better ones too.")] = False
+    force: Annotated[bool, typer.Option("--force", help="Overwrite even better ones.")] = False
 
     def plan(self, seed: int) -> "Plan":
         from newscrawl.training.limits import FIGURE_3, Plan
@@ -192,14 +192,14 @@ def train(
     but the sealed ones (needs PyTorch: the extra "network"). --model kinds learns to tell articles
     from other pages that declare nothing, on the same sites. --model tree and --model boosted
     learn a decision tree of depth 8 or boosted trees over the same features. They are for
-    comparison: no method of newscrawl runs them.
+    comparison: no method of newscrawl uses them.
 
     --from-archive trains our network further on your own pages (NEWSCRAWL_ARCHIVE): those whose
-    JSON-LD holds their text, which is taken out. It is written where it beats ours on the 30 % of
+    JSON-LD holds their text, which is removed first. It is written if it beats ours on the 30 % of
     sites that it was not trained on.
 
     --model mentions fits the score of a mention to bundled cases, labelled news of --corpus and
-    exported corrections (--cases), and says how well it fits mentions of unseen sites.
+    exported corrections (--cases), and reports how well it fits mentions of unseen sites.
     """
     if fit.from_archive:
         _refuse_options_of_corpora(context, model)
@@ -276,12 +276,12 @@ def label(
     ] = True,
     allow_private: PrivateOption = False,
 ) -> None:
-    """Tick what is content on pages, in your browser, and save them as labelled pages.
+    """Tick the content of pages in your browser, and save them as labelled pages.
 
-    The boxes begin as our method would tick them. Each saved page adds a line to gold.jsonl
-    and a file to pages/, which train, evaluate and benchmark read.
+    At first, the boxes are ticked by our method. Each saved page adds a line to gold.jsonl and a
+    file to pages/, which train, evaluate and benchmark read.
 
-    Exit code 1 where nothing was saved.
+    Exit code 1 if nothing was saved.
     """
     from newscrawl.training.label import Candidate, LabelledSet, LabelServer
 

@@ -1,4 +1,4 @@
-"""The trainings of `newscrawl train`: each learns, shows scores and writes a file."""
+"""Train the models of `newscrawl train`, show their scores and write their files."""
 
 import json
 import shlex
@@ -48,8 +48,8 @@ _MEASURES = {
 
 @dataclass(frozen=True, slots=True)
 class TrainingTask:
-    """The pages to learn from, out of the whole corpus, whose sites are split as a whole; the
-    workers read their features."""
+    """The training pages of a corpus, whose sites are split as a whole; workers read their
+    features."""
 
     corpus: "Corpus"
     pages: "Corpus"
@@ -320,7 +320,7 @@ def train_from_archive(plan: FurtherPlan, form: Format) -> None:
 
 
 def _write_labels(archive: Path, folder: Path) -> None:
-    """Write the labelled pages of an archive as a set, and say why others are left out."""
+    """Write the labelled pages of an archive as a set, and report why others are left out."""
     from w3lib.encoding import http_content_type_encoding
 
     from newscrawl.archive import ArchiveError
@@ -469,7 +469,7 @@ def _show_unseen(scored: "Sequence[ExampleScore]", form: Format, *, title: str) 
 
 
 def _provenance(task: TrainingTask, pages: int) -> dict[str, Any]:
-    """Return where a file comes from, which is written beside it."""
+    """Return the provenance of a file, which is written next to it."""
     return {
         "corpus": task.corpus.name,
         "fingerprint": task.corpus.fingerprint,

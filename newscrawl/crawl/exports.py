@@ -255,7 +255,7 @@ class ParquetExporter(BaseItemExporter):
 
     @staticmethod
     def check() -> None:
-        """Raise SettingError where Parquet can't be written."""
+        """Raise SettingError if Parquet can't be written."""
         _pyarrow()
 
     def start_exporting(self) -> None:

@@ -1,5 +1,5 @@
-"""What is added to Scrapy's engine: request rate, parent process, progress, log lines, and the end
-of downloads when a crawl is closing."""
+"""Extensions of Scrapy's engine: request rate, parent process, progress, log lines, and the end of
+downloads when a crawl is closing."""
 
 import asyncio
 import logging
@@ -61,11 +61,11 @@ class CrawlDelayThrottle(AutoThrottle):
 
 
 class ParentWatchdog:
-    """Ends a crawl when its parent process, `newscrawl monitor`, has ended, for whatever reason.
+    """Ends a crawl when its parent process, `newscrawl monitor`, has ended for any reason.
 
     Standard input is a pipe to the parent: nothing is written to it, and it closes with the parent.
-    The crawl then has NEWSCRAWL_PARENT_GRACE seconds to end: after that the source's lease expires,
-    and another worker crawls it.
+    The crawl then has NEWSCRAWL_PARENT_GRACE seconds to end; later, the source's lease expires and
+    another worker crawls it.
     """
 
     def __init__(self, crawler: Crawler, grace: float) -> None:
@@ -112,8 +112,8 @@ _PERIOD = 1.0
 class ProgressReport:
     """Writes a byte to the monitor if the counts have changed since the last check.
 
-    It runs in the event loop: a crawl whose loop hangs reports nothing, nor does one that waits for
-    ever. Standard input is a socket whose other end is the monitor's.
+    It runs in the event loop, so a crawl whose loop hangs reports nothing. Standard input is a
+    socket to the monitor.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -264,7 +264,7 @@ class EndingDownloader(Downloader):
             return
         requests = set(ended.values())
         for slot in self.slots.values():
-            # No caller waits any more for the requests queued there.
+            # No caller waits for the requests queued there any longer.
             slot.queue = deque(one for one in slot.queue if one[0] not in requests)
         for download in ended:
             del self._downloads[download]

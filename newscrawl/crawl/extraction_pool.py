@@ -1,9 +1,9 @@
-"""Read pages beside the event loop: in a thread, or in processes if many arrive at once.
+"""Read pages outside the event loop: in a thread, or in processes if many arrive at once.
 
 A polite crawl gets a page or two a second, which a thread can read. Crawls of many hosts and
-replays of an archive get more pages than one core can both download and read: then processes read
-them, and the crawl keeps its core for downloads and storage. Reading a page means extracting its
-article and, with a registry of companies, finding the companies in it.
+replays of an archive get more pages than one core can both download and read, so processes read
+them, and the crawl's own core downloads and stores. Reading a page means extracting its article
+and, with a registry of companies, finding the companies in it.
 """
 
 import asyncio
@@ -33,8 +33,8 @@ MAX_SECONDS = 60
 # Ours: MiB that a process may allocate after its start: a page takes 300 at most, and models and
 # tables, which are loaded with the first pages, 150.
 MAX_MEGABYTES = 1024
-# Ours: larger pages, 1 in 300 of the development corpus, are read in a process, where unknown
-# attacks do no harm.
+# Ours: larger pages, 1 in 300 of the development corpus, are read in a process, so that an unknown
+# attack can't stop the crawl.
 LARGE_PAGE_BYTES = 2 * 1024 * 1024
 # Ours: bytes that are read of a page that killed two processes; the mean page has 210,000 bytes.
 REDUCED_BYTES = 256 * 1024
@@ -94,7 +94,7 @@ class WorkerConfig:
 
 
 class ExtractionPool:
-    """Reads pages beside the event loop, in a thread or in at most `processes` processes.
+    """Reads pages outside the event loop, in a thread or in at most `processes` processes.
 
     The thread uses the `companies` that the crawl has already loaded. When `is_closing` returns
     True, processes that are still reading are killed.

@@ -24,7 +24,7 @@ from pathlib import Path
 
 # Settings of Scrapy that are the path of a class, ours or Scrapy's own.
 _CLASS = re.compile(r"(?:scrapy|newscrawl|pipelines|spiders)(?:\.\w+)+\.[A-Z]\w+")
-# Modules that a crawl imports without being told by a setting; psycopg is an extra.
+# Modules that every crawl imports, which no setting names; psycopg is an extra.
 _MODULES = (
     "scrapy.cmdline",
     "sqlalchemy.dialects.sqlite.pysqlite",
@@ -35,7 +35,7 @@ _MODULES = (
 _PACKAGE = Path(__file__).parents[1]
 _MAX_REQUEST = 65536
 _MAX_FILES = 3
-# Linux shows so many characters of a process's name.
+# The maximum length of a process's name in Linux (TASK_COMM_LEN without the final zero).
 _NAME_CHARACTERS = 15
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -50,7 +50,7 @@ class CrawlEnd:
     def exit(self) -> None:
         """End this process, if it is a crawl.
 
-        Python would first take apart all modules, which are shared with the server until then.
+        Python's own exit would first clear all modules, whose memory is shared with the server.
         """
         if self.report is not None:
             sys.stdout.flush()
@@ -78,15 +78,14 @@ class Server:
         self._reports: dict[int, int] = {}
 
     def serve(self) -> Job | None:
-        """Return in each forked process the crawl that it is to run; None when the monitor has
-        ended."""
-        for number in _ENDING:  # a service manager sends them to all, but they are for the monitor
+        """Return the crawl to run, in each forked process; None when the monitor has ended."""
+        for number in _ENDING:  # they are for the monitor
             signal.signal(number, _do_nothing)
         signal.signal(signal.SIGCHLD, lambda *_: self._report_ended())
         while True:
             select.select([self._monitor], [], [])
             if _code_files() != self._files:
-                # Other code was installed: a new server reads the request, which still waits.
+                # The installed code has changed: a new server reads the pending request.
                 os.execv(sys.executable, sys.orig_argv)  # noqa: S606 - this very command
             request, files, _, _ = socket.recv_fds(self._monitor, _MAX_REQUEST, _MAX_FILES)
             while request and not request.endswith(b"\n"):
@@ -100,8 +99,8 @@ class Server:
 
     def _fork(self, arguments: list[str], link: int, log: int, report: int) -> Job | None:
         """Return the crawl in the forked process, None in this one."""
-        # A crawl that ends at once is reported when it is known here, and one that is told to end
-        # at once ends when it has no handlers of ours any more.
+        # Blocked until this process has recorded the crawl's report, and until the crawl has
+        # replaced the handlers of the server.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD, *_ENDING})
         crawl = os.fork()
         if not crawl:
@@ -116,7 +115,7 @@ class Server:
 
     def _become_crawl(self, link: int, log: int) -> None:
         os.setsid()
-        self._monitor.detach()  # its number is that of the standard input
+        self._monitor.detach()  # its file number is 0, that of the standard input
         for number, file in enumerate((link, log, log)):
             os.dup2(file, number)
         for other in self._reports.values():
@@ -130,7 +129,7 @@ class Server:
             while (ended := os.waitpid(-1, os.WNOHANG))[0]:
                 pid, status = ended
                 report = self._reports.pop(pid, None)
-                if report is not None:  # else it is a crawl of the server before an execv
+                if report is not None:  # else the crawl began before an execv of the server
                     _write(report, os.waitstatus_to_exitcode(status))
                     os.close(report)
 
@@ -168,8 +167,8 @@ def _strings(value: object) -> Iterator[str]:
 
 
 def _code_files() -> dict[str, tuple[int, int]]:
-    """Return the modification time and the size of the file of each imported module, and of those
-    in our package, which some modules read when they are imported."""
+    """Return modification time and size of the file of each imported module, and of the other files
+    in our package, which some modules read during import."""
     paths = {str(path) for path in _PACKAGE.rglob("*.[jt]*")}
     paths.update(filter(None, (getattr(one, "__file__", "") for one in [*sys.modules.values()])))
     found = {}
@@ -181,11 +180,11 @@ def _code_files() -> dict[str, tuple[int, int]]:
 
 
 def _do_nothing(*_: object) -> None:
-    """Handle a signal that is for another process."""
+    """Ignore a signal that is for another process."""
 
 
 def _write(report: int, number: int) -> None:
-    with suppress(OSError):  # the monitor no longer wants it
+    with suppress(OSError):  # the monitor has closed the pipe
         os.write(report, f"{number}\n".encode())
 
 
@@ -194,7 +193,7 @@ def _crawl(job: Job, end: CrawlEnd) -> None:
     from scrapy.cmdline import execute  # noqa: PLC0415 - imported by `preload`
 
     end.report = job.report
-    with suppress(OSError, IndexError):  # Linux has it: ps and top show it
+    with suppress(OSError, IndexError):  # Linux only; ps and top show it
         name = f"crawl {job.arguments[1]}"[:_NAME_CHARACTERS]
         Path("/proc/self/comm").write_text(name, encoding="utf-8")
     sys.argv = ["scrapy", *job.arguments]
@@ -208,10 +207,10 @@ def _crawl(job: Job, end: CrawlEnd) -> None:
 def main() -> None:
     """Serve until the monitor ends; in a forked process, crawl."""
     end = CrawlEnd()
-    atexit.register(end.exit)  # the first that is registered is called last
+    atexit.register(end.exit)  # registered first, so called last
     preload()
     gc.collect()
-    gc.freeze()  # collections in a crawl would copy the pages of all these objects
+    gc.freeze()  # otherwise collections in a crawl would copy the memory of all these objects
     job = Server(socket.socket(fileno=sys.stdin.fileno())).serve()
     if job is not None:
         _crawl(job, end)

@@ -46,7 +46,7 @@ Result = TypeVar("Result")
 # Ours: a sitemap of 50 MB with broken XML takes 10 s and 600 MB, feeds a tenth of it; on a busy
 # machine it may take four times as long.
 LISTING_LIMITS: Final = Limits(seconds=20, megabytes=768, clock_seconds=80.0)
-# An index of indexes is rare; a third level is useless.
+# An index of indexes is rare; a third level has no use.
 MAX_NESTING: Final = 2
 # Entries that are queued in one transaction.
 _BATCH: Final = 200
@@ -57,7 +57,7 @@ _DAY_AND_ZONE: Final = timedelta(hours=38)
 
 
 class ListingProcess:
-    """Parses one listing at a time, in a process with limits, beside the event loop.
+    """Parses one listing at a time, in a process with limits, outside the event loop.
 
     A closing crawl doesn't wait for it.
     """

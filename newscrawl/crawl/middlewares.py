@@ -112,7 +112,7 @@ class PrivateAddressMiddleware:
         self._permitted = AllowedAddresses(self._entries, spider.named_addresses if spider else ())
 
     async def process_request(self, request: Request) -> None:
-        """Let the request pass, or raise UnfitUrlError or PrivateAddressError."""
+        """Accept the request, or raise UnfitUrlError or PrivateAddressError."""
         _check_url(request.url)
         host, port = address_of(request.url)
         if self._permitted.host(host, port):
@@ -122,7 +122,7 @@ class PrivateAddressMiddleware:
         self._check(_literal_address(host) if by_proxy else await _resolve(host), request)
 
     def process_response(self, request: Request, response: Response) -> Response:
-        """Let the response pass, or raise PrivateAddressError."""
+        """Return the response, or raise PrivateAddressError."""
         address = response.ip_address
         if address and not request.meta.get("proxy"):
             host, port = address_of(request.url)
@@ -305,7 +305,7 @@ class RobotsMiddleware:
         return cls(crawler)
 
     async def process_request(self, request: Request) -> None:
-        """Let the request pass, or raise DisallowedByRobotsError or RobotsUnreachableError."""
+        """Accept the request, or raise DisallowedByRobotsError or RobotsUnreachableError."""
         if request.meta.get("dont_obey_robotstxt"):
             return
         if not request.url.startswith(("http://", "https://")):

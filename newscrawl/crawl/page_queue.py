@@ -83,7 +83,7 @@ class PageQueue:
         return replace(page, hints=hints)
 
     def request_finished(self) -> None:
-        """Count one pending request less: it has a response, or will get none."""
+        """Decrement the pending requests: one has a response, or will get none."""
         self._pending -= 1
 
     def has_requested(self, url: str) -> bool:

@@ -33,7 +33,7 @@ from newscrawl.storage.saved_state import memory_of
 
 logger = logging.getLogger(__name__)
 
-# Why a crawl was ended early (Scrapy's `finish_reason`).
+# Reasons to end a crawl early (Scrapy's `finish_reason`).
 StopReason = Literal[
     "archive_failed",
     "database_failed",
@@ -107,7 +107,7 @@ class CrawlSession:
         self.run: CrawlRun | None = None
         # What finds articles and mentions; MentionsPipeline sets it.
         self.versions: Versions | None = None
-        # Writes everything that waits, in one batch; StoragePipeline sets it.
+        # Writes all pending documents in one batch; StoragePipeline sets it.
         self.flush: Callable[[], None] = lambda: None
         # The ids of the feeds and sitemaps of this crawl: the source is due when one of them is.
         self.polled: list[int] = []
@@ -303,8 +303,8 @@ def schedule_of(settings: BaseSettings) -> Schedule:
 def interruptible() -> Iterator[None]:
     """Let SIGTERM and Ctrl-C end the process at once.
 
-    For work in the event loop's thread that may wait long for a locked database: the loop handles
-    no signal meanwhile. Nothing is lost, since the crawl has not begun.
+    For work in the event loop's thread that may wait long for a locked database, since the loop
+    handles no signal meanwhile. No data are lost: the crawl has not begun.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

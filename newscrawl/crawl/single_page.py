@@ -83,7 +83,7 @@ class SinglePageParser:
         wanted = [entry for entry in entries if self._may_be_article(entry, response.url)]
         if others := len(entries) - len(wanted):
             logger.info("%d of %d entries are not of this source", others, len(entries))
-        # The person who named the listing allowed its host, too.
+        # The user who names a listing on the command line allows its host, too.
         meta = {"handle_httpstatus_list": [*REFUSALS], "allow_offsite": True}
         pages = [
             Request(entry.url, callback=callback, cb_kwargs={"hints": entry.hints}, meta=meta)

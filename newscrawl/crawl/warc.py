@@ -32,8 +32,7 @@ logger = logging.getLogger(__name__)
 _MIDDLEWARE = "newscrawl.crawl.warc.ArchivingMiddleware"
 _HANDLER = "newscrawl.crawl.warc.ReplayHandler"
 _ADDRESS_CHECK = "newscrawl.crawl.middlewares.PrivateAddressMiddleware"
-# Before bodies are decompressed, and after the check of addresses, so that no refused response is
-# kept.
+# Before bodies are decompressed, and after the check of addresses: no refused response is archived.
 _PLACE = 880
 # A replay sends no requests, so it needs no delays, name resolution or retries.
 _CONCURRENCY: dict[str, Any] = {

@@ -244,7 +244,7 @@ def _parameter(question: Question, parameter: Parameter) -> Parameter:
 
 def _with_first_day(scope: Scope, by: str) -> Scope:
     """Return the scope with a first day, where there would be a row for each period since the
-    first crawl; raise QuestionError where there would be too many hours."""
+    first crawl; raise QuestionError if there would be too many hours."""
     last = scope.until or (scope.now or datetime.now(UTC)).date()
     if by == "hour" and scope.since and (last - scope.since).days > MAX_DAYS_OF_HOURS:
         raise QuestionError(f"hours of over {MAX_DAYS_OF_HOURS} days: ask for fewer, or by day")

@@ -98,7 +98,7 @@ class Chart:
 
     @property
     def peak(self) -> Row | None:
-        """Return the period with the highest sum, or None where all are 0."""
+        """Return the period with the highest sum, or None if all are 0."""
         highest = max((row for row in self.rows if row.values), key=_sum, default=None)
         return highest if highest and _sum(highest) else None
 

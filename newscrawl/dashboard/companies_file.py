@@ -55,7 +55,7 @@ class Definition:
 @dataclass(frozen=True, slots=True)
 class FileState:
     """The file as it was read: its companies, and its groups with the companies of each. `mark`
-    is a hash of its content; `fault` is why it can't be written, None where it can."""
+    is a hash of its content; `fault` is why it can't be written, None if it can."""
 
     companies: tuple[Company, ...]
     mark: str

@@ -182,7 +182,7 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[Database]:
-        """Yield the database for one request; raise StorageError where it can't be read, after
+        """Yield the database for one request; raise StorageError if it can't be read, after
         which the next request opens it again."""
         database = self._current()
         try:

@@ -39,7 +39,7 @@ class NoKernelError(Exception):
 
 
 def load() -> ModuleType:
-    """Return the kernel; raise NoKernelError where it isn't used."""
+    """Return the kernel; raise NoKernelError if it isn't used."""
     if os.environ.get(PURE, "").strip() not in ("", "0"):
         raise NoKernelError(f"{PURE} is set")
     if find_spec(_MODULE) is None:
@@ -128,4 +128,4 @@ def _try_to_load() -> tuple[ModuleType | None, str]:
 
 
 kernel, PATH = _try_to_load()
-"""The compiled kernel, None where Python alone is used; and a line that says which and why."""
+"""The compiled kernel, None if Python alone is used; and a line that says which and why."""

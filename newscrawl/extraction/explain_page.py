@@ -127,7 +127,7 @@ def _answer(explanation: Explanation, asked: AskedSentence) -> BlockReading | No
 
 def block_of(blocks: Sequence[BlockReading], sentence: str) -> BlockReading | None:
     """Return the block that holds a sentence, or the one with most of its shingles, at least half;
-    None where no block has it."""
+    None if no block has it."""
     wanted = _plain(sentence)
     if not wanted:
         return None

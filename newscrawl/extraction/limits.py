@@ -263,7 +263,7 @@ def close_raw_text(html: bytes) -> bytes:
 
 
 def _end_of_unclosed(html: bytes, name: bytes, start: int) -> int | None:
-    """Return where a raw text without an end should have ended; None where it can't be said."""
+    """Return where a raw text without an end should have ended; None if it can't be said."""
     if name not in _ENDS_OF_UNCLOSED:
         return start
     first = _ENDS_OF_UNCLOSED[name].search(html, start)

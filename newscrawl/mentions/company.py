@@ -73,7 +73,7 @@ class Company:
     @property
     def tenure(self) -> tuple[date | None, date | None]:
         """Return the first and the last day on which the company belongs to its owner, by `since`
-        and `until`; None where the registry has none. Raise ValueError for a value that is not
+        and `until`; None if the registry has none. Raise ValueError for a value that is not
         a day, a month or a year."""
         since, until = self.facts.get("since"), self.facts.get("until")
         return (since and _days(since)[0]) or None, (until and _days(until)[1]) or None

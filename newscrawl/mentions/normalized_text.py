@@ -59,7 +59,7 @@ BREAK: Literal["\n\n"] = "\n\n"
 class NormalizedText:
     """A title and a body as one normalized text, with the way back to the original.
 
-    `places` is None where normalized and original characters correspond one to one.
+    `places` is None if normalized and original characters correspond one to one.
     """
 
     text: str

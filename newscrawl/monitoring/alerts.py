@@ -98,7 +98,7 @@ def pending_alerts(
 ) -> Iterator[PendingNotice]:
     """Yield the notices of alerts that are not delivered yet, for `company_alerts.STALE` at most.
 
-    A channel that fails gets the alert again at the next call, the others do not.
+    At the next call only channels that failed get the alert again.
     """
     for stored in company_alerts.claim_alerts(database):
         articles = alert_articles(database, stored.alert, structure)
@@ -303,7 +303,7 @@ def _first_mentions(
     known = {one.alert.cause for one in stored}
     for one in watched:
         cause = f"first/{one.company}" + (f"/{one.other}" if one.other else "")
-        # A company that is watched again gets an alert again.
+        # A company that is watched again can have a new first article.
         cause += f"/{one.added_at:%Y-%m-%dT%H:%M:%S.%f}"
         if cause in known:
             continue
@@ -341,7 +341,7 @@ def _spikes(database: Database, company: str, scope: Scope) -> Iterator[CompanyA
         }
         cause = f"spike/{company}/{day}"
         yield CompanyAlert(cause=cause, kind="spike", company=company, day=day, facts=facts)
-        # A burst that continues today is that of yesterday.
+        # A burst that began yesterday and continues today is one alert.
         return
 
 
@@ -452,7 +452,7 @@ def make_digest(
     companies: Collection[str] = (),
 ) -> Digest:
     """Return the digest of the day, or of the seven days, up to `last`, about these companies and
-    groups, or else about the watched ones; groups are those of `structure`."""
+    groups, or by default about the watched ones; `structure` has the groups."""
     first = last - timedelta(days=_LENGTHS[span] - 1)
     scope = Scope(since=first, until=last, structure=structure)
     watched = {
@@ -537,9 +537,10 @@ def send_digest(
     structure: CompanyStructure = NO_STRUCTURE,
     report: ReportFormat | None = None,
 ) -> DeliveryReport | None:
-    """Send a digest over the channels that have not delivered it yet; None where all have.
+    """Send a digest over the channels that have not delivered it yet; None if all have.
 
-    Recipients of certain companies get one about these. With `report`, e-mails carry a report.
+    Recipients with companies of their own get a digest about these. With `report`, e-mails carry a
+    report.
     """
     alert = CompanyAlert(cause=digest.cause, kind="digest", company="", day=digest.last)
     company_alerts.record_alerts(database, [alert])
@@ -632,7 +633,7 @@ def _values(digest: Digest) -> Mapping[str, object]:
 
 
 def _coverage(digest: Digest) -> str:
-    """Return how far the numbers can be trusted, and compared with those of the week before."""
+    """Return how complete the numbers are, and how comparable with the week before."""
     known, before = digest.completeness, digest.completeness_before
     length = _LENGTHS[digest.span]
     period = "a week before" if length == 1 else "before"

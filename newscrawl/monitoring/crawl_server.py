@@ -1,9 +1,9 @@
-"""The monitor's end of the process from which crawls are forked (newscrawl.crawl.fork_server).
+"""The client of the process from which crawls are forked (newscrawl.crawl.fork_server).
 
 Starting Python and importing Scrapy, the database layer and the extractors takes more than a second
-of processor time, which a fork has not to spend. The standard library's fork server
-(multiprocessing's "forkserver") doesn't suit: a monitor has only one, with the monitor's own
-environment, and where it is killed, the exit codes of its processes are lost.
+of processor time, which a fork saves. The standard library's fork server (multiprocessing's
+"forkserver") is unsuitable: a process has only one, with the process's own environment, and if it
+is killed, the exit codes of its children are lost.
 """
 
 import json
@@ -18,8 +18,8 @@ from threading import Lock
 class CrawlServer:
     """Starts crawls, from any thread, with the variables in `environment` added to our own.
 
-    The process is started with the first crawl, and again where it has ended. Crawls that it has
-    started go on then.
+    The server is started with the first crawl, and again if it has ended. Crawls that it has
+    started continue.
     """
 
     def __init__(self, environment: Mapping[str, str]) -> None:
@@ -29,16 +29,16 @@ class CrawlServer:
 
     @property
     def pid(self) -> int | None:
-        """Return the id of the process; None where none was started."""
+        """Return the id of the server; None if none was started."""
         return self._running[0].pid if self._running else None
 
     def start(self, arguments: Sequence[str], files: Sequence[int]) -> None:
         """Request a process that runs `scrapy` with these arguments.
 
-        `files` are its standard input, its log and its report. Into the report its id is written, a
-        line, and its exit code, once or twice: by itself, and by the server, which knows the signal
-        that has killed it, too. The report is closed when the process has ended; where it has no
-        line then, the process could not be started.
+        `files` are its standard input, its log and its report. The first line of the report is the
+        process id. The exit code follows once or twice: the process writes it, and so does the
+        server, which also knows a signal that killed it. The report is closed when the process has
+        ended; if it is empty, the process could not be started.
         """
         request = json.dumps(list(arguments)).encode() + b"\n"
         with self._lock:
@@ -64,7 +64,7 @@ class CrawlServer:
                 stdin=theirs.fileno(),
                 env={
                     **os.environ,
-                    # A fork would lose the threads that numpy starts; extraction uses one anyway.
+                    # A fork would lose the threads that numpy starts; extraction needs only one.
                     "OPENBLAS_NUM_THREADS": "1",
                     "SCRAPY_SETTINGS_MODULE": "newscrawl.settings",
                     **self._environment,

@@ -67,9 +67,9 @@ class Notice:
     """A message: `subject` in one line, `text` for people, `facts` for programs.
 
     The notice of an incident ("opened") and that of its end ("recovered") have the same `cause`.
-    E-mail shows `html`, where there is any, instead of the text; the caller escapes it. Only e-mail
-    has the attachments. Chats show the `summary`, plain text, and the links. `companies` are those
-    that a notice is about, `kind` says to which recipients it goes.
+    E-mail shows `html`, if there is any, instead of the text; the caller escapes it. Only e-mail
+    has the attachments. Chats show the `summary`, plain text, and the links. `companies` and `kind`
+    decide which recipients get the notice.
     """
 
     subject: str
@@ -304,8 +304,8 @@ def check_address(recipient: Recipient) -> None:
 def recipient_channels(
     database: Database, groups: Mapping[str, Collection[str]]
 ) -> tuple[RecipientChannel, ...]:
-    """Return the channels to all recipients; who gets notices about a group gets those about its
-    companies, too."""
+    """Return the channels to all recipients; a recipient of a group also gets notices about its
+    companies."""
     return tuple(
         RecipientChannel(
             one,
@@ -319,7 +319,7 @@ def recipient_channels(
 class MailChannel:
     """E-mail over an SMTP server.
 
-    `implicit_tls` is that of smtps://. Otherwise STARTTLS is used where the server offers it; a
+    `implicit_tls` is that of smtps://. Otherwise STARTTLS is used if the server offers it; a
     password is never sent without TLS.
     """
 
@@ -489,7 +489,7 @@ class WebhookChannel:
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         try:
             connection.connect()
-            # The socket's timeout does not end a response that comes byte by byte.
+            # The socket's timeout does not end a response that arrives byte by byte.
             deadline = threading.Timer(_WEBHOOK_SECONDS, _shut, (connection.sock,))
             deadline.daemon = True
             deadline.start()
@@ -513,7 +513,7 @@ class WebhookChannel:
         return headers
 
     def _address(self, parts: SplitResult) -> str:
-        """Return the address to connect to; raise DeliveryError where one isn't public."""
+        """Return the address to connect to; raise DeliveryError if one isn't public."""
         host, port = parts.hostname or "", parts.port or _WEBHOOK_PORTS[parts.scheme]
         addresses = [
             str(entry[4][0]) for entry in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -541,8 +541,9 @@ def payload(notice: Notice) -> Mapping[str, object]:
 
 
 # Limits of Slack's blocks (docs.slack.dev/reference/block-kit/blocks) and of messages in Teams
-# (28 KB, which are rather 21); the number of links is ours. Slack documents no limit for all blocks
-# together, but refuses more than about 13,000 characters (github.com/slackapi/bolt-js/issues/2509).
+# (28 KB as documented, about 21 in practice); the number of links is ours. Slack documents no limit
+# for all blocks together, but refuses more than about 13,000 characters
+# (github.com/slackapi/bolt-js/issues/2509).
 _SLACK_HEADER, _SLACK_SECTION, _SLACK_BLOCKS = 150, 3000, 12_000  # characters
 _TEAMS_TEXT, _TEAMS_BYTES = 4000, 20_000  # characters of a text, bytes of all
 _MAX_LINKS = 10
@@ -570,8 +571,7 @@ def _slack_section(text: str) -> Mapping[str, object]:
 
 
 def _slack_text(text: str, longest: int = _SLACK_SECTION) -> str:
-    """Return text with the three characters escaped with which links and mentions are written, as
-    much as fits."""
+    """Return text with the three characters of links and mentions escaped, cut to `longest`."""
     escaped, length = [], 0
     for char in text:
         escaped.append(_SLACK_ESCAPES.get(char, char))
@@ -583,7 +583,7 @@ def _slack_text(text: str, longest: int = _SLACK_SECTION) -> str:
 
 
 def _slack_link(link: Link) -> str:
-    """Return the headline as a link where its address is short enough, and the sentence."""
+    """Return the headline, as a link if its address is short enough, and the sentence."""
     url, title = safe_url(link.url), _slack_text(one_line(link.title)[:MAX_TITLE])
     address = _slack_text(url) if url is not None and len(url) <= MAX_URL else ""
     head = f"<{address}|{title}>" if address else title
@@ -631,7 +631,7 @@ def _teams_link(link: Link) -> str:
     url, title = safe_url(link.url), markdown(one_line(link.title)[:MAX_TITLE])
     if url is None or len(url) > MAX_URL:
         return title
-    # Cards know no brackets around an address, and one in it would end the link.
+    # Cards don't support brackets around an address, and a parenthesis in it would end the link.
     return f"[{title}]({url.replace('(', '%28').replace(')', '%29')})"
 
 

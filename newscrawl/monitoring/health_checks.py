@@ -1,11 +1,11 @@
-"""Inspect the sources: check their health against their own past, record each fault as an incident,
-and deliver what is new.
+"""Inspect the sources: compare their health with their own past, record each fault as an incident,
+and deliver new ones.
 
 An incident is delivered once when it opens, and once when it is over.
 
-The numbers expected of a source follow from its past: articles of a day, and measures of its pages.
-All limits here are ours. Chance alone exceeds those of the numbers about once in years of a
-source's days (3 to 4 standard deviations); a real change exceeds them on its first day.
+The expected articles of a day and measures of pages are computed from the source's past. All limits
+here are ours. Chance alone exceeds those of the numbers about once in years of a source's days (3
+to 4 standard deviations); a real change exceeds them on its first day.
 """
 
 import logging
@@ -57,8 +57,7 @@ MIN_DAYS = 7
 MIN_WEEKDAYS = 3
 # Minimum pages of a day that is assessed.
 MIN_PAGES = 10
-# Standard deviations beyond which a number of articles, or a measure of pages, is not due to
-# chance.
+# Standard deviations beyond which a number of articles, or a measure of pages, is no longer chance.
 ARTICLE_SIGMAS = 3.0
 PAGE_SIGMAS = 4.0
 # Smaller changes are no incident, even if they are certain: half of the articles, a fifth of the
@@ -85,7 +84,7 @@ class ArticleBaseline:
 
 def expected_articles(history: Sequence[DailySourceStats], day: date) -> ArticleBaseline | None:
     """Return the new articles expected of a full day: the median of the same weekday, or of all
-    days. Days without a successful run are left out. None where the history is too short."""
+    days. Days without a successful run are skipped. None if the history is too short."""
     known = [one for one in history if one.day < day and one.runs > one.failed_runs]
     if len(known) < MIN_DAYS:
         return None
@@ -126,8 +125,8 @@ def changed_share(
 
 
 def changed_level(measure: str, now: float | None, before: Sequence[float]) -> Change | None:
-    """Return the change of a level (a length, a share) by a factor of two that is beyond its own
-    spread, or None."""
+    """Return the change of a level (a length, a share) by a factor of two that exceeds its usual
+    variation, or None."""
     if now is None or len(before) < MIN_DAYS:
         return None
     usual = median(before)
@@ -144,8 +143,8 @@ def changed_level(measure: str, now: float | None, before: Sequence[float]) -> C
 # MIN_AWAITED articles were expected and none came (by chance once in a thousand times: e^-7).
 MIN_FAILURES = 3
 MIN_AWAITED = 7.0
-# The number of quarantined revisions of one source that can't be single broken pages. The check
-# needs no history: it works on a source's first day.
+# The number of quarantined revisions of one source that single broken pages don't explain. The
+# check needs no history: it works on a source's first day.
 MIN_QUARANTINED = 5
 # Measures that change on the same day have one cause: a new layout of the site.
 _MIN_LAYOUT_CHANGES = 2
@@ -182,7 +181,7 @@ class SourceRecord:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """The result of a check: `incident` is None where the source is healthy."""
+    """The result of a check: `incident` is None if the source is healthy."""
 
     source: str
     kind: IncidentKind
@@ -228,7 +227,7 @@ def _behind(slugs: Sequence[str], statuses: Iterable[SourceStatus]) -> list[Inci
 
 
 def check(record: SourceRecord, today: date) -> list[CheckResult]:
-    """Return a result for each kind of incident; kinds that can't be judged are left out."""
+    """Return a result for each kind of incident that can be assessed."""
     checks: tuple[Callable[[SourceRecord, date], list[CheckResult]], ...] = (
         _unreachable,
         _feed_failed,
@@ -265,7 +264,7 @@ def _unreachable(record: SourceRecord, _today: date) -> list[CheckResult]:
 
 
 def _feed_failed(record: SourceRecord, _today: date) -> list[CheckResult]:
-    """Find feeds and sitemaps that fail while others work; where none works, the crawls fail, and
+    """Find feeds and sitemaps that fail while others work; if none works, the crawls fail, and
     `_unreachable` reports it."""
     lost = [one for one in record.listings.failed if one.failures >= MIN_FAILURES]
     if not record.listings.working:
@@ -359,7 +358,8 @@ def _check_drift(record: SourceRecord, today: date) -> list[CheckResult]:
 
 
 def _check_quarantine(record: SourceRecord, _today: date) -> list[CheckResult]:
-    """Find a source whose pages no longer hold their articles, or wait for a decision."""
+    """Find a source whose pages no longer contain their articles, or whose new versions are
+    quarantined."""
     number = record.quarantined
     if number < MIN_QUARANTINED:
         return [_result("quarantined", record, None)]
@@ -406,7 +406,7 @@ def _before(record: SourceRecord, day: date) -> list[DailySourceStats]:
 def _latest_day(
     record: SourceRecord, today: date, pages: Callable[[DailySourceStats], int]
 ) -> DailySourceStats | None:
-    """Return today or yesterday, the newer one that has enough pages to judge."""
+    """Return the newer of today and yesterday that has enough pages to assess."""
     recent = [one for one in record.days if today - one.day <= timedelta(days=1)]
     return next((one for one in reversed(recent) if pages(one) >= MIN_PAGES), None)
 
@@ -418,7 +418,7 @@ def _latest_state(record: SourceRecord, today: date) -> str | None:
 
 logger = logging.getLogger(__name__)
 
-# Runs are added up again from a little before the last inspection: clocks differ.
+# Runs are counted again from shortly before the last inspection, because clocks differ.
 _OVERLAP = timedelta(minutes=5)
 # All ours: the number of incidents of one kind that are reported singly, and the number of sources
 # that a notice of more incidents names.
@@ -440,7 +440,7 @@ _INCIDENT_WORDS: Mapping[str, tuple[str, str]] = {
 
 
 def current_time() -> datetime:
-    """Return the time of an inspection."""
+    """Return the current time."""
     return datetime.now(UTC)
 
 

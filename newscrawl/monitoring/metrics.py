@@ -24,7 +24,7 @@ _GAUGES: tuple[tuple[str, str, Callable[[SourceStatus], float | None]], ...] = (
     ),
     (
         "last_crawl_timestamp_seconds",
-        "Begin of the last crawl",
+        "Start of the last crawl",
         lambda one: _seconds(one.last_start),
     ),
     (

@@ -124,7 +124,7 @@ def audit(
 
 
 def _judge(article: ReadArticle, rules: Rules) -> ForbiddenArticle | bool | None:
-    """Return the rule against an article, True where one of its addresses is allowed, or None where
+    """Return the rule against an article, True if one of its addresses is allowed, or None if
     no rules are known."""
     against: ForbiddenArticle | None = None
     for url in article.addresses:

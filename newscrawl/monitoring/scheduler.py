@@ -1,4 +1,4 @@
-"""Put sources that are due into a queue, and crawl what workers take from it.
+"""Put due sources into a queue, from which workers take and crawl them.
 
 The queue is kept by huey: in a file, in PostgreSQL or in Redis.
 """
@@ -44,8 +44,8 @@ from newscrawl.storage.leases import (
 
 logger = logging.getLogger(__name__)
 
-# Ours: a short queue keeps to the most overdue sources, and one of twice the workers keeps them
-# busy between two rounds.
+# Ours: a short queue contains the most overdue sources only, and one of twice the workers keeps
+# them busy between two rounds.
 _QUEUED_PER_WORKER = 2
 _QUEUE_NAME = "newscrawl"
 _POSTGRES = re.compile(r"postgres(?:ql)?(?:\+psycopg)?://")
@@ -223,7 +223,7 @@ class _Consumer(Consumer):  # type: ignore[misc]
     def close(self) -> None:
         """Close the connection to the queue, which huey leaves open when it ends."""
         if self.scheduler.is_alive():
-            # It opens the connection again for as long as it runs.
+            # A running consumer would open the connection again.
             self.scheduler.join(2 * _READ_TIMEOUT)
         with suppress(*self._failures):
             self.huey.storage.close()
@@ -244,7 +244,7 @@ class _Consumer(Consumer):  # type: ignore[misc]
         try:
             return self._schedule()
         except self._failures as error:
-            # The database may return; a single round can't wait for that.
+            # The database may recover; a single round can't wait for that.
             if self._once:
                 self.stop(graceful=True)
                 raise
@@ -255,7 +255,7 @@ class _Consumer(Consumer):  # type: ignore[misc]
 def same_host_sources(sources: Iterable[Source]) -> Mapping[str, frozenset[str]]:
     """Return, for each source that shares a host with others, the slugs of those others.
 
-    A host must not be asked by two crawls at a time.
+    Two crawls at a time must not send requests to one host.
     """
     at_host: dict[str, set[str]] = defaultdict(set)
     for source in sources:
@@ -299,7 +299,7 @@ def queue_error_line(error: Exception) -> str:
 
 
 def queue_errors() -> tuple[type[Exception], ...]:
-    """Return the exceptions of an unreachable queue, for which huey has none."""
+    """Return the exceptions of an unreachable queue; huey defines none of its own."""
     errors: list[type[Exception]] = [sqlite3.Error]
     with suppress(ImportError):
         import psycopg  # noqa: PLC0415 - an extra
@@ -334,8 +334,8 @@ class JsonSerializer(Serializer):  # type: ignore[misc]
 
 
 def open_queue(database_url: str, queue_url: str = "") -> Huey:
-    """Return the queue at `queue_url`, or beside the articles: a file next to that of SQLite, or
-    tables in PostgreSQL. Raise SettingError where it can't be opened."""
+    """Return the queue at `queue_url`, or in the database's place: a file next to that of SQLite,
+    or tables in PostgreSQL. Raise SettingError if it can't be opened."""
     url = queue_url or _queue_beside(database_url)
     options: dict[str, Any] = {"results": False, "serializer": JsonSerializer()}
     try:
@@ -353,13 +353,13 @@ def open_queue(database_url: str, queue_url: str = "") -> Huey:
         ) from error
     raise SettingError(
         "NEWSCRAWL_QUEUE_URL: not a URL of SQLite, PostgreSQL or Redis; as in "
-        "redis://host:6379/0 (left empty, the queue is kept beside the database)"
+        "redis://host:6379/0 (left empty, the queue is kept with the database)"
     )
 
 
 def _postgres_queue(dsn: str, options: dict[str, Any]) -> Huey:
     """Open the queue in PostgreSQL. Of workers that start at the same moment only one can create
-    its tables, "if not exists" or not: the others find them at their second try."""
+    its tables, even with "if not exists"; the others find them at their second try."""
     import psycopg  # noqa: PLC0415 - an extra: SQLite needs none
 
     while True:
@@ -371,7 +371,7 @@ def _postgres_queue(dsn: str, options: dict[str, Any]) -> Huey:
                 read_timeout=_READ_TIMEOUT,
                 **options,
             )
-        except (  # which of table, type and name exists already is a matter of chance
+        except (  # the error names the table, its type or its name, by chance
             psycopg.errors.DuplicateTable,
             psycopg.errors.DuplicateObject,
             psycopg.errors.UniqueViolation,

@@ -1,14 +1,14 @@
 """Find spikes: days on which a company has more articles than its own history makes likely.
 
 The expected number of a day is the company's share of all articles read, times the articles read
-that day, so that half is expected of a day on which half the sources failed; times the company's
-own factor for that weekday. Days without coverage are gaps and do not count.
+that day, times the company's own factor for that weekday: if half the sources failed, half is
+expected. Days without coverage are gaps and do not count.
 
 News comes in bursts: counts scatter more than Poisson's. They are modelled as negative binomial,
-with a scatter that is fitted to the company's own days by moments and widened by the uncertainty
+with a scatter that is fitted to the company's own days by moments and increased by the uncertainty
 of a short history. A day is a spike if so high a count has a chance below ALPHA, is FACTOR times
-the expected number, and MIN_ARTICLES at least. `simulate` measures how often that is a false
-alarm, and how often it finds a spike.
+the expected number, and MIN_ARTICLES at least. `simulate` measures how often that is a false alarm,
+and how often it finds a spike.
 """
 
 import math
@@ -40,7 +40,7 @@ _DAYS_OF_WEEK = 7
 MEANS = (0.3, 3.0, 30.0)
 SCATTERS = (0.0, 0.1, 0.5)
 TIMES = (3, 5, 10)
-# The articles that all sources write on a working day, and on a weekend's relative to it.
+# The articles of all sources on a working day, and the share of that on a weekend's day.
 _READ = 2000
 _WEEKEND_READ, _WEEKEND_NAMED = 0.6, 0.5
 _GAPS, _HALVES = 0.1, 0.1
@@ -49,7 +49,7 @@ _MONDAY = date(2026, 1, 5)
 
 @dataclass(frozen=True, slots=True)
 class DayCount:
-    """A company's articles on a day, None where no source was covered, and all articles read."""
+    """A company's articles on a day, None if no source was covered, and all articles read."""
 
     day: date
     articles: int | None
@@ -76,15 +76,15 @@ class Assessment:
 
 
 def assess(history: Sequence[DayCount], today: DayCount) -> Assessment | None:
-    """Return how today's count compares to the days before; None where they are too few, or
-    today is not covered."""
+    """Return how today's count compares to the days before; None if these are too few, or today is
+    not covered."""
     days = [day for day in history if day.articles is not None and day.read > 0]
     if len(days) < MIN_HISTORY or today.articles is None or today.read <= 0:
         return None
     named = np.array([day.articles for day in days], dtype=float)
     read = np.array([day.read for day in days], dtype=float)
     weekdays = np.array([day.day.weekday() for day in days])
-    # Half an article more: a company that was never named could not be expected at all.
+    # Half an article more: otherwise 0 would be expected of a company that was never named.
     rate = (named.sum() + 0.5) / read.sum()
     factors = _weekday_factors(named, read * rate, weekdays)
     fitted = read * rate * factors[weekdays]
@@ -144,8 +144,8 @@ def tail(count: int, mean: float, scatter: float) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DetectionRate:
-    """A kind of company: the share of usual days that raised an alarm, and for each of TIMES
-    the share of days with that many times the articles that raised one."""
+    """A kind of company: the share of usual days with an alarm, and for each of TIMES the share of
+    days with an alarm when the articles are multiplied by it."""
 
     mean: float
     scatter: float

@@ -21,9 +21,9 @@ from newscrawl.storage.leases import Leases, Outcome
 
 logger = logging.getLogger(__name__)
 
-# Seconds between two checks of a running crawl: a stop is passed on within them.
+# Seconds between two checks of a running crawl, and so the longest delay of a stop.
 _CHECK_EVERY = 0.5
-_STOPPED = "told to stop"
+_STOPPED = "the monitor is stopping"
 # Ours: seconds for the report of the end of a killed crawl, which takes milliseconds.
 _KILL_SECONDS = 10.0
 # Bytes at the end of a log that are searched for the crawl's summary.
@@ -196,7 +196,7 @@ class CrawlProcess:
         self._log.close()
 
     def wait(self, seconds: float) -> int | None:
-        """Return the exit code, or None where the crawl still runs after these seconds."""
+        """Return the exit code, or None if the crawl still runs after these seconds."""
         self._report.settimeout(seconds)
         while self._code is None:
             try:
@@ -221,10 +221,10 @@ class CrawlProcess:
         try:
             return bool(self._link.recv(4096))
         except OSError:
-            return False  # nothing to read; or the crawl has closed its end, and is ending
+            return False  # nothing to read, or the crawl has closed the socket and is ending
 
     def stop(self) -> None:
-        """Ask the crawl to end in order: pages that were fetched are still stored."""
+        """Send SIGTERM: the crawl still stores the pages that it has fetched."""
         self._signal(signal.SIGTERM)
 
     def kill(self) -> None:
@@ -240,7 +240,7 @@ class CrawlProcess:
         if self._reported:
             with suppress(ProcessLookupError):
                 os.kill(int(self._reported.split()[0]), number)
-        else:  # it will find its input closed when it starts, and end
+        else:  # when it starts, its input is closed, and it ends
             self._link.close()
 
     def summary(self) -> str:

@@ -317,7 +317,7 @@ State = Literal["reachable", "moved", "stale", "no feed", "blocked", "unreachabl
 # States in which a crawl finds articles.
 HEALTHY: tuple[State, ...] = ("reachable", "moved")
 
-# Statuses that refuse us, in contrast to faults of the page.
+# Statuses with which a server refuses us; others are faults of the page.
 _REFUSALS = frozenset({401, 402, 403, 407, 429, 451})
 # Ours: maximum number of listings that a check fetches of one source.
 MAX_LISTINGS = 12

@@ -23,8 +23,7 @@ MAX_ENTRIES = 2_000
 MAX_STANDFIRST = 2_000
 MAX_TITLE = 500
 MAX_AUTHORS = 20
-# Characters of markup that are searched for each character of text: pictures and styles take the
-# rest.
+# Characters of markup that are read for each character of text; pictures and styles take the rest.
 _MARKUP = 16
 _ENTITY_DECLARATION = re.compile(rb"<!ENTITY", re.IGNORECASE)
 _SPACE = re.compile(r"\s+")
@@ -42,7 +41,7 @@ _PERIODS = {
 }
 _TEXT = _MARKUP * MAX_STANDFIRST
 _TITLE = _MARKUP * MAX_TITLE
-# All dialects in one; all other fields are names, dates or numbers.
+# The fields of all dialects; fields that are not listed are names, dates or numbers.
 _SHAPE = Shape(
     items=frozenset({"item", "entry"}),
     max_items=MAX_ENTRIES,

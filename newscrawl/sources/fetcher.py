@@ -2,8 +2,8 @@
 
 robots.txt and Crawl-delay are obeyed, and the user agent names us. Crawls use Scrapy; this fetcher
 serves `extract URL`, `explain URL`, `sources add` and `check`, and the dashboard, which run in
-threads or beside another event loop, where a Twisted reactor can't be started or restarted. Both
-share the rules of urls.py and robots.py. It connects to the very address that was checked.
+threads or next to another event loop, so they can't start a Twisted reactor. Both share the rules
+of urls.py and robots.py. It connects to the very address that was checked.
 """
 
 import http.client
@@ -70,7 +70,7 @@ class Answer:
 class _Deadline:
     """Shut a connection down after a total time.
 
-    A server that sends a byte now and then would never exceed the timeout of the socket.
+    A server that sends single bytes slowly would never exceed the timeout of the socket.
     """
 
     def __init__(self, seconds: float, sock: socket.socket) -> None:

@@ -226,8 +226,8 @@ def _attribute(tree: LexborHTMLParser, selector: str, name: str) -> str | None:
     return node.attributes.get(name) if node else None
 
 
-# Minimum points of a link to an article. A link with a point or more may be one, and is taken for
-# no section.
+# Minimum points of a link to an article. A link with at least one point may be one, so it isn't
+# used as a section.
 ARTICLE = 3
 _MAYBE_ARTICLE = 1
 # Maximum number of section pages of a source.

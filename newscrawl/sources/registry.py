@@ -48,8 +48,8 @@ class Source:
     """A news site. Its URLs may contain {yyyy}, {yy}, {mm} and {dd}: see `on`.
 
     `sections` are pages whose links lead to articles, for a site without feeds and sitemaps.
-    `groups` and `tier` choose it in questions: a kind of source or a list of one's own, and its
-    weight, of which 1 is the greatest.
+    `groups` and `tier` select it in questions: groups are kinds of source or a user's own lists,
+    and tier 1 has the greatest weight.
     """
 
     slug: str
@@ -209,7 +209,7 @@ def _source(row: Mapping[str | None, str | list[str] | None], where: str) -> Sou
 
     fields = len(row) - (None in row)
     if None in row or None in row.values():
-        raise SourceError(f"{where}: has not {fields} fields; quote a field that contains a comma")
+        raise SourceError(f"{where}: doesn't have {fields} fields; quote fields with a comma")
     source = Source(
         slug=read("slug", _slug),
         name=read("name", _name),

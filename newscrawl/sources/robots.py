@@ -12,15 +12,15 @@ from newscrawl.items import RobotsPolicy
 
 # RFC 9309, 2.5: crawlers must parse at least 500 KiB. The rest is ignored.
 MAX_RULES_BYTES: Final = 500 * 1024
-# Ours: a response of ten times this size is no robots.txt, but a stream without an end.
+# Ours: a response of ten times this size is an endless stream and not a robots.txt.
 MAX_ANSWER_BYTES: Final = 10 * MAX_RULES_BYTES
 # RFC 9309, 2.3.1.2: at least five redirects are followed, to other hosts too.
 MAX_REDIRECTS: Final = 5
 # RFC 9309, 2.4: a copy is not used for longer.
 MAX_COPY_AGE: Final = timedelta(hours=24)
 
-# 203 is a 200 that came through a proxy, 204 a file without a line. Any other 2xx is no whole file:
-# some firewalls send 202 with a challenge for browsers.
+# 203 is a 200 from a proxy, 204 an empty file. Other 2xx are not a whole file: some firewalls send
+# 202 with a challenge for browsers.
 _SUCCESSFUL: Final = frozenset({200, 203, 204})
 # A 4xx means that there is no robots.txt, except for temporary ones: 408 (RFC 9110, 15.5.9), 425
 # (RFC 8470, 5.2) and 429 (RFC 6585, 4). They count as a server error.

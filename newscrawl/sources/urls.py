@@ -69,7 +69,7 @@ def web_url(url: str, base: str | None = None) -> str:
 
 
 def canonical_url(url: str, base: str | None = None) -> str:
-    """Return the URL that identifies an article, whatever link led to it.
+    """Return the URL that identifies an article, independent of the link that was followed.
 
     It is independent of tracking parameters, fragments, default ports, dot segments and the order
     of parameters, and of the view of the article (AMP or print). Use it to distinguish articles; to

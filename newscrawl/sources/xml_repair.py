@@ -42,8 +42,8 @@ _BOMS = (
     (b"\0<", "utf-16-be"),
     (b"\x4c\x6f\xa7\x94", "cp037"),
 )
-# Python's codecs in which no document is written; some take time that grows with the square of the
-# length. gb18030 includes gb2312, and documents that declare the latter use more of it.
+# Python's codecs that no document uses; some take time that grows with the square of the length.
+# gb18030 includes gb2312, and documents that declare the latter use more of it.
 _NO_CHARSETS = frozenset(
     {"idna", "punycode", "unicode-escape", "unicode_escape", "raw-unicode-escape"}
     | {"raw_unicode_escape", "undefined", "utf-7", "mbcs", "oem"}
@@ -139,7 +139,7 @@ def decode_xml(body: bytes, content_type: str | None = None) -> str:
 
 
 def states_strange_encoding(body: bytes) -> bool:
-    """Return whether a document declares an encoding in which no document is written."""
+    """Return whether a document declares an encoding that no real document uses."""
     declared = _DECLARED.search(body[:1600].replace(b"\0", b""))
     return declared is not None and _charset(declared[1].decode("ascii")) is None
 
@@ -348,7 +348,7 @@ class _Writer:
         if self._is_skipping or self._elements > MAX_ELEMENTS or len(self._open) >= MAX_DEPTH:
             return
         if self._root is None:
-            self._root = tag  # written last: its declarations are known then
+            self._root = tag  # written last, when its declarations are known
         elif not self._open:
             return  # a second root element
         else:

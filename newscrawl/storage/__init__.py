@@ -1,7 +1,7 @@
 """The database: `Database` writes, the functions of `newscrawl.storage.queries` read.
 
 Names that need SQLAlchemy are imported when they are used: a process that only reads pages makes
-records (newscrawl.storage.documents) and starts a quarter of a second sooner.
+records (newscrawl.storage.documents) and starts a quarter of a second earlier.
 """
 
 from importlib import import_module

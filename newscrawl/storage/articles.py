@@ -1,8 +1,7 @@
-"""Storing articles: what the transaction of some documents does; `Database.write` opens and retries
-it.
+"""Store articles in a transaction, which `Database.write` opens and retries.
 
 New articles are added all at once: a statement for each table, not one for each article. Statements
-are SQLAlchemy's Core: objects of the ORM would cost as much again as the database.
+are SQLAlchemy's Core: objects of the ORM would take as much time as the database itself.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -228,7 +227,7 @@ class SaveResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LostArticle:
-    """A page that was fetched again and has no article any more, with the kind of page and a
+    """A page that was fetched again and no longer has an article, with the kind of page and a
     note."""
 
     url: str
@@ -246,8 +245,8 @@ def save_records(
     - "revised": headline or text differ from the stored ones, which become a revision; the mentions
       are those of the new text.
     - "unchanged": the same headline and text, or the text of another article of the source, of
-      which the URL becomes an alias; or a page that holds less than what is stored, such as a
-      paywall in front of an article that was read before. Nothing is counted twice.
+      which the URL becomes an alias; or a page with less than the stored text, such as a paywall
+      for an article that was read before. Nothing is counted twice.
     - "quarantined": the version would make the article worse.
 
     Only an article's own source rewrites it: a page elsewhere that names its URL as the canonical
@@ -280,7 +279,7 @@ def _save_known(
     elif (twin := _twin(connection, record, origin)) is not None:
         article_id = twin
     else:
-        # It was equal to the record before it, which has become a revision since.
+        # It equalled the record before it, which has since become a revision.
         add_articles(connection, [(record, origin)], rollups)
         return SaveResult("new", len(record.mentions))
     _touch(connection, article_id, record)

@@ -1,9 +1,9 @@
-"""Documents stored in batches: those of a crawl, with the results of their fetches, and those of an
-ingestion, of many sources at once.
+"""Store documents in batches: those of a crawl, with the results of their fetches, and those of an
+ingestion, from many sources at once.
 
-Each page in a transaction of its own would cost twice the time (make bench-crawl). A killed crawl
-loses no more than the pages of one batch, which the next crawl fetches again. One thread writes
-them: two would only wait for each other's locks.
+A transaction for each page would take twice the time (make bench-crawl). A killed crawl loses no
+more than the pages of one batch, which the next crawl fetches again. One thread writes them: two
+would only wait for each other's locks.
 """
 
 import asyncio
@@ -51,7 +51,7 @@ MAX_PARTS: Final = 32
 
 
 class Writer:
-    """Writes in order, in a thread beside the event loop.
+    """Writes in order, in a thread outside the event loop.
 
     `on_failure` is called, in the event loop, with each StorageError except those of single
     documents, which are raised to the caller.
@@ -101,7 +101,7 @@ class Writer:
 
 
 class Batches(Generic[Part, Result]):
-    """Collects parts that arrive within a moment, which a Writer writes together.
+    """Collects parts that arrive together, which a Writer writes in one batch.
 
     `write` takes the parts of a batch in their order, and returns a result for each.
     """
@@ -191,11 +191,11 @@ class _BatchEntry:
 
 
 def write_batch(database: Database, run_id: int, pages: Sequence[FinishedPage]) -> list[Written]:
-    """Store the documents and write the results of their fetches, in one transaction: all of it
-    or nothing. Raise StorageError.
+    """Store the documents and write the results of their fetches, in one transaction: atomically.
+    Raise StorageError.
 
     A page whose document can't be stored gets no result. A page that is fetched for the first time,
-    of an article that is stored already, adds its URL and changes nothing else.
+    of an already stored article, only adds its URL.
     """
     written: list[Written] = [None] * len(pages)
     incoming = []

@@ -20,7 +20,7 @@ from newscrawl.storage.recipients import SentNotice, record_sent
 
 AlertKind = Literal["spike", "first mention", "first pair", "digest"]
 ALERT_KINDS: tuple[AlertKind, ...] = get_args(AlertKind)
-# Digests are stored as alerts, to be sent once, but are none to list.
+# Digests are stored as alerts so that they are sent once, but not listed as alerts.
 ALERTS_SHOWN: tuple[AlertKind, ...] = ("spike", "first mention", "first pair")
 
 # Ours: how long a worker may take to deliver an alert before another one tries, and the age at
@@ -124,8 +124,7 @@ def first_mention_day(
     groups: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
 ) -> date | None:
     """Return the day of the first article that mentions the company, or one of the group, or the
-    pair, if it was stored since the company is watched; None without such an article, or with an
-    earlier one."""
+    pair, if it was stored after the watch began; None if there is none, or an earlier article."""
     names = groups.get(watch.company, (watch.company,))
     beside_names = groups.get(watch.other, (watch.other,))
     query = select(Article.day, Article.first_seen_at).join(

@@ -1,7 +1,7 @@
 """Corrections of mentions by people: "not this company" and "missed here".
 
-Making or undoing one is one transaction, in which all that is counted follows. New searches and
-new versions of an article apply its corrections to what they find (`mentions.with_corrections`).
+Making or undoing one is one transaction, which updates all counts. New searches and new versions of
+an article apply its corrections to their mentions (`mentions.with_corrections`).
 """
 
 import re
@@ -43,9 +43,9 @@ MAX_SURFACE, MAX_NAME = 120, 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """What a person says: the mention of a company at a place is "wrong", or was "missed".
+    """A person's judgement: the mention of a company at a place is "wrong", or was "missed".
 
-    The mention's surface is what the person has seen there; its rule is not used.
+    The mention's surface is the text at that place; its rule is not used.
     """
 
     kind: CorrectionKind
@@ -74,7 +74,7 @@ def wrong_mentions(page: ArticlePage, company: str, surface: str | None = None) 
 
 def missed_mentions(page: ArticlePage, company: str, surface: str) -> list[Judgement]:
     """Return that a company was missed wherever these characters are words of their own, or
-    anywhere if they never are; places where it is found already are left out."""
+    anywhere if they never are; places where it is already found are left out."""
     sections: tuple[tuple[Section, str], ...] = (
         ("title", page.row.title or ""),
         ("body", page.text),
@@ -104,10 +104,10 @@ def missed_mentions(page: ArticlePage, company: str, surface: str) -> list[Judge
 def add_corrections(
     database: Database, url: str, judgements: Sequence[Judgement], made_by: str
 ) -> list[int]:
-    """Store what a person says of an article, all or nothing; return the corrections' ids.
+    """Store a person's corrections of an article atomically; return their ids.
 
-    What was said of a place before is not stored twice. Raise CorrectionError where there is no
-    such article, text or mention, or the company is found there already.
+    A repeated correction is not stored twice. Raise CorrectionError if there is no such article,
+    text or mention, or the company is already found there.
     """
     name = _name(made_by)
     if not judgements:
@@ -137,9 +137,9 @@ def add_corrections(
 
 
 def undo_correction(database: Database, number: int, undone_by: str) -> str:
-    """Undo a correction: its article has the mentions that it has without it. It stays, with who
-    undid it and when. Return the URL of the article; raise CorrectionError where no such correction
-    holds."""
+    """Undo a correction, and restore the article's mentions. The correction's row stays, with the
+    time and the person who undid it. Return the URL of the article; raise CorrectionError if no
+    such correction is in force."""
     name = _name(undone_by)
 
     def work(session: Session) -> str:
@@ -195,7 +195,7 @@ def _mention(marked: MarkedMention) -> Mention:
 def _lock_article(
     connection: Connection, number: int
 ) -> tuple[StoredText, list[Correction], set[Mention]]:
-    """Return an article, its corrections and its mentions; its other writers wait from now on."""
+    """Return an article, locked until the transaction ends, with its corrections and mentions."""
     lock_source(connection, number)
     text = text_of(connection, number, lock=True)
     corrections = corrections_of(connection, [number]).get(number, [])
@@ -215,7 +215,7 @@ def _is_same(correction: Correction, judgement: Judgement) -> bool:
 
 
 def _refuse_queries(connection: Connection, names: Set[str]) -> None:
-    """Raise CorrectionError where one of the companies is a saved query."""
+    """Raise CorrectionError if one of the companies is a saved query."""
     saved = select(models.Company.name).join(models.SavedQuery)
     found = connection.execute(saved.where(models.Company.name.in_(names))).scalar()
     if found is not None:
@@ -228,7 +228,7 @@ def _check(
     before: Iterable[Correction],
     mentions: Iterable[Mention],
 ) -> None:
-    """Raise CorrectionError for a judgement that makes no sense in the article."""
+    """Raise CorrectionError for a judgement that contradicts the article or earlier corrections."""
     mention = judgement.mention
     section = text.title if mention.section == "title" else text.text
     surface = mention.surface
@@ -281,7 +281,7 @@ def _values(judgement: Judgement, text: StoredText, made_by: str) -> dict[str, A
 
 
 def _name(person: str) -> str:
-    """Return a person's name as it is stored; raise CorrectionError where it is missing."""
+    """Return a person's name as it is stored; raise CorrectionError if it is missing."""
     name = clean(" ".join(person.split()))[:MAX_NAME]
     if not name:
         raise CorrectionError("say who makes the correction: a name is missing")

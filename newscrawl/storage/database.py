@@ -145,7 +145,7 @@ class AnswerCache:
                 self._state, self._answers = state, {}
             answer = self._answers.setdefault(key, _Answer())
         if not answer.known:
-            # First, or those who wait for the answer could hold all connections.
+            # Read first: threads that wait for the answer could otherwise hold all connections.
             session.connection()
             with answer.lock:
                 if not answer.known:
@@ -192,7 +192,7 @@ class Database:
         return self._engine.dialect.name
 
     def size_on_disk(self) -> int:
-        """Return the bytes that the database takes, with SQLite's files beside it."""
+        """Return the size of the database in bytes, with SQLite's additional files."""
         file = engines.sqlite_file(self._url)
         if file is None:
             with self.reading() as session:
@@ -229,7 +229,7 @@ class Database:
         file = engines.sqlite_file(self._url)
         if file is not None and not file.exists():
             # SQLite would create an empty one in its place.
-            raise StorageError(f"the database {file} is gone: was it moved or deleted?")
+            raise StorageError(f"the database {file} is missing: was it moved or deleted?")
         state = _retry_if_locked(self._connect, self._url, self.lock_wait, MAX_INTERACTIVE_WAIT)
         try:
             with Session(self._engine) as session:
@@ -240,8 +240,8 @@ class Database:
             raise engines.named(error, self._url) from error
 
     def _connect(self) -> object:
-        """Put a working connection into the pool; return the state of the database if answers are
-        kept."""
+        """Check the pool's connection, or replace it; return the state of the database if answers
+        are kept."""
         with self._engine.connect() as connection:
             return self._answers.state(connection) if self._answers is not None else None
 
@@ -260,7 +260,8 @@ class Database:
         self.write(work)
 
     def start_run(self, source_slug: str, versions: Versions | None = None) -> int:
-        """Return the id of a new run of a registered source, with what finds its articles."""
+        """Return the id of a new run of a registered source, with the versions that find its
+        articles."""
 
         def work(session: Session) -> int:
             run = models.Run(source_id=_source_id(session, source_slug), started_at=_now())
@@ -294,11 +295,11 @@ class Database:
         """Record the state of a source on a UTC day.
 
         Of several runs in a day the best state is kept, with its note, in the order of
-        COVERAGE_STATES: a good run replaces an earlier failure, and a later failure changes
-        nothing; of equal states the later note is kept. `found` counts the articles in the
-        listings of a run, `stored` those of them that are in the database at its end (new,
-        revised, unchanged or known before); the day keeps the largest of each, so that a second
-        crawl of the same pages adds nothing.
+        COVERAGE_STATES: a good run replaces an earlier failure, a later failure is ignored, and of
+        equal states the later note is kept. `found` counts the articles in the listings of a run,
+        `stored` those of them that are in the database at its end (new, revised, unchanged or known
+        before); the day keeps the largest of each, so that a second crawl of the same pages adds
+        nothing.
         """
         if state not in COVERAGE_STATES:
             raise ValueError(f"unknown coverage state {state!r}: {', '.join(COVERAGE_STATES)}")
@@ -321,20 +322,20 @@ class Database:
     def rebuild(
         self, *, stories: bool = False, progress: Callable[[int, int], None] | None = None
     ) -> int:
-        """Make rollups and search index anew: see `rollups.rebuild`."""
+        """Rebuild rollups and search index: see `rollups.rebuild`."""
         report = progress or (lambda _done, _of: None)
         return self.transact(
             lambda connection: rebuild(connection, stories=stories, progress=report)
         )
 
     def write(self, work: Callable[[Session], Result], *, longest: float | None = None) -> Result:
-        """Do the work in one transaction, and again where another one prevented it: for
-        `longest` seconds at most where another program has locked an SQLite file."""
+        """Do the work in one transaction, and retry it if another one prevented it: for at most
+        `longest` seconds if another program has locked an SQLite file."""
 
         def with_session(connection: Connection) -> Result:
             with Session(connection) as session:
                 result = work(session)
-                session.commit()  # flushes; the transaction goes on
+                session.commit()  # flushes; the transaction continues
                 return result
 
         return self.transact(with_session, longest=longest)
@@ -342,7 +343,7 @@ class Database:
     def transact(
         self, work: Callable[[Connection], Result], *, longest: float | None = None
     ) -> Result:
-        """Do the same without a session, which would take longer than SQLite's transaction."""
+        """Do the same without a session, which takes longer than SQLite's transaction."""
 
         def transaction() -> Result:
             with self._writing.begin() as connection:
@@ -365,7 +366,7 @@ def _lock_wait(url: URL) -> LockWait:
 def _retry_if_locked(
     work: Callable[[], Result], url: URL, lock_wait: LockWait, longest: float | None = None
 ) -> Result:
-    """Do the work, and again where another transaction prevented it; raise StorageError."""
+    """Do the work, and retry it if another transaction prevented it; raise StorageError."""
     if lock_wait.is_spent:
         raise StorageError(engines.locked(url))
     pauses = iter(RETRY_PAUSES)

@@ -1,4 +1,4 @@
-"""Deleting articles for good: at a publisher's request, or those of a source that was given up."""
+"""Delete articles permanently: at a publisher's request, or all of a source."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ from newscrawl.storage.rollups import RollupUpdate
 
 # Ours: articles in one transaction; crawls wait a second at most.
 _AT_ONCE: Final = 100
-# No column of a deleted article says anything of what it said; its URLs, its day and the hash of
-# its text stay, so that it is known again under any address.
+# The columns of a deleted article that held its content; its URLs, its day and the hash of its text
+# stay, so that it is recognised under any address.
 _EMPTY: Final[dict[str, Any]] = {
     "title": None,
     "text": "",
@@ -71,7 +71,7 @@ def delete_articles(
     numbers: Iterable[int],
     report: Callable[[int, int], None] = lambda _done, _of: None,
 ) -> None:
-    """Delete the texts of articles with all that was derived from them; counts follow.
+    """Delete the texts of articles and all data derived from them, and update the counts.
 
     The addresses stay, so that no crawl, ingestion or reextraction stores the articles again.
     """

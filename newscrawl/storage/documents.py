@@ -1,4 +1,4 @@
-"""A document as the tables hold it: cleaned for both databases, dated, with its hashes."""
+"""Convert documents to records for the tables: cleaned for both databases, dated, with hashes."""
 
 import re
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from newscrawl.storage.words import Wording
 MAX_URL_BYTES = 2_600
 
 # Ours: a shorter text ("Subscribe to read on", "More follows") may be under many
-# headlines, so that it makes two pages one article only together with headline and date.
+# headlines, so two pages with it are one article only if headline and date are equal, too.
 MIN_DISTINCTIVE_CHARACTERS = 200
 
 COUNTED_KINDS: tuple[Kind, ...] = ("article", "live", "gallery", "video")
@@ -32,8 +32,8 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """A document as it is stored. `columns` are those of the articles table that follow from the
-    document itself; `urls` its canonical URL, then those under which it was met. A record that
+    """A document as it is stored. `columns` are those of the articles table that depend on the
+    document alone; `urls` its canonical URL, then the others at which it was found. A record that
     is `only_address` adds these to an article and changes nothing else."""
 
     source: str
@@ -56,8 +56,8 @@ class Record:
 
 def record_of(document: Document) -> Record:
     """Return the record of a document. Characters that no database can hold become U+FFFD one
-    for one, so that the mentions' offsets stay right. Raise UnstorableDocument where a URL is
-    missing or too long, a time has no zone, or access or kind is unknown."""
+    for one, so that the mentions' offsets stay right. Raise UnstorableDocument if a URL is missing
+    or too long, a time has no zone, or access or kind is unknown."""
     page, article = document.page, document.article
     url = clean(article.url or page.url)
     addresses = (url, page.url, page.final_url, page.attempt and page.attempt.url)

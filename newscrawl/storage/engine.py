@@ -1,4 +1,4 @@
-"""What differs between SQLite and PostgreSQL: URLs, engines, error messages, waits for an SQLite
+"""The differences between SQLite and PostgreSQL: URLs, engines, error messages, waits for an SQLite
 database that another program has locked, and the fastest INSERTs of many rows.
 
 A crawl that ended because of a lock would lose the pages that it is fetching, and a backup or a
@@ -74,7 +74,7 @@ _COMES_BACK = re.compile(
     "Connection refused|No such file or directory|starting up|shutting down|"
     "not currently accepting connections|closed the connection unexpectedly"
 )
-# libpq's addition to "connection refused"; our message says it once, with our setting's name.
+# libpq's addition to "connection refused", for which our message names our setting.
 _DRIVER_ADVICE = re.compile(r"\s*Is the server running .*?\?", re.DOTALL)
 
 
@@ -141,7 +141,7 @@ def _prepare_postgres(name: str, connection: Any, _record: object) -> None:
             f"the database {name} has the encoding {encoding}, which can't hold every text: make "
             "one by CREATE DATABASE name ENCODING 'UTF8' TEMPLATE template0"
         )
-    # To compile a question into machine code takes longer than to answer it.
+    # Compiling a query to machine code takes longer than executing it.
     connection.execute("SET jit = off")
     connection.commit()
 
@@ -160,8 +160,8 @@ def _sqlite_engine(url: URL, cache: int) -> Engine:
 
 
 def make_reading_engine(url: URL, file: Path, cache: int = SQLITE_CACHE) -> Engine:
-    """Return an engine for an SQLite file that can't be written to, or in whose folder SQLite can't
-    write. Each session opens it anew, since another program may have written to it."""
+    """Return an engine for an SQLite file without write access to it or to its folder. Each session
+    opens it anew, since another program may have written to it."""
     timeout = min(SQLITE_ATTEMPT, longest_wait(url))
     engine = create_engine(
         "sqlite://", creator=partial(_opened_for_reading, file, timeout), poolclass=NullPool
@@ -172,13 +172,13 @@ def make_reading_engine(url: URL, file: Path, cache: int = SQLITE_CACHE) -> Engi
 
 
 def may_write(file: Path) -> bool:
-    """Return whether an SQLite file, and SQLite's files beside it, can be written to."""
+    """Return whether an SQLite file, and SQLite's additional files, can be written to."""
     return os.access(file, os.W_OK) and os.access(file.absolute().parent, os.W_OK)
 
 
 def _opened_for_reading(file: Path, timeout: float) -> sqlite3.Connection:
-    """Return a connection for reading: a usual one if possible, or else one to a file without a
-    writer, for which SQLite needs no other files (sqlite.org/wal.html, Read-Only Databases)."""
+    """Return a connection for reading: a usual one if possible, else to a file without a writer,
+    for which SQLite needs no other files (sqlite.org/wal.html, Read-Only Databases)."""
     try:
         return _open_file(file, "mode=ro", timeout)
     except sqlite3.OperationalError:
@@ -209,7 +209,7 @@ def _prepare_reading(cache: int, connection: sqlite3.Connection, _record: object
 
 
 def _prepare_sqlite(cache: int, connection: sqlite3.Connection, _record: object) -> None:
-    # The module's own BEGIN comes too late, and never for DDL: _begin_sqlite sends it.
+    # The module's own BEGIN is too late, and missing before DDL: _begin_sqlite sends it.
     connection.isolation_level = None
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
@@ -219,8 +219,8 @@ def _prepare_sqlite(cache: int, connection: sqlite3.Connection, _record: object)
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    # A writer takes its lock at once: one that reads first and writes later can't wait for another
-    # writer (SQLITE_BUSY_SNAPSHOT) and fails.
+    # A writer takes its lock at once: otherwise one that first reads fails with
+    # SQLITE_BUSY_SNAPSHOT instead of waiting for another writer.
     writes = connection.get_execution_options().get("writes", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
@@ -375,7 +375,7 @@ class _OneOf(FunctionElement[bool]):
     inherit_cache = True
 
     def self_group(self, against: Any = None) -> Self:  # noqa: ARG002 - SQLAlchemy calls it so
-        """Return the condition as it is: SQLAlchemy would compare it with 1 on SQLite, which would
+        """Return the condition unchanged: SQLAlchemy would compare it with 1 on SQLite, which would
         then use no index."""
         return self
 
@@ -407,8 +407,8 @@ Values = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class _Compiled:
-    """A statement for one database, with the names of its parameters in their order, and what the
-    driver needs of those of some types."""
+    """A statement for one database, with the names of its parameters in their order, and the
+    driver's conversions for some types."""
 
     sql: str
     names: Sequence[str]
@@ -428,9 +428,9 @@ class _Compiled:
 class Statement:
     """A statement that is compiled once for each database, and executed by its driver.
 
-    For SQLAlchemy to execute one takes longer than for SQLite, and a batch of one article has
-    two dozen. `names` are the columns of an INSERT. Rows are as the driver returns them: a time in
-    SQLite is a text.
+    SQLAlchemy takes longer to execute one than SQLite, and a batch of one article has two dozen.
+    `names` are the columns of an INSERT. Rows are as the driver returns them: a time in SQLite is a
+    text.
     """
 
     def __init__(
@@ -479,7 +479,7 @@ class Statement:
 
 
 def processor(kind: TypeEngine[Any], dialect: Dialect) -> Callable[[Any], Any] | None:
-    """Return what makes values of a type into the driver's; None if it takes them as they are."""
+    """Return the conversion of a type's values for the driver; None if it needs none."""
     return kind.dialect_impl(dialect).bind_processor(dialect)
 
 
@@ -556,7 +556,7 @@ class RowIds:
 
 class _DriverCursor:
     """A context with a cursor of the driver, in the connection's transaction, whose errors are
-    raised as SQLAlchemy's. A generator would take as long as SQLite takes for a short query."""
+    raised as SQLAlchemy's. Not a generator, which takes as long as a short query in SQLite."""
 
     __slots__ = ("_connection", "_cursor", "_sql")
 

@@ -92,8 +92,8 @@ class Leases:
 
     def place(self, slugs: Collection[str], room: int) -> list[str]:
         """Queue the first of the sources, at most `room` of them, that are neither leased, resting
-        nor queued within the length of a lease; return their slugs. A task that no worker has taken
-        by then, and that the queue doesn't contain, is lost."""
+        nor queued within the length of a lease; return their slugs. After that time, a task that no
+        worker has taken is assumed to be lost."""
 
         def work(session: Session) -> list[str]:
             now = clock(session)
@@ -190,8 +190,8 @@ class Leases:
             self._held.discard(slug)
 
     def cancel(self, slug: str) -> None:
-        """Let a source be queued again whose task was not used. A lease is not released: another
-        thread may have taken it because of an earlier task."""
+        """Allow a source to be queued again if its task was not used. A lease is not released:
+        another thread may have taken it because of an earlier task."""
         self._database.write(
             lambda session: _changes_row(session, _of(slug).values(queued_until=None))
         )
@@ -276,8 +276,8 @@ class SourceBusyError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A process and where it runs: `place` distinguishes machines and containers of the same name,
-    `start` processes that had the same id one after the other. Both are empty if unknown."""
+    """A process and where it runs: `place` distinguishes machines and containers with equal names,
+    `start` distinguishes processes with equal ids. Both are empty if unknown."""
 
     host: str
     number: int
@@ -374,7 +374,7 @@ def _busy(slug: str, holder: str, lease: Lease, now: datetime) -> str:
     left = max(1, round((lease.expires_at - now).total_seconds())) if lease.expires_at else 0
     return (
         f"{slug} is being crawled by {who} since {since}: wait until that has ended; if it died, "
-        f"its right to the source runs out in {left} seconds (NEWSCRAWL_LEASE)"
+        f"its lease of the source expires in {left} seconds (NEWSCRAWL_LEASE)"
     )
 
 

@@ -1,5 +1,5 @@
 """Mentions: where articles name companies, how often on the rest of their pages, new searches
-of stored articles, and how corrections by people apply to what is found."""
+of stored articles, and how corrections by people change the found mentions."""
 
 import re
 from collections import defaultdict
@@ -62,8 +62,8 @@ CorrectionState = Literal["applied", "redundant", "misplaced"]
 class Correction:
     """A correction: the mention of the company at this place is "wrong", or was "missed".
 
-    It is "applied"; or "redundant", since the matcher agrees by now; or "misplaced", since the text
-    has changed and no sentence is much like its own: then it waits for a text that has one.
+    It is "applied"; or "redundant", since the matcher now agrees; or "misplaced", since no sentence
+    of the changed text is similar to its own; a later text may have one.
     """
 
     id: int
@@ -156,9 +156,9 @@ def write_occurrences(
 
 
 def _company_ids(connection: Connection, names: Iterable[str]) -> dict[str, int]:
-    """Return the companies' ids by their names; missing companies are added. A saved query that
-    has the name of one, since the registry has got it later, gets another name, also where it is
-    watched and where recipients are addressed about it."""
+    """Return the companies' ids by their names; missing companies are added. A saved query with the
+    name of a company that the registry got later is renamed, also in watches and in the addresses
+    of recipients."""
     stored = {name: clean(name) for name in names}
     if not stored:
         return {}
@@ -171,7 +171,7 @@ def _company_ids(connection: Connection, names: Iterable[str]) -> dict[str, int]
             with Session(connection, join_transaction_mode="rollback_only") as session:
                 rename_watched(session, name, other)
                 rename_in_recipients(session, name, other)
-                session.commit()  # flushes; the caller's transaction goes on
+                session.commit()  # flushes; the caller's transaction continues
         else:
             ids[name] = number
     if missing := [name for name in asked["names"] if name not in ids]:
@@ -241,7 +241,7 @@ def _texts(database: Database, scope: Scope, after: int) -> list[StoredText]:
 
 
 def text_of(connection: Connection, number: int, *, lock: bool = False) -> StoredText:
-    """Return an article, which nobody else changes until the transaction ends if `lock` is set."""
+    """Return an article; with `lock`, it is locked until the transaction ends."""
     query = select(*_STORED_TEXT).where(Article.id == number)
     query = query.with_for_update() if lock else query
     return StoredText(**connection.execute(query).mappings().one())
@@ -268,7 +268,7 @@ def write_mentions(
     """Replace the mentions of articles by those that were `found` in their texts, with their
     corrections, and note the step, in one transaction; all rollups follow.
 
-    An article that has changed meanwhile is skipped: the change had its own mentions.
+    An article that has changed meanwhile is skipped: its new version has its own mentions.
     """
     read = {text.number: text for text in texts if text.number in mentions_by_article}
 
@@ -351,8 +351,8 @@ def with_corrections(
     text: tuple[str | None, str],
     found: Sequence[Mention],
 ) -> Sequence[Mention]:
-    """Return the mentions found in headline and body of an article with its corrections; store
-    where each has its place now, and what it replaces."""
+    """Return the mentions found in headline and body of an article with its corrections; store the
+    present place of each correction, and the mentions that it replaces."""
     corrections = corrections_of(connection, [article_id]).get(article_id)
     if not corrections:
         return found
@@ -373,8 +373,8 @@ def with_corrections(
 def apply_corrections(
     corrections: Sequence[Correction], text: tuple[str | None, str], found: Iterable[Mention]
 ) -> tuple[list[Mention], list[Correction]]:
-    """Return the mentions found in headline and body with the corrections, and these as they have
-    been applied. A later one is about what earlier ones have left."""
+    """Return the mentions found in headline and body with the corrections, and the applied
+    corrections. Each is applied to the result of the earlier ones."""
     mentions, placed = list(found), []
     for correction in corrections:
         here = _place_correction(
@@ -405,15 +405,15 @@ def without_corrections(
     return found + [mention for one in corrections for mention in one.replaced]
 
 
-# Ours: how much of a sentence must be as it was, the longest sentence that is compared, and the
-# places of its words that are.
+# Ours: the minimum unchanged part of a sentence, and the maximum length of a sentence and number of
+# places of its words that are compared.
 _SAME_SHARE = 0.9
 _LONGEST_COMPARED = 1_000
 _MOST_PLACES = 20
 
 
 def _similar_places(correction: Correction, text: str) -> list[int]:
-    """Return where the correction's words are in sentences that differ little from its own."""
+    """Return the places of the correction's words in sentences that differ little from its own."""
     sentence = correction.sentence
     if len(sentence) > _LONGEST_COMPARED:
         return []

@@ -25,9 +25,9 @@ MAX_COMPARED = 20
 _MINUTES_PER_DAY = 24 * 60
 _MINUTES_PER_WEEK = 7 * _MINUTES_PER_DAY
 
-# SQLite is queried for each week and value as one number: otherwise, where texts are of many
-# weeks, each value would be searched in all of them. PostgreSQL's planner would read the whole
-# table for that.
+# SQLite is queried for each week and value as one number: otherwise, if texts are of many weeks,
+# each value would be searched in all of them. PostgreSQL's planner would read the whole table for
+# that.
 _VALUE_BITS = 32
 _NEAR = Statement(
     {

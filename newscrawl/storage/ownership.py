@@ -1,4 +1,4 @@
-"""Which companies count under a name on which days, by the owners of a registry."""
+"""Find the companies that count under a name on each day, by the owners of a registry."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

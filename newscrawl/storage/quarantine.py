@@ -1,4 +1,4 @@
-"""The quarantine: versions of stored articles that would make them worse, and are not applied.
+"""The quarantine: new versions of stored articles that are worse and are not applied.
 
 One rule decides for all that revise articles: a crawl's revisits, the ingestion of archives and
 `newscrawl reextract`, in the transaction that stores the page. People apply, discard and restore
@@ -48,8 +48,8 @@ _PARTS: Final = re.compile(r"\s*[|–—·:»•]\s*|\s+-\s+")
 
 @dataclass(frozen=True, kw_only=True)
 class Version:
-    """A version of an article, stored or new. `rank` says how much of the article it has
-    (documents.rank); `barrier` is the page in its place."""
+    """A version of an article, stored or new. `rank` is the part of the article that it has
+    (documents.rank); `barrier` is the page shown instead."""
 
     title: str | None
     text: str
@@ -74,7 +74,7 @@ class SourceContext:
 
 
 def reason_against(stored: Version, new: Version, source: SourceContext) -> Reason | None:
-    """Return why the new version, which differs from the stored one, would make it worse."""
+    """Return why the new version is worse than the stored one; None if it isn't."""
     if new.rank < stored.rank:
         return _reason_against_less(stored, new)
     if stored.rank == BODY:
@@ -89,8 +89,8 @@ def reason_against(stored: Version, new: Version, source: SourceContext) -> Reas
 
 
 def _reason_against_less(stored: Version, new: Version) -> Reason | None:
-    """Return None for an article that went behind a paywall or is refused to us: that is its
-    publisher's right and no fault. The stored text is kept all the same."""
+    """Return None for an article that is now behind a paywall or refused to us, which is no fault.
+    The stored text is kept."""
     if stored.rank < BODY:
         return None
     if new.barrier is None:
@@ -151,7 +151,7 @@ def names_of_site(name: str, slug: str, home: str) -> tuple[str, ...]:
 
 State = Literal["pending", "superseded", "applied", "discarded", "replaced"]
 
-# A version in one of these states is not listed again.
+# The states in which a version is not listed again.
 _REJECTED: tuple[State, ...] = ("discarded", "replaced")
 _PENDING = QuarantinedRevision.state == "pending"
 # Only the hash of a revision that is no longer pending is kept, not its text.
@@ -199,8 +199,7 @@ class SuspectRevision:
 def quarantine_reason(
     connection: Connection, record: Record, article_id: int, held_rank: int
 ) -> Reason | None:
-    """Return why the record, which differs from the article or has less of it, would make it
-    worse."""
+    """Return why the record is worse than the article; None if it isn't."""
     query = (
         select(
             Article.title,
@@ -347,7 +346,8 @@ def is_rejected(connection: Connection, article_id: int, content_hash: str) -> b
 def close_pending(
     connection: Connection, article_id: int, state: State, decided_by: str | None = None
 ) -> None:
-    """Close the pending revision of an article: a good version came, or an operator has decided."""
+    """Close the pending revision of an article: there is a good version, or an operator has
+    decided."""
     table = QuarantinedRevision
     now = datetime.now(UTC)
     ended = {"state": state, "closed_at": now, "decided_by": decided_by, **_EMPTIED}

@@ -1,4 +1,4 @@
-"""The matches of saved queries, kept in step with the articles in the transactions that store them
+"""Update the matches of saved queries in the transactions that store articles
 (`newscrawl.storage.rollups`)."""
 
 from collections.abc import Mapping, Sequence
@@ -67,7 +67,8 @@ class _Query:
 
 @lru_cache(maxsize=256)
 def parsed(text: str) -> Node | None:
-    """Return what a saved text means; None for one that an earlier version of newscrawl read."""
+    """Return the parsed query of a saved text; None if only an earlier version of newscrawl accepts
+    it."""
     try:
         return parse(text)
     except QuestionError:
@@ -123,9 +124,9 @@ def write_matches(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> 
 
 
 class QueryMatcher:
-    """All saved queries as they are in a transaction.
+    """All saved queries in a transaction.
 
-    On PostgreSQL, reading them keeps others from changing them until it ends (`saved_queries`).
+    On PostgreSQL, reading them locks them against changes until it ends (`saved_queries`).
     """
 
     def __init__(self, connection: Connection) -> None:

@@ -29,7 +29,7 @@ class RecipientError(StorageError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipient:
-    """Who gets notices about which companies and groups; about all where none is named.
+    """A recipient of notices about some companies and groups, or about all if none is named.
 
     The `address` is an e-mail address or the URL of a webhook, whose path may be a secret.
     """
@@ -44,12 +44,12 @@ class Recipient:
 
     @property
     def shown_address(self) -> str:
-        """Return the address without what may be secret in it: of a URL, only the host."""
+        """Return the address without secrets: of a URL, only the host."""
         return self.address if self.kind == "e-mail" else urlsplit(self.address).hostname or ""
 
 
 def kind_of(address: str) -> RecipientKind:
-    """Return how to write to an address."""
+    """Return the kind of an address."""
     if "://" not in address:
         return "e-mail"
     try:
@@ -106,8 +106,7 @@ def remove_recipient(database: Database, name: str) -> bool:
 
 
 def rename_in_recipients(session: Session, name: str, new_name: str) -> None:
-    """Give a company another name where a recipient is addressed about it, in the caller's
-    transaction."""
+    """Rename a company in the lists of recipients, in the caller's transaction."""
     for row in session.scalars(select(RecipientRow)):
         if name in row.companies:
             row.companies = [new_name if one == name else one for one in row.companies]

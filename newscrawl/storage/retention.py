@@ -3,9 +3,8 @@
 Pruning keeps a database that is used for years from growing by more than its articles:
 
 - A **page of the queue** that will not be requested again, once an article is stored under its
-  address, or once no feed or sitemap has had it for so long that none can request it again. Stored
-  articles are never fetched again: their addresses are kept with them, and a stored address is not
-  queued.
+address, or once no feed or sitemap has listed it for `keep`. Stored articles are never fetched
+again: their addresses are kept with them, and a stored address is not queued.
 - A **feed or sitemap** that no crawl of its source has requested since, such as those of a past
   day.
 - A **run** without an article of its own; one with articles loses its counts, which are summed in
@@ -63,8 +62,7 @@ from newscrawl.storage.rollups import RollupUpdate
 
 TASK = "prune"
 EVERY = timedelta(days=1)
-# It is stored within this time that a listing still has a page: a shorter one would delete the
-# page.
+# The record that a listing still has a page may be this old: a shorter time would delete the page.
 MIN_KEEP = 2 * NAMED_AGAIN
 # Ours: rows that are examined in a piece, rows that are deleted in one transaction, and seconds of
 # the pause after it, in which others may write.
@@ -109,7 +107,7 @@ class Pruning:
             raise ValueError(f"keep {self.keep}: less than {MIN_KEEP}")
 
     def run(self) -> PruneResult:
-        """Delete the rows; if it is stopped, a part of them. Raise StorageError."""
+        """Delete the rows; only a part of them if it is stopped. Raise StorageError."""
         return PruneResult(
             pages=self._drop(FrontierUrl, self._old_page()),
             listings=self._drop(Listing, self._old_listing(), at_once=1),
@@ -133,7 +131,7 @@ class Pruning:
         seen = func.coalesce(FrontierUrl.visited_at, FrontierUrl.discovered_at)
         stored = exists().where(ArticleUrl.url == FrontierUrl.url)
         named = func.coalesce(FrontierUrl.named_at, FrontierUrl.discovered_at)
-        # If a listing had new entries since, it would have had the page again.
+        # A listing that has had new entries since would have listed the page again.
         silent = exists().where(
             Listing.id == FrontierUrl.listing_id,
             or_(Listing.changed_at > self._limit + NAMED_AGAIN, Listing.next_poll_at < self._limit),
@@ -151,8 +149,7 @@ class Pruning:
         )
 
     def _crawled_sources(self) -> Select[int]:
-        """Return the sources that are being crawled: while nothing is crawled, nothing is
-        deleted."""
+        """Return the sources that were crawled since; rows of other sources are not deleted."""
         return select(Poll.source_id).where(Poll.polled_at >= self._limit)
 
     def _old_run(self) -> ColumnElement[bool]:
@@ -207,7 +204,7 @@ class Pruning:
 
     def _write(self, statement: Any) -> int:
         def work(session: Session) -> int:
-            # The session holds none of these rows.
+            # These rows aren't in the session.
             options = {"synchronize_session": False}
             found: Any = session.execute(statement, execution_options=options)
             return int(found.rowcount)

@@ -75,7 +75,7 @@ def apply_revision(database: Database, number: int, decided_by: str = "") -> str
         if not held["text"]:
             raise RevisionError(
                 f"revision {number} can't be applied: its page holds no article; "
-                f"newscrawl revisions discard {number} takes it off the list"
+                f"newscrawl revisions discard {number} removes it from the list"
             )
         columns = {
             **unpack_columns(held["facts"]),
@@ -98,8 +98,8 @@ def apply_revision(database: Database, number: int, decided_by: str = "") -> str
 
 
 def discard_revision(database: Database, number: int, decided_by: str = "") -> str:
-    """Reject the quarantined revision, for as long as its hash is kept; return the article's URL.
-    Raise RevisionError if it is not pending."""
+    """Reject the quarantined revision until its hash is deleted; return the article's URL. Raise
+    RevisionError if it is not pending."""
 
     def work(session: Session) -> str:
         connection = session.connection()

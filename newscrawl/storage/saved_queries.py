@@ -3,8 +3,8 @@
 The history is counted once, in batches that a killed process continues (`count_history`). Until it
 is complete, the numbers of a new query are 0, and a changed one keeps those of its former text;
 then all numbers change in one transaction. From the moment a text is saved, the transactions that
-store articles match them with it (`newscrawl.storage.query_matches`). Whoever changes a query locks
-the table first, so that no transaction stores articles by an outdated list of queries.
+store articles match them with it (`newscrawl.storage.query_matches`). A change of a query locks the
+table first, so that no transaction stores articles by an outdated list of queries.
 """
 
 import re
@@ -74,9 +74,9 @@ _ROLLUPS = (Appearance, DailyCompany, DailyCompanySource, CompanySource)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedQueryRow:
-    """A saved query. `counted` says whether its present text is counted through all of the history;
-    else `pending_text` is the text that is being counted, and `text`, if it was counted before, the
-    one whose numbers are shown."""
+    """A saved query. `counted` is set if its present text is counted in all stored articles; else
+    `pending_text` is the text that is being counted, and `text`, if it was counted before, the one
+    whose numbers are shown."""
 
     name: str
     text: str
@@ -214,7 +214,7 @@ def count_history(
     """Match all stored articles with the pending text of a query, and count it from then on.
 
     It continues where another call was stopped. `progress` is called with the numbers of finished
-    candidates and of all. Raise QuestionError where there is no such query (any more).
+    candidates and of all. Raise QuestionError if there is no such query (any more).
     """
     with database.reading() as session:
         saved = _find_query(session, name)
@@ -268,7 +268,7 @@ def _count_batch(
 
 
 def _locked_articles(session: Session, numbers: Sequence[int]) -> list[tuple[int, SearchedArticle]]:
-    """Return articles of the index, which nobody changes until the transaction ends."""
+    """Return articles of the index, locked until the transaction ends."""
     locked = select(Article.id).where(Article.id.in_(numbers)).order_by(Article.id)
     session.execute(locked.with_for_update())
     columns = Article.id, Article.title, Article.text, CountedArticle.language
@@ -292,7 +292,7 @@ def _locked_articles(session: Session, numbers: Sequence[int]) -> list[tuple[int
 
 
 def _activate(database: Database, name: str, pending: str) -> None:
-    """Let the pending text count in place of the former one, in all tables."""
+    """Replace the counts of the former text by those of the pending one, in all tables."""
 
     def work(session: Session) -> None:
         _lock(session.connection())
@@ -391,7 +391,7 @@ def _valid_name(text: str) -> str:
 
 
 def _index_of(session: Session, node: Node) -> tuple[Any, ColumnElement[bool]]:
-    """Return the key of the search index, and the condition for what may match a query."""
+    """Return the key of the search index, and the condition for articles that may match a query."""
     if session.get_bind().dialect.name == "sqlite":
         matches = literal_column("article_search").op("MATCH")(for_sqlite(node))
         return SQLITE_SEARCH.c.rowid, matches

@@ -1,8 +1,8 @@
-"""What crawls and long tasks save for their next run: the template memory of a source, robots.txt
-files, and the progress of a task.
+"""Data that crawls and long tasks save for their next run: the template memory of a source,
+robots.txt files, and the progress of a task.
 
-The progress is stored in the transaction that does a part of the work. A part is done and recorded,
-or neither: a restart after a crash repeats nothing.
+The progress is stored in the transaction that does a part of the work. A part and its record are
+written together: a restart after a crash repeats nothing.
 """
 
 import zlib

@@ -1,7 +1,7 @@
-"""What a question is about: days, sources, countries, languages and sections, and its periods.
+"""The scope of a question: days, sources, countries, languages and sections, and its periods.
 
-`Scope` is what callers fill in. The rest of this module makes conditions of SQL out of it, and
-divides time into hours, days, weeks, months, quarters and years of any time zone.
+Callers create a `Scope`. The rest of this module converts it to conditions of SQL, and divides time
+into hours, days, weeks, months, quarters and years of any time zone.
 """
 
 import re
@@ -29,7 +29,7 @@ Period = Literal["hour", "day", "week", "month", "quarter", "year"]
 # "group" and "tier" are those of sources, in `Scope.catalog`.
 Group = Literal["source", "country", "language", "section", "group", "tier"]
 By = Literal[Period, Group]
-# What is counted: articles, occurrences in them, or stories (near copies count once).
+# Units of counts: articles, occurrences in them, or stories (near copies count once).
 Measure = Literal["articles", "mentions", "stories"]
 
 # Years of news on the web, or in newspapers' archives.
@@ -43,7 +43,7 @@ UNKNOWN = "unknown"
 _LANGUAGE = re.compile(r"[a-z]{2,3}|unknown|")
 _LISTED = 10  # names in a message
 _BEGINNING = datetime(1, 1, 1, tzinfo=UTC)
-# A zone may move a time by a day, which must stay within the calendar.
+# A zone may shift a time by a day, which must stay within the calendar.
 _FIRST_DAY, _LAST_DAY = date(2, 1, 1), date(9998, 12, 31)
 _ONE_DAY = timedelta(days=1)
 NO_STRUCTURE = CompanyStructure()
@@ -83,7 +83,7 @@ class Scope:
 
     @property
     def slugs(self) -> frozenset[str] | None:
-        """Return the sources that `source`, `group` and `tier` leave, by slug; None for all."""
+        """Return the sources that match `source`, `group` and `tier`, by slug; None for all."""
         chosen = []
         if self.source is not None:
             chosen.append({self.source})
@@ -101,7 +101,7 @@ class Scope:
 
     def sources_by(self, by: Group) -> dict[str, frozenset[str]]:
         """Return the sources of each group, or of each tier, by slug; if the question is about one
-        group, of this one. Raise QuestionError where no source has any."""
+        group, of this one. Raise QuestionError if no source has any."""
         sources: dict[str, frozenset[str]] = {}
         if by == "group":
             sources = {name: frozenset(slugs) for name, slugs in self.catalog.groups.items()}
@@ -411,7 +411,7 @@ def articles_within(
 
 
 def stored_language(language: str | None) -> str | None:
-    """Return a language as the tables of counts have it: "" is one that is not known."""
+    """Return a language in the tables' form: "" if unknown."""
     return "" if language == UNKNOWN else language
 
 

@@ -72,7 +72,7 @@ def add(connection: Connection, entries: Sequence[IndexEntry]) -> None:
     if not entries:
         return
     if connection.dialect.name == "sqlite":
-        # In the order of their keys: each step back would make FTS5 flush its buffer.
+        # In the order of their keys: FTS5 flushes its buffer at each smaller key.
         ordered = sorted(entries, key=lambda entry: (entry.minute, entry.article_id))
         _SQLITE_ADD.write(connection, list(map(_sqlite_row, ordered)))
         return

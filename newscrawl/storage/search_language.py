@@ -76,14 +76,14 @@ class Near:
 
 @dataclass(frozen=True, slots=True)
 class And:
-    """All of them."""
+    """Articles that match all of the parts."""
 
     parts: tuple["Node", ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    """At least one of them."""
+    """Articles that match one or more of the parts."""
 
     parts: tuple["Node", ...]
 
@@ -146,7 +146,7 @@ def parse_query(text: str) -> Node:
     if part.node is None:
         raise _empty_error(plain)
     if not _needs_word(part.node):
-        fault = "a part of this query matches without a word: write a word beside each filter"
+        fault = "a part of this query has a filter without a word: add a word to each filter"
         raise QuerySyntaxError(fault, plain, 0)
     if sum(len(term.words) for term in _terms(part.node)) > MAX_WORDS:
         fault = f"more than {MAX_WORDS} words to search for: leave some out"
@@ -352,7 +352,7 @@ def _read_and(text: str, place: int, tokens: Any) -> _Part:
 
 def _check_enclosed(part: _Part, text: str) -> None:
     if part.open_or is not None:
-        fault = "OR beside AND, NOT or NEAR has two meanings: write (a OR b) in parentheses"
+        fault = "OR together with AND, NOT or NEAR is ambiguous: write (a OR b) in parentheses"
         raise QuerySyntaxError(fault, text, part.open_or)
 
 
@@ -493,8 +493,8 @@ def evaluate(node: Node, article: SearchedArticle) -> set[Hit] | None:
 
 
 def needed_words(node: Node) -> tuple[frozenset[str], ...]:
-    """Return sets of words, of each of which an article that matches has one or more: what shows
-    for most queries at once that an article doesn't match."""
+    """Return sets of words: a matching article has a word of each set. Most articles are excluded
+    by this test alone."""
     match node:
         case Term():
             whole = node.words[:-1] if node.prefix else node.words
@@ -572,8 +572,8 @@ def is_exact(node: Node) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Dialect:
-    """How an index writes a term, and its words for AND, OR and NOT. Without `excludes`, what is
-    unwanted is left out: the index finds more, and `evaluate` decides."""
+    """How an index writes a term, and its words for AND, OR and NOT. Without `excludes`, unwanted
+    words are ignored: the index finds more, and `evaluate` decides."""
 
     term: Callable[[Term], str]
     every: str
@@ -586,7 +586,7 @@ class _Dialect:
 
     def compile_node(self, node: Node) -> str:
         """Return a query that finds each article that matches the node; "" for a filter, which the
-        index doesn't know."""
+        index can't express."""
         text = ""
         match node:
             case Term():
@@ -624,8 +624,8 @@ def _tsquery(term: Term) -> str:
 
 
 def _all_words(term: Term) -> str:
-    """Return a term without the order of its words: PostgreSQL knows only the first 256 positions
-    of a word, after which it would miss a phrase."""
+    """Return a term without the order of its words: PostgreSQL stores only the first 256 positions
+    of a word, and would miss later phrases."""
     return " & ".join(_lexemes(term))
 
 

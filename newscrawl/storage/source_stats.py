@@ -18,7 +18,7 @@ HISTORY_DAYS = 56
 # A run that has not ended after this time was killed.
 _KILLED_AFTER = timedelta(hours=6)
 _DROPPED = "item_dropped_reasons_count/"
-# Drops that are due to the page; `TooOld` and the like depend on the request.
+# Drops caused by the page; others, such as `TooOld`, depend on the request.
 _DROPS = ("NotAnArticle", "Empty", "TooShort", "NotHtml", "ConsentOrPaywall")
 _REFUSALS = ("HTTP 401", "HTTP 403", "HTTP 429", "HTTP 451")
 

@@ -1,7 +1,8 @@
-"""The state of the watch: incidents, the health of each source, what ran, what runs, what is late.
+"""The state of the watch: incidents, the health of each source, and its past, running and late
+crawls.
 
-An incident is a fault of a source, or of the watch itself. It is recorded with its begin, its end,
-and whether it was reported.
+An incident is a fault of a source, or of the watch itself. Its start, its end, and whether it was
+reported are recorded.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -327,8 +328,8 @@ class WatchStatus:
 
 
 def only_checked() -> ColumnElement[bool]:
-    """Return the condition for sources that `newscrawl sources check` has visited, and nobody
-    crawls: hundreds of them would be shown as never crawled."""
+    """Return the condition for sources that were visited by `newscrawl sources check` and never
+    crawled: hundreds of them would be listed otherwise."""
     crawled = [
         select(1).where(table.source_id == Source.id).correlate(Source).exists()
         for table in (Run, Coverage, Lease, Article)

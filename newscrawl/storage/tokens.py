@@ -20,7 +20,7 @@ from newscrawl.storage.models import Token as TokenRow
 
 Right = Literal["read", "edit"]
 RIGHTS: tuple[Right, ...] = get_args(Right)
-_BYTES = 32  # of randomness: no slow hash is needed, since nobody can guess them
+_BYTES = 32  # of randomness: such secrets can't be guessed, so no slow hash is needed
 
 
 class TokenError(StorageError):
@@ -100,13 +100,13 @@ def find_token(database: Database, secret: str = "", cookie: str = "") -> Token 
 
 
 def has_tokens(database: Database) -> bool:
-    """Return whether a token was ever made: revoking the last one does not open the dashboard."""
+    """Return whether a token was ever made; the dashboard stays closed when the last is revoked."""
     with database.reading() as session:
         return bool(session.scalar(select(exists().select_from(TokenRow))))
 
 
 def session_of(secret: str) -> str:
-    """Return the cookie of browsers that have sent the secret, which it does not reveal."""
+    """Return the cookie for browsers that have sent the secret, which can't be derived from it."""
     return hmac.new(secret.encode(), b"newscrawl session", hashlib.sha256).hexdigest()
 
 

@@ -18,7 +18,7 @@ _REBUILT: Final = frozenset(table.__tablename__ for table in BY_DAY)
 def copy_database(
     source: Database, target_url: str, report: Callable[[int, int], None] = lambda _done, _of: None
 ) -> int:
-    """Copy all rows with their ids, and build counts and search index anew; return the number of
+    """Copy all rows with their ids, and rebuild counts and search index; return the number of
     articles.
 
     All in one transaction: after an interruption the target is empty. What crawls store in the

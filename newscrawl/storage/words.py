@@ -32,10 +32,10 @@ SHINGLE = 4
 SHINGLE_OF_CHARACTERS = 8
 # The sample: with 64 the share of common shingles is known to 0.06 (one standard deviation).
 KEPT = 64
-# As many of them lead to an article. Two texts that share a third of their shingles meet under
-# at least one with a probability of 1 - (2/3)^12 = 0.99.
+# The number of values under which a text is indexed. Two texts that share a third of their shingles
+# share at least one with a probability of 1 - (2/3)^12 = 0.99.
 INDEXED = 12
-# A shorter text proves nothing: many texts are "More follows" or the same standfirst.
+# Shorter texts are often equal by chance, such as "More follows" or a standfirst.
 MIN_SHINGLES = 24
 # The same story: the minimum part of the shorter text that is in the longer one (an agency's copy,
 # cut or with additions), and of both together that is common (otherwise a long text would match
@@ -133,8 +133,8 @@ _ACCENTS = "\u0300-\u036f"
 _WORD = re.compile(rf"[{_ALONE}]|[^\W_{_ALONE}]+(?:[{_ACCENTS}]+[^\W_{_ALONE}]*)*")
 _OF_WORDS = re.compile(rf"[^\W_]|[{_ALONE}{_ACCENTS}]")
 _ACCENT = re.compile(f"[{_ACCENTS}]")
-# Most articles can be written with the letters of one of these: those of the West, of Polish and
-# its neighbours, of Russian, of Greek. In single bytes a text is folded ten times as fast.
+# Most articles can be written with the letters of one of these: of Western or Central European
+# languages, of Russian, of Greek. In single bytes a text is folded ten times as fast.
 _CODE_PAGES = ("cp1252", "cp1250", "cp1251", "cp1253")
 # Ours: PostgreSQL refuses words of over 2,046 bytes; no word of any language is as long as this.
 _LONGEST = 100
@@ -156,7 +156,7 @@ def folded_words(text: str) -> list[str]:
     """Return the words of a text, without case and accents."""
     words = _words_in_bytes(text)
     if words is None:
-        # No word has a line break: folding them together folds each of them.
+        # Words have no line breaks, so that all are folded in one call.
         found = _WORD.findall(text)
         words = _bare("\n".join(found)).split("\n") if found else []
     if max(map(len, words), default=0) > _LONGEST:
@@ -216,7 +216,7 @@ class _CodePage:
         return cls(name, bytes(table), bytes(odd))
 
     def words(self, text: str) -> list[str] | None:
-        """Return the folded words of a text; None where the set lacks some of its letters."""
+        """Return the folded words of a text; None if the set lacks some of its letters."""
         try:
             encoded = text.encode(self.name, _BLANKS)
         except UnicodeEncodeError:

@@ -62,7 +62,7 @@ def without_json_ld(html: bytes) -> bytes:
 class GoldPage:
     """A page and what a careful reader took out of it.
 
-    `text` is None where only phrases are given: `with_` must come out, `without` must not.
+    `text` is None if only phrases are given: `with_` must come out, `without` must not.
     `optional` are texts that may come out or not. `gold` says who made the text ("hand", "rules",
     "publisher"), `doubt` why it may be wrong. `line` is the line of the gold file, unchanged.
     """
@@ -177,7 +177,7 @@ class Corpus:
         return Corpus(self.name, pages)
 
     def check_unchanged(self, fingerprint: str, learned: str) -> None:
-        """Raise a CorpusError where `learned` was made from other pages than these."""
+        """Raise a CorpusError if `learned` was made from other pages than these."""
         if self.fingerprint != fingerprint:
             raise CorpusError(
                 f"{self.name}: changed since {learned} was learned, or another corpus (fingerprint "

@@ -138,7 +138,7 @@ def group(page_scores: Iterable[PageScore], by: Grouping) -> dict[str, list[Page
 
 
 def mean(page_scores: Iterable[PageScore], measure: str, *, seed: int = 0) -> Mean | None:
-    """Return the mean of a value over the pages that have it; None where none has.
+    """Return the mean of a value over the pages that have it; None if none has.
 
     "M.f1_of_means" is the F1 of the mean precision and mean recall, the F of Barbaresi &
     Lejeune's tables; "M.f1" is the mean of the pages' F1. The four of "mentions" are those of

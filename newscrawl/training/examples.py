@@ -197,7 +197,7 @@ def read_examples(
 
 
 def read_example(page: GoldPage) -> Example | None:
-    """Return the example of a page; None where the page has no blocks."""
+    """Return the example of a page; None if the page has no blocks."""
     parsed = parse_page(page.html, page.url)
     if not len(parsed.candidates.page):
         return None

@@ -364,7 +364,7 @@ class Origin:
 
 
 def read_limits(path: Path, name: str) -> Floats | None:
-    """Return the limits on file in the order of `features.NAMES`; None where there are none.
+    """Return the limits on file in the order of `features.NAMES`; None if there are none.
 
     Raises:
         LimitsError: a file that is not one of limits.
@@ -381,14 +381,14 @@ def read_limits(path: Path, name: str) -> Floats | None:
 
 
 def check_corpus(path: Path, corpus: Corpus) -> None:
-    """Raise a CorpusError where any limits on file were learned from other pages than these."""
+    """Raise a CorpusError if any limits on file were learned from other pages than these."""
     for name, entry in _read_file(path).items():
         learned = f"{path.name} ({name})"
         corpus.check_unchanged(str(entry["provenance"]["fingerprint"]), learned)
 
 
 def check_better(fit: LimitsFit, known: float | None, path: Path) -> None:
-    """Raise a LimitsError where the limits on file score better on the same test pages."""
+    """Raise a LimitsError if the limits on file score better on the same test pages."""
     if known is not None and known > fit.test_score:
         raise LimitsError(
             f"{path}: kept, its limits score {known:.4f} on these test pages and the new ones "

@@ -192,7 +192,7 @@ def score_sealed(companies: Companies | CompanyPool, corpus: Corpus) -> "Calibra
 def fit_score(mentions: Sequence[JudgedMention], penalty: float = PENALTY) -> ScoreModel:
     """Return the model that is fitted to judged mentions, of which some are right and some wrong.
 
-    Raise LabelsError where all of them are right, or all wrong."""
+    Raise LabelsError if all of them are right, or all wrong."""
     names = sorted({one for mention in mentions for one in mention.evidence})
     right = np.array([mention.is_right for mention in mentions], dtype=np.float64)
     if not 0 < right.sum() < len(right):
@@ -233,7 +233,7 @@ def _logistic(logits: Numbers) -> Numbers:
 def cross_validate(mentions: Sequence[JudgedMention], folds: int = 5) -> Calibration:
     """Return how well the scores of mentions fit, each by a model of the other folds' sites.
 
-    A hash of a site decides its fold. Raise LabelsError where a fold's others are all right."""
+    A hash of a site decides its fold. Raise LabelsError if a fold's others are all right."""
     fold_of = [_fold(mention.site, folds) for mention in mentions]
     scores, constants = np.zeros(len(mentions)), np.zeros(len(mentions))
     for fold in sorted(set(fold_of)):

@@ -1,4 +1,4 @@
-"""newscrawl ingest: files of others, over several processes, whole, damaged, broken off."""
+"""newscrawl ingest: files of others, over several processes, whole, damaged, interrupted."""
 
 import gzip
 import json
@@ -159,7 +159,7 @@ def test_pages_beyond_the_limit_are_ingested_later(
 ) -> None:
     path = warc(tmp_path / "cc.warc.gz", *(page(number) for number in range(20)))
     (some,) = rows(newscrawl, path, "--companies", companies, "--limit", 7)
-    assert (some["state"], some["articles"], some["new"]) == ("broken off", 7, 7)
+    assert (some["state"], some["articles"], some["new"]) == ("incomplete", 7, 7)
     assert stored(newscrawl)["articles"] == 7
     (rest,) = rows(newscrawl, path, "--companies", companies)
     assert rest["state"] == "done"

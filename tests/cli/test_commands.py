@@ -192,7 +192,7 @@ def test_no_mentions_and_no_coverage_are_reported_differently(world: Newscrawl) 
         (["--until", "2026-13-01"], "--until '2026-13-01' is not a day"),
         (["--since", TO, "--until", FROM], "lies after until 2026-11-17: swap them"),
         (["--by", "decade"], "'decade' is not one of"),
-        (["--by", "day", "--limit", 3], "--limit goes with --by company"),
+        (["--by", "day", "--limit", 3], "--limit needs --by company"),
         (["--since", "0001-01-01"], "since 0001-01-01: no news of that time is known"),
         (["--until", "9999-12-31"], "until 9999-12-31: no news of that time is known"),
         (["--source", "bbc-news"], "unknown source 'bbc-news': this database holds faz, ft"),
@@ -460,7 +460,7 @@ def test_invalid_companies_file_is_one_line(newscrawl: Newscrawl, tmp_path: Path
 
 def test_upgrade_creates_a_database_and_then_finds_it_up_to_date(newscrawl: Newscrawl) -> None:
     first, second = newscrawl("db", "upgrade"), newscrawl("db", "upgrade")
-    assert first.err.startswith("The database went from empty to schema ")
+    assert first.err.startswith("The database was upgraded to schema ")
     assert second.err.startswith("The database is up to date")
     assert (first.code, second.code) == (0, 0)
 

@@ -215,7 +215,7 @@ def test_number_of_nothing_is_explained_by_coverage(world: Newscrawl) -> None:
         (["--explain", "--by", "day"], "leave --by out"),
         (["--explain", "--beside", "Bosch"], "--beside needs --company"),
         (["--explain", "--measure", "read", "-c", "Siemens"], "leave --company out"),
-        (["-c", "Siemens", "--measure", "headline"], "goes with --explain"),
+        (["-c", "Siemens", "--measure", "headline"], "needs --explain"),
         (["-c", "Siemens", "--offset", "3"], "go with --explain"),
     ],
 )

@@ -26,7 +26,7 @@ def test_sigterm_ends_a_crawl_without_losing_articles(tmp_path: Path) -> None:
             run.terminate()
             _, log = run.communicate(timeout=240)
     assert run.returncode == 1  # not all of the work was done
-    assert "state failed (broken off: it was stopped)" in log
+    assert "state failed (aborted: it was stopped)" in log
     with closing(sqlite3.connect(database)) as connection, connection:
         (reason,) = connection.execute("SELECT reason FROM runs").fetchone()
     connection.close()

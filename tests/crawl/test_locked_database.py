@@ -156,7 +156,7 @@ def test_sigterm_ends_a_crawl_that_waits_for_a_lock(
         other.close()
     log = log_of(database).read_text()
     assert run.returncode == 1
-    assert "state failed (broken off: it was stopped)" in log
+    assert "state failed (aborted: it was stopped)" in log
     assert "Traceback" not in log
 
 

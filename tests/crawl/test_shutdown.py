@@ -1,4 +1,4 @@
-"""A crawl that is told to stop ends soon, whatever it waits for; its pages are the next one's."""
+"""A stopped crawl ends soon, whatever it waits for; the next one crawls its remaining pages."""
 
 import signal
 import sqlite3

@@ -118,7 +118,7 @@ def test_crawl_that_is_told_to_stop_ends_in_order(crawls: Crawls) -> None:
         crawls.started("long")
         crawl.stop()
         assert ended(crawl) == 1
-        assert "state failed (broken off: it was stopped)" in crawl.summary()
+        assert "state failed (aborted: it was stopped)" in crawl.summary()
     assert "Closing spider (shutdown)" in crawls.log("long")
 
 

@@ -249,9 +249,9 @@ def test_digest_carries_a_report(stored, monkeypatch, kind):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (("digest", "--report", "html"), 2, "--report goes with --send: add it"),
+        (("digest", "--report", "html"), 2, "--report needs --send: add it"),
         (("digest", "--send", "--day", "2026-11-20"), 2, "nowhere to send it"),
-        (("digest", "--again"), 2, "--again goes with --send: add it"),
+        (("digest", "--again"), 2, "--again needs --send: add it"),
         (("digest", "--day", "soon"), 2, "--day 'soon' is not a day"),
         (("digest", "--day", "2020-01-01"), 1, "No source was crawled"),
         (("alerts", "run"), 2, "nothing is watched"),

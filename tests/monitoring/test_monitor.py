@@ -231,7 +231,7 @@ def test_sigterm_lets_running_crawls_end_in_order(room: Newsroom) -> None:
         monitor.send_signal(signal.SIGTERM)
         _, log = monitor.communicate(timeout=240)
     assert monitor.returncode == 0, log
-    assert "INFO long: stopped: told to stop; long: 300 found" in log
+    assert "INFO long: stopped: the monitor is stopping; long: 300 found" in log
     (run,) = room.rows("SELECT reason, finished_at IS NOT NULL FROM runs")
     assert run == ("shutdown", 1)
     (lease,) = room.rows("SELECT holder, failures FROM leases")

@@ -92,7 +92,7 @@ def test_crawl_without_articles_has_a_reason(changes: dict[str, object], expecte
 def test_interrupted_crawl_is_never_ok(reason: str) -> None:
     counts = Counts.of({"newscrawl/listings_read": 1, "newscrawl/found": 1, "newscrawl/known": 1})
     said, note = state_of(counts, NOW, 7, abort_note=abort_note(reason))
-    assert (said, note.startswith("broken off: ")) == ("failed", True)
+    assert (said, note.startswith("aborted: ")) == ("failed", True)
     assert summary("ft", counts, said, note).endswith(f"; state failed ({note})")
 
 

@@ -171,7 +171,7 @@ def test_file_in_another_charset_is_refused_with_advice(tmp_path: Path) -> None:
 def test_row_with_too_many_fields_is_named(tmp_path: Path) -> None:
     file = tmp_path / "own.csv"
     file.write_text(",".join(COLUMNS) + "\n" + ",".join([*GOOD.values(), "x"]) + "\n")
-    with pytest.raises(SourceError, match="row 2: has not 9 fields"):
+    with pytest.raises(SourceError, match="row 2: doesn't have 9 fields"):
         load_sources(file)
 
 

@@ -7,7 +7,7 @@ import gc
 import logging
 import sys
 
-# Imported here and not when it is needed, since it searches all modules that are loaded by then.
+# Imported here, since the import searches all loaded modules, which are fewer now than later.
 import scrapy.core.downloader.handlers.http11  # noqa: F401
 from scrapy import signals
 from scrapy.commands import crawl
@@ -32,12 +32,12 @@ class Command(crawl.Command):
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """Read the options.
 
-        From here on garbage is collected less often: collections took a tenth of a crawl's time,
-        most of it while modules were loaded (make bench-crawl).
+        Afterwards garbage is collected less often: collections took a tenth of a crawl's time, most
+        of it while modules were loaded (make bench-crawl).
         """
         super().process_options(args, opts)
         feeds = self.settings.getdict("FEEDS") if self.settings else {}
-        if "stdout:" in feeds:  # -O and -o are equal to it
+        if "stdout:" in feeds:  # standard output can be appended to, so -O and -o mean the same
             feeds["stdout:"].pop("overwrite", None)
         gc.set_threshold(GARBAGE, *gc.get_threshold()[1:])
 

@@ -365,7 +365,7 @@ def _suggest_companies(database: Database, filters: Filters, others: Set[str]) -
 
 
 def _chart(database: Database, chosen: list[str], filters: Filters) -> Chart:
-    """Return a series for each company; rows are empty where no source was covered."""
+    """Return a series for each company; rows are empty if no source was covered."""
     by_key: dict[str, list[int | None]] = defaultdict(list)
     found = queries.share_of_voice(
         database, chosen, by=filters.by, measure=filters.count, scope=filters.scope

@@ -67,7 +67,7 @@ class Metadata:
     """What a page says about its article, apart from its text.
 
     `published` and `modified` are aware and not in the future. `language` is ISO 639-1 as the
-    page declares it; `paywalled` is None where the page doesn't say. `article_body` is JSON-LD's,
+    page declares it; `paywalled` is None if the page doesn't say. `article_body` is JSON-LD's,
     raw.
     """
 

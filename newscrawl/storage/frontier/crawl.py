@@ -28,7 +28,7 @@ Result = TypeVar("Result")
 
 
 def utc_now() -> datetime:
-    """Return the present moment."""
+    """Return the current time."""
     return datetime.now(UTC)
 
 
@@ -90,7 +90,7 @@ class Frontier:
 
     def dequeue_quarantined(self, since: datetime | None = None) -> DequeuedPage | None:
         """Return the next page that may have killed a crawl, for a crawl that fetches nothing else
-        meanwhile; one with a `crash_count` above MAX_CRASHES is to be given up."""
+        meanwhile; the caller gives up one with a `crash_count` above MAX_CRASHES."""
         claim = self._claim(since)
         return self._write(
             lambda connection: queue.dequeue_quarantined(connection, claim, self.clock())
@@ -234,8 +234,8 @@ def _defer(attempt: FetchAttempt, due_at: datetime) -> FetchResult:
 
 
 def _crash_count(attempt: FetchAttempt, outcome: FetchOutcome) -> int:
-    """Return the crashes that count against a page. `dequeue_quarantined` has counted one in
-    advance, which did not happen unless the page "crashed"."""
+    """Return the crashes of a page. `dequeue_quarantined` counts one in advance, which is
+    subtracted unless the page "crashed"."""
     if outcome in {"read", "closed"}:
         return 0
     crashes = attempt.crash_count

@@ -13,8 +13,8 @@ from newscrawl.storage.frontier.queue import validator
 from newscrawl.storage.models import FrontierUrl, Listing, Poll, Source
 from newscrawl.storage.models.base import UtcDateTime
 
-# Ours, all four. The rate of publication is that of the last articles, up to this number: enough to
-# be steady, few enough to follow a day's course.
+# Ours, all four. The rate of publication is that of the last articles, up to this number: enough
+# for a stable rate, few enough to follow changes within a day.
 _MAX_RECENT = 20
 # The interval if neither dates nor earlier readings give a rate.
 _DEFAULT_INTERVAL = timedelta(hours=1)
@@ -66,7 +66,7 @@ class Schedule:
 
     def _bound_interval(self, interval: timedelta, factor: float, times: int) -> timedelta:
         base = min(max(interval, self.poll_min), self.poll_max)
-        # Beyond twenty, an interval is over any bound; larger powers overflow.
+        # Beyond twenty, an interval exceeds any bound, and larger powers overflow.
         return min(base * factor ** min(times, 20), self.poll_max)
 
 
@@ -273,7 +273,7 @@ def record_poll(
     now: datetime,
 ) -> datetime:
     """Record and return when the source is due again: with the first of its listings."""
-    # A listing that was not read, for whatever reason, is due at once.
+    # A listing that was not read, for any reason, is due at once.
     due_at = func.coalesce(Listing.next_poll_at, literal(now, UtcDateTime()))
     first = select(func.min(due_at, type_=UtcDateTime())).where(Listing.id.in_(list(listings)))
     latest = now + schedule.poll_max

@@ -53,10 +53,10 @@ WITHOUT_HEADLINE = frozenset({"paywalled", "disallowed", "ConsentOrPaywall"})
 HEADLINE_KNOWN = "headline known"
 # Reasons of a last fetch with a new text, a correction, or another page in its place.
 _NEW_TEXT = frozenset({"new", "revised", "quarantined"})
-# Ours: how often it is stored, for storage/retention.py, that a listing still has a page; each time
-# is a write.
+# Ours: the interval between two records, for storage/retention.py, that a listing still has a page;
+# each is a write.
 NAMED_AGAIN = timedelta(days=7)
-# Longer validators are useless, since servers refuse them.
+# Servers refuse longer validators.
 _MAX_VALIDATOR = 1_000
 
 _ADD: Mapping[str, Insert] = {
@@ -379,7 +379,7 @@ def _reopen(connection: Connection, ids: Sequence[int], now: datetime) -> set[in
 
 # Ours: the number of crashes, of crawls that fetched nothing else, after which a page is given up.
 MAX_CRASHES = 3
-# Ours: the number of killed runs of a source in a row that are no coincidence.
+# Ours: the number of killed runs of a source in a row that is not coincidence.
 _KILLED_RUNS = 2
 
 _NEWEST = (FrontierUrl.moment.desc().nulls_last(), FrontierUrl.id)
@@ -434,7 +434,7 @@ def dequeue(connection: Connection, claim: Claim, limit: int, now: datetime) -> 
 
 def dequeue_quarantined(connection: Connection, claim: Claim, now: datetime) -> DequeuedPage | None:
     """Dequeue a page that may have killed a run, for a run that fetches nothing else meanwhile, so
-    that a crash would be the page's fault.
+    that the page is the cause of a crash.
 
     The `crash_count` of its attempt includes this run until the page is done; above MAX_CRASHES the
     page is to be given up.

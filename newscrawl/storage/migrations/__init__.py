@@ -1,4 +1,4 @@
-"""The schema's version: which one a database has, which one is needed, and the upgrade.
+"""The schema's version: that of a database, the required one, and the upgrade.
 
 A database of schema 0014, the last one before the first release, is upgraded to 0015 here: nothing
 but names differs, so tables are copied to their new names and columns renamed in place.
@@ -16,7 +16,7 @@ from newscrawl.storage.models import Base
 HEAD = "0028"
 
 _VERSION_TABLE = "alembic_version"
-# Any number that no other program uses: "news" as ASCII.
+# Ours: "news" as ASCII, which other programs are unlikely to use.
 _UPGRADE_LOCK = 0x6E657773
 
 

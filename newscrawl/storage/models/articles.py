@@ -24,7 +24,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from newscrawl.storage.models.base import Base, BigKey
 
-# Databases use a partial index for these very words alone: the few articles of which headline and
+# Databases use a partial index only for exactly this text: the few articles of which headline and
 # standfirst alone are known, and the few stored pages that don't count as articles
 # (COUNTED_KINDS of storage/documents.py).
 LIMITED = text("limited > 0")
@@ -167,12 +167,12 @@ class Mention(Base):
 
 
 class Correction(Base):
-    """What a person has said of a mention: that it is wrong, or that one was missed here.
+    """A person's correction: a mention is wrong, or one was missed here.
 
     The offsets are those of its place in the present text, or in the last one that had it;
     `sentence` is the sentence around it when it was made, and begins `sentence_offset` characters
-    before it. `replaced` are the mentions found by the matcher that it has taken the place of. One
-    that was undone stays, as a record of who undid it.
+    before it. `replaced` are the matcher's mentions that it replaces. An undone correction stays as
+    a record of who undid it.
     """
 
     __tablename__ = "corrections"
@@ -261,8 +261,8 @@ class QuarantinedRevision(Base):
     fingerprint: Mapped[str | None]
 
 
-# SQLite stores the rows in the order of their key: a company's appearances, oldest first, are one
-# stretch of the file.
+# SQLite stores the rows in the order of their key: a company's appearances, oldest first, are
+# adjacent in the file.
 _BY_KEY = {"sqlite_with_rowid": False}
 
 
@@ -299,8 +299,7 @@ class Appearance(Base):
     """A company in an article that is counted, with the number of its occurrences."""
 
     __tablename__ = "appearances"
-    # Of the companies beside another one, PostgreSQL reads this index alone. SQLite's indexes hold
-    # the key anyway.
+    # For co-mentions, PostgreSQL reads only this index. SQLite's indexes contain the key anyway.
     __table_args__ = (
         Index(None, "article_id", postgresql_include=["company_id", "minute"]),
         _BY_KEY,
@@ -456,7 +455,7 @@ class CompanyPair(Base):
 
 
 class Story(Base):
-    """A text that many articles may contain, with small edits."""
+    """A text that several articles have, with small edits."""
 
     __tablename__ = "stories"
 

@@ -11,7 +11,7 @@ from sqlalchemy.orm import DeclarativeBase
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """An aware datetime; kept in UTC also by SQLite, which knows no zones."""
+    """An aware datetime; stored as UTC even by SQLite, which has no time zones."""
 
     impl = DateTime(timezone=True)
     cache_ok = True

@@ -2,8 +2,8 @@
 what crawls and long tasks store for their next run; leases, workers, statistics of sources,
 incidents, and alerts about companies.
 
-Each cause has one open incident, and one company alert: nothing is reported twice, by whichever
-worker.
+Each cause has one open incident, and one company alert: so that several workers report nothing
+twice.
 """
 
 from datetime import date, datetime
@@ -174,7 +174,7 @@ _OPEN = text("recovered_at IS NULL")
 class Lease(Base):
     """The right to crawl a source, which one worker has at a time, until `expires_at`.
 
-    A running worker extends it repeatedly; one that died loses the source at that time. While the
+    A running worker extends it repeatedly; that of a dead worker expires at that time. While the
     source is queued, it is not queued again before `queued_until`. `failures` counts the crawls
     that failed in a row, `retry_at` is the time of the next attempt; `code` and `note` are the
     result of the last one.

@@ -1,17 +1,17 @@
-"""Every read: each question an analyst asks is one function that returns frozen dataclasses.
+"""All reads of the database: each question is a function that returns frozen dataclasses.
 
-What counts. An article counts if its kind is one of COUNTED_KINDS, with headline and body;
-or if only its headline and standfirst may be read (access "paywalled" or "disallowed"): such
-articles are counted with the others, and apart as `limited`. Pages of other kinds
-(section fronts, consent pages) never count. An article counts for its UTC day of
-publication, or of its first fetch where it gives none.
+An article counts if its kind is one of COUNTED_KINDS, with headline and body; or if only its
+headline and standfirst may be read (access "paywalled" or "disallowed"): such articles are counted
+with the others, and also separately as `limited`. Pages of other kinds (section fronts, consent
+pages) never count. An article counts for its UTC day of publication, or of its first fetch where it
+gives none.
 
-What a zero means. On a day on which nothing was crawled, counts are None: a gap, not a zero.
-`Completeness` says how far a count can be trusted.
+On a day on which nothing was crawled, counts are None and not 0. `Completeness` describes how
+complete a count is.
 
-Where a question is: `counts` has those about mentions; `completeness` about the coverage and health
-of sources, and what is in the database; `article_lists` and `article_details` about articles and
-stories; `text_search` the search; `proof` what is behind a number. `questions` describes how a
+The modules: `counts` has questions about mentions; `completeness` about the coverage and health of
+sources, and what is in the database; `article_lists` and `article_details` about articles and
+stories; `text_search` the search; `proof` the articles behind a number. `questions` describes how a
 question is declared, `newscrawl.storage.scope` and `rollup_tables` limit it to days and sources.
 """
 

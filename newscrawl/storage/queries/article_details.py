@@ -54,7 +54,7 @@ Change = Literal["same", "added", "removed"]
 # Ours: maximum number of sentences of a version that a diff compares; the others count as one.
 MAX_COMPARED = 2_000
 MISSING = "no article with this address in this database"
-VERSIONS = "what found the article and its mentions; empty where it was stored without them"
+VERSIONS = "what found the article and its mentions; empty if it was stored without them"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +69,7 @@ class MarkedMention:
     rule: str
     score: float | None = field(
         default=None,
-        metadata=about("the probability that it is right; null where it was stored without one"),
+        metadata=about("the probability that it is right; null if it was stored without one"),
     )
 
 
@@ -84,7 +84,7 @@ class CorrectionRow:
     surface: str
     state: str = field(
         metadata=about(
-            'whether it is "applied"; or "redundant", since mentions are found so by now; or '
+            'whether it is "applied"; or "redundant", since the matcher now agrees; or '
             '"misplaced", since the text has changed and the sentence is gone'
         )
     )
@@ -151,7 +151,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuarantineRow:
-    """A revision that was not applied because it would make its article worse."""
+    """A revision that was not applied because it is worse than its article."""
 
     id: int
     day: date
@@ -315,8 +315,8 @@ def corrections(
     limit: int | None = None,
     offset: int = 0,
 ) -> list[CorrectionRow]:
-    """Return the corrections of mentions in the scope's articles, the newest first; `undone`: those
-    that were undone, instead of those that hold."""
+    """Return the corrections of mentions in the scope's articles, the newest first; `undone`: the
+    undone ones, instead of those in force."""
     was_undone = Correction.undone_at.is_not(None)
     query = articles_within(_CORRECTIONS, scope, every_kind=True)
     query = query.where(was_undone if undone else ~was_undone).limit(limit).offset(offset)
@@ -358,7 +358,7 @@ def quarantined(
         return [QuarantineRow(**row) for row in rows.mappings()]
 
 
-@question("/quarantine/text", missing="nothing of this article is quarantined")
+@question("/quarantine/text", missing="no revision of this article is quarantined")
 def quarantined_text(database: Database, url: str) -> HeldText | None:
     """Return the quarantined revision of the article with this canonical URL; None without one."""
     query = (

@@ -87,7 +87,7 @@ class Snippet:
     section: Section
     text: str
     marks: tuple[tuple[int, int], ...] = field(
-        metadata=about("start and end of what was asked for, in characters of text")
+        metadata=about("start and end of each match, in characters of text")
     )
 
 
@@ -361,8 +361,8 @@ def _newest(
 
 
 def _naming_conditions(tenures: Sequence[Tenure]) -> Iterator[ColumnElement[bool]]:
-    """Yield the alternatives of which one holds for articles that name one of the companies on a
-    day on which it counts."""
+    """Yield the alternative conditions for articles that name one of the companies on a day on
+    which it counts."""
     by_days: dict[tuple[date | None, date | None], list[str]] = defaultdict(list)
     for one in tenures:
         by_days[one.first, one.last].append(one.company)
@@ -507,7 +507,7 @@ def snippets(
         if len(chosen) >= limit:
             break
         if span[0] < last_end:
-            continue  # its sentence is a snippet already
+            continue  # its sentence is already a snippet
         start, last_end = sentence_around(text, span)
         inside = [(a, b) for a, b in spans["body"] if start <= a and b <= last_end]
         chosen.append(snippet_of("body", text, (start, last_end), inside))

@@ -1,9 +1,9 @@
 """The counts of companies that several questions read: hits, sources and stories of each company,
 and of unions, which are companies that count together.
 
-The hits of a union are the sums of its companies' daily hits, less the articles that name several
-of them and would count several times. Those are found by the pairs of companies in an article
-(`company_pairs`): a few, where all articles of all companies would have to be compared.
+The hits of a union are the sums of its companies' daily hits, minus the articles that name several
+of them and would count several times. Those few are found by the pairs of companies in an article
+(`company_pairs`); otherwise all articles of all companies would have to be compared.
 """
 
 from collections import defaultdict
@@ -192,7 +192,7 @@ def _hits_in(session: Session, rollup: RollupTable) -> dict[int, Hits]:
 def hits_by_name(
     session: Session, names: Sequence[str], scope: Scope, *, stories: bool = False
 ) -> dict[str, Hits | None]:
-    """Return the hits of each of the companies or groups, None where it has none."""
+    """Return the hits of each of the companies or groups, None if it has none."""
     rollup = companies_table(session, scope, stories=stories)
     extra = [rollup.stories()] if stories else []
     query = (
@@ -212,7 +212,7 @@ def hits_by_name(
 
 
 def listed_hits(session: Session, names: Sequence[str], scope: Scope) -> dict[str, Hits | None]:
-    """Return the hits of each of the companies as a list of companies has them, None where it has
+    """Return the hits of each of the companies as a list of companies has them, None if it has
     none: with `subsidiaries` a company counts for itself only on days without an owner."""
     if not scope.subsidiaries:
         return hits_by_name(session, names, scope)
@@ -223,7 +223,7 @@ def listed_hits(session: Session, names: Sequence[str], scope: Scope) -> dict[st
 
 
 def _union_hits(session: Session, name: str, scope: Scope, *, stories: bool) -> Hits | None:
-    """Return the hits of a company with its subsidiaries or of a group, None where it has none."""
+    """Return the hits of a company with its subsidiaries or of a group, None if it has none."""
     unions = {0: company_days(session, name, scope)}
     sums = _union_sums(session, unions, companies_table(session, scope), literal(0))
     hits = sum((one for _, _, one in sums), Hits())
@@ -255,8 +255,8 @@ def _of_sources(session: Session, scope: Scope) -> list[ColumnElement[bool]]:
 def _named_between(first: Any, last: Any) -> ColumnElement[bool]:
     """Return the condition that the source mentions the company on one of the days.
 
-    Only where both its first and its last mention lie outside them, the days are looked up. With
-    LIMIT, since PostgreSQL would make a join of a mere EXISTS, and read all companies.
+    The days are looked up only if its first and its last mention lie outside them. With LIMIT,
+    since PostgreSQL would convert a plain EXISTS to a join and read all companies.
     """
     pair, table = CompanySource, models.DailyCompanySource
     named = (

@@ -1,5 +1,5 @@
-"""How complete counts are: articles read, days and sources covered, the health of sources; and what
-is in the database: names to choose from, and how much of everything."""
+"""How complete counts are: articles read, days and sources covered, the health of sources; and the
+contents of the database: names to choose from, and sizes."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -67,8 +67,7 @@ __all__ = [
 
 CompletenessLevel = Literal["full", "partial", "none"]
 
-# The states of a day on which a source was read. A stale feed could be fetched, but may lack
-# articles.
+# The states of a day on which a source was read. A stale feed was fetched, but may lack articles.
 COVERED: tuple[CoverageState, ...] = ("ok", "paywalled")
 
 
@@ -77,7 +76,7 @@ class Completeness:
     """How complete counts are, by articles read and source-days (one source on one day).
 
     A source is expected from the first day with a recorded crawl of it. With level "none" nothing
-    was read, and a count of zero means nothing.
+    was read, and a count of zero has no meaning.
     """
 
     read: int = field(default=0, metadata=about("articles that count"))
@@ -113,7 +112,7 @@ class CoverageDay:
 
     source: str
     day: date
-    state: CoverageState | None = field(metadata=about("null where no crawl was recorded"))
+    state: CoverageState | None = field(metadata=about("null if no crawl was recorded"))
     found: int = 0
     stored: int = 0
     note: str = ""
@@ -187,7 +186,7 @@ def is_period(by: By) -> bool:
     """Return whether `by` is a period; it may also be a group. Raise QuestionError for others."""
     periods, groups = get_args(Period), get_args(Group)
     if by not in periods and by not in groups:
-        raise QuestionError(f"can't count by {by!r}: choose among {', '.join(periods + groups)}")
+        raise QuestionError(f"can't count by {by!r}: choose one of {', '.join(periods + groups)}")
     return by in periods
 
 
@@ -201,8 +200,8 @@ def period_key(rollup: RollupTable, moment: Any, by: Period, scope: Scope) -> st
 
 
 def _over_time(session: Session, by: Period, scope: Scope) -> dict[str, Completeness]:
-    """Return each period from the first known or requested one to the last that has begun, and
-    later ones with data."""
+    """Return each period from the first known or requested one to the present one, and later ones
+    with data."""
     if by == "hour":
         return _by_hour(session, scope)
     periods: dict[str, Completeness] = {}

@@ -1,4 +1,4 @@
-"""Counts of mentions, each beside how complete it is; and companies compared with each other."""
+"""Counts of mentions with their completeness, and comparisons of companies."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence, Set
@@ -83,15 +83,15 @@ __all__ = [
 # Ours: the days of an overview without a period.
 OVERVIEW_DAYS = 30
 LEFT_OUT = about(
-    "days of a week or a longer period that are not counted, since they lie outside the days asked "
-    "for or are still to come; null for groups",
+    "days of a week or a longer period that are not counted, since they lie outside the scope "
+    "or in the future; null for groups",
     shown="files",
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MentionCount:
-    """The numbers of a period or group; hits are None where nothing was crawled.
+    """The numbers of a period or group; hits are None if nothing was crawled.
 
     `key` is an hour (2026-11-02T13:00+01:00), a day or a week's Monday (2026-11-02), a month
     (2026-11), a quarter (2026-Q4), a year, a source's slug, a country, a language, a section, or a
@@ -119,8 +119,8 @@ class Share:
 
     key: str | None = field(metadata=about("the period or group; null for the whole scope"))
     company: str
-    number: int | None = field(metadata=about("what was measured; null where nothing was crawled"))
-    share: float | None = field(metadata=about("null where none of the companies was mentioned"))
+    number: int | None = field(metadata=about("the measured count; null if nothing was crawled"))
+    share: float | None = field(metadata=about("null if none of the companies was mentioned"))
     days_left_out: int | None = field(default=None, metadata=LEFT_OUT)
 
 
@@ -144,13 +144,13 @@ class OverviewRow:
     company: str
     hits: Hits
     before: Hits | None = field(
-        metadata=about("of the days before; null where nothing was crawled then")
+        metadata=about("of the days before; null if nothing was crawled then")
     )
     change: float | None = field(metadata=about("growth of articles: 0.5 is half as many again"))
     chance: float | None = field(
         metadata=about(
             "of such a change or a larger one if the share of the articles read has not changed: "
-            "below 0.01 it is hardly chance; null where it can't be computed"
+            "below 0.01 it is hardly chance; null if it can't be computed"
         )
     )
     spark: tuple[int | None, ...] = field(metadata=about("articles by day; null in gaps"))
@@ -228,7 +228,7 @@ def company_ranking(
     database: Database, *, scope: Scope = ANY, limit: int | None = None, stories: bool = False
 ) -> list[CompanyCount]:
     """Return the companies, saved queries and groups by the number of articles that mention them,
-    most first; with `subsidiaries`, only owners. A group has a row beside its companies."""
+    most first; with `subsidiaries`, only owners. A group has a row in addition to its companies."""
     with database.reading() as session:
         return [*_ranked(session, scope, limit, stories=stories)]
 
@@ -320,7 +320,7 @@ def unmentioned_companies(
     """Return the registered companies, groups and saved queries without an article of the scope, by
     name.
 
-    If nothing was crawled, nothing is returned: a missing mention then means nothing.
+    If nothing was crawled, nothing is returned: a missing mention then has no meaning.
     """
     with database.reading() as session:
         if completeness_within(session, scope).level == "none":
@@ -456,8 +456,8 @@ def _co_mentions(session: Session, company: str, scope: Scope) -> list[CoMention
 
 @question("/overview")
 def overview(database: Database, *, scope: Scope = ANY, limit: int = 20) -> Overview:
-    """Return the companies, saved queries and groups of the scope by articles, compared with as
-    many days before it.
+    """Return the companies, saved queries and groups of the scope by articles, compared with an
+    equally long period before it.
 
     Without `since`, the scope is the last 30 days.
     """
@@ -643,7 +643,7 @@ def _counted_beside(
             )
         )
         .where(counts_on(other.company_id, other, asked, negated=True))
-        # By these, PostgreSQL reads only a part of the table that is joined.
+        # With these conditions, PostgreSQL reads only a part of the joined table.
         .where(*minutes_within(other, scope))
         .subquery()
         .c

@@ -1,8 +1,8 @@
 """Doubtful words: a company's spellings in articles that do not count for it.
 
-The matcher leaves out words that need support and have none in their article, and those that are a
-part of something else. It does not store them, so they are looked for when a number is proved: in
-the full-text index, and then in the texts that it finds.
+The matcher leaves out words that need support and have none in their article, and parts of other
+names. They are not stored, so the proof of a number searches them in the full-text index, and then
+in the texts that it finds.
 """
 
 import re
@@ -61,7 +61,8 @@ class Spellings:
 
     @classmethod
     def of(cls, scope: Scope, name: str) -> Self | None:
-        """Return those of a company or group; None for a saved query, or without a registry."""
+        """Return the spellings of a company or group; None for a saved query, or without a
+        registry."""
         known: dict[tuple[str, ...], tuple[str, str]] = {}
         for company in scope.members(name):
             for spelling in scope.structure.spellings.get(company, ()):
@@ -79,7 +80,7 @@ class Spellings:
         return Or(tuple(Term(words) for words in self.known))
 
     def find(self, section: Section, text: str) -> Iterator[MarkedMention]:
-        """Yield the places of the spellings as names are written: not in small letters."""
+        """Yield the places of the spellings with a capital, as in names."""
         for match in self.pattern.finditer(text):
             known = self._known(match[0])
             # Capitals may be those of another word: "I" is also the capital of a Turkish letter.
@@ -105,7 +106,7 @@ class Spellings:
 
 
 def _as_written(spelling: str) -> str:
-    """Return a pattern of a spelling: as it is, in capitals or with a first capital, with or
+    """Return a pattern of a spelling: unchanged, in capitals or with a first capital, with or
     without accents, and with any signs between its words."""
     words = [spelling[word.start : word.end] for word in words_of(spelling)]
     pattern = r"(?<!\w)" if not writes_no_blanks(words[0]) else ""
@@ -177,7 +178,7 @@ def doubtful_in(
 
 def _decided(session: Session, spellings: Spellings, articles: Sequence[int]) -> set[int]:
     """Return the articles that count for one of the companies on any day, or that a person has
-    said not to."""
+    corrected."""
     names = {company for company, _ in spellings.known.values()}
     numbers = select(Company.id).where(Company.name.in_(names))
     counted = select(Appearance.article_id).where(

@@ -1,18 +1,18 @@
-"""How a question is declared: once, by a decorated function that returns dataclasses.
+"""Declare a question once, by a decorated function that returns dataclasses.
 
     @question("/stories")
     def stories(database: Database, *, scope: Scope = ANY, limit: int = 20) -> list[StoryRow]:
         '''Return the stories of the scope that most articles report.'''
 
-From that follow the function in `newscrawl.query`, the route of the API with its parameters and
-JSON schema (`newscrawl.dashboard.api`), and `newscrawl ask stories` with its options and columns
+This makes the function in `newscrawl.query`, the route of the API with its parameters and JSON
+schema (`newscrawl.dashboard.api`), and `newscrawl ask stories` with its options and columns
 (`newscrawl.cli.questions`).
 
 The command line and the API fill in the parameters of `FILLED_IN`: `database`; `scope`, made of the
 filters for days, source, country, language and section; `registered_companies`, the names of the
-companies that are looked for; and `versions`, of what finds them. All others become options of the
-command and parameters of the route. To fill in another one, add its name there, and its value to
-`_FILLED_IN` in `newscrawl.cli.questions` and in `newscrawl.dashboard.api`.
+registered companies; and `versions`, those of newscrawl, companies and models. All others become
+options of the command and parameters of the route. To fill in another one, add its name there, and
+its value to `_FILLED_IN` in `newscrawl.cli.questions` and in `newscrawl.dashboard.api`.
 
 Only a question that takes a scope and returns a list of dataclasses becomes a command of
 `newscrawl ask`. The first paragraph of its docstring is the help, with "List" for "Return".
@@ -47,8 +47,8 @@ _Shown = Literal["table", "files", "nowhere"]
 class Question:
     """A question. `names` are those of parameters in the API where they differ from Python's.
 
-    `missing` is the API's message where the answer is empty (status 404), and `daily` says that
-    the answer has a row for each day.
+    `missing` is the API's message for an empty answer (status 404), and `daily` is set if the
+    answer has a row for each day.
     """
 
     ask: Callable[..., Any]
@@ -95,8 +95,8 @@ def question(
     """Register a function as a question; its scope is validated whenever it is called, by the
     sources of the database, too.
 
-    `path` is the route below /api; a {company} in it must be one that was mentioned or is looked
-    for. See `Question` for the rest.
+    `path` is the route below /api; a {company} in it must be one that was mentioned or is
+    registered. See `Question` for the rest.
     """
 
     def register(function: Callable[_P, _T]) -> Callable[_P, _T]:

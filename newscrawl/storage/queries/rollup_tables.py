@@ -1,4 +1,4 @@
-"""The table that a count is read from: the smallest one that knows all that a question asks for.
+"""Select the table for a count: the smallest one with all facts that the question needs.
 
 Days by company, over all sources, answer most questions in a few hundred rows. A scope with a
 source, country or language needs the days by source; a section, a time zone, an hour or a count
@@ -74,7 +74,7 @@ class Hits:
     """
 
     articles: int = 0
-    stories: int | None = field(default=None, metadata=about("null where they were not asked for"))
+    stories: int | None = field(default=None, metadata=about("null if they were not requested"))
     in_title: int = field(default=0, metadata=about("occurrences in headlines", column="headline"))
     in_body: int = field(
         default=0,
@@ -245,7 +245,7 @@ def _mentioned_companies(
 
 def families(session: Session, scope: Scope) -> dict[str, list[CompanyDays]]:
     """Return the companies that count under the name of each owner, but for owners that count
-    alone. There are none without `subsidiaries`."""
+    alone. Empty without `subsidiaries`."""
     if not scope.subsidiaries:
         return {}
     owned: dict[str, list[CompanyDays]] = {}
@@ -275,8 +275,8 @@ def counts_on(
 class UnionMembers:
     """The companies of unions, to be joined to the rows of a table with companies by day or minute.
 
-    A join takes one lookup for a row, an expression with an alternative for each company as many
-    comparisons as there are companies.
+    A join takes one lookup for a row, while an expression with an alternative for each company
+    takes a comparison for each.
     """
 
     def __init__(

@@ -3,9 +3,9 @@
 Two counts of a company are compared by the exact conditional test of two Poisson rates
 (Przyborowski and Wilenski 1940): if the company's share of the articles read is the same in both
 periods, its articles in the later one are binomially distributed, given its articles in both. The
-articles read take the place of time, so that days without a crawl do not look like a fall. News
-comes in bursts, which a Poisson distribution does not expect: before, both counts are divided by
-the scatter of the company's own days (Pearson's chi-square by its degrees of freedom, at least 1).
+number of articles read replaces time, so that days without a crawl do not look like a decrease.
+News comes in bursts, unlike a Poisson distribution: therefore both counts are first divided by the
+scatter of the company's own days (Pearson's chi-square by its degrees of freedom, at least 1).
 """
 
 from collections.abc import Sequence
@@ -32,12 +32,11 @@ class Day:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """The articles of a company now and before; None where nothing was read then.
+    """The articles of a company now and before; None if nothing was read then.
 
     `chance` is that of a difference at least as large if the share of the articles read has not
-    changed; None where it can't be computed. `rises` says whether the share does, and `growth` by
-    how much, 0.5 for half as large again; None for small numbers, of which a percentage says
-    nothing.
+    changed; None if it can't be computed. `rises` says whether the share does, and `growth` by
+    how much, 0.5 for half as large again; None for small numbers, whose percentages mean little.
     """
 
     now: int

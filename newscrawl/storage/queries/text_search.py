@@ -1,4 +1,4 @@
-"""Full-text search: what someone typed, as a query of SQLite's FTS5 and of PostgreSQL."""
+"""Full-text search by SQLite's FTS5 and PostgreSQL."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -47,8 +47,8 @@ __all__ = ["QueryPreview", "preview_query", "saved_queries", "search"]
 NEWEST = 5_000
 STRETCHES = (1, 10, 60)
 
-# Ours: the candidates of the index, the newest first, of which a search examines the texts where
-# the index can't decide (a distance, a field); and the number of texts in memory at a time.
+# Ours: the candidates of the index, the newest first, of which a search examines the texts if the
+# index can't decide (a distance, a field); and the number of texts in memory at a time.
 MAX_EXAMINED = 5_000
 _AT_ONCE = 200
 
@@ -217,8 +217,8 @@ def _in_postgres(session: Session, asked: Node, scope: Scope) -> Select[int]:
             CountedArticle.minute == search.minute, CountedArticle.article_id == search.article_id
         )
         query = query.join(CountedArticle, same).where(*counted.conditions)
-    # The sum keeps the planner from scanning all articles by time for a word
-    # that it takes for more frequent than it is.
+    # The sum keeps the planner from scanning all articles by time for a word whose frequency it
+    # overestimates.
     return query.order_by(search.minute.op("+")(0).desc(), search.article_id.desc())
 
 
