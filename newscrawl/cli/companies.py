@@ -23,7 +23,7 @@ app = typer.Typer(
 
 _ORIGINS: "dict[Origin, str]" = {
     "own": "own",
-    "override": "own, replaces bundled",
+    "override": "own, in place of bundled",
     "bundled": "bundled",
 }
 # Characters of the text shown on both sides of a mention.

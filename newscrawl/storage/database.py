@@ -229,7 +229,7 @@ class Database:
         file = engines.sqlite_file(self._url)
         if file is not None and not file.exists():
             # SQLite would create an empty one in its place.
-            raise StorageError(f"the database {file} is missing: was it moved or deleted?")
+            raise StorageError(f"the database {file} is missing: was it moved?")
         state = _retry_if_locked(self._connect, self._url, self.lock_wait, MAX_INTERACTIVE_WAIT)
         try:
             with Session(self._engine) as session:

@@ -216,7 +216,7 @@ def test_number_of_nothing_is_explained_by_coverage(world: Newscrawl) -> None:
         (["--explain", "--beside", "Bosch"], "--beside needs --company"),
         (["--explain", "--measure", "read", "-c", "Siemens"], "leave --company out"),
         (["-c", "Siemens", "--measure", "headline"], "needs --explain"),
-        (["-c", "Siemens", "--offset", "3"], "go with --explain"),
+        (["-c", "Siemens", "--offset", "3"], "need --explain"),
     ],
 )
 def test_wrong_explanation_is_refused(world: Newscrawl, arguments: list[str], says: str) -> None:
@@ -295,7 +295,7 @@ def test_search_without_words_is_refused(world: Newscrawl) -> None:
 def test_fault_of_a_search_is_pointed_at(world: Newscrawl) -> None:
     ran = world("search", "plant AND new OR old")
     message, query, caret = ran.err.splitlines()
-    assert "two meanings" in message
+    assert "is ambiguous" in message
     assert query[caret.index("^") :] == "OR old"
 
 

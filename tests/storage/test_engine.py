@@ -262,7 +262,7 @@ def test_deleted_file_is_named_and_not_recreated(file: Path) -> None:
     with open_database(f"sqlite:///{file}") as opened:
         opened.close()  # as a pool does with connections that it doesn't need
         file.unlink()
-        with pytest.raises(StorageError, match=r"news\.sqlite is missing: was it moved or deleted\?"):
+        with pytest.raises(StorageError, match=r"news\.sqlite is missing: was it moved\?"):
             queries.facts(opened)
         assert not file.exists()
 
