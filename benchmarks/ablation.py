@@ -1,4 +1,4 @@
-"""The worth of each source of evidence: the network trained without one of them in turn.
+"""Measure each source of evidence: train the network without each of them in turn.
 
 `python -m benchmarks.ablation --corpus DIR --folds 5 -o docs/data/ablation.csv`; needs PyTorch.
 """

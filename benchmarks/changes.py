@@ -1,4 +1,5 @@
-"""How often a report calls chance a change, and finds a real one: `python -m benchmarks.changes`.
+"""Measure how often a report names a change by chance, and a real one: `python -m
+benchmarks.changes`.
 
 Days are drawn from negative binomial distributions: `scatter` 0 is pure chance, at 0.5 twice the
 usual number of a day is common.
@@ -28,7 +29,7 @@ def draw_days(rng: random.Random, mean: float, scatter: float) -> list[Day]:
 
 
 def share_named(rng: random.Random, mean: float, scatter: float, times: float, pairs: int) -> float:
-    """Return the share of pairs of periods of which a change is named; with `times` above 1, of a
+    """Return the share of pairs of periods with a named change; with `times` above 1, with a
     rise."""
     verdicts = {"more"} if times > 1 else {"more", "fewer"}
     changes = (

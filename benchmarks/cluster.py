@@ -3,9 +3,9 @@
 `python -m benchmarks.cluster [--corpus DIR] [--pages N] [--rounds N] [--turns N] [--json]`
 
 Costs are processor time of each kind of process, which a busy machine blurs less than the clock,
-without the start of the processes and without what Dask's processes take when they have nothing to
-do, which is by the second and not by the page. `simulate` computes from them how many workers a
-command can feed before it, the scheduler or the database is the limit (docs/performance.md).
+without the start of the processes and without the idle time of Dask's processes, which depends on
+seconds and not on pages. `simulate` computes from them how many workers a command can feed before
+it, the scheduler or the database is the limit (docs/performance.md).
 """
 
 import argparse
@@ -81,7 +81,7 @@ class Meter:
     snapshots: list[tuple[float, int, dict[str, float]]] = field(default_factory=list)
 
     def on_progress(self, stored_bytes: int, _articles: int) -> None:
-        """Remember the state when the processes have started, and the newest one."""
+        """Store the state when the processes have started, and the newest one."""
         self.done += stored_bytes
         if self.done >= _STARTED * self.size:
             now = (time.monotonic(), self.done, self.seconds())
@@ -215,7 +215,7 @@ def _target(name: str, folder: Path) -> Iterator[tuple[str, dict[int, str]]]:
         yield server.get_uri(), {postmaster: "database"}
 
 
-# On paper -----------------------------------------------------------------------------------------
+# Simulation ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,7 +233,7 @@ class Simulation:
 def simulate(run: Run, workers: int) -> Simulation:
     """Compute the speed of a cluster with a core for each process from a run with two workers.
 
-    A command waits for the database, so both are one step of its line.
+    A command waits for the database, so their times are added.
     """
     cost = run.cost
     busy = 1 - run.idle_workers / 2 / 1000

@@ -48,7 +48,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class PageTiming:
-    """How often a page was opened, and how many milliseconds that took."""
+    """How often a page was opened, and the milliseconds that it took."""
 
     page: str
     opened: int
@@ -169,7 +169,7 @@ def time_dashboard(
     readers: Annotated[
         int, typer.Option(min=0, help="Readers at once; 0 opens each page alone, three times.")
     ] = 0,
-    seconds: Annotated[float, typer.Option(min=1, help="How long they read.")] = 60,
+    seconds: Annotated[float, typer.Option(min=1, help="Seconds of reading.")] = 60,
     pause: Annotated[
         float, typer.Option(min=0, help="Mean seconds that a reader looks at a page.")
     ] = 10,

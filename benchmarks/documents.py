@@ -1,4 +1,4 @@
-"""Tables in documents, written by a benchmark's command and never by hand.
+"""Write the tables of documents from a benchmark's result; they are never edited by hand.
 
 A document marks the place with `<!-- KIND: NAME -->` and `<!-- end -->`.
 """

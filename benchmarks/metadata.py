@@ -22,7 +22,7 @@ from newscrawl.cli.output import Column, progress, render, write_note
 from newscrawl.training.corpus import DEVELOPMENT, SEALED, GoldPage, part_of
 from newscrawl.training.metadata_score import Fields, Score, labelled, read_page, score
 
-# What each measure is of; a tool that has no such field has no score, rather than none right.
+# The field of each measure; a tool without the field has no score instead of 0.
 FIELD_OF: Final = {
     "title exact": "title",
     "title F1": "title",
@@ -124,7 +124,7 @@ def compare_metadata(
     ] = None,
     form: FormatOption = "table",
 ) -> None:
-    """Score title, authors, day and language of newscrawl beside those of other tools.
+    """Score title, authors, day and language of newscrawl and other tools.
 
     Rules are fitted on the open sites and judged on the sealed ones, a fifth of all
     (`newscrawl.training.corpus.part_of`). Until November 2026 metadata had a seal of its own, so

@@ -1,4 +1,4 @@
-"""The papers' tables on labelled pages, in the papers' own shape.
+"""Print the papers' tables for labelled pages, in the form of the papers.
 
 `python -m benchmarks.paper_tables --corpus DIR --table 1 --table 7`. Table 1 is that of Ziegler &
 Skubacz 2007; 5 to 14 are those of Barbaresi & Lejeune 2020, whose pages are the set daniel:

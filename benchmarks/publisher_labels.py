@@ -1,4 +1,4 @@
-"""What labels that publishers state in JSON-LD are worth, on sites not trained on.
+"""Measure the value of publishers' texts in JSON-LD as labels, on sites not trained on.
 
 `python -m benchmarks.publisher_labels --corpus DIR`; needs PyTorch. For each fold of the sites that
 are not sealed, a network learns from the gold texts of the others; the same network is then trained
@@ -30,7 +30,7 @@ from newscrawl.training.publisher_labels import (
 if TYPE_CHECKING:
     from newscrawl.extraction.classifier import Network
 
-# Ours: so few pages are seen more often.
+# Ours: since the pages are few, each is seen more often.
 EPOCHS_ALONE = 30
 
 

@@ -1,7 +1,7 @@
-"""The gain of template memory on sites that the network was not trained on.
+"""Measure the gain of template memory on sites that the network was not trained on.
 
-`python -m benchmarks.template_memory --corpus DIR --folds 5`; needs PyTorch. Each page is read
-with what the other pages of its site teach, and without.
+`python -m benchmarks.template_memory --corpus DIR --folds 5`; needs PyTorch. Each page is read with
+the memory of its site's other pages, and without.
 """
 
 from collections import defaultdict

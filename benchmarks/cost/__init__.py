@@ -2,7 +2,7 @@
 
 `python -m benchmarks.cost [--corpus DIR] [--write-docs]`, or `make bench-cost`.
 
-Times are CPU seconds of the thread, so a busy machine disturbs them little. What is compared is
+Times are CPU seconds of the thread, so a busy machine disturbs them little. Compared readers are
 measured in turns, page by page, and the fastest of some rounds counts.
 """
 
@@ -38,7 +38,7 @@ SIZES: Final = (10, 30, 100, 300, 1000, 3000, 10_000)  # KB
 LINEAR: Final = 3.0
 PAGE_KB: Final = 30  # of those that memory is measured with
 FIRST_PAGES, PAGES = 2000, 10_000
-# Ours: what the later pages may add to the memory of the process.
+# Ours: the memory that later pages may add to the process.
 FLAT: Final = 1.05
 
 
@@ -177,6 +177,6 @@ def _seconds(call: Callable[..., Any], *arguments: object) -> float:
 
 
 def _warm_up(pages: Iterable[int] = range(5)) -> None:
-    """Extract some pages, as the first ones pay for what is loaded and compiled once."""
+    """Extract some pages, since the first ones include loading and compiling."""
     for seed in pages:
         extract(generated_page(1000 * PAGE_KB, seed))

@@ -65,7 +65,7 @@ def cost(
     if growth(measured.sizes) > LINEAR:
         complaints.append(f"a KB of the largest page costs {growth(measured.sizes):.2f} times a KB")
     if grown > FLAT:
-        complaints.append(f"memory grew to {grown:.2f} times what it was")
+        complaints.append(f"memory grew to {grown:.2f} times the first size")
     for complaint in complaints:
         write_note(f"too much: {complaint}")
     if complaints:
@@ -89,7 +89,7 @@ def _measure(folder: Path | None, largest: int, pages: int, rounds: int) -> Cost
 
 
 def _load() -> str:
-    """Return how busy the machine is: other processes that use its caches cost time."""
+    """Return the load of the machine: other processes that use its caches take time."""
     cores = os.cpu_count() or 1
     return f"{load()} on {cores} core{'s' if cores > 1 else ''}"
 

@@ -1,6 +1,6 @@
 """Generated pages of any size: a news page with menu, article, teasers and comments.
 
-No two pages share a sentence or a name, so anything that grows with the pages it has read shows.
+No two pages share a sentence or a name, so that growth with the number of read pages is visible.
 The same seed gives the same page.
 """
 

@@ -1,4 +1,4 @@
-"""What pages cost that are seen once, as a crawl sees them: ours beside other tools in one process.
+"""Measure pages that are read once, as in a crawl, by our method and other tools in one process.
 
 `python -m benchmarks.cost.once --corpus DIR [--pages 300] [--tools resiliparse,trafilatura]`
 
@@ -25,7 +25,7 @@ from newscrawl.extraction.language import decide_language
 from newscrawl.training.corpus import DEVELOPMENT, Corpus, load_corpus, part_of
 
 BARE, OURS = "bare lxml parse", "newscrawl"
-# Without stop words, so that its language is identified by a model, which takes 0.4 s to be loaded.
+# Without stop words, so that a model identifies its language, which takes 0.4 s to load.
 _UNKNOWN: Final = "blorf quindle vastrum " * 20
 # Ours: bytes of the largest page, 20 times the mean.
 MAX_SIZE: Final = 1_500_000
@@ -70,7 +70,7 @@ def cost_once(
     ),
     form: FormatOption = "table",
 ) -> None:
-    """Measure what pages cost that are seen once, beside other tools."""
+    """Measure the cost of pages that are read once, also with other tools."""
     readers = readers_of([name for name in tools.split(",") if name])
     warm_up = [generated_page(30_000, seed) for seed in range(WARM_UP)]
     list(once(warm_up, readers))
@@ -87,7 +87,7 @@ def cost_once(
         for name, total in totals.items()
     ]
     note = f"{len(taken)} pages, each read once by each tool in turn. Extraction: {PATH}."
-    render(rows, _COLUMNS, form, title="What pages cost that are seen once", note=note)
+    render(rows, _COLUMNS, form, title="The cost of pages that are read once", note=note)
 
 
 def _choose_pages(folder: Any, count: int) -> list[bytes]:

@@ -24,7 +24,7 @@ from newscrawl.sources.registry import COLUMNS
 from tests.site.crawling import PROJECT, clean_environment
 
 SOURCE = "world"
-# The same for both: nobody is waited for, and as many pages are asked for at once.
+# The same for both: no delays, and an equal number of concurrent requests.
 HASTE = {
     "CONCURRENT_REQUESTS": "32",
     "CONCURRENT_REQUESTS_PER_DOMAIN": "4",
@@ -34,8 +34,8 @@ HASTE = {
     "LOG_LEVEL": "WARNING",
 }
 OURS = {"NEWSCRAWL_RETRY_PAUSE": "0"}
-# Pages after which memory must have come to rest, and how much it may still grow (issue's words:
-# "flat after the first 2,000 pages"; a tenth is what the allocator breathes).
+# Pages after which memory must be stable, and how much it may still grow (the issue: "flat after
+# the first 2,000 pages"; the allocator varies by a tenth).
 WARM_PAGES = 2_000
 SAMPLE_SECONDS = 0.5
 
@@ -50,8 +50,8 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run: `pages` articles were asked for, `sent` bytes came from the server; `processor`
-    are the seconds of all its processes, which a busy machine doesn't blur as it does time."""
+    """One run: `pages` requested articles, `sent` bytes from the server; `processor` are the
+    seconds of all its processes, which a busy machine changes less than wall-clock time."""
 
     seconds: float
     processor: float

@@ -20,7 +20,7 @@ _REASONS = {200: "OK", 301: "Moved Permanently", 304: "Not Modified", 404: "Not 
 
 @dataclass(slots=True)
 class Counts:
-    """The answers since the server started; `pages` are requests for articles."""
+    """The responses since the server started; `pages` are requests for articles."""
 
     requests: int = 0
     pages: int = 0

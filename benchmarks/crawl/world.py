@@ -1,7 +1,7 @@
 """A world of news sites on 127.0.0.0/8: the content of each address, for server and benchmark.
 
 Each site has an address of its own, a feed of its articles, and a robots.txt. The articles are
-real pages, of the development corpus where that is there, else those of tests/pages; each is served
+real pages, of the development corpus if it is available, else those of tests/pages; each is served
 at several addresses, with a number in its paragraphs, so that no two of them are the same article.
 """
 
@@ -18,7 +18,7 @@ from xml.sax.saxutils import escape
 
 OWN_PAGES = Path(__file__).parents[2] / "tests" / "pages"
 SETS = ("daniel", "fundus", "trafilatura", "wcxb")
-# One article in a hundred each: the web as it is.
+# One article in a hundred each, as on real sites.
 FAULTS: dict[int, "Temper"] = {17: "missing", 34: "broken", 51: "moved", 68: "slow", 85: "cut"}
 SLOW_SECONDS = 1.0
 

@@ -1,6 +1,6 @@
-"""Run tools over pages, each in a process of its own that one page can't hang.
+"""Run tools over pages, each in a process of its own with a limit for each page.
 
-Answers are kept on disk by tool, version and corpus, so that a second run asks only for the missing
+Answers are kept on disk by tool, version and corpus, so that a second run computes only the missing
 ones.
 """
 
@@ -47,7 +47,7 @@ class Runner:
         has an `error` and an empty text.
 
         Raises:
-            ToolError: the process doesn't come up.
+            ToolError: the process doesn't start.
         """
         waiting = list(pages)
         while waiting:
@@ -61,7 +61,7 @@ class Runner:
 
 
 class _Process:
-    """The child process of one tool; `ask` sends a page and waits for its line."""
+    """The child process of one tool; `ask` sends a page and waits for the answer."""
 
     def __init__(self, runner: Runner, with_metadata: bool) -> None:
         command = [str(runner.python), "-W", "ignore", str(runner.script), runner.peer.name]

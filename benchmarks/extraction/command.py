@@ -51,7 +51,7 @@ class _RunOptions:
         bool, typer.Option("--install", help="First install the peers, into .venv-bench*.")
     ] = False
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Run all tools anew, forget their earlier texts.")
+        bool, typer.Option("--fresh", help="Run all tools again, and delete their earlier texts.")
     ] = False
     unseen: Annotated[
         Path | None,
@@ -81,7 +81,7 @@ def benchmark(
     *,
     options: _RunOptions,
     raise_floors: Annotated[
-        bool, typer.Option("--raise-floors", help="Lift the quality floors to what was reached.")
+        bool, typer.Option("--raise-floors", help="Raise the quality floors to the new scores.")
     ] = False,
     write_docs: Annotated[
         bool,

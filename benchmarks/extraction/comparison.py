@@ -1,8 +1,8 @@
-"""Side by side: every tool over the same pages, text and speed scored together.
+"""Compare all tools over the same pages, by text and speed.
 
-`run` asks each tool for its texts (kept on disk by version and corpus), scores them by the
-rules of training.scores, counts companies in them, measures speed, and returns a
-`Benchmark`, which is what docs/data/benchmark.json holds and every table is made from.
+`run` gets the texts of each tool (stored on disk by version and corpus), scores them by the rules
+of training.scores, counts companies in them, measures speed, and returns a `Benchmark`, which
+docs/data/benchmark.json contains and all tables show.
 """
 
 import csv
@@ -35,10 +35,10 @@ from newscrawl.training.metrics import Overlap
 from newscrawl.training.scores import align_headlines, score_page
 
 MEASURES = ("word", "shingle", "similarity", "phrases")
-# Our method by networks that were trained without the sites they are asked about: what a user
-# may expect. A row of its own, as the shipped network knows the corpus.
+# Our method by networks that were trained without the sites of the pages, as on a user's pages. A
+# row of its own, since the shipped network was trained on the corpus.
 UNSEEN = "newscrawl, new sites"
-SMALL_GROUP = 20  # pages; a mean over fewer says nothing about a language
+SMALL_GROUP = 20  # pages; a mean over fewer doesn't represent a language
 PACKAGE = Path(newscrawl.__file__).parent
 OUR_VERSION = version("newscrawl")
 
@@ -129,7 +129,7 @@ class Plan:
 
 def run(corpus: Corpus, plan: Plan) -> Benchmark:
     """Run every tool of the plan over the corpus."""
-    load_companies()  # a fault in the registry shall show before the long work
+    load_companies()  # read first, so that an error in the registry appears before the long work
     rows, runners = _look_up(plan)
     collected = _collect(corpus, runners, plan)
     files = {name: path for name, path in collected.items() if isinstance(path, Path)}

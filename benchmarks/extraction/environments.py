@@ -1,8 +1,8 @@
-"""The environments in which the benchmark's tools run, and why a tool is missing.
+"""Install the environments of the benchmark's tools, and report why a tool is missing.
 
-Peers are installed by pip into virtual environments beside the project, apart from ours:
-their pins shall not decide ours. What pip could not install leaves its reason in the
-environment's folder, and the benchmark shows it in the tool's row.
+Peers are installed by pip into virtual environments of their own in the project's folder, so that
+their pins don't affect ours. If pip fails, the reason is stored in the environment's folder, and
+the benchmark shows it in the tool's row.
 """
 
 import json
@@ -25,8 +25,8 @@ TRANSIENT = ("WARNING:", "hint:", "note:")
 class Environment:
     """A virtual environment of the benchmark.
 
-    `python` is the minor version it needs (None: ours), `because` why it needs that one,
-    `build_first` what must be there before the rest is built.
+    `python` is the required minor version (None: ours), `because` the reason, `build_first` the
+    requirements for building the rest.
     """
 
     folder: str

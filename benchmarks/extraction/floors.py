@@ -83,7 +83,7 @@ def moved(
 def check(
     means: Iterable[MethodMean], fingerprint: str, move: Literal["raise", "lower"] | None
 ) -> None:
-    """Report each mean below its floor, and move the floors where that is asked for.
+    """Report each mean below its floor, and raise or lower the floors if requested.
 
     Raises:
         typer.Exit: with code 1, where a mean is below its floor and the floors are not lowered.

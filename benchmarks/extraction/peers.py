@@ -1,4 +1,4 @@
-"""Every tool of the benchmark behind one signature, and the process that runs one of them.
+"""Call every tool of the benchmark by one signature, and run one of them in a process.
 
 The benchmark starts this file as a script, `python peers.py NAME`, in the environment of
 the tool: so it imports nothing of ours (but newscrawl itself, for our own methods), only
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Fields = dict[str, Any]  # text, and where the tool knows them title, authors, date
     Extractor = Callable[[Any, str | None], Fields]  # the page as `Peer.takes_bytes` says
 
-MEMORY_LIMIT = 6 << 30  # bytes of address space: a page may fail, the machine may not
+MEMORY_LIMIT = 6 << 30  # bytes of address space, so that a page can't exhaust the machine's memory
 MAIN_ENV, BENCH_ENV, PY312_ENV, PY37_ENV = "main", "bench", "py312", "py37"
 
 
@@ -221,7 +221,7 @@ def _html2text() -> Extractor:
     converter_class = _load("html2text").HTML2Text
 
     def run(html: str, _url: str | None) -> Fields:
-        converter = converter_class(bodywidth=0)  # addresses of links and images are no words
+        converter = converter_class(bodywidth=0)  # addresses of links and images are not words
         converter.ignore_links = converter.ignore_images = True
         return {"text": converter.handle(html)}
 

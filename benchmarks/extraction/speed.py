@@ -1,4 +1,4 @@
-"""Speed: CPU time a page beside the bare lxml parse of the same page in the same process.
+"""Measure CPU time a page against the bare lxml parse of the same page in the same process.
 
 Rounds go over all tools in turn, so that a busy minute of the machine affects all alike;
 a tool's figure is the median of its rounds.
@@ -13,7 +13,7 @@ from benchmarks.extraction.answers import Answer, Runner
 from newscrawl.training.corpus import Corpus, GoldPage
 
 PAGES = 80
-WARM_UP = 5  # first pages pay for caches and compiled patterns
+WARM_UP = 5  # the first pages include filling caches and compiling patterns
 ROUNDS = 3
 
 

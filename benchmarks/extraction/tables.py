@@ -39,7 +39,7 @@ def summary(result: Benchmark) -> str:
 def overview(result: Benchmark) -> str:
     """Return word F1 by set, phrases, mentions and speed of all tools.
 
-    The bare parse, which takes no text, closes it as the floor of speed.
+    The last row is the bare parse, which extracts no text, as the lower bound of time.
     """
     heads = ("Tool", *map(_set_name, NEWS), "phrases", "mentions", "count", "× parse")
     lines = []
@@ -103,7 +103,7 @@ def mentions(result: Benchmark) -> str:
 
 
 def speed(result: Benchmark) -> str:
-    """Return CPU time beside the bare parse, fastest first."""
+    """Return CPU time and its multiple of the bare parse, fastest first."""
     rows = sorted((row for row in result.rows if row.speed), key=lambda row: row.speed["ratio"])
     lines = [
         (

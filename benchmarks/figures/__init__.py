@@ -37,7 +37,7 @@ STYLE: Any = {
     "svg.hashsalt": "newscrawl",
     "svg.fonttype": "path",
 }
-_styled = mpl.rc_context(STYLE)  # as a decorator: our style, and nobody else's changed
+_styled = mpl.rc_context(STYLE)  # as a decorator, so that matplotlib's global style is not changed
 
 BEHIND = {"facecolor": "white", "edgecolor": "none", "pad": 0.5, "alpha": 0.8}
 LEAST_SHOWN = 0.7  # word F1 below which a tool is no extractor of articles
@@ -104,7 +104,7 @@ def single_features(sweep: Mapping[str, Any]) -> Figure:
 def cetr_page(page: Mapping[str, Any]) -> Figure:
     """Draw Figures 2 to 5 of Weninger et al. for one page: ratios, smoothed, derivatives, scatter.
 
-    `ratios`, `smoothed`, `derivatives` and `content` (what a person says) have an entry a line.
+    `ratios`, `smoothed`, `derivatives` and `content` (a person's label) have an entry a line.
     """
     figure, axes = _figure(2, 2, width=10, height=6.4)
     content = np.array(page["content"], dtype=bool)
@@ -188,7 +188,7 @@ def quality_and_speed(result: Benchmark) -> Figure:
     points = {}
     for row in ranked(result):
         if row.name.startswith(f"{LEARNED}-"):
-            continue  # its variants, of which no such figure is kept
+            continue  # its variants, which have no such scores
         score = news_mean(unseen if unseen and row.name == LEARNED else row, "word.f1")
         if row.speed and score is not None and score >= LEAST_SHOWN:
             points[row.name] = row.speed["ratio"], score

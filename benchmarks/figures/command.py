@@ -89,7 +89,7 @@ def _figures(data: Path) -> dict[str, Figure]:
 
 
 def _measure_swarm(everything: Corpus, sets: list[str], data: Path) -> None:
-    """Fly both runs of Figure 3, and measure the limits on file and each feature alone."""
+    """Run both swarms of Figure 3, and measure the limits on file and each feature alone."""
     check_corpus(LIMITS_FILE, everything)
     pages = learnable(everything, sets=sets)
     split = split_by_site(everything).only(pages)
@@ -119,7 +119,7 @@ def _read_json(path: Path) -> Any:
     try:
         return json.loads(path.read_text("utf-8"))
     except ValueError as error:
-        raise InputError(f"{path}: broken JSON ({error}); measure it anew") from error
+        raise InputError(f"{path}: broken JSON ({error}); measure it again") from error
 
 
 def _write(path: Path, value: object) -> None:

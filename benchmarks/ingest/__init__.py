@@ -1,10 +1,10 @@
-"""Ingest a WARC made of the corpus on all cores, beside one process that only extracts.
+"""Ingest a WARC made of the corpus on all cores, and compare with one process that only extracts.
 
 `python -m benchmarks.ingest [--corpus DIR] [--workers N] [--pages N] [--rounds N] [--json]`
 
 A worker takes a second to start, as long as it needs for a hundred pages. Archives such as CC-NEWS
 hold tens of thousands: so the WARC holds each page of the corpus several times, on other sites
-and with a number in its paragraphs, and the cost of starting is reported apart.
+and with a number in its paragraphs, and the cost of starting is reported separately.
 """
 
 import argparse
@@ -70,15 +70,15 @@ class Result:
         return self.ingestion.speed / (self.workers * single.speed)
 
     def efficiency(self, single: Run) -> float:
-        """Return the same by processor time, which a busy machine doesn't blur."""
+        """Return the same by processor time, which a busy machine changes less."""
         return single.cost / self.ingestion.cost
 
 
 def bench(pages: list[tuple[str, bytes]], workers: int, rounds: int, folder: Path) -> Result:
     """Make WARCs of the pages (URL, bytes), and time the three ways through them.
 
-    One process reads every other part before the ingestion and the rest after it: what else the
-    machine does, and less or more of later, is on both sides of what is compared.
+    One process reads every other part before the ingestion and the rest after it: so that other
+    load of the machine affects both.
     """
     once, one, path = (folder / f"{name}.warc.gz" for name in ("once", "one", "bench"))
     write_archive(once, pages)
@@ -86,7 +86,7 @@ def bench(pages: list[tuple[str, bytes]], workers: int, rounds: int, folder: Pat
     write_archive(path, pages, range(rounds))
     begins = range(0, once.stat().st_size, PART_BYTES)
     parts = [Part(once, begin, begin + PART_BYTES) for begin in begins]
-    process_part(RECIPE, Part(once, 0, 1))  # what is read once is no cost of a page
+    process_part(RECIPE, Part(once, 0, 1))  # loading happens once and is not a cost of a page
     alone = _time_alone(parts[::2])
     start = _time_ingestion(one, 1, workers)
     ingestion = _time_ingestion(path, rounds * len(pages), workers)
@@ -191,7 +191,7 @@ def show(result: Result) -> str:
         )
     start, whole = result.start.processor, result.ingestion.processor
     lines.append(
-        f"To start costs {start:.1f} s of processor, {start / whole:.0%} of this ingestion."
+        f"The start takes {start:.1f} s of processor, {start / whole:.0%} of this ingestion."
     )
     return "\n".join(lines)
 

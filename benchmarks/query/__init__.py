@@ -1,4 +1,4 @@
-"""Ask an analyst's questions of a year of news, and measure how long each answer takes.
+"""Measure the time of an analyst's questions over a year of news.
 
 `python -m benchmarks.query [--articles 1000000] [--max-words 320] [--folder DIR] [--json FILE]`
 
@@ -68,7 +68,7 @@ TOGETHER = replace(
     ),
 )
 
-# By these, the proof of a number looks for doubtful words.
+# The proof of a number searches these for doubtful words.
 SPELLED = CompanyStructure(spellings={name: (name,) for name in companies()})
 
 

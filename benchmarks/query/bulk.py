@@ -37,7 +37,7 @@ _SEARCH_KEY = f"minute << {NUMBER_BITS} | id"
 
 
 def _rollup_statements() -> Iterator[str]:
-    """Yield the statements that fill the tables which follow from the others."""
+    """Yield the statements that fill the derived tables."""
     for table, keys, source, sums in (
         ("daily_totals", "day, read", f"{_DAY}, count(*)", _ALL_SUMS),
         ("daily_sources", "day, source_id, language, read", _PLACE + ", count(*)", _ALL_SUMS),

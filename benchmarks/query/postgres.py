@@ -52,7 +52,7 @@ _INDEXES = (
 def copy_to_postgres(file: Path, url: str, times: int = 1) -> None:
     """Fill the empty database at the URL with all rows of the file, of articles `times` copies.
 
-    It is not one transaction, so that the tables in between leave the disk at once.
+    It is not one transaction, so that intermediate tables are deleted from the disk at once.
     """
     upgrade_database(url)
     with (
@@ -89,7 +89,7 @@ def _drawn(target: psycopg.Connection[Any], table: str) -> str:
 def _index_words(target: psycopg.Connection[Any], schema: str) -> None:
     if schema == "drawn":
         _drawn(target, "article_search")
-    # The made-up words are ASCII and plain: PostgreSQL reads them as we do.
+    # The generated words are plain ASCII, which PostgreSQL splits as we do.
     target.execute(
         f"INSERT INTO {schema}.article_search "  # noqa: S608 - our own names
         "SELECT id, minute, to_tsvector('simple', title) || to_tsvector('simple', text) "

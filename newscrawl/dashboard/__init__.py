@@ -1,4 +1,4 @@
-"""The web application over `storage.queries`: pages for a browser, the same answers as JSON."""
+"""The web application: the questions of `storage.queries` as pages for a browser and as JSON."""
 
 from newscrawl.dashboard.app import create_app
 from newscrawl.dashboard.config import Config, ExplainedDocument, UnexplainedError

@@ -1,4 +1,4 @@
-"""The same questions as JSON, described at /api/openapi.json.
+"""The questions of the dashboard as JSON, described at /api/openapi.json.
 
 A route, its parameters and the schema of its answer follow from the question's declaration
 (`newscrawl.storage.queries.questions`).
@@ -33,14 +33,14 @@ SUBSIDIARIES = "Newscrawl-Subsidiaries"  # the header that says how companies we
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What was wrong, and what to do."""
+    """An error: the cause, and what to do."""
 
     detail: str
 
 
 _FAULTS: dict[int | str, dict[str, Any]] = {
     401: {"model": Fault, "description": "A token is needed"},
-    422: {"model": Fault, "description": "The question can't be answered as it is asked"},
+    422: {"model": Fault, "description": "The question is invalid"},
     503: {"model": Fault, "description": "The database can't be reached"},
 }
 _NOT_FOUND: dict[int | str, dict[str, Any]] = {
@@ -110,7 +110,7 @@ def _database(request: Request) -> Iterator[Database]:
 
 
 def _registered_companies(request: Request) -> list[str]:
-    """Return the names of the companies that are looked for."""
+    """Return the names of the registered companies."""
     return [company.name for company in registry_of(app_state(request).registry)]
 
 
@@ -127,7 +127,7 @@ class _Known:
     scope: FilledScope
 
     def check(self, *companies: str) -> None:
-        """Raise HTTPException for a company that was never mentioned and is not looked for."""
+        """Raise HTTPException for a company that is neither mentioned nor registered."""
         known = {one.name for one in companies_in_use(self.request)}
         known.update(queries.company_names(self.database))
         for company in companies:
@@ -173,7 +173,7 @@ _NAMING_COMPANIES = {
     "beside": Annotated[str | None, Depends(_beside)],
     "companies": Annotated[list[str], Depends(_companies)],
 }
-# What a parameter takes, by its name; others take what their annotation says.
+# The values of parameters by their names; those of others follow their annotations.
 _PARAMETERS = _NAMING_COMPANIES | {
     "without": Annotated[list[Text], Query(max_length=MAX_NAMES)],
     "query": Words,
@@ -189,7 +189,7 @@ _PARAMETERS = _NAMING_COMPANIES | {
 def make_router() -> APIRouter:
     """Return the routes of all questions."""
     router = APIRouter(prefix="/api", responses=_FAULTS, tags=["questions"])
-    # Paths with a parameter come last: they would take in the others.
+    # Paths with a parameter come last, since they would match the others.
     for question in sorted(QUESTIONS.values(), key=lambda one: ("{" in one.path, one.path)):
         router.add_api_route(
             question.path,
@@ -243,8 +243,8 @@ def _parameter(question: Question, parameter: Parameter) -> Parameter:
 
 
 def _with_first_day(scope: Scope, by: str) -> Scope:
-    """Return the scope with a first day, where there would be a row for each period since the
-    first crawl; raise QuestionError if there would be too many hours."""
+    """Return the scope with a first day if the answer has a row for each period since the first
+    crawl; raise QuestionError for too many hours."""
     last = scope.until or (scope.now or datetime.now(UTC)).date()
     if by == "hour" and scope.since and (last - scope.since).days > MAX_DAYS_OF_HOURS:
         raise QuestionError(f"hours of over {MAX_DAYS_OF_HOURS} days: ask for fewer, or by day")

@@ -96,7 +96,7 @@ def _write_refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - as registered above
     titles = {404: "Page not found", 405: "Method not allowed", 403: "Invalid form"}
     title = titles.get(error.status_code, "Error")
-    # The framework's own "Not Found" gives no advice.
+    # The framework's own message "Not Found" gives no advice.
     unnamed = error.status_code == 404 and error.detail == "Not Found"
     reason = "There is no page at this address: check its spelling." if unnamed else error.detail
     answer = _answer(request, error.status_code, title, str(reason))
@@ -106,7 +106,7 @@ def _write_refused(request: Request, error: Exception) -> Response:
 
 def _internal_error(request: Request, _: Exception) -> Response:
     """Answer an unexpected error, whose traceback is in the server's log. The guard, which adds
-    the headers to all other answers, does not see it."""
+    the headers to all other answers, does not handle it."""
     reason = "This is a bug. The output of newscrawl serve says where it happened."
     answer = _answer(request, 500, "Internal error", reason)
     answer.headers.update(HEADERS)

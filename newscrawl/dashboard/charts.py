@@ -28,7 +28,7 @@ SPARK_WIDTH, SPARK_HEIGHT = 120, 28
 _PAD = 2
 DAY_WIDTH, STRIP_HEIGHT = 8, 20
 READ = {"ok", "paywalled"}  # the states of a day on which a source was read
-# Ours: as many colours as can be distinguished; the rest is drawn as "others".
+# Ours: the maximum number of distinguishable colours; the rest is drawn as "others".
 MAX_PARTS = 6
 OTHERS = "others"
 
@@ -50,7 +50,7 @@ class Row:
 
     @property
     def is_partial(self) -> bool:
-        """Return whether more may come, or is left out: a smaller number is then no fall."""
+        """Return whether the period is incomplete, so that a smaller number is no decrease."""
         return bool(self.days_left_out) or self.running
 
     @property
@@ -61,7 +61,7 @@ class Row:
 
     @property
     def notes(self) -> str:
-        """Return in words what its numbers lack."""
+        """Return in words why its numbers are incomplete."""
         known = self.completeness
         left = self.days_left_out
         notes = [f"{left} {'day' if left == 1 else 'days'} left out"] if left else []
@@ -162,7 +162,8 @@ def over_time(
     filters: Filters,
     parts_by: Mapping[Group, Sequence[MentionCount]],
 ) -> Chart:
-    """Return the chart of the filters; `parts_by` are the counts by what it may be split by."""
+    """Return the chart of the filters; `parts_by` are the counts by each dimension that splits
+    it."""
     whole = _counts(database, name, filters)
     if filters.split == "whole":
         return _whole(whole, filters)
@@ -183,7 +184,7 @@ def over_time(
 
 
 def chart_columns(chart: Chart, name: str, filters: Filters) -> list[dict[str, object]]:
-    """Return for each series of a company's chart what its numbers count, for their proofs."""
+    """Return the counted quantity of each series of a company's chart, for its proof."""
     if filters.split == "whole":
         counted = chart.series if filters.count == "mentions" else (filters.count,)
         return [{"counted": one, "company": name} for one in counted]
@@ -286,7 +287,7 @@ def chart_csv(chart: Chart, name: str, filters: Filters) -> Response:
 
 
 def ranking_csv(companies: Sequence[OverviewRow], filters: Filters) -> Response:
-    """Return a row for each company, without `before`, `change` and `chance` where nothing was read
+    """Return a row for each company, without `before`, `change` and `chance` if nothing was read
     before."""
     rows = (
         (

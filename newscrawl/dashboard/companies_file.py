@@ -95,7 +95,7 @@ class CompaniesFile:
             self._write(self._with(definition, instead_of, mark))
 
     def draft(self, definition: Definition, *, instead_of: str | None, mark: str) -> str:
-        """Return the text that `save` would write; raise CompaniesFileError for an invalid one."""
+        """Return the text that `save` would write; raise CompaniesFileError if it is invalid."""
         text = "\n".join(self._with(definition, instead_of, mark))
         _validate(text)
         return text
@@ -104,7 +104,7 @@ class CompaniesFile:
         lines = self._lines(mark)
         span = _span(lines, instead_of)
         if instead_of is not None and span is None:
-            raise CompaniesFileError(f"{instead_of!r} is not in the file any more.")
+            raise CompaniesFileError(f"{instead_of!r} is no longer in the file.")
         if span is None:
             gap = [""] if lines else []
             return [*lines, *gap, *_entry("[[company]]", definition)]
@@ -117,7 +117,7 @@ class CompaniesFile:
             lines = self._lines(mark)
             span = _span(lines, name)
             if span is None:
-                raise CompaniesFileError(f"{name!r} is not in the file any more.")
+                raise CompaniesFileError(f"{name!r} is no longer in the file.")
             rest = lines[span.stop :]
             while rest and not rest[0].strip():
                 rest.pop(0)
@@ -270,7 +270,7 @@ def _entry(text: str, definition: Definition) -> list[str]:
 def _rename(groups: MutableMapping[str, object], former: str | None, name: str | None) -> None:
     """Remove the group that gets another name, or none."""
     if former is not None and former not in groups:
-        raise CompaniesFileError(f"The group {former!r} is not in the file any more.")
+        raise CompaniesFileError(f"The group {former!r} is no longer in the file.")
     if former is not None and former != name:
         del groups[former]
 

@@ -27,7 +27,7 @@ class ExplainedDocument:
 
 # A function of an article's URLs, the canonical one first, whether its page is to be fetched
 # instead of looked up in an archive, and the sentence to explain first; it raises UnexplainedError.
-# The command line provides it, since the dashboard can't import the archive, its neighbour.
+# The command line provides it, since the dashboard must not import the archive.
 Explain = Callable[[Sequence[str], bool, AskedSentence], ExplainedDocument]
 
 
@@ -51,7 +51,7 @@ FindAgain = Callable[[Database, Path | None, bool, Callable[[int], None]], Remat
 
 # Functions that store a recipient, whose companies are given as in the companies, or raise
 # RecipientError; and that return those of the settings, or raise SettingError. The command line
-# provides them: delivery is another neighbour.
+# provides them, since the dashboard must not import the delivery.
 AddRecipient = Callable[[Database, Companies, Recipient], None]
 SettingsRecipients = Callable[[], Sequence[Recipient]]
 
@@ -66,7 +66,7 @@ class Config:
     """The settings of a dashboard.
 
     Every request must have the `token`, or one of the database; if there is none of either, all are
-    allowed, unless `needs_token`, which is set where other machines have access. Requests from the
+    allowed, unless `needs_token` is set because other machines have access. Requests from the
     addresses of `proxies` may name a user, who may edit if `editors` has the name. `hosts` are the
     host names in lower case under which the dashboard is reached; localhost and IP addresses are
     always allowed. `catalog` has the groups and tiers of sources. `companies` is the file that the

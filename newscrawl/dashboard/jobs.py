@@ -1,4 +1,4 @@
-"""Jobs of the dashboard that go on in the background: mentions found again, queries counted."""
+"""Background jobs of the dashboard: find mentions again, and count queries."""
 
 import logging
 from collections.abc import Callable
@@ -80,7 +80,7 @@ class RematchJob:
         Thread(target=self._run, args=(state, file_in), daemon=True, name="rematch").start()
 
     def _run(self, state: JobState, file_in: Callable[[Path], Path | None]) -> None:
-        fault = "It ended by an error: the output of newscrawl serve says where it happened."
+        fault = "It failed: see the output of newscrawl serve for the error."
         report = None
         try:
             with (
@@ -111,8 +111,8 @@ class RematchJob:
 
 
 class CountingJobs:
-    """The counts that run, a thread for each query; safe to share between threads. A count that
-    ends with the server is continued by the next one that is started."""
+    """The counts that run, a thread for each query; safe to share between threads. The next server
+    continues a count that ended with its server."""
 
     def __init__(self, database_url: str) -> None:
         self._url = database_url
@@ -124,7 +124,7 @@ class CountingJobs:
         return self._progress.get(name)
 
     def start(self, name: str) -> None:
-        """Begin to count a query, or go on with it, unless that is being done."""
+        """Begin or continue to count a query, unless a count is running."""
         with self._lock:
             if name in self._progress:
                 return

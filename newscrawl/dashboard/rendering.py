@@ -1,4 +1,4 @@
-"""What all pages need: the database, opened for the first request and again when it was replaced;
+"""Shared by all pages: the database, opened for the first request and again if it was replaced;
 marks in texts; the templates and their filters."""
 
 import re
@@ -47,15 +47,15 @@ _WORDS = re.compile(r"\s+|[^\s]+")
 # Ours: difflib is quadratic in the words of one paragraph, so a longer one is shown as replaced.
 MAX_PARAGRAPH_WORDS = 1500
 MAX_PARAGRAPHS = 400
-# What the rules of docs/mentions.md mean to somebody who does not know them.
+# The rules of docs/mentions.md in words.
 _EVIDENCE: Mapping[str, str] = {
     "name": "named outright",
     "inflection": "named outright, in a declined form",
-    "ticker": "named by its stock symbol, or beside it",
+    "ticker": "named by its stock symbol, or next to it",
     "full name": "short name, in an article that also has the full name, its owner or a subsidiary",
     "context": "ambiguous name, near words of its business",
-    "legal form": "ambiguous name, with a legal form or trademark sign behind it",
-    "cue": "ambiguous name, beside a word that only companies have",
+    "legal form": "ambiguous name, before a legal form or trademark sign",
+    "cue": "ambiguous name, next to a word used only with companies",
     "capital": "ambiguous word, written as a name",
     "company beside": "ambiguous name, in a list with another company",
     "other name": "ambiguous name, in an article with another name of the company",
@@ -106,7 +106,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A piece of text that is the same in both versions, gone, or new."""
+    """A piece of text that is equal in both versions, deleted, or new."""
 
     text: str
     change: Change
@@ -171,7 +171,7 @@ def _rewritten(before: str, after: str) -> Iterator[Edit]:
 
 
 class Store:
-    """Gives the same open database to every request, until its file is gone or replaced."""
+    """Gives the same open database to every request, until its file is deleted or replaced."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -254,7 +254,7 @@ STATIC = Path(__file__).parent / "static"
 
 @dataclass(frozen=True, slots=True)
 class AppState:
-    """What every page needs: the configuration, the database, and the templates."""
+    """The configuration, the database, and the templates, for every page."""
 
     config: Config
     store: Store
@@ -272,7 +272,8 @@ def app_state(request: Request) -> AppState:
 
 
 def identity_of_request(request: Request) -> Identity | None:
-    """Return who makes the request; None for a stranger, who sees only the form to sign in."""
+    """Return who makes the request; None for visitors without a right, who get only the form to
+    sign in."""
     identity: Identity | None = getattr(request.state, "identity", None)
     return identity
 
@@ -291,8 +292,8 @@ def name_of_person(request: Request) -> str:
 
 
 def companies_in_use(request: Request) -> Companies:
-    """Return the companies in use; the bundled ones while the user's file has a fault, which the
-    registry's page shows."""
+    """Return the companies in use; only the bundled ones if the user's file is invalid, which the
+    registry's page reports."""
     try:
         return registry_of(app_state(request).registry)
     except CompaniesFileError:
@@ -399,7 +400,7 @@ def clock(value: datetime | None) -> str:
 
 
 def evidence_text(mention: Evidence) -> str:
-    """Return in words why a mention counts and how sure that is, with its score behind them."""
+    """Return in words why a mention counts and how likely it is right, then its score."""
     words = _EVIDENCE.get(mention.rule, mention.rule)
     if mention.score is None or mention.rule == CORRECTED:
         return words
@@ -454,7 +455,7 @@ def query(**values: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What the filters of a page offer: the sources, by slug and name, the languages and the
+    """The choices of a page's filters: the sources, by slug and name, the languages and the
     countries in the database, and the groups and tiers of its sources."""
 
     sources: list[tuple[str, str]]

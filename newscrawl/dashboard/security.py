@@ -3,8 +3,8 @@
 The Host header must be an IP address, localhost or a name given at the start, so that a foreign
 name that resolves to this machine (DNS rebinding) is refused. With a token, programs send it as
 `Authorization: Bearer`; browsers send it once, and get a cookie that proves it. A proxy that signs
-people in names them in a header, which counts only from the proxy's own address. Each request is
-made by an `Identity`; without the right to edit, only requests that change nothing are answered.
+people in names them in a header, which is accepted only from the proxy's own address. Each request
+has an `Identity`; without the right to edit, only requests that change nothing are answered.
 """
 
 import hashlib
@@ -100,7 +100,7 @@ class Guard:
         await answer(scope, receive, marked)
 
     def _unfit(self, request: Request) -> Response | None:
-        """Return the answer to a request that nobody may make."""
+        """Return the response to a request that is refused for everybody."""
         if not is_allowed_host(request.headers, self._config.hosts):
             return PlainTextResponse(
                 "This host name is not allowed. To allow it, start with "
@@ -124,7 +124,7 @@ class Guard:
         return any(peer in network for network in self._config.proxies)
 
     def _identity(self, request: Request) -> Identity | None:
-        """Return who makes the request, None for strangers."""
+        """Return the identity of a request; None without a right."""
         user = _forwarded_user(request) if self._is_proxy(request) else None
         if user:
             editors = self._config.editors
@@ -134,7 +134,7 @@ class Guard:
 
 
 def identity_of(config: Config, reading: Reading, secret: str, cookie: str) -> Identity | None:
-    """Return who has this token or cookie; anybody where none is needed."""
+    """Return the identity of a token or cookie; without tokens, the one of all requests."""
     own = config.token
     if own and (is_equal(secret, own) or is_equal(cookie, session_of(own))):
         return Identity(None, "edit", signed_in=True)
@@ -144,7 +144,7 @@ def identity_of(config: Config, reading: Reading, secret: str, cookie: str) -> I
             token = find_token(database, secret, cookie) if secret or cookie else None
             is_closed = is_closed or has_tokens(database)
     except StorageError:
-        # Without a database nobody knows whether a token is needed: the pages say what is wrong.
+        # Without a database it is unknown whether a token is needed; the pages show the error.
         return None if is_closed else Identity(None, "read")
     if token is not None:
         return Identity(token.name, token.right, signed_in=True)
@@ -164,7 +164,7 @@ def _forwarded_user(request: Request) -> str | None:
 
 
 def _refusal(request: Request, identity: Identity | None) -> Response | None:
-    """Return the answer to a request for which the right is missing."""
+    """Return the response to a request without the required right."""
     path, changes = request.url.path, request.method not in _SAFE_METHODS
     if path.startswith(_OPEN_TO_ALL):
         return None

@@ -2,7 +2,7 @@
 
 They describe the block itself (the eight features and more counts), CETR's ratios at its place, the
 elements around it with their class and id words, whether JSON-LD gives the same text, and the page
-as a whole. Neighbours are the network's business.
+as a whole. The network itself includes neighbouring blocks.
 """
 
 import re
@@ -47,8 +47,8 @@ MAX_TAGS, MAX_DEPTHS = 256, 64
 MIN_BODY: Final = 200
 MIN_LETTERS: Final = 4
 EDGE_LETTERS: Final = 32
-# Ours: a page with less text than this share of its JSON-LD's writes it by a script. None of the
-# development corpus does.
+# Ours: a page with less text than this share of its JSON-LD's inserts the text by a script. No page
+# of the development corpus does.
 MIN_SHOWN_SHARE: Final = 0.2
 
 # Elements whose meaning HTML gives; a flag for each says whether the block is inside one.
@@ -106,11 +106,10 @@ class BlockFeatures:
 
     `values[i, k]` is feature `names[k]` of block i; `openers[i]` indexes `OPENERS`.
     `paths[i]` are the `ANCESTORS_NAMED` elements around block i, its own first, as rows of
-    `named` and `tags`; row 0 means none. `named[e]` is what names element e, `tags[e]` its tag
-    number plus 1. `words` are the numbers
-    of the words that the blocks open with and of a word for each block's length, one block's
-    after the other's; `word_counts[i]` are block i's. `is_title` says which blocks are the
-    headline and nothing else.
+    `named` and `tags`; row 0 means none. `named[e]` are the names of element e, `tags[e]` its tag
+    number plus 1. `words` are the numbers of the first words of each block and of a word for its
+    length, block after block; `word_counts[i]` are block i's. `is_title` marks the blocks that
+    consist of the headline.
     """
 
     names: tuple[str, ...]
@@ -335,7 +334,7 @@ def _of_block(page: BlockPage, features: Features) -> dict[str, NDArray[Any]]:
 
 
 def _of_ratios(page: BlockPage, features: Features) -> dict[str, NDArray[Any]]:
-    """Return the columns of CETR, with blocks in the place of lines."""
+    """Return the columns of CETR, with blocks instead of lines."""
     chars = features.tokens.chars
     ratios = (chars.sum(axis=1) - chars[:, Char.MARK]) / np.maximum(page.tags, 1)
     smoothed = cetr.smooth(ratios)
@@ -475,8 +474,8 @@ def _edges_in(body: str | None, page: BlockPage) -> FloatArray | None:
 
 
 def text_of_json_ld(metadata: Metadata, page: BlockPage) -> list[str]:
-    """Return the paragraphs of a text that JSON-LD has and a script would write into the page; none
-    where the page has a text of its own, or where readers would have to pay."""
+    """Return the paragraphs of JSON-LD's text that a script would insert into the page; none if the
+    page has a text of its own, or is paywalled."""
     body = unescape(metadata.article_body or "")
     if len(body) < MIN_BODY or sum(map(len, page.raw)) >= MIN_SHOWN_SHARE * len(body):
         return []
@@ -505,7 +504,7 @@ def _find_headline(page: BlockPage, title: str | None) -> Headline:
 
 
 def _equal_to(wanted: str, raws: tuple[str, ...], most: int) -> list[int]:
-    """Return the places of the texts of at most so many characters that have these letters."""
+    """Return the places of the texts with these letters and at most `longest` characters."""
     return [
         number
         for number, raw in enumerate(raws)

@@ -1,7 +1,7 @@
 """Text blocks by DOM merge (Ziegler & Skubacz 2007, section 3.1).
 
-One walk over the parsed tree: pruned elements are passed over, removed ones leave their text
-and are recorded in the block they stood in, all others end a block. The tree is not changed.
+One walk over the parsed tree: pruned elements are skipped, removed ones leave their text and are
+recorded in its block, all others end a block. The tree is not changed.
 """
 
 import re
@@ -108,8 +108,8 @@ _OPENING: Final = {_REMOVE: "", _REMOVE_WITH_SPACE: " ", _LINE_BREAK: " ", _LINK
 _CLOSING: Final = {**_OPENING, _LINK: LINK_END, _THROUGH: ""}
 
 # Ours: the largest page of the development corpus has 6,219 blocks and 285,509 characters of text,
-# its longest block 25,002. What goes beyond is left out: articles come before what makes a page so
-# large, comments and lists, and a longer block isn't a paragraph.
+# its longest block 25,002. The rest is left out: an article comes before the comments and lists
+# that make a page larger, and a longer block isn't a paragraph.
 MAX_BLOCKS: Final = 10_000
 MAX_TEXT: Final = 600_000
 MAX_BLOCK: Final = 50_000
@@ -117,11 +117,12 @@ MAX_BLOCK: Final = 50_000
 # Ours: an empty line made of two BR separates paragraphs on pages that have no P.
 _PARAGRAPH_BREAK: Final = 2
 
-# Ours: characters of a class, id or role that are read. A hostile page's may be as long as it is.
+# Ours: characters of a class, id or role that are read; a hostile page may have values of any
+# length.
 MAX_NAME_LENGTH: Final = 300
 _MORE_NAMES: Final = frozenset(("id", "itemprop", "role", "hidden", "aria-hidden", "style"))
 
-# What names an element: nothing, its class alone, or class, id, itemprop, role, and whether it is
+# The names of an element: none, its class alone, or class, id, itemprop, role, and whether it is
 # hidden.
 ElementNames = str | tuple[str, str, str, str, bool] | None
 
@@ -132,7 +133,7 @@ class Elements:
 
     `parents[i]` and `tags[i]` say where element i is and what it is, `depths[i]` how many
     elements of all kinds enclose it; the boundary elements inside it are those from i + 1 up to
-    `ends[i]`. `names(i)` is what names it.
+    `ends[i]`. `names(i)` are its names.
     """
 
     parents: NDArray[np.int64]
@@ -186,13 +187,13 @@ class BlockPage:
 
     @property
     def texts(self) -> list[str]:
-        """Return the texts as a person would read them."""
+        """Return the texts as readers see them."""
         return [clean(text) for text in self.raw]
 
 
 def clean(raw: str) -> str:
     """Return a block's text without link marks, soft hyphens and zero-width characters."""
-    for mark in UNWANTED:  # looking for seven characters is ten times faster than one pattern
+    for mark in UNWANTED:  # seven searches for characters are ten times faster than one pattern
         if mark in raw:
             raw = raw.replace(mark, "")
     return raw.strip()
@@ -212,7 +213,7 @@ def read_blocks(tree: LexborHTMLParser, profile: ProfileName = "html5") -> Block
 
 
 def names_of(node: LexborNode) -> ElementNames:
-    """Return what names an element."""
+    """Return the names of an element."""
     attributes = node.attributes
     if not attributes:
         return None
@@ -234,8 +235,8 @@ def names_of(node: LexborNode) -> ElementNames:
 
 @cache
 def _steps(profile: ProfileName) -> tuple[int, ...]:
-    """Return what the walk does with each node that the parser knows, by its number: the action of
-    the profile, or a step of its own for links and line breaks."""
+    """Return the walk's step for each node that the parser knows, by its number: the action of the
+    profile, or a special step for links and line breaks."""
     steps = {tag: int(action) for tag, action in actions(profile).items()}
     steps |= {TEXT: _READ, COMMENT: _PASS, _A: _LINK}
     steps |= {_BR: _LINE_BREAK} if profile == "html5" else {}
@@ -269,8 +270,8 @@ class _Walk:
     def run(self, steps: tuple[int, ...]) -> None:  # noqa: C901, PLR0912, PLR0915
         """Walk in document order without recursion; each node is entered and left once.
 
-        The loop turns thousands of times a page: with its state in local names and few calls it
-        takes little more than half the time of one made of methods.
+        The loop runs thousands of times a page: with local variables and few calls it takes little
+        more than half the time of one with methods.
         """
         add, rows, removed, nodes = self.text.append, self.rows, self.removed, self.nodes
         parents, tag_ids, depths, ends = self.parents, self.tags, self.depths, self.ends
@@ -379,8 +380,8 @@ def _within_limits(texts: list[str]) -> list[str]:
 
 
 def _beginning(text: str) -> str:
-    """Return the beginning of a text, its white space made single blanks first. It leaves as many
-    links open as the whole text does."""
+    """Return the beginning of a text, after its white space was replaced by single blanks. It
+    leaves as many links open as the whole text does."""
     squeezed = " ".join(text.split())
     left_out = squeezed[MAX_BLOCK:]
     still_open = left_out.count(LINK_START) - left_out.count(LINK_END)
@@ -393,7 +394,7 @@ def _numbers(values: list[int]) -> NDArray[np.int64]:
 
 
 def _tag_numbers(tags: list[int]) -> NDArray[np.int64]:
-    """Return tag numbers, with one number for all unknown elements, as theirs are addresses."""
+    """Return tag numbers, with one number for all unknown elements, whose numbers are addresses."""
     return np.minimum(_numbers(tags), LAST_KNOWN_TAG + 1)
 
 
@@ -523,8 +524,8 @@ def _run_lengths(flags: NDArray[np.bool_]) -> NDArray[np.int64]:
 # A page may show its article twice, for print or for small screens, or its first paragraph above
 # the article, too.
 
-# Ours, fitted on the development corpus: words from which on a paragraph comes out once. Articles
-# repeat shorter ones on purpose (refrains, labels of lists, columns of tables).
+# Ours, fitted on the development corpus: the minimum words of a paragraph that is extracted only
+# once. Articles repeat shorter ones on purpose (refrains, labels of lists, columns of tables).
 MIN_ONCE: Final = 12
 # Ours: a text with longer "words" has no blanks between words; two letters count as a word.
 LETTERS_A_WORD: Final = 12
@@ -534,10 +535,10 @@ _WORDS: Final = re.compile(r"\w+")
 
 
 def without_repetitions(page: BlockPage, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return the kept blocks without those that repeat one before, letter for letter, and without
-    those that another one begins with.
+    """Return the kept blocks without exact repetitions of an earlier one, and without those that
+    are the beginning of another one.
 
-    Short blocks go along with a long one that they stood beside before, too.
+    Short blocks next to a repeated long one are left out if they were next to its original.
     """
     (blocks,) = kept.nonzero()
     heads = _heads(page.raw, blocks)
@@ -546,7 +547,7 @@ def without_repetitions(page: BlockPage, kept: NDArray[np.bool_]) -> NDArray[np.
     times = Counter(filter(None, heads))
     places = blocks.tolist()
     raws = [page.raw[place] for place in places]
-    # A text whose head no other has is compared as it is: letters are costly.
+    # Only texts with equal heads are compared by letters, which is slow.
     texts = [
         raw if times[head] == 1 else letters_of(raw) for head, raw in zip(heads, raws, strict=True)
     ]
@@ -587,7 +588,7 @@ def _find_repetitions(texts: list[str], words: list[int]) -> list[bool]:
 def _follow_copy(
     texts: list[str], copies: dict[int, int], pair: tuple[int, int], step: int
 ) -> None:
-    """Add the texts before or after a copy that are equal to those beside its original."""
+    """Add the texts before or after a copy that are equal to those next to its original."""
     at, before = pair[0] + step, pair[1] + step
     while 0 <= before < at < len(texts) and at not in copies and texts[at] == texts[before]:
         copies[at] = before

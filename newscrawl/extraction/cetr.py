@@ -1,7 +1,7 @@
 """CETR: content extraction via tag ratios (Weninger, Hsu & Han 2010).
 
 Works on the lines of the page's source, not on its tree. Section and equation numbers are
-the paper's; what it leaves open is decided in docs/algorithms.md, section 4.
+the paper's; docs/algorithms.md, section 4, decides what it leaves open.
 """
 
 import re
@@ -21,10 +21,10 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """The constants of the paper; `kernel` chooses how its equation 1 is read.
+    """The constants of the paper; `kernel` chooses the reading of its equation 1.
 
     `unit` is a kernel of one standard deviation, the usual reading; `literal` takes the standard
-    deviation of the ratios themselves for its width, as the paper's text has it.
+    deviation of the ratios themselves for its width, as the paper's text says.
     """
 
     kernel: Kernel = "unit"
@@ -33,7 +33,7 @@ class Tuning:
     lookahead: int = 3  # alpha, section 5.1
     clusters: int = 3  # k, sections 4.3 and 5.2
     line_width: int = 65  # section 5.3
-    long_line: int = 2000  # ours: a line over this is broken, whatever the others are
+    long_line: int = 2000  # ours: a line over this is always broken
 
 
 PAPER: Final = Tuning()
@@ -52,7 +52,7 @@ class Lines:
     """The lines of a page's source, tags counted.
 
     `text[i]` is line i without tags; `chars` its length, `tags` the number of tags in it;
-    `continues[i]` is true where line i was broken off line i - 1 by us.
+    `continues[i]` is true if we broke line i off line i - 1.
     """
 
     text: tuple[str, ...]

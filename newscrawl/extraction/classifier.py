@@ -33,10 +33,10 @@ DILATIONS: Final = (1, 2, 4, 8, 1)  # ours, fitted by `newscrawl train --model n
 
 @dataclass(frozen=True)
 class Network:
-    """The learned weights, and the numbers of the words it knows; 0 is an unknown one.
+    """The learned weights, and the numbers of known words; 0 is an unknown word.
 
     Weights of layers have a row for each member; in tables of vectors those of all members are
-    side by side. What is computed has the members first: member, block, number.
+    side by side. Computed arrays have the members first: member, block, number.
     """
 
     weights: dict[str, FloatArray]
@@ -123,8 +123,8 @@ class Network:
 
     @cached_property
     def _compiled(self) -> Any:
-        """Return the same network in the kernel; None without a kernel, and where the layers are
-        wider or narrower than the kernel's."""
+        """Return the same network in the kernel; None without a kernel, or if the layers' width is
+        not the kernel's."""
         kernel, weights = compiled.kernel, self.weights
         if kernel is None or weights["mix"].shape[2] != kernel.NETWORK_WIDTH:
             return None
@@ -144,7 +144,7 @@ class Network:
 
     @property
     def members(self) -> int:
-        """Return how many networks decide together."""
+        """Return the number of networks."""
         return len(self.weights["out"])
 
     def _apart(self, vectors: FloatArray) -> FloatArray:
@@ -152,7 +152,7 @@ class Network:
         return vectors.reshape(len(vectors), self.members, -1).transpose(1, 0, 2)
 
     def _context(self, hidden: FloatArray) -> FloatArray:
-        """Let each block see those 1, 2, 4, 8 and 1 places before and after it."""
+        """Add to each block the blocks 1, 2, 4, 8 and 1 places before and after it."""
         members, _, width = hidden.shape
         for number, step in enumerate(DILATIONS):
             weights = self.weights[f"context_{number}"].reshape(members, 3, width, width)
@@ -182,7 +182,7 @@ def _probability(log_odds: FloatArray) -> FloatArray:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Run matrices in one thread: they are so small that more cost 20 times what they save."""
+    """Run matrices in one thread: they are so small that more threads take longer."""
     libraries = [(library, library.num_threads) for library in _matrix_libraries()]
     for library, threads in libraries:
         if threads != 1:
@@ -255,7 +255,7 @@ class NameVectors:
             return self._cached.take(np.array(rows, dtype=np.int64), axis=0)
 
     def _learn(self, names: set[ElementNames]) -> None:
-        # Not the difference of two sets: that would look at all names that are known.
+        # Not the difference of two sets, which would iterate over all known names.
         new = {name for name in names if name not in self._rows}
         if len(self._rows) + len(new) > NAME_CACHE_SIZE:
             self._rows.clear()
@@ -297,20 +297,19 @@ def load_network() -> Network:
     )
 
 
-# The probability from which a block is kept, at most: for the balance of a news reader, for little
-# that is not content, for little content that is lost (ours; `newscrawl train --model network
-# --folds 5` prints what each brings on unseen sites).
+# The maximum threshold of a block's probability: balanced, for precision, and for recall (ours;
+# `newscrawl train --model network --folds 5` prints the scores of each on unseen sites).
 BALANCED: Final = 0.5
 FOR_PRECISION: Final = 0.7
 FOR_RECALL: Final = 0.3
-# On fronts, lists and services the network, which learned from articles most of all, is less sure
+# On fronts, lists and services the network, which was mostly trained on articles, is less certain
 # (ours, fitted on pages of wcxb that aren't articles).
 FOR_OTHER_PAGES: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which blocks are content; `confidence` is the F1 that the probabilities let expect."""
+    """Which blocks are content; `confidence` is the F1 expected by the probabilities."""
 
     kept: NDArray[np.bool_]
     confidence: float

@@ -1,8 +1,8 @@
-"""Which way extraction reads pages: with the compiled kernel, or with Python alone.
+"""Choose how extraction reads pages: with the compiled kernel, or with Python alone.
 
-`setup.py` compiles `kernel.pyx` where there is a C compiler. The kernel gives what Python gives, in
-a fraction of the time. It reads the parser's nodes by their addresses, so it is used only with
-versions of selectolax that it was tried with, and only after it has read a page rightly.
+`setup.py` compiles `kernel.pyx` where there is a C compiler. The kernel has the results of Python
+in a fraction of the time. It reads the parser's nodes by their addresses, so it is used only with
+versions of selectolax that it was tried with, and only after it has read a test page correctly.
 """
 
 import hashlib

@@ -1,10 +1,10 @@
-"""Why a page became the article it became: its blocks, their features against the limits, the tag
-ratios of its lines, what each method took, and which features moved the network.
+"""Explain the extraction of a page: its blocks, their features against the limits, the tag ratios
+of its lines, the text of each method, and the features that moved the network.
 
-The reasons of the network are found by leaving features out (occlusion): it is asked again with
-one kind of feature made unremarkable for all blocks of the page, and the change of a block's
-log-odds is the weight of that kind. That is crude, since features hang together, but true to the
-network as it is.
+The reasons of the network are found by leaving features out (occlusion): it is run again with one
+kind of feature set to its mean for all blocks of the page, and the change of a block's log-odds is
+the weight of that kind. That is crude, since features are correlated, but describes the network
+itself.
 """
 
 from collections import Counter
@@ -26,7 +26,8 @@ from newscrawl.items import Article
 
 # Methods that choose among blocks or lines; the baselines take everything.
 CHOOSING_METHODS: Final = tuple(name for name in METHODS if name not in {"pr", "tb"})
-# Ours: words in a row, and the share of a block's that a text must hold to have taken the block.
+# Ours: words in a row, and the share of a block's shingles that a text must contain to include the
+# block.
 SHINGLE_LENGTH: Final = 4
 TAKEN_SHARE: Final = 0.5
 
@@ -60,7 +61,7 @@ MAX_LOG_ODDS: Final = 12.0  # log-odds are cut here: beyond, a probability is 0 
 
 @dataclass(frozen=True, slots=True)
 class FeatureReading:
-    """A feature of a block beside its limit; `upper` where the value may not exceed it."""
+    """A feature of a block and its limit; `upper` if the value may not exceed it."""
 
     name: str
     value: float
@@ -102,7 +103,7 @@ class BlockReading:
 
 @dataclass(frozen=True, slots=True)
 class MethodReading:
-    """The text of a method: its words, and how alike it is to the explained method's (F1 of
+    """The text of a method: its words, and its similarity to the explained method's (F1 of
     words)."""
 
     name: str
@@ -214,7 +215,7 @@ def taken_blocks(blocks: Sequence[str], paragraphs: Sequence[str]) -> list[bool]
 
 
 def share_of(text: str, whole: str) -> float:
-    """Return the share of the shingles of a text that another one holds."""
+    """Return the share of a text's shingles that another text contains."""
     words = _words(whole)
     held = {length: set(_shingles(words, length)) for length in range(1, SHINGLE_LENGTH + 1)}
     return _share_in(_words(text), held)
@@ -264,7 +265,7 @@ def columns_of(kind: str, names: tuple[str, ...]) -> list[int]:
 
 
 def _without(network: Network, block_features: BlockFeatures, kind: str) -> BlockFeatures:
-    """Return the features with one kind unremarkable: at the mean over all training pages, or
+    """Return the features with one kind neutral: at the mean over all training pages, or
     unknown."""
     if kind == NAMES:
         return replace(

@@ -75,7 +75,7 @@ class BlockRun:
 
 
 def render(explanation: Explanation, asked: AskedSentence = NO_SENTENCE) -> str:
-    """Return the whole HTML document; the answer for a sentence comes first."""
+    """Return the whole HTML document; the explanation of a sentence comes first."""
     article = explanation.article
     style = (TEMPLATES / "explain.css").read_text("utf-8")
     policy = (
@@ -139,7 +139,7 @@ def block_of(blocks: Sequence[BlockReading], sentence: str) -> BlockReading | No
 
 
 def _probability_without(block: BlockReading, reason: Reason) -> float:
-    """Return the probability of a block if a kind of features were unremarkable."""
+    """Return the probability of a block without a kind of features."""
     probability = min(max(block.probability, 1e-12), 1 - 1e-12)
     odds = log(probability / (1 - probability)) - reason.move
     return 1 / (1 + exp(-odds))

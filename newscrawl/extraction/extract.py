@@ -1,4 +1,4 @@
-"""A page becomes an article: the whole story on one screen."""
+"""Extract the article of a page."""
 
 from typing import Final
 
@@ -20,7 +20,7 @@ def extract(
     method: str = "combined",
     memory: Memory | None = None,
 ) -> Article:
-    """Take the article out of a page. No page raises; an empty one gives an empty text, and so does
+    """Return the article of a page. No page raises; an empty one gives an empty text, and so does
     None, which some HTTP clients return for an empty body.
 
     `encoding` is the charset of the HTTP header, `language` the site's language. `method` is one of
@@ -50,7 +50,7 @@ def extract_from(
     method: str = "combined",
     memory: Memory | None = None,
 ) -> Article:
-    """Take the article out of a page that is parsed already; otherwise like `extract`."""
+    """Return the article of a page that is already parsed; otherwise like `extract`."""
     metadata = page.metadata
     body = METHODS[method](page)
     paragraphs = without_templates(body.paragraphs, memory) if memory else body.paragraphs

@@ -38,7 +38,7 @@ NAMES: Final = (
 )
 UPPER_LIMITS: Final = frozenset(("anchors", "lists"))
 
-# Raised when a feature is computed otherwise than before: learned limits belong to one version.
+# Increased when the computation of a feature changes: learned limits belong to one version.
 VERSION: Final = 1
 
 

@@ -1,7 +1,7 @@
-"""The bytes of a page become UTF-8, and UTF-8 becomes a tree.
+"""Decode the bytes of a page to UTF-8, and parse them to a tree.
 
-Nearly every news page is UTF-8 already: it is checked and passed on, not copied. Only the others
-pay for finding out what they are.
+Nearly every news page is UTF-8 already: it is checked and not copied. Only for others is the
+charset detected.
 """
 
 import codecs
@@ -96,7 +96,7 @@ def unescape(text: str) -> str:
 
 
 def squeeze(text: str | None) -> str:
-    """Return a text with white space made single blanks, at most `MAX_VALUE` characters of it.
+    """Return a text with single blanks for white space, at most `MAX_VALUE` characters of it.
 
     References are resolved once more: many systems escape twice ("Q&amp;amp;A").
     """
@@ -184,7 +184,7 @@ def _candidates(html: bytes, declared: str | None) -> Iterator[str]:
 
 def _fits(html: bytes, encoding: str, high_bytes: int) -> bool:
     """Return whether hardly any byte of the page is invalid in a text encoding."""
-    if encoding.startswith(("utf-16", "utf-32")):  # would have shown NULs or a mark
+    if encoding.startswith(("utf-16", "utf-32")):  # these have NULs or a mark
         return False
     try:
         if not codecs.lookup(encoding)._is_text_encoding:
@@ -196,7 +196,7 @@ def _fits(html: bytes, encoding: str, high_bytes: int) -> bool:
 
 
 def _utf16_without_mark(html: bytes) -> str | None:
-    """Read the byte order off the markup at the start, which is ASCII in every language."""
+    """Return the byte order by the markup at the start, which is ASCII in every language."""
     start = html[:64]
     half = len(start) // 2
     if half and start[1::2].count(0) > 0.8 * half and start[::2].count(0) == 0:

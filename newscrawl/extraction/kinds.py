@@ -1,6 +1,6 @@
 """The kind of a page, decided by its metadata, its text and the surroundings of the text.
 
-Metadata declares a kind. The text corrects it: a long text is an article whatever its title, and a
+Metadata declares a kind. The text corrects it: a long text is an article with any title, and a
 short one may be an error, a consent page or the free part of an article. Two kinds of wall are not
 in the text alone: a long consent page has a button that accepts, and behind a teaser stands the
 call to subscribe. Where the rules find nothing against an article and nothing declares one, a
@@ -32,8 +32,8 @@ _ROBOT_CHECK: Final = words("walls", "robot_check")
 _CONSENT: Final = words("phrases", "consent")
 _ACCEPT: Final = frozenset(words("walls", "accept"))
 _GATES: Final = AhoCorasick(words("walls", "gates"))
-# The same over bytes, whose lower() knows ASCII alone: with the first letter large, too. A DFA,
-# which isn't the default for so many, takes a third of the time.
+# The same for bytes, whose lower() changes only ASCII: also with a capital first letter. A DFA,
+# which isn't the default for this number of phrases, takes a third of the time.
 _GATES_IN_BYTES: Final = BytesAhoCorasick(
     [form.encode() for gate in words("walls", "gates") for form in {gate, gate.capitalize()}],
     implementation=Implementation.DFA,
@@ -47,7 +47,7 @@ _SCHEMA: Final = b"schema.org/"
 _TYPES_OF_OTHERS: Final = (b"DiscussionForumPosting", b"QAPage", b'Product"')
 _XENFORO: Final = b'<html id="XF"'
 
-# Ours, words of body text: what a wall or teaser stays under, and what an article reaches.
+# Ours, words of body text: the maximum of a wall or teaser, and the minimum of an article.
 SHORT: Final = 120
 TEASER: Final = 250
 LONG: Final = 400
@@ -168,7 +168,7 @@ def _is_teaser(page: ParsedPage, paragraphs: Sequence[str]) -> bool:
     if page.metadata.paywalled is not None:
         return False
     markup = _markup_behind(page.source, paragraphs[-1])
-    # To look for a gate in the source costs next to nothing; to parse the page again half a
+    # Searching the source for a gate takes almost no time; parsing the page again takes half a
     # millisecond, for one page in ten.
     if not _GATES_IN_BYTES.find_matches_as_indexes(markup.lower()):
         return False

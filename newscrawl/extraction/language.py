@@ -1,4 +1,4 @@
-"""Which language a text is in: what the page declares, checked against its stop words."""
+"""Detect the language of a text: the declared one, checked against the text's stop words."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -11,7 +11,7 @@ from py3langid.langid import MODEL_FILE, LanguageIdentifier
 from newscrawl.extraction.tokens import Char, classes, codes_of, count, languages
 
 # Ours: running text of the 27 languages has 0.15 (Korean) to 0.5 stop words; below, or with
-# fewer words, the stop words' verdict is not trusted on its own.
+# fewer words, the stop words alone don't decide.
 SURE_SHARE: Final = 0.15
 SURE_WORDS: Final = 40
 # A declared language is kept if it has at least this share of the winner's stop words: close
@@ -32,7 +32,7 @@ SCRIPTS: Final = {
 # kana, Chinese ones none.
 USUAL_SCRIPT_SHARE: Final = 0.5
 SCRIPT_SHARE: Final = {"ja": 0.05}
-# Characters of the text that are read: some 150 words, which are plenty.
+# Characters of the text that are read: some 150 words, which are enough.
 READ: Final = 1000
 
 
@@ -49,7 +49,7 @@ def decide_language(
 ) -> str | None:
     """Return the text's language as ISO 639-1: `declared` unless the text contradicts it.
 
-    `word_counts` spares counting the text's words where they have been word_counts.
+    `word_counts` are the text's, if its words are already counted.
     """
     if word_counts is None:
         tokens = count((text[:READ],))
@@ -73,7 +73,7 @@ def decide_language(
 
 
 def _of_script(text: str) -> str | None:
-    """Return the language of a script that one language of the news alone is written in."""
+    """Return the language of a script that only one language of the news uses."""
     codes = codes_of(text)
     classes_of = classes()[codes]
     letters = max(int((classes_of <= Char.CAPITAL).sum()), 1)

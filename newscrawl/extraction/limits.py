@@ -5,10 +5,10 @@ formatting element again that is still open; they make deep nesting quadratic; a
 each attribute of an element with all before it. A page that could do so is changed in its source:
 formatting elements become SPANs, which are never opened again; start tags that nest too deep and
 attributes that are too many are left out. A page with more markup than any page of news is cut
-and keeps its beginning, where articles are. A usual page costs a few looks with numpy.
+and keeps its beginning, where articles are. A usual page takes a few operations of numpy.
 
-Tags are read as the HTML standard has them (section 13.2.5, "Tokenization"): what is wrongly taken
-for the end of a tag, a comment or a script would hide all that follows.
+Tags are read as the HTML standard has them (section 13.2.5, "Tokenization"): a wrongly detected end
+of a tag, a comment or a script would hide all that follows.
 """
 
 import re
@@ -155,7 +155,7 @@ _FORMAT_BEGINNINGS: Final = _format_beginnings()
 
 
 def within_limits(html: bytes) -> bytes:
-    """Return the page as the parser can take it; a usual one is returned as it came."""
+    """Return the page reduced to the parser's limits; a usual one is returned unchanged."""
     html = html[:MAX_BYTES]
     if _is_usual(html):
         return html
@@ -240,7 +240,7 @@ def limit_attributes(html: bytes) -> bytes:
 
 def close_raw_text(html: bytes) -> bytes:
     """Return the page with the first comment or raw text (`<title>`, `<textarea>`) closed that has
-    no end and hides all behind it; a page without one is returned as it came."""
+    no end and hides all behind it; a page without one is returned unchanged."""
     end = 0
     while token := _TOKEN.search(html, end):
         end = token.end()
@@ -304,8 +304,8 @@ def _attributes_at(html: bytes, places: Iterable[int]) -> int:
 
 
 # --- Tags with too many attributes ---------------------------------------------------------------
-# Every page is asked for them, so the question must cost next to nothing: most tags are seen to be
-# harmless by the places of their quotes, all at once; only the others are read.
+# Every page is checked, so the check must be fast: the places of the quotes show at once that most
+# tags are harmless; only the others are read.
 
 
 def has_crowded_tag(html: bytes) -> bool:
@@ -407,7 +407,7 @@ class _Tags:
                 parts.append(self._html[token.start() : end])
             elif token[3] is None:
                 parts.append(token[0])
-            elif token[5][-1:] == b">":  # a tag that the page's end cuts off is none
+            elif token[5][-1:] == b">":  # a tag cut off by the end of the page is ignored
                 name = token[3].lower()
                 parts.append(self._tag(token, name))
                 if name in _RAW_TEXT_ENDS and not token[2]:
@@ -460,10 +460,10 @@ class _FormatAttributes(_Tags):
 
 
 class _TextsInTables(_Tags):
-    """Puts a WBR behind each text that is in a table, but in no cell.
+    """Inserts a WBR after each text that is in a table, but in no cell.
 
-    Lexbor moves such text out of the table, bit by bit, and copies what it has moved before, if no
-    element is between: 1.9 MB with 9,000 comments took 2.6 GB.
+    Lexbor moves such text out of the table piece by piece, and copies all that it has moved before,
+    if no element is between: 1.9 MB with 9,000 comments took 2.6 GB.
     """
 
     def __init__(self, html: bytes) -> None:

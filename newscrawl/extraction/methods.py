@@ -1,4 +1,4 @@
-"""The methods that take the body out of a page, under one signature."""
+"""The methods that extract the body of a page, with one signature."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ from newscrawl.extraction.limits import MAX_BYTES
 from newscrawl.extraction.metadata import Metadata, read_metadata
 from newscrawl.extraction.tokens import Tokens
 
-# Ours: nothing on the page speaks for a text that only its JSON-LD has, and nothing against it.
+# Ours: the page gives no evidence for or against a text that only its JSON-LD has.
 CONFIDENCE_IN_JSON_LD: Final = 0.5
 # Ours: words of an article from which on a second one may follow it, and how many blocks before and
 # from a headline on may hold its date or byline.
@@ -69,7 +69,7 @@ class Body:
 
 
 class ParsedPage:
-    """A page as the methods see it: source, tree and metadata; blocks and features on demand."""
+    """The input of all methods: source, tree and metadata; blocks and features on demand."""
 
     def __init__(self, source: bytes, tree: LexborHTMLParser, metadata: Metadata) -> None:
         self.source = source
@@ -125,7 +125,7 @@ def parse_page(
 
 
 def _paragraphs(page: BlockPage, kept: NDArray[np.bool_]) -> list[str]:
-    """Return the texts of the kept blocks of a page, as a person would read them."""
+    """Return the texts of the kept blocks of a page, as readers see them."""
     if compiled.kernel is not None:
         return list(compiled.kernel.paragraphs(page.raw, kept.view(np.uint8), UNWANTED))
     texts = (clean(page.raw[index]) for index in np.flatnonzero(kept).tolist())
@@ -157,7 +157,7 @@ def _word_counts(tokens: Tokens, kept: NDArray[np.bool_]) -> WordCounts:
 def _without_next_story(page: ParsedPage, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return the kept blocks before a second story, which some pages append for readers who scroll.
 
-    It has a headline of the same rank as the first, a date or byline beside it, and is in
+    It has a headline of the same rank as the first, a date or byline next to it, and is in
     another ARTICLE. The entries of a live blog are one story.
     """
     if page.metadata.declared.kind == "live":
@@ -205,7 +205,7 @@ def _in_another_article(blocks: BlockPage, first: int, second: int) -> bool:
 
 
 def _has_byline(page: ParsedPage, headline: int) -> bool:
-    """Return whether a block beside a headline is named a date or byline."""
+    """Return whether a block next to a headline is named as a date or byline."""
     features = page.block_features
     start, end = max(headline - BESIDE_HEADLINE[0], 0), headline + BESIDE_HEADLINE[1]
     rows = features.paths[start:end, :2].ravel().tolist()
@@ -253,5 +253,5 @@ METHODS: Final[dict[str, Callable[[ParsedPage], Body]]] = {
     **{variant: _cetr(variant) for variant in get_args(cetr.Variant)},
 }
 
-# What "combined" takes from a page that isn't an article.
+# The method that "combined" uses for a page that isn't an article.
 of_other_page: Final = _combined_method(FOR_OTHER_PAGES)

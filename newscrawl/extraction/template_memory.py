@@ -1,8 +1,8 @@
 """Template memory: texts that a site repeats from page to page belong to no article.
 
-A single page can't tell a disclaimer or a call to subscribe from an article's last paragraph; a
-second and a third page with the same words can. The memory is an explicit value: a page read with
-the same memory gives the same article, in whatever order pages come.
+On a single page, a disclaimer or a call to subscribe can't be distinguished from an article's last
+paragraph; with a second and a third page with the same words, it can. The memory is an explicit
+value: a page read with the same memory gives the same article, in any order of pages.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -37,15 +37,14 @@ def fingerprints(texts: Iterable[str]) -> tuple[int, ...]:
 def with_page(memory: Memory, page: Collection[int]) -> Memory:
     """Return the memory after one more page, of whose blocks these are the fingerprints.
 
-    It must be another page than those before: one that is read again would make its own article
-    look like a template.
+    It must be a new page: one that is read again would make its own article look like a template.
     """
     return with_pages(memory, [page])
 
 
 def with_pages(memory: Memory, pages: Iterable[Collection[int]]) -> Memory:
-    """Return the memory after more pages, for little more than one of them costs. The rarest texts
-    are forgotten after the last page."""
+    """Return the memory after more pages, in little more time than for one. The rarest texts are
+    forgotten after the last page."""
     seen, count = dict(memory.seen), memory.pages
     for page in pages:
         for fingerprint in page:

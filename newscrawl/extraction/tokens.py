@@ -1,8 +1,8 @@
 """Words and characters of all blocks of a page, counted in one pass over their joined text.
 
 Chinese and Japanese (and Thai, Lao, Khmer, Burmese) put no blanks between words: there each
-character counts as a word (algorithms.md, section 2). Words are known by number, a hash of
-their lower case, so that a page's are made and looked up at once and no string is cut.
+character counts as a word (algorithms.md, section 2). Words are represented by numbers, hashes of
+their lower case, so that all words of a page are computed and looked up at once, without strings.
 """
 
 import tomllib
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from newscrawl.extraction import compiled
 
-# In a block's raw text these two enclose what stood inside <a>.
+# In a block's raw text these two enclose the text of <a>.
 LINK_START: Final = "\x02"
 LINK_END: Final = "\x03"
 END_OF_BLOCK: Final = "\x00"
@@ -52,7 +52,7 @@ class Char(IntEnum):
 
 
 class InWord(IntEnum):
-    """What a character does to words: none is made of it, it joins them, it is one."""
+    """The effect of a character on words: it separates them, it is a part of one, it is a word."""
 
     NO = 0
     JOINS = 1
@@ -97,7 +97,7 @@ def classes() -> NDArray[np.uint8]:
 
 @cache
 def in_words() -> NDArray[np.uint8]:
-    """Return what each code point does to words (`InWord`)."""
+    """Return the effect of each code point on words (`InWord`)."""
     letters = [chr(code).isalnum() or chr(code) == "_" for code in range(_SIZE)]
     table = np.where(letters, InWord.JOINS, InWord.NO).astype(np.uint8)
     for first, last in _JOINING:
@@ -306,8 +306,8 @@ def number_words(words: Iterable[str]) -> WordNumbers:
 class WordTable:
     """Looks up many words at once: each has a value, unknown ones have 0.
 
-    A word lies in one of two cells that its number names (cuckoo hashing): two looks for each
-    word, whatever the size, a third of the time of a binary search.
+    A word is in one of two cells given by its number (cuckoo hashing): two look-ups for each word
+    at any size, in a third of the time of a binary search.
     """
 
     def __init__(self, numbers: WordNumbers, values: NDArray[np.int64]) -> None:

@@ -1,4 +1,4 @@
-"""Companies and where an article names them: `load_companies(path).find(text, title=...)`."""
+"""Find the companies that an article names: `load_companies(path).find(text, title=...)`."""
 
 from newscrawl.mentions.company import CompaniesError, Company
 from newscrawl.mentions.documents import position, sentence_span, with_mentions

@@ -1,4 +1,4 @@
-"""Abbreviations: which forms are ones, and what an article says that they stand for."""
+"""Abbreviations: recognise them, and find their meaning in an article."""
 
 import re
 from functools import lru_cache
@@ -7,13 +7,13 @@ from newscrawl.mentions.candidates import Candidate
 
 # Abbreviations of up to three letters ("GM", "HP") have many meanings. Ours, set by hand.
 ACRONYM_LENGTH = 3
-# How many characters of a neighbourhood hold two long words.
+# Ours: characters that contain two long words.
 _REACH = 60
-# And how many hold the name that an acronym stands for.
+# Ours: characters that contain the long form of an acronym.
 _EXPANSION = 100
 _WORD_START = re.compile(r"\b[^\W\d_]")
 _MEANT = re.compile(r" \(((?:[^\W\d_A-Z][^\W\d_]*[ -]?){2,5})\)")
-# Words that say that a single letter is a network's name, and what may follow it.
+# Words around a single letter that is a network's name.
 _NETWORK_BEFORE = re.compile(
     r"(?:platform|[Pp]lattform|plateforme|plataforma|piattaforma|platformie|platformen"
     r"|[Nn]etzwerk|network|[Oo]nlinedienst|Kurznachrichtendienst|[Nn]achrichtendienst"
@@ -71,7 +71,7 @@ def _is_blend(text: str, start: int, form: str) -> bool:
 
 
 def words_before(text: str, start: int, count: int) -> list[str]:
-    """Up to `count` words that lead to `start` with nothing but a blank or a hyphen between."""
+    """Up to `count` words before `start`, separated only by a blank or a hyphen."""
     head = text[max(0, start - _REACH) : start]
     if head.endswith("'"):
         # French d'Orange, l'Apple: the elided word stands in for "de".

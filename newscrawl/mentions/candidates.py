@@ -39,7 +39,7 @@ _ADDRESS = re.compile(r"://|@|\bwww\.|\.[a-z]{2,4}/", re.IGNORECASE)
 _LONGEST_TOKEN = 200
 # "Facebook.com/newscrawl", while "Amazon.com" is a name.
 _PATH = re.compile(r"\.[a-z]{2,4}/\w")
-# Words written otherwise than the registry has them: "CheckPoint", "FaceBook", "Namco/Bandai",
+# Words with another spelling than the registry's: "CheckPoint", "FaceBook", "Namco/Bandai",
 # "e-Bay"; and where the parts of such a word meet.
 _UNUSUAL = re.compile(
     r"(?<![\w./@#-])(?:[A-Z][A-Za-z]*[a-z][A-Z][A-Za-z]*|[A-Z]{2,}[a-z]+[A-Za-z]*"
@@ -49,9 +49,9 @@ _UNUSUAL = re.compile(
 _INSIDE = re.compile(r"[A-Z](?:(?<=[a-z/-][A-Z])|(?<=[A-Z][A-Z])(?=[a-z]))")
 _LONGEST_UNUSUAL = 40
 _INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-# Letters of such a word; fewer are too often something else.
+# Letters of such a word; shorter ones are too often other words.
 MIN_UNUSUAL = 5
-# Katakana endings that leave the name the same company.
+# Katakana endings after which a name is still that of the company.
 _KATAKANA_TAILS = (
     "グループ",
     "ホールディングス",
@@ -122,7 +122,7 @@ class Finder:
                 continue
             for spelling in _usual_spellings(word[0]):
                 for form in self._forms_spelled(spelling):
-                    # "BestBuy" can only be the company, unlike "best buy"; nobody writes "ThreeM".
+                    # "BestBuy" can only be the company, unlike "best buy"; "ThreeM" is not written.
                     if form.stem or (form.ambiguous and " " not in spelling):
                         continue
                     certain = form._replace(ambiguous=frozenset())
@@ -172,7 +172,7 @@ def _unusual_words(text: str) -> Iterator[re.Match[str]]:
         first = max(0, start - _LONGEST_UNUSUAL)
         while start > first and (text[start - 1].isalpha() or text[start - 1] in "/-"):
             start -= 1
-        # Within these bounds, as two runs of letters are tried in every way.
+        # With these limits, since two runs of letters are tried in every combination.
         longest = start + _LONGEST_UNUSUAL
         word = _UNUSUAL.match(text, start, longest)
         if word is not None and word.end() < longest:
@@ -246,7 +246,7 @@ class _Phrase:
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
         escaped = re.escape(self._text).replace(r"\*", r"\w*").replace(r"\ ", "[ -]")
-        # Chinese and Japanese part no words: a phrase is found between any two letters.
+        # Chinese and Japanese don't separate words: a phrase is found between any two letters.
         begin = "" if script(self._text[0]) in _UNSPACED else r"(?<!\w)"
         # "Die Linde" is a tree, "die Linde-Fusion" is not: a compound is no excluded phrase.
         spaced = script(self._text[-1]) not in _UNSPACED

@@ -1,4 +1,5 @@
-"""Credits: places that name a newspaper or agency for its work, not as a company in the news.
+"""Recognise credits: places that name a newspaper or agency for its work, not as a company in the
+news.
 
 Examples are "(Reuters) -", "told Sky News", and a newspaper's own footer: if the caller names the
 source, its publisher does not count in sentences of boilerplate.
@@ -101,7 +102,7 @@ _STOP = re.compile(r"[.!?](?=\s)|\n|[。！？]")
 
 
 class Credits:
-    """Knows the publishers of a registry, and where a text only credits them."""
+    """Finds the credits of a registry's publishers."""
 
     def __init__(self, companies: Sequence[Company], words: Vocabulary) -> None:
         self._publishers = {
@@ -180,7 +181,7 @@ class Credits:
 
 
 def _points_to(text: str, candidate: Candidate, lead: str) -> bool:
-    """Return whether a network's name only says where to find an author or a newspaper."""
+    """Return whether a network's name is only the place of an author's or a newspaper's account."""
     if _POINTS.match(text, candidate.end) or _ASKED.search(lead):
         return True
     return _MY.search(lead) is not None and _MINE.match(text, candidate.end) is not None
@@ -190,7 +191,7 @@ def _is_own_channel(lead: str) -> bool:
     """Return whether the text before a network's name asks to follow the newspaper on it."""
     for word in reversed(lead.split()):
         bare = word.strip(",/")
-        # Few leads have the preposition, which is found faster than the whole phrase.
+        # Few texts before a name have the preposition, which is found faster than the whole phrase.
         if bare.lower() in _CHANNEL_PREPOSITIONS or bare.endswith(("关注", "關注")):
             return _FOLLOW.search(lead) is not None
         if not (bare[:1].isupper() or bare[:1] == "@" or bare in _JOINING):

@@ -1,4 +1,4 @@
-"""Disambiguation: which of the doubtful places name a company, by the words around them."""
+"""Disambiguation: decide by the words around doubtful places whether they name a company."""
 
 import re
 from collections.abc import Sequence
@@ -23,13 +23,13 @@ EVERYDAY_CONTEXT = 2
 # person in the article, or an abbreviation behind an article ("the GM responds"). Ours, by hand.
 ACRONYM_CONTEXT = 2
 PERSON_CONTEXT = 4
-# What joins two names in a list.
+# The separators of two names in a list.
 _CONJUNCTIONS = (
     r",? (?:and|or|und|oder|sowie|et|ou|y|o|e|ed|i|oraz|и|или|και|och|og|ja|és|și|ve|en|та|й|a|&) "
     r"|和|与|與|及|跟|と|や"
 )
 _CONJUNCTION = re.compile(_CONJUNCTIONS)
-# What relates one company to another: "from Dell to HP", "Apple vs. Samsung".
+# Relations between companies: "from Dell to HP", "Apple vs. Samsung".
 _RELATIONS = r" (?:to|from|vs\.?|versus) "
 _JOINT = re.compile(rf"{_CONJUNCTIONS}|{_RELATIONS}|, |/|、|・")
 _LONGEST_JOINT = len(", versus ")
@@ -40,7 +40,7 @@ _WORDS_AFTER = re.compile(r"([ -])([\w.&/]+(?:'[\w]+)?)(?: ([\w.]+))?")
 _LEGAL_TAIL = re.compile(r",? [^\s,;()]+(?: [^\s,;()]+)?(?: [^\s,;()]+)?")
 _TRADEMARK = re.compile(r"[®™]| ?\((?:R|TM|r|tm)\)")
 _PARTICLES = frozenset({"von", "de", "van", "di", "del", "du", "da"})
-# What may be before a hyphen and a company's name.
+# Words before a hyphen and a company's name.
 _PREFIXES = frozenset(
     ["ex", "anti", "nicht", "non", "pro", "post", "us", "alt", "neu", "mit", "und", "pre", "über"]
 )
@@ -56,12 +56,12 @@ _LATIN_AFTER = re.compile(r"[ -][A-Za-z]")
 _GENITIVES = frozenset({"de", "del", "du", "di", "da"})
 # Verbs in headlines that are nouns as well: "Grab posts from the past week".
 _NOUNS_TOO = frozenset({"posts", "reports", "plans", "launches", "orders", "offers", "runs"})
-# What is told of a person only.
+# Phrases used only for persons.
 _LIFE = re.compile(
     r" (?:himself|herself|was born|died|\(\d{4}[-–]\d{4}\)|wurde \d{4} geboren|starb|né en|née en"
     r"|est mort|naquit|nació en|murió|nacque|morì)\b"
 )
-# What makes a given name of a form: "Rafael del Pino", "Wanda S."
+# Words after which a form is a given name: "Rafael del Pino", "Wanda S."
 _SURNAME = re.compile(
     r" (?:(?:de|del|de la|van|von|di|da) [^\W\d_a-zß-öø-ÿ]|[A-Z][.'](?:[A-Z]|(?<=\.))"
     r"|([^\W\d_a-zß-öø-ÿ][^\W\d_]+))"
@@ -81,7 +81,7 @@ _OTHER_PERSON = re.compile(r" to ([^\W\d_]+) [^\W\d_a-zß-öø-ÿ]\w+")
 # Years of founders' lives, not of news.
 _LONG_AGO = re.compile(r"\b1(?:[5-8]\d\d|9[0-3]\d)\b")
 _NAMED_AFTER = re.compile(r"([^\W\d_]+)-(?:von-|de-)?$")
-# Prices of shares, and posts that are cut or made; a total or a gap has such figures, too.
+# Prices of shares, and jobs that are cut or created; a total or a gap has such figures, too.
 _COUNTED = frozenset(
     ["total", "diesel", "gap", "gas natural", "target", "general", "free", "best", "dow"]
 )
@@ -116,7 +116,7 @@ _MODEL = re.compile(
 )
 # "Acer's 615 GE", "200 HP": a unit, or part of a model's name; "in 2012 GE" is neither.
 _NUMBER_BEFORE = re.compile(r"(?<![\d.,])(?!(?:19|20)\d\d )\d+(?:[.,]\d+)*[ -]$")
-# A capitalised word amid a sentence, right before a name.
+# A capitalised word within a sentence, directly before a name.
 _NAME_BEFORE = re.compile(r"(?<=[^\W_][ ,] |\w\w )\(?([^\W\d_a-zß-öø-ÿ][^\W\d_]+) $")
 _LINE_WORD = re.compile(r"[^\W\d_]{4,}")
 # A headline whose words of four letters and more have capitals, but for a few.
@@ -134,7 +134,7 @@ _ELIDED = re.compile(r"^(?:[dl]|qu)'", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class NeighbourWords:
-    """What the words next to a candidate say about it."""
+    """The evidence of the words next to a candidate."""
 
     words: Vocabulary
 
@@ -151,7 +151,7 @@ class NeighbourWords:
         return any(tail in forms or f"{tail}." in forms for tail in tails)
 
     def has_cue(self, text: str, candidate: Candidate, language: str | None) -> bool:
-        """Return whether a word that only companies have is beside them: "retailer Target",
+        """Return whether a word that only companies have is next to them: "retailer Target",
         "Apple's shares"."""
         if candidate.compound or self.cue_before(text, candidate.start, language):
             return True
@@ -295,7 +295,7 @@ class NeighbourWords:
 
     def _is_founder(self, text: str, candidate: Candidate) -> bool:
         """ "Philip Morris opened his shop in 1847": a person's full name, in a year long ago, or
-        beside another one: "from Walt Disney to Leonardo DiCaprio"."""
+        next to another one: "from Walt Disney to Leonardo DiCaprio"."""
         if candidate.form.text.partition(" ")[0] not in self.words.given_names:
             return False
         if " " not in candidate.form.text:
@@ -355,7 +355,7 @@ class NeighbourWords:
             return verb is not None and (verb[1] in self.words.auxiliaries or _acts(verb[1]))
         if not amid:
             return False
-        # "Das Target" is no German noun, so that an article tells nothing there.
+        # "Das Target" is no German noun, so that an article is no evidence.
         return language == "de" or not self.is_behind_article(text, candidate, language)
 
     def is_noun_behind_article(self, text: str, candidate: Candidate, language: str | None) -> bool:
@@ -404,7 +404,7 @@ class NeighbourWords:
         ) and not self.has_legal_form(text, candidate)
 
     def has_name_before(self, text: str, candidate: Candidate, language: str | None) -> bool:
-        """Return whether an unknown name amid a sentence precedes the form: "Jalin Hyatt".
+        """Return whether an unknown name within a sentence precedes the form: "Jalin Hyatt".
 
         German writes every noun with a capital, and some headlines every word.
         """
@@ -646,7 +646,7 @@ def _is_in_title_case(text: str, place: int) -> bool:
 
 
 def _is_latin_alone(text: str, candidate: Candidate) -> bool:
-    """Return whether a name in Latin letters is amid another script: "компания Apple"."""
+    """Return whether a name in Latin letters is within another script: "компания Apple"."""
     form = candidate.form.text
     if not (form.isascii() and form[0].isupper()) or is_acronym(form):
         return False

@@ -1,4 +1,4 @@
-"""Mentions of a document: which companies its article names, and where in the article."""
+"""Find the mentions of a document, and the sentences and sections around them."""
 
 import re
 from collections import Counter
@@ -13,7 +13,7 @@ Position = Literal["headline", "lead", "body"]
 # A paragraph ends at a blank line; a sentence at a stop before a capital or a letter of another
 # script, or at a Chinese or Japanese stop, which needs no blank after it.
 _END = re.compile(r"""\n\s*\n|[.!?…]["'”’»)\]]*\s+(?=["'“„«(\[¿¡]*[^\W\da-zà-öø-ÿ_])|[。！？]""")
-# Stops that end no sentence: titles, legal forms, single letters.
+# Stops that don't end a sentence: titles, legal forms, single letters.
 _ABBREVIATION = re.compile(
     r"\b(?:[A-Za-zА-я]|Mrs?|Ms|Dr|Prof|St|Inc|Corp|Co|Ltd|Mio|Mrd|bzw|ca|vs|No|Nr|Sig|Sra?)\.\s+$"
 )

@@ -19,7 +19,7 @@ from newscrawl.mentions.score import Evidence, FoundName, evidence_of, load_mode
 from newscrawl.mentions.tickers import TickerHit, Tickers
 from newscrawl.mentions.vocabulary import Vocabulary
 
-# A name supported in one pass supports the names listed beside it in the next.
+# A name supported in one pass supports the names in a list with it in the next.
 PASSES = 3
 
 # A person named in full once may be named by surname alone this often; a name that occurs
@@ -31,8 +31,8 @@ BARE_SURNAMES = 10
 INHERITED = 20
 INHERITED_IN_DOUBT = 4
 
-# Ours: places at which an article is looked at, the first of them; no article of the development
-# corpus has 300. Each costs some hundredth of a millisecond where every line has names.
+# Ours: the maximum number of examined places, the first of an article; no article of the
+# development corpus has 300. Each takes about a hundredth of a millisecond if every line has names.
 MAX_CANDIDATES = 2_000
 
 Place = list[Candidate]
@@ -40,7 +40,7 @@ Found = TypeVar("Found", Candidate, TickerHit)
 
 
 class Matcher:
-    """Finds the mentions of a registry's companies; holds no state of an article."""
+    """Finds the mentions of a registry's companies; has no state between articles."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class Matcher:
     def find_with_evidence(
         self, text: str, title: str, language: str | None, source: str | None = None
     ) -> list[tuple[Mention, Evidence]]:
-        """Return all mentions, each with what its score is computed from."""
+        """Return all mentions with the data for their scores."""
         article = normalize(text, title)
         content = article.text
         candidates = _first(self._finder.find(content, language))

@@ -25,7 +25,7 @@ _ONE_FOR_ONE = {
     **dict.fromkeys("\u2010\u2011", "-"),
 }
 _FULL_WIDTH = re.compile("[\uff01-\uff5e]+")
-# What all of them begin with in UTF-8, among a few others.
+# Their first bytes in UTF-8, which a few other characters share.
 _FULL_WIDTH_LEADS = (b"\xef\xbc", b"\xef\xbd")
 _NARROW = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 # Letters that look alike in three scripts, and words in which scripts meet.
@@ -41,12 +41,12 @@ _MIXED_WORD = re.compile(
     rf"(?<![A-Za-z{_FOREIGN}])[A-Za-z{_FOREIGN}]*"
     rf"(?:[A-Za-z][{_FOREIGN}]|[{_FOREIGN}][A-Za-z])[A-Za-z{_FOREIGN}]*"
 )
-# What Greek and Cyrillic letters begin with in UTF-8.
+# The first bytes of Greek and Cyrillic letters in UTF-8.
 _LOOK_ALIKE_LEADS = tuple(bytes([lead]) for lead in range(0xCD, 0xD5))
 _LINE_BREAK = re.compile(r"\n(?<!\n\n)(?!\n)")
 _REPAIR = re.compile(rf"[{_INVISIBLE}]+|[^{_MARKS}][{_MARKS}]+|[{_JAMO}]{{2,}}|(?<= ) +")
 _MARK = re.compile(f"[{_MARKS}]")
-# What their blocks begin with in UTF-8, among other letters.
+# The first bytes of their blocks in UTF-8, which other letters share.
 _MARK_LEADS = (b"\xcc", b"\xcd", b"\xe1", b"\xe2\x83", b"\xe3\x82", b"\xef\xb8")
 # The same where no accents are to be composed: what begins with one set is found much faster.
 _DROP = re.compile(rf"[{_INVISIBLE} ](?:(?<=[{_INVISIBLE}])[{_INVISIBLE}]*|(?<=  ) *)")
@@ -57,7 +57,7 @@ BREAK: Literal["\n\n"] = "\n\n"
 
 @dataclass(frozen=True, slots=True)
 class NormalizedText:
-    """A title and a body as one normalized text, with the way back to the original.
+    """A title and a body as one normalized text, with the places in the original.
 
     `places` is None if normalized and original characters correspond one to one.
     """

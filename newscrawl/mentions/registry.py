@@ -77,7 +77,7 @@ class Companies(Sequence[Company]):
         language: str | None = None,
         source: str | None = None,
     ) -> list[tuple[Mention, Evidence]]:
-        """Return the mentions as `find` does, each with what its score is computed from."""
+        """Return the mentions as `find` does, with the data for their scores."""
         return self._matcher.find_with_evidence(text, title, language, source)
 
     def named(self, name: str) -> Company | None:
@@ -152,14 +152,14 @@ def load_companies(
 
 @contextmanager
 def _garbage_collection_off() -> Iterator[None]:
-    """Collect no garbage while hundreds of thousands of objects are made that all stay: it takes a
-    fifth of the time of loading."""
+    """Disable garbage collection while hundreds of thousands of permanent objects are created: it
+    takes a fifth of the time of loading."""
     was_on = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        # They go straight to the oldest generation, which saves a look through all of them.
+        # The objects become the oldest generation at once, which saves a collection of all of them.
         if not gc.get_freeze_count():
             gc.freeze()
             gc.unfreeze()
@@ -198,7 +198,7 @@ def _read_bundled(_: str) -> tuple[Company, ...]:
 
 
 def _merge_companies(own: Sequence[Company], bundled: Sequence[Company]) -> tuple[Company, ...]:
-    """Return own companies before those bundled ones whose name they leave free."""
+    """Return own companies, then the bundled ones with other names."""
     claimed = {form for company in own for form in company.certain}
     names = {company.name.casefold() for company in own}
     replaced = {company.name.casefold() for company in bundled} & names

@@ -1,5 +1,5 @@
-"""What is in a registry, counted from its data: by country, kind and reason of each form; and which
-companies of a list it has."""
+"""Count the entries of a registry by country and kind, and forms by reason; and find the companies
+of a list in it."""
 
 import csv
 import tomllib
@@ -16,7 +16,7 @@ from newscrawl.mentions.registry import Companies
 from newscrawl.mentions.registry_file import companies_by_name, refusal
 from newscrawl.mentions.vocabulary import Vocabulary, load_vocabulary
 
-# Why a form is one, as far as the data tell: by comparison with the entry's name.
+# The reasons of forms, by comparison with the entry's name.
 REASONS = (
     "name of the entry",
     "official name, with a legal form",

@@ -104,7 +104,7 @@ def _digest(contents: Iterable[bytes]) -> str:
     return sha256(b"".join(sha256(content).digest() for content in contents)).hexdigest()
 
 
-# As it was when this process imported it: an upgrade changes the files below a running process.
+# The code at the time of its import: an upgrade changes the files of a running process.
 _CODE = _digest(files(__package__).joinpath(name).read_bytes() for name in _SOURCES)
 
 

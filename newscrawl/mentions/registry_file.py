@@ -1,4 +1,4 @@
-"""Companies files: read TOML or CSV into entries, and refuse definitions that can't be right."""
+"""Companies files: read TOML or CSV into entries, and refuse invalid definitions."""
 
 import csv
 import re
@@ -65,8 +65,8 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class RegistryFile:
-    """What a file, or a folder of them, contains. `bundled` tells whether the bundled companies
-    are in use beside its entries."""
+    """What a file, or a folder of them, contains. `bundled` is set if the bundled companies are
+    used in addition to its entries."""
 
     entries: tuple[Entry, ...] = ()
     groups: tuple[Group, ...] = ()

@@ -1,8 +1,8 @@
 """The score of a mention: the probability that it is right, from what the matcher knows of it.
 
 The weights are fitted to mentions that people have judged (`newscrawl train --model mentions`);
-mention_score.json holds them, with where they come from. The rules decide what counts; the score
-says how sure that is.
+mention_score.json holds them and their provenance. The rules decide what counts; the score
+estimates whether that is right.
 """
 
 import json
@@ -20,7 +20,7 @@ from newscrawl.mentions.candidates import Candidate
 from newscrawl.mentions.normalized_text import NormalizedText
 from newscrawl.mentions.vocabulary import Vocabulary
 
-# What is known of a mention, as words: "rule=context", "kind=acronym".
+# The evidence of a mention, as words: "rule=context", "kind=acronym".
 Evidence = tuple[str, ...]
 # Ours: from how many on there are many, and the first characters of a body.
 _MANY = 4
@@ -43,7 +43,7 @@ class FoundName:
 
 @dataclass(frozen=True, slots=True)
 class ScoreModel:
-    """A logistic regression over evidence; what it does not know has no weight."""
+    """A logistic regression over evidence; unknown evidence has no weight."""
 
     intercept: float
     weights: Mapping[str, float]
@@ -117,7 +117,7 @@ def _casing(text: str, one: FoundName) -> str:
 
 
 def _beside(text: str, one: FoundName) -> str:
-    """Return on which sides a capital is right beside the name."""
+    """Return on which sides a capitalised word is directly next to the name."""
     before = _WORD_BEFORE.search(text, max(0, one.start - _REACH), one.start)
     after = _WORD_AFTER.match(text, one.end)
     sides = {(False, False): "none", (True, False): "before", (False, True): "after"}

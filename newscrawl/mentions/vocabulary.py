@@ -27,7 +27,7 @@ class Vocabulary:
     `after`, `before` and `verbs` are by language. So are `articles`, behind which no verb
     supports a name ("the target announced"), `modifiers`, everyday words ("total") after which
     a cue counts only behind an apostrophe or a hyphen, and `capitalised` words, which have a
-    capital amid small letters only as names ("chez Orange").
+    capital among small letters only as names ("chez Orange").
     `boilerplate` marks a newspaper's sentences about itself ("all rights reserved").
     `examples` are nouns of which companies are named as examples ("companies like Bain").
     `families` before a name mean its owners, not its company ("Familie Merck").

@@ -129,10 +129,10 @@ def change_text(change: Change) -> str:
 
 
 def verdict_text(change: Change) -> str:
-    """Return whether the change is more than chance, with the chance."""
+    """Return whether the change is significant, with its p-value."""
     if change.chance is None:
         return "can't be compared"
-    # No break within it.
+    # Without a line break in it.
     chance = (
         "p\u00a0<\u00a00.001" if change.chance < 0.001 else f"p\u00a0=\u00a0{change.chance:.2g}"
     )
@@ -215,12 +215,12 @@ def coverage(report: Report) -> str:
     if before.level == "none":
         text += "Before, nothing was read: there is nothing to compare with. "
     elif before.level == "partial":
-        text += "The period before was not read completely, either. "
+        text += "The period before was not read completely either. "
     return text.strip()
 
 
 def method(report: Report) -> list[str]:
-    """Return how the numbers were made, a paragraph each."""
+    """Return the description of the method, as paragraphs."""
     filters = [
         f"{name} {value}"
         for name in ("source", "country", "language", "section")

@@ -1,4 +1,4 @@
-"""The figures of a report: each is the answer to a question of `newscrawl.storage.queries`."""
+"""The figures of a report, from the questions of `newscrawl.storage.queries`."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ from newscrawl.storage.queries.completeness import COVERED
 from newscrawl.storage.queries.significance import Change, Day, compare
 from newscrawl.storage.scope import last_day
 
-# All ours: companies in a report, which more curves could not tell apart; rows of its lists; and
+# All ours: companies in a report, since more curves can't be distinguished; rows of its lists; and
 # the days from which on its curves have a point for each week, and for each month.
 MAX_COMPANIES = 6
 MAX_STORIES = 5
@@ -87,7 +87,7 @@ class Report:
 
     @property
     def title(self) -> str:
-        """Return the companies, and how many more there are."""
+        """Return the names of the first companies, and the number of others."""
         names = [one.company for one in self.companies]
         if len(names) <= 3:
             return ", ".join(names)
@@ -218,7 +218,8 @@ def _top_stories(
 
 
 def _gaps(database: Database, scope: Scope) -> tuple[tuple[str, int, int], ...]:
-    """Return the sources with days without a crawl: their names, these days, and all of theirs."""
+    """Return the sources with days without a crawl: their names, and the numbers of these and of
+    all days."""
     expected: Counter[str] = Counter()
     missed: Counter[str] = Counter()
     for day in queries.coverage(database, scope=scope):

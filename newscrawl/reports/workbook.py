@@ -1,4 +1,4 @@
-"""A report as an Excel workbook, with tables and charts that can be used further."""
+"""A report as an Excel workbook, with tables and charts."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ MAX_CELL = 2000  # characters; ours: Excel's own limit is 32,767
 MAX_HEADING = 200  # characters of a table's column; Excel's limit is 255
 _WIDE, _USUAL = 42, 13  # widths of columns, in characters
 _STYLE = "Table Style Light 1"
-# Text stays text, whatever it looks like.
+# Text stays text, even if it looks like a formula, URL or number.
 _OPTIONS = {
     "in_memory": True,
     "strings_to_formulas": False,

@@ -4,9 +4,9 @@ A set is a folder with `gold.jsonl` (one page a line) and `pages/<id>.html` or
 `pages/<id>.html.gz`; a corpus is one such folder or a folder of them. docs/training.md describes
 the lines.
 
-A split is by site, never by page: what was learned is judged on unseen sites. A hash of seed and
-name decides the side of a site within its stratum (the set and language of most of its pages), so
-a split depends on nothing but corpus and seed.
+A split is by site, never by page: models are scored on unseen sites. A hash of seed and name
+decides the side of a site within its stratum (the set and language of most of its pages), so a
+split depends on nothing but corpus and seed.
 """
 
 import gzip
@@ -40,7 +40,7 @@ _JSON_LD = re.compile(rb"(?is)<script[^>]*application/ld\+json.*?</script\s*>")
 
 
 class CorpusError(Exception):
-    """A corpus that can't be used as asked; the message is one line that says what to do."""
+    """A corpus that can't be used; the message is one line that says what to do."""
 
 
 DEVELOPMENT, SEALED = "development", "sealed"
@@ -60,7 +60,7 @@ def without_json_ld(html: bytes) -> bytes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoldPage:
-    """A page and what a careful reader took out of it.
+    """A page and the text that a person extracted.
 
     `text` is None if only phrases are given: `with_` must come out, `without` must not.
     `optional` are texts that may come out or not. `gold` says who made the text ("hand", "rules",
@@ -221,7 +221,7 @@ def _read_set(folder: Path) -> Iterator[GoldPage]:
         seen[page_id] = number
         if page_id not in endings:
             raise CorpusError(
-                f"{place}: no page {PAGES_FOLDER}/{page_id}.html[.gz]; add it or drop the line"
+                f"{place}: no page {PAGES_FOLDER}/{page_id}.html[.gz]; add it or delete the line"
             )
         yield _gold_page(record, folder.resolve().name, endings[page_id], line)
     if not seen:
@@ -244,7 +244,7 @@ def _parse_line(line: str, place: str) -> dict[str, Any]:
         record = json.loads(line)
     except json.JSONDecodeError as error:
         raise CorpusError(
-            f"{place}: broken JSON at column {error.colno} ({error.msg}); mend or drop the line"
+            f"{place}: broken JSON at column {error.colno} ({error.msg}); correct the line"
         ) from error
     if not isinstance(record, dict):
         raise CorpusError(f"{place}: a JSON object expected, not {type(record).__name__}")
@@ -374,7 +374,7 @@ class Split:
         for side, name in zip(sides, ("training", "testing"), strict=True):
             if not len(side):
                 raise CorpusError(
-                    f"{side.name}: none of the pages asked for is on a site for {name}; "
+                    f"{side.name}: none of the requested pages is on a site for {name}; "
                     "ask for more pages or give another --split-seed"
                 )
         return Split(*sides)

@@ -1,4 +1,4 @@
-"""Labelled pages as trees and the network learn from them: features of blocks, and which are gold.
+"""Convert labelled pages to training examples: features of blocks, and their gold labels.
 
 Blocks are aligned with the gold text in order, not compared as bags of words. A teaser that repeats
 the first sentence and a menu entry that is also a word of the article must not be labelled as
@@ -85,7 +85,7 @@ def _places(gold: list[str]) -> dict[tuple[str, ...], list[int]]:
 def _spans(
     number: int, words: list[str], gold: list[str], places: dict[tuple[str, ...], list[int]]
 ) -> list[_Span]:
-    """Return the places in the gold text that match a block word for word, or nearly."""
+    """Return the places in the gold text that match a block exactly or nearly."""
     size = len(words)
     exact = [at for at in places.get(tuple(words[:SHINGLE]), ()) if gold[at : at + size] == words]
     if exact:
@@ -112,7 +112,8 @@ def _match(number: int, words: list[str], gold: list[str], start: int) -> _Span 
 
 
 def _chain(spans: list[_Span]) -> list[_Span]:
-    """Return the heaviest chain of spans that goes forward on the page and in the gold text."""
+    """Return the heaviest chain of spans that are in the same order on the page and in the gold
+    text."""
     best: list[float] = []
     came_from: list[int] = []
     for index, span in enumerate(spans):
@@ -133,7 +134,7 @@ def _chain(spans: list[_Span]) -> list[_Span]:
 
 
 def _short_in_gaps(chain: list[_Span], blocks: list[list[str]], gold: list[str]) -> Iterator[int]:
-    """Yield the blocks of a word or two that the gold text has between their neighbours."""
+    """Yield the blocks of one or two words that the gold text has between their neighbours."""
     bounds = [_Span(-1, 0, 0, 0), *chain, _Span(len(blocks), len(gold), len(gold), 0)]
     for before, after in pairwise(bounds):
         gap = gold[before.end : after.start]

@@ -1,5 +1,5 @@
-"""Kinds of pages: what labelled pages of each type are taken for, and how the model of those that
-declare nothing is learned."""
+"""Kinds of pages: count the detected kinds of labelled pages, and train the model for pages that
+declare nothing."""
 
 import json
 from collections import Counter, defaultdict
@@ -26,7 +26,7 @@ ALL_OTHERS: Final = "all others"
 
 @dataclass(frozen=True, slots=True)
 class TypeScore:
-    """How many pages of a type (`GoldPage.page_type`) were taken for each kind."""
+    """The numbers of pages of a type (`GoldPage.page_type`) by detected kind."""
 
     page_type: str
     kinds: Counter[Kind]
@@ -54,7 +54,7 @@ def score_kinds(
 
 
 def kind_of(page: GoldPage) -> Kind:
-    """Return the kind of a page as a crawl decides it."""
+    """Return the kind of a page, as in a crawl."""
     return extract(page.html, page.url).kind
 
 
@@ -165,7 +165,7 @@ def cross_validate_kinds(
 
 
 def write_kinds(model: KindModel, path: Path, provenance: dict[str, object]) -> None:
-    """Write the model with where it comes from."""
+    """Write the model with its provenance."""
     weights = dict(zip(KIND_FEATURES, model.weights, strict=True))
     stored = {"provenance": provenance, "weights": weights, "bias": model.bias}
     path.parent.mkdir(parents=True, exist_ok=True)

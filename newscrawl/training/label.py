@@ -1,12 +1,13 @@
-"""Labelling: a person ticks the content of a page in a browser, and a corpus grows by a gold line.
+"""Label pages: a person ticks the content of a page in a browser, and a gold line is added to a
+corpus.
 
 A set of labelled pages grows by one line of gold.jsonl and one file in pages/; docs/training.md
 describes both.
 
-The form is served on this machine, to the person at it and nobody else: bound to 127.0.0.1. The
-address holds a random token, the Host header must be the one that was printed, and a form must come
-from our own page. So neither another site in the same browser nor one that resolves to this machine
-can read pages or write labels.
+The form is served only to the person at this machine: the server is bound to 127.0.0.1. The address
+holds a random token, the Host header must be the one that was printed, and a form must come from
+our own page. So neither another site in the same browser nor one that resolves to this machine can
+read pages or write labels.
 """
 
 import gzip
@@ -117,7 +118,7 @@ class Draft:
 
 @dataclass(frozen=True)
 class LabelledSet:
-    """A folder with gold.jsonl and pages/ that grows."""
+    """A folder with gold.jsonl and pages/, to which pages are added."""
 
     folder: Path
 
@@ -130,7 +131,7 @@ class LabelledSet:
         """
         record = _record(candidate, label)
         if candidate.id in self.ids():
-            raise LabelError(f"{candidate.id} has a label already: drop its line in {GOLD_FILE}")
+            raise LabelError(f"{candidate.id} has a label already: delete its line in {GOLD_FILE}")
         pages = self.folder / PAGES_FOLDER
         pages.mkdir(parents=True, exist_ok=True)
         target = pages / f"{candidate.id}.html.gz"
@@ -153,7 +154,7 @@ class LabelledSet:
             return {json.loads(line)["id"] for line in lines if line.strip()}
         except (ValueError, KeyError, TypeError) as error:
             raise LabelError(
-                f"{path}: not a file of gold lines ({error}); mend it first"
+                f"{path}: not a file of gold lines ({error}); correct it first"
             ) from error
 
 

@@ -1,4 +1,4 @@
-"""The swarm learns the eight limits of FE (Ziegler & Skubacz 2007, section 3.5).
+"""Learn the eight limits of FE by a particle swarm (Ziegler & Skubacz 2007, section 3.5).
 
 Fitness is the similarity of a choice of blocks to the gold text, for a whole swarm at once. It
 needs no text once a page's vectors are known. Let T be its blocks' term vectors, g the gold
@@ -34,8 +34,8 @@ from newscrawl.training.scores import gold_headline, without_headline
 Floats = NDArray[np.float64]
 Masks = NDArray[np.bool_]  # (choices, blocks)
 
-# Means are rounded so that a last digit, which may differ between processors, decides no
-# contest between particles.
+# Means are rounded so that the last digit, which may differ between processors, doesn't decide
+# which particle is better.
 DECIMALS = 12
 
 
@@ -122,8 +122,8 @@ class LimitsFitness:
 UPPER = np.array([name in UPPER_LIMITS for name in NAMES])
 NO_LIMITS = np.where(UPPER, np.inf, -np.inf)
 
-# Ours. A feature's range ends where 95 % of the words are in blocks below it: up to the
-# greatest value, a few freak blocks would leave the swarm no room to start from.
+# Ours. A feature's range ends where 95 % of the words are in blocks below it: up to the greatest
+# value, a few outliers would leave too small a range for the start of the swarm.
 RANGE_QUANTILE = 0.95
 
 # The two runs of Figure 3. The paper says that both components are about 2 and that the
@@ -142,8 +142,8 @@ class Ranges:
     """How positions in the unit cube become limits: `low + position * span`, feature by feature.
 
     Ours: the cube covers each feature's range and as much again on the side where a limit lets
-    every block pass. Most blocks have no format tag, say: were the range alone covered, no
-    particle would begin without a limit on them, and few would keep any content.
+    every block pass. For example, most blocks have no format tag: if only the range were covered,
+    every particle would begin with a limit on them, and few would keep any content.
     """
 
     low: Floats
@@ -209,7 +209,7 @@ def fit_limits(
     populations: int = 1,
     on_generation: Callable[[Generation], None] = lambda _: None,
 ) -> LimitsFit:
-    """Fly one swarm for each population, and return the limits that were best in training.
+    """Run one swarm for each population, and return the limits that were best in training.
 
     Ctrl-C ends the current population and starts no other.
     """
@@ -350,7 +350,7 @@ class LimitsError(Exception):
 
 @dataclass(frozen=True)
 class Origin:
-    """The provenance of limits, which is written beside them.
+    """The provenance of limits, which is written with them.
 
     `fingerprint` is that of the whole corpus, on which the split depends; `pages` were learned
     from or tested on.
@@ -376,7 +376,7 @@ def read_limits(path: Path, name: str) -> Floats | None:
         return np.array([entry["limits"][name] for name in NAMES], dtype=np.float64)
     except (KeyError, TypeError, ValueError) as error:
         raise LimitsError(
-            f"{path}: {name} lacks a limit ({error}); give --force to write it anew"
+            f"{path}: {name} lacks a limit ({error}); give --force to overwrite it"
         ) from error
 
 
@@ -426,7 +426,7 @@ def _read_file(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise LimitsError(f"{path}: not JSON ({error}); move it away or mend it") from error
+        raise LimitsError(f"{path}: not JSON ({error}); move or correct it") from error
     if not isinstance(content, dict):
         raise LimitsError(f"{path}: not a file of limits; name another one with --output")
     return content

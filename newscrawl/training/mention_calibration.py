@@ -1,4 +1,4 @@
-"""The score of a mention (newscrawl.mentions.score), fitted to mentions that people have judged.
+"""Fit the score of a mention (newscrawl.mentions.score) to mentions that people have judged.
 
 Judged are the mentions of the bundled cases, the first mention of each company in the labelled real
 texts, those of data/mentions_judged.jsonl and of exported corrections. A line of that file is a
@@ -50,8 +50,7 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedMention:
-    """A mention of the matcher, and whether a person says that it is right; `site` is what its
-    fold goes by."""
+    """A mention of the matcher, and a person's judgement of it; `site` decides its fold."""
 
     evidence: Evidence
     is_right: bool
@@ -294,7 +293,7 @@ def _bins(scores: Numbers, right: Numbers) -> Iterator[Bin]:
 
 
 def write_model(model: ScoreModel, path: Path, provenance: Mapping[str, Any]) -> None:
-    """Write a model as newscrawl.mentions reads it, with where it comes from."""
+    """Write a model for newscrawl.mentions, with its provenance."""
     data = {
         "provenance": dict(provenance),
         "intercept": model.intercept,

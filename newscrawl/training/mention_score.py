@@ -13,7 +13,7 @@ start, end, company, reason], `unregistered` companies at the time of labelling.
 gold text, `paragraphs` [first, end] of its `<p>` elements are the text. The matcher may be changed
 after a look at the part "development", never after one at "sealed". Scores are
 over pairs of a text and a company, which is what an analyst counts. A company in doubt is neither
-wanted nor wrong. Recall is over companies of the registry; pairs of others are counted beside it.
+wanted nor wrong. Recall is over companies of the registry; pairs of others are counted separately.
 """
 
 import hashlib

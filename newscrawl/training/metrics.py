@@ -2,7 +2,7 @@
 
 Sources: Z&S = Ziegler & Skubacz 2007; B&L = Barbaresi & Lejeune 2020, section 3.2;
 CETR = Weninger, Hsu & Han 2010, section 6. An empty result is perfect (1.0) where the gold is
-empty, and has precision 0 elsewhere, so that a tool never gains by an empty result.
+empty, and has precision 0 elsewhere, so that an empty result never improves a score.
 """
 
 import math
@@ -128,7 +128,7 @@ def cosine_distance(found: Bag, gold: Bag) -> float:
 def phrase_score(text: str, wanted: Iterable[str], unwanted: Iterable[str]) -> float:
     """Return the share of right decisions: wanted phrases in the text, unwanted ones not in it.
 
-    Blanks are compared as one, whatever their kind and number.
+    All white space is compared as one blank.
     """
     text = _one_blank(text)
     right = [_one_blank(phrase) in text for phrase in wanted]

@@ -51,7 +51,8 @@ from newscrawl.training.examples import (
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Sizes of the network and how much of its input is withheld in training (ours, fitted)."""
+    """Sizes of the network and the share of its input that is withheld in training (ours,
+    fitted)."""
 
     width: int = 32
     hint: int = 12
@@ -76,7 +77,7 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Pages side by side, shorter ones filled up; `mask` is 1 where a block is.
+    """A batch of pages, with shorter ones padded; `mask` is 1 for each block.
 
     `paths` index the rows of `hints` and `tags`, which hold the elements of all pages.
     """
@@ -91,7 +92,7 @@ class Batch:
 
 
 class BlockNetwork(nn.Module):
-    """Features of the blocks of pages in, logits of being content out."""
+    """A module from the features of blocks to their logits of being content."""
 
     def __init__(
         self, mean: NDArray[np.float32], deviation: NDArray[np.float32], sizes: Sizes, shape: Shape
@@ -160,8 +161,8 @@ class BlockNetwork(nn.Module):
         return functional.embedding(batch.paths, elements).flatten(2)
 
     def _withhold(self, batch: Batch) -> Batch:
-        """Return the pages, of which some lack all names, openings, JSON-LD or the headline; where
-        that is missing, its columns have the values of a page without one."""
+        """Return the pages, some without all names, openings, JSON-LD or the headline, whose
+        columns then have the values of a page without them."""
         pages, blocks = batch.mask.shape
         names, words, data, headline = torch.rand(4, pages, 1, 1) < self.shape.page_dropout
         values = batch.values.masked_fill(data & torch.tensor(_OF_DATA), 0)
@@ -245,7 +246,7 @@ def _numbers(bags: Sequence[Sequence[str]], known: dict[str, int], width: int) -
 
 
 def batch(pages: Sequence[EncodedPage]) -> tuple[Batch, Targets]:
-    """Put pages side by side, shorter ones filled up."""
+    """Join pages to a batch, with shorter ones padded."""
     most = max(len(page.values) for page in pages)
     offsets = np.cumsum([0, *(len(page.tags) for page in pages)])
     paths = [
@@ -285,15 +286,15 @@ class NetworkSettings:
     pages_at_once: int = 16
     learning_rate: float = 3e-3
     weight_decay: float = 1e-2
-    max_blocks: int = 900  # longer pages cost much and teach little
-    share_of_others: float = 1 / 3  # of the pages that are no articles, anew in each epoch
+    max_blocks: int = 900  # longer pages take much time and improve little
+    share_of_others: float = 1 / 3  # of the pages that are not articles, drawn in each epoch
     set_weights: dict[str, float] = field(default_factory=lambda: {"fundus": 2.5})
     shape: Shape = field(default_factory=Shape)
 
 
 @dataclass(frozen=True, slots=True)
 class TrainedNetworks:
-    """Trained networks, which decide together, and the words they know."""
+    """Trained networks, whose results are averaged, and their known words."""
 
     members: tuple[BlockNetwork, ...]
     vocabulary: Vocabulary
@@ -525,7 +526,7 @@ def _member(weights: dict[str, Tensor], number: int, count: int) -> BlockNetwork
 
 
 def settings_of_archives(seed: int = 0, epochs: int | None = None) -> NetworkSettings:
-    """Return how networks are trained further: few small steps, so that they keep what they know
+    """Return how networks are trained further: few small steps, so that the weights change little
     (ours, fitted on the pages of the development corpus that state their text)."""
     return NetworkSettings(seed=seed, epochs=epochs or 3, learning_rate=3e-4, set_weights={})
 
@@ -604,6 +605,6 @@ def cross_validate(
 
 
 def score(example: Example, network: Network, threshold: float) -> ExampleScore:
-    """Take the text out of a page with a network, and score it."""
+    """Extract the text of a page by a network, and score it."""
     choice = combine(example.block_features, example.words, network, threshold)
     return score_kept(example, choice.kept, threshold)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Positions = NDArray[np.float64]  # (particles, dimensions)
-Fitness = Callable[[Positions], NDArray[np.float64]]  # one value a particle, greater is better
+Fitness = Callable[[Positions], NDArray[np.float64]]  # one value a particle, larger is better
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +51,7 @@ class Generation:
 
 @dataclass(frozen=True)
 class SwarmRun:
-    """The result of a run. `interrupted` where Ctrl-C ended it before its last generation."""
+    """The result of a run. `interrupted` is set if Ctrl-C ended it before its last generation."""
 
     position: NDArray[np.float64]
     fitness: float
@@ -74,7 +74,7 @@ def fly(
     settings: SwarmSettings,
     on_generation: Callable[[Generation], None] = lambda _: None,
 ) -> SwarmRun:
-    """Run the swarm; the same settings and fitness give the same flight to the last digit.
+    """Run the swarm; the same settings and fitness give the same result to the last digit.
 
     Ctrl-C ends the run and keeps the best so far, unless nothing has been measured yet.
     """

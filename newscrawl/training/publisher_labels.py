@@ -1,7 +1,7 @@
-"""Labelled pages for nothing: pages whose JSON-LD holds the text (`articleBody`) of their article.
+"""Make labels of pages whose JSON-LD holds the text (`articleBody`) of their article.
 
-What a publisher states there is often cut off, another article's, or not what the page shows. Only
-texts that the page itself shows, nearly word for word, become labels.
+The publisher's text is often cut off, another article's, or different from the page. Only texts
+that the page itself shows, nearly word for word, become labels.
 """
 
 import gzip

@@ -59,8 +59,8 @@ def score_page(
     """Return the value of each measure for a tool's output for a page.
 
     An overlap measure M gives three entries: "M.precision", "M.recall" and "M.f1".
-    A measure that the page's gold doesn't allow is left out: phrases without phrases,
-    everything else without a gold text.
+    A measure without its gold is left out: phrases without gold phrases, all others without a gold
+    text.
     """
     wanted = set(measures)
     result: dict[str, float] = {}
@@ -98,7 +98,7 @@ def align_headlines(page: GoldPage, text: str, title: str | None) -> tuple[str, 
 
 
 def without_headline(text: str, title: str | None) -> str:
-    """Return the text without its first line where that is the title and nothing else."""
+    """Return the text without its first line if that is the title."""
     wanted = metrics.words(title or "")
     first, _, rest = text.lstrip().partition("\n")
     return rest if wanted and metrics.words(first) == wanted else text
@@ -117,7 +117,7 @@ def gold_headline(page: GoldPage) -> str | None:
 
 
 def led_by(title: str | None, text: str) -> str:
-    """Return the text with the title in front, unless its first words are the title already."""
+    """Return the text after the title, unless it already begins with the title."""
     headline = metrics.words(title or "")
     beginning = metrics.words(text[: 2 * len(title or "") + 100])[: len(headline)]
     return text if beginning == headline else f"{title}\n\n{text}"

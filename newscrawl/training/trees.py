@@ -22,8 +22,8 @@ from newscrawl.training.examples import Example, ExampleScore, score_kept, sides
 TreesName = Literal["tree", "boosted"]
 TREES: Final[tuple[TreesName, ...]] = get_args(TreesName)
 
-# Ours, by plain choice and not searched for: deep enough to use each of the eight features
-# once, and leaves that hold the blocks of more than one page.
+# Ours, chosen without a search: deep enough to use each of the eight features once, and leaves with
+# the blocks of more than one page.
 DEPTH: Final = 8
 LEAF_BLOCKS: Final = 50
 ROUNDS: Final = 200
@@ -44,7 +44,7 @@ class Trees(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class DecisionTree:
-    """scikit-learn's tree; its file is joblib's, which must not be read from strangers."""
+    """scikit-learn's tree; its file is joblib's, which must not be read from untrusted sources."""
 
     model: Any
 
@@ -95,12 +95,12 @@ def fit_trees(examples: Sequence[Example], name: TreesName, seed: int) -> Trees:
     """
     rows = _rows(examples)
     if rows.content.all() or not rows.content.any():
-        raise CorpusError("all blocks to learn from are alike, content or not; train on more pages")
+        raise CorpusError("all training blocks have the same label; train on more pages")
     return _tree(rows, seed) if name == "tree" else _train_boosted(rows, seed)
 
 
 def score_trees(examples: Sequence[Example], trees: Trees) -> list[ExampleScore]:
-    """Take the text out of each page with the trees, and score it."""
+    """Extract the text of each page by the trees, and score it."""
     return [score_kept(example, _keep_blocks(example, trees), BALANCED) for example in examples]
 
 
@@ -111,7 +111,8 @@ def cross_validate(
     seed: int,
     on_split: Callable[[], None] = lambda: None,
 ) -> list[ExampleScore]:
-    """Learn once a split; every test page is scored by trees that never saw its site."""
+    """Train once for each split; every test page is scored by trees that were not trained on its
+    site."""
     scored: list[ExampleScore] = []
     for split in splits:
         train, test = sides(examples, split)

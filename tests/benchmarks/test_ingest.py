@@ -36,4 +36,4 @@ def test_shares_are_those_of_all_workers() -> None:
     assert round(result.share(result.extraction), 3) == 0.625
     assert round(result.efficiency(result.line), 3) == 0.893
     assert "Of 2 × the same line: 78% (by processor time 89%)" in show(result)
-    assert "To start costs 0.7 s of processor, 50% of this ingestion." in show(result)
+    assert "The start takes 0.7 s of processor, 50% of this ingestion." in show(result)

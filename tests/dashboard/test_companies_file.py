@@ -113,7 +113,7 @@ def test_changed_file_is_not_overwritten(file: CompaniesFile) -> None:
 
 
 def test_deleted_entry_is_not_edited(file: CompaniesFile) -> None:
-    with pytest.raises(CompaniesFileError, match="not in the file any more"):
+    with pytest.raises(CompaniesFileError, match="no longer in the file"):
         put(file, definition("Harbour Bank"), instead_of="Old Mill")
 
 

@@ -307,7 +307,7 @@ def test_wrong_address_is_answered_with_advice(client: TestClient, path: str, co
         ("/nowhere", "There is no page at this address"),
         ("/company/Siemans", "Did you mean Siemens?"),
         ("/company/Siemens%20AG", "Did you mean Siemens?"),
-        ("/company/Boeing", "Boeing is looked for, but no article in this database names it yet."),
+        ("/company/Boeing", "Boeing is registered, but no article in this database names it yet."),
         ("/company/Zzyzx", "was ever mentioned in this database.</p>"),
     ],
 )

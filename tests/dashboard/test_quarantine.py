@@ -60,7 +60,7 @@ def test_pages_and_api_show_the_quarantine(client: TestClient) -> None:
     assert "2 in quarantine" in client.get("/sources").text
     listed = client.get("/quarantine").text
     assert "most of the text is gone" in listed
-    assert "there is no article at its address any more" in listed
+    assert "there is no longer an article at its address" in listed
     assert SCRIPT not in listed
     assert "The quarantine of this source is empty" in client.get("/quarantine?source=faz").text
     rows = client.get("/api/quarantine?since=2026-01-01").json()

@@ -257,7 +257,7 @@ def test_site_stays_on_its_side_for_any_selection(tmp_path: Path) -> None:
 
 def test_split_with_an_empty_side_is_refused(tmp_path: Path) -> None:
     whole = split_by_site(many(tmp_path, sites=10))
-    with pytest.raises(CorpusError, match="none of the pages asked for is on a site for testing"):
+    with pytest.raises(CorpusError, match="none of the requested pages is on a site for testing"):
         whole.only(whole.train)
 
 

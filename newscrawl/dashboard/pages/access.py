@@ -13,7 +13,7 @@ from newscrawl.storage.tokens import session_of
 
 router = APIRouter()
 
-WRONG_PAUSE = 1.0  # seconds that a wrong token costs
+WRONG_PAUSE = 1.0  # seconds of the pause after a wrong token
 SIGNED_IN_FOR = 30 * 24 * 3600  # seconds
 
 

@@ -57,7 +57,7 @@ router = APIRouter()
 MAX_QUARANTINED = 200  # versions on a page
 MAX_DECISIONS = 20
 _REASONS: Mapping[str, str] = {
-    "no_article": "there is no article at its address any more",
+    "no_article": "there is no longer an article at its address",
     "text_shrank": "most of the text is gone",
     "text_replaced": "headline and text are those of another article",
     "headline_lost": "the headline is gone",
@@ -68,7 +68,7 @@ _STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class VersionChanges:
-    """What a version changed of the one before it."""
+    """The changes of a version against the one before it."""
 
     version: Version
     title: list[list[Edit]]
@@ -77,7 +77,7 @@ class VersionChanges:
 
 @dataclass(frozen=True, slots=True)
 class QuarantinedVersion:
-    """A version in the quarantine, and what it would change of the article."""
+    """A version in the quarantine, and its changes against the article."""
 
     row: QuarantineRow
     why: str
@@ -144,8 +144,8 @@ def _find_held_version(found: ArticlePage, held: HeldText) -> QuarantinedVersion
 
 
 def _marks(found: ArticlePage, section: str) -> list[TextSpan]:
-    """Return what is marked in headline or body: mentions, and corrections that have their place;
-    where several are in one place, what counts comes first."""
+    """Return the marks in headline or body: mentions, and corrections with their place; of several
+    at one place, counted ones come first."""
     here = [one for one in found.corrections if one.section == section and one.state != "misplaced"]
     missed = [one for one in here if one.kind == "missed"]
     wrong = [one for one in here if one.kind == "wrong"]
@@ -170,7 +170,7 @@ def _version_changes(versions: Sequence[Version]) -> list[VersionChanges]:
 
 
 def why(reason: str, note: str) -> str:
-    """Return in words why a version was not applied."""
+    """Return the reason why a version was not applied, in words."""
     words = _REASONS.get(reason, reason)
     return f"{words}: {note}" if note else words
 
@@ -248,7 +248,7 @@ def _explain_article(
     request: Request, url: str, at: str, left_out: str, *, fetch_anew: bool
 ) -> Response:
     """Return the explanation of an article's page. Only pages of stored articles are explained, so
-    that nobody can have us fetch any page."""
+    that requests can't make us fetch other pages."""
     state = app_state(request)
     with state.store.reading() as database:
         found = queries.article_page(database, url)
@@ -261,7 +261,7 @@ def _explain_article(
     try:
         return _document(state.config.explain(urls, fetch_anew, asked).document)
     except UnexplainedError as error:
-        # Without the archived page, the database still has the sentence and why it counts.
+        # Without the archived page, the database still has the sentence and its rule.
         return render(
             request,
             "explanation.html",
@@ -313,7 +313,7 @@ def _sentence_at(found: ArticlePage, at: str) -> AskedSentence:
 
 
 def _document(document: str) -> HTMLResponse:
-    """Return the document as it is; the policy allows its one style sheet and nothing else."""
+    """Return the document unchanged; the policy allows only its one style sheet."""
     found = _STYLE.search(document)
     style = content_hash(found[1] if found else "")
     policy = (
@@ -343,7 +343,7 @@ class CorrectionForm(BaseModel):
 
 
 class NameForm(BaseModel):
-    """The name of a person who corrects."""
+    """The name of the person who makes a correction."""
 
     seal: Line = ""
     url: str = Field(max_length=4000)
@@ -374,7 +374,7 @@ def correct(request: Request, form: Annotated[CorrectionForm, Form()]) -> Respon
 
 @router.post("/article/name", response_class=HTMLResponse)
 def sign(request: Request, form: Annotated[NameForm, Form()]) -> Response:
-    """Remember who corrects with this browser."""
+    """Store the person's name in a cookie of this browser."""
     check_seal(request, form.seal)
     answer = RedirectResponse(article_address(form.url), status_code=303)
     name, secure = quote(form.name.strip(), safe=""), request.url.scheme == "https"
@@ -385,7 +385,8 @@ def sign(request: Request, form: Annotated[NameForm, Form()]) -> Response:
 
 
 def _judgements(request: Request, database: Database, form: CorrectionForm) -> list[Judgement]:
-    """Return what the form says of its article; raise CorrectionError if that is gone."""
+    """Return the corrections of the form; raise CorrectionError if the article is no longer
+    stored."""
     page = queries.article_page(database, form.url)
     if page is None:
         raise HTTPException(404, "No article with this address is in the database.")
@@ -398,7 +399,7 @@ def _judgements(request: Request, database: Database, form: CorrectionForm) -> l
         if not form.wrong or (one.mention.section, str(one.mention.start)) == (section, start)
     ]
     if not wrong:
-        raise CorrectionError(f"{company or 'the company'} is not found there any more")
+        raise CorrectionError(f"{company or 'the company'} is no longer found there")
     return wrong
 
 

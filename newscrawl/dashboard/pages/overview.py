@@ -64,7 +64,7 @@ MAX_CALLED = 5
 # The first page names sources that were not read for more than a day, MAX_SILENT of them.
 SILENT_AFTER = 1  # days
 MAX_SILENT = 5
-SILENCE_DAYS = 14  # days for which a silence is followed back
+SILENCE_DAYS = 14  # days that are searched for the beginning of a silence
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ def _silence(database: Database, filters: Filters) -> Silence:
     since = filters.until - timedelta(days=SILENT_AFTER)
     for day in queries.coverage(database, scope=replace(filters.scope, since=since)):
         last.setdefault(day.source, []).append(day)
-    # Today's crawl may still come; a failure is shown at once.
+    # Today's crawl may be pending; a failure is shown at once.
     silent = [
         source
         for source, days in last.items()
@@ -189,8 +189,8 @@ def _search(
 
 LATEST = 12  # articles a page
 MAX_LISTED = 10  # companies, sources, languages and countries in a list
-MAX_COMPARED = 6  # companies; more lines can't be told apart
-SUGGESTED = 4  # companies to compare where none is named
+MAX_COMPARED = 6  # companies; more lines can't be distinguished
+SUGGESTED = 4  # companies to compare if none is named
 GROUPS: tuple[Group, ...] = ("source", "language", "country")
 
 
@@ -285,7 +285,7 @@ def unknown_company(request: Request, name: str, names: Sequence[str]) -> str:
     """Return the error for a company that no article names."""
     known = _find_company(request, name)
     if known and known.name not in names:
-        return f"{known.name} is looked for, but no article in this database names it yet."
+        return f"{known.name} is registered, but no article in this database names it yet."
     near = [known.name] if known else get_close_matches(name, names, n=3)
     advice = f" Did you mean {' or '.join(near)}?" if near else ""
     return f"No company {name!r} was ever mentioned in this database.{advice}"
@@ -306,7 +306,7 @@ def _facts(request: Request, name: str) -> list[str]:
 
 
 def _top(counts: Sequence[MentionCount], count: Count) -> list[tuple[str, int]]:
-    """Return the groups with the most, without those that have none."""
+    """Return the groups with the most hits, without those that have none."""
     numbers = [(each.key, number(each.hits, count)) for each in counts]
     return sorted((each for each in numbers if each[1]), key=lambda each: -each[1])[:MAX_LISTED]
 

@@ -24,12 +24,12 @@ router = APIRouter()
 
 ARTICLES = 50  # on a page
 MAX_WORDS = 4  # doubtful words in a sentence
-MAX_LEFT_OUT = 20  # sources, languages or countries that a number is without
+MAX_LEFT_OUT = 20  # sources, languages or countries that a number leaves out
 
 
 @router.get("/proof", response_class=HTMLResponse)
 def show_proof(request: Request) -> HTMLResponse:
-    """Show what is behind a number, of the same filters as its page."""
+    """Show the proof of a number, with the filters of its page."""
     filters = filters_of(request)
     company, beside = _name(request, "company"), _name(request, "beside")
     without = [one for one in request.query_params.getlist("without") if one][:MAX_LEFT_OUT]

@@ -45,7 +45,7 @@ router = APIRouter()
 MAX_CHANGES = 8  # on the page
 MAX_BUNDLED = 60  # bundled companies on the page; a search narrows them down
 TRIED_ARTICLES = 2000  # ours: they are matched in half a second
-MAX_FOUND = 12  # articles of a trial
+MAX_FOUND = 12  # articles of a preview
 MAX_SNIPPET = 400  # characters
 Lines = Annotated[str, Field(max_length=20_000)]
 Line = Annotated[str, Field(max_length=MAX_VALUE)]
@@ -138,7 +138,7 @@ def edit(request: Request, name: str = "", copied: str = "", saved: bool = False
     wanted = copied or name
     company = next((each for each in source if each.name == wanted), None)
     if wanted and company is None:
-        raise HTTPException(404, f"No company {wanted!r} is there to edit.")
+        raise HTTPException(404, f"No company {wanted!r} exists.")
     definition = Definition.of(company) if company else Definition(name="", lists={}, facts={})
     draft = Draft(definition, None if copied else name or None, opened.mark, opened.fault)
     return _form(request, draft, saved=saved)
@@ -146,7 +146,7 @@ def edit(request: Request, name: str = "", copied: str = "", saved: bool = False
 
 @router.post("/registry/preview", response_class=HTMLResponse)
 def preview(request: Request, form: Annotated[Entry, Form()]) -> Response:
-    """Return what the definition would match; the page puts it beside the form."""
+    """Return what the definition would match, which the page shows next to the form."""
     check_seal(request, form.seal)
     desk = app_state(request)
     if not form.name.strip():
@@ -192,7 +192,7 @@ def group(request: Request, name: str = "", saved: bool = False) -> Response:
     """Show the form for a group of the file, or for a new one."""
     opened = _writable(request).open()
     if name and name not in opened.groups:
-        raise HTTPException(404, f"No group {name!r} is there to edit.")
+        raise HTTPException(404, f"No group {name!r} exists.")
     form = GroupEntry(
         seal="",
         mark=opened.mark,
@@ -232,7 +232,7 @@ def drop_group(request: Request, form: Annotated[GroupEntry, Form()]) -> Respons
 
 @router.get("/registry/history", response_class=HTMLResponse)
 def history(request: Request) -> Response:
-    """Return how far the search of all stored articles is, or what it found."""
+    """Return the progress or the result of the search of all stored articles."""
     return _history(request)
 
 
@@ -281,8 +281,8 @@ def _changes(request: Request) -> Sequence[RegistryChange]:
 
 
 def _record(request: Request, action: str, entry: str) -> None:
-    """Record who has changed the file. The file is changed already: a database that can't be
-    written only loses the record."""
+    """Record who has changed the file. The file is already changed: if the database can't be
+    written, only the record is lost."""
     person = name_of_person(request) or "somebody with the shared token"
     try:
         with app_state(request).store.reading() as database:
@@ -378,8 +378,8 @@ class TrialArticle:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What a definition finds in `read` articles since `since`. `new` articles would be counted
-    that are not now, `lost` ones are counted now and would not be."""
+    """The matches of a definition in `read` articles since `since`. `new` articles would newly be
+    counted, `lost` ones would no longer be."""
 
     read: int
     since: date | None

@@ -1,4 +1,4 @@
-"""Reports, made at one click; and who gets alerts and digests, and what was sent."""
+"""The pages of reports, and of recipients of alerts and digests."""
 
 from collections.abc import Sequence
 from typing import Annotated, Literal
@@ -229,7 +229,7 @@ def _alerts(
 
 
 def _settings_recipients(config: Config) -> tuple[Sequence[Recipient], str]:
-    """Return the recipients of the settings, and what is wrong with these."""
+    """Return the recipients of the settings, and the error if the settings are invalid."""
     try:
         return config.settings_recipients() if config.settings_recipients else (), ""
     except SettingError as error:

@@ -1,5 +1,5 @@
-"""The pages of saved queries: their list, and the editor with what a query would count. What they
-count is shown by the pages of companies."""
+"""The pages of saved queries: their list, and the editor with a preview. What they count is shown
+by the pages of companies."""
 
 from typing import Annotated
 from urllib.parse import quote
@@ -87,7 +87,7 @@ def edit(request: Request, name: str = "", text: str = "", saved: bool = False) 
 
 @router.post("/queries/preview", response_class=HTMLResponse)
 def preview(request: Request, form: Annotated[QueryForm, Form()]) -> Response:
-    """Return what the query would count in the last days; the page puts it beside the form."""
+    """Return the query's matches in the last days, which the page shows next to the form."""
     check_seal(request, form.seal)
     filters = filters_of(request)
     if not form.text.strip():
@@ -112,7 +112,7 @@ def save(request: Request, form: Annotated[QueryForm, Form()]) -> Response:
     try:
         with app_state(request).store.reading() as database:
             if form.former:
-                parse_query(form.text)  # a fault in it keeps the name, too
+                parse_query(form.text)  # after an error the form keeps the name, too
                 name = find_query(database, form.former).name
                 if form.name.strip() not in {"", name}:
                     name = rename_query(database, name, form.name, made_by, taken=taken)
@@ -147,13 +147,13 @@ def remove(request: Request, form: Annotated[QueryForm, Form()]) -> Response:
 
 @router.get("/queries/progress", response_class=HTMLResponse)
 def progress(request: Request, name: str = "") -> Response:
-    """Return how far the history of a query is counted."""
+    """Return the progress of the count of a query's history."""
     row, counted = _progress(request, name)
     return render(request, "query_progress.html", row=row, counted=counted)
 
 
 def _progress(request: Request, name: str) -> tuple[SavedQueryRow | None, tuple[int, int] | None]:
-    """Return a saved query, if there is one of this name, and how far it is counted."""
+    """Return the saved query of this name, if there is one, and the progress of its count."""
     counted = app_state(request).counting.progress(name)
     with app_state(request).store.reading() as database:
         row = next((row for row in queries.saved_queries(database) if row.name == name), None)
