@@ -384,7 +384,7 @@ def test_periods_that_are_not_whole_are_marked(
     assert "data-partial" in first
     assert "(2 days left out)" in first
     assert "data-partial" not in second
-    assert "not the whole week: a smaller number is no fall" in text
+    assert "not the whole week: a smaller number is no decrease" in text
     assert [row[-1] for row in linked_csv(client, page)] == ["days_left_out", "2", "0"]
     days = client.get(f"{path}days=7").text
     assert "(today, so far)" in days
