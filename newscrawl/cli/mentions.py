@@ -312,6 +312,8 @@ def _show_counts(query: QueryContext, names: Sequence[str], options: _Options) -
         show=lambda value: sources.get(str(value)) or _key(value),
         wide=by not in _PERIODS,
     )
+    if by in _PERIODS:  # too wide for their tables
+        columns = [replace(one, table=one.table and one.key != "share") for one in columns]
     if options.stories and by == "hour":  # too wide together with it
         columns = [replace(one, table=one.table and one.key != "read") for one in columns]
     records = [{by: record.pop("key"), **record} for record in records_of(counts)]

@@ -9,6 +9,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 40, 8, 8, 24  # margins for the labels
 _LABELS = 6  # dates below a chart
 
 Values = Sequence[int | None]
+Place = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +22,14 @@ class Tick:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curves:
-    """A chart: the paths of each series, its gaps (left edge and width), and its axes."""
+    """A chart: the paths of each series and its axes; gaps, steps that are not whole and steps
+    whose sources were not all read, by left edge and width."""
 
     bars: str
     lines: tuple[tuple[str, ...], ...]
-    gaps: tuple[tuple[float, float], ...]
+    gaps: tuple[Place, ...]
+    partial: tuple[Place, ...]
+    unread: tuple[Place, ...]
     rows: tuple[Tick, ...]
     dates: tuple[Tick, ...]
     left: float = _LEFT
@@ -49,8 +53,14 @@ def line_paths(values: Values, box: tuple[float, float, float, float], highest: 
     return [f"M{' L'.join(path if len(path) > 1 else path * 2)}" for path in paths if path]
 
 
-def curves(steps: Sequence[date], series: Sequence[Values]) -> Curves:
-    """Return the chart of the series: bars for one, lines for several."""
+def curves(
+    steps: Sequence[date],
+    series: Sequence[Values],
+    partial: Sequence[bool] = (),
+    unread: Sequence[bool] = (),
+) -> Curves:
+    """Return the chart of the series: bars for one, lines for several. `partial` and `unread` say
+    which steps to mark."""
     highest = max((value for one in series for value in one if value is not None), default=0)
     top = _round_up(highest)
     width, height = WIDTH - _LEFT - _RIGHT, HEIGHT - _TOP - _BOTTOM
@@ -66,12 +76,13 @@ def curves(steps: Sequence[date], series: Sequence[Values]) -> Curves:
             for i, size in sizes
             if size
         )
-    empty = [i for i in range(len(steps)) if all(one[i] is None for one in series)]
     every = -(-len(steps) // _LABELS) or 1
     return Curves(
         bars=bars,
         lines=tuple(tuple(line_paths(one, box, top)) for one in series) if not bars else (),
-        gaps=tuple((round(_LEFT + i * slot, 1), round(slot, 1)) for i in empty),
+        gaps=_places(slot, [all(one[i] is None for one in series) for i in range(len(steps))]),
+        partial=_places(slot, partial),
+        unread=_places(slot, unread),
         rows=tuple(
             Tick(round(base - height * part / 2, 1), f"{top * part // 2:,}")
             for part in ((0, 1, 2) if top % 2 == 0 else (0, 2))
@@ -81,6 +92,12 @@ def curves(steps: Sequence[date], series: Sequence[Values]) -> Curves:
             for i in range(0, len(steps), every)
         ),
     )
+
+
+def _places(slot: float, marked: Sequence[bool]) -> tuple[Place, ...]:
+    """Return the left edges and widths of the slots that are marked."""
+    places = [i for i, is_marked in enumerate(marked) if is_marked]
+    return tuple((round(_LEFT + i * slot, 1), round(slot, 1)) for i in places)
 
 
 def _round_up(number: int) -> int:

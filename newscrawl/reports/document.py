@@ -28,7 +28,12 @@ def html_report(report: Report, dashboard: str | None = None) -> str:
         .get_template("report.html")
         .render(
             report=report,
-            chart=curves(report.steps, [one.series for one in report.companies]),
+            chart=curves(
+                report.steps,
+                [one.series for one in report.companies],
+                report.partial,
+                report.unread,
+            ),
             chart_size=(WIDTH, HEIGHT),
             style=Markup(style),  # noqa: S704 - our own file
             policy=report_policy(),

@@ -21,7 +21,7 @@ from newscrawl.storage.queries import (
 )
 from newscrawl.storage.queries.completeness import COVERED
 from newscrawl.storage.queries.significance import Change, Day, compare
-from newscrawl.storage.scope import last_day
+from newscrawl.storage.scope import last_day, today
 
 # All ours: companies in a report, since more curves can't be distinguished; rows of its lists; and
 # the days from which on its curves have a point for each week, and for each month.
@@ -55,7 +55,7 @@ class CompanyFigures:
     series: tuple[int | None, ...]
     stories: int
     top_stories: tuple[ReportStory, ...]
-    sources: tuple[tuple[str, int], ...]
+    sources: tuple[MentionCount, ...]
     beside: tuple[CoMention, ...]
     boilerplate: int
 
@@ -65,7 +65,9 @@ class Report:
     """Companies over the period of `scope`, compared with that of the same length `before`.
 
     `steps` are the first days of the points of all series, `left_out` the days of each that are not
-    counted, since the period begins or ends within a week or month; `gaps` are sources that were
+    counted, since the period begins or ends within a week or month; `partial` says which are not
+    whole for this reason or since today is not over, and `unread` on which not all sources were
+    read though some were; `gaps` are sources that were
     not read on all of their days, with the number of days.
     """
 
@@ -76,6 +78,8 @@ class Report:
     by: Step
     steps: tuple[date, ...]
     left_out: tuple[int, ...]
+    partial: tuple[bool, ...]
+    unread: tuple[bool, ...]
     companies: tuple[CompanyFigures, ...]
     shares: tuple[Share, ...]
     completeness: Completeness
@@ -146,16 +150,22 @@ def make_report(database: Database, companies: Sequence[str], scope: Scope) -> R
         by = "week" if length.days < DAYS_OF_MONTHS else "month"
     figures = [_figures(database, name, scope, earlier, by) for name in names]
     periods = queries.mention_counts(database, by, company=names[0], scope=scope)
+    steps = tuple(map(_first_day, periods))
     return Report(
         scope=scope,
         since=since,
         until=until,
         before=(since - length, since - timedelta(days=1)),
         by=by,
-        steps=tuple(
-            date.fromisoformat(one.key if len(one.key) > 7 else f"{one.key}-01") for one in periods
-        ),
+        steps=steps,
         left_out=tuple(one.days_left_out or 0 for one in periods),
+        partial=tuple(
+            bool(one.days_left_out) or (by == "day" and step == today(scope))
+            for step, one in zip(steps, periods, strict=True)
+        ),
+        unread=tuple(
+            one.hits is not None and one.completeness.level == "partial" for one in periods
+        ),
         companies=tuple(figures),
         shares=tuple(queries.share_of_voice(database, names, scope=scope))
         if len(names) > 1
@@ -167,6 +177,10 @@ def make_report(database: Database, companies: Sequence[str], scope: Scope) -> R
         made_at=scope.now or datetime.now(UTC),
         version=version("newscrawl"),
     )
+
+
+def _first_day(period: MentionCount) -> date:
+    return date.fromisoformat(period.key if len(period.key) > 7 else f"{period.key}-01")
 
 
 def change_of(database: Database, company: str, scope: Scope, earlier: Scope) -> Change:
@@ -195,9 +209,7 @@ def _figures(
         series=tuple(one.hits.articles if one.hits else None for one in series),
         stories=len(stories),
         top_stories=_top_stories(database, name, scope, stories[:MAX_STORIES]),
-        sources=tuple(
-            (one.key, one.hits.articles) for one in sources if one.hits and one.hits.articles
-        )[:MAX_SOURCES],
+        sources=tuple(one for one in sources if one.hits and one.hits.articles)[:MAX_SOURCES],
         beside=tuple(queries.co_mentions(database, name, scope=scope, limit=MAX_BESIDE)),
         boilerplate=queries.boilerplate(database, company=name, scope=scope).mentions,
     )

@@ -121,12 +121,19 @@ class _Book:
         )
         self._table(
             "Sources",
-            ("Company", "Source", "Articles"),
+            ("Company", "Source", "Articles", "Articles read", "Share"),
             [
-                (one.company, self.report.source_name(slug), number)
+                (
+                    one.company,
+                    self.report.source_name(each.key),
+                    each.hits and each.hits.articles,
+                    each.completeness.read,
+                    each.share,
+                )
                 for one in companies
-                for slug, number in one.sources
+                for each in one.sources
             ],
+            percent=("Share",),
         )
         self._table(
             "Named together",

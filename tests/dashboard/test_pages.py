@@ -24,7 +24,7 @@ from newscrawl.items import Mention
 from newscrawl.mentions.score import load_model
 from newscrawl.monitoring import spike_detection
 from newscrawl.monitoring.alerts import HIGHER, MIN_READ, SAME_BURST
-from newscrawl.storage import Database, open_database, upgrade_database
+from newscrawl.storage import Database, open_database, queries, upgrade_database
 from newscrawl.storage.company_alerts import CompanyAlert, record_alerts, watch_company
 from newscrawl.storage.scope import days as days_between
 from newscrawl.storage.status import Incident, record_incidents
@@ -86,6 +86,18 @@ def save(
 
 
 # Numbers and gaps --------------------------------------------------------------------------------
+
+
+def test_stories_are_counted_in_a_tile(database: Database, client: TestClient) -> None:
+    for back in (0, 1):
+        save(database, back, headline("Siemens"))
+    number = len(queries.stories(database, company="Siemens"))
+    text = client.get("/company/Siemens?count=stories").text
+    name = "story" if number == 1 else "stories"
+    tile = text.split(f"<dt>{name}</dt>")[1].split("</dd>")[0]
+    assert f">{number}</a>" in tile
+    assert "counted=stories" in tile
+    assert f"<dt>{name}</dt>" not in client.get("/company/Siemens").text
 
 
 def test_empty_database_shows_what_to_do(client: TestClient) -> None:
@@ -619,7 +631,7 @@ def test_company_page_says_whether_there_was_a_spike(
     save(database, 1, headline("Siemens"))
     page = client.get("/company/Siemens").text
     assert "Siemens is not watched" in page
-    assert "newscrawl alerts watch Siemens" in page
+    assert ">Watch Siemens</button>" in page
     watch_company(database, "Siemens")
     page = client.get("/company/Siemens").text
     assert f"No spike since the watch began on {TODAY.day} " in page

@@ -53,6 +53,7 @@ from newscrawl.storage.queries import (
     QueryPreview,
     Share,
 )
+from newscrawl.storage.queries.company_counts import hits_by_name
 
 router = APIRouter()
 
@@ -227,6 +228,7 @@ def company(request: Request, name: str) -> Response:
             owner=scope.structure.parents.get(name),
             owned=scope.structure.owned.get(name, (None, None)),
             hits=total(parts["source"]),
+            stories=_stories(database, name, filters),
             change=change_of(database, name, scope, filters.before.scope),
             before=queries.completeness(database, scope=filters.before.scope),
             completeness=queries.completeness(database, scope=scope),
@@ -305,10 +307,21 @@ def _facts(request: Request, name: str) -> list[str]:
     return [fact for fact in facts if fact]
 
 
-def _top(counts: Sequence[MentionCount], count: Count) -> list[tuple[str, int]]:
-    """Return the groups with the most hits, without those that have none."""
-    numbers = [(each.key, number(each.hits, count)) for each in counts]
+def _top(counts: Sequence[MentionCount], count: Count) -> list[tuple[MentionCount, int]]:
+    """Return the groups with the most, with what is counted, without those that have none."""
+    numbers = [(each, number(each.hits, count)) for each in counts]
     return sorted((each for each in numbers if each[1]), key=lambda each: -each[1])[:MAX_LISTED]
+
+
+def _stories(database: Database, name: str, filters: Filters) -> int | None:
+    """Return the number of stories where they are counted: it is not the sum of the chart's, since
+    a story of several days counts on each."""
+    if filters.count != "stories":
+        return None
+    with database.reading() as session:
+        scope = filters.scope.validate(database)
+        hits = hits_by_name(session, [name], scope, stories=True)[name]
+    return number(hits, "stories")
 
 
 @router.get("/compare", response_class=HTMLResponse)

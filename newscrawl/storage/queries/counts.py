@@ -101,7 +101,17 @@ class MentionCount:
     key: str
     hits: Hits | None
     completeness: Completeness
+    share: float | None = field(
+        init=False,
+        default=None,
+        metadata=about("of the articles read, 0 to 1; null where none was read"),
+    )
     days_left_out: int | None = field(default=None, metadata=LEFT_OUT)
+
+    def __post_init__(self) -> None:
+        read = self.completeness.read
+        share = self.hits.articles / read if self.hits is not None and read else None
+        object.__setattr__(self, "share", share)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
