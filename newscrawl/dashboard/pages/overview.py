@@ -51,6 +51,7 @@ from newscrawl.storage.queries import (
     Group,
     MentionCount,
     QueryPreview,
+    Scope,
     Share,
 )
 from newscrawl.storage.queries.company_counts import hits_by_name
@@ -222,11 +223,8 @@ def company(request: Request, name: str) -> Response:
             choices=offered,
             chart=chart,
             columns=chart_columns(chart, name, filters),
-            facts=_facts(request, name),
+            **_registered(request, name, scope, names),
             saved=next((q for q in queries.saved_queries(database) if q.name == name), None),
-            members=sorted({*scope.members(name)} & {*names} - {name}),
-            owner=scope.structure.parents.get(name),
-            owned=scope.structure.owned.get(name, (None, None)),
             hits=total(parts["source"]),
             stories=_stories(database, name, filters),
             change=change_of(database, name, scope, filters.before.scope),
@@ -296,6 +294,18 @@ def unknown_company(request: Request, name: str, names: Sequence[str]) -> str:
 def _find_company(request: Request, name: str) -> Company | None:
     """Return the company of this name or alias, of the user's file or bundled."""
     return companies_in_use(request).named(name)
+
+
+def _registered(
+    request: Request, name: str, scope: Scope, names: Sequence[str]
+) -> dict[str, object]:
+    """Return the registry's facts about a company, what counts together with it, and its owner."""
+    return {
+        "facts": _facts(request, name),
+        "members": sorted({*scope.members(name)} & {*names} - {name}),
+        "owner": scope.structure.parents.get(name),
+        "owned": scope.structure.owned.get(name, (None, None)),
+    }
 
 
 def _facts(request: Request, name: str) -> list[str]:
