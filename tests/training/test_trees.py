@@ -69,7 +69,7 @@ def test_folds_score_each_page_once_with_trees_of_other_sites(
 
 def test_pages_without_boilerplate_are_refused(examples: list[Example]) -> None:
     content = [Example(**fields_of(each) | {"matched": each.words}) for each in examples]
-    with pytest.raises(CorpusError, match="alike"):
+    with pytest.raises(CorpusError, match="the same label"):
         fit_trees(content, "tree", seed=0)
     with pytest.raises(CorpusError, match="no block has words"):
         fit_trees([], "boosted", seed=0)
