@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from shutil import copyfile
 from typing import Literal
@@ -17,6 +18,7 @@ from tests.dashboards import (
     EVIL_URL,
     JAVASCRIPT_URL,
     SCRIPT,
+    TODAY,
     TRAM,
     config_of,
     dashboard,
@@ -529,6 +531,20 @@ def test_days_without_a_crawl_are_read_by_keyboard(look: Look, width: int) -> No
     page.keyboard.press("Enter")
     expect(days).to_have_attribute("open", "")
     assert re.search(r"days not read\s*\d+ [A-Z][a-z]{2}(, |$)", days.inner_text())
+
+
+@pytest.mark.parametrize("width", [1280, 390], ids=["wide", "phone"])
+def test_sources_of_a_past_period_show_its_coverage(look: Look, width: int) -> None:
+    first, last = TODAY - timedelta(days=34), TODAY - timedelta(days=8)
+    page = look(f"/sources?since={first}&until={last}", width=width).page
+    expect(page.get_by_role("note").first).to_contain_text("Health, incidents and last crawls")
+    expect(page.get_by_role("columnheader", name="Health now")).to_be_visible()
+    row = page.locator("table.sources tbody tr").first
+    expect(row).to_contain_text("/ 27")
+    # The hostile paper was crawled later.
+    expect(page.locator("table.sources")).not_to_contain_text("window.hacked")
+    width_of_page = page.evaluate("document.documentElement.scrollWidth")
+    assert width_of_page <= width
 
 
 # The editor --------------------------------------------------------------------------------------

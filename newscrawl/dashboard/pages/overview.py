@@ -6,6 +6,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from difflib import get_close_matches
+from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
@@ -298,7 +299,7 @@ def _find_company(request: Request, name: str) -> Company | None:
 
 def _registered(
     request: Request, name: str, scope: Scope, names: Sequence[str]
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """Return the registry's facts about a company, what counts together with it, and its owner."""
     return {
         "facts": _facts(request, name),

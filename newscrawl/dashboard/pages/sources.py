@@ -18,7 +18,7 @@ from newscrawl.storage.status import Health, SourceStatus, list_incidents
 
 router = APIRouter()
 
-MAX_DAYS = 30
+MAX_DAYS = 31  # a whole month
 LOW = 0.5  # of the expected articles; ours
 
 
@@ -63,19 +63,29 @@ def sources(request: Request) -> HTMLResponse:
     """Show all sources."""
     now = app_state(request).config.clock()
     filters = filters_of(request)
+    is_past = filters.until < now.date()
     first = max(filters.since, filters.until - timedelta(days=MAX_DAYS - 1))
     with app_state(request).store.reading() as database:
         found = queries.coverage(database, scope=replace(filters.scope, since=first))
+        rows = _rows(queries.source_health(database, scope=filters.scope), found, now.date())
         return render(
             request,
             "sources.html",
             filters=filters,
             choices=choices(database, filters),
-            sources=_rows(queries.source_health(database, scope=filters.scope), found, now.date()),
+            sources=_of_period(rows) if is_past else rows,
+            is_past=is_past,
             healths=tuple(Health),
             incidents=list_incidents(database),
             number=min(MAX_DAYS, filters.length),
         )
+
+
+def _of_period(rows: list[SourceRow]) -> list[SourceRow]:
+    """Return the rows of a period that is over: those of the sources that were to be read on one of
+    its days, by the days that were missed, since their present health says nothing of it."""
+    watched = [row for row in rows if row.days]
+    return sorted(watched, key=lambda row: (row.read - len(row.days), row.status.source))
 
 
 def _rows(
