@@ -297,9 +297,7 @@ def _find_company(request: Request, name: str) -> Company | None:
     return companies_in_use(request).named(name)
 
 
-def _registered(
-    request: Request, name: str, scope: Scope, names: Sequence[str]
-) -> dict[str, Any]:
+def _registered(request: Request, name: str, scope: Scope, names: Sequence[str]) -> dict[str, Any]:
     """Return the registry's facts about a company, what counts together with it, and its owner."""
     return {
         "facts": _facts(request, name),
