@@ -1,4 +1,4 @@
-"""Readers, extensions and tasks that crash, hang or exceed limits; worker processes import them."""
+"""Readers and extensions that crash, hang or exceed limits; worker processes import them."""
 
 import os
 import signal
@@ -15,24 +15,10 @@ from scrapy.exceptions import DontCloseSpider
 from newscrawl.crawl.extraction_pool import MAX_MEGABYTES
 from newscrawl.crawl.listings import ListingProcess
 from newscrawl.items import Document, Page
-from newscrawl.mentions import Companies
 from newscrawl.reading import PageReader
 from newscrawl.workers import Limits
 from pipelines.extraction import ExtractionPipeline
-
-
-def square_or_die(number: int) -> int:
-    """Return the square of a number; 7 ends the process."""
-    if number == 7:
-        os._exit(1)
-    return number * number
-
-
-def find_or_die(companies: Companies, text: str) -> list[str]:
-    """Return the companies in a text; "the end" ends the process."""
-    if text == "the end":
-        os._exit(1)
-    return [mention.company for mention in companies.find(text)]
+from tests.working import read_for_ever
 
 
 class MortalReader(PageReader):
@@ -137,16 +123,3 @@ class HangingCrawl:
     def stay(self) -> None:
         """Keep the spider open."""
         raise DontCloseSpider
-
-
-def read_for_ever(_body: bytes, _url: str, _content_type: str | None = None) -> None:
-    """Parse forever, in Python."""
-    while True:
-        pass
-
-
-def eat_memory(_body: bytes, _url: str, _content_type: str | None = None) -> None:
-    """Allocate memory without end."""
-    kept = []
-    while True:
-        kept.append(bytearray(1 << 24))

@@ -15,9 +15,8 @@ from newscrawl.sources.fetcher import FetchError
 from newscrawl.sources.front_pages import read_home
 from newscrawl.sources.sitemaps import parse_in_process, read_listing
 from newscrawl.workers import Limits, WorkerProcess, WorkExceededError, WorkStoppedError
-from tests.dying import eat_memory, read_for_ever, square_or_die
 from tests.watching import alive, wait_for
-from tests.working import allocate, is_imported
+from tests.working import allocate, eat_memory, is_imported, read_for_ever, square_or_die
 
 LIMITS = Limits(seconds=2, megabytes=256, clock_seconds=60.0)
 FEED = b"<rss version='2.0'><channel><item><title>A</title><link>/a</link></item></channel></rss>"

@@ -1,8 +1,18 @@
-"""Tasks for worker processes, which import this module."""
+"""Tasks for worker processes, some of which crash or exceed limits.
+
+Each worker process imports this module, which is therefore small.
+"""
 
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from newscrawl.items import Mention
+    from newscrawl.mentions import Companies
+    from newscrawl.storage.mentions import StoredText
 
 
 def is_imported(module: str) -> bool:
@@ -30,3 +40,40 @@ def allocate_all_or_exit(numbers: Sequence[int]) -> list[int]:
 def process_id(_: int) -> int:
     """Return the id of the process that does the work."""
     return os.getpid()
+
+
+def square_or_die(number: int) -> int:
+    """Return the square of a number; 7 ends the process."""
+    if number == 7:
+        os._exit(1)
+    return number * number
+
+
+def find_or_die(companies: "Companies", text: str) -> list[str]:
+    """Return the companies in a text; "the end" ends the process."""
+    if text == "the end":
+        os._exit(1)
+    return [mention.company for mention in companies.find(text)]
+
+
+def rematch_or_die(companies: Path, texts: "Sequence[StoredText]") -> "list[list[Mention]]":
+    """Return the mentions of each text; one text ends the process."""
+    from newscrawl.mentions import load_companies  # noqa: PLC0415 - other tasks don't need it
+
+    if any("ft word7x1 " in text.text for text in texts):
+        os._exit(1)
+    found = load_companies(companies)
+    return [found.find(text.text, title=text.title) for text in texts]
+
+
+def read_for_ever(_body: bytes, _url: str, _content_type: str | None = None) -> None:
+    """Parse forever, in Python."""
+    while True:
+        pass
+
+
+def eat_memory(_body: bytes, _url: str, _content_type: str | None = None) -> None:
+    """Allocate memory without end."""
+    kept = []
+    while True:
+        kept.append(bytearray(1 << 24))

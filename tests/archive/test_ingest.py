@@ -36,8 +36,8 @@ from newscrawl.storage import Database, open_database, queries, upgrade_database
 from newscrawl.workers import LocalPool
 from tests.archives import DeadlyReader, answer, capture, page, record, warc
 from tests.conftest import Newscrawl
-from tests.dying import square_or_die
 from tests.site.faults import story
+from tests.working import square_or_die
 from tests.worlds import known_urls
 
 COMPANIES = """

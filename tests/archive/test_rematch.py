@@ -1,8 +1,6 @@
 """newscrawl rematch: mentions of stored articles, counted anew by another registry."""
 
 import json
-import os
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -12,10 +10,11 @@ from newscrawl.items import Mention, Versions
 from newscrawl.mentions import load_companies
 from newscrawl.reading import versions_of
 from newscrawl.storage import Database, open_database, queries
-from newscrawl.storage.mentions import StoredText, stored_mentions, text_batches, write_mentions
+from newscrawl.storage.mentions import stored_mentions, text_batches, write_mentions
 from newscrawl.storage.queries import Scope
 from newscrawl.storage.saved_state import Step
 from tests.conftest import Newscrawl
+from tests.working import rematch_or_die
 from tests.worlds import NOON, document, moment, register, save_document
 
 SIEMENS = 'bundled = false\n[[company]]\nname = "Siemens"\n'
@@ -276,18 +275,10 @@ def test_invalid_registry_is_refused_in_one_line(newscrawl: Newscrawl, tmp_path:
     assert "bad.toml" in done.err
 
 
-def find_or_die(companies: Path, texts: Sequence[StoredText]) -> list[list[Mention]]:
-    """Return the mentions of each text; one text ends the process."""
-    if any("ft word7x1 " in text.text for text in texts):
-        os._exit(1)
-    found = load_companies(companies)
-    return [found.find(text.text, title=text.title) for text in texts]
-
-
 def test_text_that_crashes_the_search_costs_no_other_text(
     database: Database, old: Path, new: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(database, old)
-    monkeypatch.setattr("newscrawl.archive.rematch._find", find_or_die)
+    monkeypatch.setattr("newscrawl.archive.rematch._find", rematch_or_die)
     found = Rematch(database, new, Scope(), workers=2).run()
     assert (found.articles, found.changed, found.crashed) == (24, 12, 1)

@@ -13,7 +13,7 @@ from newscrawl.training.mention_score import (
     read_labelled,
     score_mentions,
 )
-from tests.dying import find_or_die
+from tests.working import find_or_die
 
 
 @pytest.fixture(scope="module")
