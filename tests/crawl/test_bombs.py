@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.site.crawling import PROJECT, crawl, crawl_command, crawl_environment
+from tests.site.crawling import PROJECT, crawl_command, crawl_environment
 from tests.site.faults import Answer, listing, story
+from tests.site.forking import Forks
 from tests.site.server import SiteServer
 from tests.watching import alive, children, wait_for
 
@@ -70,10 +71,12 @@ def endless(seconds: int) -> dict[str, str]:
     }
 
 
-def test_articles_are_stored_beside_decompression_bombs(site: SiteServer, tmp_path: Path) -> None:
+def test_articles_are_stored_beside_decompression_bombs(
+    site: SiteServer, tmp_path: Path, forks: Forks
+) -> None:
     bombs = [f"{name}.xml{end}" for name in BOMBS for end in ("", ".gz")]
 
-    done = crawl("ft", feeds(site, *bombs, "good.xml"), database=tmp_path / "news.sqlite")
+    done = forks.crawl("ft", feeds(site, *bombs, "good.xml"), database=tmp_path / "news.sqlite")
     assert done.code == 0, done.output
     assert done.errors == []
     stored = {row["url"] for row in done.rows("SELECT url FROM articles")}
@@ -83,10 +86,12 @@ def test_articles_are_stored_beside_decompression_bombs(site: SiteServer, tmp_pa
 
 @pytest.mark.parametrize("first", ["endless.xml", "good.xml"])
 def test_feed_over_its_time_limit_is_skipped_and_others_are_read(
-    site: SiteServer, tmp_path: Path, first: str
+    site: SiteServer, tmp_path: Path, forks: Forks, first: str
 ) -> None:
     names = sorted(("endless.xml", "good.xml"), key=lambda name: name != first)
-    done = crawl("ft", feeds(site, *names), database=tmp_path / "news.sqlite", settings=endless(2))
+    done = forks.crawl(
+        "ft", feeds(site, *names), database=tmp_path / "news.sqlite", settings=endless(2)
+    )
     assert done.code == 0, done.output
     reason = "it took more than 2 s of a processor"
     assert f"Can't use {site.url}/endless.xml: {reason}\n" in done.output

@@ -14,6 +14,7 @@ from newscrawl.sources import Source
 from newscrawl.sources.registry import add_source
 from tests.site.crawling import IMPATIENT, Crawl, crawl
 from tests.site.faults import Answer, listing, story
+from tests.site.forking import Forks
 from tests.site.server import SiteServer
 
 XML = "application/xml"
@@ -76,7 +77,7 @@ class Attack:
 
 
 @pytest.fixture(scope="module")
-def attack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attack]:
+def attack(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> Iterator[Attack]:
     folder = tmp_path_factory.mktemp("guard")
     routes = {"/robots.txt": always(status=404), "/fine": always(story("Fine", "Siemens"))}
     with SiteServer() as inner, SiteServer(routes=routes) as site:
@@ -86,7 +87,7 @@ def attack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attack]:
             site.routes[f"/{name}"] = away(target.replace("SITE", str(site.port)))
         site.routes["/fine.xml"] = always(listing(site.url, ("/fine",)), kind=XML)
         feeds = [f"{site.url}/{name}" for name in (*INSIDE, *ELSEWHERE, "fine.xml")]
-        done = crawl(
+        done = forks.crawl(
             "ft",
             f"feeds={','.join(feeds)}",
             database=folder / "news.sqlite",
@@ -200,7 +201,7 @@ PARAMETERS = (
 
 
 @pytest.fixture(scope="module")
-def flood(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attack]:
+def flood(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> Iterator[Attack]:
     folder = tmp_path_factory.mktemp("flood")
     routes = {f"/{name}": (lambda _visit, one=answer: one) for name, answer in TOO_MUCH.items()}
     routes |= {
@@ -218,7 +219,7 @@ def flood(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attack]:
         site.routes["/dtd.xml"] = always(DTD.replace("PORT", port), kind=XML)
         site.routes["/parameters.xml"] = always(PARAMETERS.replace("PORT", port), kind=XML)
         names = ("feed.xml", "bomb.xml.gz", "packed.xml", "dtd.xml", "parameters.xml")
-        done = crawl(
+        done = forks.crawl(
             "ft",
             f"feeds={','.join(f'{site.url}/{name}' for name in names)}",
             database=folder / "news.sqlite",

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.site.crawling import Crawl, crawl
+from tests.site.crawling import Crawl
 from tests.site.faults import Answer, listing
+from tests.site.forking import Forks
 from tests.site.server import SiteServer
 from tests.walls.pages import ARTICLES, WALLS, Page
 
@@ -27,7 +28,7 @@ def always(body: str = "", **facts: object) -> Callable[[int], Answer]:
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+def world(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> Iterator[World]:
     folder: Path = tmp_path_factory.mktemp("walls")
     routes = {"/robots.txt": always(status=404)}
     for page in WALLS:
@@ -40,8 +41,10 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         site.routes["/feed.xml"] = always(listing(site.url, paths).decode(), kind="application/xml")
         locations = "".join(f"<url><loc>{site.url}{path}</loc></url>" for path in paths)
         site.routes["/map.xml"] = always(f"<urlset>{locations}</urlset>", kind="application/xml")
-        told = crawl("ft", f"feeds={site.url}/feed.xml", database=folder / "told.sqlite")
-        untold = crawl("ft", f"sitemaps={site.url}/map.xml", database=folder / "untold.sqlite")
+        told = forks.crawl("ft", f"feeds={site.url}/feed.xml", database=folder / "told.sqlite")
+        untold = forks.crawl(
+            "ft", f"sitemaps={site.url}/map.xml", database=folder / "untold.sqlite"
+        )
         yield World(site.url, told, untold)
 
 
@@ -95,26 +98,28 @@ def test_dropped_walls_are_counted_by_reason(world: World) -> None:
     assert world.told.errors == world.untold.errors == []
 
 
-def test_each_page_that_leads_to_the_same_login_has_the_text_of_its_feed(tmp_path: Path) -> None:
+def test_each_page_that_leads_to_the_same_login_has_the_text_of_its_feed(
+    tmp_path: Path, forks: Forks
+) -> None:
     wall = next(page for page in WALLS if page.wall == "paywall")
     paths = tuple(f"/story/{n}" for n in range(4))
     to_login = always(status=302, headers=(("Location", "/login"),))
     routes = {"/login": always(wall.html), **dict.fromkeys(paths, to_login)}
     with SiteServer(routes=routes) as site:
         site.routes["/feed.xml"] = always(listing(site.url, paths).decode(), kind="application/xml")
-        done = crawl("ft", f"feeds={site.url}/feed.xml", database=tmp_path / "news.sqlite")
+        done = forks.crawl("ft", f"feeds={site.url}/feed.xml", database=tmp_path / "news.sqlite")
     rows = done.rows("SELECT title, access FROM articles ORDER BY title")
     assert rows == [{"title": f"Report from {path}", "access": "paywalled"} for path in paths]
     assert done.summary.endswith("state paywalled (headlines and standfirsts only)")
 
 
-def test_crawl_fails_whose_pages_all_lead_to_another_site(tmp_path: Path) -> None:
+def test_crawl_fails_whose_pages_all_lead_to_another_site(tmp_path: Path, forks: Forks) -> None:
     paths = tuple(f"/story/{n}" for n in range(4))
     away = always(status=302, headers=(("Location", "http://consent.example/"),))
     with SiteServer(routes=dict.fromkeys(paths, away)) as site:
         site.routes["/feed.xml"] = always(listing(site.url, paths).decode(), kind="application/xml")
         feed = f"feeds={site.url}/feed.xml"
-        done = crawl("ft", feed, database=tmp_path / "news.sqlite")
+        done = forks.crawl("ft", feed, database=tmp_path / "news.sqlite")
     assert done.code == 1
     assert "4 failed (offsite 4)" in done.summary
     assert done.summary.endswith("state failed (no article page could be fetched)")
