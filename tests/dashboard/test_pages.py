@@ -13,6 +13,7 @@ from pathlib import Path
 from shutil import copyfile
 
 import pytest
+from sqlalchemy import update
 from starlette.testclient import TestClient
 
 from newscrawl.cli.explainer import Explainer
@@ -26,9 +27,10 @@ from newscrawl.monitoring import spike_detection
 from newscrawl.monitoring.alerts import HIGHER, MIN_READ, SAME_BURST
 from newscrawl.storage import Database, open_database, queries, upgrade_database
 from newscrawl.storage.company_alerts import CompanyAlert, record_alerts, watch_company
+from newscrawl.storage.models import WatchedCompany
 from newscrawl.storage.scope import days as days_between
 from newscrawl.storage.status import Incident, record_incidents
-from tests.dashboards import TODAY, config_of, send_notices
+from tests.dashboards import NOW, TODAY, config_of, send_notices
 from tests.worlds import LONG, NOON, body, document, headline, save_document
 
 Texts = list[str]
@@ -633,6 +635,8 @@ def test_company_page_says_whether_there_was_a_spike(
     assert "Siemens is not watched" in page
     assert ">Watch Siemens</button>" in page
     watch_company(database, "Siemens")
+    # The pages are asked at NOW; the database's own clock may have passed midnight since.
+    database.write(lambda session: session.execute(update(WatchedCompany).values(added_at=NOW)))
     page = client.get("/company/Siemens").text
     assert f"No spike since the watch began on {TODAY.day} " in page
     assert "A spike is a day with at least 5 articles" in page

@@ -451,10 +451,8 @@ def test_versions_are_those_in_use(site: Site) -> None:
     versions = found["versions"]
     # The papers' runs were stored without.
     assert {one["versions"]["companies"] for one in found["articles"]} == {""}
-    assert (
-        "a version that was not recorded (50 articles)"
-        in site.client.get("/proof?company=Siemens").text
-    )
+    page = site.client.get("/proof?company=Siemens").text
+    assert re.search(r"a version that was not recorded \([1-9]\d* articles\)", page)
     assert versions["program"]
     assert re.fullmatch(r"[0-9a-f]{12}", versions["companies"])
     assert re.fullmatch(r"[0-9a-f]{12}", versions["extraction"])
