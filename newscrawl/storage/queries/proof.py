@@ -111,16 +111,16 @@ class ProvenArticle:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """What a number leaves out for a reason; `mentions` is null where it can't be known."""
+    """What a number leaves out for a reason; `mentions` is null if it can't be known."""
 
     reason: LeftOutReason = field(
         metadata=about(
             'in menus and teasers ("boilerplate"); articles of which only headline and standfirst '
-            'may be read ("paywalled", "disallowed") and do not name the company, which up to so '
-            "many might do; articles with its names that lack support or are part of something "
-            'else, which up to so many might count ("doubtful"); mentions that a person called '
-            'wrong ("corrected"); versions in the '
-            'quarantine that name it ("quarantined"); pages that are no articles ("kind")'
+            'may be read and do not name the company, though the rest might ("paywalled", '
+            '"disallowed"); articles that might count, whose only names of the company lack '
+            'support or are part of something else ("doubtful"); mentions that a person called '
+            'wrong ("corrected"); versions in the quarantine that name it ("quarantined"); pages '
+            'that are not articles ("kind")'
         )
     )
     articles: int
