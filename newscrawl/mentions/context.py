@@ -19,6 +19,27 @@ from newscrawl.mentions.vocabulary import Vocabulary
 CONTEXT_WINDOW = 250
 # The weight of a context word with a capital. Ours, set by hand.
 NAME_WEIGHT = 2
+# Countries of the languages that are spoken in few: where two companies have one name, an article
+# means the one at home.
+_COUNTRIES = {
+    "cs": "CZ",
+    "da": "DK",
+    "el": "GR",
+    "fi": "FI",
+    "he": "IL",
+    "hu": "HU",
+    "it": "IT",
+    "ja": "JP",
+    "ko": "KR",
+    "nb": "NO",
+    "nn": "NO",
+    "no": "NO",
+    "pl": "PL",
+    "ro": "RO",
+    "sv": "SE",
+    "tr": "TR",
+    "uk": "UA",
+}
 _place = attrgetter("place")
 _weight = attrgetter("weight")
 _PLURAL = re.compile(r"(?:s|es|n|en|er|e|x|i)?(?!\w)")
@@ -193,3 +214,16 @@ def context_weight(candidate: Candidate, context: MentionContext) -> int:
         if not candidate.start <= place < candidate.end
     }
     return sum(weights.values())
+
+
+def rivals_at_home(
+    rivals: Sequence[Candidate], companies: Sequence[Company], context: MentionContext
+) -> Sequence[Candidate]:
+    """Return, of companies with one name, the one whose country speaks the article's language
+    ("Migros" in Turkish), unless the article names another; all if none does or several do."""
+    home = _COUNTRIES.get(context.language or "")
+    named = context.named | context.tickers
+    if home is None or len(rivals) == 1 or any(one.form.company in named for one in rivals):
+        return rivals
+    near = [one for one in rivals if companies[one.form.company].facts.get("country") == home]
+    return near if len(near) == 1 else rivals

@@ -14,7 +14,8 @@ from newscrawl.mentions.abbreviations import (
 )
 from newscrawl.mentions.candidates import Candidate
 from newscrawl.mentions.company import Company
-from newscrawl.mentions.context import MentionContext, context_weight
+from newscrawl.mentions.context import MentionContext, context_weight, rivals_at_home
+from newscrawl.mentions.namesakes import is_namesake
 from newscrawl.mentions.vocabulary import ANY, Vocabulary, of_language
 
 # An everyday word ("Next", "Free") needs more context. Ours, set by hand.
@@ -36,7 +37,7 @@ _LONGEST_JOINT = len(", versus ")
 # How many characters of a neighbourhood hold two long words.
 _REACH = 60
 _POSSESSIVE = re.compile(r"(?:'s|'S|'|s')(?= )")
-_WORDS_AFTER = re.compile(r"([ -])([\w.&/]+(?:'[\w]+)?)(?: ([\w.]+))?")
+_WORDS_AFTER = re.compile(r"([ -])([\w.&/\u0900-\u0dff]+(?:'[\w]+)?)(?: ([\w.]+))?")
 _LEGAL_TAIL = re.compile(r",? [^\s,;()]+(?: [^\s,;()]+)?(?: [^\s,;()]+)?")
 _TRADEMARK = re.compile(r"[®™]| ?\((?:R|TM|r|tm)\)")
 _PARTICLES = frozenset({"von", "de", "van", "di", "del", "du", "da"})
@@ -80,7 +81,6 @@ _GIVEN_BEHIND = re.compile(r", ([^\W\d_]+)(?=$|\n|;|\)| \d| \()")
 _OTHER_PERSON = re.compile(r" to ([^\W\d_]+) [^\W\d_a-zß-öø-ÿ]\w+")
 # Years of founders' lives, not of news.
 _LONG_AGO = re.compile(r"\b1(?:[5-8]\d\d|9[0-3]\d)\b")
-_NAMED_AFTER = re.compile(r"([^\W\d_]+)-(?:von-|de-)?$")
 # Prices of shares, and jobs that are cut or created; a total or a gap has such figures, too.
 _COUNTED = frozenset(
     ["total", "diesel", "gap", "gas natural", "target", "general", "free", "best", "dow"]
@@ -96,6 +96,7 @@ _APPOSITION = re.compile(r", ([^\W\d_]+)[ ']((?:[\w-]+ ?){1,4})")
 _SMALL_BEFORE = re.compile(r"(?:^|[\s(\"'«“„])[^\W\d_A-ZÀ-ÖØ-Þ][^\W\d_A-ZÀ-ÖØ-Þ]*,? [\"«“„]?$")
 _SMALL_AFTER = re.compile(r"(?:$|[\"»”]?[,.;:!?)\n]|[\"»”]? [^\W\d_A-ZÀ-ÖØ-Þ]| \d)")
 _SENTENCE_START = re.compile(r"(?:^|[\n.!?:•|–—-] ?)[\"“«„(]?$")
+_NEXT_WORD = re.compile(r" ([^\W\d_]+)")
 _NEXT_SMALL = re.compile(r" ([a-zß-öø-ÿ]+)\b")
 _NOUN_BEFORE_COMMA = re.compile(r"(?:'s|’s|est|of) (?:[\w-]+ ){0,4}([a-z-]+), $")
 # "Companies like Bain", "Firmen wie Otto", and whom somebody works for: "an analyst at IDC".
@@ -121,12 +122,6 @@ _NAME_BEFORE = re.compile(r"(?<=[^\W_][ ,] |\w\w )\(?([^\W\d_a-zß-öø-ÿ][^\W\
 _LINE_WORD = re.compile(r"[^\W\d_]{4,}")
 # A headline whose words of four letters and more have capitals, but for a few.
 _TITLE_CASE_SHARE = 0.7
-# Venues, funds and teams that bear a company's name with another word between.
-_VENUE = re.compile(
-    r" (?:[^\W\d_a-zß-öø-ÿ][\w'&]* ){1,2}"
-    r"(?:Foundation|Pavilion|Amphithea(?:ter|tre)|Arena|Stadium|Cup|Hospital|Museum|Thea(?:ter|tre)|University|College|School|Speedway|Raceway|Trophy|Championship"
-    r"|Medical Cent(?:er|re)|Medical Group|Music Hall|Scholars|Scholarship)\b"
-)
 # "The Porsche family", "Ford clan": the owners.
 _FAMILY = re.compile(r" (?:family|families|clan|dynasty|heirs?|siblings|brothers|sisters)\b")
 _ELIDED = re.compile(r"^(?:[dl]|qu)'", re.IGNORECASE)
@@ -275,7 +270,9 @@ class NeighbourWords:
             or self._is_founder(text, candidate)
         ):
             return True
-        if self._is_given_name(text, candidate) or self._has_given_name_behind(text, candidate):
+        if self._is_given_name(text, candidate) or self._has_given_name_behind(
+            text, candidate, language
+        ):
             return True
         words = words_before(text, candidate.start, 3)
         if not words or " " in candidate.form.text:
@@ -325,8 +322,13 @@ class NeighbourWords:
         verb = surname[1].lower() in self.words.verbs[ANY]
         return bool(candidate.form.ambiguous) and not verb
 
-    def _has_given_name_behind(self, text: str, candidate: Candidate) -> bool:
+    def _has_given_name_behind(self, text: str, candidate: Candidate, language: str | None) -> bool:
         """Return whether it is a surname in a list: "Bosch, Laura 1992"."""
+        if language == "hu":
+            # Hungarian puts the surname first: "Bosch Béla".
+            name = _NEXT_WORD.match(text, candidate.end)
+            if name is not None and name[1] in self.words.given_names:
+                return True
         if candidate.form.text not in self.words.surnames:
             return False
         found = _GIVEN_BEHIND.match(text, candidate.end)
@@ -438,29 +440,10 @@ class NeighbourWords:
             return True
         # "In via Armani" is a street in Italian only.
         street = before != ["via"] or language in {None, "it"}
-        if self._is_namesake(text, candidate, before if street else ()):
+        if is_namesake(text, candidate, before if street else (), self.words):
             return True
         surname = candidate.form.text in self.words.surnames
         return surname and _FAMILY.match(text, candidate.end) is not None
-
-    def _is_honoured(self, text: str, candidate: Candidate) -> bool:
-        """Return whether a given name is joined to it: "Robert-Bosch-Straße"."""
-        start = candidate.start
-        if not start or text[start - 1] != "-":
-            return False
-        found = _NAMED_AFTER.search(text, max(0, start - _REACH), start)
-        return found is not None and found[1] in self.words.given_names
-
-    def _is_namesake(self, text: str, candidate: Candidate, before: Sequence[str]) -> bool:
-        """ "Allianz Arena", "Ford Foundation", "LaLiga Santander", "Robert-Bosch-Straße"."""
-        found = _WORDS_AFTER.match(text, candidate.end, candidate.end + _REACH)
-        if found and found[2].rstrip(".").split("'")[0].split("-")[0] in self.words.namesakes_after:
-            return True
-        if _VENUE.match(text, candidate.end):
-            return True
-        if self._is_honoured(text, candidate):
-            return True
-        return bool(before) and before[-1] in self.words.namesakes_before
 
 
 @dataclass(frozen=True, slots=True)
@@ -477,6 +460,7 @@ class Disambiguator:
         if len(rivals[0].form.text) == 1:
             known = context_weight(rivals[0], context) > 0
             return (rivals[0], "cue") if is_network(text, rivals[0], in_context=known) else None
+        rivals = rivals_at_home(rivals, self.companies, context)
         decided = self._decided_by_article(text, rivals, context)
         if decided:
             return decided
