@@ -96,7 +96,7 @@ _MY = re.compile(
     re.IGNORECASE,
 )
 _MINE = re.compile(r" (?:page|profile|channel|board|feed|group|community)\b", re.IGNORECASE)
-_CHANNELS = "on our to his her auf bei sur en no a de do su al na w в на στο στα"
+_CHANNELS = "on op på our to his her auf bei sur en no a de do su al na w в на στο στα"
 _CHANNEL_PREPOSITIONS = frozenset(_CHANNELS.split())
 _JOINING = frozenset({"", "and", "or", "und", "oder", "et", "y", "e", "i", "и"})
 # "腾讯财经讯": the agency of a Chinese byline.

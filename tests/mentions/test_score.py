@@ -60,6 +60,12 @@ def test_held_out_texts_in_many_languages_reach_their_minimum_score(companies, l
     assert score_mentions(companies, unseen)[-1].overlap.f1 >= 0.9
 
 
+def test_held_out_hard_texts_reach_their_minimum_score(companies, labelled):
+    unseen = [text for text in labelled if text.part == "held-out-4"]
+    assert len({text.language for text in unseen}) >= 25
+    assert score_mentions(companies, unseen)[-1].overlap.f1 >= 0.88
+
+
 def test_score_counts_missed_and_false_mentions(companies, tmp_path):
     labels = [("Siemens", []), ("Boeing", ["Boeing"]), ("nobody", ["Bosch"])]
     rows = [
