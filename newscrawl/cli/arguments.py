@@ -485,6 +485,14 @@ def sources_by_slug(path: Path | None = None) -> "dict[str, Source]":
     return {one.slug: one for one in load_registry(own_sources_file(path))}
 
 
+def own_sources(path: Path | None) -> "tuple[Source, ...]":
+    """Return the sources in the user's own file, in its order; none if there is no file."""
+    from newscrawl.sources import load_sources
+
+    file = own_sources_file(path)
+    return load_sources(file) if file else ()
+
+
 def source_catalog() -> "SourceCatalog":
     """Return the groups and tiers of the registered sources."""
     from newscrawl.sources.registry import catalog_of
@@ -494,12 +502,9 @@ def source_catalog() -> "SourceCatalog":
 
 def own_urls(path: Path | None) -> list[str]:
     """Return all URLs in the user's own sources file, whose hosts may be private ones."""
-    from newscrawl.sources import load_sources
-
-    file = own_sources_file(path)
     return [
         url
-        for one in (load_sources(file) if file else ())
+        for one in own_sources(path)
         for url in (one.home, *one.feeds, *one.sitemaps, *one.news_sitemaps)
     ]
 

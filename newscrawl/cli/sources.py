@@ -27,6 +27,7 @@ from newscrawl.cli.arguments import (
     complete_source,
     match_one,
     open_for_reading,
+    own_sources,
     own_urls,
     scope_of,
     sources_by_slug,
@@ -70,6 +71,9 @@ def list_sources(
     language: Annotated[
         str | None, typer.Option(help="Only sites in this language, as in 'en'.", metavar="CODE")
     ] = None,
+    own: Annotated[
+        bool, typer.Option("--own", help="Only the sites in your own sources file.")
+    ] = False,
     output_format: FormatOption = "table",
     sources: OwnSourcesOption = None,
     database: DatabaseOption = None,
@@ -79,7 +83,7 @@ def list_sources(
 
     chosen = [
         source
-        for source in sources_by_slug(sources).values()
+        for source in (own_sources(sources) if own else sources_by_slug(sources).values())
         if (country is None or source.country == country.lower())
         and (language is None or language.lower() in source.languages)
     ]

@@ -211,6 +211,14 @@ def test_unknown_source_is_invalid_usage(
     assert site.visits == []
 
 
+def test_own_sources_are_listed_alone(newscrawl: Newscrawl, site: SiteServer) -> None:
+    file = registered(site)
+    listed = json.loads(newscrawl("sources", "list", "--own", "--sources", file, "-f", "json").out)
+    assert [one["slug"] for one in listed] == ["pier"]
+    ran = newscrawl("sources", "list", "--own")
+    assert (ran.code, ran.err) == (1, "No such site.\n")
+
+
 def test_list_and_show_include_the_last_check(newscrawl: Newscrawl, site: SiteServer) -> None:
     file = registered(site)
     checked(newscrawl, file)
