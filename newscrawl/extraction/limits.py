@@ -151,6 +151,20 @@ def _format_beginnings() -> NDArray[np.bool_]:
 _FORMAT_BEGINNINGS: Final = _format_beginnings()
 
 
+def _table_beginnings() -> NDArray[np.bool_]:
+    """Return which two bytes behind "<" can begin what `_TEXT_IN_TABLE` finds."""
+    table = np.zeros((256, 256), dtype=bool)
+    for first, second in ("ta", "tb", "th", "tf", "tr", "in", "/t", "/c"):
+        for one in {first, first.upper()}:
+            table[ord(one), [ord(second), ord(second.upper())]] = True
+    table[ord("/")] |= ~_LETTERS
+    table[list(b"!?")] = True
+    return table
+
+
+_TABLE_BEGINNINGS: Final = _table_beginnings()
+
+
 # --- The decision --------------------------------------------------------------------------------
 
 
@@ -160,7 +174,9 @@ def within_limits(html: bytes) -> bytes:
     if _is_usual(html):
         return html
     html, after = _cut(html)
-    if len(after) * len(html) > MAX_COPIED and _texts_in_tables(html) * len(html) > MAX_COPIED:
+    if _beside_texts_in_tables(html, after) * len(html) > MAX_COPIED and (
+        _texts_in_tables(html) * len(html) > MAX_COPIED
+    ):
         html, after = _cut(_TextsInTables(html).rewrite())
     source = np.frombuffer(html, dtype=np.uint8)
     opening = after[_LETTERS[source[after]]]
@@ -284,6 +300,12 @@ def _cut(html: bytes) -> tuple[bytes, NDArray[np.int64]]:
         if len(markup) > MAX_MARKUP:
             return html[: markup[MAX_MARKUP] - 1], markup[: MAX_MARKUP - 1]
     return html, after
+
+
+def _beside_texts_in_tables(html: bytes, after: NDArray[np.int64]) -> int:
+    """Return how many of the "<" before these places may begin what `_TEXT_IN_TABLE` finds."""
+    source = np.frombuffer(html, dtype=np.uint8)
+    return int(np.count_nonzero(_TABLE_BEGINNINGS[source[after], source[after + 1]]))
 
 
 def _texts_in_tables(html: bytes) -> int:

@@ -156,7 +156,11 @@ def _texts_of_body(tree: LexborHTMLParser, parts: Sequence[str]) -> str:
     if tree.body is None:
         return ""
     if compiled.kernel is None:
-        return tree.body.text(separator=_SEPARATOR)[:MAX_SEARCHED]
+        firsts = {part.casefold()[0] for part in parts}
+        pieces = tree.body.text(separator=_SEPARATOR)[:MAX_SEARCHED].split(_SEPARATOR)
+        return _SEPARATOR.join(
+            piece for piece in pieces if piece.lstrip()[:1].casefold()[:1] in firsts
+        )
     # Characters take up to four bytes, and may become three; half of them may be blanks.
     lengths = [len(part.casefold()) for part in parts]
     least, most = min(lengths) // 6, 4 * max(lengths)
