@@ -173,3 +173,15 @@ def test_nested_unclosed_attribute_values_take_linear_time() -> None:
     started = time.process_time()
     parse(html)
     assert time.process_time() - started < 20
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [
+        b"<table>", b"<TBODY>", b"<thead class=a>", b"</tfoot>", b"<tr>", b"</TD>", b"</th>",
+        b"</caption>", b"<INPUT>", b"<!-- -->", b"<?x?>", b"</1>",
+    ],
+)  # fmt: skip
+def test_many_texts_in_a_table_are_parted_whatever_is_before_them(tag: bytes) -> None:
+    text = b"y" * 100
+    assert text + b"<wbr>" in within_limits(b"<table><tr>" + 2_000 * (tag + text))

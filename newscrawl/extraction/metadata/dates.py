@@ -36,12 +36,14 @@ _ZONE_HOURS: Final = {
 
 YEAR: Final = re.compile(r"(?:18|19|20)\d\d|\d\.\d{1,2}\.\d\d")
 """What every date holds: a year in full, or a day with full stops."""
+# All begin with a digit; to ask for it first takes a quarter less of `find`.
 _NUMERIC: Final = re.compile(
+    r"(?=\d)(?:"
     r"(?<![\d.])(?P<y>(?:18|19|20)\d\d)\s?[-/.]\s?(?P<m>\d{1,2})\s?[-/.]\s?(?P<d>\d{1,2})(?!\d)"
     r"|(?<!\d)(?P<a>\d{1,2})\s?[./-]\s?(?P<b>\d{1,2})\s?[./-]\s?(?P<y2>(?:19|20)\d\d)(?!\d)"
     r"|(?<!\d)(?P<y3>(?:19|20)\d\d)\s?[年년]\s?(?P<m3>\d{1,2})\s?[月월]\s?(?P<d3>\d{1,2})"
     r"|(?<!\d)(?P<y4>(?:19|20)\d\d)(?P<m4>[01]\d)(?P<d4>[0-3]\d)(?:T?\d{4,6})?(?!\d)"
-    r"|(?<![\d.:])(?P<d5>\d{1,2})\.(?P<m5>\d{1,2})\.(?P<y5>[012]\d)(?![\d.])"
+    r"|(?<![\d.:])(?P<d5>\d{1,2})\.(?P<m5>\d{1,2})\.(?P<y5>[012]\d)(?![\d.]))"
 )
 _DAY_FIRST: Final = re.compile(
     r"(?<!\d)(?P<d>\d{1,2})(?:st|nd|rd|th|er|e|\.|º|ª|-?(?:го|a))?[\s\-/]+"
