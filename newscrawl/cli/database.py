@@ -11,6 +11,7 @@ from newscrawl.cli.arguments import (
     FormatOption,
     InputError,
     open_for_reading,
+    parse_day,
     scope_of,
 )
 
@@ -109,6 +110,13 @@ def delete(
     source: Annotated[
         str | None, typer.Option(help="Delete all articles of this source.", metavar="SLUG")
     ] = None,
+    before: Annotated[
+        str | None,
+        typer.Option(
+            help="Delete articles of earlier days: 2026-01-01, or 365d for all but a year.",
+            metavar="DAY",
+        ),
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="List the articles, and delete nothing.")
     ] = False,
@@ -121,16 +129,24 @@ def delete(
     reextraction stores the article again. Archives, backups and exports are files of your own:
     delete it there, too.
 
-    Exit code 1 if there is no article under one of the addresses.
+    With --before, only the articles of earlier days; --source and --before together limit each
+    other.
+
+    Exit code 1 if there is no article under one of the addresses, or none at all.
     """
     from newscrawl.cli.output import printable, total_bar, write_note
-    from newscrawl.storage.deletion import articles_under, delete_articles
+    from newscrawl.storage.deletion import articles_of, articles_under, delete_articles
 
-    if bool(urls) == bool(source):
-        raise InputError("give either addresses of articles or --source")
+    if bool(urls) == bool(source or before):
+        raise InputError("give either addresses of articles, or --source, --before or both")
+    day = parse_day(before, option="--before") if before else None
+    missing: list[str] = []
     with open_for_reading(database) as store:
         scope_of(store, source=source)
-        found, missing = articles_under(store, [_canonical(url) for url in urls or ()], source)
+        if urls:
+            found, missing = articles_under(store, list(map(_canonical, urls)))
+        else:
+            found = articles_of(store, source, day)
         if dry_run:
             for article in found:
                 typer.echo(f"{printable(article.url)}  {printable(article.title or '')}")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import partial
 from typing import Any, Final
 
@@ -45,25 +46,35 @@ class StoredAddress:
 
 
 def articles_under(
-    database: Database, urls: Collection[str], source: str | None = None
+    database: Database, urls: Collection[str]
 ) -> tuple[list[StoredAddress], list[str]]:
-    """Return the articles under these URLs, or all of a source, which are not deleted yet; and the
-    URLs under which there is none."""
+    """Return the articles under these URLs which are not deleted yet; and the URLs under which
+    there is none."""
     query = (
         select(ArticleUrl.url, Article.id, Article.url, Article.title)
         .join(Article, Article.id == ArticleUrl.article_id)
-        .where(Article.kind != DELETED)
+        .where(Article.kind != DELETED, ArticleUrl.url.in_(urls))
         .order_by(Article.id)
     )
-    if source is None:
-        query = query.where(ArticleUrl.url.in_(urls))
-    else:
-        query = query.join(Source, Source.id == Article.source_id).where(Source.slug == source)
     with database.reading() as session:
         rows = session.execute(query).all()
     found = {number: StoredAddress(number, own, title) for _, number, own, title in rows}
     known = {address for address, *_ in rows}
     return list(found.values()), [url for url in urls if url not in known]
+
+
+def articles_of(
+    database: Database, source: str | None, before: date | None = None
+) -> list[StoredAddress]:
+    """Return the articles of a source, or of all, which are not deleted yet; only those of days
+    before `before` if it is given."""
+    query = select(Article.id, Article.url, Article.title).where(Article.kind != DELETED)
+    if source is not None:
+        query = query.join(Source, Source.id == Article.source_id).where(Source.slug == source)
+    if before is not None:
+        query = query.where(Article.day < before)
+    with database.reading() as session:
+        return [StoredAddress(*row) for row in session.execute(query.order_by(Article.id))]
 
 
 def delete_articles(

@@ -470,6 +470,24 @@ def test_info_counts_the_rows(world: Newscrawl) -> None:
     assert (facts["articles"], facts["mentions"], facts["last day"]) == (3, 5, "2026-11-21")
 
 
+def test_delete_lists_and_then_deletes_the_articles_of_earlier_days(world: Newscrawl) -> None:
+    earlier = ("db", "delete", "--before", "2026-11-21", "--source", "ft")
+    listed = world(*earlier, "--dry-run")
+    assert (listed.code, listed.out) == (0, "https://ft.example/a  Siemens wins\n")
+    assert world(*earlier).code == 0
+    left = json.loads(world("articles", "-f", "json").out)
+    assert {one["url"] for one in left} == {"https://ft.example/b", "https://faz.example/c"}
+    again = world(*earlier)
+    assert (again.code, "Articles deleted: 0." in again.err) == (1, True)
+
+
+def test_delete_without_articles_or_limits_is_refused(world: Newscrawl) -> None:
+    for wanted in ((), ("https://ft.example/a", "--before", "7d"), ("--before", "soon")):
+        ran = world("db", "delete", *wanted)
+        assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert len(json.loads(world("articles", "-f", "json").out)) == 3
+
+
 # --- The door ---
 
 

@@ -1,14 +1,16 @@
 """Deleted articles leave nothing but their addresses, and don't come back."""
 
+from datetime import timedelta
+
 import pytest
 from sqlalchemy import MetaData, Table, select
 
 from newscrawl.items import Document
 from newscrawl.storage import Database, models, queries
-from newscrawl.storage.deletion import articles_under, delete_articles
+from newscrawl.storage.deletion import articles_of, articles_under, delete_articles
 from newscrawl.storage.saved_queries import add_query, count_history
 from tests.counted import counted
-from tests.worlds import LONG, body, document, moment, register, save_document
+from tests.worlds import LONG, NOON, body, document, moment, register, save_document
 
 URL = "https://ft.example/a"
 WORD = "Bridgework"
@@ -87,9 +89,32 @@ def test_deleted_article_is_not_stored_again(database: Database, run: int, path:
 def test_all_articles_of_a_source_are_deleted(database: Database, run: int) -> None:
     other = register(database, "zdf", "de")
     save_document(database, document("c", source="zdf", text=f"Kept. {LONG}"), other)
-    found, _ = articles_under(database, [], "ft")
+    found = articles_of(database, "ft")
     delete_articles(database, [one.number for one in found])
     assert [one.source for one in queries.articles(database)] == ["zdf"]
+
+
+@pytest.mark.parametrize(
+    ("source", "days", "left"),
+    [
+        (None, 0, {"ft/old", "ft/new", "zdf/old", "zdf/new"}),
+        (None, 1, {"ft/new", "zdf/new"}),
+        ("zdf", 1, {"ft/old", "ft/new", "zdf/new"}),
+    ],
+)
+def test_articles_of_earlier_days_are_deleted(
+    database: Database, source: str | None, days: int, left: set[str]
+) -> None:
+    for slug in ("ft", "zdf"):
+        run = register(database, slug, "gb")
+        for path, day in (("old", 0), ("new", 1)):
+            text = f"{slug} {path}. {LONG}"
+            when = NOON + timedelta(days=day)
+            save_document(database, document(path, source=slug, text=text, published=when), run)
+    found = articles_of(database, source, NOON.date() + timedelta(days=days))
+    delete_articles(database, [one.number for one in found])
+    kept = {one.url for one in queries.articles(database)}
+    assert kept == {f"https://{one.replace('/', '.example/')}" for one in left}
 
 
 def test_waiting_page_of_a_deleted_article_is_not_fetched_again(
