@@ -1,7 +1,7 @@
 """newscrawl db: the database itself."""
 
-from datetime import timedelta
-from typing import Annotated
+from datetime import date, timedelta
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,6 +14,18 @@ from newscrawl.cli.arguments import (
     parse_day,
     scope_of,
 )
+
+if TYPE_CHECKING:
+    from newscrawl.storage import Database
+    from newscrawl.storage.deletion import StoredAddress
+
+_BeforeOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Delete articles of earlier days: 2026-01-01, or 365d for all but a year.",
+        metavar="DAY",
+    ),
+]
 
 app = typer.Typer(help="Upgrade, copy, clean and inspect the database.", no_args_is_help=True)
 
@@ -110,13 +122,7 @@ def delete(
     source: Annotated[
         str | None, typer.Option(help="Delete all articles of this source.", metavar="SLUG")
     ] = None,
-    before: Annotated[
-        str | None,
-        typer.Option(
-            help="Delete articles of earlier days: 2026-01-01, or 365d for all but a year.",
-            metavar="DAY",
-        ),
-    ] = None,
+    before: _BeforeOption = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="List the articles, and delete nothing.")
     ] = False,
@@ -135,18 +141,14 @@ def delete(
     Exit code 1 if there is no article under one of the addresses, or none at all.
     """
     from newscrawl.cli.output import printable, total_bar, write_note
-    from newscrawl.storage.deletion import articles_of, articles_under, delete_articles
+    from newscrawl.storage.deletion import delete_articles
 
     if bool(urls) == bool(source or before):
         raise InputError("give either addresses of articles, or --source, --before or both")
     day = parse_day(before, option="--before") if before else None
-    missing: list[str] = []
     with open_for_reading(database) as store:
         scope_of(store, source=source)
-        if urls:
-            found, missing = articles_under(store, list(map(_canonical, urls)))
-        else:
-            found = articles_of(store, source, day)
+        found, missing = _articles_to_delete(store, urls, source, day)
         if dry_run:
             for article in found:
                 typer.echo(f"{printable(article.url)}  {printable(article.title or '')}")
@@ -158,6 +160,18 @@ def delete(
     write_note(f"Articles {'to delete' if dry_run else 'deleted'}: {len(found):,}.")
     if missing or not found:
         raise typer.Exit(1)
+
+
+def _articles_to_delete(
+    store: "Database", urls: list[str] | None, source: str | None, before: date | None
+) -> "tuple[list[StoredAddress], list[str]]":
+    """Return the articles under the addresses, or else of the source and earlier days, and the
+    addresses without an article."""
+    from newscrawl.storage.deletion import articles_of, articles_under
+
+    if urls:
+        return articles_under(store, [_canonical(url) for url in urls])
+    return articles_of(store, source, before), []
 
 
 def _canonical(url: str) -> str:

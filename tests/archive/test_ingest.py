@@ -213,7 +213,7 @@ def test_missing_file_is_refused_before_a_database_is_created(
 ) -> None:
     ran = newscrawl("ingest", tmp_path / "nowhere.warc.gz")
     assert ran.code == 2
-    assert "nowhere.warc.gz: give files or folders that are there" in ran.err
+    assert "nowhere.warc.gz: give existing files or folders" in ran.err
     assert list(tmp_path.glob("*.sqlite*")) == []
 
 

@@ -133,6 +133,7 @@ def test_mentions_as_json_have_null_gaps(world: Newscrawl) -> None:
         "coverage": "full",
         "covered": 2,
         "expected": 2,
+        "share": 1.0,
         "days_left_out": 0,
     }
 

@@ -88,8 +88,8 @@ def test_user_of_the_machine_signs(
     ("arguments", "code", "message"),
     [
         ((URL, "wrong", "BMW"), 1, "no mention of BMW is found there"),
-        ((URL, "missed", "BMW"), 1, "'BMW' is not there"),
-        ((URL, "missed", "Siemens"), 1, "is found as Siemens already"),
+        ((URL, "missed", "BMW"), 1, "'BMW' is not in the article"),
+        ((URL, "missed", "Siemens"), 1, "is already a mention of Siemens"),
         ((URL, "wrong", "Simens"), 2, "did you mean Siemens"),
         (("https://ft.example/b", "wrong", "BMW"), 2, "no article is stored under"),
     ],
