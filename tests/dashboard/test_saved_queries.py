@@ -177,6 +177,21 @@ def test_query_is_saved_by_keyboard_alone(look: Look, news: Database) -> None:
     assert "By keyboard" not in query.company_names(news)
 
 
+def test_keyboard_that_goes_on_while_the_trial_is_shown_is_not_called_back(look: Look) -> None:
+    page = look("/queries/edit").page
+    page.get_by_label("Query", exact=True).focus()
+    page.evaluate("""() => {
+        const go = () => document.querySelector(".actions button").focus();
+        document.addEventListener("htmx:afterSwap", go);
+        window.focused = new Promise(resolve => {
+            const tell = () => resolve(document.activeElement.textContent);
+            document.addEventListener("htmx:afterSettle", tell);
+        });
+    }""")
+    page.keyboard.type("harbour")
+    assert page.evaluate("window.focused") == "Save"
+
+
 def _press_tab_until(page: Page, text: str) -> None:
     for _ in range(60):
         page.keyboard.press("Tab")

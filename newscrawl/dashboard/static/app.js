@@ -139,7 +139,7 @@
     });
   });
 
-  // After a swap the keyboard stays where it was.
+  // After a swap the keyboard stays where it was, unless it has gone elsewhere meanwhile.
   var focused = null;
   document.addEventListener("htmx:beforeSwap", function () {
     var element = document.activeElement;
@@ -149,7 +149,7 @@
   document.addEventListener("htmx:afterSettle", function (event) {
     newscrawlCharts.draw(document, false);
     showFolds();
-    if (!focused) return;
+    if (!focused || document.activeElement !== document.body) return;
     var fields = document.getElementsByName(focused.name);
     for (var i = 0; i < fields.length; i++) {
       if (focused.value === null || fields[i].value === focused.value) {
