@@ -32,7 +32,6 @@ from tests.clusters import DaskProcesses
 
 # The share of an archive after which costs are measured, when all processes have started.
 _STARTED: Final = 0.2
-_IDLE_SECONDS: Final = 5.0
 _TARGETS: Final = ("SQLite", "PostgreSQL", "Parquet")
 _WORKERS: Final = (10, 100, 1_000)
 _DATABASE_CORES: Final = 8
@@ -104,12 +103,12 @@ class Meter:
             idle_scheduler=1000 * self.idle.get("scheduler", 0.0),
         )
 
-    def measure_idle(self) -> None:
+    def measure_idle(self, seconds: float) -> None:
         """Measure the processor time that Dask's processes take while they are idle."""
         before = self.seconds()
-        time.sleep(_IDLE_SECONDS)
+        time.sleep(seconds)
         after = self.seconds()
-        used = {role: (after[role] - before[role]) / _IDLE_SECONDS for role in after}
+        used = {role: (after[role] - before[role]) / seconds for role in after}
         self.idle = {role: used[role] for role in ("worker", "scheduler")}
 
     def seconds(self) -> dict[str, float]:
@@ -134,23 +133,28 @@ class Meter:
 def _processes() -> dict[int, tuple[int, float]]:
     """Return the parent and the processor seconds of each process of this machine."""
     found = {}
-    ticks = os.sysconf("SC_CLK_TCK")
     for folder in Path("/proc").glob("[0-9]*"):
+        pid = int(folder.name)
         try:
             fields = (folder / "stat").read_text().rpartition(")")[2].split()
+            # Its clock (clock_getcpuclockid(3)): the ticks of the file are hundredths of a second.
+            found[pid] = int(fields[1]), time.clock_gettime(~pid << 3 | 2)
         except OSError:
             continue  # it has ended
-        found[int(folder.name)] = int(fields[1]), (int(fields[11]) + int(fields[12])) / ticks
     return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
-    """Archives of pages in a folder, in which the targets are made."""
+    """Archives of pages in a folder, in which the targets are made.
+
+    Workers read up to QUEUED_PER_WORKER parts ahead of what is stored, so there must be many more.
+    """
 
     archives: list[Path]
     pages: int
     folder: Path
+    idle_seconds: float = 5.0
 
     def meter(self, pids: Mapping[int, str]) -> Meter:
         """Return a meter of this process and of others."""
@@ -187,8 +191,8 @@ class Bench:
                 while cluster.threads() < number:
                     time.sleep(0.1)
                 meter = self.meter(pids)
-                time.sleep(_IDLE_SECONDS)  # the start is over
-                meter.measure_idle()
+                time.sleep(self.idle_seconds)  # the start is over
+                meter.measure_idle(self.idle_seconds)
                 return self.run(f"Dask, {number}", target, cluster, meter)
         finally:
             dask.close()
