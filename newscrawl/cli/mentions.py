@@ -238,7 +238,7 @@ def _show(query: QueryContext, names: "list[str]", options: _Options) -> bool:
     if options.share:
         return _show_shares(query, names, options)
     if options.together:
-        return _show_companions(query, names[0], options.limit or _COMPANIONS)
+        return _show_companions(query, names[0], options)
     if (options.by or ("day" if names else "company")) == "company":
         return _show_ranking(query, names, options)
     return _show_counts(query, names, options)
@@ -374,13 +374,16 @@ def _show_shares(query: QueryContext, names: Sequence[str], options: _Options) -
     return mentioned
 
 
-def _show_companions(query: QueryContext, company: str, limit: int) -> bool:
+def _show_companions(query: QueryContext, company: str, options: _Options) -> bool:
     from newscrawl.cli.output import columns_of, completeness_note, records_of, render
     from newscrawl.storage import queries
 
-    rows = queries.co_mentions(query.database, company, scope=query.scope, limit=limit)
+    limit, stories = options.limit or _COMPANIONS, options.stories
+    rows = queries.co_mentions(
+        query.database, company, scope=query.scope, limit=limit, stories=stories
+    )
     completeness = queries.completeness(query.database, scope=query.scope)
-    *columns, share = columns_of(queries.CoMention)
+    *columns, share = columns_of(queries.CoMention, without=() if stories else ("stories",))
     shown = [replace(one, company=_with_kind(one)) for one in rows]
     columns.append(replace(share, heading=f"of {company}'s"))
     title = f"Mentioned with {company}{_span(query.scope)}"

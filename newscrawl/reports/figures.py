@@ -210,7 +210,9 @@ def _figures(
         stories=len(stories),
         top_stories=_top_stories(database, name, scope, stories[:MAX_STORIES]),
         sources=tuple(one for one in sources if one.hits and one.hits.articles)[:MAX_SOURCES],
-        beside=tuple(queries.co_mentions(database, name, scope=scope, limit=MAX_BESIDE)),
+        beside=tuple(
+            queries.co_mentions(database, name, scope=scope, limit=MAX_BESIDE, stories=True)
+        ),
         boilerplate=queries.boilerplate(database, company=name, scope=scope).mentions,
     )
 

@@ -9,10 +9,11 @@ gives none.
 On a day on which nothing was crawled, counts are None and not 0. `Completeness` describes how
 complete a count is.
 
-The modules: `counts` has questions about mentions; `completeness` about the coverage and health of
-sources, and what is in the database; `article_lists` and `article_details` about articles and
-stories; `text_search` the search; `proof` the articles behind a number. `questions` describes how a
-question is declared, `newscrawl.storage.scope` and `rollup_tables` limit it to days and sources.
+The modules: `counts` has questions about mentions; `co_mentions` about companies that are mentioned
+together; `completeness` about the coverage and health of sources, and what is in the database;
+`article_lists` and `article_details` about articles and stories; `text_search` the search; `proof`
+the articles behind a number. `questions` describes how a question is declared,
+`newscrawl.storage.scope` and `rollup_tables` limit it to days and sources.
 """
 
 from newscrawl.storage import scope as _scope
@@ -21,6 +22,9 @@ from newscrawl.storage.queries import (
 )
 from newscrawl.storage.queries import (
     article_lists as _article_lists,
+)
+from newscrawl.storage.queries import (
+    co_mentions as _co_mentions,
 )
 from newscrawl.storage.queries import (
     completeness as _completeness,
@@ -39,6 +43,7 @@ from newscrawl.storage.queries import (
 )
 from newscrawl.storage.queries.article_details import *
 from newscrawl.storage.queries.article_lists import *
+from newscrawl.storage.queries.co_mentions import *
 from newscrawl.storage.queries.completeness import *
 from newscrawl.storage.queries.counts import *
 from newscrawl.storage.queries.proof import *
@@ -50,6 +55,7 @@ from newscrawl.storage.scope import *
 __all__: list[str] = []
 __all__ += _article_details.__all__
 __all__ += _article_lists.__all__
+__all__ += _co_mentions.__all__
 __all__ += _completeness.__all__
 __all__ += _counts.__all__
 __all__ += _proof.__all__

@@ -4,10 +4,10 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import Session
 
 from newscrawl.storage import models
 from newscrawl.storage.database import Database
@@ -33,17 +33,14 @@ from newscrawl.storage.queries.completeness import (
 )
 from newscrawl.storage.queries.questions import ANY, about, cache_answers, question
 from newscrawl.storage.queries.rollup_tables import (
-    CompanyDays,
     Hits,
     RollupTable,
-    UnionMembers,
     companies_table,
     company_days,
     counts_on,
     families,
     grouped,
     hits_of,
-    minutes_within,
     rollup_table,
 )
 from newscrawl.storage.queries.significance import Day, compare
@@ -63,7 +60,6 @@ from newscrawl.storage.scope import (
 
 __all__ = [
     "Boilerplate",
-    "CoMention",
     "CompanyCount",
     "Hits",
     "MentionCount",
@@ -72,7 +68,6 @@ __all__ = [
     "Share",
     "UnmentionedCompany",
     "boilerplate",
-    "co_mentions",
     "company_ranking",
     "mention_counts",
     "overview",
@@ -132,19 +127,6 @@ class Share:
     number: int | None = field(metadata=about("the measured count; null if nothing was crawled"))
     share: float | None = field(metadata=about("null if none of the companies was mentioned"))
     days_left_out: int | None = field(default=None, metadata=LEFT_OUT)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CoMention:
-    """A company or saved query in the same articles."""
-
-    company: str
-    kind: Literal["company", "saved query"] = field(
-        default="company", metadata=about(shown="files")
-    )
-    articles: int = field(metadata=about("articles that mention both"))
-    stories: int = field(metadata=about("stories that mention both"))
-    share: float = field(metadata=about("of the other company's articles, 0 to 1"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -436,34 +418,6 @@ def _left_out(key: str, by: By, scope: Scope) -> int | None:
     return days_left_out(key, cast("Period", by), scope) if is_period(by) else None
 
 
-@question("/companies/{company}/together")
-def co_mentions(
-    database: Database, company: str, *, scope: Scope = ANY, limit: int = 20
-) -> list[CoMention]:
-    """Return the companies mentioned in the same articles as this one, most articles first."""
-    with database.reading() as session:
-        return _co_mentions(session, company, scope)[:limit]
-
-
-@cache_answers
-def _co_mentions(session: Session, company: str, scope: Scope) -> list[CoMention]:
-    rollup = rollup_table(session, scope, by="hour", company=company)
-    whole = session.scalar(rollup.select(func.count())) or 0
-    asked = company_days(session, company, scope)
-    saved = {*session.scalars(select(Company.name).join(SavedQuery))}
-    rows = [
-        CoMention(
-            company=name,
-            kind="saved query" if name in saved else "company",
-            articles=articles,
-            stories=stories,
-            share=articles / whole,
-        )
-        for name, articles, stories in _counted_beside(session, rollup, asked, scope)
-    ]
-    return sorted(rows, key=lambda row: (-row.articles, -row.stories, row.company))
-
-
 @question("/overview")
 def overview(database: Database, *, scope: Scope = ANY, limit: int = 20) -> Overview:
     """Return the companies, saved queries and groups of the scope by articles, compared with an
@@ -636,33 +590,3 @@ def _hits_of_catalog(
             query = rollup.select(rollup.stories()).where(rollup.table.source_id.in_(numbers))
             hits[group] = replace(hits[group], stories=session.scalar(query) or 0)
     return hits
-
-
-def _counted_beside(
-    session: Session, rollup: RollupTable, asked: Sequence[CompanyDays], scope: Scope
-) -> list[tuple[str, int, int]]:
-    """Return the companies in the same articles, with the numbers of articles and stories."""
-    unions, owners = unions_of(session, scope)
-    other = aliased(models.Appearance)
-    members = UnionMembers(session, other, unions)
-    table = rollup.table
-    pairs = (
-        members.join(
-            rollup.select(members.union.label("other"), table.article_id, table.story_id).join(
-                other, other.article_id == table.article_id
-            )
-        )
-        .where(counts_on(other.company_id, other, asked, negated=True))
-        # With these conditions, PostgreSQL reads only a part of the joined table.
-        .where(*minutes_within(other, scope))
-        .subquery()
-        .c
-    )
-    counts = func.count(pairs.article_id.distinct()), func.count(pairs.story_id.distinct())
-    query = (
-        select(pairs.other, Company.name, *counts)
-        .outerjoin(Company, Company.id == pairs.other)
-        .group_by(pairs.other, Company.name)
-    )
-    rows = session.execute(query)
-    return [(owners.get(key, name), articles, stories) for key, name, articles, stories in rows]

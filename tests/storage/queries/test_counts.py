@@ -667,7 +667,7 @@ def _answers(database: Database, scope: Scope) -> dict[str, Any]:
                 database, chosen, by=by, measure=measure, scope=scope
             )
     answers["ranking"] = queries.company_ranking(database, scope=scope, stories=True)
-    answers["companions"] = queries.co_mentions(database, "Siemens", scope=scope)
+    answers["companions"] = queries.co_mentions(database, "Siemens", scope=scope, stories=True)
     answers["overview"] = queries.overview(database, scope=scope)
     answers["stories"] = [
         replace(row, story=0) for row in queries.stories(database, company="Siemens", scope=scope)

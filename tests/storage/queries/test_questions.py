@@ -82,9 +82,9 @@ QUESTIONS = [
     ),
     Asked(
         question="co_mentions",
-        values={"company": "Siemens"},
-        path="companies/Siemens/together",
-        command=("mentions", "--company", "Siemens", "--with"),
+        values={"company": "Siemens", "stories": True},
+        path="companies/Siemens/together?stories=true",
+        command=("mentions", "--company", "Siemens", "--with", "--stories"),
     ),
     Asked(
         question="articles",

@@ -137,7 +137,7 @@ def answers(database: Database, scope: Scope, names: tuple[str, ...]) -> dict[st
             found[f"{name} by {by}"] = queries.mention_counts(
                 database, by, company=name, scope=scope, stories=True
             )
-        found[f"beside {name}"] = queries.co_mentions(database, name, scope=scope)
+        found[f"beside {name}"] = queries.co_mentions(database, name, scope=scope, stories=True)
         found[f"not counted of {name}"] = queries.boilerplate(database, company=name, scope=scope)
         stories = queries.stories(database, company=name, scope=scope)
         found[f"stories of {name}"] = {replace(story, story=0) for story in stories}

@@ -1,0 +1,177 @@
+"""The companies that are mentioned in the same articles as another one.
+
+The articles of one company by itself are counted from the pairs of companies in an article, whose
+key has all that is needed: a range of it for each other company. Where a question is about several
+companies together, or about some of the sources, languages or sections, all appearances in the
+company's articles are read instead; so are stories, which can't be added up.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from sqlalchemy import ColumnElement, Select, and_, func, select
+from sqlalchemy.orm import Session, aliased
+
+from newscrawl.storage.database import Database
+from newscrawl.storage.models import Appearance, Company, CompanyPair, SavedQuery
+from newscrawl.storage.queries.company_counts import Unions, unions_of
+from newscrawl.storage.queries.questions import ANY, about, cache_answers, question
+from newscrawl.storage.queries.rollup_tables import (
+    CompanyDays,
+    UnionMembers,
+    company_days,
+    counts_on,
+    minutes_within,
+    rollup_table,
+)
+from newscrawl.storage.scope import Scope
+
+__all__ = ["CoMention", "co_mentions"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoMention:
+    """A company or saved query in the same articles."""
+
+    company: str
+    kind: Literal["company", "saved query"] = field(
+        default="company", metadata=about(shown="files")
+    )
+    articles: int = field(metadata=about("articles that mention both"))
+    stories: int | None = field(
+        default=None,
+        metadata=about("stories that mention both; null if they were not requested"),
+    )
+    share: float = field(metadata=about("of the other company's articles, 0 to 1"))
+
+
+@question("/companies/{company}/together")
+def co_mentions(
+    database: Database, company: str, *, scope: Scope = ANY, limit: int = 20, stories: bool = False
+) -> list[CoMention]:
+    """Return the companies mentioned in the same articles as this one, most articles first."""
+    with database.reading() as session:
+        return _co_mentions(session, company, scope, limit, stories=stories)
+
+
+@cache_answers
+def _co_mentions(
+    session: Session, company: str, scope: Scope, limit: int, *, stories: bool
+) -> list[CoMention]:
+    asked = company_days(session, company, scope)
+    unions, owners = unions_of(session, scope)
+    names = dict(session.execute(select(Company.id, Company.name)).all()) | owners
+    saved = {*session.scalars(select(SavedQuery.company_id))}
+    one = asked[0].number
+    if asked == [CompanyDays(one)] and one not in saved and not unions and not _narrows(scope):
+        found = _count_pairs(session, one, saved, scope)
+    else:
+        found = _count_beside(session, company, asked, unions, scope)
+    order = sorted(found, key=lambda other: (-found[other], names[other]))[:limit]
+    counted: Mapping[int, int] = {}
+    if stories and order:
+        counted = _count_beside(session, company, asked, unions, scope, stories_of=order)
+    rollup = rollup_table(session, scope, by=None, company=company)
+    whole, *_ = session.execute(rollup.select(*rollup.hits())).one() if order else (0,)
+    return [
+        CoMention(
+            company=names[other],
+            kind="saved query" if other in saved else "company",
+            articles=found[other],
+            stories=counted.get(other),
+            share=found[other] / whole,
+        )
+        for other in order
+    ]
+
+
+def _narrows(scope: Scope) -> bool:
+    """Return whether a scope is limited by more than time, which pairs don't tell."""
+    return scope.narrows_sources or scope.language is not None or scope.section is not None
+
+
+def _count_pairs(session: Session, company: int, saved: set[int], scope: Scope) -> dict[int, int]:
+    """Return the number of articles that each other company has in common with this one."""
+    queries = [*_pairs_beside(company, scope), _crowded_beside(company, saved, scope)]
+    if saved:
+        queries.append(_saved_beside(company, saved, scope))
+    found: dict[int, int] = {}
+    for query in queries:
+        for other, articles in session.execute(query):
+            if articles:
+                found[other] = found.get(other, 0) + articles
+    return found
+
+
+def _pairs_beside(company: int, scope: Scope) -> Iterator[Select[int, int]]:
+    """Yield queries of the companies with higher and lower numbers, with the articles in which they
+    are a pair with this one."""
+    pair = CompanyPair
+    for is_on_this_side, other, key in (
+        (Company.id > company, pair.other_id, pair.company_id),
+        (Company.id < company, pair.company_id, pair.other_id),
+    ):
+        number = (
+            select(func.count())
+            .where(key == company, other == Company.id, *minutes_within(pair, scope))
+            .correlate(Company)
+            .scalar_subquery()
+        )
+        yield select(Company.id, number).where(is_on_this_side)
+
+
+def _crowded_beside(company: int, saved: set[int], scope: Scope) -> Select[int, int]:
+    """Return a query of the companies in the articles that have no pairs: those of very many."""
+    pair = CompanyPair
+    crowded = select(pair.article_id).where(pair.company_id == company, pair.other_id == 0)
+    return (
+        select(Appearance.company_id, func.count())
+        .where(Appearance.article_id.in_(crowded.where(*minutes_within(pair, scope))))
+        .where(Appearance.company_id.not_in({company, *saved}))
+        .group_by(Appearance.company_id)
+    )
+
+
+def _saved_beside(company: int, saved: set[int], scope: Scope) -> Select[int, int]:
+    """Return a query of the saved queries, which are in no pairs."""
+    one, other = aliased(Appearance), aliased(Appearance)
+    return (
+        select(other.company_id, func.count())
+        .join(one, and_(one.minute == other.minute, one.article_id == other.article_id))
+        .where(one.company_id == company, *minutes_within(one, scope))
+        .where(other.company_id.in_(saved), *minutes_within(other, scope))
+        .group_by(other.company_id)
+    )
+
+
+def _count_beside(
+    session: Session,
+    company: str,
+    asked: Sequence[CompanyDays],
+    unions: Unions,
+    scope: Scope,
+    *,
+    stories_of: Sequence[int] | None = None,
+) -> dict[int, int]:
+    """Return the number of articles, or of stories of some, that each other company or union has in
+    common with this one."""
+    rollup = rollup_table(session, scope, by="hour", company=company)
+    table, other = rollup.table, aliased(Appearance)
+    members = UnionMembers(session, other, unions)
+    beside: ColumnElement[int] = members.union
+    # Without unions, a company is beside this one at most once in an article.
+    number: ColumnElement[int] = func.count(table.article_id.distinct()) if unions else func.count()
+    if stories_of is not None:
+        number = func.count(table.story_id.distinct())
+    query = (
+        rollup.select(beside, number)
+        .join(other, other.article_id == table.article_id)
+        .where(counts_on(other.company_id, other, asked, negated=True))
+        # With these conditions, PostgreSQL reads only a part of the joined table.
+        .where(*minutes_within(other, scope))
+        .group_by(beside)
+    )
+    if stories_of is not None:
+        query = query.where(beside.in_(stories_of))
+    return dict(session.execute(members.join(query)).all())

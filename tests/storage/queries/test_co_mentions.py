@@ -1,0 +1,86 @@
+"""Companies in the same articles: the pairs give the same numbers as the articles themselves."""
+
+from collections import Counter
+from dataclasses import dataclass
+from random import Random
+
+import pytest
+
+from newscrawl.items import Document
+from newscrawl.storage import Database, queries, rollups
+from newscrawl.storage.queries import Scope
+from newscrawl.storage.saved_queries import add_query, count_history
+from tests.worlds import body, day, document, moment, register, save_document
+
+COMPANIES = ("Alphabet", "Bosch", "Google", "Meta", "Siemens", "YouTube")
+SCOPES = [
+    pytest.param(Scope(now=moment(6)), id="all"),
+    pytest.param(Scope(since=day(-1), until=day(2), now=moment(6)), id="days"),
+    pytest.param(Scope(since=day(-1), zone="Pacific/Auckland", now=moment(6)), id="zone"),
+    pytest.param(Scope(section="Business", now=moment(6)), id="section"),
+]
+
+
+@dataclass(frozen=True)
+class World:
+    """A database, and the pages in it."""
+
+    database: Database
+    pages: list[Document]
+
+    def count_beside(self, name: str, scope: Scope) -> dict[str, int]:
+        """Count by the pages themselves."""
+        found: Counter[str] = Counter()
+        rows = queries.articles(self.database, scope=scope, limit=500)
+        urls = {row.url for row in rows}
+        for page in self.pages:
+            named = {mention.company for mention in page.mentions}
+            if page.article.text.startswith("Strike"):
+                named.add("strikes")
+            if page.article.url in urls and name in named:
+                found.update(named - {name})
+        return dict(found)
+
+
+@pytest.fixture(scope="module")
+def world(module_database: Database) -> World:
+    random = Random(11)  # noqa: S311 - not for secrets
+    run = register(module_database, "ft")
+    pages = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rollups, "MAX_PAIRED", 4)  # more companies in an article are no pairs
+        for number in range(50):
+            chosen = random.sample(COMPANIES, random.randint(0, 6))
+            page = document(
+                f"a{number}",
+                text=random.choice(["Strike of pilots. ", "Rest. "]) + "Word " * 30,
+                mentions=[body(name, 10 * place) for place, name in enumerate(chosen)],
+                published=moment(random.randint(-4, 4)),
+                section=random.choice(["Business", "Culture"]),
+            )
+            save_document(module_database, page, run)
+            pages.append(page)
+    add_query(module_database, "strikes", "strike", "ann")
+    count_history(module_database, "strikes")
+    return World(module_database, pages)
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+def test_articles_together_are_those_of_the_pages(world: World, scope: Scope) -> None:
+    for name in (*COMPANIES, "strikes"):
+        rows = queries.co_mentions(world.database, name, scope=scope)
+        counted = world.count_beside(name, scope)
+        assert {row.company: row.articles for row in rows} == counted
+        assert [row.company for row in rows] == sorted(counted, key=lambda n: (-counted[n], n))
+        whole = queries.proof(world.database, company=name, scope=scope).number
+        assert [row.share for row in rows] == [row.articles / whole for row in rows]
+        assert {row.kind for row in rows if row.company == "strikes"} <= {"saved query"}
+
+
+def test_stories_together_are_counted_of_the_companies_that_are_shown(world: World) -> None:
+    rows = queries.co_mentions(world.database, "Siemens", stories=True)
+    assert all(row.stories is not None and 1 <= row.stories <= row.articles for row in rows)
+    first = queries.co_mentions(world.database, "Siemens", stories=True, limit=2)
+    assert first == rows[:2]
+    assert {row.stories for row in queries.co_mentions(world.database, "Siemens")} == {None}
+    assert queries.co_mentions(world.database, "Nobody") == []
