@@ -280,7 +280,7 @@ class _Walk:
         entered: list[tuple[LexborNode, int]] = []  # below the first, each with its step
         most = 5 * MAX_BLOCKS  # numbers in the rows
         node = nodes[0].first_child
-        while (node is not None or entered) and len(rows) < most:
+        while node is not None or entered:
             if node is None:
                 node, step = entered.pop()
                 if step == _BOUNDARY:
@@ -290,19 +290,23 @@ class _Walk:
                     has_text, after_break, breaks = False, False, 0
                     ends[owner] = len(nodes)
                     owner = parents[owner]
+                    if len(rows) >= most:
+                        break
                 elif has_text or step == _LINK:
                     add(_CLOSING[step])
                 node = node.next
                 continue
             tag = node.tag_id
-            step = steps[tag] if tag <= LAST_KNOWN_TAG else _step_of_unknown(tag_ids[owner])
-            if step == _READ:
+            if tag == TEXT:  # half of all nodes
                 text = node.text_content
                 if text and (has_text or not text.isspace()):
                     add(text)
                     has_text = True
                     breaks = breaks and breaks * text.isspace()
-            elif step == _PRUNE:
+                node = node.next
+                continue
+            step = steps[tag] if tag <= LAST_KNOWN_TAG else _step_of_unknown(tag_ids[owner])
+            if step == _PRUNE:
                 tags += 2
                 images += tag == _IMG
             elif step != _PASS:
@@ -318,6 +322,8 @@ class _Walk:
                     tag_ids.append(tag)
                     depths.append(len(entered) + 1)
                     ends.append(0)
+                    if len(rows) >= most:
+                        break
                 elif step != _THROUGH:
                     removed.append(tag)
                     if has_text or step == _LINK:
@@ -327,6 +333,8 @@ class _Walk:
                             rows += owner, tags, images, len(removed), after_break
                             add(END_OF_BLOCK)
                         has_text, after_break = False, True
+                        if len(rows) >= most:
+                            break
                 entered.append((node, step))
                 node = node.first_child
                 continue
@@ -481,7 +489,7 @@ def find_candidates(page: BlockPage) -> Candidates:
     """Leave out the runs of short links of a page."""
     if compiled.kernel is not None:
         return _compiled_candidates(page, compiled.kernel)
-    links = np.fromiter(map(_is_short_link, page.raw), dtype=bool, count=len(page))
+    links = np.array(list(map(_is_short_link, page.raw)), dtype=bool)
     in_run = links & (_run_lengths(links) >= MIN_RUN)
     places = np.flatnonzero(~in_run)
     gaps = np.diff(np.concatenate(([-1], places, [len(page)]))) - 1
@@ -490,7 +498,7 @@ def find_candidates(page: BlockPage) -> Candidates:
         places=places,
         left_out_before=gaps[:-1],
         left_out_after=gaps[1:],
-        words_left_out=sum(page.raw[place].count(" ") + 1 for place in np.flatnonzero(in_run)),
+        words_left_out=sum([page.raw[at].count(" ") + 1 for at in np.flatnonzero(in_run).tolist()]),
     )
 
 

@@ -173,6 +173,7 @@ class Surroundings:
             return pieces
         return tuple(map(_piece, count(), _after(self.heading)))
 
+    @cached_property
     def byline(self) -> str | None:
         """Return the first byline after the headline that opens with a word such as "By"."""
         for _, node, _, content in self.after:

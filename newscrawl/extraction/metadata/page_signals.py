@@ -189,9 +189,9 @@ class PageSignals:
 
     @cached_property
     def _host(self) -> str:
-        for address in (self.url, self.canonical, self.meta("og:url")):
+        for address in filter(None, (self.url, self.canonical, self.meta("og:url"))):
             try:
-                if host := urlsplit(address or "").hostname:
+                if host := urlsplit(address).hostname:
                     return host
             except ValueError:
                 continue

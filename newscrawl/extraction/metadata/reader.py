@@ -188,7 +188,7 @@ def _authors(signals: PageSignals) -> tuple[str, ...]:
         or names.accounts(marked)
         or _find_in_text(signals)
         or names.marked_desks(beside)
-        or names.signed_desk(signals.surroundings.byline() or "")
+        or names.signed_desk(signals.surroundings.byline or "")
     )
 
 
@@ -220,7 +220,7 @@ def _find_authors(signals: PageSignals, stated: tuple[str, ...]) -> tuple[str, .
 
     Fields also name editors and photographers, or the account that entered the text.
     """
-    byline = signals.surroundings.byline()
+    byline = signals.surroundings.byline
     if not byline or _PICTURE.search(byline):
         return stated
     persons = names.persons([byline])

@@ -51,7 +51,7 @@ def plain(text: str) -> str:
 
 def choose(candidates: Sequence[Candidate], site_names: Sequence[str]) -> str | None:
     """Choose the candidate that most places agree on, without the name of the site."""
-    sites = _compact_names(site_names)
+    sites = _compact_names(tuple(site_names))
     known = {words_of(each.text) for each in candidates}
     heads = {
         text: _without_site(text[:MAX_TITLE].strip(), sites, known)
@@ -183,7 +183,7 @@ def _is_prefix_tag(title: str, start: int, end: int) -> bool:
 
 def all_sites(names: Sequence[str], site_names: Sequence[str]) -> bool:
     """Return whether all of these names are names of the site."""
-    sites = _compact_names(site_names)
+    sites = _compact_names(tuple(site_names))
     return all(_is_site(_compact(name), sites) for name in names)
 
 
@@ -191,7 +191,8 @@ def _compact(name: str) -> str:
     return "".join(words_of(name))
 
 
-def _compact_names(names: Sequence[str]) -> frozenset[str]:
+@lru_cache(maxsize=8)  # of the names of a site, which are asked for several times
+def _compact_names(names: tuple[str, ...]) -> frozenset[str]:
     return frozenset(filter(None, map(_compact, names)))
 
 
