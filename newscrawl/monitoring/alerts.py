@@ -2,7 +2,7 @@
 one or a pair, and summaries of a day or week."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from functools import cache, partial
 from pathlib import Path
@@ -32,9 +32,7 @@ from newscrawl.monitoring.spike_detection import (
     DayCount,
     assess,
 )
-from newscrawl.reports import (
-    MAX_COMPANIES as MAX_REPORTED,
-)
+from newscrawl.reports import MAX_COMPANIES as MAX_REPORTED
 from newscrawl.reports import (
     MEDIA_TYPES,
     ReportFormat,
@@ -142,10 +140,11 @@ def send_test(database: Database, recipient: Recipient) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlertArticles:
-    """The articles of an alert: the newest few of them, and their number."""
+    """The articles of an alert: the newest few of them, their number, and the names of sources."""
 
     articles: tuple[FoundArticle, ...]
     number: int
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 def alert_articles(
@@ -153,11 +152,12 @@ def alert_articles(
 ) -> AlertArticles:
     """Return the articles of an alert's day, the newest first; for a pair, those with both."""
     scope = Scope(since=alert.day, until=alert.day, structure=structure)
+    names = queries.source_names(database)
     if alert.other:
         pair, number = queries.pair_articles(
             database, alert.company, alert.other, scope=scope, limit=_SHOWN_ARTICLES
         )
-        return AlertArticles(articles=tuple(pair), number=number)
+        return AlertArticles(articles=tuple(pair), number=number, names=names)
     articles = queries.company_articles(
         database, alert.company, scope=scope, limit=_SHOWN_ARTICLES, each=2
     )
@@ -166,6 +166,7 @@ def alert_articles(
     return AlertArticles(
         articles=tuple(replace(one, snippets=_first_sentence(one.snippets)) for one in articles),
         number=number,
+        names=names,
     )
 
 
@@ -176,11 +177,11 @@ def _first_sentence(snippets: Sequence[Snippet]) -> tuple[Snippet, ...]:
 def alert_notice(alert: CompanyAlert, articles: AlertArticles) -> Notice:
     """Return the notice of an alert, with its articles."""
     subject, reason = _words(alert)
-    names = {alert.company, alert.other} - {""}
     values = {
         "title": subject,
         "reason": reason,
         "articles": articles.articles,
+        "names": articles.names,
         "sentences": 2,  # of a pair, if no sentence names both
         "more": articles.number - len(articles.articles),
     }
@@ -190,8 +191,8 @@ def alert_notice(alert: CompanyAlert, articles: AlertArticles) -> Notice:
         html=html_letters().get_template("alert.html").render(values),
         cause=alert.cause,
         summary=reason,
-        links=tuple(_link(one) for one in articles.articles),
-        companies=frozenset(names),
+        links=tuple(_link(one, articles.names) for one in articles.articles),
+        companies=frozenset({alert.company, alert.other} - {""}),
         kind="alerts",
         facts={
             "kind": alert.kind,
@@ -212,12 +213,12 @@ def alert_notice(alert: CompanyAlert, articles: AlertArticles) -> Notice:
     )
 
 
-def _link(article: FoundArticle) -> Link:
+def _link(article: FoundArticle, names: Mapping[str, str]) -> Link:
     row = article.article
     return Link(
         title=row.title or row.url,
         url=row.url,
-        note=f"{row.source}, {row.day}",
+        note=f"{names.get(row.source, row.source)}, {row.day}",
         sentence=" ".join(one.text for one in article.snippets if one.section == "body"),
     )
 
@@ -403,7 +404,8 @@ class CompanyDigest:
     """A company in a digest.
 
     `change` compares its share of the articles read with that on the same days a week earlier;
-    `spark` are articles by day, None in gaps; `newest` a few of the articles.
+    `spark` are articles by day, None in gaps; `newest` a few of the articles, `top` of the stories
+    in several articles.
     """
 
     company: str
@@ -413,12 +415,13 @@ class CompanyDigest:
     change: Change
     spark: tuple[int | None, ...]
     newest: tuple[FoundArticle, ...]
+    top: tuple[StoryRow, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Digest:
     """The days from `first` to `last`, UTC. `chosen` says whether its companies are the watched
-    ones."""
+    ones: then its stories are about them. `names` are those of the sources."""
 
     span: Span
     first: date
@@ -430,6 +433,7 @@ class Digest:
     unmentioned: tuple[str, ...]
     stories: tuple[StoryRow, ...]
     alerts: tuple[StoredAlert, ...]
+    names: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def cause(self) -> str:
@@ -482,9 +486,18 @@ def make_digest(
         completeness_before=queries.completeness(database, scope=_week_before(scope)),
         companies=tuple(named),
         unmentioned=tuple(one.company for one in rows if not one.articles),
-        stories=tuple(queries.stories(database, scope=scope, limit=MAX_STORIES, least=2)),
+        stories=_top_stories(rows)
+        if chosen
+        else tuple(queries.stories(database, scope=scope, limit=MAX_STORIES, least=2)),
         alerts=tuple(alerts),
+        names=queries.source_names(database),
     )
+
+
+def _top_stories(rows: Sequence[CompanyDigest]) -> tuple[StoryRow, ...]:
+    """Return the stories about the companies that most articles report."""
+    ranked = sorted((each for one in rows for each in one.top), key=lambda each: each.articles)
+    return tuple({each.story: each for each in ranked}.values())[: -MAX_STORIES - 1 : -1]
 
 
 def _week_before(scope: Scope) -> Scope:
@@ -511,6 +524,7 @@ def _company(database: Database, company: str, scope: Scope) -> CompanyDigest:
         change=compare(days_of(now), days_of(before)),
         spark=tuple(row.hits.articles if row.hits else None for row in rows[-SPARK_DAYS:]),
         newest=tuple(newest),
+        top=tuple(each for each in stories[:MAX_STORIES] if each.articles > 1),
     )
 
 
@@ -575,13 +589,10 @@ def digest_notice(digest: Digest) -> Notice:
         cause=digest.cause,
         summary=_summary(digest),
         links=tuple(
-            Link(
-                title=story.title or story.url,
-                url=story.url,
-                note=_story_size(story),
-            )
+            Link(title=story.title or story.url, url=story.url, note=_story_size(story))
             for story in digest.stories
-        ),
+        )
+        or tuple(_link(row, digest.names) for one in digest.companies for row in one.newest[:1]),
         kind="digests",
         facts={
             "kind": "digest",
@@ -627,6 +638,7 @@ def _values(digest: Digest) -> Mapping[str, object]:
         "headings": _HEADINGS,
         "rows": [_cells(one) for one in digest.companies],
         "companies": digest.companies,
+        "names": digest.names,
         "unmentioned": digest.unmentioned,
         "stories": digest.stories,
     }

@@ -472,7 +472,8 @@ class WebhookChannel:
             try:
                 status = self._post(body)
             except (OSError, http.client.HTTPException, UnicodeError) as error:
-                cause = one_line(str(error)) or type(error).__name__
+                reason = getattr(error, "strerror", None) or str(error)  # without the number
+                cause = one_line(reason) or type(error).__name__
             else:
                 if 200 <= status < 300:
                     return
@@ -515,9 +516,11 @@ class WebhookChannel:
     def _address(self, parts: SplitResult) -> str:
         """Return the address to connect to; raise DeliveryError if one isn't public."""
         host, port = parts.hostname or "", parts.port or _WEBHOOK_PORTS[parts.scheme]
-        addresses = [
-            str(entry[4][0]) for entry in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        ]
+        try:
+            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        except socket.gaierror as error:
+            raise OSError(f"no address for the host {host!r}") from error
+        addresses = [str(entry[4][0]) for entry in found]
         private = [
             one for one in addresses if not is_public(ipaddress.ip_address(one.partition("%")[0]))
         ]

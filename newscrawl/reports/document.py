@@ -150,14 +150,14 @@ def in_short(company: str, change: Change, reads: tuple[int, int], before: str) 
     before: where more of them were read, a number may rise though the share falls. `before` says
     when the earlier period was, as in "in the 30 days before"."""
     read, read_before = reads
-    now = f"{company} was named in {change.now:,} of {count_of(read, 'article')} read"
+    now = f"{company}: {change.now:,} of {count_of(read, 'article')} read"
     if change.before is None:
         return f"{now}; nothing was read {before}."
     growth = ""
     if change.verdict in {"more", "fewer"} and change.growth is not None:
         growth = f", {change_text(change)}"
     after = f"after {change.before:,} of {read_before:,} {before}"
-    return f"{now}, {after}: {verdict_text(change)}{growth}."
+    return f"{now}, {after}; {verdict_text(change)}{growth}."
 
 
 def caveats(report: Report) -> list[str]:

@@ -133,6 +133,14 @@ def test_sent_table_keeps_words_whole_on_a_phone(look: Look) -> None:
     assert text < 1.5 * line
 
 
+def test_tables_of_alerts_fit_a_phone(look: Look) -> None:
+    page = look("/alerts", width=390).page
+    for area in page.locator(".scroll").all():
+        assert area.evaluate("one => one.scrollWidth <= one.clientWidth")
+    expect(page.get_by_role("cell", name="delivered").first).to_be_visible()
+    assert page.get_by_role("columnheader", name="Result").count() == 1
+
+
 @pytest.mark.parametrize(
     ("address", "companies", "fault"),
     [

@@ -11,7 +11,7 @@ from functools import partial
 from html import unescape
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 import pytest
 from starlette.testclient import TestClient
@@ -187,6 +187,17 @@ def check_numbers(site: Site, path: str) -> None:
             assert sum(one["completeness"]["covered"] for one in coverage) == number
         else:
             assert listed_sum(site, address) == number, address
+
+
+def test_overview_by_change_shows_what_is_least_likely_chance(site: Site) -> None:
+    page = site.client.get("/?days=7&order=change").text
+    shown = re.findall(r'<th scope="row"><a href="/company/([^"?]+)', page)
+    rows = site.client.get(f"/api/overview?since={TODAY - timedelta(days=6)}&limit=500").json()
+    ranked = sorted(rows["companies"], key=lambda row: row["chance"])
+    assert [unquote(name) for name in shown] == [row["company"] for row in ranked[:25]]
+    assert "changed most clearly" in page
+    usual = site.client.get("/?days=7").text
+    assert re.findall(r'<th scope="row"><a href="/company/([^"?]+)', usual) != shown
 
 
 def test_all_pages_of_a_chart_lead_to_proofs(site: Site) -> None:

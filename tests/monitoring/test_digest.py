@@ -122,7 +122,7 @@ def test_digest_gives_the_change_of_the_share_of_the_articles_read(database):
     digest = make_digest(database, "daily", day(0))
     assert "| Siemens | 40 | +0% |" in markdown_digest(digest)
     summary = digest_notice(digest).summary
-    sentence = "Siemens was named in 40 of 160 articles read, after 20 of 80 a week before:"
+    sentence = "Siemens: 40 of 160 articles read, after 20 of 80 a week before;"
     assert f"{sentence} no clear change" in summary
 
 

@@ -16,11 +16,13 @@ from newscrawl.monitoring.alerts import (
     alert_notice,
     find_alerts,
     make_digest,
+    markdown_digest,
     pending_alerts,
     send_digest,
     send_test,
 )
 from newscrawl.monitoring.delivery import (
+    DeliveryError,
     Link,
     Notice,
     WebhookChannel,
@@ -167,6 +169,41 @@ def test_digest_is_about_the_companies_of_its_recipient(
     assert "Siemens" in message.get_body(("plain",)).get_content()
     assert [file.get_content_type() for file in message.iter_attachments()] == ["text/html"]
     assert send_digest(database, digest, channels) is None
+
+
+def test_digest_in_a_chat_has_stories_about_the_companies_of_its_recipient(
+    database: Database, hook: Hook
+) -> None:
+    watch_before(database, "Siemens", "Bosch")
+    add_recipient(database, recipient("room", hook.url, "slack", "Bosch"))
+    add_recipient(database, recipient("quiet", hook.url, "slack", "Alstom"))
+    for name, verb in (("Siemens", "rides"), ("Bosch", "drills")):
+        text = f"{name} {' '.join(f'{verb}{number}' for number in range(60))}"
+        publish(database, text, f"{text} again", title=f"{name} twice")
+    publish(database, "Alstom waits.")
+    digest = make_digest(database, "daily", day(0))
+    send_digest(database, digest, recipient_channels(database, {}))
+    quiet, room = (json.dumps(one) for one in hook.notices)
+    assert "Bosch twice> (2 articles in 1 source)" in room
+    assert "Siemens twice" not in room + quiet
+    assert "A headline> (FT" in quiet
+
+
+def test_messages_show_sources_by_name(database: Database) -> None:
+    publish(database, "Siemens builds trams with Alstom.")
+    notice = alert_notice(PAIR, alert_articles(database, PAIR))
+    assert notice.links[0].note == f"FT, {day(0)}"
+    assert f"(FT, {day(0)})" in notice.text
+    assert f"FT, {day(0)}" in (notice.html or "")
+    digest = make_digest(database, "daily", day(0), companies=["Siemens"])
+    assert f"(FT, {day(0)})" in markdown_digest(digest)
+
+
+def test_fault_of_an_unknown_host_is_told_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("newscrawl.monitoring.delivery._WEBHOOK_PAUSES", ())
+    channel = replace(WebhookChannel.of("https://hooks.invalid/x"), pauses=())
+    with pytest.raises(DeliveryError, match=r"^no address for the host 'hooks\.invalid', 1 times"):
+        channel.deliver(Notice(subject="s", text="t"))
 
 
 def test_failure_is_recorded_and_repeated_for_this_recipient_alone(

@@ -51,6 +51,7 @@ from newscrawl.storage.queries import (
     FoundArticle,
     Group,
     MentionCount,
+    Overview,
     QueryPreview,
     Scope,
     Share,
@@ -60,6 +61,7 @@ from newscrawl.storage.queries.company_counts import hits_by_name
 router = APIRouter()
 
 MAX_COMPANIES = 25
+MAX_RANKED = 500  # companies with the most articles, of which the changes are compared
 MAX_DOWNLOADED = 10_000  # companies
 RESULTS = 20  # articles on a page of the search
 MIN_NAME = 2  # characters of a name for which the search also offers companies, MAX_CALLED of them
@@ -95,7 +97,10 @@ def overview(request: Request) -> Response:
         if wants_csv(request):
             ranked = queries.overview(database, scope=filters.scope, limit=MAX_DOWNLOADED)
             return ranking_csv(ranked.companies, filters)
-        found = queries.overview(database, scope=filters.scope, limit=MAX_COMPANIES)
+        by_change = request.query_params.get("order") == "change"
+        limit = MAX_RANKED if by_change else MAX_COMPANIES
+        found = queries.overview(database, scope=filters.scope, limit=limit)
+        found = _clearest_first(found) if by_change else found
         return render(
             request,
             "overview.html",
@@ -103,6 +108,8 @@ def overview(request: Request) -> Response:
             choices=choices(database, filters),
             found=found,
             shown=MAX_COMPANIES,
+            by_change=by_change,
+            ranked=MAX_RANKED,
             lines={row.company: spark(row.spark) for row in found.companies},
             kinds=dict.fromkeys(filters.scope.structure.groups, "group")
             | {row.name: "saved query" for row in queries.saved_queries(database)},
@@ -110,6 +117,12 @@ def overview(request: Request) -> Response:
             silence=_silence(database, filters),
             quarantined=sum(queries.quarantine_sizes(database).values()),
         )
+
+
+def _clearest_first(found: Overview) -> Overview:
+    """Return the companies whose change is least likely chance."""
+    rows = sorted(found.companies, key=lambda row: 1 if row.chance is None else row.chance)
+    return replace(found, companies=tuple(rows[:MAX_COMPANIES]))
 
 
 def _silence(database: Database, filters: Filters) -> Silence:
