@@ -12,8 +12,8 @@ complete a count is.
 The modules: `counts` has questions about mentions; `co_mentions` about companies that are mentioned
 together; `completeness` about the coverage and health of sources, and what is in the database;
 `article_lists` and `article_details` about articles and stories; `text_search` the search; `proof`
-the articles behind a number. `questions` describes how a question is declared,
-`newscrawl.storage.scope` and `rollup_tables` limit it to days and sources.
+the articles behind a number, and `left_out` what it leaves out. `questions` describes how a
+question is declared, `newscrawl.storage.scope` and `rollup_tables` limit it to days and sources.
 """
 
 from newscrawl.storage import scope as _scope

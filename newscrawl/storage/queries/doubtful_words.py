@@ -7,35 +7,34 @@ in the texts that it finds.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Self
 
-from sqlalchemy import Select, select
+from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
 from newscrawl.items import Section
 from newscrawl.storage.engine import one_of
 from newscrawl.storage.models import (
-    Appearance,
     Article,
     Company,
     Correction,
     CountedArticle,
+    DailyCompany,
     Mention,
 )
 from newscrawl.storage.queries.article_details import MarkedMention
-from newscrawl.storage.queries.text_search import find_candidates
-from newscrawl.storage.scope import Scope, day_of_minute
+from newscrawl.storage.queries.text_search import find_candidates_without
+from newscrawl.storage.scope import Scope, between, day_of_minute, first_minute
 from newscrawl.storage.search_language import Node, Or, Term
 from newscrawl.storage.words import without_accents, words_of, writes_no_blanks
 
-# Ours: the limits of a search, which takes 0.2 s in SQLite and 0.3 to 0.8 s in PostgreSQL among a
-# million articles (docs/queries.md): spellings of a group or of an owner, articles with the words
-# (the newest ones), and those of them whose texts are read.
+# Ours: the limits of a search (docs/queries.md): spellings of a group or of an owner, articles that
+# count for them, among which the others are looked for (the newest ones), and texts that are read.
 MAX_SPELLINGS = 200
-MAX_CANDIDATES = 20_000
+MAX_COUNTED = 10_000
 MAX_TEXTS = 2_000
 _AT_ONCE = 200
 
@@ -128,16 +127,19 @@ def find_doubtful_words(
     """Return the articles, among the `eligible` ones of the scope, that contain a spelling as a
     name is written and mention none of the companies there; articles with a correction by a person
     are left out. The newest ones are searched, up to the limits above."""
-    keys = find_candidates(session, spellings.query, scope, MAX_CANDIDATES + 1, 0)
-    last = keys[MAX_CANDIDATES - 1] if len(keys) > MAX_CANDIDATES else None
-    keys = keys[:MAX_CANDIDATES]
+    names = {company for company, _ in spellings.known.values()}
+    companies = session.scalars(select(Company.id).where(Company.name.in_(names))).all()
+    since = _first_day(session, companies, scope)
+    begins = None if since is None else first_minute(since)
+    keys = find_candidates_without(
+        session, spellings.query, scope, MAX_TEXTS + 1, companies, begins
+    )
+    if len(keys) > MAX_TEXTS:
+        keys = keys[:MAX_TEXTS]
+        since = _day_of(session, keys[-1])
     within = eligible.where(one_of(CountedArticle.article_id, "numbers"))
-    left = {*session.scalars(within, {"numbers": list(keys)})}
-    left -= _decided(session, spellings, list(left))
+    left = {*session.scalars(within, {"numbers": list(keys)})} - _corrected(session, names)
     unread = [key for key in keys if key in left]
-    if len(unread) > MAX_TEXTS:
-        last = unread[MAX_TEXTS - 1]
-        unread = unread[:MAX_TEXTS]
     articles: list[int] = []
     times: Counter[str] = Counter()
     for start in range(0, len(unread), _AT_ONCE):
@@ -148,7 +150,23 @@ def find_doubtful_words(
             spellings.spelling_of(one.surface) for words in found.values() for one in words
         )
     in_order = sorted(times, key=lambda spelling: (-times[spelling], spelling))
-    return DoubtfulWords(tuple(articles), tuple(in_order), _day_of(session, last))
+    return DoubtfulWords(tuple(articles), tuple(in_order), since)
+
+
+def _first_day(session: Session, companies: Sequence[int], scope: Scope) -> date | None:
+    """Return the day since which the companies have MAX_COUNTED articles, None if they have fewer.
+
+    As these have the words, too, the index finds them all: this limits what it finds.
+    """
+    table = DailyCompany
+    query = select(table.day, func.sum(table.articles)).where(table.company_id.in_(companies))
+    query = query.where(*between(table.day, scope.widened())).group_by(table.day)
+    number = 0
+    for day, articles in session.execute(query.order_by(table.day.desc())):
+        number += articles
+        if number > MAX_COUNTED:
+            return None if scope.since is not None and day <= scope.since else day
+    return None
 
 
 def doubtful_in(
@@ -176,23 +194,20 @@ def doubtful_in(
     return found
 
 
-def _decided(session: Session, spellings: Spellings, articles: Sequence[int]) -> set[int]:
-    """Return the articles that count for one of the companies on any day, or that a person has
-    corrected."""
-    names = {company for company, _ in spellings.known.values()}
-    numbers = select(Company.id).where(Company.name.in_(names))
-    counted = select(Appearance.article_id).where(
-        one_of(Appearance.article_id, "numbers"), Appearance.company_id.in_(numbers)
-    )
-    corrected = select(Correction.article_id).where(
-        Correction.company.in_(names), Correction.kind == "wrong", Correction.undone_at.is_(None)
-    )
-    return {*session.scalars(counted, {"numbers": articles}), *session.scalars(corrected)}
+def _corrected(session: Session, names: Collection[str]) -> set[int]:
+    """Return the articles in which a person has called a mention of one of the companies wrong."""
+    return {
+        *session.scalars(
+            select(Correction.article_id).where(
+                Correction.company.in_(names),
+                Correction.kind == "wrong",
+                Correction.undone_at.is_(None),
+            )
+        )
+    }
 
 
-def _day_of(session: Session, article: int | None) -> date | None:
+def _day_of(session: Session, article: int) -> date:
     """Return the UTC day of an article."""
-    if article is None:
-        return None
     minute = select(CountedArticle.minute).where(CountedArticle.article_id == article)
     return day_of_minute(session.scalars(minute).one())

@@ -1,14 +1,15 @@
 """Full-text search by SQLite's FTS5 and PostgreSQL."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, cast, literal_column, select
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.orm import Session
 
 from newscrawl.storage.database import Database
-from newscrawl.storage.models import Article, CountedArticle, Source
+from newscrawl.storage.models import Appearance, Article, CountedArticle, Source
 from newscrawl.storage.queries.article_lists import (
     FoundArticle,
     article_rows,
@@ -168,7 +169,48 @@ def find_candidates(
     if session.get_bind().dialect.name == "sqlite":
         query = _in_sqlite(session, asked, scope).limit(limit).offset(offset)
         return [article_of(key) for key in session.scalars(query)]
-    query = _in_postgres(session, asked, scope).limit(limit + offset)
+    return _newest(session, _in_postgres(session, asked, scope), scope, limit, offset)
+
+
+def find_candidates_without(
+    session: Session,
+    asked: Node,
+    scope: Scope,
+    limit: int,
+    companies: Collection[int],
+    begins: int | None,
+) -> Sequence[int]:
+    """Return the keys of articles that the index finds and that mention none of the companies, the
+    newest first; with `begins` only those from this minute on."""
+    if session.get_bind().dialect.name == "sqlite":
+        key = SQLITE_SEARCH.c.rowid
+        query = _in_sqlite(session, asked, scope).limit(limit)
+        naming = _naming(companies, key.op(">>")(NUMBER_BITS), article_of(key))
+        if begins is not None:
+            query = query.where(key >= search_key(begins, 0))
+        return [article_of(key) for key in session.scalars(query.where(~naming.exists()))]
+    search = POSTGRES_SEARCH.c
+    query = _in_postgres(session, asked, scope)
+    naming = _naming(companies, search.minute, search.article_id)
+    if begins is None:
+        return _newest(session, query.where(~naming.exists()), scope, limit, 0)
+    # These are few articles: the index is asked once, and only the mentions in them are read.
+    naming = naming.where(Appearance.minute >= begins)
+    query = query.where(search.minute >= begins, ~naming.exists()).limit(limit)
+    return session.scalars(query).all()
+
+
+def _naming(companies: Collection[int], minute: Any, article: Any) -> Select[int]:
+    """Return a query of the mentions of companies in an article, for EXISTS."""
+    named = Appearance.minute == minute, Appearance.article_id == article
+    return select(literal_column("1")).where(Appearance.company_id.in_(companies), *named)
+
+
+def _newest(
+    session: Session, query: Select[int], scope: Scope, limit: int, offset: int
+) -> Sequence[int]:
+    """Return the first keys of a query in PostgreSQL."""
+    query = query.limit(limit + offset)
     for begins in _stretches(session, scope):
         keys = session.scalars(query.where(POSTGRES_SEARCH.c.minute >= begins)).all()
         if len(keys) >= limit + offset:

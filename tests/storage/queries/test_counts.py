@@ -183,15 +183,20 @@ def test_search_for_doubtful_words_says_how_far_it_went(
 ) -> None:
     for number in range(6):
         save(str(number), text=f"Apple tart {number}.", on=number)
-    save("7", text="Apple shows a telephone.", mentions=[body("Apple")], on=7)
+    for number in (2, 4, 7):
+        text = "Apple shows a telephone."
+        save(f"of it {number}", text=text, mentions=[body("Apple")], on=number)
     since = {}
-    for name, limit in (("MAX_CANDIDATES", 3), ("MAX_TEXTS", 4)):
+    for name, limit in (("MAX_COUNTED", 1), ("MAX_TEXTS", 4)):
         with monkeypatch.context() as limited:
             limited.setattr(doubtful_words, name, limit)
             found = queries.proof(database, company="Apple", scope=Scope(structure=ORCHARDS))
+            scope = Scope(structure=ORCHARDS, since=day(4))
+            short = queries.proof(database, company="Apple", scope=scope)
         (left,) = [one for one in found.left_out if one.reason == "doubtful"]
         since[name] = left.articles, left.since
-    assert since == {"MAX_CANDIDATES": (2, day(4)), "MAX_TEXTS": (4, day(2))}
+        assert [one.since for one in short.left_out] == [None]
+    assert since == {"MAX_COUNTED": (2, day(4)), "MAX_TEXTS": (4, day(2))}
 
 
 @pytest.mark.parametrize(

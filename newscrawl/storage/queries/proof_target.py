@@ -1,0 +1,83 @@
+"""What a number is of, as its proof is asked for: a company, and the groups that are left out."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlalchemy import ColumnElement, and_, func, not_, select
+
+from newscrawl.storage.errors import QuestionError
+from newscrawl.storage.models import Article, Source
+from newscrawl.storage.queries.doubtful_words import Spellings
+from newscrawl.storage.queries.rollup_tables import RollupTable
+from newscrawl.storage.scope import Group, Scope, stored_language
+
+# What a number counts: articles with a mention, mentions, those in headlines or bodies, stories;
+# all articles that were read; mentions in menus and teasers; articles with doubtful words.
+Counted = Literal[
+    "articles", "mentions", "headline", "body", "stories", "read", "boilerplate", "doubtful"
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProofTarget:
+    """What a number is of. `split` and `without` leave out groups: "others" of a chart are the
+    articles of all sources but those that have a part of their own."""
+
+    counted: Counted
+    company: str | None
+    beside: str | None
+    scope: Scope
+    split: Group | None
+    without: tuple[str, ...]
+
+    def check(self) -> None:
+        """Raise QuestionError for parts that don't go together."""
+        if self.counted == "read" and self.company is not None:
+            raise QuestionError("articles read are those of no company: leave company out")
+        if self.beside is not None and (
+            self.company is None or self.counted in {"boilerplate", "doubtful"}
+        ):
+            raise QuestionError("beside needs a company, and articles or mentions of it")
+        if self.counted == "doubtful" and self.company is None:
+            raise QuestionError("doubtful words are those of a company: give one")
+        if self.without and self.split in {None, "section"}:
+            raise QuestionError("without needs split: source, country, language, group or tier")
+
+
+def spellings_of(asked: ProofTarget) -> Spellings | None:
+    """Return the spellings of the company."""
+    return None if asked.company is None else Spellings.of(asked.scope, asked.company)
+
+
+def groups_left_in(rollup: RollupTable, asked: ProofTarget) -> Iterator[ColumnElement[bool]]:
+    """Yield the condition that leaves out the groups of `without`."""
+    if not asked.without:
+        return
+    table = rollup.table
+    if asked.split == "language":
+        yield table.language.not_in([stored_language(one) for one in asked.without])
+        return
+    yield table.source_id.not_in(select(Source.id).where(in_groups(asked)))
+
+
+def articles_left_in(asked: ProofTarget) -> Iterator[ColumnElement[bool]]:
+    """Yield the condition of `groups_left_in` for queries of articles with their sources."""
+    if not asked.without:
+        return
+    if asked.split == "language":
+        languages = [stored_language(one) for one in asked.without]
+        yield func.coalesce(Article.language, "").not_in(languages)
+        return
+    yield not_(in_groups(asked))
+
+
+def in_groups(asked: ProofTarget) -> ColumnElement[bool]:
+    """Return the condition that a source is in one of the groups of `without`."""
+    if asked.split == "country":
+        return and_(Source.country.in_(asked.without))
+    slugs = set(asked.without)
+    if asked.split in {"group", "tier"}:
+        groups = asked.scope.sources_by(asked.split)
+        slugs = {slug for group in asked.without for slug in groups.get(group, ())}
+    return and_(Source.slug.in_(sorted(slugs)))
