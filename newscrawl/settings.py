@@ -52,6 +52,7 @@ CONCURRENT_REQUESTS_PER_DOMAIN = 2
 SCRAPER_SLOT_MAX_ACTIVE_SIZE = 20_000_000
 CONCURRENT_ITEMS = 1  # a page has one article; Scrapy starts this number of tasks for each response
 DOWNLOAD_DELAY = 0.5
+DOWNLOAD_DELAY_JITTER = 0.0  # Scrapy's would shorten every second delay, by up to a half
 AUTOTHROTTLE_ENABLED = True
 AUTOTHROTTLE_START_DELAY = 1.0
 AUTOTHROTTLE_MAX_DELAY = 60.0
@@ -74,7 +75,11 @@ DOWNLOAD_MAXSIZE = 8 * 1024 * 1024  # the largest article pages stay below 5 MB
 DOWNLOAD_WARNSIZE = 0
 REDIRECT_MAX_TIMES = 5
 METAREFRESH_ENABLED = False
-DOWNLOAD_HANDLERS = {"data": None, "file": None, "ftp": None, "s3": None}  # http and https only
+DOWNLOAD_HANDLERS = {
+    "http": "newscrawl.crawl.sending.ReportingHandler",
+    "https": "newscrawl.crawl.sending.ReportingHandler",
+    **dict.fromkeys(("data", "file", "ftp", "s3")),  # http and https only
+}
 DNSCACHE_ENABLED = True  # so connections use the address that was checked
 
 EXTENSIONS = {

@@ -215,11 +215,20 @@ def _name(item: Any) -> str:
 _CLOSING_GRACE: Final = 4.0
 
 
-class EndingDownloader(Downloader):
-    """Ends all downloads when the crawl is closing.
+# Ours: rounds of the event loop after which a request that was given to its connection has been
+# sent: TLS takes one to encrypt it, the socket another one.
+_ROUNDS_UNTIL_SENT: Final = 3
 
-    Scrapy waits for them: up to DOWNLOAD_TIMEOUT for a server that doesn't respond, up to its
+
+class EndingDownloader(Downloader):
+    """Ends all downloads when the crawl is closing, and counts the delay from when a request is
+    sent.
+
+    Scrapy waits for downloads: up to DOWNLOAD_TIMEOUT for a server that doesn't respond, up to its
     Retry-After for an overloaded one. The next crawl requests those pages again.
+
+    Scrapy counts the delay from its decision to send. Where connecting takes long, or the machine
+    is busy, the server would see the next request earlier by that time.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -227,6 +236,9 @@ class EndingDownloader(Downloader):
         self._downloads: dict[asyncio.Task[Response], Request] = {}
         # One task for all downloads: a timer for each costs a hundredth of a crawl's time.
         self._watching: asyncio.Task[None] | None = None
+        # The request of a slot with a delay that was begun and is not sent yet.
+        self._unsent: dict[Slot, Request] = {}
+        self._confirming: set[asyncio.Task[None]] = set()
         crawler.signals.connect(self._stop_watching, signal=signals.spider_closed)
 
     async def _enqueue_request(self, request: Request) -> Response:
@@ -243,6 +255,38 @@ class EndingDownloader(Downloader):
             raise DownloadTimeoutError("the crawl is closing") from None
         finally:
             self._downloads.pop(download, None)
+
+    def request_written(self, host: str) -> None:
+        """Note that a request was given to its connection to the host."""
+        slot = self.slots.get(host)
+        if slot is not None and slot in self._unsent:
+            confirming = asyncio.create_task(self._confirm(slot, self._unsent[slot]))
+            self._confirming.add(confirming)
+            confirming.add_done_callback(self._confirming.discard)
+
+    async def _confirm(self, slot: Slot, request: Request) -> None:
+        for _ in range(_ROUNDS_UNTIL_SENT):
+            await asyncio.sleep(0)
+        self._sent(slot, request)
+
+    def _sent(self, slot: Slot, request: Request) -> None:
+        if self._unsent.get(slot) is request:
+            del self._unsent[slot]
+            slot.lastseen = monotonic()
+            self._process_queue(slot)
+
+    def _process_queue(self, slot: Slot) -> None:
+        """Begin the next request, unless one that was begun is not sent yet."""
+        if slot not in self._unsent:
+            super()._process_queue(slot)
+
+    async def _download(self, slot: Slot, request: Request) -> Response:
+        if slot.delay:
+            self._unsent[slot] = request
+        try:
+            return await super()._download(slot, request)
+        finally:
+            self._sent(slot, request)  # if it never was
 
     async def _watch(self) -> None:
         session = CrawlSession.of(self.crawler)

@@ -1,31 +1,42 @@
 """The demo site over HTTP on 127.0.0.1, and faults that real sites have."""
 
 import contextlib
+import io
+import socket
+import struct
 import sys
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 
 from tests.site import content
 from tests.site.faults import FAULTS, Answer
 
+if TYPE_CHECKING:
+    from collections.abc import Buffer
+
 
 @dataclass(frozen=True, slots=True)
 class FetchAttempt:
-    """A request that the server saw: when (monotonic seconds), for what, by whom.
+    """A request that the server saw: when it was read (monotonic seconds), for what, by whom.
 
-    `conditional` tells whether it asked only for what has changed.
+    `conditional` tells whether it asked only for what has changed. `received` is when the system
+    received it (seconds since 1970), which a busy machine doesn't delay; `connection`
+    counts the connections of all servers.
     """
 
     moment: float
     path: str
     user_agent: str
     conditional: bool = False
+    received: float = 0.0
+    connection: int = 0
 
 
 @dataclass(slots=True)
@@ -103,7 +114,40 @@ class SiteServer:
         return Answer(status=404, body=b"<html><title>Not found</title><h1>Not found</h1></html>")
 
 
+# SO_TIMESTAMPNS of Linux, which the socket module does not name: the system notes when it received
+# what is read. On loopback, that is when the sender sent it.
+_TIMESTAMPS = 35
+_MOMENT = struct.Struct("qq")
+_CONNECTIONS = count(1)
+
+
+class _Input(io.RawIOBase):
+    """What a connection sends; `received` is when the system received what was read last."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self.received = time.time()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "Buffer") -> int:
+        space = socket.CMSG_SPACE(_MOMENT.size)
+        size, messages, _, _ = self._connection.recvmsg_into([buffer], space)
+        self.received = time.time()
+        for level, kind, data in messages:
+            if (level, kind) == (socket.SOL_SOCKET, _TIMESTAMPS) and len(data) == _MOMENT.size:
+                seconds, nanoseconds = _MOMENT.unpack(data)
+                self.received = seconds + nanoseconds / 1e9
+        return size
+
+
 class _Server(ThreadingHTTPServer):
+    def server_bind(self) -> None:
+        with contextlib.suppress(OSError):  # not Linux: the times are those of reading
+            self.socket.setsockopt(socket.SOL_SOCKET, _TIMESTAMPS, 1)
+        super().server_bind()
+
     def handle_error(self, request: object, client_address: object) -> None:
         """Say nothing of visitors who are gone; they may have been killed."""
         if not isinstance(sys.exception(), ConnectionError):
@@ -114,11 +158,26 @@ class _Handler(BaseHTTPRequestHandler):
     owner: SiteServer
     protocol_version = "HTTP/1.1"
 
+    def setup(self) -> None:
+        super().setup()
+        self._input = _Input(self.connection)
+        self._number = next(_CONNECTIONS)
+        self.rfile = io.BufferedReader(self._input)
+
     def do_GET(self) -> None:
         path = urlsplit(self.path).path
         agent = self.headers.get("User-Agent", "")
         conditional = bool({"If-None-Match", "If-Modified-Since"} & set(self.headers.keys()))
-        self.owner.visits.append(FetchAttempt(time.monotonic(), self.path, agent, conditional))
+        self.owner.visits.append(
+            FetchAttempt(
+                time.monotonic(),
+                self.path,
+                agent,
+                conditional,
+                self._input.received,
+                self._number,
+            )
+        )
         answer = self.owner.answer(path, self.owner.paths().count(path))
         time.sleep(answer.delay)
         if answer.instead is not None:

@@ -1,0 +1,66 @@
+"""The delay between two requests of a host, by the times at which its server receives them."""
+
+import json
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+from tests.site.faults import Answer, listing, story
+from tests.site.forking import Forks
+from tests.site.server import FetchAttempt, SiteServer
+from tests.traffic import Gap, Traffic
+
+DELAY = 0.5
+# Of the two clocks by which delays are counted and receipts are noted.
+TOLERANCE = 0.002
+
+
+def gaps(visits: Sequence[FetchAttempt]) -> list[float]:
+    moments = sorted(one.received for one in visits)
+    return [after - before for before, after in pairwise(moments)]
+
+
+def crawled(forks: Forks, folder: Path, pages: int, **settings: str) -> list[float]:
+    """Crawl a site of so many pages, and return the times between its requests."""
+    paths = tuple(f"/story/{number}" for number in range(pages))
+    with SiteServer() as site:
+        site.routes["/robots.txt"] = lambda _: Answer(status=404)
+        feed = Answer(body=listing(site.url, paths), kind="application/xml")
+        site.routes["/feed.xml"] = lambda _: feed
+        for path in paths:
+            site.routes[path] = lambda _, path=path: Answer(body=story(f"About {path}", "Siemens"))
+        pace = {"DOWNLOAD_DELAY": str(DELAY), "AUTOTHROTTLE_ENABLED": "0", **settings}
+        feeds = f"feeds={site.url}/feed.xml"
+        forks.crawl("ft", feeds, database=folder / "news.sqlite", settings=pace)
+        assert len(site.visits) == 2 + pages
+        return gaps(site.visits)
+
+
+def test_no_delay_is_shorter_than_the_setting(forks: Forks, tmp_path: Path) -> None:
+    assert min(crawled(forks, tmp_path, 20)) > DELAY - TOLERANCE
+
+
+def test_delay_counts_from_when_a_request_was_sent(forks: Forks, tmp_path: Path) -> None:
+    late = json.dumps({"tests.dying.LateSending": 0})
+    assert min(crawled(forks, tmp_path, 8, EXTENSIONS=late)) > DELAY - TOLERANCE
+
+
+def visit(received: float, path: str, connection: int) -> FetchAttempt:
+    return FetchAttempt(received + 100, path, "newscrawl", received=received, connection=connection)
+
+
+def test_traffic_tells_the_shortest_time_and_crawls_at_once() -> None:
+    first = [visit(1.0, "/robots.txt", 1), visit(2.0, "/a/1", 1), visit(4.0, "/a/2", 2)]
+    second = [visit(2.25, "/robots.txt", 3), visit(3.5, "/a/2", 3)]
+    traffic = Traffic.of({"a": [*first, *second], "b": [visit(1.0, "/robots.txt", 4)]})
+    assert traffic.shortest() == Gap(0.25, "a", 2)
+    assert traffic.shortest_of_pages() == 0.5
+    assert traffic.shortest_read() == 0.25
+    assert traffic.pages() == [("a", "/a/1"), ("a", "/a/2"), ("a", "/a/2")]
+    assert traffic.overlaps() == 0, "the connection was never seen before"
+    late = visit(5.0, "/a/3", 1)
+    assert Traffic.of({"a": [*first, *second, late]}).overlaps() == 1
+    assert traffic.around(traffic.shortest(), reach=1) == [
+        "-0.250 s, read -0.250 s, connection 1: /a/1",
+        "+0.000 s, read +0.000 s, connection 3: /robots.txt",
+    ]
