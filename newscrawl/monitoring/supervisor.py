@@ -7,6 +7,7 @@ import re
 import signal
 import socket
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -23,6 +24,9 @@ logger = logging.getLogger(__name__)
 
 # Seconds between two checks of a running crawl, and so the longest delay of a stop.
 _CHECK_EVERY = 0.5
+# Part of its length after which a lease that is not renewed counts as lost; the rest is for the end
+# of the crawl.
+_LONGEST_UNRENEWED = 0.75
 _STOPPED = "the monitor is stopping"
 # Ours: seconds for the report of the end of a killed crawl, which takes milliseconds.
 _KILL_SECONDS = 10.0
@@ -138,28 +142,35 @@ class Supervisor:
 
 class _LeaseRenewal:
     """Renews a lease three times in its length. An unreachable database does no harm until the
-    lease expires."""
+    lease is about to expire, even if it never answers: each renewal is made by a thread."""
 
     def __init__(self, slug: str, leases: Leases) -> None:
         self._slug = slug
         self._leases = leases
         self._length = leases.terms.length.total_seconds()
         self._renewed = self._tried = time.monotonic()
-        self._lost = False
+        self._is_trying = self._lost = False
 
     def holds(self) -> bool:
-        """Renew the lease when it is time, and return whether it is still ours."""
+        """Begin to renew the lease when it is time, and return whether it is still ours."""
         now = time.monotonic()
-        if self._lost or now - self._tried < self._length / 3:
-            return not self._lost
-        self._tried = now
+        if now - self._renewed > self._length * _LONGEST_UNRENEWED:
+            self._lost = True
+        elif not self._lost and not self._is_trying and now - self._tried >= self._length / 3:
+            self._is_trying, self._tried = True, now
+            threading.Thread(target=self._renew, args=(now,), daemon=True).start()
+        return not self._lost
+
+    def _renew(self, now: float) -> None:
         try:
-            self._lost = not self._leases.renew(self._slug)
-            self._renewed = now
+            if self._leases.renew(self._slug):
+                self._renewed = now
+            else:
+                self._lost = True
         except StorageError as error:
             logger.warning("%s: the lease is not renewed: %s", self._slug, error)
-            self._lost = now - self._renewed > self._length * 2 / 3
-        return not self._lost
+        finally:
+            self._is_trying = False
 
 
 class CrawlProcess:

@@ -5,11 +5,13 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from threading import Event
 
 import pytest
 from sqlalchemy import select
@@ -20,13 +22,14 @@ from newscrawl.monitoring.supervisor import (
     CrawlLimits,
     CrawlResult,
     Supervisor,
+    _LeaseRenewal,
     log_summary,
 )
-from newscrawl.storage import open_database, upgrade_database
+from newscrawl.storage import Database, open_database, upgrade_database
 from newscrawl.storage.leases import Leases, LeaseTerms, SourceFacts
 from newscrawl.storage.models import Lease
 from tests.site.crawling import HASTE
-from tests.watching import Sites, environment
+from tests.watching import Sites, environment, wait_for
 
 AT = "2026-11-22 13:55:47"
 START = f"{AT} [scrapy.core.engine] INFO: Spider opened"
@@ -108,6 +111,32 @@ def test_slow_crawl_that_makes_progress_is_not_ended(crawls: dict[str, Supervise
     result = crawls[SLOW].result
     assert (result.outcome, result.code) == ("done", 0), result.note
     assert f"{STALL:.0f} new" in result.note
+
+
+def test_lease_counts_as_lost_while_the_database_does_not_answer(database: Database) -> None:
+    leases = Leases(database, "here", LeaseTerms(length=timedelta(seconds=3)))
+    answering = Event()
+    leases.renew = lambda _: answering.wait(60)  # type: ignore[method-assign]
+    began = time.monotonic()
+    renewal = _LeaseRenewal(SLUG, leases)
+    while renewal.holds():
+        assert time.monotonic() < began + 60
+        time.sleep(0.01)
+    assert time.monotonic() > began + 2
+    answering.set()
+    assert not renewal.holds()
+
+
+def test_renewed_lease_is_not_lost(database: Database) -> None:
+    leases = Leases(database, "here", LeaseTerms(length=timedelta(seconds=3)))
+    leases.renew = lambda _: True  # type: ignore[method-assign]
+    renewal = _LeaseRenewal(SLUG, leases)
+    end = time.monotonic() + 5
+    while time.monotonic() < end:
+        assert renewal.holds()
+        time.sleep(0.01)
+    leases.renew = lambda _: False  # type: ignore[method-assign]
+    wait_for(lambda: not renewal.holds())
 
 
 def test_stats_that_change_with_time_are_no_progress() -> None:
