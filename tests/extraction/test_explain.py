@@ -3,8 +3,6 @@
 import base64
 import gzip
 import hashlib
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,6 +24,7 @@ from newscrawl.extraction.explain import (
 from newscrawl.extraction.explain_page import MAX_BLOCKS, AskedSentence, render
 from newscrawl.extraction.features import NAMES
 from newscrawl.extraction.methods import METHODS, parse_page
+from tests.conftest import Newscrawl
 
 PAGES = Path(__file__).parents[1] / "corpus" / "mini" / "pages"
 PAGE = (PAGES / "northwind-factory.html").read_bytes()
@@ -165,31 +164,24 @@ def test_huge_page_is_truncated_with_a_notice() -> None:
     assert "7 more blocks are not shown" in page.text_content()
 
 
-def run_command(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "newscrawl.cli", "explain", *arguments],
-        cwd=folder, capture_output=True, text=True, check=False, timeout=60,
-    )  # fmt: skip
-
-
-def test_command_writes_the_explanation(tmp_path: Path) -> None:
-    done = run_command(str(PAGES / "qingsong.html"), "-o", "why.html", folder=tmp_path)
-    assert done.returncode == 0, done.stderr
+def test_command_writes_the_explanation(newscrawl: Newscrawl, tmp_path: Path) -> None:
+    done = newscrawl("explain", str(PAGES / "qingsong.html"), "-o", "why.html")
+    assert done.code == 0, done.err
     assert lxml_html.parse(str(tmp_path / "why.html")).getroot().find_class("block")
 
 
-def test_command_reads_compressed_pages_of_a_corpus(tmp_path: Path) -> None:
+def test_command_reads_compressed_pages_of_a_corpus(newscrawl: Newscrawl, tmp_path: Path) -> None:
     (tmp_path / "page.html.gz").write_bytes(gzip.compress(PAGE))
-    done = run_command("page.html.gz", "-o", "why.html", folder=tmp_path)
-    assert done.returncode == 0, done.stderr
+    done = newscrawl("explain", "page.html.gz", "-o", "why.html")
+    assert done.code == 0, done.err
     assert "Northwind Robotics" in (tmp_path / "why.html").read_text()
 
 
-def test_decompression_bomb_is_refused(tmp_path: Path) -> None:
+def test_decompression_bomb_is_refused(newscrawl: Newscrawl, tmp_path: Path) -> None:
     (tmp_path / "bomb.gz").write_bytes(gzip.compress(b"<p>" * 8_000_000))
-    done = run_command("bomb.gz", folder=tmp_path)
-    assert done.returncode == 2
-    assert "is larger than" in done.stderr
+    done = newscrawl("explain", "bomb.gz")
+    assert done.code == 2
+    assert "is larger than" in done.err
 
 
 @pytest.mark.parametrize(
@@ -202,12 +194,12 @@ def test_decompression_bomb_is_refused(tmp_path: Path) -> None:
     ids=["no file", "no method", "no folder"],
 )
 def test_invalid_usage_is_one_line_and_exit_code_2(
-    arguments: tuple[str, ...], message: str, tmp_path: Path
+    newscrawl: Newscrawl, arguments: tuple[str, ...], message: str
 ) -> None:
-    done = run_command(*arguments, folder=tmp_path)
-    assert done.returncode == 2
-    assert message in done.stderr
-    assert done.stderr.count("\n") == 1
+    done = newscrawl("explain", *arguments)
+    assert done.code == 2
+    assert message in done.err
+    assert done.err.count("\n") == 1
 
 
 # --- Why a sentence is counted ---

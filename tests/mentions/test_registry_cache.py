@@ -4,11 +4,12 @@ import json
 import os
 import time
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from newscrawl.mentions import CompaniesError, load_companies
+from newscrawl.mentions import Companies, CompaniesError, load_companies
 from newscrawl.mentions.registry_cache import MAX_KEPT_FILES, MIN_CACHED_BYTES, cache_folder
 
 TEXT = (
@@ -34,31 +35,52 @@ def registry(tmp_path: Path) -> Path:
     return folder
 
 
+@dataclass(frozen=True)
+class First:
+    """The bundled companies as they were loaded at first, the cache that this filled, and the
+    processor seconds that it took."""
+
+    companies: Companies
+    cache: Path
+    seconds: float
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> First:
+    with pytest.MonkeyPatch.context() as patch:
+        home = tmp_path_factory.mktemp("home")
+        patch.setenv("XDG_CACHE_HOME", str(home))
+        cache = cache_folder()
+        assert cache == home / "newscrawl"
+        start = time.process_time()
+        companies = load_companies()
+        return First(companies, cache, time.process_time() - start)
+
+
 def files(cache: Path) -> list[Path]:
     return sorted(cache.glob("companies-*.json"))
 
 
-def test_cached_registry_equals_the_loaded_one(tmp_path):
-    fresh = load_companies(cache=tmp_path)
-    assert len(files(tmp_path)) == 1
-    kept = load_companies(cache=tmp_path)
+def test_cached_registry_equals_the_loaded_one(first):
+    fresh = first.companies
+    assert len(files(first.cache)) == 1
+    kept = load_companies(cache=first.cache)
     assert list(kept) == list(fresh)
     for language in (None, "de", "pl", "ru", "ja"):
         assert kept.find(TEXT, language=language) == fresh.find(TEXT, language=language) != []
     assert kept.named("VW") == fresh.named("VW") is not None
 
 
-def test_cached_registry_loads_faster(tmp_path, capsys):
-    def seconds(cache: Path) -> float:
+def test_cached_registry_loads_faster(first, capsys):
+    def seconds() -> float:
         start = time.process_time()
-        load_companies(cache=cache)
+        load_companies(cache=first.cache)
         return time.process_time() - start
 
-    first = min(seconds(tmp_path / str(number)) for number in range(2))
-    again = min(seconds(tmp_path / "0") for _ in range(3))
+    again = min(seconds() for _ in range(3))
     with capsys.disabled():
-        print(f"\nloading the registry: {first:.2f} s at first, {again:.2f} s again")
-    assert again < first
+        print(f"\nloading the registry: {first.seconds:.2f} s at first, {again:.2f} s again")
+    assert again < first.seconds
 
 
 def test_changed_file_replaces_the_cached_registry(registry, tmp_path):
@@ -155,11 +177,9 @@ def test_files_of_a_clock_that_was_wrong_are_deleted_first(registry, tmp_path):
     assert newest[0].stat().st_mtime_ns == stamp  # it was read, not written again
 
 
-def test_cache_folder_is_private_to_the_user(monkeypatch, tmp_path):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert cache_folder() == tmp_path / "newscrawl"
-    assert len(load_companies()) >= 1000
-    assert files(tmp_path / "newscrawl")
+def test_cache_folder_is_private_to_the_user(first):
+    assert len(first.companies) >= 1000
+    assert files(first.cache)
 
 
 def test_registry_error_can_be_pickled(tmp_path):

@@ -3,6 +3,8 @@
 from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
 from io import BytesIO
+from pathlib import Path
+from shutil import copyfile
 
 import pytest
 from openpyxl import load_workbook
@@ -187,10 +189,18 @@ def test_digest_covers_full_days_and_weeks(span, today, last):
 # On the command line ---
 
 
-@pytest.fixture
-def stored(newscrawl: Newscrawl) -> Newscrawl:
-    with open_database("sqlite:///newscrawl.sqlite") as database:
+@pytest.fixture(scope="module")
+def filled(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An SQLite file with the two weeks, to be copied."""
+    file = copyfile(sqlite_template, tmp_path_factory.mktemp("filled") / "news.sqlite")
+    with open_database(f"sqlite:///{file}") as database:
         fill(database)
+    return file
+
+
+@pytest.fixture
+def stored(newscrawl: Newscrawl, filled: Path, tmp_path: Path) -> Newscrawl:
+    copyfile(filled, tmp_path / "newscrawl.sqlite")
     return newscrawl
 
 

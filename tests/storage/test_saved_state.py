@@ -1,22 +1,18 @@
 """Template memory in the database."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from newscrawl.extraction.template_memory import MAX_TEXTS
 from newscrawl.items import Memory
-from newscrawl.storage import Database, StorageError, open_database, upgrade_database
+from newscrawl.storage import Database, StorageError
 from newscrawl.storage.saved_state import keep_memory, memories, memory_of
 
 
 @pytest.fixture
-def database(database_url: str) -> Iterator[Database]:
-    upgrade_database(database_url)
-    with open_database(database_url) as database:
-        for slug in ("courier", "ledger"):
-            database.register_source(slug, slug.title(), "gb", "en", f"https://{slug}.example/")
-        yield database
+def database(database: Database) -> Database:
+    for slug in ("courier", "ledger"):
+        database.register_source(slug, slug.title(), "gb", "en", f"https://{slug}.example/")
+    return database
 
 
 def test_new_source_has_an_empty_memory(database: Database) -> None:
