@@ -12,6 +12,8 @@ import pytest
 from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
 
 CHECKS = Path(__file__).with_name("browser_checks.js").read_text("utf-8")
+# A page that is there within a second is not on a machine that does much else.
+expect.set_options(timeout=60_000)
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
 
