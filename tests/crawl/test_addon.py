@@ -245,16 +245,8 @@ def test_pipeline_between_ours_can_change_the_article(project: Project) -> None:
 
 def test_settings_of_the_project_have_precedence(project: Project) -> None:
     project.set(NEWSCRAWL_METHOD="nonsense")
-    command = [sys.executable, "-m", "scrapy", "crawl", "quay"]
-    done = subprocess.run(
-        command,
-        cwd=project.folder,
-        env=clean_environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    assert project.forks
+    done = project.forks.run(["crawl", "quay"], folder=str(project.folder))
     assert done.returncode == 1
     assert "NEWSCRAWL_METHOD=nonsense: use one of combined" in done.stderr
     assert project.site.visits == []

@@ -145,14 +145,29 @@ def test_file_that_is_not_a_database_is_named(file: Path) -> None:
     assert f"{file} is not an SQLite database" in message(f"sqlite:///{file}")
 
 
+# Opens a database in four forks of a process that has imported everything.
+OPENED_IN_FORKS = """
+import os, sys
+from newscrawl.storage import open_database
+open_database(sys.argv[1]).close()
+children = []
+for _ in range(4):
+    child = os.fork()
+    if child == 0:
+        open_database(sys.argv[2]).close()
+        os._exit(0)
+    children.append(child)
+print(*(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children))
+"""
+
+
 def test_new_file_can_be_opened_concurrently(file: Path) -> None:
-    code = "import sys; from newscrawl.storage import open_database as o; o(sys.argv[1]).close()"
-    started = [
-        subprocess.Popen([sys.executable, "-c", code, f"sqlite:///{file}"], stderr=subprocess.PIPE)
-        for _ in range(4)
-    ]
-    assert [process.communicate()[1] for process in started] == [b""] * 4
-    assert [process.returncode for process in started] == [0] * 4
+    urls = [f"sqlite:///{path}" for path in (file.with_name("another.sqlite"), file)]
+    done = subprocess.run(
+        [sys.executable, "-c", OPENED_IN_FORKS, *urls], capture_output=True, text=True, check=False
+    )
+    assert (done.stdout.split(), done.stderr) == (["0"] * 4, "")
+    assert file.exists()
 
 
 # --- Versions ---
