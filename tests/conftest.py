@@ -145,6 +145,24 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
+def tables_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The URL of a new database with today's tables, on each of the two kinds in turn."""
+    if request.param == "sqlite":
+        file = copyfile(request.getfixturevalue("sqlite_template"), tmp_path / "news.sqlite")
+        yield f"sqlite:///{file}"
+        return
+    server = request.getfixturevalue("postgres_server")
+    with _postgres_database(server, request.getfixturevalue("postgres_template")) as url:
+        yield url
+
+
+@pytest.fixture
+def own_database(sqlite_template: Path, tmp_path: Path) -> Path:
+    """The database of a command that is told of none, with today's tables."""
+    return copyfile(sqlite_template, tmp_path / "newscrawl.sqlite")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
     """A new database with today's tables, on each of the two kinds in turn."""
     if request.param == "sqlite":

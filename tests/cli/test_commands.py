@@ -47,9 +47,11 @@ def companies(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def world(newscrawl: Newscrawl, tmp_path: Path, companies: Path, monkeypatch: Any) -> Newscrawl:
+def world(
+    newscrawl: Newscrawl, tmp_path: Path, own_database: Path, companies: Path, monkeypatch: Any
+) -> Newscrawl:
     """The command line in a folder with a database: two days crawled, one day failed."""
-    with open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite") as database:
+    with open_database(f"sqlite:///{own_database}") as database:
         ft, faz = register(database, "ft"), register(database, "faz", "de")
         siemens = [headline("Siemens"), body("Siemens"), body("Siemens", 20)]
         save_document(database, document("a", title="Siemens wins", text="a", mentions=siemens), ft)

@@ -31,12 +31,14 @@ SPAN = ("--since", day(0).isoformat(), "--until", day(1).isoformat())
 
 
 @pytest.fixture
-def world(newscrawl: Newscrawl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Newscrawl:
+def world(
+    newscrawl: Newscrawl, tmp_path: Path, own_database: Path, monkeypatch: pytest.MonkeyPatch
+) -> Newscrawl:
     """A database of two papers and three articles, one of them in Chinese."""
     file = tmp_path / "companies.toml"
     file.write_text(COMPANIES)
     monkeypatch.setenv("NEWSCRAWL_COMPANIES", str(file))
-    with open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite") as database:
+    with open_database(f"sqlite:///{own_database}") as database:
         ft, faz = register(database, "ft"), register(database, "faz", "de")
         both = document(
             "a",

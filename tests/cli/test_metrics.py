@@ -25,8 +25,8 @@ STARTED = datetime.now(UTC)
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Database]:
-    with open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite") as database:
+def store(own_database: Path) -> Iterator[Database]:
+    with open_database(f"sqlite:///{own_database}") as database:
         fill(database)
         yield database
 

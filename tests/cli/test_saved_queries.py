@@ -12,8 +12,8 @@ from tests.worlds import document, moment, register, save_documents
 
 
 @pytest.fixture
-def world(newscrawl: Newscrawl, tmp_path: Path) -> Newscrawl:
-    with open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite") as database:
+def world(newscrawl: Newscrawl, own_database: Path) -> Newscrawl:
+    with open_database(f"sqlite:///{own_database}") as database:
         texts = ("A rail strike.", "No trains: strike at the railway.", "Football.")
         documents = [
             document(str(place), text=text, published=moment(place - 3))

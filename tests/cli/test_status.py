@@ -44,8 +44,8 @@ def crawled(database: Database, slug: str, *, hours_ago: float = 0.0, **counts: 
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Database]:
-    with open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite") as database:
+def store(own_database: Path) -> Iterator[Database]:
+    with open_database(f"sqlite:///{own_database}") as database:
         fill(database)
         yield database
 

@@ -38,6 +38,12 @@ def look(browser: Browser, base: str) -> Iterator[Look]:
 
 
 @pytest.fixture
+def database_url(tables_url: str) -> str:
+    """The URL of a new database, which has its tables here."""
+    return tables_url
+
+
+@pytest.fixture
 def companies(tmp_path: Path) -> Path:
     path = tmp_path / "companies.toml"
     path.write_text(ARTICLE_COMPANIES, "utf-8")

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 from starlette.testclient import TestClient
 
 from newscrawl.dashboard import Config, create_app
-from newscrawl.storage import Database, open_database, queries, upgrade_database
+from newscrawl.storage import Database, open_database, queries
 from tests.browsers import Watched
 from tests.dashboards import (
     ARTICLE_PAGE,
@@ -27,7 +27,6 @@ TOKEN = "correct horse battery"  # noqa: S105
 
 @pytest.fixture
 def database(database_url: str, companies: Path) -> Iterator[Database]:
-    upgrade_database(database_url)
     with open_database(database_url) as opened:
         fill_article(opened, companies)
         yield opened

@@ -25,7 +25,7 @@ from newscrawl.items import Mention
 from newscrawl.mentions.score import load_model
 from newscrawl.monitoring import spike_detection
 from newscrawl.monitoring.alerts import HIGHER, MIN_READ, SAME_BURST
-from newscrawl.storage import Database, open_database, queries, upgrade_database
+from newscrawl.storage import Database, open_database, queries
 from newscrawl.storage.company_alerts import CompanyAlert, record_alerts, watch_company
 from newscrawl.storage.models import WatchedCompany
 from newscrawl.storage.scope import days as days_between
@@ -590,7 +590,6 @@ def test_every_rule_is_said_in_words(rule: str) -> None:
 
 
 def test_every_page_works_on_both_kinds_of_database(database_url: str, tmp_path: Path) -> None:
-    upgrade_database(database_url)
     with open_database(database_url) as database:
         save(database, 1, headline("Siemens"), body("Bosch", 8))
     config = Config(database_url=database_url, companies=tmp_path / "mine.toml")

@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from newscrawl.config import user_name
 from newscrawl.dashboard import Config, create_app
-from newscrawl.storage import Database, open_database, queries, upgrade_database
+from newscrawl.storage import Database, open_database, queries
 from newscrawl.storage.articles import LostArticle
 from newscrawl.storage.batch import FinishedPage, write_batch
 from tests.dashboards import EVIL, SCRIPT, TODAY
@@ -24,7 +24,6 @@ LOST_URL = "https://ft.example/lost"
 @pytest.fixture
 def database(database_url: str) -> Iterator[Database]:
     """An article with a revision in the quarantine, and one whose page is gone."""
-    upgrade_database(database_url)
     with open_database(database_url) as opened:
         run = register(opened)
         register(opened, "faz", "de")

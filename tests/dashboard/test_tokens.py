@@ -28,7 +28,7 @@ from newscrawl.cli.recipients import add_from_form
 from newscrawl.dashboard import Config, create_app
 from newscrawl.dashboard.pages import access
 from newscrawl.monitoring.delivery import configured_recipients
-from newscrawl.storage import Database, open_database, queries, upgrade_database
+from newscrawl.storage import Database, open_database, queries
 from newscrawl.storage.tokens import (
     TokenError,
     add_token,
@@ -59,7 +59,6 @@ HARMLESS = {("POST", "/sign-out")}
 
 @pytest.fixture
 def news(database_url: str, companies: Path) -> Iterator[Database]:
-    upgrade_database(database_url)
     with open_database(database_url) as opened:
         fill_article(opened, companies)
         yield opened

@@ -10,7 +10,7 @@ import pytest
 from newscrawl.archive.rematch import Rematch
 from newscrawl.items import Document, Mention
 from newscrawl.mentions import load_companies
-from newscrawl.storage import Database, open_database, queries, upgrade_database
+from newscrawl.storage import Database, open_database, queries
 from newscrawl.storage.corrections import (
     Judgement,
     add_corrections,
@@ -364,12 +364,11 @@ with open_database(url) as database:
 """
 
 
-def test_killed_process_leaves_all_or_nothing(database_url: str, registry: Path) -> None:
-    upgrade_database(database_url)
-    with open_database(database_url) as database:
+def test_killed_process_leaves_all_or_nothing(tables_url: str, registry: Path) -> None:
+    with open_database(tables_url) as database:
         save_document(database, reading(registry), register(database))
         before = counts(database)
-        done = subprocess.run([sys.executable, "-c", KILLED, database_url, URL], check=False)
+        done = subprocess.run([sys.executable, "-c", KILLED, tables_url, URL], check=False)
         assert done.returncode == -9
         assert queries.corrections(database) == []
         assert counts(database) == before

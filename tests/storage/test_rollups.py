@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from sqlalchemy import event, select
 
-from newscrawl.storage import Database, open_database, queries, upgrade_database
+from newscrawl.storage import Database, open_database, queries
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.models import (
     Article,
@@ -157,12 +157,11 @@ def test_kept_answers_are_those_of_the_present_articles(
             assert answers(keeping) == answers(database) == answers(keeping)
 
 
-def test_kept_answer_is_computed_again_after_any_change_only(database_url: str) -> None:
-    upgrade_database(database_url)
+def test_kept_answer_is_computed_again_after_any_change_only(tables_url: str) -> None:
     asked: list[str] = []
     with (
-        open_database(database_url) as database,
-        open_database(database_url, keep_answers=True) as keeping,
+        open_database(tables_url) as database,
+        open_database(tables_url, keep_answers=True) as keeping,
     ):
         run = register(database)
         save_document(database, document("a", text=LONG, mentions=[headline("Siemens")]), run)
