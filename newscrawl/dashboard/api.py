@@ -7,6 +7,7 @@ A route, its parameters and the schema of its answer follow from the question's 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
+from functools import cache
 from inspect import Parameter, Signature
 from typing import Annotated, Any
 
@@ -186,8 +187,9 @@ _PARAMETERS = _NAMING_COMPANIES | {
 }
 
 
+@cache
 def make_router() -> APIRouter:
-    """Return the routes of all questions."""
+    """Return the routes of all questions, which are the same for every application."""
     router = APIRouter(prefix="/api", responses=_FAULTS, tags=["questions"])
     # Paths with a parameter come last, since they would match the others.
     for question in sorted(QUESTIONS.values(), key=lambda one: ("{" in one.path, one.path)):
