@@ -19,8 +19,8 @@ _SLAVIC = frozenset({"pl", "cs", "sk", "hr", "sl", "sr", "bs"})
 
 # Case endings of nouns and adjectives, as the languages' school grammars list them.
 _ENDINGS = {
-    "latin": """a u owi em iem ie y i e ę ą o ów om ach ami ego emu ym im ej iego iemu ii ią ię
-        ia ovi ě ů ou em e ím ích ech ám ami ům""",
+    "latin": """a u owi em iem ie zie ze y i e ę ą o ów om ach ami ego emu ym im ej iego iemu ii ią
+        ię ia ovi ě ů ou em e ím ích ech ám ami ům""",
     "fi": """n ssa ssä sta stä lla llä lle lta ltä a ä ta tä t an en in on issa issä ista istä
         illa illä ille ilta iltä iin ia iä ien na nä ksi iksi""",
     "hu": """t ot et at öt nak nek ban ben ba be ból ből n on en ön ra re ról ről hoz hez höz nál

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from newscrawl.mentions import Companies, load_companies, position, sentence_span
 from newscrawl.mentions.candidates import Exclusions
+from newscrawl.mentions.forms import spellings
 
 REGISTRY = load_companies()
 
@@ -135,10 +136,44 @@ def test_name_of_two_companies_is_decided_by_the_article(companies, text, compan
 
 
 def test_no_entry_is_another_one_with_its_legal_form(companies):
-    legal = (" AG", " SA", " SpA", " AB", " Ltd", " GmbH", " SAS", " plc", " Inc", " KG")
+    tails = (
+        *(" AG", " SA", " SpA", " AB", " Ltd", " GmbH", " SAS", " plc", " Inc", " KG", " Corp"),
+        *(" Corporation", " Holdings", " Pharmaceuticals", " Technologies", " Laboratories"),
+    )
     names = {c.name for c in companies}
-    doubled = {n for n in names for end in legal if n.endswith(end) and n[: -len(end)] in names}
-    assert doubled == {"Metro Inc"}
+    doubled = {n for n in names for end in tails if n.endswith(end) and n[: -len(end)] in names}
+    # The shorter names are those of other companies: Metro of Germany, EQT of Sweden ...
+    assert doubled == {"EQT Corp", "Metro Inc", "Otsuka Corporation", "Woolworths Holdings"}
+
+
+def test_no_spelling_of_a_certain_form_is_of_two_entries(companies):
+    owners: dict[str, set[str]] = {}
+    for company in companies:
+        for form in company.certain:
+            for spelling in spellings(form):
+                owners.setdefault(spelling, set()).add(company.name)
+    shared = {frozenset(names) for names in owners.values() if len(names) > 1}
+    assert shared <= {frozenset({"EVGA", "Evga"})}  # cards of America, ice cream of Greece
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("en", "Workers at a GM plant in Flint walked out, the UAW said.", ["General Motors"]),
+        ("en", "The fund sold half of its Apple stake.", ["Apple"]),
+        ("en", "A man was hurt at a Shell station.", ["Shell"]),
+        ("pl", "Promocje w Kauflandzie i w Lidlu.", ["Kaufland", "Lidl"]),
+        ("hu", "A Telekom előfizetői többet fizetnek.", ["Magyar Telekom"]),
+        ("de", "Quantum Systems baut Drohnen.", ["Quantum Systems"]),
+        ("en", "They sailed up the Amazon, and the Amazon is dry.", []),
+        ("en", "Cadillac dealers like Abraham Lincoln.", ["Cadillac"]),
+        ("en", "The Hermes delivery drivers wore silk.", []),
+        ("fr", "Le professeur Picard aime les surgelés.", []),
+        ("de", "In den Opelvillen und den Opel-Villen hängen Bilder.", []),
+    ],
+)
+def test_usual_phrases_of_news(companies, language, text, expected):
+    assert [name for name, _ in named(companies, text, language=language)] == expected
 
 
 def test_declined_full_name_is_certain_where_its_first_word_is_ambiguous(companies):
