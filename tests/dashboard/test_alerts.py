@@ -139,6 +139,10 @@ def test_tables_of_alerts_fit_a_phone(look: Look) -> None:
         assert area.evaluate("one => one.scrollWidth <= one.clientWidth")
     expect(page.get_by_role("cell", name="delivered").first).to_be_visible()
     assert page.get_by_role("columnheader", name="Result").count() == 1
+    for button in page.get_by_role("button", name="Stop watching").all():
+        assert button.evaluate(
+            "one => one.clientHeight < 3 * parseFloat(getComputedStyle(one).fontSize)"
+        )
 
 
 @pytest.mark.parametrize(
