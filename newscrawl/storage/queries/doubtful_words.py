@@ -23,10 +23,11 @@ from newscrawl.storage.models import (
     Correction,
     CountedArticle,
     DailyCompany,
+    DailyTotal,
     Mention,
 )
 from newscrawl.storage.queries.article_details import MarkedMention
-from newscrawl.storage.queries.text_search import find_candidates_without
+from newscrawl.storage.queries.text_search import OtherArticles, find_other_articles
 from newscrawl.storage.scope import Scope, between, day_of_minute, first_minute
 from newscrawl.storage.search_language import Node, Or, Term
 from newscrawl.storage.words import without_accents, words_of, writes_no_blanks
@@ -34,9 +35,11 @@ from newscrawl.storage.words import without_accents, words_of, writes_no_blanks
 # Ours: the limits of a search (docs/queries.md): spellings of a group or of an owner, articles that
 # count for them, among which the others are looked for (the newest ones), and texts that are read.
 MAX_SPELLINGS = 200
-MAX_COUNTED = 10_000
+MAX_COUNTED = 5_000
 MAX_TEXTS = 2_000
 _AT_ONCE = 200
+# Ours: PostgreSQL examines the words of an article in the time of four places in its index.
+_FEW = 4
 
 Span = tuple[int, int]
 
@@ -129,11 +132,10 @@ def find_doubtful_words(
     are left out. The newest ones are searched, up to the limits above."""
     names = {company for company, _ in spellings.known.values()}
     companies = session.scalars(select(Company.id).where(Company.name.in_(names))).all()
-    since = _first_day(session, companies, scope)
+    since, few = _first_day(session, companies, scope)
     begins = None if since is None else first_minute(since)
-    keys = find_candidates_without(
-        session, spellings.query, scope, MAX_TEXTS + 1, companies, begins
-    )
+    others = OtherArticles(companies, begins, few)
+    keys = find_other_articles(session, spellings.query, scope, MAX_TEXTS + 1, others)
     if len(keys) > MAX_TEXTS:
         keys = keys[:MAX_TEXTS]
         since = _day_of(session, keys[-1])
@@ -153,20 +155,27 @@ def find_doubtful_words(
     return DoubtfulWords(tuple(articles), tuple(in_order), since)
 
 
-def _first_day(session: Session, companies: Sequence[int], scope: Scope) -> date | None:
-    """Return the day since which the companies have MAX_COUNTED articles, None if they have fewer.
+def _first_day(
+    session: Session, companies: Sequence[int], scope: Scope
+) -> tuple[date | None, bool]:
+    """Return the day since which the companies have MAX_COUNTED articles, None if they have fewer;
+    and whether all articles since then are few beside theirs of all days.
 
-    As these have the words, too, the index finds them all: this limits what it finds.
+    As theirs have the words, too, the index finds them all: this limits what it finds.
     """
-    table = DailyCompany
+    table, total = DailyCompany, DailyTotal
     query = select(table.day, func.sum(table.articles)).where(table.company_id.in_(companies))
     query = query.where(*between(table.day, scope.widened())).group_by(table.day)
-    number = 0
+    number, first = 0, None
     for day, articles in session.execute(query.order_by(table.day.desc())):
         number += articles
-        if number > MAX_COUNTED:
-            return None if scope.since is not None and day <= scope.since else day
-    return None
+        if first is None and number > MAX_COUNTED:
+            first = day
+    if first is None or (scope.since is not None and first <= scope.since):
+        return None, False
+    read = select(func.sum(total.read)).where(total.day >= first)
+    articles = session.scalar(read.where(*between(total.day, scope))) or 0
+    return first, articles * _FEW < number
 
 
 def doubtful_in(

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, cast, literal_column, select
+from sqlalchemy import ColumnElement, Select, and_, cast, func, literal_column, select
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.orm import Session
 
@@ -172,16 +172,22 @@ def find_candidates(
     return _newest(session, _in_postgres(session, asked, scope), scope, limit, offset)
 
 
-def find_candidates_without(
-    session: Session,
-    asked: Node,
-    scope: Scope,
-    limit: int,
-    companies: Collection[int],
-    begins: int | None,
+@dataclass(frozen=True, slots=True)
+class OtherArticles:
+    """The articles that mention none of the companies, all or those from the minute `begins` on; if
+    these are `few` beside those with the words, PostgreSQL reads them all, in place of all places
+    of the words in its index."""
+
+    companies: Collection[int]
+    begins: int | None
+    few: bool
+
+
+def find_other_articles(
+    session: Session, asked: Node, scope: Scope, limit: int, others: OtherArticles
 ) -> Sequence[int]:
-    """Return the keys of articles that the index finds and that mention none of the companies, the
-    newest first; with `begins` only those from this minute on."""
+    """Return the keys of those articles that the index finds, the newest first."""
+    companies, begins = others.companies, others.begins
     if session.get_bind().dialect.name == "sqlite":
         key = SQLITE_SEARCH.c.rowid
         query = _in_sqlite(session, asked, scope).limit(limit)
@@ -194,7 +200,10 @@ def find_candidates_without(
     naming = _naming(companies, search.minute, search.article_id)
     if begins is None:
         return _newest(session, query.where(~naming.exists()), scope, limit, 0)
-    # These are few articles: the index is asked once, and only the mentions in them are read.
+    if others.few:
+        query = _in_postgres(
+            session, asked, scope, words=func.coalesce(search.words, literal_column("''"))
+        )
     naming = naming.where(Appearance.minute >= begins)
     query = query.where(search.minute >= begins, ~naming.exists()).limit(limit)
     return session.scalars(query).all()
@@ -247,11 +256,14 @@ def _in_sqlite(session: Session, asked: Node, scope: Scope) -> Select[int]:
     return query.order_by(key.desc())
 
 
-def _in_postgres(session: Session, asked: Node, scope: Scope) -> Select[int]:
+def _in_postgres(
+    session: Session, asked: Node, scope: Scope, words: ColumnElement[Any] | None = None
+) -> Select[int]:
+    """Return a query of keys; of other `words` than the column's, no index is known."""
     search = POSTGRES_SEARCH.c
-    query = select(search.article_id).where(
-        search.words.op("@@")(cast(for_postgres(asked), postgresql.TSQUERY()))
-    )
+    column = search.words if words is None else words
+    matches = column.op("@@")(cast(for_postgres(asked), postgresql.TSQUERY()))
+    query = select(search.article_id).where(matches)
     query = query.where(*_minutes(scope))
     if _narrows(scope):
         counted = rollup_table(session, scope, by="hour", company=None)

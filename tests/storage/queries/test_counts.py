@@ -187,16 +187,21 @@ def test_search_for_doubtful_words_says_how_far_it_went(
         text = "Apple shows a telephone."
         save(f"of it {number}", text=text, mentions=[body("Apple")], on=number)
     since = {}
-    for name, limit in (("MAX_COUNTED", 1), ("MAX_TEXTS", 4)):
+    for name, limit, few in (("MAX_COUNTED", 1, 4), ("MAX_COUNTED", 1, 0), ("MAX_TEXTS", 4, 4)):
         with monkeypatch.context() as limited:
             limited.setattr(doubtful_words, name, limit)
+            limited.setattr(doubtful_words, "_FEW", few)
             found = queries.proof(database, company="Apple", scope=Scope(structure=ORCHARDS))
             scope = Scope(structure=ORCHARDS, since=day(4))
             short = queries.proof(database, company="Apple", scope=scope)
         (left,) = [one for one in found.left_out if one.reason == "doubtful"]
-        since[name] = left.articles, left.since
+        since[name, few] = left.articles, left.since
         assert [one.since for one in short.left_out] == [None]
-    assert since == {"MAX_COUNTED": (2, day(4)), "MAX_TEXTS": (4, day(2))}
+    assert since == {
+        ("MAX_COUNTED", 4): (2, day(4)),
+        ("MAX_COUNTED", 0): (2, day(4)),
+        ("MAX_TEXTS", 4): (4, day(2)),
+    }
 
 
 @pytest.mark.parametrize(
