@@ -464,6 +464,22 @@ def test_switch_counts_subsidiaries_for_their_owners(look: Look) -> None:
     watched.rest()
 
 
+def test_companies_to_compare_are_written_by_keyboard_alone(look: Look) -> None:
+    page = look("/compare?chosen=none").page
+    fields = page.locator(".names-field input")
+    fields.nth(0).focus()
+    page.keyboard.type("Airbus")
+    with page.expect_response("**/compare?*"):
+        page.keyboard.press("Tab")
+    page.wait_for_url("**/compare?*company=Airbus*")
+    expect(fields.nth(1)).to_be_focused()
+    page.keyboard.type("Siemens")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**company=Airbus&company=Siemens*")
+    expect(fields.nth(0)).to_have_value("Airbus")
+    expect(fields.nth(1)).to_have_value("Siemens")
+
+
 def test_group_is_compared_like_a_company(look: Look) -> None:
     page = look("/registry").page
     group = page.get_by_role("listitem").filter(has_text="our competitors")

@@ -143,8 +143,9 @@
   var focused = null;
   document.addEventListener("htmx:beforeSwap", function () {
     var element = document.activeElement;
-    focused = element && element.name
-      ? { name: element.name, value: /radio|submit/.test(element.type) ? element.value : null } : null;
+    if (!element || !element.name) { focused = null; return; }
+    var among = Array.prototype.indexOf.call(document.getElementsByName(element.name), element);
+    focused = { name: element.name, value: /radio|submit/.test(element.type) ? element.value : null, among: among };
   });
   document.addEventListener("htmx:afterSettle", function (event) {
     newscrawlCharts.draw(document, false);
@@ -152,7 +153,7 @@
     if (!focused || document.activeElement !== document.body) return;
     var fields = document.getElementsByName(focused.name);
     for (var i = 0; i < fields.length; i++) {
-      if (focused.value === null || fields[i].value === focused.value) {
+      if (focused.value === null ? i === focused.among : fields[i].value === focused.value) {
         fields[i].focus({ preventScroll: true });
         break;
       }
