@@ -204,11 +204,14 @@ VALUES (7, 1065513600, 5, 3, 'en', '', 0, 1, 0, 9), (8, 1065513600, 5, 3, 'en', 
 
 
 def test_companies_of_an_earlier_schema_are_still_beside_each_other(database_url: str) -> None:
-    upgrade_to(database_url, "0024", f"{DECIDED_ROWS};{APPEARING_ROWS}")
+    day = """INSERT INTO daily_companies (company_id, day, articles, limited, in_title, in_body,
+        boilerplate, boilerplate_articles) VALUES (7, '2026-11-20', 1, 0, 1, 0, 0, 0)"""
+    upgrade_to(database_url, "0024", f"{DECIDED_ROWS};{APPEARING_ROWS};{day}")
     assert upgrade_database(database_url) == ("0024", migrations.HEAD)
     assert differences(database_url) == []
     with open_database(database_url) as database:
-        assert [one.company for one in queries.co_mentions(database, "Siemens")] == ["Bosch"]
+        (beside,) = queries.co_mentions(database, "Siemens")
+        assert (beside.company, beside.articles, beside.share) == ("Bosch", 1, 1)
 
 
 def test_companies_of_an_earlier_schema_are_paired_as_new_ones(database_url: str) -> None:
