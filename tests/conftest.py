@@ -158,7 +158,7 @@ def tables_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 
 @pytest.fixture
 def own_database(sqlite_template: Path, tmp_path: Path) -> Path:
-    """The database of a command that is told of none, with today's tables."""
+    """The database that commands use without `--database`, with today's tables."""
     return copyfile(sqlite_template, tmp_path / "newscrawl.sqlite")
 
 

@@ -321,7 +321,7 @@ _STORED = "SELECT url, extract(epoch FROM first_seen_at)::float FROM articles WH
 
 
 def wait_until_stored(url: str, number: int, both: list[Machine]) -> None:
-    """Wait until so many articles are stored, while both machines run."""
+    """Wait until this number of articles is stored, while both machines run."""
     deadline = time.monotonic() + _PATIENCE
     while ask(url, "SELECT count(*) FROM articles")[0][0] < number:
         if time.monotonic() > deadline:

@@ -20,7 +20,7 @@ from newscrawl.crawl.extensions import EndingDownloader
 
 
 class ReportingHandler(HTTP11DownloadHandler):
-    """Downloads as Scrapy does, and tells an EndingDownloader when it writes a request."""
+    """Downloads as Scrapy does, and reports each written request to the EndingDownloader."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)

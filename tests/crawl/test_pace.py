@@ -21,7 +21,7 @@ def gaps(visits: Sequence[FetchAttempt]) -> list[float]:
 
 
 def crawled(forks: Forks, folder: Path, pages: int, **settings: str) -> list[float]:
-    """Crawl a site of so many pages, and return the times between its requests."""
+    """Crawl a site of this number of pages, and return the times between its requests."""
     paths = tuple(f"/story/{number}" for number in range(pages))
     with SiteServer() as site:
         site.routes["/robots.txt"] = lambda _: Answer(status=404)
