@@ -19,7 +19,7 @@ class FtSpider(NewsSpider):
 
     name = "ft"
 
-    def wants(self, url: str) -> bool:
+    def is_article_url(self, url: str) -> bool:
         """Return whether a URL is under /content/; videos, podcasts and sections are not."""
         parts = urlsplit(url)
         on_ft = (parts.hostname or "").endswith("ft.com")

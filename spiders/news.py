@@ -42,8 +42,8 @@ class NewsSpider(Spider):
     """Crawls one source; the spider loader gives each subclass its `source`.
 
     Its parts are `queue` (the pages to request), `listings` (feeds, sitemaps and section pages) and
-    `session` (shared with middlewares and pipelines). A spider of a site overrides `wants` (which
-    URLs are articles) or `access_of` (which responses are paywalls).
+    `session` (shared with middlewares and pipelines). A spider of a site overrides `is_article_url`
+    (which URLs are articles) or `access_of` (which responses are paywalls).
     """
 
     source: ClassVar[Source]
@@ -135,7 +135,7 @@ class NewsSpider(Spider):
 
     # Overridden by spiders of sites ----------------------------------------------------------
 
-    def wants(self, url: str) -> bool:  # noqa: ARG002 - for those who override it
+    def is_article_url(self, url: str) -> bool:  # noqa: ARG002 - for those who override it
         """Return whether a URL that a feed or sitemap lists may be an article."""
         return True
 

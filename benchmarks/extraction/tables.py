@@ -77,7 +77,7 @@ def occ_eval(result: Benchmark) -> str:
 
 
 def all_pages(result: Benchmark) -> str:
-    """Return the pages that are no articles, 4-gram F1 and similarity."""
+    """Return the pages that are not articles, 4-gram F1 and similarity."""
     heads = ("Tool", "other pages F1", *(f"4-gram {_set_name(group)}" for group in NEWS))
     heads += tuple(f"similarity {_set_name(group)}" for group in NEWS)
     lines = []

@@ -40,7 +40,7 @@ STYLE: Any = {
 _styled = mpl.rc_context(STYLE)  # as a decorator, so that matplotlib's global style is not changed
 
 BEHIND = {"facecolor": "white", "edgecolor": "none", "pad": 0.5, "alpha": 0.8}
-LEAST_SHOWN = 0.7  # word F1 below which a tool is no extractor of articles
+LEAST_SHOWN = 0.7  # word F1 below which a tool is not an extractor of articles
 LABEL_PLACES = [(x, y, "left" if x > 0 else "right") for y in (0, 9, -9, 18, -18) for x in (8, -8)]
 RUNS = {"cognition": "Cognition over society", "equal": "Both alike"}
 FEATURE_TITLES = {

@@ -190,7 +190,7 @@ def _best_pages(database: Database, archive: Archive) -> list[tuple[CaptureLocat
     """Return the captures of pages with their canonical URLs, and one capture per article only.
 
     That is the newest one of the article's own URL, or else of another URL: a print view with
-    slightly different words is no change of the article.
+    slightly different words is not a change of the article.
     """
     pages = list(_with_urls(archive.pages()))
     best: dict[int, tuple[bool, bool, str, str]] = {}

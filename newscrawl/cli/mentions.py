@@ -410,7 +410,7 @@ _REASONS = {
     "disallowed": "not to be fetched (robots.txt), headline alone: up to {articles:,} more",
     "corrected": "called wrong by a person: {mentions:,} in {texts}",
     "quarantined": "in the quarantine: {mentions:,} in {versions}",
-    "kind": "on pages that are no articles: {mentions:,} on {articles:,}",
+    "kind": "on pages that are not articles: {mentions:,} on {articles:,}",
 }
 
 
@@ -546,7 +546,7 @@ def _write_no_result(whom: str, completeness: "Completeness") -> None:
 
 def _mark_partial(by: str, records: list[dict[str, object]]) -> str:
     """Mark the periods of which only some days are counted, and return a note about the mark: their
-    smaller numbers are no decrease."""
+    smaller numbers are not a decrease."""
     partial = [record for record in records if record["days_left_out"]]
     for record in partial:
         record[by] = f"{record[by]}*"

@@ -358,7 +358,7 @@ class Listings:
             except UrlError:
                 self._session.count("urls_refused")
                 continue
-            if not self._spider.wants(entry.url):
+            if not self._spider.is_article_url(entry.url):
                 continue
             hints = _hint_bits(entry.hints)
             if url in self._seen:

@@ -73,7 +73,7 @@ class SourceSpider(Protocol):
     def covers(self, url: str) -> bool:
         """Return whether a URL belongs to the source."""
 
-    def wants(self, url: str) -> bool:
+    def is_article_url(self, url: str) -> bool:
         """Return whether a URL that a listing names may be an article."""
 
     def oldest(self, *, archive: bool) -> datetime | None:

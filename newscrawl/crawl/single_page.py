@@ -100,7 +100,7 @@ class SinglePageParser:
         except UrlError:
             return False
         is_near = self._spider.covers(url) or address_of(url)[0] == address_of(listing_url)[0]
-        return is_near and self._spider.wants(entry.url)
+        return is_near and self._spider.is_article_url(entry.url)
 
     def _item(self, page: Page) -> ArticleItem:
         reader, companies = self._extraction

@@ -50,7 +50,7 @@ class Row:
 
     @property
     def is_partial(self) -> bool:
-        """Return whether the period is incomplete, so that a smaller number is no decrease."""
+        """Return whether the period is incomplete, so that a smaller number is not a decrease."""
         return bool(self.days_left_out) or self.running
 
     @property

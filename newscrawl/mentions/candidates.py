@@ -113,7 +113,7 @@ class Finder:
     def _unusual(self, text: str, language: str | None) -> Iterator[Candidate]:
         """Yield words that are certain forms but for a blank, a hyphen or inner capitals.
 
-        German joins any two nouns with a hyphen: "Ski-Star" is no SkiStar there, "e-Bay" is eBay.
+        German joins any two nouns with a hyphen: "Ski-Star" is not SkiStar there, "e-Bay" is eBay.
         """
         for word in _unusual_words(text):
             if len(word[0]) < MIN_UNUSUAL or self._forms_spelled(word[0]):
@@ -248,7 +248,7 @@ class _Phrase:
         escaped = re.escape(self._text).replace(r"\*", r"\w*").replace(r"\ ", "[ -]")
         # Chinese and Japanese don't separate words: a phrase is found between any two letters.
         begin = "" if script(self._text[0]) in _UNSPACED else r"(?<!\w)"
-        # "Die Linde" is a tree, "die Linde-Fusion" is not: a compound is no excluded phrase.
+        # "Die Linde" is a tree, "die Linde-Fusion" is not: a compound is not an excluded phrase.
         spaced = script(self._text[-1]) not in _UNSPACED
         stop = r"(?:s|es|n)?(?!\w|-(?-i:[A-ZÄÖÜ]))" if spaced else ""
         return re.compile(f"{begin}{escaped}{stop}", re.IGNORECASE)

@@ -88,7 +88,7 @@ class Company:
 def _days(text: str) -> tuple[date, date]:
     """Return the first and the last day of a day, month or year."""
     if not _DAY.fullmatch(text):
-        raise ValueError(f"{text!r} is no day")
+        raise ValueError(f"{text!r} is not a day")
     year, month, day = (int(part) for part in f"{text}-0-0".split("-")[:3])
     first = date(year, month or 1, day or 1)
     if day:

@@ -47,7 +47,7 @@ _PREFIXES = frozenset(
 )
 # Languages whose adjectives follow a noun.
 _ROMANCE = frozenset({"fr", "es", "it", "pt", "ca", "ro"})
-# Languages of other scripts, in which a name in Latin letters is no word.
+# Languages of other scripts, in which a name in Latin letters is not a word.
 _OTHER_SCRIPTS = frozenset(
     {"ru", "uk", "be", "bg", "mk", "el", "ar", "fa", "he", "hi", "zh", "ja", "ko", "th"}
 )
@@ -357,7 +357,7 @@ class NeighbourWords:
             return verb is not None and (verb[1] in self.words.auxiliaries or _acts(verb[1]))
         if not amid:
             return False
-        # "Das Target" is no German noun, so that an article is no evidence.
+        # "Das Target" is not a German noun, so that an article is not evidence.
         return language == "de" or not self.is_behind_article(text, candidate, language)
 
     def is_noun_behind_article(self, text: str, candidate: Candidate, language: str | None) -> bool:

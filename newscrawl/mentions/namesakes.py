@@ -9,7 +9,7 @@ from newscrawl.mentions.vocabulary import Vocabulary
 
 # How many characters of a neighbourhood hold two long words.
 _REACH = 60
-# The next word; the vowel signs of Indian scripts are no word characters for `re`.
+# The next word; the vowel signs of Indian scripts are not word characters for `re`.
 _WORD_AFTER = re.compile(r"[ -]([\w.&/\u0900-\u0dff]+)")
 _NAMED_AFTER = re.compile(r"([^\W\d_]+)-(?:von-|de-)?$")
 # Venues, funds and teams that bear a company's name with another word between.

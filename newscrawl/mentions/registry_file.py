@@ -229,7 +229,7 @@ def _entry(row: Mapping[str, Any], file: str, lines: Mapping[str, int]) -> Entry
         lists[key] = tuple(part.strip() for part in value)
     if "bundled" in row:
         raise error(
-            "bundled is no key of an entry", "write it above the first [[company]]", "bundled"
+            "bundled is not a key of an entry", "write it above the first [[company]]", "bundled"
         )
     for key in row.keys() - {*LISTS, "name"}:
         meant = _meant(key)
@@ -307,7 +307,7 @@ def _unknown(what: str, name: str, known: Mapping[str, Company]) -> tuple[str, s
     """Return that a company is unknown, and what to do."""
     near = get_close_matches(name.casefold(), known, n=1, cutoff=_LIKE)
     advice = f'write "{known[near[0]].name}"' if near else "give it an entry, or leave it out"
-    return f"{what} is no company of the registry", advice
+    return f"{what} is not a company of the registry", advice
 
 
 def check(entries: Sequence[Entry], words: Vocabulary) -> None:
@@ -335,7 +335,7 @@ def _check_tenure(entry: Entry) -> None:
     try:
         since, until = entry.company.tenure
     except ValueError:
-        wrong = f'since or until of "{entry.company.name}" is no day'
+        wrong = f'since or until of "{entry.company.name}" is not a day'
         raise entry.error(wrong, "write 2012-09-06, 2012-09 or 2012", key="since") from None
     if since and until and since > until:
         raise entry.error(

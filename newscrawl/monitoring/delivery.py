@@ -112,7 +112,7 @@ class RecipientChannel:
     def name(self) -> str:
         return self.recipient.name
 
-    def wants(self, notice: Notice) -> bool:
+    def accepts(self, notice: Notice) -> bool:
         """Return whether the recipient gets the notice."""
         if notice.kind not in self.recipient.gets:
             return False
@@ -198,7 +198,7 @@ def deliver(
     for name, channel in named_channels(channels).items():
         if name in delivered_by:
             continue
-        if isinstance(channel, RecipientChannel) and not channel.wants(notice):
+        if isinstance(channel, RecipientChannel) and not channel.accepts(notice):
             continue
         try:
             channel.deliver(notice)

@@ -60,8 +60,8 @@ MIN_PAGES = 10
 # Standard deviations beyond which a number of articles, or a measure of pages, is no longer chance.
 ARTICLE_SIGMAS = 3.0
 PAGE_SIGMAS = 4.0
-# Smaller changes are no incident, even if they are certain: half of the articles, a fifth of the
-# pages, a factor of two in lengths.
+# Smaller changes are not an incident, even if they are certain: half of the articles, a fifth of
+# the pages, a factor of two in lengths.
 ARTICLE_PART = 0.5
 PAGE_PART = 0.2
 FACTOR = 2.0
@@ -116,7 +116,7 @@ def changed_share(
     if whole < MIN_PAGES or len(shares) < MIN_DAYS:
         return None
     usual, now = median(shares), part / whole
-    # One page in twenty may always differ, so that a usual share of 0 is no absolute limit.
+    # One page in twenty may always differ, so that a usual share of 0 is not an absolute limit.
     chance = sqrt(max(usual * (1 - usual), 0.05 * 0.95) / whole)
     spread = max(chance, _MAD_SIGMA * median(abs(share - usual) for share in shares))
     if now - usual > max(PAGE_PART, PAGE_SIGMAS * spread):

@@ -97,7 +97,7 @@ class Feed:
 def parse_feed(body: bytes, url: str, *, content_type: str | None = None) -> Feed:
     """Parse a feed of any dialect, also a malformed one; relative links are resolved against `url`.
 
-    Raise FeedError if `body` is no feed or declares XML entities.
+    Raise FeedError if `body` is not a feed or declares XML entities.
     """
     if len(body) > MAX_BYTES:
         raise FeedError(f"is larger than {MAX_BYTES} bytes")

@@ -26,7 +26,7 @@ _SUCCESSFUL: Final = frozenset({200, 203, 204})
 # (RFC 8470, 5.2) and 429 (RFC 6585, 4). They count as a server error.
 _TEMPORARY: Final = frozenset({408, 425, 429})
 _AGENT_LINE = re.compile(r"(?i)\s*user[- ]?agent\s*[:\s]\s*([^#]*)")
-# A name that is no robot's: no product token has a space (RFC 9309, 2.2.1).
+# A name that is not a robot's: no product token has a space (RFC 9309, 2.2.1).
 _NOBODY = "User-agent: nobody here"
 
 
@@ -130,7 +130,7 @@ def _without_others(line: str, name: str) -> str:
     robot = found[1].strip().lower()
     if robot in {"", "*"}:
         return line
-    # Some files have "newscrawl*", which is no product token but clearly meant for us.
+    # Some files have "newscrawl*", which is not a product token but clearly meant for us.
     robot = robot.replace("*", "").strip()
     if robot and re.search(rf"(?<![\w-]){re.escape(robot)}", name):
         return f"User-agent: {robot}"

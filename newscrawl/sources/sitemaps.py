@@ -93,7 +93,7 @@ def parse_sitemap(body: bytes, url: str) -> Sitemap:
     if len(text) > MAX_BYTES:
         raise SitemapError(f"is larger than {MAX_BYTES} bytes")
     if not looks_like_sitemap(text):
-        raise SitemapError("is no sitemap: neither <urlset> nor <sitemapindex> begins it")
+        raise SitemapError("is not a sitemap: neither <urlset> nor <sitemapindex> begins it")
     if states_strange_encoding(text):
         sitemap = Sitemap(damage="is in no known encoding")
     elif has_long_tag(text):

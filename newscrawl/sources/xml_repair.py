@@ -127,7 +127,7 @@ def decode_xml(body: bytes, content_type: str | None = None) -> str:
         text = body.decode("utf-8", "replace")
         wrong = text.count("\ufffd")
         # A text of another encoding that happens to be valid UTF-8 is rarer than a wrong label; and
-        # a few broken characters of UTF-8 are no reason to misread all the others.
+        # a few broken characters of UTF-8 are not a reason to misread all the others.
         if not wrong or ("utf-8" in charsets and 2 * wrong < len(body) - len(text)):
             return text
     for charset in charsets:

@@ -253,8 +253,8 @@ def _check(
         raise CorrectionError(f"{mention.company} is found in {here[0].surface!r} there already")
     if len(surface) > MAX_SURFACE or surface != surface.strip() or "\n" in surface:
         raise CorrectionError(
-            f"{surface[:MAX_SURFACE]!r} is no name: choose at most {MAX_SURFACE} characters of one "
-            "line, without blanks around them"
+            f"{surface[:MAX_SURFACE]!r} is not a name: choose at most {MAX_SURFACE} characters of "
+            "one line, without blanks around them"
         )
 
 

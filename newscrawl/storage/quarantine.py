@@ -89,8 +89,8 @@ def reason_against(stored: Version, new: Version, source: SourceContext) -> Reas
 
 
 def _reason_against_less(stored: Version, new: Version) -> Reason | None:
-    """Return None for an article that is now behind a paywall or refused to us, which is no fault.
-    The stored text is kept."""
+    """Return None for an article now behind a paywall or refused to us: that is not a fault,
+    and the stored text is kept."""
     if stored.rank < BODY:
         return None
     if new.barrier is None:

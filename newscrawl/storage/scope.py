@@ -372,7 +372,7 @@ def days_left_out(key: str, by: Period, scope: Scope) -> int:
 
 
 def _days_of(key: str, by: Period) -> tuple[date, date]:
-    """Return the first day of a period that is no hour, and the first one after it."""
+    """Return the first day of a period that is not an hour, and the first one after it."""
     first = _first_day(key, by)
     if by in {"day", "week"}:
         return first, first + timedelta(days=1 if by == "day" else 7)

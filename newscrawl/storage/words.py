@@ -196,7 +196,7 @@ def _bare(text: str) -> str:
 @dataclass(frozen=True, slots=True)
 class _CodePage:
     """A character set of single bytes: `table` has each byte's folded letter, and a blank for
-    what is no part of a word; `odd` are the bytes whose letter becomes none or several."""
+    what is not part of a word; `odd` are the bytes whose letter becomes none or several."""
 
     name: str
     table: bytes
@@ -227,7 +227,7 @@ class _CodePage:
 
 
 def _blanks(error: UnicodeError) -> tuple[str, int]:
-    """Return blanks for characters that a set lacks, if they are no part of a word either."""
+    """Return blanks for characters that a set lacks, if they are not part of a word either."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     if _OF_WORDS.search(error.object, error.start, error.end):

@@ -163,7 +163,7 @@ def _record(candidate: Candidate, label: Label) -> dict[str, object]:
     if not kept:
         raise LabelError("tick at least one block, or skip the page")
     if not LANGUAGE.fullmatch(label.lang):
-        raise LabelError(f"{label.lang!r} is no language: give two letters, as in 'de'")
+        raise LabelError(f"{label.lang!r} is not a language: give two letters, as in 'de'")
     if not label.site.strip():
         raise LabelError("give the site, as in 'example.org': corpora are split by it")
     return {

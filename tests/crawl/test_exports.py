@@ -303,7 +303,7 @@ def refused(site: SiteServer, folder: Path, *options: str, **environment: str) -
 
 
 def test_unwritable_export_file_is_refused_before_the_crawl(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("a file is no folder")
+    (tmp_path / "file").write_text("a file is not a folder")
     with SiteServer() as site:
         code, told = refused(site, tmp_path, *out(tmp_path / "file" / "all.jsonl"))
     assert code == 1

@@ -263,7 +263,7 @@ def test_every_way_of_counting_has_a_chart(
     save(database, 1, headline("Siemens"), body("Siemens"))
     answer = client.get(f"/company/Siemens?count={count}&split={split}&by={by}")
     assert answer.status_code == 200
-    # The stories of two sources overlap, so they are no pile of bars.
+    # The stories of two sources overlap, so their bars are not stacked.
     kind = "lines" if count == "stories" and split != "whole" else "bars"
     assert f'data-chart="{kind}"' in answer.text
 
@@ -398,7 +398,7 @@ def test_periods_that_are_not_whole_are_marked(
     assert "data-partial" in first
     assert "(2 days left out)" in first
     assert "data-partial" not in second
-    assert "not the whole week: a smaller number is no decrease" in text
+    assert "not the whole week: a smaller number is not a decrease" in text
     assert [row[-1] for row in linked_csv(client, page)] == ["days_left_out", "2", "0"]
     days = client.get(f"{path}days=7").text
     assert "(today, so far)" in days

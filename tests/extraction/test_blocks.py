@@ -241,7 +241,7 @@ def test_block_columns_have_consistent_lengths(
 # --- The two boundary profiles: Figure 2 to the letter, and today's markup ---
 
 # The columns of Figure 2, typed off the paper. CITE and SAMP are printed as pruned, too, and
-# FRAMESET as removed, and COMMENT is no element to the parser: see docs/algorithms.md.
+# FRAMESET as removed, and COMMENT is not an element to the parser: see docs/algorithms.md.
 WITH_SPACE = """BR CAPTION CENTER CITE DD DIV DL DT FRAME H1 H2 H3 H4 H5 H6 HR LABEL LI NOBR OL P
 PRE S SAMP U UL WBR XMP"""
 WITHOUT_SPACE = "A B BIG BLINK EM FONT FORM I SMALL SPAN STRIKE STRONG SUB SUP VAR"

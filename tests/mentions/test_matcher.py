@@ -254,7 +254,7 @@ def test_ticker_counts_in_ticker_form(companies, text):
     [
         pytest.param("Both (NYSE: MSFT) and [AAPL US] rose.", ["MSFT", "AAPL"], id="brackets"),
         pytest.param("Quoted: NYSE: MSFT, and XETRA: SIE.", ["MSFT", "SIE"], id="behind colons"),
-        pytest.param("Note: NYSE: MSFTX is another.", [], id="a symbol cut off is no symbol"),
+        pytest.param("Note: NYSE: MSFTX is another.", [], id="a symbol cut off is not a symbol"),
         pytest.param("At AXNYSE: MSFT it is none.", [], id="an exchange within a word"),
     ],
 )
@@ -271,7 +271,7 @@ def test_tickers_are_found_wherever_they_stand(companies, text, surfaces):
         pytest.param("They ate Apple pies there.", True, id="plural"),
         pytest.param("Apple trees bore fruit.", True, id="any letters"),
         pytest.param("Apple tre bore fruit.", False, id="too few letters"),
-        pytest.param("A pie, says Apple, is no phone.", False, id="its words elsewhere"),
+        pytest.param("A pie, says Apple, is not a phone.", False, id="its words elsewhere"),
         pytest.param("Apple pie-Maker rose.", False, id="a compound"),
     ],
 )
@@ -355,7 +355,7 @@ def test_offsets_refer_to_the_original_text(companies):
             id="news on a network",
         ),
         pytest.param(
-            "A reader asked via Twitter.", "en", [("X Corp", "Twitter")], id="via is no street"
+            "A reader asked via Twitter.", "en", [("X Corp", "Twitter")], id="via is not a street"
         ),
         pytest.param("Il negozio in via Armani è chiuso.", "it", [], id="via is a street"),
         pytest.param("Charles Schwab Foundation's gift", "en", [], id="foundation's possessive"),

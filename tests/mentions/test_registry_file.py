@@ -91,7 +91,7 @@ FAULTS = [
     pytest.param(entry(name="X"), 2, "single letter", id="single letter"),
     pytest.param(entry(name="24"), 2, "no letter", id="digits"),
     pytest.param(
-        entry(name="Acme", parent="Siemens", since="May 2014"), 4, "is no day", id="no day"
+        entry(name="Acme", parent="Siemens", since="May 2014"), 4, "is not a day", id="no day"
     ),
     pytest.param(entry(name="Acme", since="2014"), 3, "has no owner", id="days without an owner"),
     pytest.param(

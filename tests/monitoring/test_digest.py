@@ -117,7 +117,7 @@ def test_weekly_digest_compares_with_the_week_before(news):
 
 
 def test_digest_gives_the_change_of_the_share_of_the_articles_read(database):
-    """Twice as many papers are read, so that twice as many articles are no larger share."""
+    """Twice as many papers are read, so that twice as many articles are not a larger share."""
     for back, number in ((7, 20), (0, 40)):
         fill_day(database, back, named=number, read=4 * number)
     company_alerts.watch_company(database, "Siemens")

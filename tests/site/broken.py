@@ -1,4 +1,4 @@
-"""Answers that are no HTTP, or never end, on the level of the connection."""
+"""Answers that are not HTTP, or never end, on the level of the connection."""
 
 import contextlib
 import socket
@@ -19,7 +19,7 @@ def reset(connection: socket.socket) -> None:
 
 
 def garbage(connection: socket.socket) -> None:
-    """Send what is no HTTP."""
+    """Send an answer that is not HTTP."""
     connection.sendall(b"\x00\xffSSH-2.0-nothing to see here\r\n\r\n" * 20)
     connection.shutdown(socket.SHUT_RDWR)
 

@@ -130,7 +130,7 @@ def test_invalid_argument_is_named_with_a_remedy(name: str, value: str, advice: 
 def test_ft_spider_follows_articles(url: str, wanted: bool) -> None:
     spider = spider_of("ft")
     assert isinstance(spider, FtSpider)
-    assert spider.wants(url) is wanted
+    assert spider.is_article_url(url) is wanted
 
 
 @pytest.mark.parametrize(

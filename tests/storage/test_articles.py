@@ -216,7 +216,7 @@ _VERSIONS: dict[str, dict[str, Any]] = {
 def test_text_is_kept_when_a_later_page_has_less(database: Database, run: int, later: str) -> None:
     save_document(database, document(mentions=[body("Siemens")]), run)
     saved = save_document(database, document(**_VERSIONS[later]), run)
-    # An article that goes behind a paywall, or is refused to us, is no page gone wrong.
+    # An article that goes behind a paywall, or is refused to us, is not a page gone wrong.
     lost = later in {"emptied", "consent"}
     assert saved == (
         SaveResult("quarantined", 0, "no_article") if lost else SaveResult("unchanged", 0)

@@ -314,8 +314,8 @@ def body(company: str, surface: str, start: int | None = None) -> Mention:
         ("wrong", body("Ford", "Siemens", 3), "the article has changed"),
         ("missed", body("Siemens", "Siemens"), "is found in 'Siemens' there already"),
         ("missed", body("BMW", "the ", 17), "the article has changed"),
-        ("missed", body("BMW", " Munich"), "is no name"),
-        ("missed", body("BMW", TEXT[:130]), "is no name"),
+        ("missed", body("BMW", " Munich"), "is not a name"),
+        ("missed", body("BMW", TEXT[:130]), "is not a name"),
     ],
 )
 @pytest.mark.usefixtures("before")

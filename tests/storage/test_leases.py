@@ -160,7 +160,7 @@ def test_resting_source_is_neither_leased_nor_queued(database: Database) -> None
         (["failed", "failed", "done"], 0),
         (["failed", "stopped"], 1),
     ],
-    ids=["in a row", "until one succeeds", "being stopped is no failure"],
+    ids=["in a row", "until one succeeds", "being stopped is not a failure"],
 )
 def test_consecutive_failures_are_counted(
     database: Database, outcomes: list[Outcome], failures: int

@@ -86,8 +86,8 @@ def test_page_with_a_charset_in_its_header_only_is_stored_as_utf_8(target: Label
     [
         ({"kept": ()}, "tick at least one block"),
         ({"kept": (9999, -1)}, "tick at least one block"),
-        ({"lang": "english"}, "'english' is no language"),
-        ({"lang": ""}, "is no language"),
+        ({"lang": "english"}, "'english' is not a language"),
+        ({"lang": ""}, "is not a language"),
         ({"site": " "}, "give the site"),
     ],
 )
@@ -171,7 +171,7 @@ def test_pages_are_shown_and_saved_one_after_another(server: LabelServer) -> Non
 def test_form_that_could_not_be_saved_keeps_its_input(server: LabelServer) -> None:
     ask(f"{server.url}save", form_for(0, lang="klingon", title="My own title"))
     shown = lxml_html.document_fromstring(ask(server.url)[1])
-    assert "'klingon' is no language" in shown.find_class("complaint")[0].text_content()
+    assert "'klingon' is not a language" in shown.find_class("complaint")[0].text_content()
     assert shown.xpath("//input[@name='title']/@value") == ["My own title"]
     assert shown.xpath("//input[@name='kept'][@checked]/@value") == ["3"]
 

@@ -1,4 +1,4 @@
-"""Training the network; needs PyTorch, which is no part of the development environment."""
+"""Training the network; needs PyTorch, which is not part of the development environment."""
 
 from dataclasses import replace
 from pathlib import Path

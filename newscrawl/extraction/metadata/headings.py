@@ -23,7 +23,7 @@ MAX_WORDS: Final = 40
 MIN_LETTERS: Final = 6
 """Ours: bounds on hostile input; words that a headline without a main heading has."""
 
-# Parts of class names of elements in a main heading that are no part of the headline.
+# Parts of class names of elements in a main heading that are not part of the headline.
 _KICKER: Final = re.compile(
     r"kicker|over-?line|roof-?line|top-?line|top-?title|eye-?brow|dachzeile|spitzmarke|vorspann|"
     r"sr-only|screen-?reader|visually-?hidden|off-?screen|aural|hidden|categor|rubri[ck]|section|"
@@ -85,7 +85,7 @@ def read(node: LexborNode) -> Heading:
 
 
 def _without_kickers(pieces: Sequence[tuple[str, bool]]) -> list[str]:
-    """Return the texts that are no kickers, and those after which no other text comes."""
+    """Return the texts that are not kickers, and those after which no other text comes."""
     headline = (index for index, (text, is_kicker) in enumerate(pieces) if text and not is_kicker)
     end = max(headline, default=-1)
     return [text for index, (text, is_kicker) in enumerate(pieces) if not is_kicker or index > end]

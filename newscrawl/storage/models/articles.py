@@ -225,7 +225,7 @@ class QuarantinedRevision(Base):
     text. A page without any article has an empty text, and can't be applied. `decided_by` is the
     name of who has applied, discarded or replaced it.
 
-    `run_id` is no foreign key: runs without articles are deleted earlier.
+    `run_id` is not a foreign key: runs without articles are deleted earlier.
     """
 
     __tablename__ = "quarantine"

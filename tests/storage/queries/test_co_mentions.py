@@ -48,7 +48,7 @@ def world(module_database: Database) -> World:
     run = register(module_database, "ft")
     pages = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rollups, "MAX_PAIRED", 4)  # more companies in an article are no pairs
+        patch.setattr(rollups, "MAX_PAIRED", 4)  # more companies in an article are not pairs
         for number in range(50):
             chosen = random.sample(COMPANIES, random.randint(0, 6))
             page = document(
