@@ -642,7 +642,7 @@ def test_group_is_made_changed_and_removed_in_the_editor(browser: Browser, tmp_p
         page.get_by_label("Name").fill("our suppliers")
         page.get_by_label("Companies").fill("Siemens\nNobody at All")
         page.get_by_role("button", name="Save").click()
-        expect(page.get_by_role("alert")).to_contain_text("no company of the registry")
+        expect(page.get_by_role("alert")).to_contain_text("not a company of the registry")
         page.get_by_label("Companies").fill("Siemens\nDanone")
         page.get_by_role("button", name="Save").click()
         expect(page.get_by_role("status")).to_contain_text("Saved.")

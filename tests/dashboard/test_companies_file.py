@@ -70,7 +70,7 @@ def test_groups_below_the_last_entry_stay(file: CompaniesFile) -> None:
     text = put(file, definition("Harbour Bank"))
     assert groups in text
     assert file.open().groups == {"our competitors": ("Northern Ferry", "Siemens")}
-    with pytest.raises(CompaniesFileError, match="no company of the registry"):
+    with pytest.raises(CompaniesFileError, match="not a company of the registry"):
         file.delete("Northern Ferry", mark=file.open().mark)
 
 

@@ -136,7 +136,7 @@ FAULTS = [
         'bundled = "no"\n' + entry(name="Acme"), None, "neither true nor false", id="bundled"
     ),
     pytest.param(
-        entry(name="Acme") + "\nbundled = false", 3, "no key of an entry", id="bundled below"
+        entry(name="Acme") + "\nbundled = false", 3, "not a key of an entry", id="bundled below"
     ),
 ]
 
@@ -320,7 +320,7 @@ def test_bundled_parents_are_entries_that_do_not_own_themselves():
     ("text", "line", "fault"),
     [
         pytest.param(
-            entry(name="Acme", parent="Siemen"), 3, "no company of the registry; write", id="parent"
+            entry(name="Acme", parent="Siemen"), 3, "not a company of the registry; write", id="parent"
         ),
         pytest.param(entry(name="Acme", parent="Acme"), 3, "owns itself", id="circle"),
         pytest.param(entry(name="Acme", kind="firm"), 3, "unknown kind", id="kind"),
