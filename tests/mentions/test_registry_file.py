@@ -324,7 +324,7 @@ def test_bundled_parents_are_entries_that_do_not_own_themselves():
         ),
         pytest.param(entry(name="Acme", parent="Acme"), 3, "owns itself", id="circle"),
         pytest.param(entry(name="Acme", kind="firm"), 3, "unknown kind", id="kind"),
-        pytest.param('[groups]\nours = ["Nobody there"]', 2, "no company", id="member"),
+        pytest.param('[groups]\nours = ["Nobody there"]', 2, "not a company", id="member"),
         pytest.param('[groups]\nours = "Siemens"', 2, "not a list", id="no list"),
         pytest.param('[groups]\n"Siemens" = ["Bosch"]', 2, "name of a company", id="name"),
     ],
