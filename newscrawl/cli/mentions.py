@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import typer
@@ -125,6 +126,7 @@ class _Options:
     explain: bool
     beside: str | None
     offset: int
+    since_first_crawl: bool = False
 
     def check(self) -> None:
         """Raise InputError for options that don't go together."""
@@ -224,7 +226,8 @@ def mentions(
     if by in {"group", "tier"}:
         query = replace(query, scope=replace(query.scope, catalog=source_catalog()))
     if (by or ("day" if names else "")) in _PERIODS and not explain:
-        query = _since_the_watch_began(query)
+        asked, query = query, _since_the_watch_began(query)
+        options = replace(options, since_first_crawl=query is not asked)
     if by == "hour":
         _check_hours(query.scope)
     if not _show(query, names, options):
@@ -321,6 +324,7 @@ def _show_counts(query: QueryContext, names: Sequence[str], options: _Options) -
     note += _OF_CATALOG.get(by, "")
     if query.output_format == "table" and by in _PERIODS:
         note += _mark_partial(by, records)
+        note += _older_articles(query, company) if options.since_first_crawl else ""
         records = _join_gaps(by, records)
     title = f"{company or 'All companies'} by {by}{_span(query.scope)}"
     render(records, [key, *columns], query.output_format, title=title, note=note)
@@ -328,6 +332,21 @@ def _show_counts(query: QueryContext, names: Sequence[str], options: _Options) -
     if not mentioned:
         _write_no_result(company or "any company", completeness)
     return mentioned
+
+
+def _older_articles(query: QueryContext, company: str | None) -> str:
+    """Return a note on the articles dated before the first crawl, where the periods begin."""
+    from newscrawl.storage import queries
+
+    assert query.scope.since is not None  # noqa: S101 - the day of the first crawl
+    scope = replace(query.scope, since=None, until=query.scope.since - timedelta(days=1))
+    years = queries.mention_counts(query.database, "year", company=company, scope=scope)
+    found = {row.key: row.hits.articles for row in years if row.hits and row.hits.articles}
+    if not found:
+        return ""
+    older = sum(found.values())
+    which = "1 article is" if older == 1 else f"{older:,} articles are"
+    return f" {which} dated before the first crawl: --since {min(found)}-01-01 counts them too."
 
 
 def _basis(query: QueryContext, company: str | None) -> "tuple[Completeness, str]":

@@ -156,6 +156,9 @@ def test_periods_begin_with_the_first_crawl(world: Newscrawl, tmp_path: Path) ->
         save_document(database, old, database.start_run("ft"))
     keys = [row["day"] for row in rows(world("mentions", "-c", "Siemens", "-f", "json"))]
     assert keys[0] == day(0).isoformat()
+    table = world("mentions", "-c", "Siemens").out
+    hint = "1 article is dated before the first crawl: --since 2002-01-01 counts them too."
+    assert hint in " ".join(table.split())
     since = world(
         "mentions", "-c", "Siemens", "--by", "year", "--since", "1990-01-01", "-f", "json"
     )
