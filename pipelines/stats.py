@@ -111,7 +111,7 @@ _ABORT_REASONS = {
     "archive_failed": "its archive failed",
     "database_failed": "its database failed",
     "export_failed": "its export failed",
-    "lease_lost": "another process has taken over the source",
+    "lease_lost": "it had lost its lease of the source",
     "monitor_gone": "its monitor had ended",
     "no_storage": "no pipeline stores its articles",
     "queue_failed": "its queue failed",

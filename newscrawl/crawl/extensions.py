@@ -29,6 +29,11 @@ from newscrawl.items import ArticleItem, Document, Page
 logger = logging.getLogger(__name__)
 
 
+def slot_of(host: str | None) -> str:
+    """Return the name of a host's slot: with and without `www.` it is one site, with one delay."""
+    return (host or "").removeprefix("www.")
+
+
 class CrawlDelayThrottle(AutoThrottle):
     """AutoThrottle with the Crawl-delay of robots.txt as its minimum."""
 
@@ -45,8 +50,9 @@ class CrawlDelayThrottle(AutoThrottle):
         delay = robotparser.crawl_delay(self._agent)
         if not delay or not 0 < delay <= self._longest:
             return  # none, invalid, or so long that the middleware forbids all requests
-        key = urlparse_cached(request).hostname or ""
-        delay = self._crawl_delays[key] = max(delay, self._min_delay())
+        key = slot_of(urlparse_cached(request).hostname)
+        delay = max(delay, self._min_delay(), self._crawl_delays.get(key, 0.0))
+        self._crawl_delays[key] = delay
         downloader = self.crawler.engine.downloader
         # For future slots (Scrapy forgets idle ones) and for the present one. No jitter: it would
         # shorten the delay as often as lengthen it.
@@ -56,7 +62,7 @@ class CrawlDelayThrottle(AutoThrottle):
 
     def _adjust_delay(self, slot: Slot, latency: float, response: Response) -> None:
         super()._adjust_delay(slot, latency, response)
-        key = urlparse_cached(response).hostname or ""
+        key = slot_of(urlparse_cached(response).hostname)
         slot.delay = max(slot.delay, self._crawl_delays.get(key, 0.0))
 
 
@@ -233,6 +239,8 @@ class EndingDownloader(Downloader):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
+        given = self.per_slot_settings.items()
+        self.per_slot_settings = {slot_of(name): settings for name, settings in given}
         self._downloads: dict[asyncio.Task[Response], Request] = {}
         # One task for all downloads: a timer for each costs a hundredth of a crawl's time.
         self._watching: asyncio.Task[None] | None = None
@@ -240,6 +248,10 @@ class EndingDownloader(Downloader):
         self._unsent: dict[Slot, Request] = {}
         self._confirming: set[asyncio.Task[None]] = set()
         crawler.signals.connect(self._stop_watching, signal=signals.spider_closed)
+
+    def get_slot_key(self, request: Request) -> str:
+        """Return the name of the request's slot."""
+        return slot_of(super().get_slot_key(request))
 
     async def _enqueue_request(self, request: Request) -> Response:
         """Return the response; raise DownloadTimeoutError if the crawl closes before."""
@@ -258,7 +270,7 @@ class EndingDownloader(Downloader):
 
     def request_written(self, host: str) -> None:
         """Note that a request was given to its connection to the host."""
-        slot = self.slots.get(host)
+        slot = self.slots.get(slot_of(host))
         if slot is not None and slot in self._unsent:
             confirming = asyncio.create_task(self._confirm(slot, self._unsent[slot]))
             self._confirming.add(confirming)

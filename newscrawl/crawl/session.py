@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
+from time import monotonic
 from typing import Any, ClassVar, Final, Literal, Protocol, Self
 
 from scrapy import signals
@@ -49,8 +50,12 @@ CLOSING_CHECK_SECONDS: Final = 0.5
 # full after 5,000 pages (make bench-crawl).
 SQLITE_CACHE: Final = 16_384
 _ATTRIBUTE: Final = "newscrawl_session"
-# A lease is renewed three times during its length, by a crawl as by the monitor.
+# A lease is renewed three times during its length, and counts as lost if it is not renewed for this
+# part of it, by a crawl as by the monitor.
 _RENEWALS: Final = 3
+_LONGEST_UNRENEWED: Final = 0.75
+# Ours: seconds for a renewal that is late, because the crawl's event loop hung.
+_LATE_SECONDS: Final = 2.0
 
 
 class SourceSpider(Protocol):
@@ -234,44 +239,63 @@ class CrawlSession:
 class CrawlLease:
     """The lease of a crawl on its source, so that no other process crawls it.
 
-    The crawl's own event loop renews it: a crawl that hangs loses it.
+    The crawl's own event loop renews it: a crawl that hangs loses it, and one that can't renew it
+    stops before it expires.
     """
 
     def __init__(self, session: CrawlSession, slug: str, lease: SourceLease) -> None:
         self._session = session
         self._slug = slug
-        self._lease: SourceLease | None = lease
+        self._lease = lease
+        self._renewed = monotonic()
         self._renewing: asyncio.Task[None] | None = None
 
     def take(self, crawler: Crawler) -> None:
         """Take it; raise SourceBusyError if another process crawls the source."""
-        if self._lease is not None:
-            self._lease.take()
-            crawler.signals.connect(self._start_renewing, signal=signals.spider_opened)
+        self._renewed = monotonic()
+        self._lease.take()
+        crawler.signals.connect(self._start_renewing, signal=signals.spider_opened)
 
     def release(self) -> None:
-        """Release the lease; raise StorageError."""
+        """Release the lease, if it is still ours; raise StorageError."""
         if self._renewing is not None:
             self._renewing.cancel()
-        if self._lease is not None:
-            self._lease.release()
+        self._lease.release()
 
     def _start_renewing(self) -> None:
-        if self._lease is not None:
-            self._renewing = asyncio.create_task(self._renew(self._lease))
+        self._renewing = asyncio.create_task(self._keep())
 
-    async def _renew(self, lease: SourceLease) -> None:
-        while True:
-            await asyncio.sleep(lease.length.total_seconds() / _RENEWALS)
-            try:
-                is_ours = await asyncio.to_thread(lease.renew)
-            except StorageError as error:
-                logger.warning("%s: the lease is not renewed: %s", self._slug, error)
-                continue
-            if not is_ours:
-                break
-        self._lease = None
-        self._session.stop("lease_lost", f"another process has taken over {self._slug}")
+    async def _keep(self) -> None:
+        """Renew the lease until it is lost, and stop the crawl then."""
+        length = self._lease.length.total_seconds()
+        lost = ""
+        while not lost:
+            await asyncio.sleep(length / _RENEWALS)
+            lost = await self._renew(length * _LONGEST_UNRENEWED)
+        self._session.stop("lease_lost", lost)
+
+    async def _renew(self, longest: float) -> str:
+        """Renew the lease; return why it is lost, or an empty text."""
+        began = monotonic()
+        left = max(self._renewed + longest - began, _LATE_SECONDS)
+        # Nobody can take a lease from a locked SQLite database either: the crawl waits for it.
+        timeout = left if self._lease.is_on_server else None
+        try:
+            if not await asyncio.wait_for(asyncio.to_thread(self._lease.renew), timeout):
+                return f"another process has taken over {self._slug}"
+        except StorageError as error:
+            logger.warning("%s: the lease is not renewed: %s", self._slug, error)
+        except TimeoutError:
+            logger.warning("%s: the lease is not renewed: the database doesn't answer", self._slug)
+        else:
+            self._renewed = began
+            return ""
+        if monotonic() < self._renewed + longest:
+            return ""
+        return (
+            f"its lease of {self._slug} could not be renewed for {longest:g} seconds, and another "
+            "process may crawl it soon"
+        )
 
 
 def lease_length(value: object) -> timedelta:

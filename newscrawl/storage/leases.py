@@ -322,6 +322,11 @@ class SourceLease:
         self._holder = f"{this_process()}:{uuid4().hex[:8]}"
         self.length = length
 
+    @property
+    def is_on_server(self) -> bool:
+        """Return whether others may take the lease while the database doesn't answer us."""
+        return self._database.dialect == "postgresql"
+
     def take(self) -> None:
         """Take the lease; raise SourceBusyError if another process has it that may be alive."""
 

@@ -12,9 +12,10 @@ from contextlib import closing, contextmanager
 from datetime import timedelta
 from pathlib import Path
 
+import psycopg
 import pytest
 
-from newscrawl.storage import Database
+from newscrawl.storage import Database, upgrade_database
 from newscrawl.storage.leases import (
     Leases,
     LeaseTerms,
@@ -28,28 +29,28 @@ from newscrawl.storage.leases import (
 from tests.site.crawling import PROJECT, Crawl, crawl, crawl_command, crawl_environment
 from tests.site.faults import Answer, listing, story
 from tests.site.server import SiteServer
+from tests.watching import wait_for
 
 MINUTE = timedelta(minutes=1)
 
 
 @contextmanager
 def a_crawl_at_work(
-    site: SiteServer, database: Path, settings: dict[str, str] | None = None
+    site: SiteServer, database: Path, settings: dict[str, str] | None = None, url: str = ""
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """A crawl whose one page comes when `release` is set; it has its lease by then."""
+    """A crawl whose one page comes when `release` is set; it has its lease by then. Its log is
+    beside the file of the database, even if a URL names another database."""
     command = crawl_command("ft", [f"feeds={site.url}/feed.xml"], settings)
-    run = subprocess.Popen(
-        command,
-        cwd=PROJECT,
-        env=crawl_environment(database),
-        stdin=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    )
+    with database.with_suffix(".log").open("w") as log:
+        run = subprocess.Popen(
+            command,
+            cwd=PROJECT,
+            env=crawl_environment(database) | ({"NEWSCRAWL_DATABASE_URL": url} if url else {}),
+            stdin=subprocess.PIPE,
+            stderr=log,
+        )
     try:
-        deadline = time.monotonic() + 60
-        while "/story" not in site.paths() and time.monotonic() < deadline:
-            time.sleep(0.02)
-        assert "/story" in site.paths()
+        wait_for(lambda: "/story" in site.paths(), 300)
         yield run
     finally:
         run.kill()
@@ -66,7 +67,7 @@ def site(release: threading.Event) -> Iterator[SiteServer]:
     """A feed with a page that is slow until it is told otherwise."""
 
     def page(_visit: int) -> Answer:
-        release.wait(60)
+        release.wait(300)
         return Answer(body=story("A slow one", "Siemens"))
 
     with SiteServer() as site:
@@ -161,6 +162,30 @@ def test_crawl_ends_when_its_lease_is_taken_over(
         assert connection.execute("SELECT reason FROM runs").fetchone() == ("lease_lost",)
     connection.close()
     assert holder(database) == "elsewhere:1:abcdef01"
+
+
+def test_crawl_stops_that_can_not_renew_its_lease(
+    tmp_path: Path, site: SiteServer, release: threading.Event, postgres_url: str
+) -> None:
+    upgrade_database(postgres_url)
+    log, settings = tmp_path / "news.log", {"NEWSCRAWL_LEASE": "3"}
+    with (
+        a_crawl_at_work(site, tmp_path / "news.sqlite", settings, postgres_url) as run,
+        psycopg.connect(postgres_url) as other,
+    ):
+        other.execute("SELECT holder FROM leases FOR UPDATE")  # its renewals wait for this row
+        wait_for(lambda: "CRITICAL" in log.read_text(), 300)
+        other.rollback()
+        release.set()
+        assert run.wait(timeout=300) == 1
+    with psycopg.connect(postgres_url) as done:
+        assert done.execute("SELECT reason FROM runs").fetchone() == ("lease_lost",)
+        assert done.execute("SELECT holder FROM leases").fetchone() == (None,)
+    (line,) = (line for line in log.read_text().splitlines() if "CRITICAL" in line)
+    assert line.endswith(
+        "The crawl stops: its lease of ft could not be renewed for 2.25 seconds, and another "
+        "process may crawl it soon"
+    )
 
 
 def source_lease(database: Database, length: timedelta = MINUTE) -> SourceLease:

@@ -45,6 +45,25 @@ def test_delay_counts_from_when_a_request_was_sent(forks: Forks, tmp_path: Path)
     assert min(crawled(forks, tmp_path, 8, EXTENSIONS=late)) > DELAY - TOLERANCE
 
 
+def test_hosts_with_and_without_www_have_one_delay(forks: Forks, tmp_path: Path) -> None:
+    with SiteServer() as site:
+        site.routes["/robots.txt"] = lambda _: Answer(status=404)
+        homes = [f"http://{name}:{site.port}" for name in ("pier.example", "www.pier.example")]
+        for number, home in enumerate(homes):
+            paths = tuple(f"/story/{number}/{page}" for page in range(3))
+            feed = Answer(body=listing(home, paths), kind="application/xml")
+            site.routes[f"/feed/{number}.xml"] = lambda _, feed=feed: feed
+            for path in paths:
+                page = Answer(body=story(f"About {path}", "Siemens"))
+                site.routes[path] = lambda _, page=page: page
+        pace = {"DOWNLOAD_DELAY": str(DELAY), "AUTOTHROTTLE_ENABLED": "0"}
+        feeds = f"feeds={homes[0]}/feed/0.xml,{homes[1]}/feed/1.xml"
+        resolver = {"TWISTED_DNS_RESOLVER": "tests.site.resolver.TestResolver"}
+        forks.crawl("ft", feeds, database=tmp_path / "news.sqlite", settings=resolver | pace)
+        assert len(site.visits) == 10
+        assert min(gaps(site.visits)) > DELAY - TOLERANCE
+
+
 def visit(received: float, path: str, connection: int) -> FetchAttempt:
     return FetchAttempt(received + 100, path, "newscrawl", received=received, connection=connection)
 
