@@ -40,7 +40,8 @@ def a_crawl_at_work(
 ) -> Iterator[subprocess.Popen[bytes]]:
     """A crawl whose one page comes when `release` is set; it has its lease by then. Its log is
     beside the file of the database, even if a URL names another database."""
-    command = crawl_command("ft", [f"feeds={site.url}/feed.xml"], settings)
+    patient = {"DOWNLOAD_TIMEOUT": "300"} | (settings or {})
+    command = crawl_command("ft", [f"feeds={site.url}/feed.xml"], patient)
     with database.with_suffix(".log").open("w") as log:
         run = subprocess.Popen(
             command,
@@ -90,7 +91,7 @@ def again(site: SiteServer, database: Path, settings: dict[str, str] | None = No
         stderr=subprocess.STDOUT,
         text=True,
         check=False,
-        timeout=120,
+        timeout=300,
     )
     return Crawl(finished.returncode, finished.stdout, database)
 
