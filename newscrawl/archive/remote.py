@@ -35,7 +35,7 @@ _BLOCK_BEYOND = 128 * 1024
 # Ours: attempts for a range and the seconds between them, which double: together about a minute,
 # longer than a store is busy or a router restarts. Some seconds for the list of files, since a user
 # waits for it.
-_MAX_ATTEMPTS = 10
+_MAX_ATTEMPTS = 11
 _LIST_ATTEMPTS = 6
 _FIRST_PAUSE = 0.1
 _MAX_PAUSE = 20.0

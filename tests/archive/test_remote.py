@@ -127,10 +127,15 @@ def stored(path: Path) -> list[tuple[object, ...]]:
         ).fetchall()
 
 
+@pytest.mark.parametrize("part_bytes", [2_000, 2_000_000], ids=["many ranges", "one range"])
 def test_s3_and_disk_give_the_same_rows_although_connections_are_cut(
-    s3: Any, s3_server: tuple[str, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    s3: Any,
+    s3_server: tuple[str, int],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    part_bytes: int,
 ) -> None:
-    monkeypatch.setattr("newscrawl.archive.ingest.PART_BYTES", 2_000)
+    monkeypatch.setattr("newscrawl.archive.ingest.PART_BYTES", part_bytes)
     path = warc(tmp_path / "cc.warc.gz", *(page(number) for number in range(24)))
     s3.upload_file(str(path), "news", "2026/11/cc.warc.gz")
     proxy = Proxy(s3_server, busy=4, cuts=10)
