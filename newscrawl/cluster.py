@@ -6,6 +6,7 @@ Parts and results are sent as bytes; the client stores results, so that a part t
 because a worker died, is stored once.
 """
 
+import asyncio
 import logging
 import os
 import pickle
@@ -305,26 +306,25 @@ class Cluster:
         self.client = self._connect(distributed)
 
     def _connect(self, distributed: Any) -> Any:
+        here = found = distributed.__version__
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                client = distributed.Client(
-                    self._local or self.address, timeout=_CONNECT_SECONDS, set_as_default=False
-                )
+                if self._local is None:
+                    found = asyncio.run(_version_of_scheduler(distributed, self.address))
+                if found == here:
+                    return distributed.Client(
+                        self._local or self.address, timeout=_CONNECT_SECONDS, set_as_default=False
+                    )
             except (OSError, ValueError, TypeError, RuntimeError) as error:
                 raise ClusterError(
                     f"no scheduler answers at {self.address} ({_first_line(error)}): start one "
                     "with dask scheduler, of the same version, and workers with dask worker"
                 ) from error
-        with self._named_errors():
-            found = client.get_versions()["scheduler"]["packages"]["distributed"]
-        if found != distributed.__version__:
-            client.close()
-            raise ClusterError(
-                f"the scheduler at {self.address} has distributed {found}, this machine "
-                f"{distributed.__version__}: install the same version on both"
-            )
-        return client
+        raise ClusterError(
+            f"the scheduler at {self.address} has distributed {found}, this machine {here}: "
+            "install the same version on both"
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -388,6 +388,19 @@ class Cluster:
 
     def _named_errors(self) -> "_NamedErrors":
         return _NamedErrors(self)
+
+
+async def _version_of_scheduler(distributed: Any, address: str) -> str:
+    """Return the version of Dask's scheduler, before a client connects that it may not understand.
+
+    A client that fails to connect would also print a traceback when it is deleted.
+    """
+    secured = distributed.Security().get_connection_args("client")
+    async with distributed.rpc(
+        address, timeout=_CONNECT_SECONDS, connection_args=secured
+    ) as scheduler:
+        versions: dict[str, Any] = await scheduler.versions()
+    return str(versions["packages"]["distributed"])
 
 
 class _NamedErrors:

@@ -14,7 +14,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -25,6 +25,7 @@ from newscrawl.cluster import Cluster, ClusterError
 from newscrawl.reading import PageReader
 from newscrawl.storage import open_database
 from tests.archives import page, warc
+from tests.watching import wait_for
 
 PROJECT = Path(__file__).parent.parent
 CONFIG = ReadingConfig(reader=PageReader(method="combined", min_characters=120))
@@ -36,6 +37,13 @@ def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as unused:
         port: int = unused.getsockname()[1]
     return port
+
+
+def listens(port: int) -> bool:
+    """Return whether a process accepts connections at the port."""
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+        return True
+    return False
 
 
 def start(*arguments: object) -> "subprocess.Popen[bytes]":
@@ -63,6 +71,8 @@ class DaskProcesses:
         host = ("--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0", "--no-show")
         module = "distributed.cli.dask_scheduler"
         self.processes["scheduler"] = start(module, "--port", self.port, *host)
+        # On a busy machine it takes longer to start than a client waits for it.
+        wait_for(lambda: listens(self.port), _PATIENCE)
 
     def start_worker(self, name: str) -> None:
         options = ("--nthreads", 1, "--no-nanny", "--no-dashboard", "--host", "127.0.0.1")

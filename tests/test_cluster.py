@@ -133,6 +133,11 @@ def test_scheduler_of_another_version_is_one_line(
 ) -> None:
     path = warc(tmp_path / "a.warc.gz", page(1))
     monkeypatch.setattr(distributed, "__version__", "1999.1.0")
+
+    def refused(*_: object, **__: object) -> None:
+        raise TypeError("Scheduler.identity() got an unexpected keyword argument 'n_workers'")
+
+    monkeypatch.setattr(distributed, "Client", refused)  # as by the scheduler of 2025.1
     done = newscrawl("ingest", path, "--cluster", dask.address)
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert "this machine 1999.1.0: install the same version on both" in done.err
