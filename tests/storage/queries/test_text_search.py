@@ -128,6 +128,26 @@ def test_result_does_not_depend_on_the_search_window(
     ]
 
 
+@pytest.mark.parametrize("newest", [1, 3, 50])
+def test_result_of_a_source_does_not_depend_on_its_newest_articles(
+    database: Database, save: Save, monkeypatch: pytest.MonkeyPatch, newest: int
+) -> None:
+    monkeypatch.setattr(text_search, "NEWEST_OF_SOURCES", newest)
+    for number in range(9):
+        save(str(number), f"Word {'odd' if number % 2 else 'even'} {number}.", on=number // 2)
+    for scope, expected in (
+        (Scope(source="ft"), ["7", "5", "3", "1"]),
+        (Scope(source="ft", until=day(2)), ["5", "3", "1"]),
+        (Scope(source="ft", since=day(2), zone="Europe/Berlin"), ["7", "5"]),
+    ):
+        results = [
+            one.article.url[-1]
+            for offset in range(0, 4, 2)
+            for one in queries.search(database, "odd", scope=scope, limit=2, offset=offset)
+        ]
+        assert results == expected
+
+
 def test_replaced_text_is_not_found(database: Database, save: Save) -> None:
     save("a", "The first version.")
     save("a", "The second version.")
