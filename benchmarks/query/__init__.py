@@ -69,7 +69,10 @@ TOGETHER = replace(
 )
 
 # The proof of a number searches these for doubtful words.
-SPELLED = CompanyStructure(spellings={name: (name,) for name in companies()})
+SPELLED = CompanyStructure(
+    groups={"a group": companies()[20:26]}, spellings={name: (name,) for name in companies()}
+)
+PROVEN = replace(YEAR, structure=SPELLED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +160,33 @@ QUESTIONS: dict[str, Question] = {
         d, scope=replace(TOGETHER, since=_month(r).since)
     ),
     "co-mentions, a year": lambda d, r: queries.co_mentions(d, _company(r), scope=YEAR),
-    "proof of a number, a year": lambda d, r: queries.proof(
-        d, company=_company(r), scope=replace(YEAR, structure=SPELLED)
+    "proof of a number, a year": lambda d, r: queries.proof(d, company=_company(r), scope=PROVEN),
+    "proof of texts, a year": lambda d, r: queries.proof(
+        d, counted="body", company=_company(r), scope=PROVEN
+    ),
+    "proof of stories, a year": lambda d, r: queries.proof(
+        d, counted="stories", company=_company(r), scope=PROVEN
+    ),
+    "proof of two companies, a year": lambda d, r: queries.proof(
+        d, company=_company(r), beside=r.choice(companies()[:50]), scope=PROVEN
+    ),
+    "proof of a group of six, a year": lambda d, _: queries.proof(
+        d, company="a group", scope=PROVEN
+    ),
+    "co-mentions with stories, 30 days": lambda d, r: queries.co_mentions(
+        d, _company(r), scope=_month(r), stories=True
+    ),
+    "co-mentions with stories, a year": lambda d, r: queries.co_mentions(
+        d, _company(r), scope=YEAR, stories=True
+    ),
+    "companies not mentioned, 30 days": lambda d, r: queries.unmentioned_companies(
+        d, companies(), scope=_month(r)
+    ),
+    "by country": lambda d, r: queries.mention_counts(
+        d, "country", company=_company(r), scope=YEAR
+    ),
+    "by section, a year": lambda d, r: queries.mention_counts(
+        d, "section", company=_company(r), scope=YEAR
     ),
     "search in a source": lambda d, r: queries.search(
         d, _words(r), scope=Scope(source="site7"), limit=50

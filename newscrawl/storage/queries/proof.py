@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import ColumnElement, case, func, literal, not_, select
+from sqlalchemy import ColumnElement, Select, case, func, literal, not_, select
 from sqlalchemy.orm import Session, aliased
 
 from newscrawl.items import Section, Versions
@@ -167,6 +167,8 @@ def proof(  # noqa: PLR0913 - one for each part of a number
     with database.reading() as session:
         listed = _article_rows(session, asked)
         number, total = _sums_of(session, asked, listed)
+        if counted == "stories":
+            listed = _article_rows(session, asked, newest=limit + offset)
         page = select(listed.c.article_id, listed.c.number).limit(limit).offset(offset)
         newest_first = (column.desc() for column in _order(listed, counted))
         page_numbers: dict[int, int] = dict(session.execute(page.order_by(*newest_first)).all())
@@ -190,10 +192,10 @@ def proof(  # noqa: PLR0913 - one for each part of a number
 
 def _sums_of(session: Session, asked: ProofTarget, listed: Any) -> tuple[int, int]:
     """Return the number, and how many articles it is of: from the daily sums where they have both,
-    as they have in all questions but those about stories, two companies, headlines or bodies."""
+    as they have in all questions but those about two companies, headlines or bodies."""
     if asked.counted == "boilerplate":
         return boilerplate_sums(session, asked)
-    if asked.counted in {"articles", "mentions", "read"} and asked.beside is None:
+    if asked.counted in {"articles", "mentions", "read", "stories"} and asked.beside is None:
         by: By | None = "source" if asked.without else None
         rollup = rollup_table(session, asked.scope, by=by, company=asked.company)
         query = rollup.select(*rollup.hits()).where(*groups_left_in(rollup, asked))
@@ -201,13 +203,18 @@ def _sums_of(session: Session, asked: ProofTarget, listed: Any) -> tuple[int, in
             read = session.scalar(query.with_only_columns(rollup.read())) or 0
             return int(read), int(read)
         hits = hits_of(session.execute(query).one())
+        if asked.counted == "stories":
+            rollup = rollup_table(session, asked.scope, by="hour", company=asked.company)
+            query = rollup.select(rollup.stories()).where(*groups_left_in(rollup, asked))
+            return session.scalar(query) or 0, hits.articles
         return hits.mentions if asked.counted == "mentions" else hits.articles, hits.articles
     number, total = session.execute(select(func.sum(listed.c.number), func.count())).one()
     return int(number or 0), total
 
 
-def _article_rows(session: Session, asked: ProofTarget) -> Any:
-    """Return the articles behind the number as a subquery, each with what it adds."""
+def _article_rows(session: Session, asked: ProofTarget, newest: int | None = None) -> Any:
+    """Return the articles behind the number as a subquery, each with what it adds; of stories only
+    those of the `newest` articles, if a number of these is given."""
     scope = asked.scope
     if asked.counted == "boilerplate":
         return boilerplate_rows(session, asked)
@@ -229,8 +236,24 @@ def _article_rows(session: Session, asked: ProofTarget) -> Any:
         query = query.where(named > 0)
     if asked.company is not None and asked.beside is not None:
         query = query.where(_names_beside(session, table, asked.company, asked.beside, scope))
-    listed = query.where(*groups_left_in(rollup, asked)).subquery()
+    query = query.where(*groups_left_in(rollup, asked))
+    if newest is not None:
+        query = query.where(*_in_newest_stories(session, query, table, newest))
+    listed = query.subquery()
     return _first_of_stories(listed) if asked.counted == "stories" else listed
+
+
+def _in_newest_stories(
+    session: Session, query: Select[Any], table: Any, number: int
+) -> Iterator[ColumnElement[bool]]:
+    """Yield the condition that an article is of the story of one of the newest articles: these
+    stories have at least as many articles, and are listed before all others."""
+    minutes = query.with_only_columns(table.minute).order_by(table.minute.desc())
+    begins = session.scalar(minutes.offset(number - 1).limit(1))
+    if begins is not None:
+        stories = query.with_only_columns(table.story_id).where(table.minute >= begins).distinct()
+        same = CountedArticle.story_id.in_(session.scalars(stories).all())
+        yield table.article_id.in_(select(CountedArticle.article_id).where(same))
 
 
 def _with_doubtful_words(session: Session, asked: ProofTarget) -> Any:
