@@ -12,7 +12,7 @@ export NEWSCRAWL_CORPUS := $(CORPUS)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev demo serve test lint types contracts pytest corpus-test pages bench bench-cluster bench-cost bench-crawl bench-ingest bench-peers bench-query release release-check clean
+.PHONY: help setup dev demo serve test lint types contracts pytest corpus-test commands pages bench bench-cluster bench-cost bench-crawl bench-ingest bench-peers bench-query release release-check clean
 
 help:
 	@echo "make demo         crawl a small bundled news site and count its companies"
@@ -28,6 +28,7 @@ help:
 	@echo "make bench-cluster take in the same WARCs on a Dask cluster of this machine"
 	@echo "make bench-query  ask a year of a million articles (10 GB, half an hour)"
 	@echo "make bench-peers  score and time every other tool beside them"
+	@echo "make commands     write docs/commands.md from the help texts"
 	@echo "make pages        JSON for new pages in tests/pages"
 	@echo "make release      VERSION=0.2.0: write, build, try, commit and tag a release"
 	@echo "make clean        remove what make made"
@@ -78,6 +79,9 @@ pytest: dev
 # The tests that need labelled pages; skipped, with the reason, where there are none.
 corpus-test: dev
 	$(BIN)/pytest -n 0 -m corpus
+
+commands: dev
+	@$(BIN)/typer newscrawl.cli utils docs --name newscrawl --title Commands --output docs/commands.md
 
 # Writes the JSON of new pages in tests/pages: see CONTRIBUTING.md.
 pages: setup

@@ -286,7 +286,7 @@ class QueryContext:
         """Return which companies count together, as a note under a table."""
         if self.scope.subsidiaries:
             return " Companies with their subsidiaries."
-        return " Companies without their subsidiaries (--subsidiaries)."
+        return " Subsidiaries count for themselves, and with --subsidiaries for their owners."
 
 
 def takes_scope(command: Callable[..., None]) -> Callable[..., None]:

@@ -109,9 +109,9 @@ def _what(kind: str, company: str, form: str) -> str:
 
 def _summary(judgement: "Judgement") -> str:
     mention = judgement.mention
-    where = "the headline" if mention.section == "title" else f"the text, from {mention.start}"
+    where = "the headline" if mention.section == "title" else f"the text at {mention.start:,}"
     is_ = "is not" if judgement.kind == "wrong" else "is"
-    return f"{mention.surface!r} in {where}, {is_} {mention.company}"
+    return f"{mention.surface!r} in {where} {is_} {mention.company}"
 
 
 @app.command("list", epilog="Example: newscrawl corrections list --source ft --since 30d")

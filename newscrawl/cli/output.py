@@ -74,9 +74,11 @@ def completeness_note(completeness: "Completeness") -> str:
     text = f"Articles read: {completeness.read:,}. Source-days read: {completeness.covered:,} of "
     text += f"{completeness.expected:,}."
     if completeness.unwatched == 1:
-        text += " The first day lies before the first crawl."
+        text += " The first day lies before the first crawl: only articles that were still listed "
+        text += "are known of it."
     elif completeness.unwatched:
-        text += f" {completeness.unwatched:,} days lie before the first crawl."
+        text += f" {completeness.unwatched:,} days lie before the first crawl: only articles "
+        text += "that were still listed are known of them."
     return text
 
 

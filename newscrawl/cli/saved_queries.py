@@ -181,7 +181,7 @@ def _show(rows: "list[SavedQueryRow]", output_format: Format) -> None:
 
     from newscrawl.cli.output import Column, render
 
-    columns = (
+    columns = [
         Column(key="name", heading="name", wide=True),
         Column(key="text", heading="text", wide=True),
         Column(key="pending_text", heading="being counted", wide=True),
@@ -190,9 +190,11 @@ def _show(rows: "list[SavedQueryRow]", output_format: Format) -> None:
         Column(key="created_by", heading="created by", table=False),
         Column(key="changed_at", heading="changed at", table=False),
         Column(key="changed_by", heading="by"),
-    )
+    ]
     records = [asdict(row) for row in rows]
     for record in records:
         if record["pending_text"] == record["text"]:
             record["pending_text"] = None
+    if output_format == "table" and not any(record["pending_text"] for record in records):
+        columns = [column for column in columns if column.key != "pending_text"]
     render(records, columns, output_format)

@@ -163,10 +163,9 @@ def in_short(company: str, change: Change, reads: tuple[int, int], before: str) 
 def caveats(report: Report) -> list[str]:
     """Return what a reader must know of the days before the first crawl to compare numbers."""
     length = _length(report)
-    found = (
-        caveat("of this period", length, report.completeness),
-        caveat("before", length, report.completeness_before),
-    )
+    found = [caveat("of this period", length, report.completeness)]
+    if report.completeness_before.read:  # otherwise nothing is compared
+        found.append(caveat("before", length, report.completeness_before))
     return [one for one in found if one]
 
 

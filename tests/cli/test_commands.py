@@ -104,7 +104,7 @@ def test_mentions_of_a_company_by_day_in_a_table(world: Newscrawl) -> None:
         ["2026-11-21", "0", "0", "0", "0", "1", "partial"],
     ]
     assert ran.out.startswith("Siemens by day, 2026-11-17 to 2026-11-21\n")
-    told = "Articles read: 3. Source-days read: 3 of 4. 3 days lie before the first crawl."
+    told = "Articles read: 3. Source-days read: 3 of 4. 3 days lie before the first crawl:"
     assert told in " ".join(ran.out.split())
     assert fits(ran)
 

@@ -49,7 +49,7 @@ def test_corrections_are_made_listed_and_undone(newscrawl: Newscrawl, registry: 
     missed = newscrawl(
         "corrections", "add", URL, "missed", "BMW", "--form", "Munich carmaker", "--who", "ben"
     )
-    assert missed.err == "Correction 4: 'Munich carmaker' in the text, from 115, is BMW.\n"
+    assert missed.err == "Correction 4: 'Munich carmaker' in the text at 115 is BMW.\n"
     assert companies() == {"Alstom": 1, "BMW": 1}
     listed = newscrawl("corrections", "list")
     assert "'Munich carmaker' is BMW" in listed.out

@@ -135,7 +135,10 @@ PLACES = [
 
 @pytest.mark.parametrize("html", PLACES)
 def test_places_of_the_publication_date_are_asked_in_their_order(html: str) -> None:
-    order = "the order of places has changed: exchange the days of this page and rename it"
+    order = (
+        "the order of places has changed: exchange the days of the pair that was swapped, and "
+        "write a page for each new pair of neighbours"
+    )
     assert read(html).published == datetime(2026, 11, 3, tzinfo=UTC), order
     without = html.replace(THIRD, "").replace("3 November 2026", "")
     assert read(without).published == datetime(2026, 11, 4, tzinfo=UTC), order

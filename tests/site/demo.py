@@ -122,7 +122,7 @@ def demo_settings(site: str, folder: Path, database_url: str) -> dict[str, str]:
 
 
 def summary_of(log: Path) -> str:
-    """Return the one line in which a crawl's log says what came of it."""
+    """Return the line of a crawl's log that sums up its results."""
     marker = "[pipelines.storage] INFO: "
     lines = log.read_text(encoding="utf-8").splitlines()
     return next((line.split(marker)[1] for line in lines if marker in line), "(no summary)")
@@ -135,7 +135,9 @@ def _save_queries(store: Database) -> str:
         add_query(store, name, text, PERSON)
         count_history(store, name)
     alerts = find_alerts(store)
-    watched = ", ".join(" and ".join(filter(None, pair)) for pair in WATCHED)
+    watched = ", ".join(
+        f"the pair of {one} and {other}" if other else one for one, other in WATCHED
+    )
     return (
         f"\nSaved queries, to try: {', '.join(SAVED_QUERIES)}. Watched: {watched}, "
         f"with {len(alerts)} alerts."

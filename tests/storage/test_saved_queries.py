@@ -118,6 +118,9 @@ def test_query_has_shares_companions_snippets_and_first_mentions(database: Datab
     newest, _ = queries.company_articles(database, "rail strike")
     assert newest.article.companies == ("Siemens", "rail strike")
     assert [[s.text[a:b] for a, b in s.marks] for s in newest.snippets] == [["Streik", "Bahn"]]
+    assert (newest.article.in_title, newest.article.in_body) == (0, 2)  # the words of the query
+    listed = {row.url[-1]: (row.in_title, row.in_body) for row in queries.articles(database)}
+    assert listed["b"] == (0, 1)  # Siemens, without the words of the queries
     assert queries.mention_counts(database, "month")[0].hits.articles == 1  # of companies alone
 
 

@@ -317,8 +317,8 @@ def newest_texts(database: Database, *, company: str, limit: int) -> list[Stored
 def article_rows(
     session: Session, numbers: Sequence[int], companies: Sequence[Tenure] | None
 ) -> list[ArticleRow]:
-    """Return the rows of these articles, in this order; occurrences are those of the companies, or
-    of all."""
+    """Return the rows of these articles, in this order; occurrences are those of `companies`, which
+    may be saved queries, or of all companies."""
     query = (
         select(Article, Source.slug, CountedArticle.story_id)
         .join(Source, Source.id == Article.source_id)
@@ -329,10 +329,17 @@ def article_rows(
     stored = {
         article.id: (article, source, story) for article, source, story in session.execute(query)
     }
-    mentions = _mentions_of(session, numbers)
-    return [
-        _row(*stored[number], mentions[number], companies) for number in numbers if number in stored
-    ]
+    mentions, matches = _mentions_of(session, numbers), _matches_of(session, numbers)
+    rows = []
+    for number in (one for one in numbers if one in stored):
+        article, source, story = stored[number]
+        found = mentions[number] + matches[number]
+        counted = mentions[number]
+        if companies is not None:
+            names = {one.company for one in companies if one.covers(article.day)}
+            counted = [one for one in found if one[0] in names]
+        rows.append(_row(article, source, story, counted, sorted({name for name, _, _ in found})))
+    return rows
 
 
 def copies_of(session: Session, story: int, *, limit: int = MAX_COPIES) -> Sequence[int]:
@@ -427,7 +434,7 @@ def _add_matches(
 
 
 def _mentions_of(session: Session, numbers: Sequence[int]) -> _Mentions:
-    """Return the mentions of companies in articles, and the words of saved queries."""
+    """Return the mentions of companies in articles."""
     query = (
         select(Mention.article_id, Company.name, Mention.section, func.count())
         .join(Company, Company.id == Mention.company_id)
@@ -437,26 +444,30 @@ def _mentions_of(session: Session, numbers: Sequence[int]) -> _Mentions:
     mentions: _Mentions = defaultdict(list)
     for number, company, section, times in session.execute(query):
         mentions[number].append((company, section, times))
-    matches = (
+    return mentions
+
+
+def _matches_of(session: Session, numbers: Sequence[int]) -> _Mentions:
+    """Return the words of saved queries in articles."""
+    query = (
         select(Appearance.article_id, Company.name, Appearance.in_title, Appearance.in_body)
         .join(Company, Company.id == Appearance.company_id)
         .join(SavedQuery, SavedQuery.company_id == Appearance.company_id)
         .where(Appearance.article_id.in_(numbers))
     )
-    for number, name, in_title, in_body in session.execute(matches):
-        mentions[number] += [(name, "title", in_title), (name, "body", in_body)]
-    return mentions
+    matches: _Mentions = defaultdict(list)
+    for number, name, in_title, in_body in session.execute(query):
+        matches[number] += [(name, "title", in_title), (name, "body", in_body)]
+    return matches
 
 
 def _row(
     article: Article,
     source: str,
     story: int | None,
-    mentions: Sequence[tuple[str, str, int]],
-    companies: Sequence[Tenure] | None,
+    counted: Sequence[tuple[str, str, int]],
+    companies: Sequence[str],
 ) -> ArticleRow:
-    counted = {one.company for one in companies or () if one.covers(article.day)}
-    asked = [mention for mention in mentions if companies is None or mention[0] in counted]
     return ArticleRow(
         number=article.id,
         url=article.url,
@@ -468,9 +479,9 @@ def _row(
         access=article.access,
         kind=article.kind,
         revision=article.revision,
-        companies=tuple(sorted({name for name, _, _ in mentions})),
-        in_title=sum(times for _, section, times in asked if section == "title"),
-        in_body=sum(times for _, section, times in asked if section == "body"),
+        companies=tuple(companies),
+        in_title=sum(times for _, section, times in counted if section == "title"),
+        in_body=sum(times for _, section, times in counted if section == "body"),
         story=story,
     )
 
