@@ -256,6 +256,7 @@ def explain(urls: Sequence[str], fetch_anew: bool, asked: AskedSentence) -> Expl
         "<!DOCTYPE html><title>why</title><style>h1 { color: rgb(1, 2, 3) }</style>"
         f"<h1>Kept and dropped</h1><p>{len(str(urls))}</p><p>{escape(asked.text)}</p>"
         f"<a href='{asked.back}'>Back to the article</a>{SCRIPT}"
+        f"<a href='{escape(asked.proof)}'>Back to the number</a>"
     )
 
 

@@ -43,7 +43,8 @@ _COUNTS = frozenset(("sentence_length", "sentences"))  # all other features are 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedSentence:
     """The sentence whose block is explained first: of the body, or the headline. `mentions` say for
-    each company in it by which rule it counts; `back` is the address of the article's page.
+    each company in it by which rule it counts; `back` is the address of the article's page,
+    and `proof` that of the proof from which the explanation was opened, if from one.
 
     With `left_out`, a company, the first dropped block is explained in which `finds` finds it."""
 
@@ -51,6 +52,7 @@ class AskedSentence:
     section: Section = "body"
     mentions: tuple[str, ...] = ()
     back: str = ""
+    proof: str = ""
     left_out: str = ""
     finds: Callable[[str], bool] | None = None
 

@@ -134,6 +134,7 @@ def test_share_of_voice_is_computed(world: Newscrawl) -> None:
     ran = world("mentions", "--share", "Siemens", "--share", "bosch", *SPAN)
     assert re.search(r"Siemens +2 +66\.7%", ran.out)
     assert re.search(r"Bosch +1 +33\.3%", ran.out)
+    assert "Shares are of the sum of these" in " ".join(ran.out.split())
     assert fits(ran)
 
 

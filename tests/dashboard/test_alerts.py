@@ -111,6 +111,34 @@ def test_alerts_page_watches_by_name_and_refuses_unknown_names(look: Look, base:
     assert "Did you mean Siemens?" in answer.text()
 
 
+@pytest.mark.parametrize("width", [1280, 390], ids=["wide", "phone"])
+def test_pair_is_watched_by_name(look: Look, news: Database, base: str, width: int) -> None:
+    page = look("/alerts", width=width).page
+    panel = page.locator("section[aria-labelledby=watched]")
+    panel.get_by_label("Company, group or saved query").fill("siemens mobility")
+    panel.get_by_label("Only in one article with").fill("Bosch")
+    page.keyboard.press("Enter")
+    row = panel.get_by_role("listitem").filter(has_text="Bosch and Siemens")
+    expect(row).to_contain_text(f"by {config.user_name()}")
+    assert ("Bosch", "Siemens") in {(one.company, one.other) for one in watched_companies(news)}
+    row.get_by_role("button", name="Stop watching Bosch and Siemens").click()
+    expect(row).to_have_count(0)
+    form = {"seal": page.locator("input[name=seal]").first.input_value(), "company": "Siemens"}
+    for other, fault in (("Siemns", "Did you mean Siemens?"), ("siemens", "two different")):
+        answer = page.request.post(f"{base}/alerts/watch", form={**form, "other": other})
+        assert answer.status == 422
+        assert fault in answer.text()
+
+
+def test_alert_leads_to_its_articles(look: Look) -> None:
+    page = look("/alerts").page
+    alert = page.locator("section[aria-labelledby=newest]").get_by_role("link", name="first article")
+    alert.first.click()
+    panel = page.get_by_role("dialog", name="Proof of the number")
+    expect(panel.locator("h1")).to_contain_text("Siemens")
+    expect(panel.locator("mark").first).to_have_text("Siemens")
+
+
 def test_reader_sees_commands_in_place_of_buttons(news: Database, folder: Path) -> None:
     proxy = ip_network("127.0.0.1")
     app = create_app(config_of(folder / "news.sqlite", proxies=(proxy,)))

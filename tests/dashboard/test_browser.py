@@ -11,6 +11,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
+from newscrawl.dashboard.pages import overview
 from tests.browsers import Watched
 from tests.dashboard.conftest import Look
 from tests.dashboards import (
@@ -358,6 +359,38 @@ def test_number_opens_its_proof_over_the_page(look: Look, width: int) -> None:
     expect(number).to_be_focused()
 
 
+@pytest.mark.parametrize("order", ["", "&order=change"])
+def test_overview_has_pages_with_every_company(
+    look: Look, base: str, order: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(overview, "MAX_COMPANIES", 10)
+    page = look(f"/?days=30{order}").page
+    every = page.request.get(f"{base}/?days=30&format=csv").text().split("\n")[1:-1]
+    names, ranks = [], []
+    while True:
+        rows = page.locator(".ranking tbody tr")
+        names += rows.locator("th a").all_inner_texts()
+        ranks += [int(one) for one in rows.locator("td.rank").all_inner_texts() if one != "–"]
+        more = page.get_by_role("link", name="More companies")
+        if more.count() == 0:
+            break
+        assert rows.count() == 10
+        more.click()
+        expect(page.get_by_role("link", name="Before", exact=True)).to_be_visible()
+    assert len(names) == len({*names}) == len(every) > 20
+    assert ranks == [*range(1, len(ranks) + 1)]
+    assert ("order=change" in page.url) == bool(order)
+
+
+def test_stories_of_a_company_lead_to_their_articles(look: Look) -> None:
+    page = look("/company/Siemens").page
+    first = page.locator("section[aria-labelledby=stories] li").first
+    expect(first).to_have_text(re.compile(r"[1-9]\d* articles in 2 sources"))
+    first.get_by_role("link").click()
+    expect(page.locator("mark", has_text="Siemens").first).to_be_visible()
+    expect(page.locator("#copies")).to_be_visible()
+
+
 def test_proof_opens_and_closes_by_keyboard(look: Look) -> None:
     page = look("/?days=7").page
     number = page.locator(".ranking a.proof").first
@@ -389,13 +422,25 @@ def test_sentence_of_a_proof_leads_to_its_explanation(look: Look) -> None:
     watched = look("/company/Siemens?source=harbour-courier")
     page = watched.page
     page.locator(".tile a.proof").first.click()
+    title = page.get_by_role("dialog").locator("h1").inner_text()
     line = page.get_by_role("dialog").locator("article.line").first
     sentence = line.locator(".snippet").last.inner_text()
     line.get_by_role("link", name="Why is this sentence counted?").last.click()
     page.wait_for_url(re.compile("/article/explanation"))
+    expect(page.get_by_role("link", name="Back to the number")).to_be_visible()
     page.get_by_role("button", name="Fetch and explain it").click()
     expect(page.get_by_text(sentence)).to_be_visible()
+    page.get_by_role("link", name="Back to the number").click()
+    expect(page.locator("h1")).to_have_text(title)
+    assert "source=harbour-courier" in page.url
     watched.said = [x for x in watched.said if "Content Security" not in x]
+
+
+def test_explanation_leads_back_to_the_page_of_its_proof(look: Look) -> None:
+    page = look("/proof?company=Siemens&counted=mentions&page=2").page
+    page.get_by_role("link", name="Why is this sentence counted?").first.click()
+    page.get_by_role("link", name="Back to the number").click()
+    expect(page.locator("h2").first).to_contain_text("page 2 of")
 
 
 def test_link_of_a_proof_leads_to_the_same_number(look: Look) -> None:

@@ -145,6 +145,10 @@ def test_query_is_in_overview_list_and_comparison(look: Look, news: Database, na
     page = look("/queries?days=365").page
     row = page.get_by_role("row").filter(has=page.get_by_role("link", name=name, exact=True))
     expect(row.locator(".n.strong")).to_have_text(f"{whole(news, name):,}")
+    row.locator(".n.strong a").click()
+    proof = page.get_by_role("dialog", name="Proof of the number")
+    expect(proof.locator("h1")).to_contain_text(f"{whole(news, name):,} articles name {name}")
+    expect(proof.locator("mark").first).to_be_visible()
     page = look(f"/compare?days=365&company={quote(name)}&company=Siemens").page
     table = page.get_by_role("table").first
     expect(table.get_by_role("link", name=name, exact=True)).to_have_count(1)

@@ -253,11 +253,13 @@ def test_company_in_no_dropped_block_is_said_to_be_missing() -> None:
     assert "No block of this page that was dropped names it" in answer_of(PAGE, asked)
 
 
-def test_explanation_leads_back_to_the_article() -> None:
-    page = lxml_html.document_fromstring(
-        render(explain(PAGE), AskedSentence(back="/article?url=x"))
-    )
+def test_explanation_leads_back_to_the_article_and_the_proof() -> None:
+    asked = AskedSentence(back="/article?url=x", proof="/proof?company=A%26B&page=2")
+    page = lxml_html.document_fromstring(render(explain(PAGE), asked))
     assert page.xpath("//a[text()='Back to the article']/@href") == ["/article?url=x"]
+    assert page.xpath("//a[text()='Back to the number']/@href") == ["/proof?company=A%26B&page=2"]
+    page = lxml_html.document_fromstring(render(explain(PAGE), replace(asked, proof="")))
+    assert page.xpath("//a[text()='Back to the number']") == []
 
 
 def test_hostile_sentence_is_shown_as_text() -> None:

@@ -5,6 +5,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from datetime import timedelta
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,24 @@ def test_page_stands_alone_and_has_no_barriers(page: Watched) -> None:
         page.page.evaluate("document.documentElement.scrollWidth")
         <= page.page.viewport_size["width"]
     )
+
+
+def test_key_figures_and_chart_need_no_scrolling_to_the_side(page: Watched) -> None:
+    for area in page.page.locator(".scroll").all():
+        assert area.evaluate("one => one.scrollWidth <= one.clientWidth")
+    width = page.page.viewport_size["width"]
+    for text in page.page.locator("figure > .scroll text:visible, #key-figures td").all():
+        box = text.bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= width
+    letters = page.page.locator("figure > .scroll text:visible").first.bounding_box()
+    assert letters is not None
+    assert letters["height"] > 9
+    dates = [one.bounding_box() for one in page.page.locator("figure text.date:visible").all()]
+    assert len(dates) >= 2
+    for one, other in pairwise(box for box in dates if box):
+        assert one["x"] + one["width"] < other["x"]
 
 
 def test_curves_are_drawn_for_each_company(page: Watched) -> None:

@@ -3,7 +3,7 @@ history, the quarantine, and the explanation of how its text was extracted."""
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Annotated, Literal
 from urllib.parse import quote
@@ -218,6 +218,18 @@ def discard(request: Request, form: Annotated[Discarded, Form()]) -> Response:
 
 # The place of a mention, as in "body:126": the sentence there is explained first.
 PlaceText = Annotated[str, Field(pattern=r"^((title|body):\d{1,9})?$")]
+# The query of the proof from which an explanation was opened.
+ProofText = Annotated[str, Field(max_length=4000, pattern=r"^(\?[^\n]*)?$")]
+
+
+class ExplanationForm(BaseModel):
+    """An article, and the place of a mention in it or a company outside its text."""
+
+    seal: str = Field("", max_length=200)
+    url: str = Field(max_length=4000)
+    at: PlaceText = ""
+    left_out: str = Field("", max_length=MAX_VALUE)
+    proof: ProofText = ""
 
 
 @router.get("/article/explanation", response_class=HTMLResponse)
@@ -226,38 +238,34 @@ def explanation(
     url: str,
     at: Annotated[PlaceText, Query()] = "",
     left_out: Annotated[str, Query(max_length=MAX_VALUE)] = "",
+    proof: Annotated[ProofText, Query()] = "",
 ) -> Response:
     """Show the explanation of the archived page, or offer to fetch it."""
-    return _explain_article(request, url, at, left_out, fetch_anew=False)
+    form = ExplanationForm.model_construct(url=url, at=at, left_out=left_out, proof=proof)
+    return _explain_article(request, form, fetch_anew=False)
 
 
 @router.post("/article/explanation", response_class=HTMLResponse)
-def fetch_explanation(
-    request: Request,
-    url: Annotated[str, Form(max_length=4000)],
-    at: Annotated[PlaceText, Form()] = "",
-    left_out: Annotated[str, Form(max_length=MAX_VALUE)] = "",
-    seal: Annotated[str, Form(max_length=200)] = "",
-) -> Response:
+def fetch_explanation(request: Request, form: Annotated[ExplanationForm, Form()]) -> Response:
     """Fetch the page, and show its explanation."""
-    check_seal(request, seal)
-    return _explain_article(request, url, at, left_out, fetch_anew=True)
+    check_seal(request, form.seal)
+    return _explain_article(request, form, fetch_anew=True)
 
 
-def _explain_article(
-    request: Request, url: str, at: str, left_out: str, *, fetch_anew: bool
-) -> Response:
+def _explain_article(request: Request, form: ExplanationForm, *, fetch_anew: bool) -> Response:
     """Return the explanation of an article's page. Only pages of stored articles are explained, so
     that requests can't make us fetch other pages."""
     state = app_state(request)
     with state.store.reading() as database:
-        found = queries.article_page(database, url)
+        found = queries.article_page(database, form.url)
     if found is None:
         raise HTTPException(404, "No article with this address is in the database.")
     if state.config.explain is None:
         raise HTTPException(404, "This dashboard was started without explanations.")
     urls = list(dict.fromkeys((found.row.url, *found.addresses)))
-    asked = _left_out(request, found, left_out) if left_out else _sentence_at(found, at)
+    wanted = form.left_out
+    asked = _left_out(request, found, wanted) if wanted else _sentence_at(found, form.at)
+    asked = replace(asked, proof=f"/proof{form.proof}" if form.proof else "")
     try:
         return _document(state.config.explain(urls, fetch_anew, asked).document)
     except UnexplainedError as error:
@@ -266,9 +274,7 @@ def _explain_article(
             request,
             "explanation.html",
             status=502 if fetch_anew else 200,
-            url=url,
-            at=at,
-            left_out=left_out,
+            form=form,
             asked=asked,
             reason=str(error),
         )

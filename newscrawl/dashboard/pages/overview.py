@@ -51,7 +51,7 @@ from newscrawl.storage.queries import (
     FoundArticle,
     Group,
     MentionCount,
-    Overview,
+    OverviewRow,
     QueryPreview,
     Scope,
     Share,
@@ -60,7 +60,7 @@ from newscrawl.storage.queries.company_counts import hits_by_name
 
 router = APIRouter()
 
-MAX_COMPANIES = 25
+MAX_COMPANIES = 25  # on a page of the overview, and beside a company
 MAX_RANKED = 500  # companies with the most articles, of which the changes are compared
 MAX_DOWNLOADED = 10_000  # companies
 RESULTS = 20  # articles on a page of the search
@@ -98,31 +98,34 @@ def overview(request: Request) -> Response:
             ranked = queries.overview(database, scope=filters.scope, limit=MAX_DOWNLOADED)
             return ranking_csv(ranked.companies, filters)
         by_change = request.query_params.get("order") == "change"
-        limit = MAX_RANKED if by_change else MAX_COMPANIES
+        first = (filters.page - 1) * MAX_COMPANIES
+        limit = MAX_RANKED if by_change else first + MAX_COMPANIES + 1
         found = queries.overview(database, scope=filters.scope, limit=limit)
-        found = _clearest_first(found) if by_change else found
+        rows = _clearest_first(found.companies) if by_change else found.companies
+        shown = rows[first : first + MAX_COMPANIES]
+        kinds = dict.fromkeys(filters.scope.structure.groups, "group")
+        kinds |= {row.name: "saved query" for row in queries.saved_queries(database)}
         return render(
             request,
             "overview.html",
             filters=filters,
             choices=choices(database, filters),
-            found=found,
-            shown=MAX_COMPANIES,
+            found=replace(found, companies=tuple(shown)),
+            more=len(rows) > first + MAX_COMPANIES,
+            ranked_before=sum(row.company not in kinds for row in rows[:first]),
             by_change=by_change,
             ranked=MAX_RANKED,
-            lines={row.company: spark(row.spark) for row in found.companies},
-            kinds=dict.fromkeys(filters.scope.structure.groups, "group")
-            | {row.name: "saved query" for row in queries.saved_queries(database)},
+            lines={row.company: spark(row.spark) for row in shown},
+            kinds=kinds,
             boilerplate=queries.boilerplate(database, scope=filters.scope),
             silence=_silence(database, filters),
             quarantined=sum(queries.quarantine_sizes(database).values()),
         )
 
 
-def _clearest_first(found: Overview) -> Overview:
-    """Return the companies whose change is least likely chance."""
-    rows = sorted(found.companies, key=lambda row: 1 if row.chance is None else row.chance)
-    return replace(found, companies=tuple(rows[:MAX_COMPANIES]))
+def _clearest_first(rows: Sequence[OverviewRow]) -> Sequence[OverviewRow]:
+    """Return the companies, first those whose change is least likely chance."""
+    return sorted(rows, key=lambda row: 1 if row.chance is None else row.chance)
 
 
 def _silence(database: Database, filters: Filters) -> Silence:
@@ -204,6 +207,7 @@ def _search(
 
 
 LATEST = 12  # articles a page
+TOP_STORIES = 5
 MAX_LISTED = 10  # companies, sources, languages and countries in a list
 MAX_COMPARED = 6  # companies; more lines can't be distinguished
 SUGGESTED = 4  # companies to compare if none is named
@@ -248,6 +252,9 @@ def company(request: Request, name: str) -> Response:
             parts_by={by: _top(counts, filters.count) for by, counts in parts.items()},
             beside=queries.co_mentions(database, name, scope=scope, limit=MAX_COMPANIES),
             listed=MAX_LISTED,
+            top_stories=queries.stories(
+                database, company=name, scope=scope, limit=TOP_STORIES, least=2
+            ),
             latest=queries.company_articles(
                 database,
                 name,

@@ -53,6 +53,14 @@ def show_proof(request: Request) -> HTMLResponse:
             offset=(filters.page - 1) * ARTICLES,
         )
     pages = -(-found.total // ARTICLES)
+    here = proof_address(
+        filters,
+        counted,
+        company or "",
+        without=without,
+        split=split or "",
+        beside=beside or "",
+    )
     return render(
         request,
         "proof.html",
@@ -63,14 +71,9 @@ def show_proof(request: Request) -> HTMLResponse:
         split=split or "",
         without=without,
         narrowed=_describe_filters(filters),
-        here=proof_address(
-            filters,
-            counted,
-            company or "",
-            without=without,
-            split=split or "",
-            beside=beside or "",
-        ),
+        here=here,
+        # The query of this page, to which its explanations lead back.
+        asked=here.removeprefix("/proof") + (f"&page={filters.page}" if filters.page > 1 else ""),
         pages=min(pages, LAST_PAGE),
         beyond=pages > LAST_PAGE,
         shown=ARTICLES,

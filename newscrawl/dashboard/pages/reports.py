@@ -118,14 +118,17 @@ def alerts(request: Request, added: str = "", removed: str = "") -> HTMLResponse
 
 @router.post("/alerts/watch", response_class=HTMLResponse)
 def watch(request: Request, form: Annotated[WatchForm, Form()]) -> Response:
-    """Watch a company, group or saved query from now on."""
+    """Watch a company, group, saved query or pair of these from now on."""
     check_seal(request, form.seal)
     person = name_of_person(request) or form.person.strip()
     if not person:
         raise HTTPException(422, "Who watches it? Go back and write your name.")
     with app_state(request).store.reading() as database:
         name = _watchable(request, database, form.company)
-        watch_company(database, name, by=person)
+        other = _watchable(request, database, form.other) if form.other.strip() else ""
+        if other == name:
+            raise HTTPException(422, "A pair is of two different companies.")
+        watch_company(database, name, other, by=person)
     return _back(name, form)
 
 

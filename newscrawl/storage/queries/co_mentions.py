@@ -14,6 +14,7 @@ from sqlalchemy import ColumnElement, Select, and_, func, select
 from sqlalchemy.orm import Session, aliased
 
 from newscrawl.storage.database import Database
+from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.models import Appearance, Company, CompanyPair, SavedQuery
 from newscrawl.storage.queries.company_counts import Unions, unions_of
 from newscrawl.storage.queries.questions import ANY, about, cache_answers, question
@@ -74,6 +75,10 @@ def _co_mentions(
         counted = _count_beside(session, company, asked, unions, scope, stories_of=order)
     rollup = rollup_table(session, scope, by=None, company=company)
     whole, *_ = session.execute(rollup.select(*rollup.hits())).one() if order else (0,)
+    if order and not whole:
+        raise QuestionError(
+            f"the daily counts of {company} are missing: newscrawl db rebuild counts them again"
+        )
     return [
         CoMention(
             company=names[other],

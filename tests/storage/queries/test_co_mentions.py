@@ -5,9 +5,12 @@ from dataclasses import dataclass
 from random import Random
 
 import pytest
+from sqlalchemy import delete
 
 from newscrawl.items import Document
 from newscrawl.storage import Database, queries, rollups
+from newscrawl.storage.errors import QuestionError
+from newscrawl.storage.models import DailyCompany
 from newscrawl.storage.queries import Scope
 from newscrawl.storage.saved_queries import add_query, count_history
 from tests.worlds import body, day, document, moment, register, save_document
@@ -84,3 +87,14 @@ def test_stories_together_are_counted_of_the_companies_that_are_shown(world: Wor
     assert first == rows[:2]
     assert {row.stories for row in queries.co_mentions(world.database, "Siemens")} == {None}
     assert queries.co_mentions(world.database, "Nobody") == []
+
+
+def test_missing_daily_counts_are_an_error_that_says_what_to_do(database: Database) -> None:
+    page = document(mentions=[body("Siemens"), body("Bosch", 10)])
+    save_document(database, page, register(database))
+    assert [row.share for row in queries.co_mentions(database, "Siemens")] == [1.0]
+    database.write(lambda session: session.execute(delete(DailyCompany)))
+    with pytest.raises(QuestionError, match=r"daily counts of Siemens .* newscrawl db rebuild"):
+        queries.co_mentions(database, "Siemens")
+    database.rebuild()
+    assert [row.share for row in queries.co_mentions(database, "Siemens")] == [1.0]
