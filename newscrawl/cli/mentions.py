@@ -382,7 +382,9 @@ def _show_shares(query: QueryContext, names: Sequence[str], options: _Options) -
     ]
     completeness = queries.completeness(query.database, scope=query.scope)
     title = f"Share of voice by {options.measure}{_span(query.scope)}"
-    note = completeness_note(completeness) + " Shares are of the sum of these, rounded." + query.note
+    note = (
+        completeness_note(completeness) + " Shares are of the sum of these, rounded." + query.note
+    )
     note += _OF_CATALOG.get(by or "", "")
     if query.output_format == "table" and by in _PERIODS:
         note += _mark_partial(by, records)

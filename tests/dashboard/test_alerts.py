@@ -132,7 +132,9 @@ def test_pair_is_watched_by_name(look: Look, news: Database, base: str, width: i
 
 def test_alert_leads_to_its_articles(look: Look) -> None:
     page = look("/alerts").page
-    alert = page.locator("section[aria-labelledby=newest]").get_by_role("link", name="first article")
+    alert = page.locator("section[aria-labelledby=newest]").get_by_role(
+        "link", name="first article"
+    )
     alert.first.click()
     panel = page.get_by_role("dialog", name="Proof of the number")
     expect(panel.locator("h1")).to_contain_text("Siemens")
