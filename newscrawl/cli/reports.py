@@ -17,9 +17,11 @@ from newscrawl.cli.arguments import (
     SinceOption,
     SourceOption,
     SubsidiariesOption,
+    TierOption,
     UntilOption,
     companies_from,
     company_of,
+    complete_group,
     match_one,
     open_for_reading,
     parse_day,
@@ -47,6 +49,15 @@ GroupOption = Annotated[
     str | None,
     typer.Option(help="A group of your companies file, and each of its companies.", metavar="NAME"),
 ]
+SourceGroupOption = Annotated[
+    str | None,
+    typer.Option(
+        "--source-group",
+        help="Only sources of this group, as in 'business' or a list of your sources file.",
+        metavar="NAME",
+        autocompletion=complete_group,
+    ),
+]
 PeriodOption = Annotated[
     str | None,
     typer.Option(
@@ -72,6 +83,8 @@ def report(
     since: SinceOption = None,
     until: UntilOption = None,
     source: SourceOption = None,
+    source_group: SourceGroupOption = None,
+    tier: TierOption = None,
     country: CountryOption = None,
     language: LanguageOption = None,
     subsidiaries: SubsidiariesOption = False,
@@ -95,7 +108,14 @@ def report(
     first, last = _period(period, since, until)
     registry = companies_from(companies)
     with open_for_reading(database) as store:
-        scope = scope_of(store, source=source, country=country, language=language)
+        scope = scope_of(
+            store,
+            source=source,
+            country=country,
+            language=language,
+            group=source_group,
+            tier=tier,
+        )
         scope = replace(
             scope,
             since=first,

@@ -44,6 +44,7 @@ def html_report(report: Report, dashboard: str | None = None) -> str:
             query=partial(_query, report),
             back=_page_of(report),
             method=method(report),
+            only=filters_of(report),
             coverage=coverage(report),
             in_short=[
                 *(
@@ -223,15 +224,25 @@ def coverage(report: Report) -> str:
     return text.strip()
 
 
+def filters_of(report: Report) -> str:
+    """Return what the report is limited to beside its period, or nothing."""
+    scope = report.scope
+    named = {
+        "source": scope.source and report.source_name(scope.source),
+        "sources of the group": scope.group,
+        "sources of tier": scope.tier,
+        "country": scope.country,
+        "language": scope.language,
+        "section": scope.section,
+    }
+    return ", ".join(f"{name} {value}" for name, value in named.items() if value)
+
+
 def method(report: Report) -> list[str]:
     """Return the description of the method, as paragraphs."""
-    filters = [
-        f"{name} {value}"
-        for name in ("source", "country", "language", "section")
-        if (value := getattr(report.scope, name))
-    ]
+    only = filters_of(report)
     counted = "with" if report.scope.subsidiaries else "without"
-    which = f"Only {', '.join(filters)}." if filters else "All sources, countries and languages."
+    which = f"Only {only}." if only else "All sources, countries and languages."
     return [
         (
             "An article counts if its own headline or text names the company; menus, teasers, "

@@ -550,7 +550,7 @@ def test_hit_in_a_teaser_leads_to_the_reason_why_it_is_not_counted(
     app = create_app(config_of(file, explain=explain))
     with TestClient(app, base_url="http://localhost") as client:
         page = client.get("/proof?counted=boilerplate&company=Yahoo").text
-        link = re.search(r'href="(/article/explanation[^"]+left_out=Yahoo)"', page)
+        link = re.search(r'href="(/article/explanation[^"]+left_out=Yahoo)&amp;proof=', page)
         assert link, page
         assert "Why is Yahoo not counted here?" in client.get(unescape(link[1])).text
         article = client.get(unescape(link[1]).replace("/explanation", "")).text

@@ -16,6 +16,7 @@ from openpyxl import Workbook, load_workbook
 from openpyxl.worksheet.worksheet import Worksheet
 from starlette.testclient import TestClient
 
+from newscrawl import config
 from newscrawl.dashboard import create_app
 from newscrawl.items import CompanyStructure
 from newscrawl.reports import Report, html_report, make_report, period_of_name, workbook
@@ -103,7 +104,7 @@ def test_page_has_the_numbers_of_the_workbook(report: Report) -> None:
     table = html[html.index('id="key-figures"') : html.index("</table>")]
     for one in report.companies:
         row = next(row for row in table.split("<tr>") if f">{one.company}</th>" in row)
-        cells = re.findall(r'<td class="n">([^<]*)</td>', row)
+        cells = re.findall(r'<td class="n" data-label="[^"]+">([^<]*)</td>', row)
         assert cells[:2] == [f"{one.hits.articles:,}", f"{one.change.before:,}"]
         assert cells[-2:] == [f"{one.stories:,}", f"{one.hits.in_title:,}"]
 
@@ -365,6 +366,37 @@ def test_group_is_reported_with_its_companies(written: Any, tmp_path: Path) -> N
     assert [row["Company"] for row in rows] == ["wings", "Airbus", "Boeing"]
 
 
+def test_report_on_a_group_and_tier_of_sources_says_so(
+    written: Any, tmp_path: Path, season: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    head = "slug,name,country,languages,home,feeds,sitemaps,news_sitemaps,status,groups,tier\n"
+    rows = [
+        f"{slug},{slug},gb,en,https://{slug}.example/,https://{slug}.example/feed,,,active,{group},{tier}\n"
+        for slug, group, tier in (
+            ("harbour-courier", "quays", 1),
+            ("northern-ledger", "quays", 2),
+            ("stadtbote", "", 1),
+        )
+    ]
+    (tmp_path / "sources.csv").write_text(head + "".join(rows), "utf-8")
+    monkeypatch.setattr(config, "NEWSCRAWL_SOURCES", str(tmp_path / "sources.csv"))
+    common = ("-c", "Siemens", "--period", "30d", "--source-group", "quays", "--tier", "1")
+    assert written(*common, "-o", "r.html").code == 0
+    assert written(*common, "-o", "r.xlsx").code == 0
+    page = (tmp_path / "r.html").read_text("utf-8")
+    assert page.count("sources of the group quays, sources of tier 1") == 2
+    assert "All sources" not in page
+    book = load_workbook(tmp_path / "r.xlsx")
+    (row,) = rows_of(book["Key figures"])
+    with open_database(f"sqlite:///{season}") as news:
+        counts = queries.mention_counts(
+            news, "source", company="Siemens", scope=Scope(since=SINCE, source="harbour-courier")
+        )
+    assert row["Articles"] == sum(one.hits.articles for one in counts if one.hits) > 0
+    texts = [cell.value for cell in book["Coverage"]["E"]]
+    assert any("sources of the group quays" in text for text in texts if text)
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
@@ -380,6 +412,8 @@ def test_group_is_reported_with_its_companies(written: Any, tmp_path: Path) -> N
             "No source was crawled",
         ),
         (["--group", "nobody", "--period", "7d"], 2, "unknown group 'nobody'"),
+        (["-c", "Siemens", "--source-group", "nobody"], 2, "unknown group of sources 'nobody'"),
+        (["-c", "Siemens", "--tier", "9"], 2, "no source has the tier 9"),
     ],
 )
 def test_command_explains_what_is_wrong(
