@@ -15,6 +15,7 @@ from newscrawl.cli.arguments import (
     InputError,
     companies_from,
     company_of,
+    complete_company,
     open_for_reading,
     parse_day,
 )
@@ -40,7 +41,10 @@ DIGEST_EXAMPLE = "Example: newscrawl digest --weekly --send"
 
 NameArgument = Annotated[
     str,
-    typer.Argument(help="The company, by name or alias, a group of your file, or a query."),
+    typer.Argument(
+        help="The company, by name or alias, a group of your file, or a query.",
+        autocompletion=complete_company,
+    ),
 ]
 PairOption = Annotated[
     str | None,
@@ -48,6 +52,7 @@ PairOption = Annotated[
         "--with",
         help="A second company: alert when both are mentioned together.",
         metavar="COMPANY",
+        autocompletion=complete_company,
     ),
 ]
 

@@ -19,6 +19,7 @@ from newscrawl.cli.arguments import (
     SourceOption,
     companies_from,
     company_of,
+    complete_company,
     open_for_reading,
     scope_of,
     takes_scope,
@@ -34,7 +35,9 @@ _KindArgument = Annotated[
     Literal["wrong", "missed"],
     typer.Argument(help="Whether mentions of the company are wrong, or were missed."),
 ]
-_CompanyArgument = Annotated[str, typer.Argument(help="A company's name or alias.")]
+_CompanyArgument = Annotated[
+    str, typer.Argument(help="A company's name or alias.", autocompletion=complete_company)
+]
 _FormOption = Annotated[
     str | None,
     typer.Option(

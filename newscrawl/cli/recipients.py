@@ -14,6 +14,7 @@ from newscrawl.cli.arguments import (
     LimitOption,
     companies_from,
     company_of,
+    complete_company,
     match_one,
     open_for_reading,
 )
@@ -45,6 +46,7 @@ _AboutOption = Annotated[
         "-c",
         help="Only notices about this company or group; may be repeated; else about all.",
         metavar="NAME",
+        autocompletion=complete_company,
     ),
 ]
 _OnlyOption = Annotated[

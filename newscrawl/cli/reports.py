@@ -21,6 +21,7 @@ from newscrawl.cli.arguments import (
     UntilOption,
     companies_from,
     company_of,
+    complete_company,
     complete_group,
     match_one,
     open_for_reading,
@@ -43,6 +44,7 @@ CompaniesToReport = Annotated[
         "-c",
         help="A company, by name or alias, or a group; may be repeated.",
         metavar="NAME",
+        autocompletion=complete_company,
     ),
 ]
 GroupOption = Annotated[

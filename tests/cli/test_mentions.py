@@ -178,16 +178,23 @@ def test_week_that_is_not_whole_is_marked(world: Newscrawl, what: tuple[str, ...
 
 
 @pytest.mark.parametrize(
-    ("option", "begin", "offered"),
-    [("-c", "Sie", "Siemens"), ("-c", "sie", "siemens"), ("--source", "bbc", "bbc-news")],
+    ("line", "offered"),
+    [
+        ("mentions -c Sie", "Siemens"),
+        ("mentions -c sie", "siemens"),
+        ("mentions --source bbc", "bbc-news"),
+        ("report -c Sie", "Siemens"),
+        ("alerts watch Sie", "Siemens"),
+        ("alerts watch Bosch --with Sie", "Siemens"),
+        ("alerts recipients add desk desk@example.org -c Sie", "Siemens"),
+        ("corrections add https://ft.example/a wrong Sie", "Siemens"),
+    ],
 )
-def test_shell_completes_companies_and_sources(
-    world: Newscrawl, option: str, begin: str, offered: str
-) -> None:
+def test_shell_completes_companies_and_sources(world: Newscrawl, line: str, offered: str) -> None:
     asked = {
         "_NEWSCRAWL_COMPLETE": "complete_bash",
-        "COMP_WORDS": f"newscrawl mentions {option} {begin}",
-        "COMP_CWORD": "3",
+        "COMP_WORDS": f"newscrawl {line}",
+        "COMP_CWORD": str(len(line.split())),
     }
     program = str(Path(sys.executable).with_name("newscrawl"))
     ran = subprocess.run(
