@@ -203,3 +203,14 @@ def test_failure_is_shown_with_its_cause(
     leases.release("d", "failed", 1, note)
     (row,) = json.loads(newscrawl("status", "--source", "d", "-f", "json").out)["sources"]
     assert row["remark"] == f"failed once: {remark}"
+
+
+def test_late_source_is_due_since_a_day_that_is_named(
+    store: Database, newscrawl: Newscrawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "130")
+    crawled(store, "d", hours_ago=30)
+    ran = newscrawl("status")
+    due = re.search(r"^ d .*due since (\d{4}-\d\d-\d\d) \d\d:\d\d", ran.out, re.MULTILINE)
+    assert due, ran.out
+    assert due[1] < TODAY.isoformat()
