@@ -111,30 +111,28 @@ def report(
     registry = companies_from(companies)
     with open_for_reading(database) as store:
         scope = scope_of(
-            store,
-            source=source,
-            country=country,
-            language=language,
-            group=source_group,
-            tier=tier,
+            store, source=source, country=country, language=language, group=source_group, tier=tier
         )
         scope = replace(
-            scope,
-            since=first,
-            until=last,
-            subsidiaries=subsidiaries,
-            structure=registry.structure,
+            scope, since=first, until=last, subsidiaries=subsidiaries, structure=registry.structure
         )
         made = make_report(store, _names(store, registry, company or [], group), scope)
+    _refuse_unread(made)
+    _write(report_file(made, kind), output)
+    if output:
+        write_note(f"{_about(made)}: {output}")
+
+
+def _refuse_unread(made: "Report") -> None:
+    """Exit with code 1 if nothing was crawled in the report's period."""
+    from newscrawl.cli.output import write_note
+
     if made.completeness.level == "none":
         write_note(
             f"No source was crawled from {made.since} to {made.until}: choose other days by "
             "--period or --since."
         )
         raise typer.Exit(1)
-    _write(report_file(made, kind), output)
-    if output:
-        write_note(f"{_about(made)}: {output}")
 
 
 def _about(made: "Report") -> str:

@@ -13,7 +13,15 @@ from urllib.parse import urljoin, urlsplit
 
 from newscrawl.sources.feeds import Entry, Feed, FeedError
 from newscrawl.sources.fetcher import DisallowedError, Fetcher, FetchError, FetchResult
-from newscrawl.sources.front_pages import HomePage, classify_links, parse, read_home
+from newscrawl.sources.front_pages import (
+    ARTICLE,
+    HomePage,
+    Link,
+    article_points,
+    classify_links,
+    parse,
+    read_home,
+)
 from newscrawl.sources.registry import Source, SourceError
 from newscrawl.sources.sitemaps import Sitemap, SitemapError, parse_in_process, read_listing
 from newscrawl.sources.urls import site_name, web_url
@@ -244,9 +252,14 @@ def propose(
     """Return the source of a site, from the given fields and its profile.
 
     `detect_language` is called if neither gives a language. Raises SourceError if a field is
-    missing or the site is registered already.
+    missing, the site is registered already, or the page seems to be an article.
     """
     home = profile.home.url
+    if article_points(Link(url=home, text="")) >= ARTICLE:
+        raise SourceError(
+            f"{home} looks like the address of an article; give the site's home page, as in "
+            f"{urljoin(home, '/')}"
+        )
     _refuse_known(home, fields, registry)
     sections: tuple[str, ...] = ()
     if not profile.listings:

@@ -324,3 +324,16 @@ def test_rows_of_the_user_extend_the_registry_and_have_precedence(tmp_path: Path
     assert len(registry) == len(load_sources()) + 1
     assert registry["ft"].name == "My FT"
     assert registry["bbc-news"].name == "The BBC"
+
+
+def test_address_of_an_article_is_refused_with_that_of_the_home_page(
+    newscrawl: Newscrawl, site: SiteServer, tmp_path: Path
+) -> None:
+    path = "/2026/11/25/neue-bruecke-ueber-den-hafen.html"
+    site.routes[path] = always(HOME.format(head=""))
+    with site as served:
+        said = newscrawl("sources", "add", served.url + path, "--allow-private", "--country", "at")
+    assert said.code == 2
+    assert "looks like the address of an article" in said.err
+    assert f"as in {served.url}/" in said.err
+    assert not (tmp_path / "sources.csv").exists()

@@ -255,18 +255,19 @@ def company(request: Request, name: str) -> Response:
             top_stories=queries.stories(
                 database, company=name, scope=scope, limit=TOP_STORIES, least=2
             ),
-            latest=queries.company_articles(
-                database,
-                name,
-                scope=scope,
-                limit=LATEST + 1,
-                offset=(filters.page - 1) * LATEST,
-                each=2,
-            ),
+            latest=_latest(database, name, filters),
             shown=LATEST,
             alerts=_alerts(database, name, filters),
             person=name_of_person(request),
         )
+
+
+def _latest(database: Database, name: str, filters: Filters) -> Sequence[FoundArticle]:
+    """Return a page of articles, with one more if there is a next page."""
+    first = (filters.page - 1) * LATEST
+    return queries.company_articles(
+        database, name, scope=filters.scope, limit=LATEST + 1, offset=first, each=2
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,14 +53,8 @@ def show_proof(request: Request) -> HTMLResponse:
             offset=(filters.page - 1) * ARTICLES,
         )
     pages = -(-found.total // ARTICLES)
-    here = proof_address(
-        filters,
-        counted,
-        company or "",
-        without=without,
-        split=split or "",
-        beside=beside or "",
-    )
+    named = {"without": without, "split": split or "", "beside": beside or ""}
+    here = proof_address(filters, counted, company or "", **named)
     return render(
         request,
         "proof.html",
