@@ -45,6 +45,13 @@ _TITLE: Final = re.compile(rb"<title[^>]*+>[^<]*+(</title)?+", re.IGNORECASE)
 _ASCII: Final = bytes(range(128))
 # Python refuses to make a number of more than 4,300 decimal digits.
 _NO_CHARACTER: Final = re.compile(r"&#[0-9]{4000,}")
+# U+0080 to U+009F, and sequences of UTF-8 whose bytes were taken for Latin-1 and encoded again.
+_CONTROL: Final = re.compile(rb"\xc2[\x80-\x9f]")
+_TWICE: Final = re.compile(rb"\xc3[\x82-\xb4](?:\xc2[\x80-\xbf]){1,3}")
+_IN_WINDOWS: Final = {
+    chr(number).encode(): bytes([number]).decode("cp1252", "ignore").encode()
+    for number in range(0x80, 0xA0)
+}
 _BEYOND_UNICODE: Final = "&#1114112"
 
 
@@ -114,7 +121,45 @@ def decode(html: bytes | str, declared: str | None = None) -> bytes:
     ("text/html; charset=gb2312"). Valid UTF-8 is UTF-8 whatever the header or the page says:
     text of another charset that happens to be valid UTF-8 is far rarer than a wrong declaration.
     Labels are read as browsers read them (iso-8859-1 is windows-1252, gb2312 is gb18030).
+    What was encoded twice is decoded twice.
     """
+    return _without_controls(_as_utf8(html, declared))
+
+
+def _without_controls(html: bytes) -> bytes:
+    """Return UTF-8 without the controls U+0080 to U+009F, which no page needs.
+
+    They stem from UTF-8 that was taken for Latin-1 and encoded once more, or else from
+    windows-1252, as which browsers read references to them.
+    """
+    if not _has_controls(html):
+        return html
+    if any(_CONTROL.search(found[0]) and _decoded(found[0]) for found in _TWICE.finditer(html)):
+        html = _TWICE.sub(lambda found: _decoded(found[0]) or found[0], html)
+    return _CONTROL.sub(lambda found: _IN_WINDOWS[found[0]], html)
+
+
+def _has_controls(html: bytes) -> bool:
+    place = html.find(b"\xc2")
+    while place >= 0:
+        if html[place + 1] < 0xA0:
+            return True
+        place = html.find(b"\xc2", place + 2)
+    return False
+
+
+def _decoded(twice: bytes) -> bytes | None:
+    """Return what was encoded twice decoded once, if that is UTF-8."""
+    once = twice.decode().encode("latin-1")
+    length = 2 + (once[0] >= 0xE0) + (once[0] >= 0xF0)  # of the sequence that begins so
+    try:
+        once[:length].decode()
+    except UnicodeDecodeError:
+        return None
+    return once[:length] + twice[2 * length :]
+
+
+def _as_utf8(html: bytes | str, declared: str | None) -> bytes:
     if isinstance(html, str):
         return _encode(html)
     bom_encoding, bom = read_bom(html)

@@ -36,7 +36,7 @@ OPTIONAL_STRINGS = ("url", "title", "date", "text", "gold", "doubt")
 LISTS_OF_STRINGS = ("authors", "with", "without", "optional")
 # A gold text that the page's own JSON-LD holds, which an extractor would read there.
 FROM_PUBLISHER = "publisher"
-_JSON_LD = re.compile(rb"(?is)<script[^>]*application/ld\+json.*?</script\s*>")
+JSON_LD = re.compile(rb"(?is)<script[^>]*application/ld\+json.*?</script\s*>")
 
 
 class CorpusError(Exception):
@@ -55,7 +55,7 @@ def part_of(site: str) -> str:
 
 def without_json_ld(html: bytes) -> bytes:
     """Return a page without its JSON-LD, which may hold the text that is its label."""
-    return _JSON_LD.sub(b"", html)
+    return JSON_LD.sub(b"", html)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -101,6 +101,18 @@ def test_utf8_truncated_within_a_character_is_utf8() -> None:
     assert decode(cut).decode().startswith(page(GREEK, '<meta charset="iso-8859-1">')[:500])
 
 
+@pytest.mark.parametrize("text", [POLISH, GREEK, CHINESE, "“It’s done” – 5 € 🙂"])
+def test_text_that_was_encoded_twice_is_decoded_twice(text: str) -> None:
+    twice = text.encode().decode("latin-1")
+    assert decode(page(twice).encode()).decode() == page(text)
+    assert decode(page(twice)).decode() == page(text)
+
+
+def test_controls_are_read_as_windows_1252_has_them() -> None:
+    html = page("It\x92s «LA BEAUTÉ» \x80 5\x81").encode()
+    assert decode(html).decode() == page("It’s «LA BEAUTÉ» € 5")
+
+
 @pytest.mark.parametrize("label", ["utf-7", "base64", "rot13", "idna", "undefined", "nonsense", ""])
 def test_unknown_charset_labels_are_ignored(label: str) -> None:
     html = page(GERMAN, f'<meta charset="{label}">').encode("cp1252")
