@@ -19,7 +19,7 @@ from typing import Any
 
 from benchmarks.extraction import peers
 from benchmarks.extraction.peers import Peer
-from newscrawl.training.corpus import GoldPage
+from newscrawl.training.corpus import FROM_PUBLISHER, JSON_LD, GoldPage
 
 PAGE_SECONDS = 30.0  # of CPU; the slowest tool needs about a second for a common page
 PATIENCE = 10  # times that limit by the clock, for a tool that waits or a busy machine
@@ -60,6 +60,14 @@ class Runner:
                         break
 
 
+def request_for(page: GoldPage) -> dict[str, str | None]:
+    """Return what a tool's process is told of a page."""
+    request = {"id": page.id, "path": str(page.path), "url": page.url}
+    if page.gold == FROM_PUBLISHER:
+        request["left_out"] = JSON_LD.pattern.decode("ascii")  # it holds the gold text
+    return request
+
+
 class _Process:
     """The child process of one tool; `ask` sends a page and waits for the answer."""
 
@@ -92,9 +100,8 @@ class _Process:
 
     def ask(self, page: GoldPage, seconds: float) -> Answer:
         assert self._child.stdin is not None
-        request = {"id": page.id, "path": str(page.path), "url": page.url}
         try:
-            self._child.stdin.write(json.dumps(request).encode() + b"\n")
+            self._child.stdin.write(json.dumps(request_for(page)).encode() + b"\n")
             self._child.stdin.flush()
         except BrokenPipeError:
             return _no_answer(page, "process ended")

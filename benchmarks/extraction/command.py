@@ -13,16 +13,17 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from benchmarks.documents import fill
-from benchmarks.extraction import floors
+from benchmarks.extraction import floors, speed
 from benchmarks.extraction.answers import AnswerStore
 from benchmarks.extraction.comparison import Benchmark, Plan, Row, read_unseen, run
 from benchmarks.extraction.environments import install as install_peers
 from benchmarks.extraction.peers import BARE_PARSE, MAIN_ENV, PEERS
-from benchmarks.extraction.tables import KIND, TABLES, news_mean, ranked
+from benchmarks.extraction.tables import KIND, TABLES, mentions_mean, ranked
 from newscrawl.cli.arguments import (
     CorpusOption,
     Format,
     FormatOption,
+    SetsOption,
     corpus_from,
     match_one,
     takes_options,
@@ -41,6 +42,7 @@ class _RunOptions:
     """What to run, and on which pages."""
 
     corpus: CorpusOption = None
+    sets: SetsOption = None
     all_tools: Annotated[
         bool, typer.Option("--peers", help="Every other tool too, not our methods alone.")
     ] = False
@@ -63,7 +65,9 @@ class _RunOptions:
     sealed: Annotated[
         bool, typer.Option("--sealed", help="Only the sealed sites, to which nothing was fitted.")
     ] = False
-    rounds: Annotated[int, typer.Option(min=1, help="Rounds of the speed test.")] = 3
+    rounds: Annotated[int, typer.Option(min=0, help="Rounds of the speed test; 0 for none.")] = (
+        speed.ROUNDS
+    )
 
     def plan(self) -> Plan:
         return Plan(
@@ -88,7 +92,7 @@ def benchmark(
         typer.Option(
             "--write-docs",
             help="No run: fill the documents from the latest result, and from the published one of"
-            " the same pages for tools that it lacks.",
+            " the same pages for tools, sets and speeds that it lacks.",
         ),
     ] = False,
     form: FormatOption = "table",
@@ -102,7 +106,7 @@ def benchmark(
     if write_docs:
         _write_docs()
         return
-    pages = corpus_from(options.corpus)
+    pages = corpus_from(options.corpus).select(sets=options.sets or ())
     if options.sealed:
         pages = pages.part(SEALED)
     if options.install:
@@ -174,7 +178,7 @@ def _line(row: Row, groups: Sequence[str]) -> dict[str, object]:
     for group in groups:
         scores = row.scores.get(group, {})
         line[group] = scores.get("word.f1", scores.get("phrases"))
-    line["mentions"] = news_mean(row, "mentions.f1")
+    line["mentions"] = mentions_mean(row, "mentions.f1")
     line["errors"] = row.errors if row.pages else None
     return line | {key: row.speed.get(key) for key in ("ratio", "pages_per_second", "milliseconds")}
 

@@ -38,6 +38,7 @@ MEASURES = ("word", "shingle", "similarity", "phrases")
 # Our method by networks that were trained without the sites of the pages, as on a user's pages. A
 # row of its own, since the shipped network was trained on the corpus.
 UNSEEN = "newscrawl, new sites"
+SPEED = "speed"  # beside the sets, in the days of a row
 SMALL_GROUP = 20  # pages; a mean over fewer doesn't represent a language
 PACKAGE = Path(newscrawl.__file__).parent
 OUR_VERSION = version("newscrawl")
@@ -47,8 +48,8 @@ Scores = dict[str, dict[str, float]]  # group of pages -> measure -> mean over i
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """The figures of one tool. `reason` says why it could not be run, `made_at` when it was run
-    where that was before the others."""
+    """The figures of one tool. `reason` says why it could not be run, `days` on which day each set
+    and "speed" were."""
 
     name: str
     package: str
@@ -59,7 +60,28 @@ class Row:
     errors: int = 0
     scores: Scores = field(default_factory=dict)
     speed: dict[str, float] = field(default_factory=dict)
-    made_at: str | None = None
+    days: dict[str, str] = field(default_factory=dict)
+
+    def completed_by(self, earlier: "Row", *, of_other_sets: bool) -> "Row":
+        """Return the row with an earlier one's speed and, if they are of other sets, scores."""
+        if self.reason:
+            return earlier
+        if not of_other_sets or earlier.reason or self.version != earlier.version:
+            return self.with_speed_of(earlier)
+        return replace(
+            self,
+            pages=self.pages + earlier.pages,
+            errors=self.errors + earlier.errors,
+            scores=dict(sorted((earlier.scores | self.scores).items())),
+            days=earlier.days | self.days,
+        ).with_speed_of(earlier)
+
+    def with_speed_of(self, earlier: "Row") -> "Row":
+        """Return the row with an earlier speed where it has none."""
+        if self.speed or not earlier.speed:
+            return self
+        days = self.days | {SPEED: earlier.days[SPEED]}
+        return replace(self, speed=earlier.speed, days=days)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,8 +90,8 @@ class Benchmark:
 
     corpus: str
     fingerprint: str
+    sets: dict[str, str]  # fingerprint of each
     pages: dict[str, int]  # by group
-    made_at: str
     machine: str
     rows: tuple[Row, ...]
 
@@ -85,18 +107,34 @@ class Benchmark:
                         yield MethodMean(method, group, measure, measures[measure])
 
     def completed_by(self, earlier: "Benchmark") -> "Benchmark":
-        """Return this result with the rows of an earlier one, of the same pages, for the tools that
-        did not run again."""
-        if earlier.fingerprint != self.fingerprint:
+        """Return this result with what an earlier one has besides: tools, sets and speeds.
+
+        An earlier result of other pages is ignored.
+
+        Raises:
+            CorpusError: some sets, but not all, of the earlier result were run again, so that the
+                pages that failed can't be added.
+        """
+        again = self.sets.keys() & earlier.sets.keys()
+        if any(self.sets[name] != earlier.sets[name] for name in again):
             return self
-        ran = {row.name for row in self.rows if not row.reason}
-        older = {
-            row.name: replace(row, made_at=row.made_at or earlier.made_at)
-            for row in earlier.rows
-            if row.name not in ran
-        }
-        rows = [row for row in self.rows if row.name not in older]
-        return replace(self, rows=(*rows, *older.values()))
+        if again and again != earlier.sets.keys():
+            raise CorpusError(f"run all sets of {', '.join(earlier.sets)} again, or none of them")
+        older = {row.name: row for row in earlier.rows}
+        rows = [
+            row.completed_by(older.pop(row.name), of_other_sets=not again)
+            if row.name in older
+            else row
+            for row in self.rows
+        ]
+        timed = any(row.speed for row in self.rows)
+        return replace(
+            self,
+            sets=dict(sorted((earlier.sets | self.sets).items())),
+            pages=dict(sorted((earlier.pages | self.pages).items())),
+            machine=self.machine if timed else earlier.machine,
+            rows=(*rows, *older.values()),
+        )
 
     def save(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -129,6 +167,7 @@ class Plan:
 
 def run(corpus: Corpus, plan: Plan) -> Benchmark:
     """Run every tool of the plan over the corpus."""
+    sets = {page.set for page in corpus}
     load_companies()  # read first, so that an error in the registry appears before the long work
     rows, runners = _look_up(plan)
     collected = _collect(corpus, runners, plan)
@@ -138,25 +177,28 @@ def run(corpus: Corpus, plan: Plan) -> Benchmark:
         if isinstance(missing, Missing):
             rows[name] = replace(rows[name], reason=missing.reason)
             runners = [runner for runner in runners if runner.peer.name != name]
-    plan.on_stage("speed", len(runners) * plan.rounds)
-    speeds = speed.measure(
-        runners,
-        speed.sample(corpus),
-        rounds=plan.rounds,
-        on_round=lambda: plan.on_answer("speed"),
-    )
+    today = datetime.now(UTC).date().isoformat()
     for name, result in scored.items():
-        rows[name] = replace(rows[name], **result)
-    for name, measured in speeds.items():
-        rows[name] = replace(rows[name], speed=asdict(measured))
+        rows[name] = replace(rows[name], **result, days=dict.fromkeys(sorted(sets), today))
+    for name, measured in _speeds(corpus, runners, plan).items():
+        days = rows[name].days | {SPEED: today}
+        rows[name] = replace(rows[name], speed=asdict(measured), days=days)
     return Benchmark(
         corpus=corpus.name,
         fingerprint=corpus.fingerprint,
+        sets={name: corpus.select(sets=[name]).fingerprint for name in sorted(sets)},
         pages={group: len(pages) for group, pages in groups(corpus).items()},
-        made_at=datetime.now(UTC).isoformat(timespec="seconds"),
         machine=f"{_processor()}, Python {platform.python_version()}, load {speed.load()}",
         rows=(*_unseen_row(plan), *(rows[name] for name in plan.tools)),
     )
+
+
+def _speeds(corpus: Corpus, runners: Sequence[Runner], plan: Plan) -> dict[str, speed.Speed]:
+    if not plan.rounds:
+        return {}
+    plan.on_stage("speed", len(runners) * plan.rounds)
+    pages, step = speed.sample(corpus), partial(plan.on_answer, "speed")
+    return speed.measure(runners, pages, rounds=plan.rounds, on_round=step)
 
 
 def _unseen_row(plan: Plan) -> Iterator[Row]:
@@ -351,10 +393,14 @@ def _means(values: Iterable[Mapping[str, float]]) -> dict[str, float]:
 
 
 def groups(corpus: Corpus) -> dict[str, list[GoldPage]]:
-    """Return the pages by set, and also by a set's larger languages and kinds of pages."""
+    """Return the pages by set, and also by a set's larger languages and kinds of pages.
+
+    Pages whose gold text may be wrong are left out, as in training.
+    """
     found: dict[str, list[GoldPage]] = defaultdict(list)
     for page in corpus:
-        found[page.set].append(page)
+        if page.doubt is None:
+            found[page.set].append(page)
     for name, pages in list(found.items()):
         by_language: dict[str, list[GoldPage]] = defaultdict(list)
         by_type: dict[str, list[GoldPage]] = defaultdict(list)

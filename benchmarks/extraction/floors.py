@@ -116,9 +116,10 @@ def check_floors(
 ) -> None:
     """Evaluate every method on labelled pages, and exit with 1 where a mean is below its floor."""
     pages = corpus_from(corpus)
-    with progress("pages", len(pages)) as step:
+    sure = tuple(page for page in pages if page.doubt is None)
+    with progress("pages", len(sure)) as step:
         scores = evaluate(
-            pages.pages, tuple(METHODS), ("word", "similarity", "phrases"), on_page=lambda: step("")
+            sure, tuple(METHODS), ("word", "similarity", "phrases"), on_page=lambda: step("")
         )
     move: Literal["raise", "lower"] | None = "lower" if lower_floors else None
     check(reached(scores), pages.fingerprint, move or ("raise" if raise_floors else None))

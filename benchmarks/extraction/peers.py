@@ -4,7 +4,8 @@ The benchmark starts this file as a script, `python peers.py NAME`, in the envir
 the tool: so it imports nothing of ours (but newscrawl itself, for our own methods), only
 the standard library at the top, and keeps to Python 3.7, the last one dragnet runs on.
 
-Pages come on standard input, one JSON object a line (`id`, `path`, `url`);
+Pages come on standard input, one JSON object a line (`id`, `path`, `url`; `left_out`, a pattern
+of what no tool may read, where JSON-LD holds the gold text);
 one JSON line per page goes to standard output. A tool that raises gave no text.
 """
 
@@ -333,7 +334,8 @@ def decode(page: bytes) -> str:
     Every tool gets the same characters: charsets are not what is measured here.
     """
     declared = DECLARED_CHARSET.search(page[:4096])
-    charsets = ["utf-8", declared.group(1).decode("ascii") if declared else "windows-1252"]
+    label = declared.group(1).decode("ascii").lower() if declared else "windows-1252"
+    charsets = ["utf-8", "gb18030" if label in ("gb2312", "gbk") else label]  # as browsers do
     for charset in charsets:
         try:
             return XML_DECLARATION.sub("", page.decode(charset), count=1)
@@ -354,7 +356,10 @@ def _measure(
     Where `parse` is given, the bare parse of the same page is timed just before.
     """
     stored = Path(page["path"]).read_bytes()
-    html = decode(gzip.decompress(stored) if page["path"].endswith(".gz") else stored)
+    stored = gzip.decompress(stored) if page["path"].endswith(".gz") else stored
+    if page.get("left_out"):
+        stored = re.sub(page["left_out"].encode("ascii"), b"", stored)
+    html = decode(stored)
     report: Fields = {"id": page["id"], "error": None}
     encoded = html.encode("utf-8", "replace")
     if parse is not None:

@@ -1,12 +1,28 @@
 """Markdown tables from a benchmark's result, which `--write-docs` writes into the documents."""
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
-from benchmarks.extraction.comparison import UNSEEN, Benchmark, Row
+from benchmarks.extraction.comparison import SPEED, UNSEEN, Benchmark, Row
 from benchmarks.extraction.peers import BARE_PARSE
 from newscrawl.training.metrics import harmonic_mean
 
-NEWS = ("daniel", "wcxb articles", "fundus")  # the groups of news pages with full gold texts
+# The sets with full gold texts and the groups of articles in them, by their names in the tables.
+ARTICLES = {
+    "atf": "atf", "daniel": "daniel", "dragnet": "dragnet", "fundeval": "fundeval",
+    "fundus": "fundus", "fundusold": "fundusold", "htt": "htt", "irdata": "irdata", "l3s": "l3s",
+    "ldjson": "ldjson", "postlight": "postlight", "wcxb": "wcxb articles", "zhcontent": "zhcontent",
+}  # fmt: skip
+# Means over the pages of several groups.
+KINDS = {
+    "recent news": ("atf", "fundeval", "fundus", "fundusold"),
+    "news of 2008–12": ("daniel", "l3s"),
+    "business news": ("irdata",),
+    "blogs": ("dragnet",),
+    "other articles": ("wcxb articles",),
+    "all": tuple(ARTICLES.values()),
+}
+COMPARED = ("daniel", "wcxb articles", "fundus")  # groups compared by further measures
 LANGUAGES = ("daniel en", "daniel el", "daniel pl", "daniel ru", "daniel zh")
 PHRASES = "trafilatura"
 LEARNED = "newscrawl combined"
@@ -19,37 +35,36 @@ SUMMARY = (
     "trafilatura",
     "readability-lxml",
     "resiliparse",
-    "newspaper4k",
+    "rs-trafilatura",
     BARE_PARSE,
 )
 KIND = "benchmark"  # of the marks in the documents
 
 
 def summary(result: Benchmark) -> str:
-    """Return the README's table: word F1 by set, mentions and speed of the tools in SUMMARY."""
-    heads = ("Tool", *map(_set_name, NEWS), "mentions", "× parse")
+    """Return the README's table: word F1 by kind of page, mentions and speed of the tools in
+    SUMMARY."""
     rows = {row.name: row for row in result.rows}
     lines = []
     for row in (rows[name] for name in SUMMARY if name in rows):
-        cells = [_score(row, group, "word.f1") for group in NEWS]
+        cells = [_of_kind(result, row, kind, "word.f1") for kind in KINDS]
         lines.append((_name(row), *cells, _mean(row, "mentions.f1"), _times(row)))
-    return _markdown(heads, lines)
+    return _markdown(("Tool", *KINDS, "mentions", "× parse"), lines)
 
 
 def overview(result: Benchmark) -> str:
-    """Return word F1 by set, phrases, mentions and speed of all tools.
+    """Return word F1 by set, phrases and speed of all tools.
 
     The last row is the bare parse, which extracts no text, as the lower bound of time.
     """
-    heads = ("Tool", *map(_set_name, NEWS), "phrases", "mentions", "count", "× parse")
     lines = []
     floor = [row for row in result.rows if row.name == BARE_PARSE]
     for row in (*ranked(result), *floor):
-        cells = [_score(row, group, "word.f1") for group in NEWS]
-        cells += [_score(row, PHRASES, "phrases"), _mean(row, "mentions.f1")]
-        cells += [_mean(row, "mentions.count_ratio"), _times(row)]
-        lines.append((_name(row), *cells))
-    return f"{_markdown(heads, lines)}\n\n{FOOTNOTE}"
+        cells = [_of_kind(result, row, "all", "word.f1")]
+        cells += [_score(row, group, "word.f1") for group in ARTICLES.values()]
+        lines.append((_name(row), *cells, _score(row, PHRASES, "phrases"), _times(row)))
+    table = _markdown(("Tool", "all", *ARTICLES, "phrases", "× parse"), lines)
+    return f"{table}\n\n{FOOTNOTE}"
 
 
 def languages(result: Benchmark) -> str:
@@ -78,13 +93,13 @@ def occ_eval(result: Benchmark) -> str:
 
 def all_pages(result: Benchmark) -> str:
     """Return the pages that are not articles, 4-gram F1 and similarity."""
-    heads = ("Tool", "other pages F1", *(f"4-gram {_set_name(group)}" for group in NEWS))
-    heads += tuple(f"similarity {_set_name(group)}" for group in NEWS)
+    heads = ("Tool", "other pages F1", *(f"4-gram {_set_name(group)}" for group in COMPARED))
+    heads += tuple(f"similarity {_set_name(group)}" for group in COMPARED)
     lines = []
     for row in ranked(result):
         cells = [_score(row, "wcxb other", "word.f1")]
-        cells += [_score(row, group, "shingle.f1") for group in NEWS]
-        cells += [_score(row, group, "similarity") for group in NEWS]
+        cells += [_score(row, group, "shingle.f1") for group in COMPARED]
+        cells += [_score(row, group, "similarity") for group in COMPARED]
         lines.append((_name(row), *cells))
     return _markdown(heads, lines)
 
@@ -93,11 +108,12 @@ def mentions(result: Benchmark) -> str:
     """Return companies counted in each tool's text against those in the gold text."""
     measures = ("precision", "recall", "f1", "count_ratio")
     heads = ["Tool"]
-    for group in NEWS:
+    for group in COMPARED:
         heads += [f"{_set_name(group)} {m}" for m in ("P", "R", "F1", "count")]
     lines = [
-        (_name(row), *(_score(row, group, f"mentions.{m}") for group in NEWS for m in measures))
+        (_name(row), *(_score(row, group, f"mentions.{m}") for group in COMPARED for m in measures))
         for row in ranked(result)
+        if row.name != UNSEEN
     ]
     return _markdown(tuple(heads), lines)
 
@@ -122,29 +138,32 @@ def speed(result: Benchmark) -> str:
 
 
 def missing(result: Benchmark) -> str:
-    """Return the tools that could not be run, with the reason."""
-    lines = [(row.name, row.paper or "–", row.reason) for row in result.rows if row.reason]
+    """Return the tools that could not be run, with the reason, and the sets that others were not
+    run over."""
+    lines = []
+    for row in result.rows:
+        left_out = [name for name in result.sets if name not in row.days]
+        if row.reason:
+            lines.append((row.name, row.paper or "–", row.reason))
+        elif left_out and row.name not in (UNSEEN, BARE_PARSE):
+            lines.append((row.name, row.paper or "–", f"not run over {', '.join(left_out)}"))
     if not lines:
         return "Every tool could be run."
-    return _markdown(("Tool", "in the paper", "why it has no figures"), lines)
+    return _markdown(("Tool", "in the paper", "why figures are missing"), lines)
 
 
 def provenance(result: Benchmark) -> str:
-    """Return when and on which machine and corpus the result was made, and which rows before."""
-    sets = {name: count for name, count in result.pages.items() if " " not in name}
-    pages = ", ".join(f"{name} {count}" for name, count in sets.items())
+    """Return on which machine and pages the result was made, and on which days."""
+    pages = ", ".join(f"{name} {result.pages[name]}" for name in result.sets)
+    days: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for part in (*result.sets, SPEED):
+        of_part = {row.days[part] for row in result.rows if part in row.days}
+        days[tuple(sorted(of_part))].append(part)
+    made = "; ".join(f"{', '.join(parts)} on {', '.join(on)}" for on, parts in days.items() if on)
     return (
-        f"Made {result.made_at[:10]} on {result.machine}; corpus `{result.corpus}` "
-        f"({pages} pages, fingerprint `{result.fingerprint[:12]}`).{_older_rows(result)}"
+        f"Made on {result.machine}; corpus `{result.corpus}` ({pages} pages; without those whose"
+        f" gold text may be wrong). Run: {made}."
     )
-
-
-def _older_rows(result: Benchmark) -> str:
-    days = {row.made_at[:10] for row in result.rows if row.made_at}
-    if not days:
-        return ""
-    made = ", ".join(row.name for row in result.rows if not row.made_at)
-    return f" Run that day: {made}; the other rows are of {', '.join(sorted(days))}."
 
 
 TABLES: Mapping[str, Callable[[Benchmark], str]] = {
@@ -161,14 +180,25 @@ TABLES: Mapping[str, Callable[[Benchmark], str]] = {
 
 
 def ranked(result: Benchmark) -> list[Row]:
-    """Return the tools by mean word F1 on the news groups, best first, those without it last."""
+    """Return the tools by mean word F1 on all articles, best first, those without it last."""
     rows = [row for row in result.rows if row.name != BARE_PARSE]
-    return sorted(rows, key=lambda row: (-(news_mean(row, "word.f1") or -1.0), row.name))
+    return sorted(
+        rows, key=lambda row: (-(kind_mean(result, row, "all", "word.f1") or -1.0), row.name)
+    )
 
 
-def news_mean(row: Row, measure: str) -> float | None:
-    """Return the mean over the groups of news pages, each counting alike; None without figures."""
-    found = [row.scores[g][measure] for g in NEWS if measure in row.scores.get(g, {})]
+def kind_mean(result: Benchmark, row: Row, kind: str, measure: str) -> float | None:
+    """Return the mean over the pages of a kind, of the sets that were run; None without figures."""
+    groups = [group for group in KINDS[kind] if group in result.pages]
+    if not groups or any(measure not in row.scores.get(group, {}) for group in groups):
+        return None
+    total = sum(row.scores[group][measure] * result.pages[group] for group in groups)
+    return total / sum(result.pages[group] for group in groups)
+
+
+def mentions_mean(row: Row, measure: str) -> float | None:
+    """Return the mean over the groups of COMPARED, each counting alike; None without figures."""
+    found = [row.scores[g][measure] for g in COMPARED if measure in row.scores.get(g, {})]
     return sum(found) / len(found) if found else None
 
 
@@ -178,7 +208,7 @@ def _f_of_means(row: Row) -> float:
 
 
 def _set_name(group: str) -> str:
-    return {"daniel": "DANIEL", "wcxb articles": "WCXB", "fundus": "Fundus"}[group]
+    return group.removesuffix(" articles")
 
 
 def _name(row: Row) -> str:
@@ -191,8 +221,13 @@ def _score(row: Row, group: str, measure: str) -> str:
     return "–" if value is None else f"{value:.3f}"
 
 
+def _of_kind(result: Benchmark, row: Row, kind: str, measure: str) -> str:
+    value = kind_mean(result, row, kind, measure)
+    return "–" if value is None else f"{value:.3f}"
+
+
 def _mean(row: Row, measure: str) -> str:
-    value = news_mean(row, measure)
+    value = mentions_mean(row, measure)
     return "–" if value is None else f"{value:.2f}"
 
 

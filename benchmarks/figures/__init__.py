@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
 
 from benchmarks.extraction.comparison import UNSEEN, Benchmark, Row
-from benchmarks.extraction.tables import LANGUAGES, LEARNED, news_mean, ranked
+from benchmarks.extraction.tables import LANGUAGES, LEARNED, kind_mean, ranked
 
 # Okabe & Ito 2008: distinguishable with every kind of colour vision.
 BLUE, ORANGE, GREEN, RED, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#6B7280"
@@ -181,22 +181,24 @@ def languages(result: Benchmark) -> Figure:
 
 @_styled
 def quality_and_speed(result: Benchmark) -> Figure:
-    """Draw mean word F1 on news against cost; the upper left is best. Our combined method is scored
-    on sites that it was not trained on."""
+    """Draw mean word F1 on articles against cost; the upper left is best. Our combined method is
+    scored on sites that it was not trained on."""
     figure, (axis,) = _figure(1, 1, width=9, height=5.6)
     unseen = next((row for row in result.rows if row.name == UNSEEN), None)
     points = {}
     for row in ranked(result):
         if row.name.startswith(f"{LEARNED}-"):
             continue  # its variants, which have no such scores
-        score = news_mean(unseen if unseen and row.name == LEARNED else row, "word.f1")
+        scored = unseen if unseen and row.name == LEARNED else row
+        score = kind_mean(result, scored, "all", "word.f1")
         if row.speed and score is not None and score >= LEAST_SHOWN:
             points[row.name] = row.speed["ratio"], score
             axis.plot(*points[row.name], "o", color=_colour(row), markersize=7)
     axis.set_xscale("log")
     axis.xaxis.set_major_formatter(lambda value, _: f"{value:g}×")
+    axis.xaxis.set_minor_formatter(lambda value, _: f"{value:g}×")
     axis.set(title="Quality and cost", xlabel="CPU time, as a multiple of a bare lxml parse",
-             ylabel="word F1, mean of the news sets")  # fmt: skip
+             ylabel="word F1, mean of articles")  # fmt: skip
     axis.margins(x=0.15, y=0.08)
     colours = {row.name: _colour(row) for row in result.rows}
     _label_apart(figure, axis, points, colours)

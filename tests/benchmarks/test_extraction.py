@@ -9,7 +9,13 @@ from pathlib import Path
 import pytest
 
 from benchmarks.extraction import environments, peers, speed
-from benchmarks.extraction.answers import AnswerStore, Runner, ToolError, source_version
+from benchmarks.extraction.answers import (
+    AnswerStore,
+    Runner,
+    ToolError,
+    request_for,
+    source_version,
+)
 from benchmarks.extraction.command import benchmark
 from benchmarks.extraction.comparison import (
     Benchmark,
@@ -21,11 +27,11 @@ from benchmarks.extraction.comparison import (
 )
 from benchmarks.extraction.environments import Environment, Installed, Missing, find, install
 from benchmarks.extraction.floors import falls, moved
-from benchmarks.extraction.tables import TABLES, provenance
+from benchmarks.extraction.tables import TABLES, kind_mean, provenance
 from newscrawl.extraction.methods import METHODS
 from newscrawl.mentions import Company
 from newscrawl.mentions.registry import Companies
-from newscrawl.training.corpus import SEALED, Corpus, CorpusError, load_corpus
+from newscrawl.training.corpus import SEALED, Corpus, CorpusError, GoldPage, load_corpus
 from newscrawl.training.metrics import Overlap
 from tests.benchmarks.conftest import RunBenchmark
 
@@ -73,12 +79,19 @@ def gold_answers(corpus: Corpus) -> dict[tuple[str, str], dict[str, object]]:
 
 def result_of(corpus: Corpus, **values: float) -> Benchmark:
     """A benchmark with one row of ours, that reached these values on the mini set."""
-    row = Row(name="newscrawl fe", package="newscrawl", paper="", scores={"mini": values})
+    row = Row(
+        name="newscrawl fe",
+        package="newscrawl",
+        paper="",
+        pages=len(corpus),
+        scores={"mini": values},
+        days={"mini": "2026-02-03"},
+    )
     return Benchmark(
         corpus="mini",
         fingerprint=corpus.fingerprint,
+        sets={"mini": corpus.fingerprint},
         pages={"mini": len(corpus)},
-        made_at="2026-01-02T00:00:00+00:00",
         machine="a machine",
         rows=(row,),
     )
@@ -86,13 +99,70 @@ def result_of(corpus: Corpus, **values: float) -> Benchmark:
 
 def test_rows_of_an_earlier_result_stay_where_tools_were_not_run_again(mini: Corpus) -> None:
     ours, other = result_of(mini, phrases=0.5), Row(name="dragnet", package="dragnet", paper="")
-    earlier = replace(result_of(mini, phrases=0.4), rows=(*result_of(mini).rows, other))
-    later = replace(ours, made_at="2026-02-03T00:00:00+00:00").completed_by(earlier)
-    assert later.rows == (*ours.rows, replace(other, made_at=earlier.made_at))
-    gone = replace(later, rows=(*ours.rows, replace(other, reason="not installed")))
+    other = replace(other, days={"mini": "2026-01-02", "speed": "2026-01-03"})
+    (fe,) = ours.rows
+    timed = replace(fe, speed={"ratio": 2.0}, days={"speed": "2026-01-03"})
+    earlier = replace(ours, machine="an older one", rows=(timed, other))
+    later = ours.completed_by(earlier)
+    days = {"mini": "2026-02-03", "speed": "2026-01-03"}
+    assert later.rows == (replace(fe, speed=timed.speed, days=days), other)
+    assert later.machine == "an older one"  # the speeds are of it
+    assert "Run: mini on 2026-01-02, 2026-02-03; speed on 2026-01-03." in provenance(later)
+    gone = replace(later, rows=(fe, replace(other, reason="not installed")))
     assert gone.completed_by(earlier).rows == later.rows
-    assert "Run that day: newscrawl fe; the other rows are of 2026-01-02." in provenance(later)
-    assert ours.completed_by(replace(earlier, fingerprint="of other pages")) == ours
+    assert ours.completed_by(replace(earlier, sets={"mini": "of other pages"})) == ours
+
+
+def test_earlier_results_of_other_sets_are_joined(mini: Corpus) -> None:
+    ours = result_of(mini, phrases=0.5)
+    (fe,) = ours.rows
+    old_scores = {"daniel": {"word.f1": 0.9}, "daniel el": {"word.f1": 0.8}}
+    old = replace(fe, pages=5, errors=1, scores=old_scores, days={"daniel": "2026-01-02"})
+    earlier = replace(ours, sets={"daniel": "d"}, pages={"daniel": 5}, rows=(old,))
+    joined = ours.completed_by(earlier)
+    (row,) = joined.rows
+    assert (row.pages, row.errors) == (fe.pages + 5, 1)
+    assert row.scores == fe.scores | old_scores
+    assert row.days == {"mini": "2026-02-03", "daniel": "2026-01-02"}
+    assert joined.sets == {"daniel": "d", "mini": mini.fingerprint}
+    assert joined.pages == {"daniel": 5, "mini": len(mini)}
+    assert TABLES["missing"](joined) == "Every tool could be run."
+    assert "| fe2 | – | not run over daniel |" in TABLES["missing"](
+        replace(joined, rows=(row, replace(fe, name="fe2")))
+    )
+    other_version = replace(earlier, rows=(replace(old, version="2"),))
+    assert ours.completed_by(other_version).rows == (fe,)
+    with pytest.raises(CorpusError, match="run all sets of daniel, mini again"):
+        ours.completed_by(joined)
+
+
+def test_means_of_kinds_weigh_every_page_alike() -> None:
+    scores = {"daniel": {"word.f1": 0.9}, "l3s": {"word.f1": 0.6}}
+    row = Row(name="a", package="a", paper="", scores=scores)
+    result = Benchmark(
+        corpus="c",
+        fingerprint="f",
+        sets={},
+        pages={"daniel": 2, "l3s": 1},
+        machine="m",
+        rows=(row,),
+    )
+    assert kind_mean(result, row, "news of 2008–12", "word.f1") == pytest.approx(0.8)
+    assert kind_mean(result, row, "blogs", "word.f1") is None  # not run
+    partly = replace(row, scores={"daniel": {"word.f1": 0.9}})
+    assert kind_mean(result, partly, "news of 2008–12", "word.f1") is None
+
+
+def test_tools_get_no_json_ld_that_holds_the_gold_text(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text('<script type="application/ld+json">{"articleBody": "x"}</script><p>Text')
+    stated = GoldPage(id="1", set="s", lang="en", site="a", path=page, line="", gold="publisher")
+    seen: list[str] = []
+    for each in (stated, replace(stated, gold="hand")):
+        request = request_for(each)
+        peers._measure(request, lambda html, _: seen.append(html) or {"text": ""}, None)
+    assert seen == [stated.html.decode(), page.read_text()]
+    assert "articleBody" not in seen[0]
 
 
 def test_every_method_of_ours_has_a_row() -> None:
@@ -161,11 +231,12 @@ def test_missing_interpreter_is_none() -> None:
     [
         ("<p>Zürich €".encode(), "<p>Zürich €"),
         ('<meta charset="windows-1251"><p>Заря'.encode("cp1251"), "Заря"),
+        ('<meta charset="GB2312"><p>朱镕基'.encode("gb18030"), "朱镕基"),
         ("<p>café".encode("cp1252"), "<p>café"),
         (b'<meta charset="no-such-charset"><p>caf\xe9', "café"),
         (b'<?xml version="1.0" encoding="latin-1"?><p>x', "<p>x"),
     ],
-    ids=["utf-8", "declared", "undeclared", "unknown", "xml"],
+    ids=["utf-8", "declared", "wider", "undeclared", "unknown", "xml"],
 )
 def test_all_tools_receive_equal_pages(page: bytes, text: str) -> None:
     assert peers.decode(page).endswith(text)
@@ -249,6 +320,11 @@ def test_missing_texts_score_0_and_are_counted_as_errors(mini: Corpus) -> None:
     assert found["errors"] == len(mini)
     assert found["scores"]["mini"]["word.f1"] == 0.0
     assert found["scores"]["mini"]["mentions.recall"] == 0.0
+
+
+def test_pages_whose_gold_text_may_be_wrong_are_in_no_group(mini: Corpus) -> None:
+    doubtful = replace(mini.pages[0], doubt="cut short")
+    assert groups(Corpus("one", (doubtful, *mini.pages[1:])))["mini"] == list(mini.pages[1:])
 
 
 def test_set_is_divided_only_into_large_parts(mini: Corpus) -> None:

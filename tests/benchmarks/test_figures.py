@@ -40,14 +40,14 @@ LAMBDA = {"lambda": [0, 1, 2], "precision": [0.5, 0.7, 0.9], "recall": [1, 0.9, 
           "f1": [0.67, 0.79, 0.72]}  # fmt: skip
 SCORES = {
     group: {"word.f1": 0.8, "word.precision": 0.8, "word.recall": 0.8}
-    for group in ("daniel en", "daniel el", "daniel pl", "daniel ru", "daniel zh", "fundus")
+    for group in ("daniel en", "daniel el", "daniel pl", "daniel ru", "daniel zh", "daniel")
 }
 ROW = Row(
     name="newscrawl fe", package="newscrawl", paper="", scores=SCORES,
     speed={"ratio": 2.0, "milliseconds": 4.0, "parse": 2.0, "pages_per_second": 250.0},
 )  # fmt: skip
 RESULT = Benchmark(
-    corpus="c", fingerprint="f" * 64, pages={"daniel": 5}, made_at="2026-01-01", machine="m",
+    corpus="c", fingerprint="f" * 64, sets={"daniel": "f" * 64}, pages={"daniel": 5}, machine="m",
     rows=(ROW, replace(ROW, name="goose3", package="goose3"),
           Row(name="dragnet", package="dragnet", paper="DRAGNET", reason="gone")),
 )  # fmt: skip
