@@ -32,7 +32,7 @@ def served(folder: Path, *options: str, **environment: str) -> Iterator[str]:
             yield found[0]
         finally:
             process.send_signal(signal.SIGINT)
-            process.wait(timeout=20)
+            process.wait(timeout=120)
 
 
 def asked(url: str, **headers: str) -> bytes:
