@@ -25,7 +25,7 @@ from newscrawl.mentions import Companies, CompaniesError, Company, load_companie
 from newscrawl.mentions.registry import read_companies
 from newscrawl.mentions.registry_cache import registry_content
 
-LISTS = ("aliases", "ambiguous", "ambiguous_in", "context", "exclude", "stems", "ticker")
+LISTS = ("aliases", "ambiguous", "ambiguous_in", "local", "context", "exclude", "stems", "ticker")
 FACTS = ("country", "sector", "wikidata", "kind", "parent", "since", "until")
 _ENTRY = re.compile(r"^\s*\[\[\s*company\s*\]\]", re.MULTILINE)
 _TABLE = re.compile(r"^\s*\[", re.MULTILINE)

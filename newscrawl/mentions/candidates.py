@@ -97,6 +97,8 @@ class Finder:
         found = []
         for start, end, forms in self._places(text):
             for form in forms:
+                if form.languages and language not in form.languages:
+                    continue
                 reach = _reach(text, end, form, language)
                 if reach is None and self._is_compound(text, end, form, language):
                     found.append(Candidate(start, end, form, compound=True))
@@ -123,7 +125,7 @@ class Finder:
             for spelling in _usual_spellings(word[0]):
                 for form in self._forms_spelled(spelling):
                     # "BestBuy" can only be the company, unlike "best buy"; "ThreeM" is not written.
-                    if form.stem or (form.ambiguous and " " not in spelling):
+                    if form.stem or form.languages or (form.ambiguous and " " not in spelling):
                         continue
                     certain = form._replace(ambiguous=frozenset())
                     yield Candidate(word.start(), word.end(), certain)

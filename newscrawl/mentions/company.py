@@ -34,6 +34,18 @@ class CompaniesError(ValueError):
 KINDS = ("company", "brand", "subsidiary", "affiliate", "joint venture")
 
 
+# The languages (ISO 639-1) in which news of a country is mostly written.
+_LANGUAGES = """
+AE ar|AR es|AT de|BA bs hr sr|BE nl fr|BG bg|BO es|BR pt|CH de fr it|CL es|CN zh|CO es|CR es|CY el|
+CZ cs|DE de|DK da|DO es|DZ ar fr|EC es|EE et|EG ar|ES es ca|FI fi sv|FO da|FR fr|GR el|HK zh|HR hr|
+HU hu|ID id|IL he|IN hi|IT it|JP ja|KR ko|KW ar|KZ ru kk|LB ar|LT lt|LU fr de|LV lv|MA ar fr|MD ro|
+MX es|NL nl|NO no nb nn|PA es|PE es|PL pl|PT pt|PY es|QA ar|RO ro|RS sr|RU ru|SA ar|SE sv|SI sl|
+SK sk|TH th|TN ar fr|TR tr|TW zh|UA uk ru|UY es|VE es|VN vi
+"""
+HOME_LANGUAGES = {
+    country: frozenset(languages)
+    for country, *languages in (part.split() for part in _LANGUAGES.split("|"))
+}
 # 2012, 2012-09 or 2012-09-06.
 _DAY = re.compile(r"\d{4}(?:-\d{2}){0,2}")
 
@@ -44,7 +56,8 @@ class Company:
 
     `name` and `aliases` count everywhere, unless they are in `ambiguous` too.
     `ambiguous` forms count only with support in the article; where `ambiguous_in` names
-    languages (ISO 639-1), only in articles of those and of unknown language. `exclude` are
+    languages (ISO 639-1), only in articles of those and of unknown language. `local` are those of
+    its forms that are searched only in articles in the languages of its country. `exclude` are
     phrases that contain a form and are not the company, `context` words whose nearness
     supports an ambiguous form; in both "*" stands for any letters. `stems` are forms that
     are declined, "*" marking the place of an ending. `tickers` are symbols, with or without
@@ -58,6 +71,7 @@ class Company:
     exclude: tuple[str, ...] = ()
     ambiguous: tuple[str, ...] = ()
     ambiguous_in: tuple[str, ...] = ()
+    local: tuple[str, ...] = ()
     context: tuple[str, ...] = ()
     stems: tuple[str, ...] = ()
     tickers: tuple[str, ...] = ()

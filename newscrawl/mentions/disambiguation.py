@@ -15,6 +15,7 @@ from newscrawl.mentions.abbreviations import (
 from newscrawl.mentions.candidates import Candidate
 from newscrawl.mentions.company import Company
 from newscrawl.mentions.context import MentionContext, context_weight, rivals_at_home
+from newscrawl.mentions.lists import CONJUNCTION, JOINT, count_beside, joined_after, joined_before
 from newscrawl.mentions.namesakes import is_namesake
 from newscrawl.mentions.vocabulary import ANY, Vocabulary, of_language
 
@@ -24,16 +25,6 @@ EVERYDAY_CONTEXT = 2
 # person in the article, or an abbreviation behind an article ("the GM responds"). Ours, by hand.
 ACRONYM_CONTEXT = 2
 PERSON_CONTEXT = 4
-# The separators of two names in a list.
-_CONJUNCTIONS = (
-    r",? (?:and|or|und|oder|sowie|et|ou|y|o|e|ed|i|oraz|и|или|και|och|og|ja|és|și|ve|en|та|й|a|&) "
-    r"|和|与|與|及|跟|と|や"
-)
-_CONJUNCTION = re.compile(_CONJUNCTIONS)
-# Relations between companies: "from Dell to HP", "Apple vs. Samsung".
-_RELATIONS = r" (?:to|from|vs\.?|versus) "
-_JOINT = re.compile(rf"{_CONJUNCTIONS}|{_RELATIONS}|, |/|、|・")
-_LONGEST_JOINT = len(", versus ")
 # How many characters of a neighbourhood hold two long words.
 _REACH = 60
 _POSSESSIVE = re.compile(r"(?:'s|'S|'|s')(?= )")
@@ -67,6 +58,8 @@ _SURNAME = re.compile(
     r" (?:(?:de|del|de la|van|von|di|da) [^\W\d_a-zß-öø-ÿ]|[A-Z][.'](?:[A-Z]|(?<=\.))"
     r"|([^\W\d_a-zß-öø-ÿ][^\W\d_]+))"
 )
+# What Japanese writes behind a person's name.
+_HONORIFICS = ("さん", "氏", "ちゃん", "くん", "容疑者", "被告")
 # "A boy called Maruti", "who went by the handle J.P. Morgan".
 _CALLED = re.compile(
     r"\b(?:boy|girl|man|woman|son|daughter|baby|child|kid|friend|brother|sister|dog|cat|Junge|Mann"
@@ -268,6 +261,7 @@ class NeighbourWords:
             _LIFE.match(text, candidate.end)
             or _CALLED.search(text, left, candidate.start)
             or self._is_founder(text, candidate)
+            or text.startswith(_HONORIFICS, candidate.end)
         ):
             return True
         if self._is_given_name(text, candidate) or self._has_given_name_behind(
@@ -568,24 +562,19 @@ class Disambiguator:
     def _is_listed(self, text: str, candidate: Candidate, context: MentionContext) -> bool:
         """Return whether a name beyond doubt is joined to it: "Rossmann und Zalando".
 
-        An everyday word needs a conjunction, or two such names in one list with it.
+        An everyday word needs a conjunction, or two such names in one list with it; one that
+        begins a sentence ("Next, Apple and Google ...") needs a word of its context, too.
         """
-        if not self.is_everyday(candidate, context):
-            return (
-                _joined_before(text, candidate.start, context, _JOINT) is not None
-                or _joined_after(text, candidate.end, context, _JOINT) is not None
-            )
+        start, end = candidate.start, candidate.end
+        joint = CONJUNCTION if self.is_everyday(candidate, context) else JOINT
         if (
-            _joined_before(text, candidate.start, context, _CONJUNCTION) is not None
-            or _joined_after(text, candidate.end, context, _CONJUNCTION) is not None
+            joined_before(text, start, context, joint) is not None
+            or joined_after(text, end, context, joint) is not None
         ):
             return True
-        before, place = 0, _joined_before(text, candidate.start, context, _JOINT)
-        while place is not None and before < 2:
-            before, place = before + 1, _joined_before(text, place, context, _JOINT)
-        if before == 1 and _joined_after(text, candidate.end, context, _JOINT) is not None:
-            return True
-        return before == 2
+        if joint is JOINT or count_beside(text, start, end, context) < 2:
+            return False
+        return not _begins_sentence(text, candidate) or context_weight(candidate, context) > 0
 
     def _nearest(
         self, text: str, rivals: Sequence[Candidate], context: MentionContext
@@ -601,25 +590,6 @@ class Disambiguator:
         return rivals[near.index(most)]
 
 
-def _joined_before(
-    text: str, start: int, context: MentionContext, joint: re.Pattern[str]
-) -> int | None:
-    """Return where a name begins that is joined to a place from the left; None if none is."""
-    for end in range(start - 1, max(0, start - _LONGEST_JOINT) - 1, -1):
-        if end in context.ends and joint.fullmatch(text, end, start):
-            begins = range(end - 1, max(0, end - _REACH) - 1, -1)
-            return next((place for place in begins if place in context.starts), None)
-    return None
-
-
-def _joined_after(
-    text: str, end: int, context: MentionContext, joint: re.Pattern[str]
-) -> int | None:
-    """Return where a name begins that is joined to a place from the right; None if none is."""
-    found = joint.match(text, end)
-    return found.end() if found and found.end() in context.starts else None
-
-
 def _is_in_title_case(text: str, place: int) -> bool:
     left = max(text.rfind("\n", 0, place) + 1, place - 2 * _REACH)
     stop = text.find("\n", place, place + 2 * _REACH)
@@ -633,6 +603,9 @@ def _is_latin_alone(text: str, candidate: Candidate) -> bool:
     """Return whether a name in Latin letters is within another script: "компания Apple"."""
     form = candidate.form.text
     if not (form.isascii() and form[0].isupper()) or is_acronym(form):
+        return False
+    # "ATM" is no Atm Milano.
+    if is_acronym(text[candidate.start : candidate.end]):
         return False
     left = max(0, candidate.start - _REACH)
     if _LATIN_BEFORE.search(text, left, candidate.start):

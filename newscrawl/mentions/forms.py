@@ -15,6 +15,7 @@ _UMLAUTS = {"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "U
 
 # Languages in which a name takes -s without an apostrophe in the genitive.
 _GENITIVE_S = frozenset({"de", "nl", "sv", "da", "no", "nb"})
+_DECLINE_O = frozenset({"cs", "sk", "hu"})
 _SLAVIC = frozenset({"pl", "cs", "sk", "hr", "sl", "sr", "bs"})
 
 # Case endings of nouns and adjectives, as the languages' school grammars list them.
@@ -25,7 +26,7 @@ _ENDINGS = {
         illa illä ille ilta iltä iin ia iä ien na nä ksi iksi""",
     "hu": """t ot et at öt nak nek ban ben ba be ból ből n on en ön ra re ról ről hoz hez höz nál
         nél tól től val vel tal tel lal lel sal sel kal kel gal gel nal nel ral rel ig ért ként ja
-        je a k ok ek át ának ával ába ában án ához ánál ától ából áról ára ája""",
+        je a é éi k ok ek át ának ával ába ában án ához ánál ától ából áról ára ája""",
     "ro": "ul ului l lui ulu a ei e ii",
     "cyrillic": """а у ом ем ём е ы и ов ев ам ям ами ями ах ях я ю ью ией ей ой ою ий ый ая яя
         ое ее ые ие ого его ому ему ую юю ым им ых их ь й ии ию ия о і ї ові еві єю""",
@@ -71,6 +72,9 @@ _PARTICLE_WORDS = """은 는 이 가 을 를 의 에 에서 에게 에는 에도
 _PARTICLES = frozenset(_PARTICLE_WORDS.split())
 _KOREAN_TAILS = ("전자", "코리아", "그룹", "자동차", "반도체", "뱅크", "케미칼", "페이", "에너지")
 _CASES = {name: frozenset(endings.split()) for name, endings in _ENDINGS.items()}
+# Hungarian lengthens the last vowel of a name before an ending: Tesla, Teslában; Tesco, Tescóban.
+_LENGTHENED = tuple(ending for ending in _CASES["hu"] if ending.startswith("á"))
+_CASES["hu"] |= {f"ó{ending[1:]}" for ending in _LENGTHENED}
 
 # Where the Unicode blocks of scripts begin, as needed for word boundaries.
 _BLOCKS = (
@@ -101,15 +105,17 @@ _BLOCK_STARTS = [start for start, _ in _BLOCKS]
 class Form(NamedTuple):
     """A form of a company's name.
 
-    A form is in doubt in the languages of `ambiguous`: "*" is any, none is never. A `stem`
-    needs an ending; `rest` matches what follows the first "*" of one with several words, and
-    `source` is the stem with its stars.
+    A form is in doubt in the languages of `ambiguous`: "*" is any, none is never. One of
+    `languages` is searched only in articles of those, one of none in all. A `stem` needs an ending;
+    `rest` matches what follows the first "*" of one with several words, and `source` is the stem
+    with its stars.
     """
 
     company: int
     text: str
     ambiguous: frozenset[str] = frozenset()
     stem: bool = False
+    languages: frozenset[str] = frozenset()
     rest: re.Pattern[str] | None = None
     source: str = ""
 
@@ -209,9 +215,15 @@ def stem_forms(form: str) -> tuple[str, ...]:
     last = form[-1]
     if script(last) == "cyrillic" and last in "аяьй" and len(form) >= 5:
         return (form[:-1] + "*",)
-    if script(last) == "latin" and last == "a" and len(form) >= 5 and " " not in form:
+    if script(last) == "latin" and last in "ao" and len(form) >= 5 and " " not in form:
         return (form[:-1] + "*",)
     return ()
+
+
+def declining(form: str) -> frozenset[str]:
+    """Return the languages that decline a name by replacing its last vowel, if few do: Tesco is
+    Tescu in Czech, Tescóban in Hungarian, and Serco's "Serca" is the heart in Polish."""
+    return _DECLINE_O if form.endswith("o") else frozenset()
 
 
 def accepts_ending(form: Form, ending: str, language: str | None) -> bool:
@@ -236,8 +248,8 @@ def _accepts_latin_ending(form: Form, low: str, language: str | None) -> bool:
     if len(form.text) < shortest:
         return False
     if language in _OWN_ENDINGS:
-        # Hungarian lengthens the name's own -a ("Teslát"), which only a stem leaves open.
-        return low in _CASES[language] and (form.stem or not low.startswith("á"))
+        # What begins with a lengthened vowel follows a stem only.
+        return low in _CASES[language] and (form.stem or not low.startswith(("á", "ó")))
     declining = language in _SLAVIC or (form.stem and language is None)
     return declining and low in _CASES["latin"]
 

@@ -17,15 +17,18 @@ _VENUE = re.compile(
     r" (?:[^\W\d_a-zß-öø-ÿ][\w'&]* ){1,2}"
     r"(?:Foundation|Pavilion|Amphithea(?:ter|tre)|Arena|Stadium|Cup|Hospital|Museum|Thea(?:ter|tre)"
     r"|University|College|School|Speedway|Raceway|Trophy|Championship"
-    r"|Race|Masters|Marathon|Prize|Awards?|Rally|Invitational"
+    r"|League|Liga|Lig|Race|Masters|Marathon|Prize|Awards?|Rally|Invitational"
     r"|Medical Cent(?:er|re)|Medical Group|Music Hall|Scholars|Scholarship)\b"
 )
 # The same in scripts without blanks: "京セラドーム", "百岁山杯".
 _VENUE_UNSPACED = re.compile(
-    r"(?:杯|盃|体育场|體育場|体育馆|體育館|球场|球場|体育中心"
+    r"(?:杯|盃|大学|大學|体育场|體育場|体育馆|體育館|球场|球場|体育中心"
     r"|基金会|基金會|公益基金|大剧院|博物馆|美术馆"
     r"|スタジアム|アリーナ|ドーム|カップ|財団|美術館|博物館|記念館|記念病院|病院|球団)"
 )
+
+# Leagues that a sponsor's name follows: "Ligue 1 McDonald's", "V-League LPBank".
+_LEAGUE_BEFORE = re.compile(r"(?:\b(?:Ligue|Liga|Serie|Division|Bundesliga) [A-D1-4]|-League) $")
 
 
 def is_namesake(text: str, candidate: Candidate, before: Sequence[str], words: Vocabulary) -> bool:
@@ -33,6 +36,8 @@ def is_namesake(text: str, candidate: Candidate, before: Sequence[str], words: V
     "Ford Foundation", "LaLiga Santander", "Robert-Bosch-Straße"."""
     found = _WORD_AFTER.match(text, candidate.end, candidate.end + _REACH)
     if found and _is_namesake_noun(found[1], words):
+        return True
+    if _LEAGUE_BEFORE.search(text, max(0, candidate.start - _REACH), candidate.start):
         return True
     if _VENUE.match(text, candidate.end) or _VENUE_UNSPACED.match(text, candidate.end):
         return True

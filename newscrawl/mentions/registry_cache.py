@@ -21,8 +21,8 @@ from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import Any
 
-from newscrawl.mentions.company import Company
-from newscrawl.mentions.forms import Form, spellings, stem_forms
+from newscrawl.mentions.company import HOME_LANGUAGES, Company
+from newscrawl.mentions.forms import Form, declining, spellings, stem_forms
 
 logger = logging.getLogger(__name__)
 
@@ -65,11 +65,15 @@ def _forms_of(companies: Sequence[Company]) -> Iterable[Form]:
     for index, company in enumerate(companies):
         doubtful = set(company.ambiguous)
         languages = frozenset(company.ambiguous_in or ("*",))
+        home = HOME_LANGUAGES.get(company.facts.get("country", ""), frozenset())
         for text in dict.fromkeys((company.name, *company.aliases, *company.ambiguous)):
             form = Form(index, text, languages if text in doubtful else frozenset())
+            if text in company.local:
+                form = form._replace(languages=home)
             yield form
+            few = form if form.languages else form._replace(languages=declining(text))
             for stem in stem_forms(text):
-                yield _stem(form, stem)
+                yield _stem(few, stem)
         for stem in company.stems:
             bare = stem.replace("*", "")
             # "Mostostal* Zabrze" is certain, though "Mostostal" alone is not.
@@ -187,7 +191,13 @@ def _plain(compiled: CompiledRegistry) -> Iterator[Any]:
     rows = (
         [_row(company, facts) for company in compiled.companies],
         [
-            [form.company, form.source or form.text, sorted(form.ambiguous), form.stem]
+            [
+                form.company,
+                form.source or form.text,
+                sorted(form.ambiguous),
+                form.stem,
+                *sorted(form.languages),
+            ]
             for form in forms
         ],
     )
@@ -235,9 +245,11 @@ def _parse_lines(lines: Iterator[Any]) -> CompiledRegistry:
 
 def _forms_of_rows(rows: Iterable[Any], companies: int) -> Iterator[Form]:
     shared: dict[tuple[str, ...], frozenset[str]] = {}
-    for company, text, ambiguous, stem in rows:
-        languages = shared.setdefault(tuple(ambiguous), frozenset(ambiguous))
-        form = Form(range(companies)[company], text, languages)
+    for company, text, ambiguous, stem, *home in rows:
+        doubtful, languages = (
+            shared.setdefault(tuple(part), frozenset(part)) for part in (ambiguous, home)
+        )
+        form = Form(range(companies)[company], text, doubtful, languages=languages)
         yield _stem(form, text) if stem else form
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from newscrawl.mentions.company import KINDS, CompaniesError, Company
+from newscrawl.mentions.company import HOME_LANGUAGES, KINDS, CompaniesError, Company
 from newscrawl.mentions.vocabulary import ANY, Vocabulary
 
 LISTS = (
@@ -19,6 +19,7 @@ LISTS = (
     "exclude",
     "ambiguous",
     "ambiguous_in",
+    "local",
     "context",
     "stems",
     "ticker",
@@ -320,6 +321,7 @@ def check(entries: Sequence[Entry], words: Vocabulary) -> None:
             )
         _check_tenure(entry)
         _check_forms(entry, words)
+        _check_local(entry)
         _check_exclusions(entry)
         _check_context(entry, words)
     _check_clashes(entries)
@@ -357,6 +359,19 @@ def _check_forms(entry: Entry, words: Vocabulary) -> None:
             fault = _flood(form, words, doubtful=form in company.ambiguous)
             if fault:
                 raise entry.error(f'"{form}" of "{company.name}" {fault[0]}', fault[1], key=key)
+
+
+def _check_local(entry: Entry) -> None:
+    company = entry.company
+    for form in company.local:
+        if form not in (company.name, *company.aliases, *company.ambiguous):
+            fault = f'the local form "{form}" is neither the name nor in aliases or ambiguous'
+            raise entry.error(fault, "list it there, too", key="local")
+    if company.local and company.facts.get("country") not in HOME_LANGUAGES:
+        known = ", ".join(HOME_LANGUAGES)
+        raise entry.error(
+            f'local forms of "{company.name}" need a country', f"choose among {known}", key="local"
+        )
 
 
 def refusal(form: str, words: Vocabulary) -> str | None:

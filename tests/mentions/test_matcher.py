@@ -570,6 +570,36 @@ def test_ambiguous_name_beside_a_company_is_a_mention(companies):
     assert [m.rule for m in companies.find(text, language="de")] == ["company beside", "name"]
 
 
+@pytest.mark.parametrize(
+    ("language", "text", "company", "surface"),
+    [
+        ("pt", "Vale, Petrobras e Gerdau puxam o Ibovespa.", "Vale", "Vale"),
+        ("he", "מניות פרטנר וסלקום ירדו", "Partner Communications", "פרטנר"),
+        ("ko", "토스·카카오뱅크 나란히 상장", "토스뱅크", "토스"),
+        ("nl", "Albert Heijn, Jumbo en Lidl verhogen prijzen.", "Jumbo Supermarkten", "Jumbo"),
+    ],
+)
+def test_lists_support_names_in_many_languages(companies, language, text, company, surface):
+    assert (company, surface) in named(companies, text, language=language)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("hu", "A Tescóban drágább, a Vodafone-nál olcsóbb.", ["Tescóban", "Vodafone"]),
+        ("cs", "Křetínský jedná o Tescu.", ["Tescu"]),
+        ("pl", "Klinika Chorób Serca otwarta.", []),
+        ("fr", "En Ligue 1 McDonald's, Brest chute.", []),
+        ("tr", "Trendyol Süper Lig'de hafta açıldı.", []),
+        ("ja", "伊藤忠さんは語った。", []),
+        ("ja", "銀行のATM障害が続く。", []),
+        ("en", "Android 4.0 Ice Cream Sandwich runs on Telenor's network.", ["Telenor"]),
+    ],
+)
+def test_declined_names_leagues_and_honorifics(companies, language, text, expected):
+    assert [surface for _, surface in named(companies, text, language=language)] == expected
+
+
 def test_hyphen_joins_two_companies(companies):
     found = named(companies, "il dossier Mediobanca-Generali", language="it")
     assert found == [("Mediobanca", "Mediobanca"), ("Generali", "Generali")]

@@ -83,7 +83,30 @@ def test_ambiguity_can_be_limited_to_languages(tmp_path):
     assert not companies.find("Gatto nero.")
 
 
+def test_local_form_counts_only_in_the_languages_of_its_country(tmp_path):
+    file = write(
+        tmp_path, entry(name="Vinter Energi", aliases=["Vinter"], local=["Vinter"], country="NO")
+    )
+    companies = load_companies(file, alone=True)
+    assert companies.find("Vinter kutter 200 stillinger.", language="no")
+    assert not companies.find("Vinter is a surname.", language="en")
+    assert not companies.find("Vinter is a surname.")
+    assert companies.find("Vinter Energi is a company.", language="en")
+
+
 FAULTS = [
+    pytest.param(
+        entry(name="Acme", local=["Ac"], country="NO"),
+        3,
+        "neither the name",
+        id="unknown local form",
+    ),
+    pytest.param(
+        entry(name="Acme", local=["Acme"], country="GB"),
+        3,
+        "need a country",
+        id="local without home",
+    ),
     pytest.param(entry(name="You"), 2, "everyday word", id="function word"),
     pytest.param(entry(name="Acme", aliases=["monday"]), 3, "everyday word", id="weekday"),
     pytest.param(entry(name="Next"), 2, "common word", id="everyday word without doubt"),

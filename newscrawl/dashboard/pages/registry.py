@@ -61,6 +61,7 @@ class Entry(BaseModel):
     aliases: Lines = ""
     ambiguous: Lines = ""
     ambiguous_in: Lines = ""
+    local: Lines = ""
     context: Lines = ""
     exclude: Lines = ""
     stems: Lines = ""
