@@ -88,7 +88,8 @@ def test_mentions_of_one_language_fit_a_screen(newscrawl: Newscrawl) -> None:
     ran = newscrawl("evaluate", "mentions", "--lang", "DE")
     assert ran.code == 0
     groups = [line.split()[0] for line in ran.out.splitlines() if re.search(r"\d\.\d{3}", line)]
-    assert groups == ["de", "all", *PARTS]
+    assert groups[:2] == ["de", "all"]
+    assert sorted(groups[2:]) == sorted(PARTS)
     assert max(map(len, ran.out.splitlines())) <= 80
 
 
