@@ -91,6 +91,7 @@ class Server:
             while request and not request.endswith(b"\n"):
                 request += self._monitor.recv(_MAX_REQUEST)
             if not request:
+                self._monitor.close()
                 return None
             for file in files:
                 os.set_inheritable(file, False)
