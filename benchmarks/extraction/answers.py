@@ -61,7 +61,7 @@ class Runner:
 
 
 def request_for(page: GoldPage) -> dict[str, str | None]:
-    """Return what a tool's process is told of a page."""
+    """Return the request for the text of a page, which a tool's process reads."""
     request = {"id": page.id, "path": str(page.path), "url": page.url}
     if page.gold == FROM_PUBLISHER:
         request["left_out"] = JSON_LD.pattern.decode("ascii")  # it holds the gold text

@@ -73,12 +73,10 @@ def completeness_note(completeness: "Completeness") -> str:
     """Return the completeness of counts as a note under a table."""
     text = f"Articles read: {completeness.read:,}. Source-days read: {completeness.covered:,} of "
     text += f"{completeness.expected:,}."
-    if completeness.unwatched == 1:
-        text += " The first day lies before the first crawl: only articles that were still listed "
-        text += "are known of it."
-    elif completeness.unwatched:
-        text += f" {completeness.unwatched:,} days lie before the first crawl: only articles "
-        text += "that were still listed are known of them."
+    if days := completeness.unwatched:
+        which, them = ("The first day lies", "it") if days == 1 else (f"{days:,} days lie", "them")
+        text += f" {which} before the first crawl: only articles that were still listed are known "
+        text += f"of {them}."
     return text
 
 

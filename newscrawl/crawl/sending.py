@@ -1,4 +1,7 @@
-"""Scrapy's download handler, which also reports when a request is given to its connection."""
+"""Scrapy's download handler, which also reports when a request is given to its connection.
+
+A file of its own, since it alone depends on private classes of Scrapy's and Twisted's HTTP/1.1.
+"""
 
 from collections.abc import Callable
 from functools import partial

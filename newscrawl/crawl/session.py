@@ -29,7 +29,7 @@ from newscrawl.sources import Source, UrlError, web_url
 from newscrawl.storage import Database, StorageError, open_database
 from newscrawl.storage.batch import Writer
 from newscrawl.storage.frontier import Frontier, Schedule, open_frontier
-from newscrawl.storage.leases import SourceLease
+from newscrawl.storage.leases import MAX_UNRENEWED, RENEWALS, SourceLease
 from newscrawl.storage.saved_state import memory_of
 
 logger = logging.getLogger(__name__)
@@ -50,10 +50,6 @@ CLOSING_CHECK_SECONDS: Final = 0.5
 # full after 5,000 pages (make bench-crawl).
 SQLITE_CACHE: Final = 16_384
 _ATTRIBUTE: Final = "newscrawl_session"
-# A lease is renewed three times during its length, and counts as lost if it is not renewed for this
-# part of it, by a crawl as by the monitor.
-_RENEWALS: Final = 3
-_LONGEST_UNRENEWED: Final = 0.75
 # Ours: seconds for a renewal that is late, because the crawl's event loop hung.
 _LATE_SECONDS: Final = 2.0
 
@@ -270,8 +266,8 @@ class CrawlLease:
         length = self._lease.length.total_seconds()
         lost = ""
         while not lost:
-            await asyncio.sleep(length / _RENEWALS)
-            lost = await self._renew(length * _LONGEST_UNRENEWED)
+            await asyncio.sleep(length / RENEWALS)
+            lost = await self._renew(length * MAX_UNRENEWED)
         self._session.stop("lease_lost", lost)
 
     async def _renew(self, longest: float) -> str:

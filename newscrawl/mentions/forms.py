@@ -220,7 +220,7 @@ def stem_forms(form: str) -> tuple[str, ...]:
     return ()
 
 
-def declining(form: str) -> frozenset[str]:
+def stem_languages(form: str) -> frozenset[str]:
     """Return the languages that decline a name by replacing its last vowel, if few do: Tesco is
     Tescu in Czech, Tescóban in Hungarian, and Serco's "Serca" is the heart in Polish."""
     return _DECLINE_O if form.endswith("o") else frozenset()

@@ -22,7 +22,7 @@ from types import MappingProxyType
 from typing import Any
 
 from newscrawl.mentions.company import HOME_LANGUAGES, Company
-from newscrawl.mentions.forms import Form, declining, spellings, stem_forms
+from newscrawl.mentions.forms import Form, spellings, stem_forms, stem_languages
 
 logger = logging.getLogger(__name__)
 
@@ -71,9 +71,9 @@ def _forms_of(companies: Sequence[Company]) -> Iterable[Form]:
             if text in company.local:
                 form = form._replace(languages=home)
             yield form
-            few = form if form.languages else form._replace(languages=declining(text))
+            declined = form._replace(languages=form.languages or stem_languages(text))
             for stem in stem_forms(text):
-                yield _stem(few, stem)
+                yield _stem(declined, stem)
         for stem in company.stems:
             bare = stem.replace("*", "")
             # "Mostostal* Zabrze" is certain, though "Mostostal" alone is not.

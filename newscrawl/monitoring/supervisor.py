@@ -18,15 +18,12 @@ from typing import IO, Self
 
 from newscrawl.monitoring.crawl_server import CrawlServer
 from newscrawl.storage import StorageError
-from newscrawl.storage.leases import Leases, Outcome
+from newscrawl.storage.leases import MAX_UNRENEWED, RENEWALS, Leases, Outcome
 
 logger = logging.getLogger(__name__)
 
 # Seconds between two checks of a running crawl, and so the longest delay of a stop.
 _CHECK_EVERY = 0.5
-# Part of its length after which a lease that is not renewed counts as lost; the rest is for the end
-# of the crawl.
-_LONGEST_UNRENEWED = 0.75
 _STOPPED = "the monitor is stopping"
 # Ours: seconds for the report of the end of a killed crawl, which takes milliseconds.
 _KILL_SECONDS = 10.0
@@ -154,9 +151,11 @@ class _LeaseRenewal:
     def holds(self) -> bool:
         """Begin to renew the lease when it is time, and return whether it is still ours."""
         now = time.monotonic()
-        if now - self._renewed > self._length * _LONGEST_UNRENEWED:
+        if now - self._renewed > self._length * MAX_UNRENEWED:
             self._lost = True
-        elif not self._lost and not self._is_trying and now - self._tried >= self._length / 3:
+        elif (
+            not self._lost and not self._is_trying and now - self._tried >= self._length / RENEWALS
+        ):
             self._is_trying, self._tried = True, now
             threading.Thread(target=self._renew, args=(now,), daemon=True).start()
         return not self._lost

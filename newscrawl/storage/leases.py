@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 from uuid import uuid4
 
 from sqlalchemy import ColumnElement, Update, and_, func, or_, select, update
@@ -28,6 +28,11 @@ from newscrawl.storage.errors import StorageError
 from newscrawl.storage.models import Lease, Source, Worker
 
 Outcome = Literal["done", "failed", "stopped"]
+
+# Ours: how often a lease is renewed during its length, and the part of it after which one that is
+# not renewed counts as lost; the rest is for the end of the crawl.
+RENEWALS: Final = 3
+MAX_UNRENEWED: Final = 0.75
 
 
 class SourceFacts(NamedTuple):
