@@ -284,7 +284,8 @@ class EndingDownloader(Downloader):
     def _sent(self, slot: Slot, request: Request) -> None:
         if self._unsent.get(slot) is request:
             del self._unsent[slot]
-            slot.lastseen = monotonic()
+            # Later than now during the pause of a Retry-After.
+            slot.lastseen = max(slot.lastseen, monotonic())
             self._process_queue(slot)
 
     def _process_queue(self, slot: Slot) -> None:

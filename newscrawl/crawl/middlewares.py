@@ -207,20 +207,34 @@ class RetryAfterMiddleware(RetryMiddleware):
         self._pause = seconds("NEWSCRAWL_RETRY_PAUSE", settings["NEWSCRAWL_RETRY_PAUSE"])
         self._longest = seconds("NEWSCRAWL_RETRY_AFTER_MAX", settings["NEWSCRAWL_RETRY_AFTER_MAX"])
 
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Return the middleware, connected to the signal that precedes the next request."""
+        middleware = super().from_crawler(crawler)
+        # A middleware sees a response only after the downloader has begun its next request.
+        crawler.signals.connect(middleware.begin_pause, signal=signals.response_downloaded)
+        return middleware
+
+    def begin_pause(self, response: Response, request: Request) -> None:
+        """Send no request to the host for the time that an overloaded answer asks for."""
+        pause = self._pause_of(request, response)
+        if pause and pause <= self._longest:
+            self._rest(request, pause)
+
     def process_response(  # type: ignore[override]
         self, request: Request, response: Response
     ) -> Request | Response:
-        """Return the response, or the request again after the pause of its domain."""
-        if response.status in _OVERLOADED and not request.meta.get("dont_retry"):
-            tries = request.meta.get("retry_times", 0)
-            pause = retry_after(response)
-            if pause is None:
-                pause = self._pause * 2**tries
-            if pause > self._longest:
-                self.crawler.stats.inc_value("newscrawl/retry_after_too_long")
-                return response
-            self._rest(request, pause)
+        """Return the response, or the request again, which waits for the end of the pause."""
+        if self._pause_of(request, response) > self._longest:
+            self.crawler.stats.inc_value("newscrawl/retry_after_too_long")
+            return response
         return super().process_response(request, response)
+
+    def _pause_of(self, request: Request, response: Response) -> float:
+        if response.status not in _OVERLOADED or request.meta.get("dont_retry"):
+            return 0.0
+        pause = retry_after(response)
+        return self._pause * 2 ** request.meta.get("retry_times", 0) if pause is None else pause
 
     def _rest(self, request: Request, seconds: float) -> None:
         slot = self.crawler.engine.downloader.slots.get(request.meta.get("download_slot", ""))

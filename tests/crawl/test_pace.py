@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path
 
 from tests.site.faults import Answer, listing, story
@@ -13,6 +13,8 @@ from tests.traffic import Gap, Traffic
 DELAY = 0.5
 # Of the two clocks by which delays are counted and receipts are noted.
 TOLERANCE = 0.002
+# Seconds of a slow answer, and of the pause that it asks for.
+SLOW, REST = 0.7, 2
 
 
 def gaps(visits: Sequence[FetchAttempt]) -> list[float]:
@@ -43,6 +45,54 @@ def test_no_delay_is_shorter_than_the_setting(forks: Forks, tmp_path: Path) -> N
 def test_delay_counts_from_when_a_request_was_sent(forks: Forks, tmp_path: Path) -> None:
     late = json.dumps({"tests.dying.LateSending": 0})
     assert min(crawled(forks, tmp_path, 8, EXTENSIONS=late)) > DELAY - TOLERANCE
+
+
+def overloaded(rest: int) -> Answer:
+    """An answer that takes longer than the delay and asks for a pause."""
+    return Answer(status=429, headers=(("Retry-After", str(rest)),), delay=SLOW)
+
+
+def crawled_with_overload(
+    forks: Forks, folder: Path, pages: int, refused: int, **settings: str
+) -> list[FetchAttempt]:
+    """Crawl a site that answers its nth request for a page, counted from 0, with a pause of two
+    seconds; return the requests for pages in their order."""
+    paths = tuple(f"/story/{number}" for number in range(pages))
+    asked = count()
+    with SiteServer() as site:
+        site.routes["/robots.txt"] = lambda _: Answer(status=404)
+        feed = Answer(body=listing(site.url, paths), kind="application/xml")
+        site.routes["/feed.xml"] = lambda _: feed
+        for path in paths:
+            page = Answer(body=story(f"About {path}", "Siemens"))
+            site.routes[path] = lambda _, page=page: (
+                overloaded(REST) if next(asked) == refused else page
+            )
+        pace = {"AUTOTHROTTLE_ENABLED": "0", **settings}
+        feeds = f"feeds={site.url}/feed.xml"
+        done = forks.crawl("ft", feeds, database=folder / "news.sqlite", settings=pace)
+        assert done.counts["newscrawl/retry_after_pauses"] == 1
+        seen = [one for one in site.visits if one.path.startswith("/story/")]
+    assert len(seen) == pages + 1
+    return sorted(seen, key=lambda one: one.received)
+
+
+def test_no_request_follows_an_overloaded_answer_before_the_pause_ends(
+    forks: Forks, tmp_path: Path
+) -> None:
+    one_at_a_time = {"DOWNLOAD_DELAY": "0.1", "CONCURRENT_REQUESTS_PER_DOMAIN": "1"}
+    seen = crawled_with_overload(forks, tmp_path, 4, 0, **one_at_a_time)
+    assert seen[1].received - seen[0].received > SLOW + REST - TOLERANCE
+
+
+def test_request_that_was_begun_before_an_overloaded_answer_does_not_end_the_pause(
+    forks: Forks, tmp_path: Path
+) -> None:
+    late = json.dumps({"tests.dying.LateSending": 0})  # sends the third page after the answer
+    settings = {"DOWNLOAD_DELAY": str(DELAY), "EXTENSIONS": late}
+    seen = crawled_with_overload(forks, tmp_path, 3, 1, **settings)
+    assert seen[3].path == seen[1].path
+    assert seen[3].received - seen[1].received > SLOW + REST - TOLERANCE
 
 
 def test_hosts_with_and_without_www_have_one_delay(forks: Forks, tmp_path: Path) -> None:
