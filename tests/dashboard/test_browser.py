@@ -30,6 +30,7 @@ TRAM_PAGE = "/article?url=" + quote(TRAM, safe="")
 EVIL = "/article?url=" + quote(EVIL_URL, safe="")
 PAGES = {
     "overview": "/",
+    "fewer": "/?order=fewer",
     "company": "/company/Siemens?count=mentions",
     "compare": "/compare?company=Airbus&company=Boeing&company=Siemens",
     "proof": "/proof?counted=mentions&company=Siemens",

@@ -145,6 +145,40 @@ def test_number_that_rises_while_its_share_falls_is_drawn_as_a_fall(
     assert "a smaller share than before (p" in client.get("/company/Siemens?days=30").text
 
 
+def test_companies_that_fell_silent_are_listed_with_what_they_had(
+    database: Database, client: TestClient
+) -> None:
+    mentions = {"Siemens": (8, 1), "Bosch": (2, 0), "Airbus": (1, 6)}
+    for name, (before, now) in mentions.items():
+        for number in range(before + now):
+            back = 8 if number < before else 1
+            save(database, back, body(name), source=f"paper-{number}")
+    save(database, 40, body("Zeiss"))
+    page = client.get("/?days=7&order=fewer").text
+    shown = re.findall(r'<th scope="row"><a href="/company/([^"?]+)', page)
+    assert shown == ["Siemens", "Bosch"]
+    assert "8 → 1" in page
+    assert "2 → 0" in page
+    proofs = [unescape(one) for one in re.findall(r'href="(/proof[^"]+company=Bosch[^"]*)"', page)]
+    texts = [client.get(one).text for one in proofs]
+    assert any("2 articles name Bosch" in text for text in texts)
+    assert any("Nothing is counted" in text for text in texts)
+    longer = page.split('id="longer-silent"')[1]
+    (last,) = re.findall(r'href="(/proof[^"]+)"', longer)
+    assert "Zeiss" in longer
+    assert "1 article names Zeiss" in client.get(unescape(last)).text
+    names = client.get("/?days=7&order=fewer&format=csv").text.splitlines()[1:]
+    assert [line.split(",")[0] for line in names] == ["Siemens", "Bosch"]
+
+
+def test_no_company_falls_silent_where_nothing_was_read_before(
+    database: Database, client: TestClient
+) -> None:
+    save(database, 1, body("Siemens"))
+    page = client.get("/?days=7&order=fewer").text
+    assert "No article was read before: there is nothing to compare." in page
+
+
 def test_days_before_that_were_not_read_are_named_beside_the_change(
     client: TestClient, database: Database
 ) -> None:

@@ -51,10 +51,12 @@ from newscrawl.storage.queries import (
     FoundArticle,
     Group,
     MentionCount,
+    Overview,
     OverviewRow,
     QueryPreview,
     Scope,
     Share,
+    UnmentionedCompany,
 )
 from newscrawl.storage.queries.company_counts import hits_by_name
 
@@ -70,6 +72,7 @@ MAX_CALLED = 5
 SILENT_AFTER = 1  # days
 MAX_SILENT = 5
 SILENCE_DAYS = 14  # days that are searched for the beginning of a silence
+ORDERS = ("", "change", "fewer")  # of the overview: by articles, clearest change, clearest fall
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,15 +96,20 @@ class Silence:
 def overview(request: Request) -> Response:
     """Show the companies by articles, or return all of them as CSV."""
     filters = filters_of(request)
+    order = request.query_params.get("order", "")
+    order = order if order in ORDERS else ""
     with app_state(request).store.reading() as database:
-        if wants_csv(request):
-            ranked = queries.overview(database, scope=filters.scope, limit=MAX_DOWNLOADED)
-            return ranking_csv(ranked.companies, filters)
-        by_change = request.query_params.get("order") == "change"
         first = (filters.page - 1) * MAX_COMPANIES
-        limit = MAX_RANKED if by_change else first + MAX_COMPANIES + 1
-        found = queries.overview(database, scope=filters.scope, limit=limit)
-        rows = _clearest_first(found.companies) if by_change else found.companies
+        limit = MAX_RANKED if order else first + MAX_COMPANIES + 1
+        found = queries.overview(
+            database,
+            scope=filters.scope,
+            limit=MAX_DOWNLOADED if wants_csv(request) else limit,
+            ranked="before" if order == "fewer" else "now",
+        )
+        rows = _in_order(found, order)
+        if wants_csv(request):
+            return ranking_csv(rows, filters)
         shown = rows[first : first + MAX_COMPANIES]
         kinds = dict.fromkeys(filters.scope.structure.groups, "group")
         kinds |= {row.name: "saved query" for row in queries.saved_queries(database)}
@@ -113,14 +121,43 @@ def overview(request: Request) -> Response:
             found=replace(found, companies=tuple(shown)),
             more=len(rows) > first + MAX_COMPANIES,
             ranked_before=sum(row.company not in kinds for row in rows[:first]),
-            by_change=by_change,
+            order=order,
             ranked=MAX_RANKED,
             lines={row.company: spark(row.spark) for row in shown},
             kinds=kinds,
             boilerplate=queries.boilerplate(database, scope=filters.scope),
             silence=_silence(database, filters),
+            longer_silent=_longer_silent(request, database, filters) if order == "fewer" else [],
             quarantined=sum(queries.quarantine_sizes(database).values()),
         )
+
+
+def _in_order(found: Overview, order: str) -> Sequence[OverviewRow]:
+    """Return the companies, those first whose change is least likely chance; for "fewer" only those
+    whose share of the articles read has fallen."""
+    rows = found.companies
+    if order == "fewer":
+        now, before = found.completeness.read, found.before.read
+        rows = tuple(
+            row
+            for row in rows
+            if now
+            and before
+            and row.before
+            and row.hits.articles / now < row.before.articles / before
+        )
+    return _clearest_first(rows) if order else rows
+
+
+def _longer_silent(
+    request: Request, database: Database, filters: Filters
+) -> list[UnmentionedCompany]:
+    """Return the companies that were last named before both periods, the latest first."""
+    registered = [company.name for company in companies_in_use(request)]
+    found = queries.unmentioned_companies(database, registered, scope=filters.scope)
+    first = filters.before.since
+    earlier = [row for row in found if row.last_mentioned and row.last_mentioned < first]
+    return sorted(earlier, key=lambda row: row.last_mentioned or date.min, reverse=True)
 
 
 def _clearest_first(rows: Sequence[OverviewRow]) -> Sequence[OverviewRow]:

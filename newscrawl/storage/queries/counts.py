@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -419,41 +419,44 @@ def _left_out(key: str, by: By, scope: Scope) -> int | None:
 
 
 @question("/overview")
-def overview(database: Database, *, scope: Scope = ANY, limit: int = 20) -> Overview:
+def overview(
+    database: Database,
+    *,
+    scope: Scope = ANY,
+    limit: int = 20,
+    ranked: Literal["now", "before"] = "now",
+) -> Overview:
     """Return the companies, saved queries and groups of the scope by articles, compared with an
-    equally long period before it.
+    equally long period before it; or those with the most articles "before", of which some may have
+    none now.
 
     Without `since`, the scope is the last 30 days.
     """
-    last = last_day(scope)
-    since = scope.since or last - timedelta(days=OVERVIEW_DAYS - 1)
-    until = last if since <= last else scope.until or last
-    scope = replace(scope, since=since, until=until)
-    length = until - since + timedelta(days=1)
-    earlier = replace(scope, since=since - length, until=since - timedelta(days=1))
+    scope, earlier = _two_periods(scope)
     with database.reading() as session:
-        ranked = _ranked(session, scope, limit)
-        names = [row.company for row in ranked]
         known, known_before = (completeness_by(session, "day", one) for one in (scope, earlier))
+        leading, other = (scope, earlier) if ranked == "now" else (earlier, scope)
+        found = {row.company: row.hits for row in _ranked(session, leading, limit)}
+        names = tuple(found)
         groups = [name for name in names if name in scope.structure.groups]
-        past = listed_hits(session, names, earlier) | hits_by_name(session, groups, earlier)
-        series = _daily_hits(session, tuple(names), scope)
+        others = listed_hits(session, names, other) | hits_by_name(session, groups, other)
+        now, past = (found, others) if ranked == "now" else (others, found)
+        series = _daily_hits(session, tuple(filter(now.get, names)), scope)
         series_before = _daily_hits(session, tuple(filter(past.get, names)), earlier)
     read_before = sum(known_before.values(), Completeness())
     rows = []
-    for row in ranked:
-        name = row.company
+    for name in names:
+        hits, by_day = now[name] or Hits(), series.get(name, {})
         before = None if read_before.level == "none" else past[name] or Hits()
+        days = _days(by_day, known), _days(series_before.get(name, {}), known_before)
         rows.append(
             OverviewRow(
                 company=name,
-                hits=row.hits,
+                hits=hits,
                 before=before,
-                change=_change(row.hits, before),
-                chance=compare(
-                    _days(series[name], known), _days(series_before.get(name, {}), known_before)
-                ).chance,
-                spark=_spark(series[name], known),
+                change=_change(hits, before),
+                chance=compare(*days).chance,
+                spark=_spark(by_day, known),
             )
         )
     return Overview(
@@ -462,6 +465,16 @@ def overview(database: Database, *, scope: Scope = ANY, limit: int = 20) -> Over
         before=read_before,
         companies=tuple(rows),
     )
+
+
+def _two_periods(scope: Scope) -> tuple[Scope, Scope]:
+    """Return the scope with both ends, and the equally long one before it."""
+    last = last_day(scope)
+    since = scope.since or last - timedelta(days=OVERVIEW_DAYS - 1)
+    until = last if since <= last else scope.until or last
+    length = until - since + timedelta(days=1)
+    earlier = replace(scope, since=since - length, until=since - timedelta(days=1))
+    return replace(scope, since=since, until=until), earlier
 
 
 @cache_answers
