@@ -45,7 +45,18 @@ Grouping = Literal[
     "tier",
 ]
 Measure = Literal[
-    "articles", "mentions", "stories", "headline", "body", "read", "boilerplate", "doubtful"
+    "articles",
+    "mentions",
+    "stories",
+    "headline",
+    "body",
+    "read",
+    "boilerplate",
+    "doubtful",
+    "paywalled",
+    "disallowed",
+    "corrected",
+    "kind",
 ]
 
 ByOption = Annotated[
@@ -70,8 +81,9 @@ MeasureOption = Annotated[
     Measure,
     typer.Option(
         help="What --share and --explain count: articles, mentions or stories; --explain also of "
-        "headline, body, read (all articles), boilerplate (menus and teasers) or doubtful "
-        "(articles with words that may mean the company).",
+        "headline, body, read (all articles), and of what is left out: boilerplate (menus and "
+        "teasers), doubtful (words that may mean the company), paywalled, disallowed, corrected "
+        "and kind (pages that are no articles).",
         metavar="WHAT",
     ),
 ]
@@ -158,7 +170,7 @@ class _Options:
             raise InputError(f"--explain explains one number: leave {given} out")
         if self.measure == "read" and self.company is not None:
             raise InputError("--measure read counts all articles: leave --company out")
-        unpaired = self.company is None or self.measure in {"boilerplate", "doubtful"}
+        unpaired = self.company is None or self.measure not in {*_SHARED, "headline", "body"}
         if self.beside is not None and unpaired:
             raise InputError("--beside needs --company NAME, and articles or mentions of it")
         if self.measure == "doubtful" and self.company is None:

@@ -63,6 +63,7 @@ _EVIDENCE: Mapping[str, str] = {
     "query": "words of the saved query",
     "correction": "added by a person",
     "doubtful": "ambiguous name without support",
+    "wrong": "called wrong by a person",
 }
 # Ours: from which score on a mention is called very likely right, and likely right.
 VERY_LIKELY, LIKELY = 0.95, 0.8

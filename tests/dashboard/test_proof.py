@@ -5,12 +5,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from html import unescape
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 import pytest
@@ -22,7 +22,7 @@ from newscrawl.storage import Database, open_database, queries
 from newscrawl.storage.corrections import add_corrections, wrong_mentions
 from newscrawl.storage.documents import COUNTED_KINDS
 from newscrawl.storage.models.articles import UNCOUNTED
-from newscrawl.storage.queries import Scope
+from newscrawl.storage.queries import Counted, Scope
 from newscrawl.storage.saved_queries import add_query, count_history
 from newscrawl.storage.scope import Group
 from tests.conftest import Newscrawl
@@ -36,7 +36,7 @@ from tests.dashboards import (
     config_of,
     make_news,
 )
-from tests.worlds import empty, save_document
+from tests.worlds import body, document, empty, save_document
 
 # Two groups that overlap, and papers without a tier.
 CATALOG = SourceCatalog(
@@ -65,6 +65,7 @@ def serve(folder: Path, url: str) -> Iterator[Site]:
         page = queries.article_page(database, TRAM)
         assert page is not None
         add_corrections(database, TRAM, wrong_mentions(page, "Siemens")[:1], "Ada")
+        save_uncounted(database)
         config = config_of(
             folder / "news.sqlite",
             database_url=url,
@@ -73,6 +74,18 @@ def serve(folder: Path, url: str) -> Iterator[Site]:
         )
         with TestClient(create_app(config), base_url="http://localhost") as client:
             yield Site(client, database, url)
+
+
+def save_uncounted(database: Database) -> None:
+    """Store an article that robots.txt withholds, and a list of articles that names Siemens."""
+    run = database.start_run("harbour-courier")
+    unread = document("unread", source="harbour-courier", access="disallowed", published=NOW)
+    save_document(database, unread, run)
+    front = document("front", source="harbour-courier", kind="front", published=NOW)
+    text = "Siemens lends the crane. Old news of Siemens."
+    article = replace(front.article, text=text)
+    named = tuple(body("Siemens", start) for start in (0, 37))
+    save_document(database, replace(front, article=article, mentions=named), run)
 
 
 @pytest.fixture(scope="module")
@@ -261,24 +274,46 @@ def test_proof_says_what_is_left_out(site: Site) -> None:
     assert left_out["paywalled"].articles > 0
     text = site.client.get("/proof?company=Siemens").text
     assert "a person has called wrong" in text
-    assert re.search(r"up to \d+ more articles", text)
+    assert re.search(r"up to <a [^>]+>\d+</a> more articles", text)
 
 
 @pytest.mark.parametrize(
     ("split", "without"), [(None, ()), ("source", ["harbour-courier"]), ("language", ["en"])]
 )
 @pytest.mark.parametrize("company", ["Siemens", None])
-def test_left_out_boilerplate_is_that_of_its_own_proof(
+def test_what_is_left_out_adds_up_in_a_proof_of_its_own(
     site: Site, company: str | None, split: Group | None, without: list[str]
 ) -> None:
     scope = Scope(since=TODAY - timedelta(days=11))
     asked = partial(
         queries.proof, site.database, company=company, split=split, without=without, scope=scope
     )
-    left_out = {one.reason: one for one in asked().left_out}["boilerplate"]
-    proof = asked(counted="boilerplate")
-    assert (left_out.mentions, left_out.articles) == (proof.number, proof.total)
-    assert proof.number > 0
+    left_out = {one.reason: one for one in asked().left_out}
+    assert "boilerplate" in left_out
+    for reason in left_out.keys() & set(get_args(Counted)):
+        one = left_out[reason]
+        proof = asked(counted=reason, limit=500)
+        assert proof.number == (one.articles if one.mentions is None else one.mentions) > 0
+        assert sum(each.number for each in proof.articles) == proof.number
+        assert len(proof.articles) == proof.total == one.articles
+        assert proof.left_out == ()
+
+
+def test_numbers_of_what_is_left_out_lead_to_its_articles(site: Site) -> None:
+    page = "/proof?company=Siemens&days=12"
+    numbers = {
+        parse_qs(urlsplit(one).query)["counted"][0]: (one, n) for one, n in numbers_of(site, page)
+    }
+    assert numbers.keys() >= {"boilerplate", "paywalled", "disallowed", "corrected", "kind"}
+    texts = {}
+    for reason, (address, number) in numbers.items():
+        assert listed_sum(site, address) == number
+        texts[reason] = site.client.get(address).text
+        assert f"{number} " in texts[reason].split("<h1")[1].split("</h1>")[0]
+    assert "1 unread article may name Siemens" in texts["disallowed"]
+    assert "<mark>Siemens</mark> builds a tram" in texts["corrected"]
+    assert "called wrong by a person" in texts["corrected"]
+    assert "Old news of <mark>Siemens</mark>" in texts["kind"]
 
 
 DOUBTFUL = "https://harbour-courier.example/orchard"

@@ -19,6 +19,7 @@ from newscrawl.dashboard.rendering import (
 from newscrawl.storage import queries
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries import Counted, Proof
+from newscrawl.storage.queries.proof_target import LEFT_OUT
 
 router = APIRouter()
 
@@ -72,6 +73,7 @@ def show_proof(request: Request) -> HTMLResponse:
         beyond=pages > LAST_PAGE,
         shown=ARTICLES,
         max_words=MAX_WORDS,
+        is_left_out=counted in LEFT_OUT,
         explains=app_state(request).config.explain is not None,
     )
 
@@ -103,6 +105,10 @@ def _title(found: Proof) -> str:
         "read": ("article read", "articles read"),
         "boilerplate": ("hit in menus and teasers:", "hits in menus and teasers:"),
         "doubtful": ("article may name", "articles may name"),
+        "paywalled": ("article behind a paywall may name", "articles behind a paywall may name"),
+        "disallowed": ("unread article may name", "unread articles may name"),
+        "corrected": ("mention called wrong:", "mentions called wrong:"),
+        "kind": ("mention outside articles:", "mentions outside articles:"),
     }[found.counted]
     words = f"{number(found.number)} {singular if found.number == 1 else plural}"
     if found.counted == "read":

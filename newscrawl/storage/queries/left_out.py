@@ -1,11 +1,11 @@
 """What a number leaves out, and why, as far as this is known."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import Any, Literal
+from typing import Any, Literal, TypeVarTuple
 
-from sqlalchemy import func, literal_column, select
+from sqlalchemy import Select, func, literal, literal_column, select
 from sqlalchemy.orm import Session, aliased
 
 from newscrawl.storage import models
@@ -21,6 +21,7 @@ from newscrawl.storage.models.articles import UNCOUNTED
 from newscrawl.storage.ownership import Tenure
 from newscrawl.storage.queries.doubtful_words import DoubtfulWords, find_doubtful_words
 from newscrawl.storage.queries.proof_target import (
+    LEFT_OUT,
     ProofTarget,
     articles_left_in,
     groups_left_in,
@@ -28,13 +29,13 @@ from newscrawl.storage.queries.proof_target import (
 )
 from newscrawl.storage.queries.questions import about
 from newscrawl.storage.queries.rollup_tables import (
-    CompanyDays,
     company_days,
     counts_on,
     rollup_table,
 )
 from newscrawl.storage.scope import By, articles_within, between
 
+_Columns = TypeVarTuple("_Columns")
 LeftOutReason = Literal[
     "boilerplate", "paywalled", "disallowed", "doubtful", "corrected", "quarantined", "kind"
 ]
@@ -67,11 +68,12 @@ class LeftOut:
 
 def left_out(session: Session, asked: ProofTarget) -> Iterator[LeftOut]:
     """Yield what the number leaves out, by reason; nothing for a reason without an article."""
-    if asked.counted not in {"boilerplate", "doubtful"}:
-        mentions, articles = boilerplate_sums(session, asked)
-        if articles:
-            yield LeftOut(reason="boilerplate", articles=articles, mentions=mentions)
-    if asked.counted in {"read", "boilerplate", "doubtful"}:
+    if asked.counted in LEFT_OUT:
+        return
+    mentions, articles = boilerplate_sums(session, asked)
+    if articles:
+        yield LeftOut(reason="boilerplate", articles=articles, mentions=mentions)
+    if asked.counted == "read":
         return
     doubtful = doubtful_words_of(session, asked)
     if doubtful.articles or doubtful.since:
@@ -82,21 +84,49 @@ def left_out(session: Session, asked: ProofTarget) -> Iterator[LeftOut]:
             words=doubtful.spellings,
             since=doubtful.since,
         )
-    for access, articles in _count_headline_only(session, asked):
-        yield LeftOut(
-            reason="paywalled" if access == "paywalled" else "disallowed",
-            articles=articles,
-            mentions=None,
-        )
-    days = None if asked.company is None else company_days(session, asked.company, asked.scope)
-    articles, mentions = _corrected_mentions(session, asked)
+    limited = _headline_only(session, asked).subquery().c
+    query = select(limited.access, func.count()).group_by(limited.access).order_by(limited.access)
+    for access, articles in session.execute(query):
+        reason: LeftOutReason = "paywalled" if access == "paywalled" else "disallowed"
+        yield LeftOut(reason=reason, articles=articles, mentions=None)
+    mentions, articles = _sums(session, _corrected(session, asked))
     if articles:
         yield LeftOut(reason="corrected", articles=articles, mentions=mentions)
     if quarantined := _count_quarantined(session, asked):
         yield LeftOut(reason="quarantined", articles=len(quarantined), mentions=sum(quarantined))
-    articles, mentions = _count_of_other_kinds(session, asked, days)
+    mentions, articles = _sums(session, _on_other_kinds(session, asked))
     if articles:
         yield LeftOut(reason="kind", articles=articles, mentions=mentions)
+
+
+def _sums(session: Session, rows: Select[int, int]) -> tuple[int, int]:
+    """Return the sum of the rows' numbers, and the number of rows."""
+    each = rows.subquery().c
+    mentions, articles = session.execute(
+        select(func.sum(each.number), func.count(each.number))
+    ).one()
+    return int(mentions or 0), articles
+
+
+def left_out_rows(session: Session, asked: ProofTarget) -> Any:
+    """Return what a number leaves out for the reason that is asked for as a subquery, with a row
+    for each article."""
+    if asked.counted == "boilerplate":
+        return _boilerplate_rows(session, asked)
+    if asked.counted in {"paywalled", "disallowed"}:
+        limited = _headline_only(session, asked)
+        return limited.where(Article.access == asked.counted).subquery()
+    if asked.counted == "doubtful":
+        doubtful = doubtful_words_of(session, asked).articles
+        query = select(Article.id.label("article_id"), literal(1).label("number"))
+        rows = query.where(Article.id.in_(doubtful))
+    else:
+        find = _corrected if asked.counted == "corrected" else _on_other_kinds
+        rows = find(session, asked)
+    each = rows.subquery().c
+    moment = func.coalesce(Article.published_at, Article.first_seen_at)
+    query = select(each.article_id, each.number, moment.label("minute"))
+    return query.join(Article, Article.id == each.article_id).subquery()
 
 
 def boilerplate_sums(session: Session, asked: ProofTarget) -> tuple[int, int]:
@@ -109,43 +139,46 @@ def boilerplate_sums(session: Session, asked: ProofTarget) -> tuple[int, int]:
         sums = func.sum(rollup.table.boilerplate), func.sum(rollup.table.boilerplate_articles)
         query = rollup.select(*sums).where(*groups_left_in(rollup, asked))
     else:
-        around = boilerplate_rows(session, asked)
+        around = _boilerplate_rows(session, asked)
         query = select(func.sum(around.c.number), func.count())
     mentions, articles = session.execute(query).one()
     return int(mentions or 0), int(articles or 0)
 
 
-def _count_headline_only(session: Session, asked: ProofTarget) -> list[tuple[str, int]]:
-    """Return the articles, by access, of which headline and standfirst alone are known and do not
-    name the company."""
+def _headline_only(session: Session, asked: ProofTarget) -> Select[Any]:
+    """Return the articles of which headline and standfirst alone are known and do not name the
+    company."""
     rollup = rollup_table(session, asked.scope, by="hour", company=None)
     table = rollup.table
     query = (
-        rollup.select(Article.access, func.count())
+        rollup.select(table.article_id, literal(1).label("number"), table.minute, Article.access)
         .join(Article, Article.id == table.article_id)
         # As the index of limited articles has it: no parameter.
         .where(table.limited > literal_column("0"), *groups_left_in(rollup, asked))
     )
     if asked.company is None:
-        query = query.where(table.in_title + table.in_body == 0)
-    else:
-        named = aliased(Appearance)
-        days = company_days(session, asked.company, asked.scope)
-        names = named.article_id == table.article_id, counts_on(named.company_id, named, days)
-        query = query.where(~select(1).where(*names).correlate(table).exists())
-    query = query.group_by(Article.access).order_by(Article.access)
-    return [(access, articles) for access, articles in session.execute(query)]
+        return query.where(table.in_title + table.in_body == 0)
+    named = aliased(Appearance)
+    days = company_days(session, asked.company, asked.scope)
+    names = named.article_id == table.article_id, counts_on(named.company_id, named, days)
+    return query.where(~select(1).where(*names).correlate(table).exists())
 
 
-def _corrected_mentions(session: Session, asked: ProofTarget) -> tuple[int, int]:
-    """Return the numbers of articles and of mentions that people have called wrong."""
-    query = select(Correction.article_id, func.count()).group_by(Correction.article_id)
+def _corrected(session: Session, asked: ProofTarget) -> Select[int, int]:
+    """Return the articles with mentions that people have called wrong, with their number."""
+    corrected = session.scalars(wrong_corrections(select(Correction.article_id), asked)).all()
+    query = select(Correction.article_id, func.count().label("number"))
+    query = wrong_corrections(query, asked).group_by(Correction.article_id)
+    return query.where(Correction.article_id.in_(_within(session, asked, corrected)))
+
+
+def wrong_corrections(query: Select[*_Columns], asked: ProofTarget) -> Select[*_Columns]:
+    """Return a query of corrections, limited to mentions of the company that people have called
+    wrong."""
     query = query.where(Correction.kind == "wrong", Correction.undone_at.is_(None))
-    if asked.company is not None:
-        query = query.where(Correction.company.in_(asked.scope.members(asked.company)))
-    mentions = dict(session.execute(query).all())
-    left = _within(session, asked, mentions)
-    return len(left), sum(mentions[number] for number in left)
+    if asked.company is None:
+        return query
+    return query.where(Correction.company.in_(asked.scope.members(asked.company)))
 
 
 def _count_quarantined(session: Session, asked: ProofTarget) -> list[int]:
@@ -163,21 +196,18 @@ def _count_quarantined(session: Session, asked: ProofTarget) -> list[int]:
     return [number for article, number in naming if article in left]
 
 
-def _count_of_other_kinds(
-    session: Session, asked: ProofTarget, days: Sequence[CompanyDays] | None
-) -> tuple[int, int]:
-    """Return the numbers of stored pages that do not count as articles but name the company, and of
-    its mentions on them."""
+def _on_other_kinds(session: Session, asked: ProofTarget) -> Select[int, int]:
+    """Return the stored pages that do not count as articles but name the company, with the number
+    of its mentions."""
     uncounted = select(Article.id).where(UNCOUNTED, *between(Article.day, asked.scope.widened()))
     numbers = _within(session, asked, session.scalars(uncounted).all(), every_kind=True)
-    if not numbers:
-        return 0, 0
-    query = select(func.count(Mention.article_id.distinct()), func.count(Mention.id))
-    query = query.where(one_of(Mention.article_id, "numbers"))
-    if days is not None:
-        query = query.where(Mention.company_id.in_({one.number for one in days}))
-    articles, mentions = session.execute(query, {"numbers": list(numbers)}).one()
-    return articles, mentions
+    number = func.count().label("number")
+    query = select(Mention.article_id, number).group_by(Mention.article_id)
+    query = query.where(Mention.article_id.in_(numbers))
+    if asked.company is None:
+        return query
+    days = company_days(session, asked.company, asked.scope)
+    return query.where(Mention.company_id.in_({one.number for one in days}))
 
 
 def _within(
@@ -209,7 +239,7 @@ def doubtful_words_of(session: Session, asked: ProofTarget) -> DoubtfulWords:
     return find_doubtful_words(session, spellings, asked.scope, eligible)
 
 
-def boilerplate_rows(session: Session, asked: ProofTarget) -> Any:
+def _boilerplate_rows(session: Session, asked: ProofTarget) -> Any:
     """Boilerplate is kept by UTC days; section and zone are ignored."""
     scope = replace(asked.scope, section=None, zone="UTC")
     rollup = rollup_table(session, scope, by="hour", company=None)

@@ -16,6 +16,7 @@ from newscrawl.storage.models import (
     Appearance,
     Article,
     Company,
+    Correction,
     CountedArticle,
     Mention,
     SavedQuery,
@@ -42,12 +43,13 @@ from newscrawl.storage.queries.doubtful_words import (
 )
 from newscrawl.storage.queries.left_out import (
     LeftOut,
-    boilerplate_rows,
     boilerplate_sums,
-    doubtful_words_of,
     left_out,
+    left_out_rows,
+    wrong_corrections,
 )
 from newscrawl.storage.queries.proof_target import (
+    LEFT_OUT,
     Counted,
     ProofTarget,
     groups_left_in,
@@ -216,10 +218,8 @@ def _article_rows(session: Session, asked: ProofTarget, newest: int | None = Non
     """Return the articles behind the number as a subquery, each with what it adds; of stories only
     those of the `newest` articles, if a number of these is given."""
     scope = asked.scope
-    if asked.counted == "boilerplate":
-        return boilerplate_rows(session, asked)
-    if asked.counted == "doubtful":
-        return _with_doubtful_words(session, asked)
+    if asked.counted in LEFT_OUT:
+        return left_out_rows(session, asked)
     rollup = rollup_table(session, scope, by="hour", company=asked.company)
     table = rollup.table
     named = table.in_title + table.in_body
@@ -254,12 +254,6 @@ def _in_newest_stories(
         stories = query.with_only_columns(table.story_id).where(table.minute >= begins).distinct()
         same = CountedArticle.story_id.in_(session.scalars(stories).all())
         yield table.article_id.in_(select(CountedArticle.article_id).where(same))
-
-
-def _with_doubtful_words(session: Session, asked: ProofTarget) -> Any:
-    table, one = CountedArticle, literal(1).label("number")
-    query = select(table.article_id, one, table.minute, table.story_id)
-    return query.where(table.article_id.in_(doubtful_words_of(session, asked).articles)).subquery()
 
 
 def _names_beside(
@@ -310,7 +304,8 @@ def _articles(
     rows = article_rows(session, list(numbers), tenures)
     around = _boilerplate_of(session, asked, rows)
     versions = versions_by_article(session, list(numbers))
-    texts = {} if asked.counted in {"read", "boilerplate"} else texts_of(session, list(numbers))
+    untold = {"read", "boilerplate", "paywalled", "disallowed"}  # without sentences
+    texts = {} if asked.counted in untold else texts_of(session, list(numbers))
     mentions = _marked_mentions(session, asked, rows, texts) if texts else {}
     return tuple(
         ProvenArticle(
@@ -333,12 +328,37 @@ def _marked_mentions(
     """Return the mentions that are counted in each of the articles, or its doubtful words."""
     if asked.counted == "doubtful" and (spellings := spellings_of(asked)) is not None:
         return doubtful_in(session, spellings, [row.number for row in rows])
+    if asked.counted == "corrected":
+        return _wrong_mentions(session, asked, rows)
     names = [name for name in (asked.company, asked.beside) if name is not None]
     shown = [tenure for name in names for tenure in asked.scope.tenures(name)]
     mentions = _mentions_of(session, rows, shown if names else None)
     if names:
         _add_matches(session, rows, texts, {one.company for one in shown}, mentions)
     return {key: _counted_mentions(found, asked.counted) for key, found in mentions.items()}
+
+
+def _wrong_mentions(
+    session: Session, asked: ProofTarget, rows: Sequence[ArticleRow]
+) -> dict[int, list[MarkedMention]]:
+    """Return the mentions that people have called wrong in each of the articles, where their words
+    are still in the text."""
+    query = wrong_corrections(select(Correction), asked)
+    query = query.where(Correction.article_id.in_([row.number for row in rows]))
+    query = query.where(Correction.state != "misplaced").order_by(Correction.start_offset)
+    found: dict[int, list[MarkedMention]] = defaultdict(list)
+    for one in session.scalars(query):
+        section: Section = "title" if one.section == "title" else "body"
+        mention = MarkedMention(
+            company=one.company,
+            section=section,
+            start=one.start_offset,
+            end=one.end_offset,
+            surface=one.surface,
+            rule="wrong",
+        )
+        found[one.article_id].append(mention)
+    return found
 
 
 def _counted_mentions(mentions: Iterable[MarkedMention], counted: Counted) -> list[MarkedMention]:

@@ -13,10 +13,22 @@ from newscrawl.storage.queries.rollup_tables import RollupTable
 from newscrawl.storage.scope import Group, Scope, stored_language
 
 # What a number counts: articles with a mention, mentions, those in headlines or bodies, stories;
-# all articles that were read; mentions in menus and teasers; articles with doubtful words.
+# all articles that were read; and what a number leaves out (`left_out.LeftOut`).
 Counted = Literal[
-    "articles", "mentions", "headline", "body", "stories", "read", "boilerplate", "doubtful"
+    "articles",
+    "mentions",
+    "headline",
+    "body",
+    "stories",
+    "read",
+    "boilerplate",
+    "doubtful",
+    "paywalled",
+    "disallowed",
+    "corrected",
+    "kind",
 ]
+LEFT_OUT = frozenset({"boilerplate", "doubtful", "paywalled", "disallowed", "corrected", "kind"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,9 +47,7 @@ class ProofTarget:
         """Raise QuestionError for parts that don't go together."""
         if self.counted == "read" and self.company is not None:
             raise QuestionError("articles read are those of no company: leave company out")
-        if self.beside is not None and (
-            self.company is None or self.counted in {"boilerplate", "doubtful"}
-        ):
+        if self.beside is not None and (self.company is None or self.counted in LEFT_OUT):
             raise QuestionError("beside needs a company, and articles or mentions of it")
         if self.counted == "doubtful" and self.company is None:
             raise QuestionError("doubtful words are those of a company: give one")
