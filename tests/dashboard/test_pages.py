@@ -31,7 +31,7 @@ from newscrawl.storage.models import WatchedCompany
 from newscrawl.storage.scope import days as days_between
 from newscrawl.storage.status import Incident, record_incidents
 from tests.dashboards import NOW, TODAY, config_of, send_notices
-from tests.worlds import LONG, NOON, body, document, headline, save_document
+from tests.worlds import LONG, NOON, body, document, headline, register, save_document
 
 Texts = list[str]
 RULES = {one.removeprefix("rule=") for one in load_model().weights if one.startswith("rule=")}
@@ -555,6 +555,17 @@ def test_company_without_mentioned_subsidiaries_says_so(
 
 
 # Explanations ------------------------------------------------------------------------------------
+
+
+def test_every_copy_of_a_story_is_listed(client: TestClient, database: Database) -> None:
+    run = register(database)
+    text = " ".join(f"word{number}" for number in range(80))
+    for number in range(15):
+        save_document(database, document(f"copy-{number}", text=f"{text} end {number}"), run)
+    page = client.get("/article?url=https://ft.example/copy-0").text
+    copies = page.split('id="copies"')[1].split("</section>")[0]
+    assert len(re.findall(r'href="/article\?url=[^"]+copy-\d+"', copies)) == 14
+    assert "<summary>2 more</summary>" in copies
 
 
 def test_only_pages_of_stored_articles_are_explained(file: Path, database: Database) -> None:
