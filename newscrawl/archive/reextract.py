@@ -32,20 +32,23 @@ from newscrawl.storage.revisions import StoredVersion, articles_at, listed_at, v
 from newscrawl.storage.saved_state import Step, delete_progress, load_progress
 from newscrawl.workers import results_by_item
 
-Outcome = Literal["new", "changed", "unchanged", "lost"]
+Outcome = Literal["new", "changed", "metadata", "unchanged", "lost"]
 
 # Ours: pages in one batch, which is one transaction.
 AT_ONCE: Final = 50
 _URLS_PER_QUERY: Final = 500
+_WRITTEN: Final = ("new", "changed", "metadata")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
     """The difference between a stored article and its new extraction.
 
-    "lost": the new extraction finds no article, or a worse one, which is quarantined for the
-    `reason` of the revision check; the stored article stays. `before` and `after` are characters of
-    text; `gained` and `lost` are companies, one entry for each mention.
+    "metadata": headline and text are equal, but not the date, the authors or the section. "lost":
+    the new extraction finds no article, or a worse one, which is quarantined for the `reason` of
+    the revision check; the stored article stays. `before` and `after` are characters of text;
+    `gained` and `lost` are companies, one entry for each mention; `metadata` are the columns that
+    change.
     """
 
     url: str
@@ -55,6 +58,7 @@ class Change:
     after: int = 0
     gained: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
+    metadata: tuple[str, ...] = ()
     reason: str = ""
 
 
@@ -144,7 +148,7 @@ class Reextraction:
 
         origins = [origin for _, origin in documents]
         records = records_of(document for document, _ in documents)
-        intake.store(list(records), origins, step_of)
+        intake.store([replace(one, reextracted=True) for one in records], origins, step_of)
 
     def _parts(self, start: int) -> Iterator[Sequence[PendingCapture]]:
         """Yield the captures to read among each `AT_ONCE` pages, in the archive's order."""
@@ -249,7 +253,7 @@ def _compare(
             continue
         changes.append(change)
         # Storage applies the same check and quarantines the documents that have a reason.
-        if found and (change.outcome in {"new", "changed"} or change.reason):
+        if found and (change.outcome in _WRITTEN or change.reason):
             document, origin = found
             documents.append((document, replace(origin, slug=document.page.source)))
     return changes, documents
@@ -271,10 +275,14 @@ def _change(pending: PendingCapture, document: Document | None) -> Change | None
     if document is None or outcome == "lost":
         after = len(document.article.text) if document and change.reason else 0
         return replace(change, after=after)
+    if stored is not None:
+        change = replace(change, metadata=stored.metadata_changed_by(document))
+        if outcome == "unchanged" and change.metadata:
+            outcome = "metadata"
     text = (document.article.title, document.article.text)
     mentions, _ = apply_corrections(stored.corrections if stored else (), text, document.mentions)
     companies = Counter(mention.company for mention in mentions)
-    if outcome == "unchanged":
+    if outcome in {"unchanged", "metadata"}:
         companies = stored_companies  # changes of the registry are the task of `newscrawl rematch`
     return replace(
         change,

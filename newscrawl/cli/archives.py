@@ -47,7 +47,14 @@ REEXTRACT_EXAMPLE = "Example: newscrawl reextract --archive archive --source ft 
 REMATCH_EXAMPLE = "Example: newscrawl rematch --since 30d --dry-run --companies my-companies.toml"
 
 _MAX_PROBLEMS = 10
-_OUTCOMES = ("new", "changed", "unchanged", "lost")
+_NAMES = {"published_at": "date"}
+_OUTCOMES = {
+    "new": "new",
+    "changed": "changed",
+    "metadata": "with other metadata",
+    "unchanged": "unchanged",
+    "lost": "lost",
+}
 _COUNTED = (
     "records",
     "articles",
@@ -282,8 +289,8 @@ def reextract(
 
     The text that was stored becomes a revision. Lists the articles that are *new*, *changed*, or
     *lost*: today's extraction finds less in those, so they are not changed, and the new versions
-    are quarantined (newscrawl articles --quarantined). An interrupted run continues where it
-    stopped.
+    are quarantined (newscrawl articles --quarantined). Of others only *metadata* change: date,
+    authors or section. An interrupted run continues where it stopped.
 
     Exit code 1 if no page was read.
     """
@@ -325,6 +332,7 @@ def _show_changes(changes: "Sequence[Change]", output_format: Format, *, every: 
         Column(key="became", heading="outcome", wide=True),
         Column(key="outcome", heading="", table=False),
         Column(key="reason", heading="", table=False),
+        Column(key="metadata", heading="", table=False),
         Column(key="source", heading="source", wide=True),
         Column(key="url", heading="article", wide=True),
         Column(key="before", heading="", table=False),
@@ -337,13 +345,15 @@ def _show_changes(changes: "Sequence[Change]", output_format: Format, *, every: 
         columns = [column for column in columns if column.key not in {"characters", "became"}]
     shown = rows[:MAX_ROWS] if output_format == "table" else rows
     counts: Counter[str] = Counter(change.outcome for change in changes)
-    note = ", ".join(f"{counts[outcome]:,} {outcome}" for outcome in _OUTCOMES)
+    note = ", ".join(f"{counts[outcome]:,} {name}" for outcome, name in _OUTCOMES.items())
     if len(shown) < len(rows):
         note += f"; the first {MAX_ROWS} shown"
     render(shown, columns, output_format, note=note)
 
 
 def _format_change(change: "Change") -> str:
+    if change.outcome == "metadata":
+        return f"metadata: {', '.join(_NAMES.get(name, name) for name in change.metadata)}"
     return f"{change.outcome}: {REASONS[change.reason]}" if change.reason else change.outcome
 
 

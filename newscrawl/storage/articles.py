@@ -26,7 +26,17 @@ from sqlalchemy import (
 
 from newscrawl.items import Outcome
 from newscrawl.storage import models, quarantine
-from newscrawl.storage.documents import BODY, DELETED, Record, clean, day_of, minute_of, rank
+from newscrawl.storage.documents import (
+    BODY,
+    DELETED,
+    Record,
+    StoredMetadata,
+    clean,
+    day_of,
+    minute_of,
+    publication_time,
+    rank,
+)
 from newscrawl.storage.engine import BulkInsert, RowIds, Statement, one_of
 from newscrawl.storage.errors import StorageError
 from newscrawl.storage.mentions import with_corrections, write_occurrences
@@ -205,6 +215,9 @@ _TOUCH = (
     .where(Article.id == bindparam("article_id"), Article.last_seen_at < bindparam("seen_at"))
     .values(last_seen_at=bindparam("seen_at"))
 )
+_METADATA = select(
+    Article.authors, Article.section, Article.published_at, Article.first_seen_at
+).where(Article.id == bindparam("article_id"))
 _OCCURRENCES = (
     select(models.Mention.company_id, func.count())
     .where(models.Mention.article_id == bindparam("article_id"))
@@ -351,11 +364,29 @@ def _update_known(
         with rollups.updating([stored.id]):
             revise(connection, record, stored, origin.run_id)
         return SaveResult("revised", len(record.mentions))
-    how = {"access": record.columns["access"], "kind": record.columns["kind"]}
-    if how != {"access": stored.access, "kind": stored.kind}:
+    changes = _changes_beside_text(connection, record, stored)
+    if changes:
         with rollups.updating([stored.id]):
-            connection.execute(update(Article).where(Article.id == stored.id).values(how))
+            connection.execute(update(Article).where(Article.id == stored.id).values(changes))
     return SaveResult("unchanged", 0)
+
+
+def _changes_beside_text(
+    connection: Connection, record: Record, stored: StoredArticle
+) -> dict[str, Any]:
+    """Return the columns that a record with the stored headline and text changes."""
+    before = {"access": stored.access, "kind": stored.kind}
+    changes = {
+        name: record.columns[name] for name in before if record.columns[name] != before[name]
+    }
+    if not record.reextracted:
+        return changes
+    row = connection.execute(_METADATA, {"article_id": stored.id}).mappings().one()
+    changes |= StoredMetadata(**row).changes_by(record)
+    if "published_at" in changes:
+        changes["day"] = day_of(changes["published_at"], stored.first_seen_at)
+        changes["fingerprint"] = record.fingerprint
+    return changes
 
 
 def _rank(stored: StoredArticle) -> int:
@@ -407,9 +438,9 @@ def revise(connection: Connection, record: Record, stored: StoredArticle, run_id
     """Make the record the article's newest version; the version before it becomes a revision. Call
     it within `RollupUpdate.updating`."""
     _keep_revision(connection, record, stored.id)
-    published_at = stored.published_at or record.columns["published_at"]
+    published_at = publication_time(record, stored.published_at, stored.first_seen_at)
     changes = {
-        # The URL and the day of the article are kept.
+        # The URL is kept.
         **{name: value for name, value in record.columns.items() if name != "url"},
         "published_at": published_at,
         "day": day_of(published_at, stored.first_seen_at),

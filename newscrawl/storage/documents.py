@@ -1,6 +1,7 @@
 """Convert documents to records for the tables: cleaned for both databases, dated, with hashes."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import cached_property
@@ -34,7 +35,8 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 class Record:
     """A document as it is stored. `columns` are those of the articles table that depend on the
     document alone; `urls` its canonical URL, then the others at which it was found. A record that
-    is `only_address` adds these to an article and changes nothing else."""
+    is `only_address` adds these to an article and changes nothing else; one that is `reextracted`
+    is a new reading of an archived page, of which the metadata count even if the text is equal."""
 
     source: str
     urls: tuple[str, ...]
@@ -47,6 +49,7 @@ class Record:
     rank: int
     barrier: Barrier | None = None
     only_address: bool = False
+    reextracted: bool = False
 
     @cached_property
     def wording(self) -> Wording:
@@ -97,6 +100,43 @@ def record_of(document: Document) -> Record:
         fingerprint=fingerprint_of(title, text, published_at),
         rank=rank(page.access, article.kind, has_text=bool(text)),
         barrier=document.barrier,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredMetadata:
+    """Metadata of a stored article, which was first fetched at `first_seen_at`."""
+
+    authors: Sequence[str]
+    section: str | None
+    published_at: datetime | None
+    first_seen_at: datetime
+
+    def changes_by(self, record: Record) -> dict[str, Any]:
+        """Return the columns that a reextraction changes. A field that it does not find keeps its
+        value."""
+        found = {
+            "authors": record.columns["authors"] or self.authors,
+            "section": record.columns["section"] or self.section,
+            "published_at": publication_time(record, self.published_at, self.first_seen_at),
+        }
+        return {name: value for name, value in found.items() if value != getattr(self, name)}
+
+
+def publication_time(
+    record: Record, published_at: datetime | None, first_seen_at: datetime
+) -> datetime | None:
+    """Return the publication time of a stored article after it was read again.
+
+    The first one found is kept. Only a reextraction replaces it, unless a later capture than the
+    first states a later time, which may be that of an update.
+    """
+    found: datetime | None = record.columns["published_at"]
+    if published_at is None or found is None:
+        return published_at or found
+    is_first_capture = record.seen_at.replace(microsecond=0) <= first_seen_at
+    return (
+        found if record.reextracted and (is_first_capture or found < published_at) else published_at
     )
 
 

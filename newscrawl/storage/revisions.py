@@ -15,7 +15,13 @@ from newscrawl.items import Document, Hints, Mention
 from newscrawl.storage import models
 from newscrawl.storage.articles import StoredArticle, lock_source, revise, stored_article
 from newscrawl.storage.database import Database
-from newscrawl.storage.documents import Record, fingerprint_of, rank, record_of
+from newscrawl.storage.documents import (
+    Record,
+    StoredMetadata,
+    fingerprint_of,
+    rank,
+    record_of,
+)
 from newscrawl.storage.errors import RevisionError
 from newscrawl.storage.mentions import Correction, corrections_of
 from newscrawl.storage.models import (
@@ -267,7 +273,8 @@ def _article_under(session: Session, url: str) -> Article:
 class StoredVersion:
     """An article in its newest version, which was fetched at `seen_at`.
 
-    `facts` come from its page or its feed, `companies` are the numbers of mentions of each, `rank`
+    `facts` come from its page or its feed, `metadata` are those of them that a reextraction may
+    change, `companies` are the numbers of mentions of each, `rank`
     says how much of the article it has (see documents.rank). `kept` is compared by the rule for
     revisions, `names` are those of the site, and `layout_changed` is since when the incident of
     this name has been open for the source. `corrections` are those of its mentions.
@@ -276,6 +283,7 @@ class StoredVersion:
     source: str
     day: date
     facts: Hints
+    metadata: StoredMetadata
     characters: int
     access: str
     content_hash: str
@@ -290,6 +298,10 @@ class StoredVersion:
     def has_text_of(self, document: Document) -> bool:
         """Return whether the document has the same headline and text; raise UnstorableDocument."""
         return record_of(document).content_hash == self.content_hash
+
+    def metadata_changed_by(self, document: Document) -> tuple[str, ...]:
+        """Return the columns that its reextraction changes; raise UnstorableDocument."""
+        return tuple(self.metadata.changes_by(replace(record_of(document), reextracted=True)))
 
     def is_replaceable_by(self, document: Document) -> bool:
         """Return whether the document has as much of the article; raise UnstorableDocument."""
@@ -370,6 +382,12 @@ def _version(article: Article, source: Source, companies: Counter[str]) -> Store
         source=source.slug,
         day=article.day,
         facts=facts,
+        metadata=StoredMetadata(
+            authors=article.authors,
+            section=article.section,
+            published_at=article.published_at,
+            first_seen_at=article.first_seen_at,
+        ),
         characters=len(article.text),
         access=article.access,
         content_hash=article.content_hash,

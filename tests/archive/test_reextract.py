@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -23,6 +23,7 @@ from newscrawl.storage.deletion import articles_under, delete_articles
 from newscrawl.storage.frontier import Schedule, open_frontier
 from newscrawl.storage.frontier.queue import FrontierEntry
 from newscrawl.storage.saved_state import keep_memory
+from newscrawl.storage.scope import Scope
 from tests.archives import DeadlyReader, capture, written
 from tests.conftest import Newscrawl
 from tests.site.faults import story
@@ -128,6 +129,73 @@ def test_second_run_changes_nothing(database: Database, tmp_path: Path, companie
     again = run(database, tmp_path / "archive", companies)
     assert {change.outcome for change in again.values()} == {"unchanged"}
     assert all(change.before == change.after for change in again.values())
+
+
+def store_dated(
+    database: Database, one: Capture, companies: Path, **facts: object
+) -> datetime | None:
+    """Store a page as today's extraction reads it but for these facts; return its time."""
+    line = PageProcessor(reading(companies))
+    document = line.document(line.page(one))
+    article = replace(document.article, **facts)  # type: ignore[arg-type]
+    intake = IngestionWriter(database, "finished")
+    changed = replace(document, article=article)
+    intake.store(list(records_of([changed])), [line.origin(document)])
+    intake.close()
+    return document.article.published
+
+
+def dated(url: str, day: str, minutes: float = 0) -> Capture:
+    """An article's page with a date and an author."""
+    metas = (
+        f'<meta property="article:published_time" content="{day}T08:30:00Z">'
+        '<meta name="author" content="Ada Quill">'
+    )
+    body = story("Report with a date", "Siemens").replace(b"</head>", f"{metas}</head>".encode())
+    return capture(url, body, minutes=minutes)
+
+
+def days_of(database: Database) -> list[str]:
+    """The days on which articles count for Siemens."""
+    scope = Scope(since=date(2026, 11, 1), until=date(2026, 11, 30))
+    rows = queries.mention_counts(database, company="Siemens", scope=scope)
+    return [row.key for row in rows if row.hits and row.hits.articles]
+
+
+def test_metadata_of_equal_text_are_renewed(
+    database: Database, tmp_path: Path, companies: Path
+) -> None:
+    one = dated(PATHS[0], "2026-11-10")
+    written(tmp_path / "archive", one)
+    wrong = datetime(2026, 11, 2, 9, tzinfo=UTC)
+    found = store_dated(database, one, companies, published=wrong, authors=("Staff",))
+    assert days_of(database) == ["2026-11-02"]
+    told = run(database, tmp_path / "archive", companies, dry_run=True)
+    changes = run(database, tmp_path / "archive", companies)
+    assert told == changes
+    (change,) = changes.values()
+    assert (change.outcome, change.metadata) == ("metadata", ("authors", "published_at"))
+    assert (change.gained, change.lost) == ((), ())
+    assert days_of(database) == ["2026-11-10"]
+    article = queries.article_page(database, PATHS[0])
+    assert article is not None
+    assert (article.row.published_at, list(article.authors)) == (found, ["Ada Quill"])
+    assert article.row.revision == 1
+    before = queries.company_ranking(database, stories=True)
+    database.rebuild()
+    assert queries.company_ranking(database, stories=True) == before
+    (again,) = run(database, tmp_path / "archive", companies).values()
+    assert again.outcome == "unchanged"
+
+
+def test_later_time_of_a_later_capture_is_not_the_publication(
+    database: Database, tmp_path: Path, companies: Path
+) -> None:
+    store_dated(database, dated(PATHS[0], "2026-11-10"), companies)
+    written(tmp_path / "archive", dated(PATHS[0], "2026-11-11", minutes=9))
+    (change,) = run(database, tmp_path / "archive", companies).values()
+    assert change.outcome == "unchanged"
+    assert days_of(database) == ["2026-11-10"]
 
 
 def test_template_memory_of_crawls_is_used(
@@ -283,7 +351,7 @@ def test_command_reports_and_stores_changes(
     options = ("--archive", tmp_path / "archive", "--companies", companies, "--workers", 1)
     dry = newscrawl("reextract", *options, "--dry-run")
     assert dry.code == 0, dry.err
-    assert "0 new, 7 changed, 1 unchanged, 0 lost" in dry.out
+    assert "0 new, 7 changed, 0 with other metadata, 1 unchanged, 0 lost" in dry.out
     assert max(map(len, dry.out.splitlines())) <= 80
     done = json.loads(newscrawl("reextract", *options, "--all", "--format", "json").out)
     assert Counter(row["outcome"] for row in done) == {"changed": 7, "unchanged": 1}
