@@ -105,7 +105,9 @@ def _questions() -> "dict[str, Question]":
 def _typer_command(question: "Question") -> TyperCommand:
     name = question.name.replace("_", "-")
     single = typer.Typer(add_completion=False)
-    single.command(name, epilog=f"Example: newscrawl ask {name}")(_command(question))
+    company = question.parameters.get("company")
+    given = " -c Siemens" if company and company.default is Parameter.empty else ""
+    single.command(name, epilog=f"Example: newscrawl ask {name}{given}")(_command(question))
     made = typer.main.get_command(single)
     assert isinstance(made, TyperCommand)  # noqa: S101 - one command alone makes no group
     return made

@@ -171,6 +171,40 @@ def test_companies_that_fell_silent_are_listed_with_what_they_had(
     assert [line.split(",")[0] for line in names] == ["Siemens", "Bosch"]
 
 
+def test_sources_that_name_a_company_for_the_first_time_are_named(
+    database: Database, client: TestClient
+) -> None:
+    for source, backs in {"old": (20, 2), "new": (2, 1), "unread": (1,)}.items():
+        for back in backs:
+            save(database, back, body("Siemens"), source=source)
+    for source in ("new", "other"):
+        save(database, 20, source=source)
+    page = client.get("/company/Siemens?days=7").text
+    shown = page.split('id="new-sources"')[1].split("</p>")[0]
+    assert "Siemens for the first time: <bdi>NEW</bdi>" in shown
+    assert "OLD" not in shown
+    assert "UNREAD" not in shown
+    (proof,) = re.findall(r'href="(/proof[^"]+)"', shown)
+    assert "2 articles name Siemens" in client.get(unescape(proof)).text
+    since = (TODAY - timedelta(days=6)).isoformat()
+    api = client.get(f"/api/companies/Siemens/new-sources?since={since}").json()
+    assert [(one["source"], one["articles"]) for one in api] == [("new", 2), ("unread", 1)]
+    assert api[1]["watched_since"] == (TODAY - timedelta(days=1)).isoformat()
+    assert 'id="new-sources"' not in client.get("/company/Siemens?days=30").text
+
+
+def test_shares_are_compared_with_those_before(database: Database, client: TestClient) -> None:
+    for name, backs in {"Siemens": (8, 9, 10, 1), "Bosch": (8, 1, 2)}.items():
+        for back in backs:
+            save(database, back, body(name))
+    page = client.get("/compare?days=7&company=Siemens&company=Bosch").text
+    rows = re.findall(r'<tr><th scope="row">.*?</tr>', page, re.DOTALL)
+    shown = [re.findall(r">(\d+%)<", row) for row in rows]
+    assert shown == [["33%", "75%"], ["67%", "25%"]]
+    (proof,) = re.findall(r'href="([^"]+)" title="Before: 3"', page)
+    assert "3 articles name Siemens" in client.get(unescape(proof)).text
+
+
 def test_no_company_falls_silent_where_nothing_was_read_before(
     database: Database, client: TestClient
 ) -> None:
@@ -717,3 +751,4 @@ def test_rule_for_alerts_is_that_of_the_program(client: TestClient) -> None:
         {2.0: "only if it doubles"}[HIGHER],
     ):
         assert words in page
+    assert "<code>newscrawl digest --weekly --send</code>" in page

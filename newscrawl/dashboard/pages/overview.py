@@ -51,6 +51,7 @@ from newscrawl.storage.queries import (
     FoundArticle,
     Group,
     MentionCount,
+    NewSource,
     Overview,
     OverviewRow,
     QueryPreview,
@@ -287,6 +288,7 @@ def company(request: Request, name: str) -> Response:
             completeness=queries.completeness(database, scope=scope),
             boilerplate=queries.boilerplate(database, company=name, scope=scope),
             parts_by={by: _top(counts, filters.count) for by, counts in parts.items()},
+            new_sources=_new_sources(database, name, filters),
             beside=queries.co_mentions(database, name, scope=scope, limit=MAX_COMPANIES),
             listed=MAX_LISTED,
             top_stories=queries.stories(
@@ -297,6 +299,12 @@ def company(request: Request, name: str) -> Response:
             alerts=_alerts(database, name, filters),
             person=name_of_person(request),
         )
+
+
+def _new_sources(database: Database, name: str, filters: Filters) -> list[NewSource]:
+    """Return the sources that named the company first in this period, though read before it."""
+    found = queries.new_sources(database, name, scope=filters.scope)
+    return [one for one in found if one.watched_since and one.watched_since < filters.since]
 
 
 def _latest(database: Database, name: str, filters: Filters) -> Sequence[FoundArticle]:
@@ -410,10 +418,12 @@ def compare(request: Request) -> Response:
         suggests = not given and not cleared
         chosen = _suggest_companies(database, filters, unions) if suggests else known
         shares: list[Share] = []
+        before: list[Share] = []
         chart = Chart((), ())
         if len(chosen) > 1:
-            shares = queries.share_of_voice(
-                database, chosen, measure=filters.count, scope=filters.scope
+            shares, before = (
+                queries.share_of_voice(database, chosen, measure=filters.count, scope=scope)
+                for scope in (filters.scope, filters.before.scope)
             )
             chart = _chart(database, chosen, filters)
         if wants_csv(request):
@@ -424,6 +434,7 @@ def compare(request: Request) -> Response:
             filters=filters,
             choices=choices(database, filters),
             chosen=chosen,
+            before={share.company: share for share in before},
             unknown=unknown,
             names=[*scope.structure.groups, *names],
             groups=scope.structure.groups,

@@ -14,7 +14,7 @@ from itertools import combinations
 from math import isqrt
 from typing import Any
 
-from sqlalchemy import ColumnElement, Date, Integer, and_, func, literal, or_, select
+from sqlalchemy import ColumnElement, Date, Integer, Select, and_, func, literal, or_, select
 from sqlalchemy.orm import Session
 
 from newscrawl.storage import models
@@ -277,6 +277,19 @@ def sources_by_union(session: Session, unions: Unions, scope: Scope) -> dict[int
     """Return the number of sources that mention a company of each union."""
     if not unions:
         return {}
+    found = _sources_of_unions(session, unions, scope).distinct().subquery().c
+    query = select(found.union_id, func.count()).group_by(found.union_id)
+    return dict(session.execute(query).all())
+
+
+def sources_naming(session: Session, days: Sequence[CompanyDays], scope: Scope) -> set[int]:
+    """Return the sources that mention one of the companies on days on which it counts."""
+    named = _sources_of_unions(session, {0: days}, scope)
+    return {source for _, source in session.execute(named.distinct())}
+
+
+def _sources_of_unions(session: Session, unions: Unions, scope: Scope) -> Select[Any]:
+    """Return the number of each union with the sources that mention a company of it."""
     rollup = companies_table(session, scope, by="source")
     if rollup.grain == "article" or scope.language:
         table = rollup.table
@@ -284,19 +297,14 @@ def sources_by_union(session: Session, unions: Unions, scope: Scope) -> dict[int
         rows = members.join(
             rollup.select(members.union.label("union_id"), table.source_id), only_members=True
         )
-        if table is models.DailyCompanySource:
-            rows = rows.where(table.articles > 0)
-    else:
-        columns: ColumnTypes = {"number": Integer, "union_id": Integer, "first": Date, "last": Date}
-        given = given_rows(session, columns, [*_days_within(unions, scope)]).c
-        rows = (
-            select(given.union_id, CompanySource.source_id)
-            .join(CompanySource, CompanySource.company_id == given.number)
-            .where(_named_between(given.first, given.last), *_of_sources(session, scope))
-        )
-    found = rows.distinct().subquery().c
-    query = select(found.union_id, func.count()).group_by(found.union_id)
-    return dict(session.execute(query).all())
+        return rows.where(table.articles > 0) if table is models.DailyCompanySource else rows
+    columns: ColumnTypes = {"number": Integer, "union_id": Integer, "first": Date, "last": Date}
+    given = given_rows(session, columns, [*_days_within(unions, scope)]).c
+    return (
+        select(given.union_id, CompanySource.source_id)
+        .join(CompanySource, CompanySource.company_id == given.number)
+        .where(_named_between(given.first, given.last), *_of_sources(session, scope))
+    )
 
 
 def _days_within(unions: Unions, scope: Scope) -> Iterator[tuple[int, int, date, date]]:

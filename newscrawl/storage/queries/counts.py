@@ -20,6 +20,7 @@ from newscrawl.storage.queries.company_counts import (
     listed_hits,
     sources_by_company,
     sources_by_union,
+    sources_naming,
     stories_by_company,
     union_hits_over_time,
     unions_of,
@@ -54,6 +55,7 @@ from newscrawl.storage.scope import (
     bounds_of,
     day_of_minute,
     days_left_out,
+    first_days,
     last_day,
     zone_of,
 )
@@ -63,6 +65,7 @@ __all__ = [
     "CompanyCount",
     "Hits",
     "MentionCount",
+    "NewSource",
     "Overview",
     "OverviewRow",
     "Share",
@@ -70,6 +73,7 @@ __all__ = [
     "boilerplate",
     "company_ranking",
     "mention_counts",
+    "new_sources",
     "overview",
     "share_of_voice",
     "unmentioned_companies",
@@ -173,6 +177,17 @@ class UnmentionedCompany:
     company: str
     last_mentioned: date | None = field(
         metadata=about("the last day before the scope with a mention; null for never")
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewSource:
+    """A source that names a company for the first time."""
+
+    source: str
+    articles: int = field(metadata=about("that name it"))
+    watched_since: date | None = field(
+        metadata=about("the day of the source's first crawl; null before any crawl")
     )
 
 
@@ -336,6 +351,29 @@ def unmentioned_companies(
         UnmentionedCompany(company=name, last_mentioned=last.get(name))
         for name in sorted([*missing, *silent])
     ]
+
+
+@question("/companies/{company}/new-sources")
+def new_sources(database: Database, company: str, *, scope: Scope = ANY) -> list[NewSource]:
+    """Return the sources that name the company for the first time, those with the most articles
+    first.
+
+    They name it in the scope, and in no stored article before. A source may have named it before
+    its first crawl.
+    """
+    with database.reading() as session:
+        days = company_days(session, company, scope)
+        new = sources_naming(session, days, scope)
+        if scope.since:
+            new -= sources_naming(session, days, _before(scope))
+        slugs = session.scalars(select(Source.slug).where(Source.id.in_(new))).all()
+        hits = _hits_by(session, "source", company, scope)
+        watched = first_days(session, scope)
+    rows = [
+        NewSource(source=slug, articles=hits[slug].articles, watched_since=watched.get(slug))
+        for slug in slugs
+    ]
+    return sorted(rows, key=lambda row: (-row.articles, row.source))
 
 
 def _last_day_of_group(session: Session, group: str, scope: Scope) -> date | None:

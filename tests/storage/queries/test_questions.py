@@ -111,6 +111,12 @@ QUESTIONS = [
         command=("mentions", "--company", "harbour or tram", "--by", "source"),
     ),
     Asked(
+        question="new_sources",
+        values={"company": "Siemens"},
+        path="companies/Siemens/new-sources",
+        command=("ask", "new-sources", "--company", "Siemens"),
+    ),
+    Asked(
         question="unmentioned_companies",
         values={"registered_companies": ["Siemens", "Bosch", "Nobody AG"]},
         path="companies/unmentioned",
