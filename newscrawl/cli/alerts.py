@@ -201,9 +201,7 @@ def list_alerts(
         Column(key="raised_at", heading="raised", table=False),
         Column(key="delivered_at", heading="delivered at", table=False),
         Column(key="delivered_by", heading="delivered by", table=False),
-        Column(
-            key="delivered", heading="delivered", show=lambda done: "yes" if done else "not yet"
-        ),
+        Column(key="delivered", heading="sent", show=lambda done: "yes" if done else "no"),
     )
     render([_row(kept) for kept in alerts], columns, output_format)
     if not alerts:

@@ -63,7 +63,7 @@ MentionedCompanyOption = Annotated[
     typer.Option(
         "--company",
         "-c",
-        help="Only articles that mention this company.",
+        help="Only articles of this company, group or saved query.",
         metavar="NAME",
         autocompletion=complete_company,
     ),

@@ -494,9 +494,21 @@ def _show_proof(query: QueryContext, names: Sequence[str], options: _Options) ->
         note=_proof_note(found, options.offset) + query.note,
     )
     if not found.number:
-        completeness = queries.completeness(query.database, scope=query.scope)
-        _write_no_result(" and ".join(names) or "any company", completeness)
+        _write_nothing(query, names, options.measure)
     return bool(found.number)
+
+
+def _write_nothing(query: QueryContext, names: Sequence[str], measure: Measure) -> None:
+    """Write why nothing is listed in the proof of a number."""
+    from newscrawl.cli.output import write_note
+    from newscrawl.storage import queries
+    from newscrawl.storage.queries.proof_target import LEFT_OUT
+
+    if measure in LEFT_OUT:
+        write_note("Nothing is left out for this reason.")
+        return
+    completeness = queries.completeness(query.database, scope=query.scope)
+    _write_no_result(" and ".join(names) or "any company", completeness)
 
 
 def _proven_rows(proven: "ProvenArticle") -> list[dict[str, object]]:

@@ -44,7 +44,8 @@ _AboutOption = Annotated[
     typer.Option(
         "--company",
         "-c",
-        help="Only notices about this company or group; may be repeated; else about all.",
+        help="Only notices about this company, group or saved query; may be repeated; else about "
+        "all.",
         metavar="NAME",
         autocompletion=complete_company,
     ),

@@ -42,7 +42,7 @@ CompaniesToReport = Annotated[
     typer.Option(
         "--company",
         "-c",
-        help="A company, by name or alias, or a group; may be repeated.",
+        help="A company, by name or alias, a group or a saved query; may be repeated.",
         metavar="NAME",
         autocompletion=complete_company,
     ),

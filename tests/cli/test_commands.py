@@ -19,6 +19,7 @@ from newscrawl.cli.arguments import InputError, match_one, parse_day
 from newscrawl.cli.output import columns_of
 from newscrawl.extraction.compiled import PATH
 from newscrawl.storage import StorageError, open_database, queries
+from newscrawl.storage.company_alerts import CompanyAlert, record_alerts
 from tests.conftest import Newscrawl, Ran
 from tests.worlds import body, day, document, headline, moment, register, save_document
 
@@ -575,3 +576,19 @@ def test_columns_are_the_fields_of_a_row_and_its_nested_rows() -> None:
     assert versions == ["number", "seen_at", "replaced_at", "title", "text", "access", "mentions"]
     counts = [column.key for column in columns_of(queries.CompanyCount, without=("stories",))]
     assert counts == ["company", "articles", "headline", "body", "limited", "sources"]
+
+
+def test_alerts_are_listed_with_whole_names(newscrawl: Newscrawl, own_database: Path) -> None:
+    facts = {"articles": 14, "expected": 1.76}
+    spike = CompanyAlert(
+        cause="spike/a", kind="spike", company="our houses", day=day(0), facts=facts
+    )
+    pair = CompanyAlert(
+        cause="first/b", kind="first pair", company="Alstom", other="Siemens", day=day(0)
+    )
+    with open_database(f"sqlite:///{own_database}") as database:
+        first = CompanyAlert(cause="first/c", kind="first mention", company="Alstom", day=day(0))
+        record_alerts(database, [spike, pair, first])
+    listed = newscrawl("alerts", "list").out
+    assert "our houses" in listed
+    assert re.search(r"Alstom +Siemens", listed)

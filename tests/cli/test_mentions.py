@@ -220,6 +220,9 @@ def test_number_of_nothing_is_explained_by_coverage(world: Newscrawl) -> None:
     ran = world("mentions", "-c", "Bosch", "--explain", "--source", "faz")
     assert ran.code == 1
     assert "No mention of Bosch" in ran.err
+    ran = world("mentions", "-c", "Siemens", "--explain", "--measure", "disallowed")
+    assert ran.code == 1
+    assert "Nothing is left out for this reason." in ran.err
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,10 @@ def test_query_is_tried_saved_counted_and_deleted(look: Look, news: Database) ->
     fill_in(page, "Trams by Siemens", "tram AND siemens")
     expect(page.locator("#trial strong")).to_have_text(re.compile(r"^[1-9]\d*$"))
     expect(page.locator("#trial mark").first).to_be_visible()
+    articles = page.locator("#trial strong a")
+    expect(articles).to_have_attribute("href", "/search?q=tram+AND+siemens")
+    listed = look("/search?q=tram+AND+siemens").page.locator("#hits strong")
+    expect(listed).to_have_text(f"{articles.inner_text()} articles")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("status")).to_contain_text("Saved.")
     wait_until_counted(page)
@@ -147,7 +151,7 @@ def test_query_is_in_overview_list_and_comparison(look: Look, news: Database, na
     expect(row.locator(".n.strong")).to_have_text(f"{whole(news, name):,}")
     row.locator(".n.strong a").click()
     proof = page.get_by_role("dialog", name="Proof of the number")
-    expect(proof.locator("h1")).to_contain_text(f"{whole(news, name):,} articles name {name}")
+    expect(proof.locator("h1")).to_contain_text(f"{whole(news, name):,} articles match {name}")
     expect(proof.locator("mark").first).to_be_visible()
     page = look(f"/compare?days=365&company={quote(name)}&company=Siemens").page
     table = page.get_by_role("table").first

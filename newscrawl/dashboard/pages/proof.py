@@ -38,6 +38,7 @@ def show_proof(request: Request) -> HTMLResponse:
     counted = _parse_counted(request.query_params.get("counted", "articles"))
     with app_state(request).store.reading() as database:
         names = queries.company_names(database)
+        saved = {row.name for row in queries.saved_queries(database)}
         for name in filter(None, (company, beside)):
             if not {*filters.scope.members(name)} & {*names}:
                 raise HTTPException(404, unknown_company(request, name, names))
@@ -61,7 +62,7 @@ def show_proof(request: Request) -> HTMLResponse:
         "proof.html",
         filters=filters,
         found=found,
-        title=_title(found),
+        title=_title(found, "match" if company in saved else "name"),
         company=company or "",
         split=split or "",
         without=without,
@@ -94,14 +95,15 @@ def _parse_counted(given: str) -> Counted:
     raise QuestionError(f"counted {given!r}: choose among {', '.join(get_args(Counted))}")
 
 
-def _title(found: Proof) -> str:
-    """Return the number in words."""
+def _title(found: Proof, verb: str) -> str:
+    """Return the number in words; articles "name" a company, and "match" a saved query."""
+    does = "matches" if verb == "match" else "names"
     singular, plural = {
-        "articles": ("article names", "articles name"),
+        "articles": (f"article {does}", f"articles {verb}"),
         "mentions": ("mention of", "mentions of"),
         "headline": ("time in headlines:", "times in headlines:"),
         "body": ("time in the body:", "times in the body:"),
-        "stories": ("story names", "stories name"),
+        "stories": (f"story {does}", f"stories {verb}"),
         "read": ("article read", "articles read"),
         "boilerplate": ("hit in menus and teasers:", "hits in menus and teasers:"),
         "doubtful": ("article may name", "articles may name"),

@@ -90,14 +90,22 @@ def preview(request: Request, form: Annotated[QueryForm, Form()]) -> Response:
     """Return the query's matches in the last days, which the page shows next to the form."""
     check_seal(request, form.seal)
     filters = filters_of(request)
-    if not form.text.strip():
-        return render(request, "query_preview.html", found=None, fault=None, filters=filters)
-    try:
-        with app_state(request).store.reading() as database:
-            found = queries.preview_query(database, form.text, scope=filters.scope, limit=EXAMPLES)
-    except QuestionError as error:
-        return render(request, "query_preview.html", found=None, fault=error, filters=filters)
-    return render(request, "query_preview.html", found=found, fault=None, filters=filters)
+    found, fault = None, None
+    if form.text.strip():
+        try:
+            with app_state(request).store.reading() as database:
+                scope = filters.scope
+                found = queries.preview_query(database, form.text, scope=scope, limit=EXAMPLES)
+        except QuestionError as error:
+            fault = error
+    return render(
+        request,
+        "query_preview.html",
+        found=found,
+        fault=fault,
+        filters=filters,
+        words=form.text.strip(),
+    )
 
 
 @router.post("/queries/save", response_class=HTMLResponse)
