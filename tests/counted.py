@@ -12,13 +12,14 @@ from newscrawl.storage.models import (
     CountedArticle,
     DailyCompany,
     DailyCompanySource,
+    DailySection,
     DailySource,
     DailyTotal,
 )
 
 COUNTED = (
     *(Appearance, CompanyPair, CompanySource, CountedArticle),
-    *(DailyCompany, DailyCompanySource, DailySource, DailyTotal),
+    *(DailyCompany, DailyCompanySource, DailySection, DailySource, DailyTotal),
 )
 
 

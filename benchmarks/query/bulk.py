@@ -25,10 +25,11 @@ _AT_ONCE = 20_000
 _MINUTES_PER_WEEK = 7 * 24 * 60
 
 _SUMS = "count(*), sum(limited), sum(in_title), sum(in_body), 0, 0"
-_ALL_SUMS = (
+_ALL_HITS = (
     "sum(in_title + in_body > 0), sum(limited * (in_title + in_body > 0)), sum(in_title), "
-    "sum(in_body), 0, 0"
+    "sum(in_body)"
 )
+_ALL_SUMS = f"{_ALL_HITS}, 0, 0"
 _NAMES = "articles, limited, in_title, in_body, boilerplate, boilerplate_articles"
 _DAY = f"date('{FIRST}', '+' || (minute / 1440 - {FIRST.toordinal() - 1}) || ' days')"
 _PLACE = f"{_DAY}, source_id, language"
@@ -56,13 +57,19 @@ def _rollup_statements() -> Iterator[str]:
             f"SELECT {source}, {sums} FROM {of} GROUP BY {groups}"
         )
     yield (
+        "INSERT INTO daily_sections (day, source_id, language, section, read, articles, limited, "  # noqa: S608
+        f"in_title, in_body) SELECT {_PLACE}, section, count(*), {_ALL_HITS} "
+        "FROM counted_articles GROUP BY 1, 2, 3, 4"
+    )
+    yield (
         "INSERT INTO company_sources (company_id, source_id, first_day, last_day) "
         "SELECT company_id, source_id, min(day), max(day) FROM daily_company_sources GROUP BY 1, 2"
     )
     yield (
         # No article has more than MAX_PAIRED companies.
-        "INSERT INTO company_pairs (company_id, other_id, minute, article_id, limited) "
-        "SELECT one.company_id, other.company_id, one.minute, one.article_id, one.limited "
+        "INSERT INTO company_pairs (company_id, other_id, minute, article_id, limited, "
+        "story_id) SELECT one.company_id, other.company_id, one.minute, one.article_id, "
+        "one.limited, one.story_id "
         "FROM appearances AS one JOIN appearances AS other "
         "ON other.article_id = one.article_id AND other.company_id > one.company_id"
     )

@@ -35,8 +35,8 @@ _REPEATED: Final = (
     *("company_pairs", "sketches", "sketch_values", "article_search"),
 )
 _SUMMED: Final = (
-    *("daily_totals", "daily_sources", "daily_companies", "daily_company_sources"),
-    "company_sources",
+    *("daily_totals", "daily_sources", "daily_sections", "daily_companies"),
+    *("daily_company_sources", "company_sources"),
 )
 _EARLIEST: Final = {"first_day": "min", "last_day": "max"}
 _CONSTRAINTS = (
@@ -99,7 +99,6 @@ def _index_words(target: psycopg.Connection[Any], schema: str) -> None:
 
 def _repeat(target: psycopg.Connection[Any], times: int) -> None:
     """Fill the tables from those of the schema `drawn`."""
-    copies = f"(SELECT {times} AS times, c FROM generate_series(0, {times - 1}) AS c) AS copies"  # noqa: S608 - our own numbers
     for table in (*_REPEATED, *_SUMMED):
         names = [
             name
@@ -111,7 +110,7 @@ def _repeat(target: psycopg.Connection[Any], times: int) -> None:
         values = [_CHANGED.get(name, name) for name in names]
         grouping = ""
         if table in _SUMMED:
-            keys = [name for name in names if name in {"day", "source_id", "language"}]
+            keys = [name for name in names if name in {"day", "source_id", "language", "section"}]
             keys += [name for name in names if name == "company_id"]
             values = [
                 value if name in keys else f"{_EARLIEST.get(name, 'sum')}({name})"
@@ -122,7 +121,9 @@ def _repeat(target: psycopg.Connection[Any], times: int) -> None:
                 grouping += " ORDER BY day"  # as articles are stored
         target.execute(
             f"INSERT INTO public.{table} ({', '.join(names)}) "  # noqa: S608 - our own names
-            f"SELECT {', '.join(values)} FROM drawn.{table} CROSS JOIN {copies} {grouping}"
+            # Not a join, which would return one copy of all after the other.
+            f"SELECT {', '.join(values)} FROM (SELECT *, {times} AS times, "
+            f"generate_series(0, {times - 1}) AS c FROM drawn.{table}) AS copies {grouping}"
         )
         target.execute(f"DROP TABLE drawn.{table}")
 

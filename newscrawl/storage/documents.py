@@ -25,7 +25,7 @@ COUNTED_KINDS: tuple[Kind, ...] = ("article", "live", "gallery", "video")
 DELETED = "deleted"
 
 _BEGINNING = datetime(1, 1, 1, tzinfo=UTC)
-_LAST_MINUTE = 2**31 - 1
+LAST_MINUTE = 2**31 - 1
 
 # NUL and lone surrogates, which PostgreSQL's UTF-8 refuses.
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -183,7 +183,7 @@ def minute_of(moment: datetime) -> int:
     """Return the minutes from the calendar's beginning to an aware time, in 31 bits (until the year
     4083)."""
     minute = int((moment - _BEGINNING).total_seconds() // 60)
-    return min(max(0, minute), _LAST_MINUTE)
+    return min(max(0, minute), LAST_MINUTE)
 
 
 def fingerprint_of(title: str | None, text: str, published_at: datetime | None) -> str | None:

@@ -64,6 +64,7 @@ _SUMS = (
 _KEYS: Mapping[type[Any], tuple[str, ...]] = {
     models.DailyTotal: ("day",),
     models.DailySource: ("source_id", "day", "language"),
+    models.DailySection: ("day", "source_id", "language", "section"),
     models.DailyCompany: ("company_id", "day"),
     models.DailyCompanySource: ("company_id", "source_id", "day", "language"),
 }
@@ -136,7 +137,7 @@ _ADD_APPEARANCES = BulkInsert(
 )
 _ADD_PAIRS = BulkInsert(
     models.Base.metadata.tables["company_pairs"],
-    ("company_id", "other_id", "minute", "article_id", "limited"),
+    ("company_id", "other_id", "minute", "article_id", "limited", "story_id"),
 )
 _DROP_PAIR = delete(CompanyPair).where(
     CompanyPair.company_id == bindparam("of_company"),
@@ -216,10 +217,11 @@ class DailySums:
         in_sources = self._days_in_sources()
         for table, changes in self._changes.items():
             keys, sums = _KEYS[table], _sums_of(table)
+            own = slice(first := _SUMS.index(sums[0]), first + len(sums))
             rows = [
-                dict(zip((*keys, *sums), (*key, *change[-len(sums) :]), strict=True))
+                dict(zip((*keys, *sums), (*key, *change[own]), strict=True))
                 for key, change in sorted(changes.items())
-                if any(change[-len(sums) :])
+                if any(change[own])
             ]
             changes.clear()
             if not rows:
@@ -257,6 +259,8 @@ class DailySums:
         self._add_to(models.DailyTotal, (contribution.day,), whole, times)
         key = (contribution.source_id, contribution.day, contribution.language)
         self._add_to(models.DailySource, key, whole, times)
+        of_section = (contribution.day, contribution.source_id, contribution.language)
+        self._add_to(models.DailySection, (*of_section, contribution.section), whole, times)
 
     def _add_to(
         self, table: type[Any], key: tuple[Any, ...], change: Sequence[int], times: int
@@ -529,6 +533,7 @@ _AT_ONCE = 500
 BY_DAY: tuple[type[Any], ...] = (
     models.DailyTotal,
     models.DailySource,
+    models.DailySection,
     models.DailyCompany,
     models.DailyCompanySource,
     models.CompanySource,

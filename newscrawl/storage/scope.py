@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 
 from newscrawl.items import CompanyStructure, SourceCatalog
 from newscrawl.storage.database import Database
-from newscrawl.storage.documents import COUNTED_KINDS, minute_of
+from newscrawl.storage.documents import COUNTED_KINDS, LAST_MINUTE, minute_of
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.models import Article, Coverage, DailySource, Source
 from newscrawl.storage.ownership import Ownership, Tenure, ownerships, tenures
@@ -155,10 +155,10 @@ class Scope:
             return [Ownership((company,), None, None)]
         first, last = self._utc_days()
         return [
-            replace(
-                one,
-                first=None if one.first == first else one.first,
-                last=None if one.last == last else one.last,
+            Ownership(
+                one.chain,
+                None if one.first == first else one.first,
+                None if one.last == last else one.last,
             )
             for one in ownerships(self.structure, company, first, last)
         ]
@@ -296,7 +296,7 @@ def midnight(day: date, zone: ZoneInfo) -> datetime:
 
 def first_minute(day: date) -> int:
     """Return the minute with which a UTC day begins."""
-    return minute_of(midnight(day, ZoneInfo("UTC")))
+    return min((day.toordinal() - 1) * 24 * 60, LAST_MINUTE)
 
 
 def minutes_of(scope: Scope) -> tuple[int | None, int | None]:

@@ -21,6 +21,7 @@ from newscrawl.storage.models import (
     CountedArticle,
     DailyCompany,
     DailyCompanySource,
+    DailySection,
     DailySource,
     DailyTotal,
     Source,
@@ -28,7 +29,7 @@ from newscrawl.storage.models import (
 
 COUNTED: tuple[type[Base], ...] = (
     *(Appearance, CompanyPair, CompanySource, CountedArticle),
-    *(DailyCompany, DailyCompanySource, DailySource, DailyTotal),
+    *(DailyCompany, DailyCompanySource, DailySection, DailySource, DailyTotal),
 )
 
 

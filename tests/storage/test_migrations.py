@@ -199,7 +199,10 @@ APPEARING_ROWS = """
 INSERT INTO companies (id, name) VALUES (7, 'Siemens'), (8, 'Bosch');
 INSERT INTO appearances (company_id, minute, article_id, source_id, language, section, limited,
     in_title, in_body, story_id)
-VALUES (7, 1065513600, 5, 3, 'en', '', 0, 1, 0, 9), (8, 1065513600, 5, 3, 'en', '', 0, 0, 1, 9)
+VALUES (7, 1065513600, 5, 3, 'en', '', 0, 1, 0, 9), (8, 1065513600, 5, 3, 'en', '', 0, 0, 1, 9);
+INSERT INTO counted_articles (minute, article_id, source_id, language, section, limited, in_title,
+    in_body, story_id)
+VALUES (1065513600, 5, 3, 'en', '', 0, 1, 1, 9)
 """
 
 
@@ -210,8 +213,34 @@ def test_companies_of_an_earlier_schema_are_still_beside_each_other(database_url
     assert upgrade_database(database_url) == ("0024", migrations.HEAD)
     assert differences(database_url) == []
     with open_database(database_url) as database:
-        (beside,) = queries.co_mentions(database, "Siemens")
+        (beside,) = queries.co_mentions(database, "Siemens", stories=True)
         assert (beside.company, beside.articles, beside.share) == ("Bosch", 1, 1)
+        assert beside.stories == 1
+        with database.reading() as session:
+            (counted,) = session.execute(select(models.DailySection.__table__)).mappings()
+            assert (counted["day"], counted["source_id"]) == (date(2026, 11, 21), 3)
+            assert (counted["language"], counted["section"]) == ("en", "")
+            numbers = ("read", "articles", "limited", "in_title", "in_body")
+            assert [counted[name] for name in numbers] == [1, 1, 0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("table", "all_but"),
+    [
+        (models.Appearance, set()),
+        (models.DailyCompanySource, {"boilerplate", "boilerplate_articles"}),
+    ],
+)
+def test_keys_in_postgresql_have_what_is_counted(
+    postgres_tables: str, table: type[models.Base], all_but: set[str]
+) -> None:
+    opened = engine.make_engine(engine.parse_url(postgres_tables))
+    with opened.connect() as connection:
+        key = f"""SELECT attname FROM pg_attribute
+            WHERE attrelid = CAST('pk_{table.__tablename__}' AS regclass)"""  # noqa: S608 - our own
+        names = set(connection.scalars(text(key)))
+    opened.dispose()
+    assert names == {column.name for column in table.__table__.columns} - all_but
 
 
 def test_companies_of_an_earlier_schema_are_paired_as_new_ones(database_url: str) -> None:
@@ -238,7 +267,7 @@ def test_companies_of_an_earlier_schema_are_paired_as_new_ones(database_url: str
     assert differences(database_url) == []
     with open_database(database_url) as database, database.reading() as session:
         pairs = session.execute(select(models.CompanyPair.__table__)).all()
-        assert (7, 8, 1065513601, 6, 0) in pairs
+        assert (7, 8, 1065513601, 6, 0, 9) in pairs
         assert sorted(row[0] for row in pairs if row[1] == 0) == [
             *(7, 8),
             *range(100, 100 + MAX_PAIRED),

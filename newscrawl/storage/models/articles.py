@@ -262,7 +262,8 @@ class QuarantinedRevision(Base):
 
 
 # SQLite stores the rows in the order of their key: a company's appearances, oldest first, are
-# adjacent in the file.
+# adjacent in the file. In PostgreSQL the key of `appearances` has all columns, and that of
+# `daily_company_sources` those of mentions (migration 0029), so that the index answers alone.
 _BY_KEY = {"sqlite_with_rowid": False}
 
 
@@ -364,18 +365,22 @@ class Boilerplate(Base):
     number: Mapped[int]
 
 
-class _Sums:
-    """The counts of a day: `articles` with a mention, of them `limited`, occurrences, those in
-    boilerplate and the number of their pages.
-
-    A row may be of boilerplate alone, with 0 `articles`: the days with a mention are those with
-    `articles > 0`.
-    """
+class _Hits:
+    """The counts of a day: `articles` with a mention, of them `limited`, and occurrences."""
 
     articles: Mapped[int]
     limited: Mapped[int]
     in_title: Mapped[int]
     in_body: Mapped[int]
+
+
+class _Sums(_Hits):
+    """The counts of a day with occurrences in boilerplate and the number of their pages.
+
+    A row may be of boilerplate alone, with 0 `articles`: the days with a mention are those with
+    `articles > 0`.
+    """
+
     boilerplate: Mapped[int]
     boilerplate_articles: Mapped[int]
 
@@ -398,6 +403,19 @@ class DailySource(_Sums, Base):
     source_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     day: Mapped[date] = mapped_column(primary_key=True)
     language: Mapped[str] = mapped_column(primary_key=True)
+    read: Mapped[int]
+
+
+class DailySection(_Hits, Base):
+    """A source's articles of one section and language on a day; `read` as in DailyTotal."""
+
+    __tablename__ = "daily_sections"
+    __table_args__ = (_BY_KEY,)
+
+    day: Mapped[date] = mapped_column(primary_key=True)
+    source_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    language: Mapped[str] = mapped_column(primary_key=True)
+    section: Mapped[str] = mapped_column(primary_key=True)
     read: Mapped[int]
 
 
@@ -452,6 +470,7 @@ class CompanyPair(Base):
     minute: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     article_id: Mapped[int] = mapped_column(BigKey, primary_key=True, autoincrement=False)
     limited: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    story_id: Mapped[int] = mapped_column(BigKey, primary_key=True, autoincrement=False)
 
 
 class Story(Base):

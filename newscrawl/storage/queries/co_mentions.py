@@ -1,16 +1,16 @@
 """The companies that are mentioned in the same articles as another one.
 
-The articles of one company by itself are counted from the pairs of companies in an article, whose
-key has all that is needed: a range of it for each other company. Where a question is about several
-companies together, or about some of the sources, languages or sections, all appearances in the
-company's articles are read instead; so are stories, which can't be added up.
+The articles and stories of one company by itself are counted from the pairs of companies in an
+article, whose key has all that is needed: a range of it for each other company. Where a question is
+about several companies together, or about some of the sources, languages or sections, all
+appearances in the company's articles are read instead.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from sqlalchemy import ColumnElement, Select, and_, func, select
+from sqlalchemy import ColumnElement, Select, and_, func, select, union_all
 from sqlalchemy.orm import Session, aliased
 
 from newscrawl.storage.database import Database
@@ -65,13 +65,17 @@ def _co_mentions(
     names = dict(session.execute(select(Company.id, Company.name)).all()) | owners
     saved = {*session.scalars(select(SavedQuery.company_id))}
     one = asked[0].number
-    if asked == [CompanyDays(one)] and one not in saved and not unions and not _narrows(scope):
+    in_pairs = asked == [CompanyDays(one)] and one not in saved and not unions
+    in_pairs = in_pairs and not _narrows(scope)
+    if in_pairs:
         found = _count_pairs(session, one, saved, scope)
     else:
         found = _count_beside(session, company, asked, unions, scope)
     order = sorted(found, key=lambda other: (-found[other], names[other]))[:limit]
     counted: Mapping[int, int] = {}
-    if stories and order:
+    if stories and order and in_pairs:
+        counted = _count_stories_of_pairs(session, one, order, saved, scope)
+    elif stories and order:
         counted = _count_beside(session, company, asked, unions, scope, stories_of=order)
     rollup = rollup_table(session, scope, by=None, company=company)
     whole, *_ = session.execute(rollup.select(*rollup.hits())).one() if order else (0,)
@@ -91,6 +95,27 @@ def _co_mentions(
     ]
 
 
+def count_articles_of_both(session: Session, company: str, beside: str, scope: Scope) -> int | None:
+    """Return the number of articles that mention both companies; None where the pairs don't have
+    it."""
+    first, *more = (*company_days(session, company, scope), *company_days(session, beside, scope))
+    saved = {*session.scalars(select(SavedQuery.company_id))}
+    days = first, more[0]
+    if more[1:] or _narrows(scope) or any(o != CompanyDays(o.number) for o in days):
+        return None
+    one, other = sorted(day.number for day in days)
+    if one in saved or other in saved:
+        return None
+    if one in {0, other}:
+        return 0
+    pair = CompanyPair
+    both = select(func.count()).where(pair.company_id == one, pair.other_id == other)
+    (unpaired,) = _unpaired_beside(one, set(), scope)
+    crowded = select(func.count()).where(unpaired.subquery().c.other == other)
+    number = session.scalar(both.where(*minutes_within(pair, scope))) or 0
+    return number + (session.scalar(crowded) or 0)
+
+
 def _narrows(scope: Scope) -> bool:
     """Return whether a scope is limited by more than time, which pairs don't tell."""
     return scope.narrows_sources or scope.language is not None or scope.section is not None
@@ -98,15 +123,37 @@ def _narrows(scope: Scope) -> bool:
 
 def _count_pairs(session: Session, company: int, saved: set[int], scope: Scope) -> dict[int, int]:
     """Return the number of articles that each other company has in common with this one."""
-    queries = [*_pairs_beside(company, scope), _crowded_beside(company, saved, scope)]
-    if saved:
-        queries.append(_saved_beside(company, saved, scope))
+    queries = [*_pairs_beside(company, scope)]
+    for rows in _unpaired_beside(company, saved, scope):
+        beside = rows.subquery().c.other
+        queries.append(select(beside, func.count()).group_by(beside))
     found: dict[int, int] = {}
     for query in queries:
         for other, articles in session.execute(query):
             if articles:
                 found[other] = found.get(other, 0) + articles
     return found
+
+
+def _count_stories_of_pairs(
+    session: Session, company: int, others: Sequence[int], saved: set[int], scope: Scope
+) -> dict[int, int]:
+    """Return the number of stories that each of the others has in common with this company: one by
+    one, since the stories of all of them would not fit into PostgreSQL's memory for a sort."""
+    pair = CompanyPair
+    counted = {}
+    for other in others:
+        first, second = sorted((company, other))
+        both = select(pair.story_id).where(pair.company_id == first, pair.other_id == second)
+        unpaired = (
+            rows.where(rows.selected_columns.other == other).with_only_columns(
+                rows.selected_columns.story_id
+            )
+            for rows in _unpaired_beside(company, saved, scope)
+        )
+        stories = union_all(both.where(*minutes_within(pair, scope)), *unpaired).subquery().c
+        counted[other] = session.scalar(select(func.count(stories.story_id.distinct()))) or 0
+    return counted
 
 
 def _pairs_beside(company: int, scope: Scope) -> Iterator[Select[int, int]]:
@@ -126,28 +173,25 @@ def _pairs_beside(company: int, scope: Scope) -> Iterator[Select[int, int]]:
         yield select(Company.id, number).where(is_on_this_side)
 
 
-def _crowded_beside(company: int, saved: set[int], scope: Scope) -> Select[int, int]:
-    """Return a query of the companies in the articles that have no pairs: those of very many."""
-    pair = CompanyPair
+def _unpaired_beside(company: int, saved: set[int], scope: Scope) -> Iterator[Select[int, int]]:
+    """Yield queries of what is in no pairs, with the stories of the articles beside this company:
+    the companies in articles of very many, and saved queries."""
+    pair, other = CompanyPair, aliased(Appearance)
     crowded = select(pair.article_id).where(pair.company_id == company, pair.other_id == 0)
-    return (
-        select(Appearance.company_id, func.count())
-        .where(Appearance.article_id.in_(crowded.where(*minutes_within(pair, scope))))
-        .where(Appearance.company_id.not_in({company, *saved}))
-        .group_by(Appearance.company_id)
+    beside = select(other.company_id.label("other"), other.story_id)
+    yield beside.where(
+        other.article_id.in_(crowded.where(*minutes_within(pair, scope))),
+        other.company_id.not_in({company, *saved}),
     )
-
-
-def _saved_beside(company: int, saved: set[int], scope: Scope) -> Select[int, int]:
-    """Return a query of the saved queries, which are in no pairs."""
-    one, other = aliased(Appearance), aliased(Appearance)
-    return (
-        select(other.company_id, func.count())
-        .join(one, and_(one.minute == other.minute, one.article_id == other.article_id))
-        .where(one.company_id == company, *minutes_within(one, scope))
-        .where(other.company_id.in_(saved), *minutes_within(other, scope))
-        .group_by(other.company_id)
-    )
+    if saved:
+        one = aliased(Appearance)
+        same = and_(one.minute == other.minute, one.article_id == other.article_id)
+        yield beside.join(one, same).where(
+            one.company_id == company,
+            other.company_id.in_(saved),
+            *minutes_within(one, scope),
+            *minutes_within(other, scope),
+        )
 
 
 def _count_beside(

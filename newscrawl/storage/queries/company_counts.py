@@ -7,20 +7,33 @@ of them and would count several times. Those few are found by the pairs of compa
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from itertools import combinations
 from math import isqrt
 from typing import Any
 
-from sqlalchemy import ColumnElement, Date, Integer, Select, and_, func, literal, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    Date,
+    Integer,
+    Select,
+    Text,
+    and_,
+    cast,
+    func,
+    literal,
+    or_,
+    select,
+)
 from sqlalchemy.orm import Session
 
 from newscrawl.storage import models
 from newscrawl.storage.models import Company, CompanyPair, CompanySource
 from newscrawl.storage.ownership import Tenure
 from newscrawl.storage.queries.rollup_tables import (
+    Columns,
     ColumnTypes,
     CompanyDays,
     Hits,
@@ -39,6 +52,8 @@ from newscrawl.storage.scope import QUARTER, By, Scope, day_of_minute, source_id
 
 Unions = Mapping[int, Sequence[CompanyDays]]
 _DAY = 24 * 60
+# Ours: the number of companies above which a comparison with a list takes longer than reading all.
+FEW = 200
 
 
 def unions_of(
@@ -193,6 +208,8 @@ def hits_by_name(
     session: Session, names: Sequence[str], scope: Scope, *, stories: bool = False
 ) -> dict[str, Hits | None]:
     """Return the hits of each of the companies or groups, None if it has none."""
+    if not names:
+        return {}
     rollup = companies_table(session, scope, stories=stories)
     extra = [rollup.stories()] if stories else []
     query = (
@@ -218,6 +235,12 @@ def listed_hits(session: Session, names: Sequence[str], scope: Scope) -> dict[st
         return hits_by_name(session, names, scope)
     unions, owners = unions_of(session, scope)
     known = dict(session.execute(select(Company.id, Company.name)).all()) | owners
+    listed = {number for number, name in known.items() if name in names}
+    unions = {
+        union: days
+        for union, days in unions.items()
+        if union in listed or any(one.number in listed for one in days)
+    }
     hits = {known[number]: one for number, one in hits_by_company(session, scope, unions).items()}
     return {name: hits.get(name) for name in names}
 
@@ -237,14 +260,13 @@ def _union_hits(session: Session, name: str, scope: Scope, *, stories: bool) -> 
 
 
 def sources_by_company(session: Session, companies: Sequence[int], scope: Scope) -> dict[int, int]:
-    """Return the number of sources that mention each company."""
+    """Return the number of sources that mention each company, and others if these are many."""
     if companies_table(session, scope, by="source").grain == "article" or scope.language:
         return sources_by_union(session, {one: [CompanyDays(one)] for one in companies}, scope)
-    first, last = scope.since or date.min, scope.until or date.max
-    table = CompanySource
-    query = select(table.company_id, func.count()).where(table.company_id.in_(companies))
-    query = query.where(_named_between(literal(first), literal(last)), *_of_sources(session, scope))
-    return dict(session.execute(query.group_by(table.company_id)).all())
+    if not companies:
+        return {}
+    query = select(CompanySource.company_id, func.count())
+    return dict(session.execute(_within_days(session, query, companies, scope)).all())
 
 
 def _of_sources(session: Session, scope: Scope) -> list[ColumnElement[bool]]:
@@ -275,21 +297,49 @@ def _named_between(first: Any, last: Any) -> ColumnElement[bool]:
 
 def sources_by_union(session: Session, unions: Unions, scope: Scope) -> dict[int, int]:
     """Return the number of sources that mention a company of each union."""
-    if not unions:
-        return {}
-    found = _sources_of_unions(session, unions, scope).distinct().subquery().c
-    query = select(found.union_id, func.count()).group_by(found.union_id)
-    return dict(session.execute(query).all())
+    asked = dict(unions)
+    counted: dict[int, int] = {}
+    if companies_table(session, scope, by="source").grain == "source" and not scope.language:
+        whole = {u for u, days in asked.items() if days == [CompanyDays(o.number) for o in days]}
+        named = _sources_of(session, {o.number for u in whole for o in asked[u]}, scope)
+        for union in whole:
+            sources = (named.get(one.number, set()) for one in asked.pop(union))
+            counted[union] = len(set().union(*sources))
+    if asked:
+        found = _in_sources(session, asked, scope).distinct().subquery().c
+        query = select(found.union_id, func.count()).group_by(found.union_id)
+        counted |= dict(session.execute(query).all())
+    return counted
 
 
 def sources_naming(session: Session, days: Sequence[CompanyDays], scope: Scope) -> set[int]:
     """Return the sources that mention one of the companies on days on which it counts."""
-    named = _sources_of_unions(session, {0: days}, scope)
+    named = _in_sources(session, {0: days}, scope)
     return {source for _, source in session.execute(named.distinct())}
 
 
-def _sources_of_unions(session: Session, unions: Unions, scope: Scope) -> Select[Any]:
-    """Return the number of each union with the sources that mention a company of it."""
+def _sources_of(session: Session, companies: set[int], scope: Scope) -> dict[int, set[str]]:
+    """Return the numbers, as text, of the sources that mention each company: PostgreSQL would sort
+    the sources of all companies to count those of unions."""
+    table = CompanySource
+    query = select(table.company_id, func.aggregate_strings(cast(table.source_id, Text), ","))
+    rows = session.execute(_within_days(session, query, companies, scope)) if companies else ()
+    return {company: set(sources.split(",")) for company, sources in rows}
+
+
+def _within_days(
+    session: Session, query: Select[*Columns], companies: Collection[int], scope: Scope
+) -> Select[*Columns]:
+    """Return a query of the sources of companies within a scope, by company."""
+    first, last = literal(scope.since or date.min), literal(scope.until or date.max)
+    if len(companies) <= FEW:
+        query = query.where(CompanySource.company_id.in_(companies))
+    query = query.where(_named_between(first, last), *_of_sources(session, scope))
+    return query.group_by(CompanySource.company_id)
+
+
+def _in_sources(session: Session, unions: Unions, scope: Scope) -> Select[int, int]:
+    """Return a query of the sources that mention the companies of each union."""
     rollup = companies_table(session, scope, by="source")
     if rollup.grain == "article" or scope.language:
         table = rollup.table

@@ -278,8 +278,7 @@ def _read_over_time(session: Session, by: Period, scope: Scope) -> dict[str, int
 
 
 def _by_group(session: Session, by: Group, scope: Scope) -> dict[str, Completeness]:
-    read = _grouped_read(session, by, scope)
-    sources = _sources_by(session, by, scope)
+    read, sources = _read_by(session, by, scope)
     covered = _covered_by_source(session, scope)
     firsts = first_days(session, scope)
     groups = {}
@@ -295,57 +294,68 @@ def _by_group(session: Session, by: Group, scope: Scope) -> dict[str, Completene
     return groups
 
 
-def _grouped_read(session: Session, by: Group, scope: Scope) -> dict[str, int]:
-    if by in {"group", "tier"}:
-        read = _grouped_read(session, "source", scope)
-        sums = {
-            group: sum(read.get(slug, 0) for slug in slugs)
-            for group, slugs in scope.sources_by(by).items()
-        }
-        return {group: number for group, number in sums.items() if number}
-    rollup = rollup_table(session, scope, by=by, company=None)
-    rows = session.execute(grouped(rollup, by, rollup.read()))
-    return {group or UNKNOWN: number for group, number in rows if number}
-
-
-def _sources_by(session: Session, by: Group, scope: Scope) -> Mapping[str, Set[str]]:
-    """Return for each group the sources that are watched for it: a language or section is watched
-    through the sources that are written in it or had articles in it."""
-    if by in {"group", "tier"}:
-        known = set(session.scalars(select(Source.slug).where(*watched(scope))))
-        return {group: slugs & known for group, slugs in scope.sources_by(by).items()}
+def _read_by(
+    session: Session, by: Group, scope: Scope
+) -> tuple[Mapping[str, int], Mapping[str, Set[str]]]:
+    """Return for each group the articles read, and the sources that are watched for it: a language
+    or section is watched through the sources that are written in it or had articles in it."""
+    if by in {"language", "section"}:
+        return _read_by_column(session, by, scope)
+    key: Any = Source.country if by == "country" else Source.slug
     sources: dict[str, set[str]] = defaultdict(set)
-    if by in {"source", "country"}:
-        key: Any = Source.slug if by == "source" else Source.country
-        for group, slug in session.execute(select(key, Source.slug).where(*watched(scope))):
-            sources[group].add(slug)
-        return sources
+    for group, slug in session.execute(select(key, Source.slug).where(*watched(scope))):
+        sources[group].add(slug)
+    of: Group = "country" if by == "country" else "source"
+    rollup = rollup_table(session, scope, by=of, company=None)
+    rows = session.execute(grouped(rollup, of, rollup.read()))
+    read = {group: int(number) for group, number in rows if number}
+    if by in {"group", "tier"}:
+        groups = scope.sources_by(by)
+        sums = {group: sum(read.get(slug, 0) for slug in slugs) for group, slugs in groups.items()}
+        known = {group: slugs & sources.keys() for group, slugs in groups.items()}
+        return {group: number for group, number in sums.items() if number}, known
+    return read, sources
+
+
+def _read_by_column(
+    session: Session, by: Group, scope: Scope
+) -> tuple[Mapping[str, int], Mapping[str, Set[str]]]:
     rollup = rollup_table(session, scope, by=by, company=None)
-    column = getattr(rollup.table, by)
-    written = rollup.select(column, Source.slug).join(Source, Source.id == rollup.table.source_id)
-    if rollup.grain == "source":
-        written = written.where(rollup.table.read > 0)
-    for group, slug in session.execute(written.distinct()):
-        sources[group or UNKNOWN].add(slug)
+    key = getattr(rollup.table, by), rollup.table.source_id
+    slugs = dict(session.execute(select(Source.id, Source.slug)).all())
+    read: Counter[str] = Counter()
+    sources: dict[str, set[str]] = defaultdict(set)
+    for group, source, number in session.execute(rollup.select(*key, rollup.read()).group_by(*key)):
+        if number:
+            read[group or UNKNOWN] += int(number)
+            sources[group or UNKNOWN].add(slugs[source])
     if by == "language":
         own = select(Source.language, Source.slug).where(*watched(scope))
         if scope.language is not None:
             own = own.where(Source.language == scope.language)
         for group, slug in session.execute(own):
             sources[group].add(slug)
-    return sources
+    return read, sources
 
 
 def _covered_by_source(session: Session, scope: Scope) -> dict[str, int]:
+    covered = Coverage.state.in_(COVERED), *covered_within(scope)
+    zone = zone_of(scope)
+    if zone.key == "UTC":
+        number, named = (
+            Coverage.source_id,
+            dict(session.execute(select(Source.id, Source.slug).where(*watched(scope))).all()),
+        )
+        counted = select(number, func.count()).where(*covered).group_by(number)
+        if scope.narrows_sources:
+            counted = counted.where(number.in_(named))
+        rows = session.execute(counted)
+        return {named[source]: days for source, days in rows if source in named}
     query = (
         select(Source.slug, Coverage.day)
         .join(Source, Source.id == Coverage.source_id)
-        .where(Coverage.state.in_(COVERED), *watched(scope), *covered_within(scope))
+        .where(*covered, *watched(scope))
     )
-    zone = zone_of(scope)
-    if zone.key == "UTC":
-        counted = query.with_only_columns(Source.slug, func.count()).group_by(Source.slug)
-        return dict(session.execute(counted).all())
     first, last = scope.since or date.min, scope.until or date.max
     return Counter(
         slug for slug, day in session.execute(query) if first <= local_day(day, zone) <= last

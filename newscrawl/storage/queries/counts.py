@@ -1,6 +1,5 @@
 """Counts of mentions with their completeness, and comparisons of companies."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
@@ -81,6 +80,7 @@ __all__ = [
 
 # Ours: the days of an overview without a period.
 OVERVIEW_DAYS = 30
+_NO_HITS = Hits()
 LEFT_OUT = about(
     "days of a week or a longer period that are not counted, since they lie outside the scope "
     "or in the future; null for groups",
@@ -531,7 +531,7 @@ def _daily_hits(
 def _days(hits: Mapping[str, Hits], known: Mapping[str, Completeness]) -> list[Day]:
     """Return the articles of the days that were crawled."""
     return [
-        Day(hits.get(key, Hits()).articles, one.read)
+        Day(hits.get(key, _NO_HITS).articles, one.read)
         for key, one in known.items()
         if one.level != "none"
     ]
@@ -545,7 +545,7 @@ def _change(hits: Hits, before: Hits | None) -> float | None:
 
 def _spark(hits: Mapping[str, Hits], known: Mapping[str, Completeness]) -> tuple[int | None, ...]:
     return tuple(
-        None if one.level == "none" else hits.get(key, Hits()).articles
+        None if one.level == "none" else hits.get(key, _NO_HITS).articles
         for key, one in known.items()
     )
 
@@ -597,9 +597,10 @@ def _by_period(
     rollup: RollupTable, moments: Mapping[Any, Hits], by: Period, scope: Scope
 ) -> dict[str, Hits]:
     """Return the hits of periods from those of a table's moments."""
-    hits: dict[str, Hits] = defaultdict(Hits)
+    hits: dict[str, Hits] = {}
     for when, one in moments.items():
-        hits[period_key(rollup, when, by, scope)] += one
+        key = period_key(rollup, when, by, scope)
+        hits[key] = hits[key] + one if key in hits else one
     return hits
 
 

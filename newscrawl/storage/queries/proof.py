@@ -3,7 +3,8 @@ out of it and why, and the coverage of the sources that were asked."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, case, func, literal, not_, select
@@ -37,6 +38,8 @@ from newscrawl.storage.queries.article_lists import (
     snippet_of,
     texts_of,
 )
+from newscrawl.storage.queries.co_mentions import count_articles_of_both
+from newscrawl.storage.queries.company_counts import hits_by_name
 from newscrawl.storage.queries.completeness import Completeness, completeness_by
 from newscrawl.storage.queries.doubtful_words import (
     doubtful_in,
@@ -58,6 +61,7 @@ from newscrawl.storage.queries.proof_target import (
 )
 from newscrawl.storage.queries.questions import ANY, about, question
 from newscrawl.storage.queries.rollup_tables import (
+    Hits,
     company_days,
     counts_on,
     hits_of,
@@ -69,11 +73,14 @@ from newscrawl.storage.scope import (
     By,
     Group,
     Scope,
+    last_day,
 )
 from newscrawl.storage.search_language import Facts, spans
 
 __all__ = ["Counted", "LeftOut", "Proof", "ProvenArticle", "ProvenSentence", "SourceRead", "proof"]
 
+# Ours: the days on which the newest articles of several companies are looked for first.
+RECENT = timedelta(days=7)
 # Ours: sentences of an article that are listed; `ProvenArticle.mentions` counts those of all.
 MAX_SENTENCES = 50
 # Ours: characters that a sentence which is cut shows from its first mention on, at least.
@@ -167,13 +174,8 @@ def proof(  # noqa: PLR0913 - one for each part of a number
     )
     asked.check()
     with database.reading() as session:
-        listed = _article_rows(session, asked)
-        number, total = _sums_of(session, asked, listed)
-        if counted == "stories":
-            listed = _article_rows(session, asked, newest=limit + offset)
-        page = select(listed.c.article_id, listed.c.number).limit(limit).offset(offset)
-        newest_first = (column.desc() for column in _order(listed, counted))
-        page_numbers: dict[int, int] = dict(session.execute(page.order_by(*newest_first)).all())
+        number, total = _sums_of(session, asked)
+        page_numbers = _page_of(session, asked, limit, offset)
         articles = _articles(session, asked, page_numbers)
         return Proof(
             counted=counted,
@@ -192,7 +194,30 @@ def proof(  # noqa: PLR0913 - one for each part of a number
 # --- The articles ---
 
 
-def _sums_of(session: Session, asked: ProofTarget, listed: Any) -> tuple[int, int]:
+def _page_of(session: Session, asked: ProofTarget, limit: int, offset: int) -> dict[int, int]:
+    """Return the articles of a page in their order, each with what it adds to the number.
+
+    Articles of several companies are first looked for on the last days: all of them would be
+    compared to find those that name several.
+    """
+    asked_of = [asked]
+    if asked.company is not None and len(company_days(session, asked.company, asked.scope)) > 1:
+        since = last_day(asked.scope) - RECENT
+        if asked.counted != "stories" and since > (asked.scope.since or date.min):
+            asked_of.insert(0, replace(asked, scope=replace(asked.scope, since=since)))
+    numbers: dict[int, int] = {}
+    for one in asked_of:
+        newest = limit + offset if asked.counted == "stories" else None
+        listed = _article_rows(session, one, newest=newest)
+        page = select(listed.c.article_id, listed.c.number).limit(limit).offset(offset)
+        newest_first = (column.desc() for column in _order(listed, asked.counted))
+        numbers = dict(session.execute(page.order_by(*newest_first)).all())
+        if len(numbers) == limit:
+            break
+    return numbers
+
+
+def _sums_of(session: Session, asked: ProofTarget) -> tuple[int, int]:
     """Return the number, and how many articles it is of: from the daily sums where they have both,
     as they have in all questions but those about two companies, headlines or bodies."""
     if asked.counted == "boilerplate":
@@ -204,12 +229,21 @@ def _sums_of(session: Session, asked: ProofTarget, listed: Any) -> tuple[int, in
         if asked.counted == "read":
             read = session.scalar(query.with_only_columns(rollup.read())) or 0
             return int(read), int(read)
-        hits = hits_of(session.execute(query).one())
+        if asked.company is None or asked.without:
+            hits = hits_of(session.execute(query).one())
+        else:
+            named = hits_by_name(session, [asked.company], asked.scope)
+            hits = named[asked.company] or Hits()
         if asked.counted == "stories":
             rollup = rollup_table(session, asked.scope, by="hour", company=asked.company)
             query = rollup.select(rollup.stories()).where(*groups_left_in(rollup, asked))
             return session.scalar(query) or 0, hits.articles
         return hits.mentions if asked.counted == "mentions" else hits.articles, hits.articles
+    if asked.counted == "articles" and asked.company and asked.beside and not asked.without:
+        both = count_articles_of_both(session, asked.company, asked.beside, asked.scope)
+        if both is not None:
+            return both, both
+    listed = _article_rows(session, asked)
     number, total = session.execute(select(func.sum(listed.c.number), func.count())).one()
     return int(number or 0), total
 

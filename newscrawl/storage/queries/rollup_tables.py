@@ -1,8 +1,9 @@
 """Select the table for a count: the smallest one with all facts that the question needs.
 
 Days by company, over all sources, answer most questions in a few hundred rows. A scope with a
-source, country or language needs the days by source; a section, a time zone, an hour or a count
-of stories needs the articles themselves, one narrow row for each (storage/models/rollups.py).
+source, country or language needs the days by source; a section those by section, which all
+companies together have; a section of one company, a time zone, an hour or a count of stories needs
+the articles themselves, one narrow row for each (storage/models/articles.py).
 """
 
 import json
@@ -47,9 +48,7 @@ from newscrawl.storage.scope import (
     zone_of,
 )
 
-# The largest number that PostgreSQL's columns of minutes hold.
-_LAST_MINUTE = 2**31 - 1
-Grain = Literal["day", "source", "article"]
+Grain = Literal["day", "source", "section", "article"]
 Columns = TypeVarTuple("Columns")
 ColumnTypes = Mapping[str, type[Date | Integer]]
 
@@ -57,6 +56,7 @@ _PERIODS = frozenset({"hour", "day", "week", "month", "quarter", "year"})
 _OF_ALL: dict[Grain, type[Any]] = {
     "day": models.DailyTotal,
     "source": models.DailySource,
+    "section": models.DailySection,
     "article": models.CountedArticle,
 }
 _OF_COMPANIES: dict[Grain, type[Any]] = {
@@ -120,7 +120,7 @@ class CompanyDays:
     def minutes(self) -> tuple[int, int]:
         """Return the first minute of its days, and the first one after them."""
         first, after = self.days
-        return first_minute(first), min(first_minute(after), _LAST_MINUTE)
+        return first_minute(first), first_minute(after)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +184,7 @@ def rollup_table(
     has a first or last day: a question that reads local days of groups needs `by="hour"`.
     """
     table_of = _OF_ALL if company is None else _OF_COMPANIES
-    grain = _grain(scope, by, stories=stories)
+    grain = _grain(scope, by, stories=stories, of_company=company is not None)
     table = table_of[grain]
     conditions = _conditions(session, table, grain, scope)
     if company is not None:
@@ -372,27 +372,34 @@ def companies_table(
     session: Session, scope: Scope, *, by: By | None = None, stories: bool = False
 ) -> RollupTable:
     """Return the table of every company, to be grouped by its `company_id`."""
-    grain = _grain(scope, by, stories=stories)
+    grain = _grain(scope, by, stories=stories, of_company=True)
     table = _OF_COMPANIES[grain]
     return RollupTable(table, grain, tuple(_conditions(session, table, grain, scope)))
 
 
 def grouped(rollup: RollupTable, by: Group, *columns: Any) -> Any:
     """Return a query with a row for each group; sources and countries have their names."""
-    if by in {"source", "country"}:
-        key: Any = Source.slug if by == "source" else Source.country
-        join = Source.id == rollup.table.source_id
-        return rollup.select(key, *columns).join(Source, join).group_by(key)
-    key = getattr(rollup.table, by)
-    return rollup.select(key, *columns).group_by(key)
+    if by not in {"source", "country"}:
+        key: Any = getattr(rollup.table, by)
+        return rollup.select(key, *columns).group_by(key)
+    key, number = (Source.slug if by == "source" else Source.country), rollup.table.source_id
+    if by == "country" and rollup.grain == "article":  # whose stories may be those of two sources
+        return rollup.select(key, *columns).join(Source, Source.id == number).group_by(key)
+    # By number first: names would be compared for each day.
+    named = [column.label(f"sum_{place}") for place, column in enumerate(columns)]
+    each = rollup.select(number, *named).group_by(number).subquery().c
+    sums = [func.sum(each[column.name]) for column in named]
+    return select(key, *sums).join(each.source_id.table, each.source_id == Source.id).group_by(key)
 
 
-def _grain(scope: Scope, by: By | None, *, stories: bool) -> Grain:
+def _grain(scope: Scope, by: By | None, *, stories: bool, of_company: bool) -> Grain:
     """Return the coarsest grain that answers a question."""
-    if stories or scope.section is not None or by in {"hour", "section"}:
+    if stories or by == "hour":
         return "article"
     if zone_of(scope).key != "UTC" and (scope.since or scope.until or by in _PERIODS):
         return "article"
+    if scope.section is not None or by == "section":
+        return "article" if of_company else "section"
     narrowed = scope.narrows_sources or scope.language is not None
     if narrowed or by in {"source", "country", "language", "group", "tier"}:
         return "source"
@@ -405,12 +412,12 @@ def _conditions(
     conditions: list[ColumnElement[bool]] = []
     if grain == "article":
         conditions += minutes_within(table, scope)
-        if scope.section is not None:
-            conditions.append(table.section == scope.section)
     else:
         conditions += between(table.day, scope)
     if grain == "day":
         return conditions
+    if scope.section is not None:
+        conditions.append(table.section == scope.section)
     if (sources := source_ids(session, scope)) is not None:
         conditions.append(table.source_id.in_(sources))
     if scope.language is not None:

@@ -50,8 +50,10 @@ NEWEST = 5_000
 STRETCHES = (1, 10, 60)
 
 # Ours: articles of the scope's sources, the newest first, whose words PostgreSQL compares before it
-# asks its index, which returns the places of a frequent word in all sources.
+# asks its index, which returns the places of a frequent word in all sources; and the largest number
+# that it compares if by those that match the page is full within it.
 NEWEST_OF_SOURCES = 500
+MOST_OF_SOURCES = 8_000
 
 # Ours: the candidates of the index, the newest first, of which a search examines the texts if the
 # index can't decide (a distance, a field); and the number of texts in memory at a time.
@@ -175,30 +177,35 @@ def find_candidates(
         query = _in_sqlite(session, asked, scope).limit(limit).offset(offset)
         return [article_of(key) for key in session.scalars(query)]
     if (sources := source_ids(session, scope)) is not None:
-        keys = _newest_of_sources(session, asked, scope, sources, limit + offset)
-        if len(keys) == limit + offset:
-            return keys[offset:]
+        number = NEWEST_OF_SOURCES
+        while number and number <= MOST_OF_SOURCES:
+            query = _newest_of_sources(session, asked, scope, sources, number)
+            keys = session.scalars(query.limit(limit + offset)).all()
+            if len(keys) == limit + offset:
+                return keys[offset:]
+            # Half as many again as are expected to be enough; for a rare word the index is fast.
+            number = 3 * number * (limit + offset) // (2 * len(keys)) if keys else 0
     return _newest(session, _in_postgres(session, asked, scope), scope, limit, offset)
 
 
 def _newest_of_sources(
-    session: Session, asked: Node, scope: Scope, sources: Sequence[int], limit: int
-) -> Sequence[int]:
-    """Return the first keys among the newest articles of some sources in PostgreSQL."""
+    session: Session, asked: Node, scope: Scope, sources: Sequence[int], least: int
+) -> Select[int]:
+    """Return a query of keys among the newest articles of some sources, `least` of them at least,
+    in PostgreSQL."""
     search, table = POSTGRES_SEARCH.c, DailySource
     days = select(table.day, func.sum(table.read)).where(table.source_id.in_(sources))
     days = days.where(*between(table.day, scope.widened())).group_by(table.day)
     number, begins = 0, date.min
     for day, read in session.execute(days.order_by(table.day.desc())):
         number, begins = number + read, day
-        if number >= NEWEST_OF_SOURCES:
+        if number >= least:
             break
-    query = (
+    return (
         _in_postgres(session, asked, scope, words=_without_index(search.words))
         .join(Article, Article.id == search.article_id)
         .where(Article.source_id.in_(sources), Article.day >= begins)
     )
-    return session.scalars(query.limit(limit)).all()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,16 @@ from dataclasses import dataclass
 from random import Random
 
 import pytest
-from sqlalchemy import delete
+from sqlalchemy import delete, select
 
 from newscrawl.items import Document
 from newscrawl.storage import Database, queries, rollups
+from newscrawl.storage.documents import LAST_MINUTE
 from newscrawl.storage.errors import QuestionError
-from newscrawl.storage.models import DailyCompany
+from newscrawl.storage.models import Appearance, Company, DailyCompany
 from newscrawl.storage.queries import Scope
 from newscrawl.storage.saved_queries import add_query, count_history
+from newscrawl.storage.scope import minutes_of
 from tests.worlds import body, day, document, moment, register, save_document
 
 COMPANIES = ("Alphabet", "Bosch", "Google", "Meta", "Siemens", "YouTube")
@@ -54,9 +56,10 @@ def world(module_database: Database) -> World:
         patch.setattr(rollups, "MAX_PAIRED", 4)  # more companies in an article are not pairs
         for number in range(50):
             chosen = random.sample(COMPANIES, random.randint(0, 6))
+            copied = " ".join(f"word{number // 5}x{place}" for place in range(40))
             page = document(
                 f"a{number}",
-                text=random.choice(["Strike of pilots. ", "Rest. "]) + "Word " * 30,
+                text=f"{random.choice(['Strike of pilots.', 'Rest.'])} {copied} {number}",
                 mentions=[body(name, 10 * place) for place, name in enumerate(chosen)],
                 published=moment(random.randint(-4, 4)),
                 section=random.choice(["Business", "Culture"]),
@@ -75,14 +78,36 @@ def test_articles_together_are_those_of_the_pages(world: World, scope: Scope) ->
         counted = world.count_beside(name, scope)
         assert {row.company: row.articles for row in rows} == counted
         assert [row.company for row in rows] == sorted(counted, key=lambda n: (-counted[n], n))
+        for other in (*COMPANIES, "strikes", "Nobody"):
+            both = queries.proof(world.database, company=name, beside=other, scope=scope, limit=500)
+            assert both.number == both.total == len(both.articles) == counted.get(other, 0)
         whole = queries.proof(world.database, company=name, scope=scope).number
         assert [row.share for row in rows] == [row.articles / whole for row in rows]
         assert {row.kind for row in rows if row.company == "strikes"} <= {"saved query"}
 
 
+@pytest.mark.parametrize("scope", SCOPES)
+def test_stories_together_are_those_of_the_articles(world: World, scope: Scope) -> None:
+    since, until = minutes_of(scope)
+    named: dict[str, set[tuple[int, int]]] = {name: set() for name in (*COMPANIES, "strikes")}
+    with world.database.reading() as session:
+        query = select(Company.name, Appearance).join(Company, Company.id == Appearance.company_id)
+        for name, one in session.execute(query):
+            is_within = (since or 0) <= one.minute < (until or LAST_MINUTE)
+            if is_within and scope.section in {None, one.section}:
+                named[name].add((one.article_id, one.story_id))
+    for name, own in named.items():
+        rows = queries.co_mentions(world.database, name, scope=scope, stories=True)
+        assert {row.company: row.stories for row in rows} == {
+            other: len({story for _, story in own & named[other]})
+            for other in named.keys() - {name}
+            if own & named[other]
+        }
+    assert any(row.stories and row.stories < row.articles for row in rows)
+
+
 def test_stories_together_are_counted_of_the_companies_that_are_shown(world: World) -> None:
     rows = queries.co_mentions(world.database, "Siemens", stories=True)
-    assert all(row.stories is not None and 1 <= row.stories <= row.articles for row in rows)
     first = queries.co_mentions(world.database, "Siemens", stories=True, limit=2)
     assert first == rows[:2]
     assert {row.stories for row in queries.co_mentions(world.database, "Siemens")} == {None}

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from importlib import import_module
 from random import Random
 from typing import Any
 
@@ -251,6 +253,30 @@ def test_group_counts_each_article_of_its_companies_once(
     names = ["our competitors", "Siemens"]
     shares = queries.share_of_voice(stored, names, scope=ALONE)
     assert [share.company for share in shares] == names
+
+
+@pytest.mark.parametrize("counted", ["articles", "mentions", "headline", "stories"])
+@pytest.mark.parametrize("narrowed", SCOPES)
+def test_proof_of_a_group_lists_all_articles_page_by_page(
+    stored: Database,
+    monkeypatch: pytest.MonkeyPatch,
+    counted: queries.Counted,
+    narrowed: dict[str, Any],
+) -> None:
+    asked: dict[str, Any] = {"counted": counted, "company": "our competitors"}
+    asked["scope"] = replace(ALONE, **narrowed)
+    whole = queries.proof(stored, limit=100, **asked)
+    assert sum(one.number for one in whole.articles) == whole.number
+    assert len(whole.articles) == whole.total
+    monkeypatch.setattr(
+        import_module("newscrawl.storage.queries.proof"), "RECENT", timedelta(days=1)
+    )
+    pages = [
+        queries.proof(stored, limit=3, offset=offset, **asked)
+        for offset in range(0, whole.total + 1, 3)
+    ]
+    assert [one for page in pages for one in page.articles] == [*whole.articles]
+    assert {(page.number, page.total) for page in pages} == {(whole.number, whole.total)}
 
 
 @pytest.mark.parametrize("narrowed", SCOPES)
