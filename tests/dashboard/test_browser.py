@@ -387,7 +387,14 @@ def test_stories_of_a_company_lead_to_their_articles(look: Look) -> None:
     page = look("/company/Siemens").page
     first = page.locator("section[aria-labelledby=stories] li").first
     expect(first).to_have_text(re.compile(r"[1-9]\d* articles in 2 sources"))
-    first.get_by_role("link").click()
+    number = first.locator("a.proof")
+    articles = number.inner_text()
+    number.click()
+    panel = page.get_by_role("dialog", name="Proof of the number")
+    expect(panel.locator("h1")).to_have_text(f"{articles} articles name Siemens")
+    expect(panel).to_contain_text("one story")
+    panel.get_by_role("button", name="Close").click()
+    first.get_by_role("link").first.click()
     expect(page.locator("mark", has_text="Siemens").first).to_be_visible()
     expect(page.locator("#copies")).to_be_visible()
 

@@ -434,10 +434,13 @@ def test_numbers_of_reports_lead_to_what_adds_up_to_them(site: Site) -> None:
     numbers = {
         unescape(address): int(one.replace(",", "")) for address, one in REPORTED.findall(report)
     }
-    companies = {parse_qs(urlsplit(one).query)["company"][0] for one in numbers}
+    named = [parse_qs(urlsplit(one).query) for one in numbers]
+    companies = {one["company"][0] for one in named if "company" in one}
     assert companies == {"Siemens", "our competitors", "quays"}
+    assert any(one["counted"] == ["read"] and "source" in one for one in named)
     for address, number in numbers.items():
         assert listed_sum(site, address) == number, address
+    assert any("story" in one for one in named)
 
 
 # The questions that name a company, and their rows for one that was mentioned.

@@ -1,5 +1,7 @@
 """The proof of a number: the articles behind it, what it leaves out, and the sources' coverage."""
 
+import re
+from collections.abc import Sequence
 from typing import get_args
 
 from fastapi import APIRouter, Request
@@ -16,7 +18,7 @@ from newscrawl.dashboard.rendering import (
     render,
     versions_in_use,
 )
-from newscrawl.storage import queries
+from newscrawl.storage import Database, queries
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries import Counted, Proof
 from newscrawl.storage.queries.proof_target import LEFT_OUT
@@ -36,12 +38,10 @@ def show_proof(request: Request) -> HTMLResponse:
     without = [one for one in request.query_params.getlist("without") if one][:MAX_LEFT_OUT]
     split = filters.split if filters.split != "whole" else None
     counted = _parse_counted(request.query_params.get("counted", "articles"))
+    story = _parse_story(request.query_params.get("story", ""))
     with app_state(request).store.reading() as database:
-        names = queries.company_names(database)
+        _check_names(request, database, filters, [*filter(None, (company, beside))])
         saved = {row.name for row in queries.saved_queries(database)}
-        for name in filter(None, (company, beside)):
-            if not {*filters.scope.members(name)} & {*names}:
-                raise HTTPException(404, unknown_company(request, name, names))
         found = queries.proof(
             database,
             versions_in_use(request),
@@ -50,13 +50,14 @@ def show_proof(request: Request) -> HTMLResponse:
             beside=beside,
             split=split,
             without=without,
+            story=story,
             scope=filters.scope,
             limit=ARTICLES,
             offset=(filters.page - 1) * ARTICLES,
         )
     pages = -(-found.total // ARTICLES)
     named = {"without": without, "split": split or "", "beside": beside or ""}
-    here = proof_address(filters, counted, company or "", **named)
+    here = proof_address(filters, counted, company or "", story=story or "", **named)
     return render(
         request,
         "proof.html",
@@ -66,7 +67,7 @@ def show_proof(request: Request) -> HTMLResponse:
         company=company or "",
         split=split or "",
         without=without,
-        narrowed=_describe_filters(filters),
+        narrowed=[*_describe_filters(filters), *(["one story"] if story else [])],
         here=here,
         # The query of this page, to which its explanations lead back.
         asked=here.removeprefix("/proof") + (f"&page={filters.page}" if filters.page > 1 else ""),
@@ -74,9 +75,19 @@ def show_proof(request: Request) -> HTMLResponse:
         beyond=pages > LAST_PAGE,
         shown=ARTICLES,
         max_words=MAX_WORDS,
-        is_left_out=counted in LEFT_OUT,
+        shows_left_out=counted not in LEFT_OUT and story is None,
         explains=app_state(request).config.explain is not None,
     )
+
+
+def _check_names(
+    request: Request, database: Database, filters: Filters, asked: Sequence[str]
+) -> None:
+    """Raise HTTPException for a company that no article names."""
+    names = queries.company_names(database)
+    for name in asked:
+        if not {*filters.scope.members(name)} & {*names}:
+            raise HTTPException(404, unknown_company(request, name, names))
 
 
 def _name(request: Request, parameter: str) -> str | None:
@@ -93,6 +104,12 @@ def _parse_counted(given: str) -> Counted:
             counted: Counted = one
             return counted
     raise QuestionError(f"counted {given!r}: choose among {', '.join(get_args(Counted))}")
+
+
+def _parse_story(given: str) -> int | None:
+    if given and not re.fullmatch(r"[1-9][0-9]{0,17}", given):
+        raise QuestionError(f"story {given!r}: write its number")
+    return int(given) if given else None
 
 
 def _title(found: Proof, verb: str) -> str:

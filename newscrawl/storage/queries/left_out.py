@@ -68,7 +68,7 @@ class LeftOut:
 
 def left_out(session: Session, asked: ProofTarget) -> Iterator[LeftOut]:
     """Yield what the number leaves out, by reason; nothing for a reason without an article."""
-    if asked.counted in LEFT_OUT:
+    if asked.counted in LEFT_OUT or asked.story is not None:
         return
     mentions, articles = boilerplate_sums(session, asked)
     if articles:

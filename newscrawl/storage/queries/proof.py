@@ -153,6 +153,7 @@ def proof(  # noqa: PLR0913 - one for each part of a number
     beside: str | None = None,
     split: Group | None = None,
     without: Sequence[str] = (),
+    story: int | None = None,
     scope: Scope = ANY,
     limit: int = 20,
     offset: int = 0,
@@ -162,7 +163,8 @@ def proof(  # noqa: PLR0913 - one for each part of a number
 
     `beside` is another company that the articles name, too. `without` leaves out sources,
     countries, languages, groups or tiers, whichever `split` is. Stories are listed with their
-    copies together. Raise QuestionError for parts that don't go together.
+    copies together; `story` leaves in the articles of one. Raise QuestionError for parts that don't
+    go together.
     """
     asked = ProofTarget(
         counted=counted,
@@ -171,6 +173,7 @@ def proof(  # noqa: PLR0913 - one for each part of a number
         scope=scope,
         split=split,
         without=tuple(without),
+        story=story,
     )
     asked.check()
     with database.reading() as session:
@@ -222,7 +225,8 @@ def _sums_of(session: Session, asked: ProofTarget) -> tuple[int, int]:
     as they have in all questions but those about two companies, headlines or bodies."""
     if asked.counted == "boilerplate":
         return boilerplate_sums(session, asked)
-    if asked.counted in {"articles", "mentions", "read", "stories"} and asked.beside is None:
+    is_whole = asked.beside is None and asked.story is None
+    if asked.counted in {"articles", "mentions", "read", "stories"} and is_whole:
         by: By | None = "source" if asked.without else None
         rollup = rollup_table(session, asked.scope, by=by, company=asked.company)
         query = rollup.select(*rollup.hits()).where(*groups_left_in(rollup, asked))
@@ -271,6 +275,8 @@ def _article_rows(session: Session, asked: ProofTarget, newest: int | None = Non
     if asked.company is not None and asked.beside is not None:
         query = query.where(_names_beside(session, table, asked.company, asked.beside, scope))
     query = query.where(*groups_left_in(rollup, asked))
+    if asked.story is not None:
+        query = query.where(table.story_id == asked.story)
     if newest is not None:
         query = query.where(*_in_newest_stories(session, query, table, newest))
     listed = query.subquery()

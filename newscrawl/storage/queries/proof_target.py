@@ -42,6 +42,7 @@ class ProofTarget:
     scope: Scope
     split: Group | None
     without: tuple[str, ...]
+    story: int | None = None
 
     def check(self) -> None:
         """Raise QuestionError for parts that don't go together."""
@@ -51,6 +52,8 @@ class ProofTarget:
             raise QuestionError("beside needs a company, and articles or mentions of it")
         if self.counted == "doubtful" and self.company is None:
             raise QuestionError("doubtful words are those of a company: give one")
+        if self.story is not None and (self.company is None or self.counted != "articles"):
+            raise QuestionError("story needs a company, and counts articles")
         if self.without and self.split in {None, "section"}:
             raise QuestionError("without needs split: source, country, language, group or tier")
 
