@@ -3,14 +3,14 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from ahocorasick_rs import AhoCorasick
 
-from newscrawl.mentions.forms import Form, accepts_ending, is_korean_tail, script
+from newscrawl.mentions.forms import Form, accepts_ending, as_forms, is_korean_tail, script
 from newscrawl.mentions.vocabulary import Vocabulary
 
 _UNSPACED = frozenset({"han", "katakana", "thai"})
@@ -49,6 +49,8 @@ _UNUSUAL = re.compile(
 _INSIDE = re.compile(r"[A-Z](?:(?<=[a-z/-][A-Z])|(?<=[A-Z][A-Z])(?=[a-z]))")
 _LONGEST_UNUSUAL = 40
 _INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+# "Dell'Orto" is a surname: Italian has no possessives.
+_ELISION = re.compile(r"'[^\W\d_]")
 # Letters of such a word; shorter ones are too often other words.
 MIN_UNUSUAL = 5
 # Katakana endings after which a name is still that of the company.
@@ -81,13 +83,15 @@ class Finder:
     """Finds all spellings of a registry's forms with one automaton of their beginnings, which is
     built in a third of the time that one of whole spellings takes."""
 
-    def __init__(self, forms: Mapping[str, Sequence[Form]], words: Vocabulary) -> None:
+    def __init__(
+        self, forms: Iterable[tuple[str, Form | Sequence[Form]]], words: Vocabulary
+    ) -> None:
         self._common_words = words.common_words
         self._compounds = words.compounds
         self._longest_compound = max(map(len, words.compounds), default=0)
         # Each spelling, then its forms, and so on: tuples of both would take 5 MB more.
         beginnings: dict[str, list[Any]] = {}
-        for spelling, meant in forms.items():
+        for spelling, meant in forms:
             beginnings.setdefault(spelling[:BEGINNING], []).extend((spelling, meant))
         self._spellings = list(beginnings.values())
         self._automaton = AhoCorasick(list(beginnings), store_patterns=False)
@@ -103,6 +107,8 @@ class Finder:
                 if reach is None and self._is_compound(text, end, form, language):
                     found.append(Candidate(start, end, form, compound=True))
                 if reach is None or _in_address(text, start, end):
+                    continue
+                if language == "it" and _ELISION.match(text, end):
                     continue
                 if language == "de" and _lacks_umlaut(text[start:end], form.text):
                     continue
@@ -135,10 +141,10 @@ class Finder:
         for number, start, _ in self._automaton.find_matches_as_indexes(spelling, overlapping=True):
             for known, forms in self._spelled_with(number):
                 if start == 0 and known == spelling:
-                    return forms
+                    return as_forms(forms)
         return ()
 
-    def _spelled_with(self, number: int) -> Iterator[tuple[str, Sequence[Form]]]:
+    def _spelled_with(self, number: int) -> Iterator[tuple[str, Form | Sequence[Form]]]:
         """Return the spellings that have a beginning, with the forms that they may mean."""
         parts = iter(self._spellings[number])
         return zip(parts, parts, strict=True)
@@ -153,7 +159,7 @@ class Finder:
                 continue
             for spelling, forms in self._spelled_with(number):
                 if text.startswith(spelling, start):
-                    yield start, start + len(spelling), forms
+                    yield start, start + len(spelling), as_forms(forms)
 
     def _is_compound(self, text: str, end: int, form: Form, language: str | None) -> bool:
         """ "Lufthansachef": German joins a name to a word that only companies have."""

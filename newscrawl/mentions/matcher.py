@@ -46,7 +46,7 @@ class Matcher:
         self,
         companies: Sequence[Company],
         words: Vocabulary,
-        forms: Mapping[str, Sequence[Form]],
+        forms: Iterable[tuple[str, Form | Sequence[Form]]],
     ) -> None:
         self._companies = companies
         self._words = words

@@ -1,7 +1,7 @@
 """The registry of companies, and the search for them."""
 
 import gc
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, lru_cache
@@ -11,11 +11,11 @@ from typing import overload
 
 from newscrawl.items import CompanyStructure, Mention
 from newscrawl.mentions.company import Company
-from newscrawl.mentions.forms import Form
 from newscrawl.mentions.matcher import Matcher
 from newscrawl.mentions.registry_cache import (
     CompiledRegistry,
     RegistryCache,
+    Spelled,
     compile_forms,
     content_digest,
 )
@@ -40,7 +40,7 @@ class Companies(Sequence[Company]):
         self,
         companies: Sequence[Company],
         words: Vocabulary | None = None,
-        forms: Mapping[str, Sequence[Form]] | None = None,
+        forms: Iterable[Spelled] | None = None,
         groups: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
     ) -> None:
         self._companies = tuple(companies)

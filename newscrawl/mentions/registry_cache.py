@@ -10,7 +10,7 @@ import logging
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from hashlib import sha256
@@ -22,7 +22,7 @@ from types import MappingProxyType
 from typing import Any
 
 from newscrawl.mentions.company import HOME_LANGUAGES, Company
-from newscrawl.mentions.forms import Form, spellings, stem_forms, stem_languages
+from newscrawl.mentions.forms import Form, as_forms, spellings, stem_forms, stem_languages
 
 logger = logging.getLogger(__name__)
 
@@ -43,22 +43,26 @@ _SOURCES = (
 )
 
 
+# A spelling, and the form or the forms that it may mean.
+Spelled = tuple[str, Form | Sequence[Form]]
+
+
 @dataclass(frozen=True, slots=True)
 class CompiledRegistry:
     """Companies, the companies of each group, and the forms by spelling."""
 
     companies: tuple[Company, ...]
     groups: Mapping[str, tuple[str, ...]]
-    forms: Mapping[str, Sequence[Form]]
+    forms: Iterable[Spelled]
 
 
-def compile_forms(companies: Sequence[Company]) -> dict[str, list[Form]]:
+def compile_forms(companies: Sequence[Company]) -> Collection[Spelled]:
     """Return the spellings of all forms, each with the forms that it may mean."""
     by_spelling: dict[str, list[Form]] = {}
     for form in _forms_of(companies):
         for spelling in spellings(form.text):
             by_spelling.setdefault(spelling, []).append(form)
-    return by_spelling
+    return by_spelling.items()
 
 
 def _forms_of(companies: Sequence[Company]) -> Iterable[Form]:
@@ -184,19 +188,19 @@ def _plain(compiled: CompiledRegistry) -> Iterator[Any]:
     the spellings, some hundred at a time. A stem's pattern is written as its source."""
     forms: dict[Form, int] = {}
     spelled = [
-        (spelling, [forms.setdefault(form, len(forms)) for form in found])
-        for spelling, found in compiled.forms.items()
+        (spelling, [forms.setdefault(form, len(forms)) for form in as_forms(found)])
+        for spelling, found in compiled.forms
     ]
     facts: dict[tuple[tuple[str, str], ...], int] = {}
+    # Of thousands of forms the same is in doubt, in the same languages.
+    kinds: dict[tuple[frozenset[str], frozenset[str], bool], int] = {}
     rows = (
         [_row(company, facts) for company in compiled.companies],
         [
             [
                 form.company,
                 form.source or form.text,
-                sorted(form.ambiguous),
-                form.stem,
-                *sorted(form.languages),
+                kinds.setdefault((form.ambiguous, form.languages, form.stem), len(kinds)),
             ]
             for form in forms
         ],
@@ -205,6 +209,7 @@ def _plain(compiled: CompiledRegistry) -> Iterator[Any]:
     yield {
         "groups": groups,
         "facts": [dict(one) for one in facts],
+        "kinds": [[sorted(doubtful), sorted(home), stem] for doubtful, home, stem in kinds],
         "rows": [len(part) for part in (*rows, spelled)],
     }
     for part in rows:
@@ -230,26 +235,35 @@ def _parse_lines(lines: Iterator[Any]) -> CompiledRegistry:
     )
     facts = [MappingProxyType(one) for one in head["facts"]]
     known = tuple(_company(row, facts) for row in companies)
-    # Most spellings mean one form, and share its tuple.
-    alone = [(form,) for form in _forms_of_rows(forms, len(known))]
-    by_spelling = {
-        spelling: alone[number] if type(number) is int else tuple(alone[one][0] for one in number)
-        for text, numbers in lines
-        for spelling, number in zip(text.split("\n"), numbers, strict=True)
-    }
-    if [len(known), len(alone), len(by_spelling)] != head["rows"]:
+    alone = list(_forms_of_rows(forms, head["kinds"], len(known)))
+    spelled = [(text, [_meant(number, alone) for number in numbers]) for text, numbers in lines]
+    counted = sum(text.count("\n") + 1 for text, _ in spelled)
+    places = sum(len(meant) for _, meant in spelled)
+    if [len(known), len(alone), counted, places] != [*head["rows"], counted]:
         raise ValueError("lines are missing")
     groups = {name: tuple(members) for name, members in head["groups"].items()}
-    return CompiledRegistry(known, groups, by_spelling)
+    return CompiledRegistry(known, groups, _parted(spelled))
 
 
-def _forms_of_rows(rows: Iterable[Any], companies: int) -> Iterator[Form]:
-    shared: dict[tuple[str, ...], frozenset[str]] = {}
-    for company, text, ambiguous, stem, *home in rows:
-        doubtful, languages = (
-            shared.setdefault(tuple(part), frozenset(part)) for part in (ambiguous, home)
-        )
-        form = Form(range(companies)[company], text, doubtful, languages=languages)
+def _meant(number: Any, alone: Sequence[Form]) -> Form | Sequence[Form]:
+    return alone[number] if type(number) is int else tuple(alone[one] for one in number)
+
+
+def _parted(lines: list[tuple[str, list[Form | Sequence[Form]]]]) -> Iterator[Spelled]:
+    """Yield the spellings of all lines, and release each line before the next one: a dictionary of
+    all would take a tenth of the memory that loading takes."""
+    lines.reverse()
+    while lines:
+        text, meant = lines.pop()
+        yield from zip(text.split("\n"), meant, strict=True)
+
+
+def _forms_of_rows(rows: Iterable[Any], kinds: Iterable[Any], companies: int) -> Iterator[Form]:
+    shared = [(frozenset(doubtful), frozenset(home), stem) for doubtful, home, stem in kinds]
+    numbers = range(companies)
+    for company, text, kind in rows:
+        doubtful, languages, stem = shared[kind]
+        form = Form(numbers[company], text, doubtful, False, languages)
         yield _stem(form, text) if stem else form
 
 

@@ -548,6 +548,7 @@ def test_little_context_is_enough_beside_what_only_companies_have(
         pytest.param("We hiked in Patagonia, with fleece jackets.", "en", id="region"),
         pytest.param("A shade tree, maple (Acer), grows there.", "en", id="genus"),
         pytest.param("a class TimeOut in SmartHome", "en", id="words of a program"),
+        pytest.param("Dell'Orto ha vinto la gara.", "it", id="elided surname"),
     ],
 )
 def test_other_things_of_the_same_name_are_no_mentions(companies, text, language):
