@@ -12,7 +12,7 @@ from tests.conftest import Newscrawl
 
 BUNDLED = Path(__file__).parents[1] / "corpus"
 PARTS = ["development", "held-out", "second", "held-out-2", "third", "held-out-3"]
-PARTS += ["fourth", "held-out-4", "fifth", "held-out-5"]
+PARTS += ["fourth", "held-out-4", "fifth", "held-out-5", "sixth", "held-out-6"]
 
 
 def test_mentions_are_scored_by_language(newscrawl: Newscrawl) -> None:
@@ -21,7 +21,7 @@ def test_mentions_are_scored_by_language(newscrawl: Newscrawl) -> None:
     listed = json.loads(ran.out)
     rows = {row["group"]: row for row in listed if row["kind"] == "written"}
     assert {"en", "de", "fr", "es", "it"} <= set(rows)
-    assert list(rows)[-11:] == ["all", *PARTS]
+    assert list(rows)[-13:] == ["all", *PARTS]
     languages = [row for group, row in rows.items() if group not in ("all", *PARTS)]
     assert rows["all"]["mentions"] == sum(row["mentions"] for row in languages)
     assert 0 < rows["held-out"]["texts"] < rows["all"]["texts"]

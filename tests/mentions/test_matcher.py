@@ -548,7 +548,12 @@ def test_little_context_is_enough_beside_what_only_companies_have(
         pytest.param("We hiked in Patagonia, with fleece jackets.", "en", id="region"),
         pytest.param("A shade tree, maple (Acer), grows there.", "en", id="genus"),
         pytest.param("a class TimeOut in SmartHome", "en", id="words of a program"),
+        pytest.param("La TVA passe à 20 %.", "fr", id="value-added tax"),
+        pytest.param("A CNH digital vale em todo o país.", "pt", id="driving licence"),
+        pytest.param("Il treno per Basilea è in ritardo.", "it", id="city"),
+        pytest.param("La Revolución Mexicana de 1910.", "es", id="adjective"),
         pytest.param("Dell'Orto ha vinto la gara.", "it", id="elided surname"),
+        pytest.param("Kierowca Orlen Teamu był trzeci.", "pl", id="racing team"),
     ],
 )
 def test_other_things_of_the_same_name_are_no_mentions(companies, text, language):
