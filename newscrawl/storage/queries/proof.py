@@ -344,8 +344,8 @@ def _articles(
     rows = article_rows(session, list(numbers), tenures)
     around = _boilerplate_of(session, asked, rows)
     versions = versions_by_article(session, list(numbers))
-    untold = {"read", "boilerplate", "paywalled", "disallowed"}  # without sentences
-    texts = {} if asked.counted in untold else texts_of(session, list(numbers))
+    without_sentences = {"read", "boilerplate", "paywalled", "disallowed"}
+    texts = {} if asked.counted in without_sentences else texts_of(session, list(numbers))
     mentions = _marked_mentions(session, asked, rows, texts) if texts else {}
     return tuple(
         ProvenArticle(
