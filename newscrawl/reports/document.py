@@ -220,7 +220,8 @@ def coverage(report: Report) -> str:
     if before.level == "none":
         text += "Before, nothing was read: there is nothing to compare with. "
     elif before.level == "partial":
-        text += "The period before was not read completely either. "
+        also = " either" if known.level == "partial" else ""
+        text += f"The period before was not read completely{also}. "
     return text.strip()
 
 

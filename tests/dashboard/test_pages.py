@@ -239,6 +239,20 @@ def test_change_that_may_be_chance_is_grey(
     assert f'class="change {colour}"' in row
     assert re.search(chance, row)
     assert (", no clear change" in row) == (colour == "even")
+    ordered = client.get("/?days=30&order=change").text
+    assert ("No change here is clear: each may be chance." in ordered) == (colour == "even")
+
+
+def test_grey_change_of_share_is_named_where_numbers_are_equal(
+    client: TestClient, database: Database
+) -> None:
+    for back in (*range(20), *range(30, 60)):
+        save(database, back, headline("Shell"))
+    for back in (*range(10), *range(30, 40)):
+        save(database, back, headline("Siemens"))
+    row = client.get("/?days=30").text.split('href="/company/Siemens')[1].split("</tr>")[0]
+    assert "33%" in row
+    assert ", no clear change" in row
 
 
 def test_company_page_says_whether_a_change_may_be_chance(

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from html import unescape
 from pathlib import Path
@@ -20,9 +21,10 @@ from newscrawl import config
 from newscrawl.dashboard import create_app
 from newscrawl.items import CompanyStructure
 from newscrawl.reports import Report, html_report, make_report, period_of_name, workbook
+from newscrawl.reports.document import coverage
 from newscrawl.storage import Database, open_database, queries
 from newscrawl.storage.errors import QuestionError
-from newscrawl.storage.queries import Scope
+from newscrawl.storage.queries import Completeness, Scope
 from tests.conftest import Newscrawl
 from tests.dashboards import EVIL, EVIL_SOURCE, NOW, TODAY, config_of
 from tests.worlds import LONG, body, document, headline, save_document
@@ -206,6 +208,18 @@ def test_report_names_the_weeks_that_are_not_whole(news: Database) -> None:
     first = monday - timedelta(days=105)
     assert f"week from {first.day} {first:%b %Y}." in html_report(made)
     assert rows_of(opened(workbook(made))["Over time"])[0]["Days left out"] == 2
+
+
+@pytest.mark.parametrize(("covered", "either"), [(5, ""), (4, " either")], ids=["whole", "gaps"])
+def test_report_says_that_the_period_before_was_not_read_completely(
+    report: Report, covered: int, either: str
+) -> None:
+    compared = replace(
+        report,
+        completeness=Completeness(read=9, covered=covered, expected=5),
+        completeness_before=Completeness(read=9, covered=3, expected=5),
+    )
+    assert coverage(compared).endswith(f"The period before was not read completely{either}.")
 
 
 def test_stories_come_with_a_sentence_that_names_the_company(report: Report) -> None:
