@@ -97,10 +97,10 @@ class Chart:
         return sum(row.is_unread for row in self.rows)
 
     @property
-    def peak(self) -> Row | None:
-        """Return the period with the highest sum, or None if all are 0."""
-        highest = max((row for row in self.rows if row.values), key=_sum, default=None)
-        return highest if highest and _sum(highest) else None
+    def peaks(self) -> tuple[Row, ...]:
+        """Return the periods with the highest sum, none if all are 0."""
+        highest = max(map(_sum, self.rows), default=0)
+        return tuple(row for row in self.rows if highest and _sum(row) == highest)
 
 
 def _sum(row: Row) -> int:

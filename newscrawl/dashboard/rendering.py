@@ -49,8 +49,8 @@ MAX_PARAGRAPH_WORDS = 1500
 MAX_PARAGRAPHS = 400
 # The rules of docs/mentions.md in words.
 _EVIDENCE: Mapping[str, str] = {
-    "name": "named outright",
-    "inflection": "named outright, in a declined form",
+    "name": "unambiguous name of the registry",
+    "inflection": "unambiguous name of the registry, declined",
     "ticker": "named by its stock symbol, or next to it",
     "full name": "short name, in an article that also has the full name, its owner or a subsidiary",
     "context": "ambiguous name, near words of its business",

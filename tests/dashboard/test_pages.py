@@ -255,6 +255,23 @@ def test_grey_change_of_share_is_named_where_numbers_are_equal(
     assert ", no clear change" in row
 
 
+def test_company_page_names_the_days_with_most_articles(
+    client: TestClient, database: Database
+) -> None:
+    for back in (5, 3, 2):
+        save(database, back, body("Siemens"))
+    for back in (3, 2):
+        save(database, back, headline("Siemens"), body("Siemens"))
+    page = client.get("/company/Siemens?days=7").text
+    line = page.split('id="peak">')[1].split("</p>")[0]
+    assert re.findall(r">(\d+)</a> \((.*?)\)", line) == [
+        ("2", f"{day:%a} {day.day} {day:%b %Y}")
+        for day in (TODAY - timedelta(days=3), TODAY - timedelta(days=2))
+    ]
+    (proof, _) = re.findall(r'href="([^"]+)"', line)
+    assert "2 articles name Siemens" in client.get(unescape(proof)).text
+
+
 def test_company_page_says_whether_a_change_may_be_chance(
     client: TestClient, database: Database
 ) -> None:
@@ -667,7 +684,7 @@ def test_without_an_archive_a_mention_is_explained_from_the_database(
         answer = client.get(unescape(link[1]))
     assert answer.status_code == 200
     assert "Siemens on day 0" in answer.text
-    assert "Siemens: named outright; very likely right (0.98)" in answer.text
+    assert "Siemens: unambiguous name of the registry; very likely right (0.98)" in answer.text
     assert "NEWSCRAWL_ARCHIVE" in answer.text
     assert "Back to the article" in answer.text
 
