@@ -15,6 +15,22 @@ Access = Literal["open", "paywalled", "disallowed"]
 Section = Literal["title", "body"]
 Place = Literal["headline", "body"]
 Outcome = Literal["new", "revised", "unchanged", "quarantined"]
+# What a number counts: articles with a mention, mentions, those in headlines or bodies, stories;
+# all articles that were read; and what a number leaves out (`storage.queries.LeftOut`).
+Counted = Literal[
+    "articles",
+    "mentions",
+    "headline",
+    "body",
+    "stories",
+    "read",
+    "boilerplate",
+    "doubtful",
+    "paywalled",
+    "disallowed",
+    "corrected",
+    "kind",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

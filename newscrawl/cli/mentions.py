@@ -17,6 +17,7 @@ from newscrawl.cli.arguments import (
     source_catalog,
     takes_companies,
 )
+from newscrawl.items import Counted
 from newscrawl.text import count_of
 
 if TYPE_CHECKING:
@@ -44,20 +45,6 @@ Grouping = Literal[
     "group",
     "tier",
 ]
-Measure = Literal[
-    "articles",
-    "mentions",
-    "stories",
-    "headline",
-    "body",
-    "read",
-    "boilerplate",
-    "doubtful",
-    "paywalled",
-    "disallowed",
-    "corrected",
-    "kind",
-]
 
 ByOption = Annotated[
     Grouping | None,
@@ -78,7 +65,7 @@ ShareOption = Annotated[
     ),
 ]
 MeasureOption = Annotated[
-    Measure,
+    Counted,
     typer.Option(
         help="What --share and --explain count: articles, mentions or stories; --explain also of "
         "headline, body, read (all articles), and of what is left out: boilerplate (menus and "
@@ -134,7 +121,7 @@ class _Options:
     together: bool
     limit: int | None
     stories: bool
-    measure: Measure
+    measure: Counted
     explain: bool
     beside: str | None
     offset: int
@@ -498,7 +485,7 @@ def _show_proof(query: QueryContext, names: Sequence[str], options: _Options) ->
     return bool(found.number)
 
 
-def _write_nothing(query: QueryContext, names: Sequence[str], measure: Measure) -> None:
+def _write_nothing(query: QueryContext, names: Sequence[str], measure: Counted) -> None:
     """Write why nothing is listed in the proof of a number."""
     from newscrawl.cli.output import write_note
     from newscrawl.storage import queries

@@ -273,8 +273,7 @@ def _article_under(session: Session, url: str) -> Article:
 class StoredVersion:
     """An article in its newest version, which was fetched at `seen_at`.
 
-    `facts` come from its page or its feed, `metadata` are those of them that a reextraction may
-    change, `companies` are the numbers of mentions of each, `rank`
+    `facts` come from its page or its feed, `companies` are the numbers of mentions of each, `rank`
     says how much of the article it has (see documents.rank). `kept` is compared by the rule for
     revisions, `names` are those of the site, and `layout_changed` is since when the incident of
     this name has been open for the source. `corrections` are those of its mentions.
@@ -283,11 +282,11 @@ class StoredVersion:
     source: str
     day: date
     facts: Hints
-    metadata: StoredMetadata
     characters: int
     access: str
     content_hash: str
     rank: int
+    first_seen_at: datetime
     seen_at: datetime
     companies: Counter[str]
     kept: Version
@@ -301,7 +300,13 @@ class StoredVersion:
 
     def metadata_changed_by(self, document: Document) -> tuple[str, ...]:
         """Return the columns that its reextraction changes; raise UnstorableDocument."""
-        return tuple(self.metadata.changes_by(replace(record_of(document), reextracted=True)))
+        stored = StoredMetadata(
+            authors=list(self.facts.authors),
+            section=self.facts.section,
+            published_at=self.facts.published,
+            first_seen_at=self.first_seen_at,
+        )
+        return tuple(stored.changes_by(replace(record_of(document), reextracted=True)))
 
     def is_replaceable_by(self, document: Document) -> bool:
         """Return whether the document has as much of the article; raise UnstorableDocument."""
@@ -382,16 +387,11 @@ def _version(article: Article, source: Source, companies: Counter[str]) -> Store
         source=source.slug,
         day=article.day,
         facts=facts,
-        metadata=StoredMetadata(
-            authors=article.authors,
-            section=article.section,
-            published_at=article.published_at,
-            first_seen_at=article.first_seen_at,
-        ),
         characters=len(article.text),
         access=article.access,
         content_hash=article.content_hash,
         rank=held,
+        first_seen_at=article.first_seen_at,
         seen_at=article.revised_at or article.first_seen_at,
         companies=companies,
         kept=Version(title=article.title, text=article.text, rank=held, kind=article.kind),

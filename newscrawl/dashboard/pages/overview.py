@@ -259,8 +259,7 @@ def company(request: Request, name: str) -> Response:
     scope = filters.scope
     with app_state(request).store.reading() as database:
         names = queries.company_names(database)
-        if not {*scope.members(name)} & {*names}:
-            raise HTTPException(404, unknown_company(request, name, names))
+        check_is_named(request, name, names, scope)
         offered = choices(database, filters)
         parts = {
             by: queries.mention_counts(
@@ -348,7 +347,13 @@ def _groupings(offered: Choices) -> list[Group]:
     return [*GROUPS, *catalog]
 
 
-def unknown_company(request: Request, name: str, names: Sequence[str]) -> str:
+def check_is_named(request: Request, name: str, names: Sequence[str], scope: Scope) -> None:
+    """Raise HTTPException for a company that is not among those that articles name."""
+    if not {*scope.members(name)} & {*names}:
+        raise HTTPException(404, _unknown_company(request, name, names))
+
+
+def _unknown_company(request: Request, name: str, names: Sequence[str]) -> str:
     """Return the error for a company that no article names."""
     known = _find_company(request, name)
     if known and known.name not in names:
@@ -418,13 +423,9 @@ def compare(request: Request) -> Response:
         suggests = not given and not cleared
         chosen = _suggest_companies(database, filters, unions) if suggests else known
         shares: list[Share] = []
-        before: list[Share] = []
         chart = Chart((), ())
         if len(chosen) > 1:
-            shares, before = (
-                queries.share_of_voice(database, chosen, measure=filters.count, scope=scope)
-                for scope in (filters.scope, filters.before.scope)
-            )
+            shares = queries.share_of_voice(database, chosen, measure=filters.count, scope=scope)
             chart = _chart(database, chosen, filters)
         if wants_csv(request):
             return chart_csv(chart, "compare", filters)
@@ -434,7 +435,7 @@ def compare(request: Request) -> Response:
             filters=filters,
             choices=choices(database, filters),
             chosen=chosen,
-            before={share.company: share for share in before},
+            before=_shares_before(database, chosen, filters),
             unknown=unknown,
             names=[*scope.structure.groups, *names],
             groups=scope.structure.groups,
@@ -446,6 +447,15 @@ def compare(request: Request) -> Response:
             columns=[{"counted": filters.count, "company": name} for name in chart.series],
             completeness=queries.completeness(database, scope=filters.scope),
         )
+
+
+def _shares_before(database: Database, chosen: Sequence[str], filters: Filters) -> dict[str, Share]:
+    """Return the share of each of several companies in the period before."""
+    if len(chosen) < 2:
+        return {}
+    scope = filters.before.scope
+    shares = queries.share_of_voice(database, chosen, measure=filters.count, scope=scope)
+    return {share.company: share for share in shares}
 
 
 def _suggest_companies(database: Database, filters: Filters, others: Set[str]) -> list[str]:

@@ -1,15 +1,13 @@
 """The proof of a number: the articles behind it, what it leaves out, and the sources' coverage."""
 
 import re
-from collections.abc import Sequence
 from typing import get_args
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
-from starlette.exceptions import HTTPException
 
 from newscrawl.dashboard.filters import LAST_PAGE, MAX_VALUE, Filters
-from newscrawl.dashboard.pages.overview import unknown_company
+from newscrawl.dashboard.pages.overview import check_is_named
 from newscrawl.dashboard.rendering import (
     app_state,
     filters_of,
@@ -18,7 +16,7 @@ from newscrawl.dashboard.rendering import (
     render,
     versions_in_use,
 )
-from newscrawl.storage import Database, queries
+from newscrawl.storage import queries
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries import Counted, Proof
 from newscrawl.storage.queries.proof_target import LEFT_OUT
@@ -40,7 +38,9 @@ def show_proof(request: Request) -> HTMLResponse:
     counted = _parse_counted(request.query_params.get("counted", "articles"))
     story = _parse_story(request.query_params.get("story", ""))
     with app_state(request).store.reading() as database:
-        _check_names(request, database, filters, [*filter(None, (company, beside))])
+        names = queries.company_names(database)
+        for name in filter(None, (company, beside)):
+            check_is_named(request, name, names, filters.scope)
         saved = {row.name for row in queries.saved_queries(database)}
         found = queries.proof(
             database,
@@ -78,16 +78,6 @@ def show_proof(request: Request) -> HTMLResponse:
         shows_left_out=counted not in LEFT_OUT and story is None,
         explains=app_state(request).config.explain is not None,
     )
-
-
-def _check_names(
-    request: Request, database: Database, filters: Filters, asked: Sequence[str]
-) -> None:
-    """Raise HTTPException for a company that no article names."""
-    names = queries.company_names(database)
-    for name in asked:
-        if not {*filters.scope.members(name)} & {*names}:
-            raise HTTPException(404, unknown_company(request, name, names))
 
 
 def _name(request: Request, parameter: str) -> str | None:

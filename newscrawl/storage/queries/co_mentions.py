@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from sqlalchemy import ColumnElement, Select, and_, func, select, union_all
+from sqlalchemy import ColumnElement, Select, Subquery, and_, func, select, union_all
 from sqlalchemy.orm import Session, aliased
 
 from newscrawl.storage.database import Database
@@ -65,8 +65,7 @@ def _co_mentions(
     names = dict(session.execute(select(Company.id, Company.name)).all()) | owners
     saved = {*session.scalars(select(SavedQuery.company_id))}
     one = asked[0].number
-    in_pairs = asked == [CompanyDays(one)] and one not in saved and not unions
-    in_pairs = in_pairs and not _narrows(scope)
+    in_pairs = not unions and _has_pairs(asked, saved, scope)
     if in_pairs:
         found = _count_pairs(session, one, saved, scope)
     else:
@@ -98,22 +97,22 @@ def _co_mentions(
 def count_articles_of_both(session: Session, company: str, beside: str, scope: Scope) -> int | None:
     """Return the number of articles that mention both companies; None where the pairs don't have
     it."""
-    first, *more = (*company_days(session, company, scope), *company_days(session, beside, scope))
+    asked = [company_days(session, name, scope) for name in (company, beside)]
     saved = {*session.scalars(select(SavedQuery.company_id))}
-    days = first, more[0]
-    if more[1:] or _narrows(scope) or any(o != CompanyDays(o.number) for o in days):
+    if not all(_has_pairs(days, saved, scope) for days in asked):
         return None
-    one, other = sorted(day.number for day in days)
-    if one in saved or other in saved:
-        return None
+    one, other = sorted(days[0].number for days in asked)
     if one in {0, other}:
         return 0
-    pair = CompanyPair
-    both = select(func.count()).where(pair.company_id == one, pair.other_id == other)
-    (unpaired,) = _unpaired_beside(one, set(), scope)
-    crowded = select(func.count()).where(unpaired.subquery().c.other == other)
-    number = session.scalar(both.where(*minutes_within(pair, scope))) or 0
-    return number + (session.scalar(crowded) or 0)
+    both = _stories_of_both(one, other, set(), scope)
+    return session.scalar(select(func.count()).select_from(both)) or 0
+
+
+def _has_pairs(days: Sequence[CompanyDays], saved: set[int], scope: Scope) -> bool:
+    """Return whether the pairs have all articles of a question: about one company at all times,
+    which is no saved query, in a scope that is limited by time alone."""
+    number = days[0].number
+    return days == [CompanyDays(number)] and number not in saved and not _narrows(scope)
 
 
 def _narrows(scope: Scope) -> bool:
@@ -140,20 +139,25 @@ def _count_stories_of_pairs(
 ) -> dict[int, int]:
     """Return the number of stories that each of the others has in common with this company: one by
     one, since the stories of all of them would not fit into PostgreSQL's memory for a sort."""
-    pair = CompanyPair
     counted = {}
     for other in others:
-        first, second = sorted((company, other))
-        both = select(pair.story_id).where(pair.company_id == first, pair.other_id == second)
-        unpaired = (
-            rows.where(rows.selected_columns.other == other).with_only_columns(
-                rows.selected_columns.story_id
-            )
-            for rows in _unpaired_beside(company, saved, scope)
-        )
-        stories = union_all(both.where(*minutes_within(pair, scope)), *unpaired).subquery().c
-        counted[other] = session.scalar(select(func.count(stories.story_id.distinct()))) or 0
+        stories = _stories_of_both(company, other, saved, scope).c.story_id
+        counted[other] = session.scalar(select(func.count(stories.distinct()))) or 0
     return counted
+
+
+def _stories_of_both(company: int, other: int, saved: set[int], scope: Scope) -> Subquery:
+    """Return the story of each article that mentions both companies."""
+    pair = CompanyPair
+    first, second = sorted((company, other))
+    paired = select(pair.story_id).where(pair.company_id == first, pair.other_id == second)
+    unpaired = (
+        rows.where(rows.selected_columns.other == other).with_only_columns(
+            rows.selected_columns.story_id
+        )
+        for rows in _unpaired_beside(company, saved, scope)
+    )
+    return union_all(paired.where(*minutes_within(pair, scope)), *unpaired).subquery()
 
 
 def _pairs_beside(company: int, scope: Scope) -> Iterator[Select[int, int]]:

@@ -342,10 +342,8 @@ def _covered_by_source(session: Session, scope: Scope) -> dict[str, int]:
     covered = Coverage.state.in_(COVERED), *covered_within(scope)
     zone = zone_of(scope)
     if zone.key == "UTC":
-        number, named = (
-            Coverage.source_id,
-            dict(session.execute(select(Source.id, Source.slug).where(*watched(scope))).all()),
-        )
+        number = Coverage.source_id
+        named = dict(session.execute(select(Source.id, Source.slug).where(*watched(scope))).all())
         counted = select(number, func.count()).where(*covered).group_by(number)
         if scope.narrows_sources:
             counted = counted.where(number.in_(named))

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, case, func, literal, not_, select
 from sqlalchemy.orm import Session, aliased
 
-from newscrawl.items import Section, Versions
+from newscrawl.items import Counted, Section, Versions
 from newscrawl.storage import models
 from newscrawl.storage.database import Database
 from newscrawl.storage.models import (
@@ -53,7 +53,6 @@ from newscrawl.storage.queries.left_out import (
 )
 from newscrawl.storage.queries.proof_target import (
     LEFT_OUT,
-    Counted,
     ProofTarget,
     groups_left_in,
     in_groups,

@@ -2,32 +2,17 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 from sqlalchemy import ColumnElement, and_, func, not_, select
 
+from newscrawl.items import Counted
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.models import Article, Source
 from newscrawl.storage.queries.doubtful_words import Spellings
 from newscrawl.storage.queries.rollup_tables import RollupTable
 from newscrawl.storage.scope import Group, Scope, stored_language
 
-# What a number counts: articles with a mention, mentions, those in headlines or bodies, stories;
-# all articles that were read; and what a number leaves out (`left_out.LeftOut`).
-Counted = Literal[
-    "articles",
-    "mentions",
-    "headline",
-    "body",
-    "stories",
-    "read",
-    "boilerplate",
-    "doubtful",
-    "paywalled",
-    "disallowed",
-    "corrected",
-    "kind",
-]
+# What a number leaves out (`left_out.LeftOut`).
 LEFT_OUT = frozenset({"boilerplate", "doubtful", "paywalled", "disallowed", "corrected", "kind"})
 
 
