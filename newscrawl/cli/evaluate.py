@@ -502,12 +502,15 @@ def _written_rows(
 def _judge_texts(
     companies: "Companies | CompanyPool", labels: "Iterable[ArticleLabels]", corpus: "Corpus"
 ) -> "list[JudgedText]":
-    from newscrawl.training.mention_score import join_texts, judge
+    from newscrawl.training.mention_score import join_texts, judge, renamed
 
     texts, skipped = join_texts(labels, corpus)
     for reason, count in skipped.items():
         write_note(f"{count} labelled texts of real news skipped: {reason}")
-    return judge(companies, texts)
+    judged = judge(companies, texts)
+    for label, company in renamed(judged):
+        write_note(f"same span, other name: label {label}, registry {company}; rename the label")
+    return judged
 
 
 def _real_rows(judged: "Sequence[JudgedText]") -> list[Row]:

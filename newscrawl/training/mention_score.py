@@ -429,6 +429,21 @@ def pair_mistakes(texts: Iterable[JudgedText]) -> list[PairMistakes]:
     return sorted(made, key=len, reverse=True)
 
 
+def renamed(texts: Iterable[JudgedText]) -> list[tuple[str, str]]:
+    """Return the [label, registry] names of each wrong pair that has the very span of a label with
+    another name: the registry was changed, and the label was not."""
+    names = []
+    for one in texts:
+        spans = {(o.section, o.start, o.end): o.company for o in one.text.labels.occurrences}
+        for company in sorted(one.counted - one.wanted):
+            mention = one.found[company]
+            section = "title" if mention.section == "title" else "text"
+            label = spans.get((section, mention.start, mention.end))
+            if label is not None:
+                names.append((label, company))
+    return names
+
+
 def _mistakes(one: JudgedText) -> PairMistakes:
     first: dict[str, Occurrence] = {}
     for occurrence in one.text.labels.occurrences:

@@ -1,6 +1,7 @@
 """`newscrawl evaluate mentions` and `newscrawl evaluate metadata`."""
 
 import csv
+import hashlib
 import json
 import re
 from pathlib import Path
@@ -82,6 +83,25 @@ def test_real_news_is_scored_separately_if_its_corpus_is_present(
         row.items() for row in rows if row["kind"] == "real"
     )
     assert "labelled texts of real news skipped" in newscrawl("evaluate", "mentions").err
+
+
+def test_label_that_was_not_renamed_with_the_registry_is_named(
+    newscrawl: Newscrawl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "Boeing builds fans."
+    row = {"set": "news", "page": "fans", "language": "en", "site": "rain.example"}
+    row |= {"part": "development", "headline": False, "in_title": [], "doubt": []}
+    row |= {"sha256": hashlib.sha256(text.encode()).hexdigest(), "in_text": [[0, 6, "Boeing Co"]]}
+    labels = tmp_path / "labels.jsonl"
+    labels.write_text(json.dumps(row), "utf-8")
+    folder = tmp_path / "news"
+    (folder / "pages").mkdir(parents=True)
+    (folder / "pages" / "fans.html").write_text(f"<p>{text}</p>", "utf-8")
+    page = {"id": "fans", "lang": "en", "site": "rain.example", "text": text}
+    (folder / "gold.jsonl").write_text(json.dumps(page), "utf-8")
+    monkeypatch.setattr("newscrawl.training.mention_score.read_labels", lambda: read_labels(labels))
+    ran = newscrawl("evaluate", "mentions", "--corpus", folder)
+    assert "same span, other name: label Boeing Co, registry Boeing; rename the label" in ran.err
 
 
 def test_mentions_of_one_language_fit_a_screen(newscrawl: Newscrawl) -> None:

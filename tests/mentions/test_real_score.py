@@ -2,11 +2,12 @@
 
 import hashlib
 import json
+import os
 from pathlib import Path
 
 import pytest
 
-from newscrawl.mentions import Companies, Company
+from newscrawl.mentions import Companies, Company, load_companies
 from newscrawl.training.corpus import DEVELOPMENT, SEALED, load_corpus
 from newscrawl.training.mention_score import (
     JudgedText,
@@ -15,6 +16,7 @@ from newscrawl.training.mention_score import (
     judge,
     pair_mistakes,
     read_labels,
+    renamed,
     score_languages,
     score_rules,
 )
@@ -102,6 +104,26 @@ def test_missed_company_lowers_recall(companies: Companies, corpus: Path) -> Non
     (made,) = pair_mistakes(found)
     assert made.missed == (("Bosch", "boat"),)
     assert made.wrong == (("Boeing", "Boeing", "name"),)
+
+
+def test_wrong_pair_with_the_span_of_a_label_names_both(companies: Companies, corpus: Path) -> None:
+    row = labels_of("boats", "Airbus")
+    row["in_text"] = [[19, 25, "Boeing Defense"], *row["in_text"]]  # type: ignore[misc]
+    found, _ = judged(companies, corpus, row)
+    assert renamed(found) == [("Boeing Defense", "Boeing")]
+    others, _ = judged(companies, corpus, labels_of("boats", "Airbus"))
+    assert renamed(others) == []
+
+
+@pytest.mark.corpus
+def test_labels_of_open_news_have_the_names_of_the_registry() -> None:
+    folder = os.environ.get("NEWSCRAWL_CORPUS")
+    if not folder:
+        pytest.skip("no development corpus: set NEWSCRAWL_CORPUS")
+    opened = [one for one in read_labels() if one.part == DEVELOPMENT]
+    texts, _ = join_texts(opened, load_corpus(Path(folder)))
+    assert texts
+    assert renamed(judge(load_companies(), texts)) == []
 
 
 def test_doubtful_company_is_not_scored(companies: Companies, corpus: Path) -> None:
