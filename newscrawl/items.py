@@ -15,6 +15,10 @@ Access = Literal["open", "paywalled", "disallowed"]
 Section = Literal["title", "body"]
 Place = Literal["headline", "body"]
 Outcome = Literal["new", "revised", "unchanged", "quarantined"]
+Period = Literal["hour", "day", "week", "month", "quarter", "year"]
+# "group" and "tier" are those of sources.
+Group = Literal["source", "country", "language", "section", "group", "tier"]
+By = Literal[Period, Group]
 # What a number counts: articles with a mention, mentions, those in headlines or bodies, stories;
 # all articles that were read; and what a number leaves out (`storage.queries.LeftOut`).
 Counted = Literal[

@@ -24,9 +24,9 @@ from newscrawl.cluster import Workers, open_pool
 from newscrawl.items import Document, Hints, Origin
 from newscrawl.reading import NoArticleError, versions_of
 from newscrawl.sources import UrlError, canonical_url
-from newscrawl.storage import Database, UnstorableDocument
+from newscrawl.storage import Database
 from newscrawl.storage.batch import IngestionWriter, records_of
-from newscrawl.storage.documents import DELETED
+from newscrawl.storage.documents import DELETED, Record
 from newscrawl.storage.mentions import apply_corrections
 from newscrawl.storage.revisions import StoredVersion, articles_at, listed_at, versions_at
 from newscrawl.storage.saved_state import Step, delete_progress, load_progress
@@ -129,9 +129,9 @@ class Reextraction:
         try:
             for wanted, read in results_by_item(pool, self._parts(done)):
                 stop = min(done + AT_ONCE, len(self._pages))
-                changes, documents = _compare(wanted, read)
+                changes, records = _compare(wanted, read)
                 if not dry_run:
-                    self._store(stop, documents, intake)
+                    self._store(stop, records, intake)
                 on_progress(stop - done)
                 done = stop
                 yield from changes
@@ -141,14 +141,13 @@ class Reextraction:
             delete_progress(self._database, self._task)
 
     def _store(
-        self, stop: int, documents: Sequence[tuple[Document, Origin]], intake: IngestionWriter
+        self, stop: int, records: Sequence[tuple[Record, Origin]], intake: IngestionWriter
     ) -> None:
         def step_of(_: Counter[str]) -> Step:
             return Step(task=self._task, position=stop, counts={})
 
-        origins = [origin for _, origin in documents]
-        records = records_of(document for document, _ in documents)
-        intake.store([replace(one, reextracted=True) for one in records], origins, step_of)
+        origins = [origin for _, origin in records]
+        intake.store([replace(one, reextracted=True) for one, _ in records], origins, step_of)
 
     def _parts(self, start: int) -> Iterator[Sequence[PendingCapture]]:
         """Yield the captures to read among each `AT_ONCE` pages, in the archive's order."""
@@ -243,66 +242,56 @@ def _read_captures(config: ReadingConfig, captures: Sequence[PendingCapture]) ->
 
 def _compare(
     captures: Sequence[PendingCapture], read: ReadDocuments
-) -> tuple[list[Change], list[tuple[Document, Origin]]]:
-    """Return the changes, and the documents to store."""
+) -> tuple[list[Change], list[tuple[Record, Origin]]]:
+    """Return the changes, and the records to store."""
     changes: list[Change] = []
-    documents = []
+    written = []
     for wanted, found in zip(captures, read, strict=True):
-        change = _change(wanted, found and found[0])
+        record = next(records_of([found[0]]), None) if found else None
+        change = _change(wanted, found[0] if found and record else None, record)
         if change is None:
             continue
         changes.append(change)
-        # Storage applies the same check and quarantines the documents that have a reason.
-        if found and (change.outcome in _WRITTEN or change.reason):
-            document, origin = found
-            documents.append((document, replace(origin, slug=document.page.source)))
-    return changes, documents
+        # Storage applies the same check and quarantines the records that have a reason.
+        if found and record and (change.outcome in _WRITTEN or change.reason):
+            written.append((record, replace(found[1], slug=record.source)))
+    return changes, written
 
 
-def _change(pending: PendingCapture, document: Document | None) -> Change | None:
+def _change(
+    pending: PendingCapture, document: Document | None, record: Record | None
+) -> Change | None:
     stored = pending.stored
-    change = Change(url=pending.url, source=pending.source, outcome="lost")
-    if stored is None:
-        if document is None or document.page.access != "open":
-            return None
-        stored_companies: Counter[str] = Counter()
-        outcome: Outcome = "new"
-    else:
-        stored_companies = stored.companies
-        change = replace(change, before=stored.characters)
-        outcome, reason = _outcome(stored, document)
-        change = replace(change, reason=reason)
-    if document is None or outcome == "lost":
-        after = len(document.article.text) if document and change.reason else 0
-        return replace(change, after=after)
+    change = Change(url=pending.url, source=pending.source, outcome="new")
     if stored is not None:
-        change = replace(change, metadata=stored.metadata_changed_by(document))
-        if outcome == "unchanged" and change.metadata:
-            outcome = "metadata"
+        change = _judged(replace(change, before=stored.characters), stored, record)
+    elif document is None or document.page.access != "open":
+        return None
+    if document is None or (change.outcome == "lost" and not change.reason):
+        return change
+    change = replace(change, after=len(document.article.text))
+    # Changes of the registry are the task of `newscrawl rematch`.
+    if change.outcome not in {"new", "changed"}:
+        return change
     text = (document.article.title, document.article.text)
     mentions, _ = apply_corrections(stored.corrections if stored else (), text, document.mentions)
     companies = Counter(mention.company for mention in mentions)
-    if outcome in {"unchanged", "metadata"}:
-        companies = stored_companies  # changes of the registry are the task of `newscrawl rematch`
+    before = stored.companies if stored else Counter()
+    gained, lost = companies - before, before - companies
     return replace(
-        change,
-        outcome=outcome,
-        after=len(document.article.text),
-        gained=tuple(sorted((companies - stored_companies).elements())),
-        lost=tuple(sorted((stored_companies - companies).elements())),
+        change, gained=tuple(sorted(gained.elements())), lost=tuple(sorted(lost.elements()))
     )
 
 
-def _outcome(stored: StoredVersion, document: Document | None) -> tuple[Outcome, str]:
-    """Return the outcome, and the reason of the revision check if the article is lost."""
-    try:
-        if document is None:
-            return "lost", ""
-        if stored.is_replaceable_by(document) and stored.has_text_of(document):
-            return "unchanged", ""
-        reason = stored.reason_against(document)
-        if reason or not stored.is_replaceable_by(document):
-            return "lost", reason or ""
-    except UnstorableDocument:
-        return "lost", ""
-    return "changed", ""
+def _judged(change: Change, stored: StoredVersion, record: Record | None) -> Change:
+    """Return the change with its outcome, and with the reason of the revision check if the article
+    is lost, or the metadata that differ if it isn't."""
+    if record is None:
+        return replace(change, outcome="lost")
+    same = record.rank >= stored.rank and record.content_hash == stored.content_hash
+    reason = None if same else stored.reason_against(record)
+    if reason or record.rank < stored.rank:
+        return replace(change, outcome="lost", reason=reason or "")
+    metadata = stored.metadata_changed_by(record)
+    outcome: Outcome = "changed" if not same else "metadata" if metadata else "unchanged"
+    return replace(change, outcome=outcome, metadata=metadata)

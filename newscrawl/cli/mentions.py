@@ -17,7 +17,7 @@ from newscrawl.cli.arguments import (
     source_catalog,
     takes_companies,
 )
-from newscrawl.items import Counted
+from newscrawl.items import By, Counted, Period
 from newscrawl.text import count_of
 
 if TYPE_CHECKING:
@@ -30,21 +30,7 @@ if TYPE_CHECKING:
         Scope,
     )
 
-Grouping = Literal[
-    "company",
-    "hour",
-    "day",
-    "week",
-    "month",
-    "quarter",
-    "year",
-    "source",
-    "country",
-    "language",
-    "section",
-    "group",
-    "tier",
-]
+Grouping = Literal["company", By]
 
 ByOption = Annotated[
     Grouping | None,
@@ -94,7 +80,7 @@ OffsetOption = Annotated[
     int, typer.Option(min=0, help="With --explain: leave out the newest articles.")
 ]
 
-_PERIODS = {"hour", "day", "week", "month", "quarter", "year"}
+_PERIODS = frozenset(get_args(Period))
 _MAX_DAYS_OF_HOURS = 3660  # ours: ten years take some ten seconds
 _HEADINGS = {"week": "week of"}
 # Why the rows don't add up to the number of all articles.
@@ -125,7 +111,6 @@ class _Options:
     explain: bool
     beside: str | None
     offset: int
-    since_first_crawl: bool = False
 
     def check(self) -> None:
         """Raise InputError for options that don't go together."""
@@ -224,16 +209,18 @@ def mentions(
     names = company_names_of(given, query)
     if by in {"group", "tier"}:
         query = replace(query, scope=replace(query.scope, catalog=source_catalog()))
+    asked = query
     if (by or ("day" if names else "")) in _PERIODS and not explain:
-        asked, query = query, _since_the_watch_began(query)
-        options = replace(options, since_first_crawl=query is not asked)
+        query = _since_the_watch_began(asked)
     if by == "hour":
         _check_hours(query.scope)
-    if not _show(query, names, options):
+    if not _show(query, names, options, since_first_crawl=query is not asked):
         raise typer.Exit(1)
 
 
-def _show(query: QueryContext, names: "list[str]", options: _Options) -> bool:
+def _show(
+    query: QueryContext, names: "list[str]", options: _Options, *, since_first_crawl: bool
+) -> bool:
     """Show the answer to the options; return whether there is one."""
     if options.explain:
         return _show_proof(query, names, options)
@@ -243,7 +230,7 @@ def _show(query: QueryContext, names: "list[str]", options: _Options) -> bool:
         return _show_companions(query, names[0], options)
     if (options.by or ("day" if names else "company")) == "company":
         return _show_ranking(query, names, options)
-    return _show_counts(query, names, options)
+    return _show_counts(query, names, options, since_first_crawl=since_first_crawl)
 
 
 def _since_the_watch_began(query: QueryContext) -> QueryContext:
@@ -294,7 +281,9 @@ def _show_ranking(query: QueryContext, names: Sequence[str], options: _Options) 
     return bool(rows)
 
 
-def _show_counts(query: QueryContext, names: Sequence[str], options: _Options) -> bool:
+def _show_counts(
+    query: QueryContext, names: Sequence[str], options: _Options, *, since_first_crawl: bool
+) -> bool:
     from newscrawl.cli.output import columns_of, records_of, render
     from newscrawl.storage import queries
 
@@ -323,7 +312,7 @@ def _show_counts(query: QueryContext, names: Sequence[str], options: _Options) -
     note += _OF_CATALOG.get(by, "")
     if query.output_format == "table" and by in _PERIODS:
         note += _mark_partial(by, records)
-        note += _older_articles(query, company) if options.since_first_crawl else ""
+        note += _older_articles(query, company) if since_first_crawl else ""
         records = _join_gaps(by, records)
     title = f"{company or 'All companies'} by {by}{_span(query.scope)}"
     render(records, [key, *columns], query.output_format, title=title, note=note)
@@ -385,7 +374,7 @@ def _show_shares(query: QueryContext, names: Sequence[str], options: _Options) -
         completeness_note(completeness) + " Shares are of the sum of these, rounded." + query.note
     )
     note += _OF_CATALOG.get(by or "", "")
-    if query.output_format == "table" and by in _PERIODS:
+    if query.output_format == "table" and by is not None and by in _PERIODS:
         note += _mark_partial(by, records)
     render(records, columns, query.output_format, title=title, note=note)
     mentioned = any(row.number for row in shares)

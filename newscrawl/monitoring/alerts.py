@@ -98,9 +98,10 @@ def pending_alerts(
 
     At the next call only channels that failed get the alert again.
     """
+    names = queries.source_names(database)
     for stored in company_alerts.claim_alerts(database):
         articles = alert_articles(database, stored.alert, structure)
-        notice = alert_notice(stored.alert, articles)
+        notice = alert_notice(stored.alert, articles, names)
         yield PendingNotice(
             notice=notice,
             acknowledge=partial(mark_delivered, database, stored, notice.subject),
@@ -140,11 +141,10 @@ def send_test(database: Database, recipient: Recipient) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlertArticles:
-    """The articles of an alert: the newest few of them, their number, and the names of sources."""
+    """The articles of an alert: the newest few of them, and their number."""
 
     articles: tuple[FoundArticle, ...]
     number: int
-    names: Mapping[str, str] = field(default_factory=dict)
 
 
 def alert_articles(
@@ -152,12 +152,11 @@ def alert_articles(
 ) -> AlertArticles:
     """Return the articles of an alert's day, the newest first; for a pair, those with both."""
     scope = Scope(since=alert.day, until=alert.day, structure=structure)
-    names = queries.source_names(database)
     if alert.other:
         pair, number = queries.pair_articles(
             database, alert.company, alert.other, scope=scope, limit=_SHOWN_ARTICLES
         )
-        return AlertArticles(articles=tuple(pair), number=number, names=names)
+        return AlertArticles(articles=tuple(pair), number=number)
     articles = queries.company_articles(
         database, alert.company, scope=scope, limit=_SHOWN_ARTICLES, each=2
     )
@@ -166,7 +165,6 @@ def alert_articles(
     return AlertArticles(
         articles=tuple(replace(one, snippets=_first_sentence(one.snippets)) for one in articles),
         number=number,
-        names=names,
     )
 
 
@@ -174,14 +172,14 @@ def _first_sentence(snippets: Sequence[Snippet]) -> tuple[Snippet, ...]:
     return tuple([one for one in snippets if one.section == "body"][:1])
 
 
-def alert_notice(alert: CompanyAlert, articles: AlertArticles) -> Notice:
-    """Return the notice of an alert, with its articles."""
+def alert_notice(alert: CompanyAlert, articles: AlertArticles, names: Mapping[str, str]) -> Notice:
+    """Return the notice of an alert, with its articles; `names` are those of the sources."""
     subject, reason = _words(alert)
     values = {
         "title": subject,
         "reason": reason,
         "articles": articles.articles,
-        "names": articles.names,
+        "names": names,
         "sentences": 2,  # of a pair, if no sentence names both
         "more": articles.number - len(articles.articles),
     }
@@ -191,7 +189,7 @@ def alert_notice(alert: CompanyAlert, articles: AlertArticles) -> Notice:
         html=html_letters().get_template("alert.html").render(values),
         cause=alert.cause,
         summary=reason,
-        links=tuple(_link(one, articles.names) for one in articles.articles),
+        links=tuple(_link(one, names) for one in articles.articles),
         companies=frozenset({alert.company, alert.other} - {""}),
         kind="alerts",
         facts={

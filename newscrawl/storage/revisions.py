@@ -11,17 +11,11 @@ from typing import Any
 from sqlalchemy import Connection, func, select
 from sqlalchemy.orm import Session
 
-from newscrawl.items import Document, Hints, Mention
+from newscrawl.items import Hints, Mention
 from newscrawl.storage import models
 from newscrawl.storage.articles import StoredArticle, lock_source, revise, stored_article
 from newscrawl.storage.database import Database
-from newscrawl.storage.documents import (
-    Record,
-    StoredMetadata,
-    fingerprint_of,
-    rank,
-    record_of,
-)
+from newscrawl.storage.documents import Record, StoredMetadata, fingerprint_of, rank
 from newscrawl.storage.errors import RevisionError
 from newscrawl.storage.mentions import Correction, corrections_of
 from newscrawl.storage.models import (
@@ -294,27 +288,18 @@ class StoredVersion:
     layout_changed: datetime | None = None
     corrections: Sequence[Correction] = ()
 
-    def has_text_of(self, document: Document) -> bool:
-        """Return whether the document has the same headline and text; raise UnstorableDocument."""
-        return record_of(document).content_hash == self.content_hash
-
-    def metadata_changed_by(self, document: Document) -> tuple[str, ...]:
-        """Return the columns that its reextraction changes; raise UnstorableDocument."""
+    def metadata_changed_by(self, record: Record) -> tuple[str, ...]:
+        """Return the columns that the record of its reextraction changes."""
         stored = StoredMetadata(
             authors=list(self.facts.authors),
             section=self.facts.section,
             published_at=self.facts.published,
             first_seen_at=self.first_seen_at,
         )
-        return tuple(stored.changes_by(replace(record_of(document), reextracted=True)))
+        return tuple(stored.changes_by(replace(record, reextracted=True)))
 
-    def is_replaceable_by(self, document: Document) -> bool:
-        """Return whether the document has as much of the article; raise UnstorableDocument."""
-        return record_of(document).rank >= self.rank
-
-    def reason_against(self, document: Document) -> Reason | None:
-        """Return why the document would make the article worse; raise UnstorableDocument."""
-        record = record_of(document)
+    def reason_against(self, record: Record) -> Reason | None:
+        """Return why the record would make the article worse."""
         names = (*self.names, record.columns["site_name"])
         since = self.layout_changed
         context = SourceContext(

@@ -88,9 +88,11 @@ class SavedQueryRow:
     changed_by: str
 
 
-def list_queries(database: Database) -> list[SavedQueryRow]:
-    """Return all saved queries, by name."""
+def list_queries(database: Database, *, named: str | None = None) -> list[SavedQueryRow]:
+    """Return all saved queries, by name, or those with this name: one or none."""
     query = select(Company.name, SavedQuery).join(Company, Company.id == SavedQuery.company_id)
+    if named is not None:
+        query = query.where(Company.name == named)
     with database.reading() as session:
         rows = [_row(name, saved) for name, saved in session.execute(query)]
     return sorted(rows, key=lambda row: row.name.casefold())

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 from sqlalchemy import ColumnElement, Select, exists, func, or_, select
 from sqlalchemy.orm import Session
 
-from newscrawl.items import CompanyStructure, SourceCatalog
+from newscrawl.items import By, CompanyStructure, Group, Period, SourceCatalog
 from newscrawl.storage.database import Database
 from newscrawl.storage.documents import COUNTED_KINDS, LAST_MINUTE, minute_of
 from newscrawl.storage.errors import QuestionError
@@ -25,10 +25,6 @@ from newscrawl.text import match_name
 
 __all__ = ["By", "Group", "Measure", "Period", "Scope"]
 
-Period = Literal["hour", "day", "week", "month", "quarter", "year"]
-# "group" and "tier" are those of sources, in `Scope.catalog`.
-Group = Literal["source", "country", "language", "section", "group", "tier"]
-By = Literal[Period, Group]
 # Units of counts: articles, occurrences in them, or stories (near copies count once).
 Measure = Literal["articles", "mentions", "stories"]
 

@@ -324,11 +324,16 @@ def test_only_named_private_addresses_are_requested(
 ) -> None:
     (tmp_path / "a.warc").write_bytes(b"WARC/1.0")
     assert remote_files(f"{web_server}/moved.warc") == [RemoteFile(f"{web_server}/moved.warc", 8)]
-    # As if the first address were public and this one that of a redirect.
-    monkeypatch.setattr(remote, "_is_private", lambda _host: False)
-    remote._system_of.cache_clear()
+    # A name with a public address when it is checked, and a private one when it is connected.
+    resolve = socket.getaddrinfo
+
+    def resolve_twice(host: str, port: int | None, *args: Any, **options: Any) -> Any:
+        address = "127.0.0.1" if port else "93.184.215.14"
+        return resolve(address if host == "news.example" else host, port, *args, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve_twice)
     with pytest.raises(ArchiveError, match=r"redirects to the private address 127\.0\.0\.1"):
-        remote_files(f"{web_server}/a.warc")
+        remote_files(f"{web_server.replace('127.0.0.1', 'news.example')}/a.warc")
 
 
 def test_unreachable_web_server_is_one_line(web_server: str, newscrawl: Newscrawl) -> None:

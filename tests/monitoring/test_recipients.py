@@ -32,7 +32,7 @@ from newscrawl.monitoring.delivery import (
     slack_payload,
     teams_payload,
 )
-from newscrawl.storage import Database, company_alerts, open_database
+from newscrawl.storage import Database, company_alerts, open_database, queries
 from newscrawl.storage.company_alerts import CompanyAlert
 from newscrawl.storage.recipients import (
     Recipient,
@@ -191,7 +191,7 @@ def test_digest_in_a_chat_has_stories_about_the_companies_of_its_recipient(
 
 def test_messages_show_sources_by_name(database: Database) -> None:
     publish(database, "Siemens builds trams with Alstom.")
-    notice = alert_notice(PAIR, alert_articles(database, PAIR))
+    notice = notice_of(database, PAIR)
     assert notice.links[0].note == f"FT, {day(0)}"
     assert f"(FT, {day(0)})" in notice.text
     assert f"FT, {day(0)}" in (notice.html or "")
@@ -240,8 +240,13 @@ def test_name_is_taken_once(database: Database) -> None:
 PAIR = CompanyAlert(cause="x", kind="first pair", company="Alstom", other="Siemens", day=day(0))
 
 
+def notice_of(database: Database, alert: CompanyAlert) -> Notice:
+    articles = alert_articles(database, alert)
+    return alert_notice(alert, articles, queries.source_names(database))
+
+
 def pair_texts(database: Database) -> list[str]:
-    notice = alert_notice(PAIR, alert_articles(database, PAIR))
+    notice = notice_of(database, PAIR)
     return [link.sentence for link in notice.links]
 
 
@@ -262,7 +267,7 @@ def test_alert_of_a_pair_shows_the_sentence_that_names_both(database: Database) 
 def test_pair_without_a_common_sentence_shows_one_for_each(database: Database) -> None:
     publish(database, "Siemens builds trams. It is large. Alstom builds trains.")
     assert pair_texts(database) == ["Alstom builds trains. Siemens builds trams."]
-    notice = alert_notice(PAIR, alert_articles(database, PAIR))
+    notice = notice_of(database, PAIR)
     assert notice.text.count("\n  > ") == 2
     assert "Alstom</b> builds" in (notice.html or "")
 
@@ -272,7 +277,7 @@ def test_saved_query_may_be_one_of_a_pair(database: Database) -> None:
     add_query(database, "strikes", "strike*", "me")
     count_history(database, "strikes")
     alert = replace(PAIR, company="strikes")
-    (link,) = alert_notice(alert, alert_articles(database, alert)).links
+    (link,) = notice_of(database, alert).links
     assert link.sentence == "A strike stops all trams of Siemens."
 
 

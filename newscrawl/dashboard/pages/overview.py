@@ -60,6 +60,7 @@ from newscrawl.storage.queries import (
     UnmentionedCompany,
 )
 from newscrawl.storage.queries.company_counts import hits_by_name
+from newscrawl.storage.saved_queries import list_queries
 
 router = APIRouter()
 
@@ -279,7 +280,7 @@ def company(request: Request, name: str) -> Response:
             chart=chart,
             columns=chart_columns(chart, name, filters),
             **_registered(request, name, scope, names),
-            saved=next((q for q in queries.saved_queries(database) if q.name == name), None),
+            saved=next(iter(list_queries(database, named=name)), None),
             hits=total(parts["source"]),
             stories=_stories(database, name, filters),
             change=change_of(database, name, scope, filters.before.scope),

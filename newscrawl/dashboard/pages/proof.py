@@ -20,6 +20,7 @@ from newscrawl.storage import queries
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries import Counted, Proof
 from newscrawl.storage.queries.proof_target import LEFT_OUT
+from newscrawl.storage.saved_queries import list_queries
 
 router = APIRouter()
 
@@ -41,7 +42,7 @@ def show_proof(request: Request) -> HTMLResponse:
         names = queries.company_names(database)
         for name in filter(None, (company, beside)):
             check_is_named(request, name, names, filters.scope)
-        saved = {row.name for row in queries.saved_queries(database)}
+        is_query = company is not None and list_queries(database, named=company)
         found = queries.proof(
             database,
             versions_in_use(request),
@@ -63,7 +64,7 @@ def show_proof(request: Request) -> HTMLResponse:
         "proof.html",
         filters=filters,
         found=found,
-        title=_title(found, "match" if company in saved else "name"),
+        title=_title(found, "match" if is_query else "name"),
         company=company or "",
         split=split or "",
         without=without,

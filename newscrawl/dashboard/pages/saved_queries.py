@@ -25,6 +25,7 @@ from newscrawl.storage.saved_queries import (
     add_query,
     edit_query,
     find_query,
+    list_queries,
     remove_query,
     rename_query,
 )
@@ -46,7 +47,7 @@ class QueryForm(BaseModel):
 
 
 @router.get("/queries", response_class=HTMLResponse)
-def list_queries(request: Request) -> Response:
+def show_queries(request: Request) -> Response:
     """Show the saved queries with their numbers of the last days."""
     filters = filters_of(request)
     with app_state(request).store.reading() as database:
@@ -164,7 +165,7 @@ def _progress(request: Request, name: str) -> tuple[SavedQueryRow | None, tuple[
     """Return the saved query of this name, if there is one, and the progress of its count."""
     counted = app_state(request).counting.progress(name)
     with app_state(request).store.reading() as database:
-        row = next((row for row in queries.saved_queries(database) if row.name == name), None)
+        row = next(iter(list_queries(database, named=name)), None)
     return row, counted
 
 
