@@ -17,6 +17,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import chain
 from typing import Self
 
 import numpy as np
@@ -141,6 +142,7 @@ _LONGEST = 100
 # The words of an article in the search index: the positions of PostgreSQL's tsvector end at 16,383,
 # and the headline needs some of them.
 MAX_INDEXED = 16_000
+_POSITIONS = tuple(map(str, range(1, MAX_INDEXED + 2)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,12 +285,13 @@ class Wording:
         """Return the words in the notation of PostgreSQL's tsvector: each with its positions. One
         position after the headline stays empty, so that no phrase reaches from it into the body."""
         title, body = self.indexed
-        places: dict[str, list[int]] = {}
-        for place, word in enumerate(title, 1):
-            places.setdefault(word, []).append(place)
-        for place, word in enumerate(body, len(title) + 2):
-            places.setdefault(word, []).append(place)
-        return " ".join(f"'{word}':{','.join(map(str, at))}" for word, at in places.items())
+        # Joined as texts: lists of numbers take twice the time, which is a fifth of a batch.
+        positions = chain(_POSITIONS[: len(title)], _POSITIONS[len(title) + 1 :])
+        places: dict[str, str] = {}
+        for word, position in zip((*title, *body), positions, strict=False):
+            before = places.get(word)
+            places[word] = f"{before},{position}" if before else position
+        return " ".join([f"'{word}':{at}" for word, at in places.items()])
 
 
 def lines(words: str) -> list[str]:
