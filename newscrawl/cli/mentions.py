@@ -56,7 +56,7 @@ MeasureOption = Annotated[
         help="What --share and --explain count: articles, mentions or stories; --explain also of "
         "headline, body, read (all articles), and of what is left out: boilerplate (menus and "
         "teasers), doubtful (words that may mean the company), paywalled, disallowed, corrected "
-        "and kind (pages that are no articles).",
+        "and kind (pages that are not articles).",
         metavar="WHAT",
     ),
 ]

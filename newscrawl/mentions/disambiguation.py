@@ -604,7 +604,7 @@ def _is_latin_alone(text: str, candidate: Candidate) -> bool:
     form = candidate.form.text
     if not (form.isascii() and form[0].isupper()) or is_acronym(form):
         return False
-    # "ATM" is no Atm Milano.
+    # "ATM" does not name Atm Milano.
     if is_acronym(text[candidate.start : candidate.end]):
         return False
     left = max(0, candidate.start - _REACH)
@@ -619,7 +619,7 @@ def _begins_sentence(text: str, candidate: Candidate) -> bool:
 
 
 def _acts(word: str) -> bool:
-    """Return whether a German word has the ending of a verb in the third person; "ist" is no
+    """Return whether a German word has the ending of a verb in the third person; "ist" is not
     evidence."""
     return word.endswith("t") and len(word) > 3
 

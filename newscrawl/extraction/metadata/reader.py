@@ -156,7 +156,7 @@ def _is_paywalled(signals: PageSignals) -> bool | None:
 def _authors(signals: PageSignals) -> tuple[str, ...]:
     """Return the authors' names, once each.
 
-    A field that names only the site itself gives way to persons whom the page shows.
+    Persons whom the page shows replace a field that names only the site itself.
     """
     stated: tuple[str, ...] = ()
     for bylines, organisations in _bylines_of_fields(signals):

@@ -110,7 +110,7 @@ def count_articles_of_both(session: Session, company: str, beside: str, scope: S
 
 def _has_pairs(days: Sequence[CompanyDays], saved: set[int], scope: Scope) -> bool:
     """Return whether the pairs have all articles of a question: about one company at all times,
-    which is no saved query, in a scope that is limited by time alone."""
+    which is not a saved query, in a scope that is limited by time alone."""
     number = days[0].number
     return days == [CompanyDays(number)] and number not in saved and not _narrows(scope)
 
