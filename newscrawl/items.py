@@ -1,12 +1,23 @@
 """The data that the system passes on: page, article, mentions; and companies.
 
 All are frozen dataclasses without behaviour; this module imports no other module of newscrawl.
+`copy_fields` makes one from another object, for instance a row of a table.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import date, datetime
-from typing import Literal
+from typing import Any, Literal, TypeVar, cast
+
+Made = TypeVar("Made")
+
+
+def copy_fields(kind: type[Made], given: object, **others: Any) -> Made:
+    """Return a dataclass whose fields are `others`, and else the attributes of `given` with their
+    names."""
+    names = (one.name for one in fields(cast("Any", kind)) if one.name not in others)
+    return kind(**{name: getattr(given, name) for name in names}, **others)
+
 
 Kind = Literal[
     "article", "live", "gallery", "video", "front", "consent", "paywall", "error", "other"

@@ -20,7 +20,7 @@ from newscrawl.archive.warc import (
     WarcReader,
     decoded_body,
 )
-from newscrawl.items import Document, Hints, Origin, Page
+from newscrawl.items import Document, Hints, Origin, Page, copy_fields
 from newscrawl.mentions import Companies, load_companies, with_mentions
 from newscrawl.reading import NoArticleError, PageReader
 from newscrawl.sources import Source, UrlError, canonical_url, load_sources, site_name
@@ -125,13 +125,7 @@ class OriginFinder:
                 language=language or _NO_LANGUAGE,
                 home=f"{parts.scheme}://{parts.netloc}/",
             )
-        return Origin(
-            slug=source.slug,
-            name=source.name,
-            country=source.country,
-            language=source.languages[0],
-            home=source.home,
-        )
+        return copy_fields(Origin, source, language=source.languages[0])
 
 
 def _hosts(source: Source) -> Iterator[str]:

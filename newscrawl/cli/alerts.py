@@ -19,6 +19,7 @@ from newscrawl.cli.arguments import (
     open_for_reading,
     parse_day,
 )
+from newscrawl.cli.output import Column, exit_without, render, write_note
 from newscrawl.items import CompanyStructure
 
 if TYPE_CHECKING:
@@ -69,7 +70,6 @@ def watch(
 
     There is one alert for a pair, for the first article that mentions both.
     """
-    from newscrawl.cli.output import write_note
     from newscrawl.storage import company_alerts
 
     with open_for_reading(database) as store:
@@ -91,7 +91,6 @@ def unwatch(
 
     Exit code 1 if it was not watched.
     """
-    from newscrawl.cli.output import write_note
     from newscrawl.storage import company_alerts
 
     with open_for_reading(database) as store:
@@ -113,7 +112,6 @@ def watched(output_format: FormatOption = "table", database: DatabaseOption = No
 
     Exit code 1 if there are none.
     """
-    from newscrawl.cli.output import Column, render, write_note
     from newscrawl.storage import company_alerts
 
     with open_for_reading(database) as store:
@@ -134,9 +132,7 @@ def watched(output_format: FormatOption = "table", database: DatabaseOption = No
         for one in companies
     ]
     render(rows, columns, output_format)
-    if not companies:
-        write_note("Nothing is watched: newscrawl alerts watch COMPANY")
-        raise typer.Exit(1)
+    exit_without(companies, "Nothing is watched: newscrawl alerts watch COMPANY")
 
 
 @app.command(epilog="Example: newscrawl alerts run --all")
@@ -155,7 +151,6 @@ def run(
 
     Run it every few minutes. Exit code 1 if a channel failed; the next run tries it again.
     """
-    from newscrawl.cli.output import write_note
     from newscrawl.monitoring.alerts import find_alerts, pending_alerts
     from newscrawl.monitoring.delivery import deliver_pending
     from newscrawl.storage import company_alerts
@@ -185,7 +180,6 @@ def list_alerts(
 
     Exit code 1 if there were none.
     """
-    from newscrawl.cli.output import Column, render, write_note
     from newscrawl.storage import company_alerts
 
     with open_for_reading(database) as store:
@@ -204,9 +198,7 @@ def list_alerts(
         Column(key="delivered", heading="sent", show=lambda done: "yes" if done else "no"),
     )
     render([_row(kept) for kept in alerts], columns, output_format)
-    if not alerts:
-        write_note("No alerts.")
-        raise typer.Exit(1)
+    exit_without(alerts, "No alerts.")
 
 
 @app.command(epilog="Example: newscrawl alerts simulate --days 1000")
@@ -221,7 +213,6 @@ def simulate(
     chance, "false a day" the share of usual days with an alarm, "x3 found" that of days with
     three times as many articles.
     """
-    from newscrawl.cli.output import Column, render
     from newscrawl.monitoring.spike_detection import TIMES
     from newscrawl.monitoring.spike_detection import simulate as simulated
 
@@ -346,7 +337,6 @@ def digest(
 
     Exit code 1 if no source was crawled on these days, or it could not be sent.
     """
-    from newscrawl.cli.output import write_note
     from newscrawl.monitoring.alerts import (
         html_digest,
         last_full_day,
@@ -380,7 +370,6 @@ def _send(
     *,
     again: bool,
 ) -> None:
-    from newscrawl.cli.output import write_note
     from newscrawl.monitoring.alerts import digest_title, send_digest
     from newscrawl.monitoring.delivery import LogChannel, RecipientChannel
     from newscrawl.storage import company_alerts

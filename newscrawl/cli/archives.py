@@ -32,6 +32,15 @@ from newscrawl.cli.arguments import (
     parse_day,
     scope_of,
 )
+from newscrawl.cli.output import (
+    MAX_ROWS,
+    Column,
+    bytes_bar,
+    counting_bar,
+    exit_without,
+    render,
+    write_note,
+)
 
 if TYPE_CHECKING:
     from newscrawl.archive.dataset import Dataset
@@ -153,7 +162,6 @@ def ingest(
     """
     from newscrawl.archive.ingest import Ingestion
     from newscrawl.archive.page_processor import PageFilter
-    from newscrawl.cli.output import bytes_bar
 
     if to and limit:
         raise InputError("--limit is for the database: leave out --limit or --to")
@@ -220,7 +228,6 @@ def _size(path: "ArchiveFile") -> int:
 
 
 def _show_files(states: "Sequence[FileProgress]", output_format: Format, seconds: float) -> None:
-    from newscrawl.cli.output import Column, render, write_note
 
     columns = (
         Column(key="file", heading="file", wide=True),
@@ -297,7 +304,6 @@ def reextract(
     from newscrawl.archive.lookup import Archive
     from newscrawl.archive.page_processor import PageFilter
     from newscrawl.archive.reextract import Reextraction
-    from newscrawl.cli.output import counting_bar, write_note
 
     folder = archive or config.NEWSCRAWL_ARCHIVE
     if not folder:
@@ -313,15 +319,11 @@ def reextract(
         with counting_bar("pages", len(task)) as advance:
             changes = list(task.run(workers=pool, dry_run=dry_run, on_progress=advance))
     _show_changes(changes, output_format, every=every)
-    if not changes:
-        write_note("There was no article to read.")
-        raise typer.Exit(1)
+    exit_without(changes, "There was no article to read.")
 
 
 def _show_changes(changes: "Sequence[Change]", output_format: Format, *, every: bool) -> None:
     from dataclasses import asdict
-
-    from newscrawl.cli.output import MAX_ROWS, Column, render
 
     listed = [change for change in changes if every or change.outcome != "unchanged"]
     rows = [
@@ -392,7 +394,6 @@ def rematch(
     Exit code 1 if there was no article.
     """
     from newscrawl.archive.rematch import Rematch
-    from newscrawl.cli.output import counting_bar, write_note
     from newscrawl.storage.mentions import count_texts
 
     companies_from(companies)
@@ -415,15 +416,11 @@ def rematch(
         _show_companies(result, output_format, dry_run=dry_run)
     if examples:
         _show_examples(result, output_format)
-    if not result.articles:
-        write_note("There was no article to read.")
-        raise typer.Exit(1)
+    exit_without(result.articles, "There was no article to read.")
 
 
 def _show_companies(result: "RematchResult", output_format: Format, *, dry_run: bool) -> None:
     from dataclasses import asdict
-
-    from newscrawl.cli.output import MAX_ROWS, Column, render
 
     rows = [asdict(change) for change in result.companies]
     columns = (
@@ -446,8 +443,6 @@ def _show_companies(result: "RematchResult", output_format: Format, *, dry_run: 
 
 def _show_examples(result: "RematchResult", output_format: Format) -> None:
     from dataclasses import asdict
-
-    from newscrawl.cli.output import Column, render
 
     columns = (
         Column(key="company", heading="company", wide=True),

@@ -28,6 +28,15 @@ from newscrawl.cli.arguments import (
     takes_companies,
     takes_scope,
 )
+from newscrawl.cli.output import (
+    Column,
+    columns_of,
+    exit_without,
+    printable,
+    records_of,
+    render,
+    write_note,
+)
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -178,7 +187,6 @@ def search(
 
 
 def _show_articles(request: QueryContext, rows: "Sequence[ArticleRow]", title: str) -> None:
-    from newscrawl.cli.output import Column, columns_of, records_of, render
     from newscrawl.storage.queries import ArticleRow
 
     headings = {"day": "day", "headline": "head", "body": "body"}
@@ -198,18 +206,12 @@ def _show_articles(request: QueryContext, rows: "Sequence[ArticleRow]", title: s
 
 def _check_any(rows: Sequence[object]) -> None:
     """End the command with exit code 1 if there are no rows."""
-    from newscrawl.cli.output import write_note
-
-    if not rows:
-        write_note("No such article.")
-        raise typer.Exit(1)
+    exit_without(rows, "No such article.")
 
 
 def _article(row: "ArticleRow", source: str) -> "Text":
     """Return the headline, source, companies, remarks, and URL of the article."""
     from rich.text import Text
-
-    from newscrawl.cli.output import printable
 
     odd = row.kind if row.access == "open" else f"{row.access}: headline and standfirst"
     facts = [
@@ -230,8 +232,6 @@ def _article(row: "ArticleRow", source: str) -> "Text":
 
 def _show_found(request: QueryContext, results: "Sequence[FoundArticle]", title: str) -> None:
     """Write articles with their sentences; in a table the matches are bold."""
-    from newscrawl.cli.output import Column, render
-
     if request.output_format == "table":
         sources = request.source_names
         columns: tuple[Column, ...] = (
@@ -255,21 +255,13 @@ def _show_found(request: QueryContext, results: "Sequence[FoundArticle]", title:
 
 def _found_record(one: "FoundArticle") -> dict[str, object]:
     row = one.article
-    return {
-        "day": row.day,
-        "source": row.source,
-        "url": row.url,
-        "title": row.title,
-        "published_at": row.published_at,
-        "language": row.language,
-        "snippets": tuple(snippet.text for snippet in one.snippets),
-    }
+    names = ("day", "source", "url", "title", "published_at", "language")
+    found: dict[str, object] = {name: getattr(row, name) for name in names}
+    return found | {"snippets": tuple(snippet.text for snippet in one.snippets)}
 
 
 def _found_article(one: "FoundArticle", source: str) -> "Text":
     from rich.text import Text
-
-    from newscrawl.cli.output import printable
 
     row = one.article
     parts: list[Text | tuple[str, str] | str] = [
@@ -285,8 +277,6 @@ def _found_article(one: "FoundArticle", source: str) -> "Text":
 def _highlight(snippet: "Snippet") -> "Text":
     from rich.text import Text
 
-    from newscrawl.cli.output import printable
-
     text = Text(printable(snippet.text))
     for start, end in snippet.marks:
         text.stylize("bold reverse", start, end)
@@ -294,7 +284,6 @@ def _highlight(snippet: "Snippet") -> "Text":
 
 
 def _show_quarantined(request: QueryContext, limit: int) -> None:
-    from newscrawl.cli.output import Column, columns_of, records_of, render, write_note
     from newscrawl.storage import queries
 
     rows = queries.quarantined(request.database, scope=request.scope, limit=limit)
@@ -315,16 +304,12 @@ def _show_quarantined(request: QueryContext, limit: int) -> None:
             record["characters"] = f"{row.before:,} → {row.after:,}"
     note = f"{len(rows):,} shown of {number:,} in the quarantine" if len(rows) < number else ""
     render(records, columns, request.output_format, title="In the quarantine", note=note)
-    if not rows:
-        write_note("No such revision.")
-        raise typer.Exit(1)
+    exit_without(rows, "No such revision.")
 
 
 def _revision_text(row: "QuarantineRow") -> "Text":
     """Return the headline, the one that would replace it, why it was refused, and the URL."""
     from rich.text import Text
-
-    from newscrawl.cli.output import printable
 
     why = REASONS.get(row.reason, row.reason)
     why = f"{why}: {row.note}" if row.note else why
@@ -351,7 +336,6 @@ def list_versions(
 
     Exit code 1 if no article is stored under this address.
     """
-    from newscrawl.cli.output import Column, columns_of, records_of, render, write_note
     from newscrawl.storage import queries
 
     with open_for_reading(database) as store:
@@ -371,9 +355,7 @@ def list_versions(
         for record, version in zip(records_of(versions), versions, strict=True)
     ]
     render(records, columns, output_format)
-    if not versions:
-        write_note("No article is stored under this address.")
-        raise typer.Exit(1)
+    exit_without(versions, "No article is stored under this address.")
 
 
 @revisions.command(epilog="Example: newscrawl revisions apply 12 13")
@@ -424,7 +406,6 @@ def restore(
 
     The replaced version becomes an earlier one, and is not taken from the site again.
     """
-    from newscrawl.cli.output import write_note
     from newscrawl.extraction.language import decide_language
     from newscrawl.storage.revisions import earlier_version, restore_version
 
@@ -451,7 +432,6 @@ def _decide(
     database: str | None,
 ) -> None:
     """Decide on the given revisions, or on all of a source, and report the result."""
-    from newscrawl.cli.output import write_note
     from newscrawl.storage import queries
     from newscrawl.storage.revisions import decide_all
 

@@ -9,6 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from newscrawl.cli.arguments import CompaniesOption, FormatOption, InputError, companies_from
+from newscrawl.cli.output import (
+    Column,
+    columns_of,
+    exit_without,
+    printable,
+    records_of,
+    render,
+    write_note,
+)
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -35,8 +44,6 @@ def list_companies(
     output_format: FormatOption = "table", companies: CompaniesOption = None
 ) -> None:
     """List the companies with the names they are recognised by, your own ones first."""
-    from newscrawl.cli.output import Column, render
-
     registry = companies_from(companies)
     columns = (
         Column(key="name", heading="company", wide=True),
@@ -73,8 +80,6 @@ def find(
 
     Exit code 1 if it mentions none.
     """
-    from newscrawl.cli.output import Column, render, write_note
-
     body = sys.stdin.buffer.read().decode("utf-8", "replace") if text == "-" else text
     mentions = companies_from(companies).find(body, title=title, language=language, source=source)
     columns = (
@@ -97,9 +102,7 @@ def find(
         for mention in mentions
     ]
     render(rows, columns, output_format)
-    if not mentions:
-        write_note("No registered company is mentioned.")
-        raise typer.Exit(1)
+    exit_without(mentions, "No registered company is mentioned.")
 
 
 @app.command(epilog="Example: newscrawl companies check mine.toml")
@@ -107,8 +110,6 @@ def check(
     file: Annotated[Path, typer.Argument(help="A companies file, TOML or CSV.")],
 ) -> None:
     """Check a companies file; a fault is named with its line, and the exit code is 2."""
-    from newscrawl.cli.output import write_note
-
     if not file.exists():
         raise InputError(f"no companies file at {file}: give the path of a TOML or CSV file")
     registry = companies_from(file)
@@ -137,7 +138,6 @@ def audit(
     companies: CompaniesOption = None,
 ) -> None:
     """Count entries by country and kind, and forms by reason."""
-    from newscrawl.cli.output import columns_of, records_of, render
     from newscrawl.mentions import registry_audit
 
     registry = companies_from(companies)
@@ -162,8 +162,6 @@ def _numbers(registry: "Companies") -> str:
 
 def _context(text: str, mention: "Mention") -> "Text":
     from rich.text import Text
-
-    from newscrawl.cli.output import printable
 
     before = text[max(0, mention.start - _CONTEXT) : mention.start]
     after = text[mention.end : mention.end + _CONTEXT]

@@ -24,6 +24,7 @@ from newscrawl.cli.arguments import (
     scope_of,
     takes_scope,
 )
+from newscrawl.cli.output import Column, columns_of, exit_without, records_of, render, write_note
 
 if TYPE_CHECKING:
     from newscrawl.storage.corrections import Judgement
@@ -76,7 +77,6 @@ def add(
 
     Exit code 1 if the article has no such place.
     """
-    from newscrawl.cli.output import write_note
     from newscrawl.storage import queries
     from newscrawl.storage.corrections import add_corrections, missed_mentions, wrong_mentions
 
@@ -131,7 +131,6 @@ def list_corrections(
 
     Exit code 1 if there are no corrections.
     """
-    from newscrawl.cli.output import Column, columns_of, records_of, render, write_note
     from newscrawl.storage import queries
 
     rows = queries.corrections(query.database, scope=query.scope, undone=undone, limit=limit)
@@ -154,9 +153,7 @@ def list_corrections(
                 f"{' '.join(row.sentence.split())}\n{row.url}{undoing}"
             )
     render(records, columns, query.output_format, title="Corrections")
-    if not rows:
-        write_note("No correction.")
-        raise typer.Exit(1)
+    exit_without(rows, "No correction.")
 
 
 @app.command(epilog="Example: newscrawl corrections remove 12 13")
@@ -171,7 +168,6 @@ def remove(
 
     Exit code 1 if one of them could not be undone.
     """
-    from newscrawl.cli.output import write_note
     from newscrawl.storage.corrections import undo_correction
     from newscrawl.storage.errors import CorrectionError
 
@@ -207,7 +203,6 @@ def export(
 
     Exit code 1 if there are no corrections.
     """
-    from newscrawl.cli.output import write_note
     from newscrawl.storage import queries
     from newscrawl.storage.corrections import corrected_texts
 

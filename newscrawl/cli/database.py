@@ -14,6 +14,7 @@ from newscrawl.cli.arguments import (
     parse_day,
     scope_of,
 )
+from newscrawl.cli.output import Column, printable, render, total_bar, write_note
 
 if TYPE_CHECKING:
     from newscrawl.storage import Database
@@ -36,7 +37,6 @@ def upgrade(database: DatabaseOption = None) -> None:
 
     Running it again does no harm. Make a backup first.
     """
-    from newscrawl.cli.output import write_note
     from newscrawl.storage import upgrade_database
 
     before, after = upgrade_database(database or config.NEWSCRAWL_DATABASE_URL)
@@ -58,8 +58,6 @@ def rebuild(
     Crawls keep them up to date; this is for a database that other programs have written to. It is
     one transaction, during which crawls can't store articles.
     """
-    from newscrawl.cli.output import total_bar, write_note
-
     with open_for_reading(database) as store, total_bar("articles") as report:
         number = store.rebuild(stories=stories, progress=report)
     write_note(f"Counts and search index were rebuilt from {number:,} articles.")
@@ -84,7 +82,6 @@ def prune(
     robots.txt; and revisions that have left the quarantine. No article is fetched again because of
     this. `newscrawl monitor` does the same once a day. Crawls may run at the same time.
     """
-    from newscrawl.cli.output import total_bar, write_note
     from newscrawl.storage.retention import Pruning
 
     time = retention_time(keep)
@@ -106,7 +103,6 @@ def copy(
     Stop monitors and crawls first: articles that they store meanwhile may be missing. The copy is
     one transaction; after an interruption, give the same command again.
     """
-    from newscrawl.cli.output import total_bar, write_note
     from newscrawl.storage.transfer import copy_database
 
     with open_for_reading(database) as store, total_bar("articles indexed") as report:
@@ -140,7 +136,6 @@ def delete(
 
     Exit code 1 if there is no article under one of the addresses, or none at all.
     """
-    from newscrawl.cli.output import printable, total_bar, write_note
     from newscrawl.storage.deletion import delete_articles
 
     if bool(urls) == bool(source or before):
@@ -200,7 +195,6 @@ def retention_time(text: str) -> timedelta:
 @app.command(epilog="Example: newscrawl db info --format json")
 def info(output_format: FormatOption = "table", database: DatabaseOption = None) -> None:
     """Show the database's place, its numbers of rows, and its newest article."""
-    from newscrawl.cli.output import Column, render
     from newscrawl.storage import queries
 
     with open_for_reading(database) as store:

@@ -12,7 +12,7 @@ import typer
 
 from newscrawl import config, settings
 from newscrawl.cli.arguments import InputError, PrivateOption, match_one
-from newscrawl.cli.output import write_note
+from newscrawl.cli.output import printable, write_json, write_note
 
 if TYPE_CHECKING:
     from newscrawl.sources.fetcher import FetchPolicy
@@ -62,7 +62,6 @@ def extract(
     from dataclasses import asdict
 
     import newscrawl
-    from newscrawl.cli.output import write_json, write_note
     from newscrawl.extraction.methods import METHODS
 
     method = match_one(method, list(METHODS), "method", "newscrawl extract --help")
@@ -87,7 +86,6 @@ def extract(
 
 
 def _print_text(title: str | None, text: str) -> None:
-    from newscrawl.cli.output import printable
 
     lines = [title or "", "", *text.split("\n")] if title else text.split("\n")
     sys.stdout.write("\n".join(map(printable, lines)) + "\n")

@@ -17,6 +17,16 @@ from newscrawl.cli.arguments import (
     source_catalog,
     takes_companies,
 )
+from newscrawl.cli.output import (
+    Column,
+    columns_of,
+    completeness_note,
+    records_of,
+    render,
+    show,
+    write_json,
+    write_note,
+)
 from newscrawl.items import By, Counted, Period
 from newscrawl.text import count_of
 
@@ -256,7 +266,6 @@ def _check_hours(scope: "Scope") -> None:
 
 
 def _show_ranking(query: QueryContext, names: Sequence[str], options: _Options) -> bool:
-    from newscrawl.cli.output import show
     from newscrawl.storage import queries
 
     company = names[0] if names else None
@@ -284,7 +293,6 @@ def _show_ranking(query: QueryContext, names: Sequence[str], options: _Options) 
 def _show_counts(
     query: QueryContext, names: Sequence[str], options: _Options, *, since_first_crawl: bool
 ) -> bool:
-    from newscrawl.cli.output import columns_of, records_of, render
     from newscrawl.storage import queries
 
     company = names[0] if names else None
@@ -339,7 +347,6 @@ def _older_articles(query: QueryContext, company: str | None) -> str:
 
 def _basis(query: QueryContext, company: str | None) -> "tuple[Completeness, str]":
     """Return how complete counts are, and a note that says so."""
-    from newscrawl.cli.output import completeness_note
     from newscrawl.storage import queries
 
     completeness = queries.completeness(query.database, scope=query.scope)
@@ -351,7 +358,6 @@ def _basis(query: QueryContext, company: str | None) -> "tuple[Completeness, str
 
 
 def _show_shares(query: QueryContext, names: Sequence[str], options: _Options) -> bool:
-    from newscrawl.cli.output import columns_of, completeness_note, records_of, render
     from newscrawl.storage import queries
 
     by = None if options.by == "company" else options.by
@@ -384,7 +390,6 @@ def _show_shares(query: QueryContext, names: Sequence[str], options: _Options) -
 
 
 def _show_companions(query: QueryContext, company: str, options: _Options) -> bool:
-    from newscrawl.cli.output import columns_of, completeness_note, records_of, render
     from newscrawl.storage import queries
 
     limit, stories = options.limit or _COMPANIONS, options.stories
@@ -427,7 +432,6 @@ def _show_proof(query: QueryContext, names: Sequence[str], options: _Options) ->
     """Write the explanation of a number; return whether it is above 0."""
     from dataclasses import asdict
 
-    from newscrawl.cli.output import Column, render, write_json
     from newscrawl.storage import queries
 
     found = queries.proof(
@@ -476,7 +480,6 @@ def _show_proof(query: QueryContext, names: Sequence[str], options: _Options) ->
 
 def _write_nothing(query: QueryContext, names: Sequence[str], measure: Counted) -> None:
     """Write why nothing is listed in the proof of a number."""
-    from newscrawl.cli.output import write_note
     from newscrawl.storage import queries
     from newscrawl.storage.queries.proof_target import LEFT_OUT
 
@@ -554,8 +557,6 @@ def _span(scope: "Scope") -> str:
 
 def _write_no_result(whom: str, completeness: "Completeness") -> None:
     """Write whether there was no mention or no coverage."""
-    from newscrawl.cli.output import write_note
-
     if completeness.level == "none":
         write_note(f"No coverage: nothing was crawled there, so nothing is known about {whom}.")
     else:

@@ -23,6 +23,7 @@ from newscrawl.cli.arguments import (
     open_for_reading,
     sources_by_slug,
 )
+from newscrawl.cli.output import Column, render, source_columns, table_of, terminal, write_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -321,7 +322,6 @@ def slugs_of(wanted: Sequence[str], database: "Database") -> list[str] | None:
 
 
 def _show_status(current: "WatchStatus", output_format: str, *, everything: bool) -> None:
-    from newscrawl.cli.output import render, terminal, write_json
 
     if output_format == "json":
         write_json(_status_record(current))
@@ -336,8 +336,6 @@ def _watch(
 ) -> None:
     from rich.live import Live
 
-    from newscrawl.cli.output import terminal
-
     first = _screen(_status(database, slugs), everything=everything)
     with Live(first, console=terminal(), auto_refresh=False) as live:
         try:
@@ -351,8 +349,6 @@ def _watch(
 def _screen(current: "WatchStatus", *, everything: bool) -> "Group":
     from rich.console import Group
     from rich.text import Text
-
-    from newscrawl.cli.output import Column, source_columns, table_of
 
     parts: list[object] = [
         Text(f"Monitoring at {current.moment:%Y-%m-%d %H:%M:%S} UTC", style="bold"),
@@ -422,7 +418,6 @@ def _quarantine(sources: Sequence["SourceStatus"]) -> list[str]:
 
 
 def _columns(moment: datetime) -> "tuple[Column, ...]":
-    from newscrawl.cli.output import Column
 
     return (
         Column(key="source", heading="source", wide=True),

@@ -14,6 +14,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
+import typer
 from rich import box
 from rich.console import Console
 from rich.measure import Measurement
@@ -161,6 +162,13 @@ def write_line(message: str) -> None:
 def write_note(message: str) -> None:
     """Write a line for people to standard error."""
     sys.stderr.write(printable(message) + "\n")
+
+
+def exit_without(found: object, note: str) -> None:
+    """Write the note and exit with code 1 if nothing was found."""
+    if not found:
+        write_note(note)
+        raise typer.Exit(1)
 
 
 def printable(text: str) -> str:

@@ -20,6 +20,7 @@ from newscrawl.cli.arguments import (
     takes_companies,
     takes_scope,
 )
+from newscrawl.cli.output import completeness_note, show, write_note
 
 if TYPE_CHECKING:
     from newscrawl.storage.queries import Question
@@ -147,7 +148,6 @@ def _sentence(question: "Question") -> str:
 
 
 def _answer(question: "Question", query: QueryContext, values: dict[str, Any]) -> None:
-    from newscrawl.cli.output import completeness_note, show, write_note
     from newscrawl.storage import queries
 
     values |= {name: _FILLED_IN[name](query) for name in question.filled_in}

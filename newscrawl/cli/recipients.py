@@ -18,6 +18,7 @@ from newscrawl.cli.arguments import (
     match_one,
     open_for_reading,
 )
+from newscrawl.cli.output import Column, exit_without, render, write_note
 
 if TYPE_CHECKING:
     from newscrawl.mentions import Companies
@@ -74,7 +75,6 @@ def add(
     its companies. E-mail is sent through NEWSCRAWL_SMTP_URL. URLs of webhooks must begin with https
     and lead to public addresses, unless NEWSCRAWL_WEBHOOK_PRIVATE=yes.
     """
-    from newscrawl.cli.output import write_note
     from newscrawl.storage.recipients import NOTICE_KINDS, Recipient, kind_of
 
     given = Recipient(
@@ -152,7 +152,6 @@ def list_all(output_format: FormatOption = "table", database: DatabaseOption = N
 
     Exit code 1 if there are none.
     """
-    from newscrawl.cli.output import Column, render, write_note
     from newscrawl.monitoring.delivery import configured_recipients
     from newscrawl.storage.recipients import list_recipients
 
@@ -177,9 +176,7 @@ def list_all(output_format: FormatOption = "table", database: DatabaseOption = N
         *map(_row, stored),
     ]
     render(rows, columns, output_format)
-    if not rows:
-        write_note("No recipients: newscrawl alerts recipients add NAME ADDRESS")
-        raise typer.Exit(1)
+    exit_without(rows, "No recipients: newscrawl alerts recipients add NAME ADDRESS")
 
 
 @app.command(epilog="Example: newscrawl alerts recipients remove desk")
@@ -188,7 +185,6 @@ def remove(name: _NameArgument, database: DatabaseOption = None) -> None:
 
     Exit code 1 if there is none of this name.
     """
-    from newscrawl.cli.output import write_note
     from newscrawl.storage.recipients import remove_recipient
 
     with open_for_reading(database) as store:
@@ -204,7 +200,6 @@ def send_test_message(name: _NameArgument, database: DatabaseOption = None) -> N
 
     Exit code 1 if it could not be delivered.
     """
-    from newscrawl.cli.output import write_note
     from newscrawl.monitoring.alerts import send_test
     from newscrawl.storage.recipients import list_recipients
 
@@ -226,7 +221,6 @@ def sent(
 
     Exit code 1 if nothing was sent.
     """
-    from newscrawl.cli.output import Column, render, write_note
     from newscrawl.storage.recipients import sent_notices
 
     with open_for_reading(database) as store:
@@ -249,6 +243,4 @@ def sent(
         for one in notices
     ]
     render(rows, columns, output_format)
-    if not notices:
-        write_note("Nothing was sent yet.")
-        raise typer.Exit(1)
+    exit_without(notices, "Nothing was sent yet.")

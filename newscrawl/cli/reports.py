@@ -28,6 +28,7 @@ from newscrawl.cli.arguments import (
     parse_day,
     scope_of,
 )
+from newscrawl.cli.output import write_note
 
 if TYPE_CHECKING:
     from newscrawl.mentions import Companies
@@ -103,7 +104,6 @@ def report(
 
     Exit code 1 if nothing was crawled in the period.
     """
-    from newscrawl.cli.output import write_note
     from newscrawl.reports import make_report, report_file
 
     kind = _format(output, output_format)
@@ -125,8 +125,6 @@ def report(
 
 def _refuse_unread(made: "Report") -> None:
     """Exit with code 1 if nothing was crawled in the report's period."""
-    from newscrawl.cli.output import write_note
-
     if made.completeness.level == "none":
         write_note(
             f"No source was crawled from {made.since} to {made.until}: choose other days by "

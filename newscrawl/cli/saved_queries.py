@@ -14,6 +14,7 @@ from newscrawl.cli.arguments import (
     companies_from,
     open_for_reading,
 )
+from newscrawl.cli.output import Column, exit_without, render, total_bar, write_note
 from newscrawl.text import count_of
 
 if TYPE_CHECKING:
@@ -66,15 +67,12 @@ def list_queries(output_format: FormatOption = "table", database: DatabaseOption
 
     Exit code 1 if there are none.
     """
-    from newscrawl.cli.output import write_note
     from newscrawl.storage import queries
 
     with open_for_reading(database) as store:
         rows = queries.saved_queries(store)
     _show(rows, output_format)
-    if not rows:
-        write_note("No saved query: newscrawl queries add NAME TEXT")
-        raise typer.Exit(1)
+    exit_without(rows, "No saved query: newscrawl queries add NAME TEXT")
 
 
 @app.command(epilog="Example: newscrawl queries show 'rail strikes'")
@@ -120,7 +118,6 @@ def rename(
 
     Groups of a companies file that have the former name are not changed.
     """
-    from newscrawl.cli.output import write_note
     from newscrawl.storage.saved_queries import find_query, rename_query
 
     made_by = _who(who)
@@ -135,7 +132,6 @@ def rename(
 @app.command(epilog="Example: newscrawl queries remove 'rail strikes'")
 def remove(name: _NameArgument, database: DatabaseOption = None) -> None:
     """Delete a saved query with its numbers, and stop watching it."""
-    from newscrawl.cli.output import write_note
     from newscrawl.storage.saved_queries import find_query, remove_query
 
     with open_for_reading(database) as store:
@@ -165,7 +161,6 @@ def _who(given: str | None) -> str:
 
 
 def _count(store: "Database", name: str) -> None:
-    from newscrawl.cli.output import total_bar, write_note
     from newscrawl.storage import queries
     from newscrawl.storage.saved_queries import count_history
 
@@ -178,8 +173,6 @@ def _count(store: "Database", name: str) -> None:
 
 def _show(rows: "list[SavedQueryRow]", output_format: Format) -> None:
     from dataclasses import asdict
-
-    from newscrawl.cli.output import Column, render
 
     columns = [
         Column(key="name", heading="name", wide=True),

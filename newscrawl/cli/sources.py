@@ -33,6 +33,22 @@ from newscrawl.cli.arguments import (
     sources_by_slug,
 )
 from newscrawl.cli.extract import fetch_policy
+from newscrawl.cli.output import (
+    MAX_ROWS,
+    Column,
+    columns_of,
+    counting_bar,
+    exit_without,
+    format_day,
+    printable,
+    progress,
+    records_of,
+    render,
+    source_columns,
+    write_json,
+    write_note,
+)
+from newscrawl.items import copy_fields
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -79,8 +95,6 @@ def list_sources(
     database: DatabaseOption = None,
 ) -> None:
     """List the sites for `scrapy crawl SLUG`, and the result of their last check."""
-    from newscrawl.cli.output import Column, format_day, render, write_note
-
     chosen = [
         source
         for source in (own_sources(sources) if own else sources_by_slug(sources).values())
@@ -101,9 +115,7 @@ def list_sources(
     checked = _checkups(database)
     rows = [_record(source) | _checkup(checked.get(source.slug)) for source in chosen]
     render(rows, columns, output_format, note=f"{len(chosen)} sites")
-    if not chosen:
-        write_note("No such site.")
-        raise typer.Exit(1)
+    exit_without(chosen, "No such site.")
 
 
 @app.command(epilog="Example: newscrawl sources show ft")
@@ -117,8 +129,6 @@ def show(
     database: DatabaseOption = None,
 ) -> None:
     """Show a site with its feeds and sitemaps, and the result of its last check."""
-    from newscrawl.cli.output import Column, render, write_json
-
     known = sources_by_slug(sources)
     source = known[match_one(slug, list(known), "source", "newscrawl sources list")]
     record = {
@@ -153,7 +163,6 @@ def coverage(
 
     Exit code 1 if no crawl is known.
     """
-    from newscrawl.cli.output import columns_of, records_of, render, source_columns, write_note
     from newscrawl.storage import queries
 
     with open_for_reading(database) as store:
@@ -169,20 +178,12 @@ def coverage(
         columns = [*source_columns(), *columns[1:]]
         rows = [{**row, "name": names.get(str(row["source"]))} for row in rows]
     render(rows, columns, output_format, title="Coverage")
-    if not days:
-        write_note("No crawl is recorded there.")
-        raise typer.Exit(1)
+    exit_without(days, "No crawl is recorded there.")
 
 
 def _record(source: "Source") -> dict[str, object]:
-    return {
-        "slug": source.slug,
-        "name": source.name,
-        "country": source.country,
-        "languages": source.languages,
-        "status": source.status,
-        "home": source.home,
-    }
+    names = ("slug", "name", "country", "languages", "status", "home")
+    return {name: getattr(source, name) for name in names}
 
 
 def _checkups(database: str | None) -> "dict[str, LastCheckup]":
@@ -205,7 +206,6 @@ def _checkup(last: "LastCheckup | None") -> dict[str, object]:
 
 
 def _lines(value: object) -> str:
-    from newscrawl.cli.output import format_day
 
     if isinstance(value, datetime):
         return format_day(value)
@@ -288,7 +288,6 @@ def _find(url: str, fetcher: "Fetcher") -> "SiteProfile":
     from rich.console import Console
     from rich.text import Text
 
-    from newscrawl.cli.output import printable
     from newscrawl.sources.discovery import find
 
     with Console(stderr=True).status("Visiting the site ...") as status:
@@ -299,8 +298,6 @@ def _find(url: str, fetcher: "Fetcher") -> "SiteProfile":
 
 def _show_found(source: "Source", profile: "SiteProfile", output_format: Format) -> None:
     from dataclasses import asdict
-
-    from newscrawl.cli.output import Column, render, write_json
 
     listings = [asdict(listing) for listing in profile.listings]
     if output_format == "json":
@@ -325,7 +322,6 @@ def _show_found(source: "Source", profile: "SiteProfile", output_format: Format)
 
 
 def _write_next_steps(source: "Source", file: Path) -> None:
-    from newscrawl.cli.output import write_note
 
     write_note(f"Added {source.slug!r} to {file}.")
     if not config.NEWSCRAWL_SOURCES:
@@ -373,7 +369,6 @@ def check(
 
     Exit code 1 if a site is neither reachable nor moved.
     """
-    from newscrawl.cli.output import progress, write_note
     from newscrawl.sources.discovery import check_sources
     from newscrawl.sources.fetcher import Fetcher
     from newscrawl.storage import open_database
@@ -431,23 +426,14 @@ def _record_checks(
     record_checkups(
         store,
         [
-            Checkup(
-                slug=health.slug,
-                state=health.state,
-                healthy=health.is_healthy,
-                note=health.note,
-                listings=health.listings,
-                working=health.working,
-                newest_at=health.newest,
-                moved_to=health.moved_to,
-            )
+            copy_fields(Checkup, health, healthy=health.is_healthy, newest_at=health.newest)
             for health in checks
         ],
     )
 
 
 def _show_checks(checks: "Sequence[SourceCheck]", output_format: Format) -> None:
-    from newscrawl.cli.output import Column, format_day, render
+    from dataclasses import asdict
 
     columns = (
         Column(key="slug", heading="source", wide=True),
@@ -460,17 +446,7 @@ def _show_checks(checks: "Sequence[SourceCheck]", output_format: Format) -> None
         Column(key="moved_to", heading="", table=False),
     )
     records = [
-        {
-            "slug": health.slug,
-            "state": health.state,
-            "read": f"{health.working} of {health.listings}",
-            "newest": health.newest,
-            "note": health.note,
-            "listings": health.listings,
-            "working": health.working,
-            "moved_to": health.moved_to,
-        }
-        for health in checks
+        asdict(health) | {"read": f"{health.working} of {health.listings}"} for health in checks
     ]
     counts = Counter(health.state for health in checks)
     note = ", ".join(f"{count} {state}" for state, count in counts.most_common())
@@ -525,7 +501,6 @@ def audit(
 
     Exit code 1 if such articles are found and not reduced, or if none could be checked.
     """
-    from newscrawl.cli.output import counting_bar, write_note
     from newscrawl.monitoring import robots_audit
 
     if purge and not yes and not sys.stdin.isatty():
@@ -564,7 +539,6 @@ def _fetcher(sources: Path | None, *, allow_private: bool) -> "Fetcher":
 def _find_forbidden(
     store: "Database", names: Sequence[str] | None, fetcher: "Fetcher | None"
 ) -> "tuple[Audit, Rules]":
-    from newscrawl.cli.output import counting_bar
     from newscrawl.monitoring import robots_audit
     from newscrawl.storage.retention import count_read_articles
 
@@ -580,8 +554,6 @@ def _find_forbidden(
 
 def _show_audit(result: "Audit", rules: "Rules", output_format: Format) -> None:
     from dataclasses import asdict
-
-    from newscrawl.cli.output import MAX_ROWS, Column, render, write_note
 
     columns = (
         Column(key="article", heading="article", number=True),

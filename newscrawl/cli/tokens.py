@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 import typer
 
 from newscrawl.cli.arguments import DatabaseOption, FormatOption, InputError, open_for_reading
+from newscrawl.cli.output import Column, exit_without, render, write_line, write_note
 
 app = typer.Typer(
     help="Give people and programs the right to read or to edit in the dashboard.",
@@ -25,7 +26,6 @@ def add(name: _NameArgument, right: _RightOption = "read", database: DatabaseOpt
     As soon as there is a token, the dashboard asks everybody for one. Corrections and changes of
     the registry carry the token's name.
     """
-    from newscrawl.cli.output import write_line, write_note
     from newscrawl.storage.tokens import add_token
 
     name = name.strip()
@@ -43,7 +43,6 @@ def list_all(output_format: FormatOption = "table", database: DatabaseOption = N
 
     Exit code 1 if there are none.
     """
-    from newscrawl.cli.output import Column, render, write_note
     from newscrawl.storage.tokens import list_tokens
 
     with open_for_reading(database) as store:
@@ -64,9 +63,7 @@ def list_all(output_format: FormatOption = "table", database: DatabaseOption = N
         for one in tokens
     ]
     render(rows, columns, output_format)
-    if not tokens:
-        write_note("No tokens: newscrawl tokens add NAME --right read")
-        raise typer.Exit(1)
+    exit_without(tokens, "No tokens: newscrawl tokens add NAME --right read")
 
 
 @app.command(epilog="Example: newscrawl tokens revoke ann")
@@ -75,7 +72,6 @@ def revoke(name: _NameArgument, database: DatabaseOption = None) -> None:
 
     Exit code 1 if no token of this name is in use.
     """
-    from newscrawl.cli.output import write_note
     from newscrawl.storage.tokens import revoke_token
 
     with open_for_reading(database) as store:

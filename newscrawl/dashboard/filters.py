@@ -7,7 +7,7 @@ from datetime import date, datetime, timedelta
 from typing import Any, Literal, get_args
 from urllib.parse import urlencode
 
-from newscrawl.items import CompanyStructure, SourceCatalog
+from newscrawl.items import CompanyStructure, SourceCatalog, copy_fields
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries import Scope
 from newscrawl.storage.scope import today
@@ -51,20 +51,7 @@ class Filters:
 
     @property
     def scope(self) -> Scope:
-        return Scope(
-            since=self.since,
-            until=self.until,
-            source=self.source,
-            language=self.language,
-            country=self.country,
-            zone=self.zone,
-            now=self.now,
-            subsidiaries=self.subsidiaries,
-            structure=self.structure,
-            group=self.group,
-            tier=self.tier,
-            catalog=self.catalog,
-        )
+        return copy_fields(Scope, self, section=None)
 
     @property
     def overlaps(self) -> bool:
@@ -138,24 +125,18 @@ def read_filters(
     by: Step = _choice(values, "by", get_args(Step))
     if count == "stories" and (until - since).days >= MAX_DAYS_OF_STORIES and by != "month":
         by = "week" if split == "whole" else "month"
-    return Filters(
+    return copy_fields(
+        Filters,
+        scope,
         since=since,
         until=until,
         days=days,
-        source=scope.source,
-        language=scope.language,
-        country=scope.country,
-        zone=scope.zone,
         count=count,
         split=split,
         by=by,
         page=_page(values.get("page", "1")),
-        now=scope.now,
         subsidiaries=_choice(values, "subsidiaries", ("separate", "included")) == "included",
         structure=structure or CompanyStructure(),
-        group=scope.group,
-        tier=scope.tier,
-        catalog=scope.catalog,
     )
 
 

@@ -377,15 +377,7 @@ def _begin_runs(
     known = dict(connection.execute(_SOURCES, {"slugs": slugs}).all())
     fresh = [origin for origin in origins if origin.slug not in known]
     rows: list[dict[str, Any]] = [
-        {
-            "id": number,
-            "slug": origin.slug,
-            "name": origin.name,
-            "country": origin.country,
-            "language": origin.language,
-            "home": origin.home,
-            "registered_at": now,
-        }
+        {"id": number, **asdict(origin), "registered_at": now}
         for number, origin in zip(_SOURCE_NUMBERS.take(connection, len(fresh)), fresh, strict=True)
     ]
     _ADD_SOURCES.write(connection, rows)

@@ -1,7 +1,7 @@
 """The companies that analysts watch, and the alerts about them, each delivered once."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import date, datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Literal, get_args
@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, delete, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, aliased
 
+from newscrawl.items import copy_fields
 from newscrawl.storage.database import Database
 from newscrawl.storage.leases import clock
 from newscrawl.storage.models import Appearance, Article, Company
@@ -96,12 +97,7 @@ def watched_companies(database: Database) -> list[WatchedCompany]:
     recipients get alerts."""
     with database.reading() as session:
         rows = {
-            (row.company, row.other): WatchedCompany(
-                company=row.company,
-                other=row.other,
-                added_at=row.added_at,
-                added_by=row.added_by,
-            )
+            (row.company, row.other): copy_fields(WatchedCompany, row, for_recipient=False)
             for row in session.scalars(select(WatchedRow))
         }
         addressed = session.scalars(select(RecipientRow).order_by(RecipientRow.added_at))
@@ -160,16 +156,7 @@ def record_alerts(database: Database, alerts: Iterable[CompanyAlert]) -> list[Co
 
 
 def _insert(session: Session, one: CompanyAlert, now: datetime) -> bool:
-    row = AlertRow(
-        cause=one.cause,
-        kind=one.kind,
-        company=one.company,
-        other=one.other,
-        day=one.day,
-        facts=dict(one.facts),
-        raised_at=now,
-        delivered_by=[],
-    )
+    row = AlertRow(**asdict(one), raised_at=now, delivered_by=[])
     try:
         with session.begin_nested():
             session.add(row)
@@ -291,18 +278,5 @@ def _pair(company: str, other: str) -> tuple[str, str]:
 
 
 def _stored_alert(row: AlertRow) -> StoredAlert:
-    kind = next(kind for kind in ALERT_KINDS if kind == row.kind)
-    return StoredAlert(
-        number=row.id,
-        alert=CompanyAlert(
-            cause=row.cause,
-            kind=kind,
-            company=row.company,
-            other=row.other,
-            day=row.day,
-            facts=row.facts,
-        ),
-        raised_at=row.raised_at,
-        delivered_by=tuple(row.delivered_by),
-        delivered_at=row.delivered_at,
-    )
+    alert, channels = copy_fields(CompanyAlert, row), tuple(row.delivered_by)
+    return copy_fields(StoredAlert, row, number=row.id, alert=alert, delivered_by=channels)

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from sqlalchemy import Connection, delete, func, select, update
 from sqlalchemy.orm import Session
 
-from newscrawl.items import Mention, Section
+from newscrawl.items import Mention, Section, copy_fields
 from newscrawl.storage import models
 from newscrawl.storage.company_alerts import rename_watched
 from newscrawl.storage.database import Database
@@ -80,15 +80,7 @@ class Correction:
 
     @property
     def mention(self) -> Mention:
-        return Mention(
-            company=self.company,
-            surface=self.surface,
-            start=self.start,
-            end=self.end,
-            section=self.section,
-            rule=CORRECTED,
-            score=1.0,
-        )
+        return copy_fields(Mention, self, rule=CORRECTED, score=1.0)
 
 
 def overlap(one: Mention, other: Mention) -> bool:

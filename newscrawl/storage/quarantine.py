@@ -7,7 +7,7 @@ versions by `storage.revisions`.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from hashlib import sha256
@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from sqlalchemy import Connection, delete, func, insert, or_, select, update
 
-from newscrawl.items import Barrier, Mention
+from newscrawl.items import Barrier, Mention, copy_fields
 from newscrawl.storage.documents import BODY, Record, clean
 from newscrawl.storage.models import Article, Incident, QuarantinedRevision, Source
 from newscrawl.storage.words import Wording, folded_words, resemblance, writes_no_blanks
@@ -267,19 +267,16 @@ def suspect_revision(
             content_hash=no_article_hash(kind),
             title=clean(barrier.title) if barrier and barrier.title else None,
         )
-    return SuspectRevision(
+    return copy_fields(
+        SuspectRevision,
+        record,
         article_id=article_id,
         run_id=run_id,
         reason=reason,
         note="",
-        seen_at=record.seen_at,
-        content_hash=record.content_hash,
         title=record.columns["title"],
         text=record.columns["text"],
         facts=pack_columns(record.columns),
-        mentions=record.mentions,
-        boilerplate=record.boilerplate,
-        fingerprint=record.fingerprint,
     )
 
 
@@ -303,31 +300,16 @@ def add_revision(
     alike = [row for row in known if row.content_hash == revision.content_hash]
     if any(row.state in _REJECTED for row in alike):
         return "rejected"
-    values = {
-        "run_id": revision.run_id,
-        "reason": revision.reason,
-        "note": revision.note,
-        "seen_at": revision.seen_at,
-        "title": revision.title,
-        "text": revision.text,
+    values = asdict(revision) | {
         "characters": len(revision.text),
-        "facts": dict(revision.facts),
         "mentions": [_packed_mention(mention) for mention in revision.mentions],
-        "boilerplate": dict(revision.boilerplate),
-        "content_hash": revision.content_hash,
-        "fingerprint": revision.fingerprint,
     }
     pending = next((row for row in known if row.state == "pending"), None)
     if pending is not None:
         times = {"times": table.times + 1}
         connection.execute(update(table).where(table.id == pending.id).values(values | times))
         return "again" if pending in alike else "held"
-    first = {
-        "article_id": revision.article_id,
-        "state": "pending",
-        "first_seen_at": revision.seen_at,
-        "times": 1,
-    }
+    first = {"state": "pending", "first_seen_at": revision.seen_at, "times": 1}
     connection.execute(insert(table).values(values | first))
     return "held"
 
@@ -413,12 +395,5 @@ def mention_of(packed_one: Mapping[str, Any]) -> Mention:
 
 
 def _packed_mention(mention: Mention) -> dict[str, Any]:
-    return {
-        "company": clean(mention.company),
-        "surface": clean(mention.surface),
-        "start": mention.start,
-        "end": mention.end,
-        "section": mention.section,
-        "rule": mention.rule,
-        "score": mention.score,
-    }
+    cleaned = {"company": clean(mention.company), "surface": clean(mention.surface)}
+    return asdict(mention) | cleaned

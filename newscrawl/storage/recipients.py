@@ -1,7 +1,7 @@
 """The recipients of alerts and digests, and the record of what was sent to them."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Literal, get_args
 from urllib.parse import urlsplit
@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
+from newscrawl.items import copy_fields
 from newscrawl.storage.database import Database
 from newscrawl.storage.errors import StorageError
 from newscrawl.storage.leases import clock
@@ -78,17 +79,7 @@ def add_recipient(database: Database, recipient: Recipient) -> None:
     def work(session: Session) -> None:
         if session.scalar(select(RecipientRow.id).where(RecipientRow.name == recipient.name)):
             raise RecipientError(f"{recipient.name} is a recipient already: remove it first")
-        session.add(
-            RecipientRow(
-                name=recipient.name,
-                kind=recipient.kind,
-                address=recipient.address,
-                companies=list(recipient.companies),
-                gets=list(recipient.gets),
-                added_at=clock(session),
-                added_by=recipient.added_by,
-            )
-        )
+        session.add(RecipientRow(**asdict(recipient) | {"added_at": clock(session)}))
 
     database.write(work)
 
@@ -120,43 +111,18 @@ def list_recipients(database: Database) -> list[Recipient]:
 
 
 def _recipient(row: RecipientRow) -> Recipient:
-    return Recipient(
-        name=row.name,
-        kind=next(kind for kind in RECIPIENT_KINDS if kind == row.kind),
-        address=row.address,
-        companies=tuple(row.companies),
-        gets=tuple(kind for kind in NOTICE_KINDS if kind in row.gets),
-        added_at=row.added_at,
-        added_by=row.added_by,
-    )
+    gets = tuple(kind for kind in NOTICE_KINDS if kind in row.gets)
+    return copy_fields(Recipient, row, companies=tuple(row.companies), gets=gets)
 
 
 def record_sent(session: Session, notices: Iterable[SentNotice]) -> None:
     """Record attempts to send notices, in the caller's transaction."""
     now = clock(session)
-    session.add_all(
-        SentRow(
-            sent_at=now,
-            recipient=one.recipient,
-            cause=one.cause,
-            subject=one.subject,
-            fault=one.fault,
-        )
-        for one in notices
-    )
+    session.add_all(SentRow(**asdict(one) | {"sent_at": now}) for one in notices)
 
 
 def sent_notices(database: Database, limit: int) -> Sequence[SentNotice]:
     """Return the newest attempts to send notices, the newest first."""
     query = select(SentRow).order_by(SentRow.sent_at.desc(), SentRow.id.desc()).limit(limit)
     with database.reading() as session:
-        return [
-            SentNotice(
-                recipient=row.recipient,
-                cause=row.cause,
-                subject=row.subject,
-                fault=row.fault,
-                sent_at=row.sent_at,
-            )
-            for row in session.scalars(query)
-        ]
+        return [copy_fields(SentNotice, row) for row in session.scalars(query)]

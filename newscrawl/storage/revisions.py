@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, func, select
 from sqlalchemy.orm import Session
 
-from newscrawl.items import Hints, Mention
+from newscrawl.items import Hints, Mention, copy_fields
 from newscrawl.storage import models
 from newscrawl.storage.articles import StoredArticle, lock_source, revise, stored_article
 from newscrawl.storage.database import Database
@@ -338,8 +338,10 @@ def versions_at(database: Database, urls: Sequence[str]) -> dict[str, StoredVers
             for number in {source.id for _, _, source in rows}
         }
         return {
-            url: replace(
-                _version(article, source, companies.get(article.id, Counter())),
+            url: _version(
+                article,
+                source,
+                companies=companies.get(article.id, Counter()),
                 layout_changed=changed[source.id],
                 corrections=corrections.get(article.id, ()),
             )
@@ -358,7 +360,7 @@ def listed_at(database: Database, urls: Sequence[str]) -> dict[str, str]:
         return dict(session.execute(query).all())
 
 
-def _version(article: Article, source: Source, companies: Counter[str]) -> StoredVersion:
+def _version(article: Article, source: Source, **others: Any) -> StoredVersion:
     facts = Hints(
         title=article.title,
         authors=tuple(article.authors),
@@ -368,19 +370,17 @@ def _version(article: Article, source: Source, companies: Counter[str]) -> Store
     )
     held = rank(article.access, article.kind, has_text=bool(article.text))
     names = (*names_of_site(source.name, source.slug, source.home), article.site_name)
-    return StoredVersion(
+    return copy_fields(
+        StoredVersion,
+        article,
         source=source.slug,
-        day=article.day,
         facts=facts,
         characters=len(article.text),
-        access=article.access,
-        content_hash=article.content_hash,
         rank=held,
-        first_seen_at=article.first_seen_at,
         seen_at=article.revised_at or article.first_seen_at,
-        companies=companies,
         kept=Version(title=article.title, text=article.text, rank=held, kind=article.kind),
         names=tuple(filter(None, names)),
+        **others,
     )
 
 

@@ -30,6 +30,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.orm import Session
 
+from newscrawl.items import copy_fields
 from newscrawl.storage.company_alerts import rename_watched
 from newscrawl.storage.database import Database
 from newscrawl.storage.errors import QuestionError
@@ -371,16 +372,7 @@ def _delete_matches(session: Session, saved: SavedQuery, which: ColumnElement[bo
 
 
 def _row(name: str, saved: SavedQuery) -> SavedQueryRow:
-    return SavedQueryRow(
-        name=name,
-        text=saved.text,
-        counted=saved.pending_text is None,
-        pending_text=saved.pending_text,
-        created_at=saved.created_at,
-        created_by=saved.created_by,
-        changed_at=saved.changed_at,
-        changed_by=saved.changed_by,
-    )
+    return copy_fields(SavedQueryRow, saved, name=name, counted=saved.pending_text is None)
 
 
 def _valid_name(text: str) -> str:

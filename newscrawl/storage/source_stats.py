@@ -9,6 +9,7 @@ from functools import partial
 from sqlalchemy import delete, func, insert, select
 from sqlalchemy.orm import Session
 
+from newscrawl.items import copy_fields
 from newscrawl.storage.database import Database
 from newscrawl.storage.errors import StorageError
 from newscrawl.storage.models import Coverage, Listing, Run, Source, SourceCheckup, SourceStats
@@ -114,22 +115,7 @@ def daily_source_stats(database: Database, since: date) -> dict[str, list[DailyS
 
 def _day(row: SourceStats) -> DailySourceStats:
     share = row.text_characters / row.page_characters if row.page_characters else None
-    return DailySourceStats(
-        day=row.day,
-        runs=row.runs,
-        failed_runs=row.failed_runs,
-        new=row.new,
-        fetched=row.fetched,
-        failed=row.failed,
-        refused=row.refused,
-        dropped=row.dropped,
-        read=row.read,
-        undated=row.undated,
-        untitled=row.untitled,
-        characters=row.characters,
-        confidence=row.confidence,
-        text_share=share,
-    )
+    return copy_fields(DailySourceStats, row, text_share=share)
 
 
 @dataclass(slots=True)
@@ -294,18 +280,7 @@ def last_checkups(database: Database) -> dict[str, LastCheckup]:
     query = select(Source.slug, SourceCheckup).join(Source, Source.id == SourceCheckup.source_id)
     with database.reading() as session:
         return {
-            slug: LastCheckup(
-                slug=slug,
-                checked_at=row.checked_at,
-                state=row.state,
-                note=row.note,
-                listings=row.listings,
-                working=row.working,
-                newest_at=row.newest_at,
-                moved_to=row.moved_to,
-                last_ok=row.last_ok,
-            )
-            for slug, row in session.execute(query)
+            slug: copy_fields(LastCheckup, row, slug=slug) for slug, row in session.execute(query)
         }
 
 

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from sqlalchemy import ColumnElement, Integer, and_, case, func, or_, select, update
 from sqlalchemy.orm import Session
 
+from newscrawl.items import copy_fields
 from newscrawl.storage import models
 from newscrawl.storage.database import Database
 from newscrawl.storage.frontier import due_sources
@@ -165,15 +166,7 @@ def _claim(
 
 
 def _incident(row: models.Incident, slug: str | None) -> Incident:
-    return Incident(
-        id=row.id,
-        kind=row.kind,
-        source=slug,
-        note=row.note,
-        facts=row.facts,
-        opened_at=row.opened_at,
-        recovered_at=row.recovered_at,
-    )
+    return copy_fields(Incident, row, source=slug)
 
 
 def _source_ids(session: Session, incidents: Iterable[Incident]) -> dict[str, int]:
@@ -529,14 +522,6 @@ def _workers(session: Session, now: datetime) -> tuple[WorkerStatus, ...]:
         .order_by(Worker.started_at)
     )
     return tuple(
-        WorkerStatus(
-            name=worker.name,
-            host=worker.host,
-            slots=worker.slots,
-            running=crawls,
-            started_at=worker.started_at,
-            seen_at=worker.seen_at,
-            silent=now - worker.seen_at > SILENT,
-        )
+        copy_fields(WorkerStatus, worker, running=crawls, silent=now - worker.seen_at > SILENT)
         for worker, crawls in session.execute(query)
     )

@@ -12,6 +12,7 @@ from typing import Literal, get_args
 from sqlalchemy import exists, or_, select, update
 from sqlalchemy.orm import Session
 
+from newscrawl.items import copy_fields
 from newscrawl.storage.database import Database
 from newscrawl.storage.errors import StorageError
 from newscrawl.storage.leases import clock
@@ -124,12 +125,7 @@ def registry_changes(database: Database, limit: int) -> Sequence[RegistryChange]
     """Return the last changes of the companies file, the newest first."""
     query = select(ChangeRow).order_by(ChangeRow.id.desc()).limit(limit)
     with database.reading() as session:
-        return [
-            RegistryChange(
-                made_by=row.made_by, action=row.action, entry=row.entry, made_at=row.made_at
-            )
-            for row in session.scalars(query)
-        ]
+        return [copy_fields(RegistryChange, row) for row in session.scalars(query)]
 
 
 def _hash(text: str) -> str:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from newscrawl.cluster import Workers
 from newscrawl.extraction.extract import extract
-from newscrawl.items import Article
+from newscrawl.items import Article, copy_fields
 from newscrawl.mentions import Companies, load_companies
 from newscrawl.training import scores
 from newscrawl.training.corpus import GoldPage, map_pages
@@ -77,14 +77,11 @@ def evaluate_page(
         if MENTIONS in measures and page.text is not None:
             values |= _mention_counts(page, article)
         results.append(
-            PageScore(
+            copy_fields(
+                PageScore,
+                page,
                 method=method,
-                id=page.id,
-                set=page.set,
-                lang=page.lang,
                 site=page.owner,
-                page_type=page.page_type,
-                length=page.length,
                 path=str(page.path),
                 seconds=seconds,
                 values=values,

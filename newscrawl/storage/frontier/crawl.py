@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from sqlalchemy import Connection, select
 
-from newscrawl.items import FetchAttempt, Hints
+from newscrawl.items import FetchAttempt, Hints, copy_fields
 from newscrawl.storage.database import Database
 from newscrawl.storage.errors import StorageError
 from newscrawl.storage.frontier import listings, queue
@@ -154,13 +154,7 @@ class Frontier:
         return now if outcome == "postponed" else None
 
     def _claim(self, since: datetime | None = None) -> Claim:
-        return Claim(
-            source_id=self.source_id,
-            run_id=self.run_id,
-            began=self.began,
-            since=since,
-            careful=self.careful,
-        )
+        return copy_fields(Claim, self, since=since)
 
     def _write(self, work: Callable[[Connection], Result]) -> Result:
         return self.database.transact(work)

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, func, insert, literal, select, update
 
+from newscrawl.items import copy_fields
 from newscrawl.storage.database import Database
 from newscrawl.storage.frontier.queue import validator
 from newscrawl.storage.models import FrontierUrl, Listing, Poll, Source
@@ -187,19 +188,7 @@ def children(connection: Connection, parent_id: int) -> list[KnownListing]:
 
 
 def _known_listing(row: Any) -> KnownListing:
-    return KnownListing(
-        id=row.id,
-        url=row.url,
-        etag=row.etag,
-        last_modified=row.last_modified,
-        body_hash=row.body_hash,
-        skipped_before=row.skipped_before,
-        entry_count=row.entry_count,
-        newest_at=row.newest_at,
-        checked_at=row.checked_at,
-        failures=row.failures,
-        next_poll_at=row.next_poll_at,
-    )
+    return copy_fields(KnownListing, row)
 
 
 def record_reading(

@@ -11,7 +11,7 @@ from typing import Literal
 from sqlalchemy import Select, case, func, select
 from sqlalchemy.orm import Session
 
-from newscrawl.items import Section, Versions
+from newscrawl.items import Section, Versions, copy_fields
 from newscrawl.storage.database import Database
 from newscrawl.storage.models import (
     Article,
@@ -196,16 +196,11 @@ def article_page(database: Database, url: str) -> ArticlePage | None:
         if article is None:
             return None
         (row,) = article_rows(session, [article.id], None)
-        return ArticlePage(
+        return copy_fields(
+            ArticlePage,
+            article,
             row=row,
-            text=article.text,
             authors=tuple(article.authors),
-            section=article.section,
-            modified_at=article.modified_at,
-            first_seen_at=article.first_seen_at,
-            last_seen_at=article.last_seen_at,
-            method=article.method,
-            confidence=article.confidence,
             mentions=_mentions(session, article.id),
             corrections=_corrections(session, article.id),
             addresses=_addresses(session, article.id),

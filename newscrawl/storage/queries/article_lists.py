@@ -11,7 +11,7 @@ from itertools import islice
 from sqlalchemy import ColumnElement, Select, and_, func, or_, select
 from sqlalchemy.orm import Session, defer
 
-from newscrawl.items import Section
+from newscrawl.items import Section, copy_fields
 from newscrawl.storage.database import Database
 from newscrawl.storage.documents import COUNTED_KINDS
 from newscrawl.storage.models import (
@@ -301,13 +301,11 @@ def newest_texts(database: Database, *, company: str, limit: int) -> list[Stored
         )
         known = dict(session.execute(counted).all())
     return [
-        StoredText(
-            url=article.url,
+        copy_fields(
+            StoredText,
+            article,
             title=article.title or "",
-            text=article.text,
-            language=article.language,
             source=source,
-            day=article.day,
             known=known.get(article.id, 0),
         )
         for article, source in rows
@@ -468,17 +466,11 @@ def _row(
     counted: Sequence[tuple[str, str, int]],
     companies: Sequence[str],
 ) -> ArticleRow:
-    return ArticleRow(
+    return copy_fields(
+        ArticleRow,
+        article,
         number=article.id,
-        url=article.url,
-        title=article.title,
         source=source,
-        day=article.day,
-        published_at=article.published_at,
-        language=article.language,
-        access=article.access,
-        kind=article.kind,
-        revision=article.revision,
         companies=tuple(companies),
         in_title=sum(times for _, section, times in counted if section == "title"),
         in_body=sum(times for _, section, times in counted if section == "body"),
