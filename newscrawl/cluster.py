@@ -18,7 +18,7 @@ import warnings
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future, wait
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
@@ -386,8 +386,13 @@ class Cluster:
             "same command then continues where it stopped"
         )
 
-    def _named_errors(self) -> "_NamedErrors":
-        return _NamedErrors(self)
+    @contextmanager
+    def _named_errors(self) -> Iterator[None]:
+        """Raise errors of the connection as ClusterErrors."""
+        try:
+            yield
+        except (OSError, CancelledError, RuntimeError) as error:
+            raise self.lost(_first_line(error)) from error
 
 
 async def _version_of_scheduler(distributed: Any, address: str) -> str:
@@ -401,20 +406,6 @@ async def _version_of_scheduler(distributed: Any, address: str) -> str:
     ) as scheduler:
         versions: dict[str, Any] = await scheduler.versions()
     return str(versions["packages"]["distributed"])
-
-
-class _NamedErrors:
-    """A context in which errors of the connection become ClusterErrors."""
-
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
-
-    def __enter__(self) -> None:
-        return
-
-    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        if isinstance(error, OSError | CancelledError | RuntimeError):
-            raise self._cluster.lost(_first_line(error)) from error
 
 
 Workers = int | Cluster

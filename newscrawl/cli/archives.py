@@ -228,7 +228,6 @@ def _size(path: "ArchiveFile") -> int:
 
 
 def _show_files(states: "Sequence[FileProgress]", output_format: Format, seconds: float) -> None:
-
     columns = (
         Column(key="file", heading="file", wide=True),
         Column(key="records", heading="records", number=True),

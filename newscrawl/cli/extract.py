@@ -86,7 +86,6 @@ def extract(
 
 
 def _print_text(title: str | None, text: str) -> None:
-
     lines = [title or "", "", *text.split("\n")] if title else text.split("\n")
     sys.stdout.write("\n".join(map(printable, lines)) + "\n")
 

@@ -322,7 +322,6 @@ def slugs_of(wanted: Sequence[str], database: "Database") -> list[str] | None:
 
 
 def _show_status(current: "WatchStatus", output_format: str, *, everything: bool) -> None:
-
     if output_format == "json":
         write_json(_status_record(current))
     elif output_format == "csv":
@@ -418,7 +417,6 @@ def _quarantine(sources: Sequence["SourceStatus"]) -> list[str]:
 
 
 def _columns(moment: datetime) -> "tuple[Column, ...]":
-
     return (
         Column(key="source", heading="source", wide=True),
         Column(key="health", heading="health", show=_colour),

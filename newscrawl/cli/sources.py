@@ -206,7 +206,6 @@ def _checkup(last: "LastCheckup | None") -> dict[str, object]:
 
 
 def _lines(value: object) -> str:
-
     if isinstance(value, datetime):
         return format_day(value)
     return "\n".join(value) if isinstance(value, tuple) else str("–" if value is None else value)
@@ -322,7 +321,6 @@ def _show_found(source: "Source", profile: "SiteProfile", output_format: Format)
 
 
 def _write_next_steps(source: "Source", file: Path) -> None:
-
     write_note(f"Added {source.slug!r} to {file}.")
     if not config.NEWSCRAWL_SOURCES:
         write_note(f"To use it in crawls: export NEWSCRAWL_SOURCES={file.absolute()}")

@@ -10,7 +10,6 @@ from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from types import TracebackType
 from typing import Any, Literal, Self, TypeVar, get_args
 
 from sqlalchemy import URL, Connection, Engine, select, text
@@ -168,12 +167,7 @@ class Database:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -340,7 +340,7 @@ def watch_status(database: Database, slugs: Sequence[str] | None = None) -> Watc
             query = select(Source.slug).where(~only_checked()).order_by(Source.slug)
             slugs = session.scalars(query).all()
         parts: list[Mapping[str, Mapping[str, Any]]] = [
-            _names(session),
+            _by_slug(session, select(Source.slug, Source.name)),
             _leases(session, now),
             _last_runs(session),
             _last_day(session, now),
@@ -362,9 +362,10 @@ def watch_status(database: Database, slugs: Sequence[str] | None = None) -> Watc
     )
 
 
-def _names(session: Session) -> dict[str, dict[str, Any]]:
-    found = session.execute(select(Source.slug, Source.name))
-    return {slug: {"name": name} for slug, name in found}
+def _by_slug(session: Session, query: Any) -> dict[str, dict[str, Any]]:
+    """Return the columns of rows by slug; their names are those of a SourceStatus's fields."""
+    rows = map(dict, session.execute(query).mappings())
+    return {row.pop("slug"): row for row in rows}
 
 
 def _leases(session: Session, now: datetime) -> dict[str, dict[str, Any]]:
@@ -398,10 +399,8 @@ def _last_runs(session: Session) -> dict[str, dict[str, Any]]:
         .correlate(Source)
         .scalar_subquery()
     )
-    query = select(Source.slug, Run.started_at, Run.finished_at).join(Run, Run.id == newest)
-    return {
-        slug: {"last_start": start, "last_end": end} for slug, start, end in session.execute(query)
-    }
+    moments = Run.started_at.label("last_start"), Run.finished_at.label("last_end")
+    return _by_slug(session, select(Source.slug, *moments).join(Run, Run.id == newest))
 
 
 def _last_day(session: Session, now: datetime) -> dict[str, dict[str, Any]]:
@@ -411,26 +410,17 @@ def _last_day(session: Session, now: datetime) -> dict[str, dict[str, Any]]:
     query = (
         select(
             Source.slug,
-            func.count(Run.id),
-            func.sum(new),
-            func.sum(case((hour, new), else_=0)),
-            func.sum(_count_column("newscrawl/pages_failed")),
-            func.max(case((read > 0, Run.finished_at))),
+            func.count(Run.id).label("runs_day"),
+            func.sum(new).label("new_day"),
+            func.sum(case((hour, new), else_=0)).label("new_hour"),
+            func.sum(_count_column("newscrawl/pages_failed")).label("pages_failed_day"),
+            func.max(case((read > 0, Run.finished_at))).label("last_success"),
         )
         .join(Run, Run.source_id == Source.id)
         .where(Run.started_at > now - timedelta(days=1))
         .group_by(Source.slug)
     )
-    return {
-        slug: {
-            "runs_day": runs,
-            "new_day": new_day or 0,
-            "new_hour": new_hour or 0,
-            "pages_failed_day": failed or 0,
-            "last_success": success,
-        }
-        for slug, runs, new_day, new_hour, failed, success in session.execute(query)
-    }
+    return _by_slug(session, query)
 
 
 def _count_column(name: str) -> ColumnElement[int]:
@@ -488,13 +478,13 @@ def _failures(counts: Mapping[str, int]) -> dict[str, int]:
 
 def _count_quarantined(session: Session) -> dict[str, dict[str, Any]]:
     query = (
-        select(Source.slug, func.count())
+        select(Source.slug, func.count().label("quarantined"))
         .join(Article, Article.source_id == Source.id)
         .join(QuarantinedRevision, QuarantinedRevision.article_id == Article.id)
         .where(QuarantinedRevision.state == "pending")
         .group_by(Source.slug)
     )
-    return {slug: {"quarantined": number} for slug, number in session.execute(query)}
+    return _by_slug(session, query)
 
 
 def _due(database: Database, slugs: Iterable[str], now: datetime) -> dict[str, dict[str, Any]]:
