@@ -16,12 +16,7 @@ from w3lib.encoding import http_content_type_encoding
 
 from newscrawl.config import user_agent, whole_number
 from newscrawl.crawl.conversion import REFUSALS
-from newscrawl.crawl.errors import (
-    Cause,
-    DisallowedByRobotsError,
-    RobotsUnreachableError,
-    cause_of,
-)
+from newscrawl.crawl.errors import Cause, DisallowedByRobotsError, RobotsUnreachableError, cause_of
 from newscrawl.crawl.listings import Listings, header
 from newscrawl.crawl.middlewares import RETRY_REASON
 from newscrawl.crawl.page_queue import PageQueue, conditions

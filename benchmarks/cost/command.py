@@ -10,10 +10,19 @@ from typing import Annotated, Final
 
 import typer
 
-from benchmarks.cost import FLAT, LINEAR, PAGE_KB, SIZES, Memory, Size, Stage, growth
-from benchmarks.cost import memory as measure_memory
-from benchmarks.cost import sizes as measure_sizes
-from benchmarks.cost import stages as measure_stages
+from benchmarks.cost import (
+    FLAT,
+    LINEAR,
+    PAGE_KB,
+    SIZES,
+    Memory,
+    Size,
+    Stage,
+    growth,
+    memory as measure_memory,
+    sizes as measure_sizes,
+    stages as measure_stages,
+)
 from benchmarks.cost.generated_pages import generated_pages
 from benchmarks.documents import fill
 from benchmarks.extraction.speed import PAGES, load, sample

@@ -25,8 +25,7 @@ import newscrawl
 from benchmarks.extraction import peers, speed
 from benchmarks.extraction.answers import Answer, AnswerStore, Runner, ToolError, source_version
 from benchmarks.extraction.environments import Installed, Missing, find
-from benchmarks.extraction.floors import MEASURES as FLOOR_MEASURES
-from benchmarks.extraction.floors import MethodMean
+from benchmarks.extraction.floors import MEASURES as FLOOR_MEASURES, MethodMean
 from benchmarks.extraction.peers import Peer
 from newscrawl.extraction.classifier import BALANCED
 from newscrawl.mentions import Companies, load_companies

@@ -9,13 +9,7 @@ from urllib.parse import urlsplit
 from newscrawl.archive import ArchiveError
 from newscrawl.archive.index import IndexLine, index_path, parse_line
 from newscrawl.archive.remote import SUFFIXES
-from newscrawl.archive.warc import (
-    MAX_BYTES,
-    Capture,
-    WarcReader,
-    index_line,
-    read_at,
-)
+from newscrawl.archive.warc import MAX_BYTES, Capture, WarcReader, index_line, read_at
 from newscrawl.sources.urls import UrlError, canonical_url
 
 

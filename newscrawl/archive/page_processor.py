@@ -13,13 +13,7 @@ from w3lib.encoding import http_content_type_encoding
 
 from newscrawl.archive import ArchiveError
 from newscrawl.archive.remote import ArchiveFile
-from newscrawl.archive.warc import (
-    MAX_BYTES,
-    Capture,
-    ContentError,
-    WarcReader,
-    decoded_body,
-)
+from newscrawl.archive.warc import MAX_BYTES, Capture, ContentError, WarcReader, decoded_body
 from newscrawl.items import Document, Hints, Origin, Page, copy_fields
 from newscrawl.mentions import Companies, load_companies, with_mentions
 from newscrawl.reading import NoArticleError, PageReader

@@ -213,8 +213,7 @@ def simulate(
     chance, "false a day" the share of usual days with an alarm, "x3 found" that of days with
     three times as many articles.
     """
-    from newscrawl.monitoring.spike_detection import TIMES
-    from newscrawl.monitoring.spike_detection import simulate as simulated
+    from newscrawl.monitoring.spike_detection import TIMES, simulate as simulated
 
     columns = (
         Column(key="mean", heading="usual", number=True),
@@ -337,12 +336,7 @@ def digest(
 
     Exit code 1 if no source was crawled on these days, or it could not be sent.
     """
-    from newscrawl.monitoring.alerts import (
-        html_digest,
-        last_full_day,
-        make_digest,
-        markdown_digest,
-    )
+    from newscrawl.monitoring.alerts import html_digest, last_full_day, make_digest, markdown_digest
 
     if (again or report) and not send:
         raise InputError(f"{'--again' if again else '--report'} needs --send: add it")

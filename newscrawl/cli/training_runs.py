@@ -15,12 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from newscrawl.cli.arguments import (
-    Format,
-    InputError,
-    companies_from,
-    corpus_from,
-)
+from newscrawl.cli.arguments import Format, InputError, companies_from, corpus_from
 from newscrawl.cli.output import Column, progress, render, write_note
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from scrapy.extensions.feedexport import FeedExporter
 from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
 
-from newscrawl import config
-from newscrawl import settings as ours
+from newscrawl import config, settings as ours
 from newscrawl.config import SettingError, whole_number
 from newscrawl.crawl.exports import FeedExports
 from newscrawl.extraction.methods import METHODS

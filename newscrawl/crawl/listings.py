@@ -23,15 +23,7 @@ from newscrawl.crawl.session import (
     SourceSpider,
 )
 from newscrawl.items import Hints
-from newscrawl.sources import (
-    Entry,
-    Feed,
-    FeedError,
-    Sitemap,
-    SitemapError,
-    UrlError,
-    canonical_url,
-)
+from newscrawl.sources import Entry, Feed, FeedError, Sitemap, SitemapError, UrlError, canonical_url
 from newscrawl.sources.front_pages import ClassifiedLinks, classify_links
 from newscrawl.sources.sitemaps import MAX_BYTES, read_listing
 from newscrawl.sources.urls import address_of, main_addresses

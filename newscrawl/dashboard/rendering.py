@@ -19,11 +19,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from newscrawl.config import user_name
-from newscrawl.dashboard.companies_file import (
-    CompaniesFile,
-    CompaniesFileError,
-    registry_of,
-)
+from newscrawl.dashboard.companies_file import CompaniesFile, CompaniesFileError, registry_of
 from newscrawl.dashboard.config import Config
 from newscrawl.dashboard.filters import Filters, read_filters
 from newscrawl.dashboard.jobs import CountingJobs, RematchJob

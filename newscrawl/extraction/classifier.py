@@ -15,12 +15,7 @@ from numpy.typing import NDArray
 from threadpoolctl import LibController, ThreadpoolController
 
 from newscrawl.extraction import compiled
-from newscrawl.extraction.block_features import (
-    ANCESTORS_NAMED,
-    MAX_HINTS,
-    BlockFeatures,
-    hints_of,
-)
+from newscrawl.extraction.block_features import ANCESTORS_NAMED, MAX_HINTS, BlockFeatures, hints_of
 from newscrawl.extraction.blocks import ElementNames
 from newscrawl.extraction.tokens import SECOND, WordTable, number_words
 

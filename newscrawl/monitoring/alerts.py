@@ -32,8 +32,8 @@ from newscrawl.monitoring.spike_detection import (
     DayCount,
     assess,
 )
-from newscrawl.reports import MAX_COMPANIES as MAX_REPORTED
 from newscrawl.reports import (
+    MAX_COMPANIES as MAX_REPORTED,
     MEDIA_TYPES,
     ReportFormat,
     caveat,
@@ -45,13 +45,7 @@ from newscrawl.reports import (
 )
 from newscrawl.storage import Database, company_alerts, queries
 from newscrawl.storage.company_alerts import AlertKind, CompanyAlert, StoredAlert, WatchedCompany
-from newscrawl.storage.queries import (
-    Completeness,
-    FoundArticle,
-    Scope,
-    Snippet,
-    StoryRow,
-)
+from newscrawl.storage.queries import Completeness, FoundArticle, Scope, Snippet, StoryRow
 from newscrawl.storage.queries.significance import Change, compare
 from newscrawl.storage.recipients import Recipient, SentNotice, record_sent
 from newscrawl.storage.scope import NO_STRUCTURE

@@ -13,10 +13,14 @@ from sqlalchemy.orm import Session, aliased
 from newscrawl.items import copy_fields
 from newscrawl.storage.database import Database
 from newscrawl.storage.leases import clock
-from newscrawl.storage.models import Appearance, Article, Company
-from newscrawl.storage.models import CompanyAlert as AlertRow
-from newscrawl.storage.models import Recipient as RecipientRow
-from newscrawl.storage.models import WatchedCompany as WatchedRow
+from newscrawl.storage.models import (
+    Appearance,
+    Article,
+    Company,
+    CompanyAlert as AlertRow,
+    Recipient as RecipientRow,
+    WatchedCompany as WatchedRow,
+)
 from newscrawl.storage.recipients import SentNotice, record_sent
 
 AlertKind = Literal["spike", "first mention", "first pair", "digest"]

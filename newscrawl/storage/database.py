@@ -17,8 +17,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from newscrawl.items import Versions
-from newscrawl.storage import engine as engines
-from newscrawl.storage import migrations, models
+from newscrawl.storage import engine as engines, migrations, models
 from newscrawl.storage.engine import MAX_INTERACTIVE_WAIT, MAX_WAIT, LockWait
 from newscrawl.storage.errors import StorageError
 from newscrawl.storage.rollups import rebuild

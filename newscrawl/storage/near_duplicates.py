@@ -14,8 +14,7 @@ from datetime import date
 from sqlalchemy import JSON, Connection, bindparam, delete, select, text
 
 from newscrawl.storage.engine import BulkInsert, RowIds, Statement, one_of
-from newscrawl.storage.models import Base, SketchValue
-from newscrawl.storage.models import Sketch as SketchRow
+from newscrawl.storage.models import Base, Sketch as SketchRow, SketchValue
 from newscrawl.storage.words import Sketch, same_story
 
 # Ours, as bounds of work: further copies of a text in a week are found by the first ones; and of

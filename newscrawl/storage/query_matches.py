@@ -17,8 +17,8 @@ from newscrawl.storage.search_language import (
     SearchedArticle,
     evaluate,
     needed_words,
+    parse_query as parse,
 )
-from newscrawl.storage.search_language import parse_query as parse
 from newscrawl.storage.words import Wording, lines
 
 UNKNOWN = "unknown"  # the language of articles that give none

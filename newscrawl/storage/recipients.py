@@ -13,8 +13,7 @@ from newscrawl.items import copy_fields
 from newscrawl.storage.database import Database
 from newscrawl.storage.errors import StorageError
 from newscrawl.storage.leases import clock
-from newscrawl.storage.models import Recipient as RecipientRow
-from newscrawl.storage.models import SentNotice as SentRow
+from newscrawl.storage.models import Recipient as RecipientRow, SentNotice as SentRow
 
 RecipientKind = Literal["e-mail", "webhook", "slack", "teams"]
 NoticeKind = Literal["alerts", "digests"]

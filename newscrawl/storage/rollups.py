@@ -43,12 +43,7 @@ from newscrawl.storage.models import (
     Mention,
 )
 from newscrawl.storage.near_duplicates import StoryCandidate, assign_stories, remove_sketch
-from newscrawl.storage.query_matches import (
-    MatchedArticle,
-    Matches,
-    QueryMatcher,
-    stored_matches,
-)
+from newscrawl.storage.query_matches import MatchedArticle, Matches, QueryMatcher, stored_matches
 from newscrawl.storage.search_index import IndexEntry
 from newscrawl.storage.words import Wording
 

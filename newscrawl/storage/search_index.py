@@ -10,15 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    bindparam,
-    column,
-    delete,
-    table,
-    text,
-)
+from sqlalchemy import ColumnElement, Connection, bindparam, column, delete, table, text
 from sqlalchemy.dialects import postgresql
 
 from newscrawl.storage.engine import BulkInsert

@@ -16,8 +16,7 @@ from newscrawl.items import copy_fields
 from newscrawl.storage.database import Database
 from newscrawl.storage.errors import StorageError
 from newscrawl.storage.leases import clock
-from newscrawl.storage.models import RegistryChange as ChangeRow
-from newscrawl.storage.models import Token as TokenRow
+from newscrawl.storage.models import RegistryChange as ChangeRow, Token as TokenRow
 
 Right = Literal["read", "edit"]
 RIGHTS: tuple[Right, ...] = get_args(Right)

@@ -9,10 +9,8 @@ from pathlib import Path
 
 import brotli
 import pytest
-from fastwarc.warc import ArchiveIterator as FastWarc
-from fastwarc.warc import WarcRecordType
-from hypothesis import given
-from hypothesis import strategies as st
+from fastwarc.warc import ArchiveIterator as FastWarc, WarcRecordType
+from hypothesis import given, strategies as st
 from warcio.archiveiterator import ArchiveIterator as Warcio
 from warcio.warcwriter import WARCWriter
 

@@ -10,8 +10,7 @@ import pytest
 import newscrawl
 from benchmarks import cost
 from benchmarks.cost import LINEAR, Memory, Size, Stage
-from benchmarks.cost.command import TABLES, Cost, memory_table, sizes_table
-from benchmarks.cost.command import cost as cost_command
+from benchmarks.cost.command import TABLES, Cost, cost as cost_command, memory_table, sizes_table
 from benchmarks.cost.generated_pages import generated_page, generated_pages
 from benchmarks.cost.once import BARE, OURS, cost_once
 from tests.benchmarks.conftest import RunBenchmark

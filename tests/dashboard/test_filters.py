@@ -4,8 +4,7 @@ from datetime import UTC, date, datetime
 from urllib.parse import parse_qsl
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from newscrawl.dashboard.filters import read_filters
 from newscrawl.query import QuestionError

@@ -1,7 +1,6 @@
 """Text in pieces: mentions and changes are marked, and no character is lost."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from newscrawl.dashboard.charts import spark
 from newscrawl.dashboard.rendering import (

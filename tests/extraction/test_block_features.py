@@ -5,8 +5,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import newscrawl
 from newscrawl.extraction.block_features import MAX_HINTS, OPENERS, BlockFeatures, opening_words

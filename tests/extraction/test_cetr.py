@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from newscrawl.extraction import cetr
 from newscrawl.extraction.cetr import PAPER, Kernel, Tuning, Variant, derivatives, smooth

@@ -17,8 +17,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from benchmarks.cost.generated_pages import generated_pages
 from newscrawl.extraction import compiled

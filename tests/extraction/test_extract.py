@@ -4,8 +4,7 @@ import json
 from html import escape
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from newscrawl import extract
 from newscrawl.extraction.methods import CONFIDENCE_IN_JSON_LD, METHODS

@@ -5,8 +5,7 @@ from importlib.resources import files
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from newscrawl.extraction.blocks import ProfileName, read_blocks
 from newscrawl.extraction.features import (

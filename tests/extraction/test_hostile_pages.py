@@ -7,8 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from newscrawl import extract
 from newscrawl.extraction.blocks import MAX_BLOCK, MAX_BLOCKS, MAX_TEXT, read_blocks

@@ -4,8 +4,7 @@ import codecs
 import time
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
 from newscrawl.extraction.html import MAX_REPAIRS, decode, parse

@@ -1,8 +1,7 @@
 """Names in bylines."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from newscrawl.extraction.metadata import names
 

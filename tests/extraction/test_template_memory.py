@@ -4,8 +4,7 @@ import random
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import newscrawl
 from newscrawl.extraction.methods import METHODS

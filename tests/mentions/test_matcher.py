@@ -3,8 +3,7 @@
 import unicodedata
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from newscrawl.mentions import Companies, load_companies, position, sentence_span
 from newscrawl.mentions.candidates import Exclusions

@@ -5,8 +5,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from newscrawl.monitoring.health_checks import SourceRecord, check, expected_articles
 from newscrawl.storage.source_stats import DailySourceStats, FailedListing, ListingHealth

@@ -4,8 +4,7 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from newscrawl.monitoring import alerts, spike_detection
 from newscrawl.monitoring.spike_detection import (

@@ -4,8 +4,7 @@ import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from protego import Protego
 
 from newscrawl.items import RobotsPolicy

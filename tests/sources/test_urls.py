@@ -1,8 +1,7 @@
 """Which addresses a mobile or AMP page may be a twin of."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from newscrawl.sources import canonical_url
 from newscrawl.sources.urls import main_addresses

@@ -6,8 +6,7 @@ from email.utils import format_datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scrapy import Spider
 from scrapy.crawler import Crawler
 from scrapy.http import HtmlResponse, Response

@@ -4,8 +4,7 @@ import zlib
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from newscrawl.items import Document
 from newscrawl.storage import Database, queries

@@ -7,8 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from sqlalchemy import func, select
 
 from newscrawl.items import Barrier, Document, Mention, Origin
@@ -17,8 +16,7 @@ from newscrawl.storage.articles import LostArticle
 from newscrawl.storage.batch import FinishedPage, IngestionWriter, write_batch
 from newscrawl.storage.documents import record_of
 from newscrawl.storage.errors import RevisionError
-from newscrawl.storage.models import Article, QuarantinedRevision, Run
-from newscrawl.storage.models import Mention as StoredMention
+from newscrawl.storage.models import Article, Mention as StoredMention, QuarantinedRevision, Run
 from newscrawl.storage.retention import Pruning
 from newscrawl.storage.revisions import (
     apply_revision,

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from newscrawl.storage import StorageError, open_database
-from newscrawl.storage import engine as engines
+from newscrawl.storage import StorageError, engine as engines, open_database
 from tests.site.crawling import PROJECT, crawl_environment
 from tests.worlds import document, known_urls, register, save_document
 

@@ -4,8 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from newscrawl.training.corpus import GoldPage
 from newscrawl.training.examples import COVERED, label, read_example, read_examples

@@ -21,26 +21,12 @@ what is in the database; `article_lists` and `article_details` about articles an
 from newscrawl.storage import scope as _scope
 from newscrawl.storage.queries import (
     article_details as _article_details,
-)
-from newscrawl.storage.queries import (
     article_lists as _article_lists,
-)
-from newscrawl.storage.queries import (
     co_mentions as _co_mentions,
-)
-from newscrawl.storage.queries import (
     completeness as _completeness,
-)
-from newscrawl.storage.queries import (
     counts as _counts,
-)
-from newscrawl.storage.queries import (
     proof as _proof,
-)
-from newscrawl.storage.queries import (
     questions as _questions,
-)
-from newscrawl.storage.queries import (
     text_search as _text_search,
 )
 from newscrawl.storage.queries.article_details import *

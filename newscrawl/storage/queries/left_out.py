@@ -10,13 +10,7 @@ from sqlalchemy.orm import Session, aliased
 
 from newscrawl.storage import models
 from newscrawl.storage.engine import one_of
-from newscrawl.storage.models import (
-    Appearance,
-    Article,
-    Correction,
-    Mention,
-    QuarantinedRevision,
-)
+from newscrawl.storage.models import Appearance, Article, Correction, Mention, QuarantinedRevision
 from newscrawl.storage.models.articles import UNCOUNTED
 from newscrawl.storage.ownership import Tenure
 from newscrawl.storage.queries.doubtful_words import DoubtfulWords, find_doubtful_words
@@ -28,11 +22,7 @@ from newscrawl.storage.queries.proof_target import (
     spellings_of,
 )
 from newscrawl.storage.queries.questions import about
-from newscrawl.storage.queries.rollup_tables import (
-    company_days,
-    counts_on,
-    rollup_table,
-)
+from newscrawl.storage.queries.rollup_tables import company_days, counts_on, rollup_table
 from newscrawl.storage.scope import By, articles_within, between
 
 _Columns = TypeVarTuple("_Columns")

@@ -24,11 +24,7 @@ from newscrawl.storage.models import (
     Source,
 )
 from newscrawl.storage.ownership import Tenure
-from newscrawl.storage.queries.article_details import (
-    VERSIONS,
-    MarkedMention,
-    versions_by_article,
-)
+from newscrawl.storage.queries.article_details import VERSIONS, MarkedMention, versions_by_article
 from newscrawl.storage.queries.article_lists import (
     MAX_SNIPPET,
     ArticleRow,
@@ -41,9 +37,7 @@ from newscrawl.storage.queries.article_lists import (
 from newscrawl.storage.queries.co_mentions import count_articles_of_both
 from newscrawl.storage.queries.company_counts import hits_by_name
 from newscrawl.storage.queries.completeness import Completeness, completeness_by
-from newscrawl.storage.queries.doubtful_words import (
-    doubtful_in,
-)
+from newscrawl.storage.queries.doubtful_words import doubtful_in
 from newscrawl.storage.queries.left_out import (
     LeftOut,
     boilerplate_sums,
@@ -67,13 +61,7 @@ from newscrawl.storage.queries.rollup_tables import (
     rollup_table,
 )
 from newscrawl.storage.query_matches import parsed
-from newscrawl.storage.scope import (
-    UNKNOWN,
-    By,
-    Group,
-    Scope,
-    last_day,
-)
+from newscrawl.storage.scope import UNKNOWN, By, Group, Scope, last_day
 from newscrawl.storage.search_language import Facts, spans
 
 __all__ = ["Counted", "LeftOut", "Proof", "ProvenArticle", "ProvenSentence", "SourceRead", "proof"]

@@ -11,12 +11,7 @@ from sqlalchemy.orm import Session
 
 from newscrawl.storage.database import Database
 from newscrawl.storage.models import Appearance, Article, CountedArticle, DailySource, Source
-from newscrawl.storage.queries.article_lists import (
-    FoundArticle,
-    article_rows,
-    snippets,
-    texts_of,
-)
+from newscrawl.storage.queries.article_lists import FoundArticle, article_rows, snippets, texts_of
 from newscrawl.storage.queries.questions import ANY, about, question
 from newscrawl.storage.queries.rollup_tables import rollup_table
 from newscrawl.storage.saved_queries import SavedQueryRow, list_queries

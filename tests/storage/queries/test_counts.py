@@ -6,8 +6,7 @@ from datetime import date, timedelta
 from typing import Any, get_args
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from newscrawl.items import Access, CompanyStructure, Document, Kind, SourceCatalog
 from newscrawl.storage import COVERAGE_STATES, CoverageState, Database, queries
