@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated
@@ -322,8 +323,6 @@ def reextract(
 
 
 def _show_changes(changes: "Sequence[Change]", output_format: Format, *, every: bool) -> None:
-    from dataclasses import asdict
-
     listed = [change for change in changes if every or change.outcome != "unchanged"]
     rows = [
         {**asdict(change), "characters": _format_lengths(change), "became": _format_change(change)}
@@ -419,8 +418,6 @@ def rematch(
 
 
 def _show_companies(result: "RematchResult", output_format: Format, *, dry_run: bool) -> None:
-    from dataclasses import asdict
-
     rows = [asdict(change) for change in result.companies]
     columns = (
         Column(key="company", heading="company", wide=True),
@@ -441,8 +438,6 @@ def _show_companies(result: "RematchResult", output_format: Format, *, dry_run: 
 
 
 def _show_examples(result: "RematchResult", output_format: Format) -> None:
-    from dataclasses import asdict
-
     columns = (
         Column(key="company", heading="company", wide=True),
         Column(key="change", heading="mentions"),

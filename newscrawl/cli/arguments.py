@@ -437,6 +437,13 @@ def scope_of(
     return scope.validate(database)
 
 
+def name_of_user(given: str | None, what: str) -> str:
+    """Return the name given, or the user's; raise InputError with a question if there is none."""
+    if name := given or config.user_name():
+        return name
+    raise InputError(f"who {what}? give --who NAME")
+
+
 def match_one(given: str, names: Sequence[str], what: str, see: str) -> str:
     """Return the known name in any case; raise InputError with the nearest names."""
     name, near = match_name(given, names)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.text import Text
 from typer.core import TyperCommand
 from typer.exceptions import TyperException
 
@@ -39,8 +40,6 @@ from newscrawl.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
     from newscrawl.storage import Database
     from newscrawl.storage.queries import ArticleRow, FoundArticle, QuarantineRow, Snippet
 
@@ -201,18 +200,11 @@ def _show_articles(request: QueryContext, rows: "Sequence[ArticleRow]", title: s
         for record, row in zip(records, rows, strict=True):
             record["article"] = _article(row, names.get(row.source, row.source))
     render(records, columns, request.output_format, title=title)
-    _check_any(rows)
-
-
-def _check_any(rows: Sequence[object]) -> None:
-    """End the command with exit code 1 if there are no rows."""
     exit_without(rows, "No such article.")
 
 
 def _article(row: "ArticleRow", source: str) -> "Text":
     """Return the headline, source, companies, remarks, and URL of the article."""
-    from rich.text import Text
-
     odd = row.kind if row.access == "open" else f"{row.access}: headline and standfirst"
     facts = [
         source,
@@ -250,7 +242,7 @@ def _show_found(request: QueryContext, results: "Sequence[FoundArticle]", title:
         columns = tuple(Column(key=name, heading=name) for name in names)
         records = [_found_record(one) for one in results]
     render(records, columns, request.output_format, title=title)
-    _check_any(results)
+    exit_without(results, "No such article.")
 
 
 def _found_record(one: "FoundArticle") -> dict[str, object]:
@@ -261,8 +253,6 @@ def _found_record(one: "FoundArticle") -> dict[str, object]:
 
 
 def _found_article(one: "FoundArticle", source: str) -> "Text":
-    from rich.text import Text
-
     row = one.article
     parts: list[Text | tuple[str, str] | str] = [
         (printable(row.title or "(no headline)"), "bold"),
@@ -275,8 +265,6 @@ def _found_article(one: "FoundArticle", source: str) -> "Text":
 
 
 def _highlight(snippet: "Snippet") -> "Text":
-    from rich.text import Text
-
     text = Text(printable(snippet.text))
     for start, end in snippet.marks:
         text.stylize("bold reverse", start, end)
@@ -309,8 +297,6 @@ def _show_quarantined(request: QueryContext, limit: int) -> None:
 
 def _revision_text(row: "QuarantineRow") -> "Text":
     """Return the headline, the one that would replace it, why it was refused, and the URL."""
-    from rich.text import Text
-
     why = REASONS.get(row.reason, row.reason)
     why = f"{why}: {row.note}" if row.note else why
     facts = [row.source, why, f"since {row.since:%d %b %H:%M}"]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.text import Text
 
 from newscrawl.cli.arguments import CompaniesOption, FormatOption, InputError, companies_from
 from newscrawl.cli.output import (
@@ -20,8 +21,6 @@ from newscrawl.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
     from newscrawl.items import Mention
     from newscrawl.mentions import Companies
     from newscrawl.mentions.company import Origin
@@ -161,8 +160,6 @@ def _numbers(registry: "Companies") -> str:
 
 
 def _context(text: str, mention: "Mention") -> "Text":
-    from rich.text import Text
-
     before = text[max(0, mention.start - _CONTEXT) : mention.start]
     after = text[mention.end : mention.end + _CONTEXT]
     return Text.assemble(

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from newscrawl import config
 from newscrawl.cli.arguments import (
     CompaniesOption,
     DatabaseOption,
@@ -20,6 +19,7 @@ from newscrawl.cli.arguments import (
     companies_from,
     company_of,
     complete_company,
+    name_of_user,
     open_for_reading,
     scope_of,
     takes_scope,
@@ -80,9 +80,7 @@ def add(
     from newscrawl.storage import queries
     from newscrawl.storage.corrections import add_corrections, missed_mentions, wrong_mentions
 
-    made_by = who or config.user_name()
-    if not made_by:
-        raise InputError("who makes the correction? give --who NAME")
+    made_by = name_of_user(who, "makes the correction")
     with open_for_reading(database) as store:
         name = company_of(company, companies_from(companies), queries.company_names(store))
         page = queries.article_page(store, url)
@@ -171,9 +169,7 @@ def remove(
     from newscrawl.storage.corrections import undo_correction
     from newscrawl.storage.errors import CorrectionError
 
-    undone_by = who or config.user_name()
-    if not undone_by:
-        raise InputError("who undoes the correction? give --who NAME")
+    undone_by = name_of_user(who, "undoes the correction")
     faults = 0
     with open_for_reading(database) as store:
         for number in dict.fromkeys(numbers):

@@ -4,7 +4,7 @@ import re
 import sys
 import zlib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -59,7 +59,6 @@ def extract(
 
     Exit code 1 if the page has no article.
     """
-    from dataclasses import asdict
 
     import newscrawl
     from newscrawl.extraction.methods import METHODS

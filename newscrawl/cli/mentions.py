@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
@@ -430,7 +430,6 @@ _REASONS = {
 
 def _show_proof(query: QueryContext, names: Sequence[str], options: _Options) -> bool:
     """Write the explanation of a number; return whether it is above 0."""
-    from dataclasses import asdict
 
     from newscrawl.storage import queries
 

@@ -7,11 +7,14 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Group
+from rich.text import Text
 
 from newscrawl import config
 from newscrawl.cli.arguments import (
@@ -27,9 +30,6 @@ from newscrawl.cli.output import Column, render, source_columns, table_of, termi
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-
-    from rich.console import Group
-    from rich.text import Text
 
     from newscrawl.cli.output import Column
     from newscrawl.monitoring.scheduler import MonitorPlan
@@ -346,9 +346,6 @@ def _watch(
 
 
 def _screen(current: "WatchStatus", *, everything: bool) -> "Group":
-    from rich.console import Group
-    from rich.text import Text
-
     parts: list[object] = [
         Text(f"Monitoring at {current.moment:%Y-%m-%d %H:%M:%S} UTC", style="bold"),
         Text(_workers(current)),
@@ -448,8 +445,6 @@ _FOR_PROGRAMS = (
 
 
 def _row(one: "SourceStatus") -> dict[str, object]:
-    from dataclasses import asdict
-
     return {**asdict(one), "gap_days": len(one.gaps), "remark": _remark(one)}
 
 
@@ -473,8 +468,6 @@ def _moment(moment: datetime) -> str:
 
 
 def _status_record(current: "WatchStatus") -> dict[str, object]:
-    from dataclasses import asdict
-
     return {
         "moment": current.moment,
         "queued": current.queued,
@@ -501,8 +494,6 @@ def _ago(value: object, moment: datetime) -> str:
 
 
 def _colour(value: object) -> "Text":
-    from rich.text import Text
-
     return Text(_words(str(value)), style=_HEALTH_COLOURS[str(value)])
 
 

@@ -356,7 +356,6 @@ def progress(name: str, steps: int) -> Iterator[Callable[[str], None]]:
 
 
 def _bar(*amounts: "ProgressColumn") -> "Progress":
-    from rich.console import Console
     from rich.progress import (
         BarColumn,
         Progress,

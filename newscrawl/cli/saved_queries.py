@@ -1,17 +1,17 @@
 """newscrawl queries: searches that are saved under a name and counted like a company."""
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from newscrawl import config
 from newscrawl.cli.arguments import (
     CompaniesOption,
     DatabaseOption,
     Format,
     FormatOption,
-    InputError,
     companies_from,
+    name_of_user,
     open_for_reading,
 )
 from newscrawl.cli.output import Column, exit_without, render, total_bar, write_note
@@ -55,7 +55,7 @@ def add(
     """
     from newscrawl.storage.saved_queries import add_query
 
-    made_by = _who(who)
+    made_by = name_of_user(who, "saves the query")
     with open_for_reading(database) as store:
         stored = add_query(store, name, text, made_by, taken=companies_from(companies).spellings())
         _count(store, stored)
@@ -99,7 +99,7 @@ def edit(
     """
     from newscrawl.storage.saved_queries import edit_query, find_query
 
-    made_by = _who(who)
+    made_by = name_of_user(who, "saves the query")
     with open_for_reading(database) as store:
         stored = find_query(store, name).name
         edit_query(store, stored, text, made_by)
@@ -120,7 +120,7 @@ def rename(
     """
     from newscrawl.storage.saved_queries import find_query, rename_query
 
-    made_by = _who(who)
+    made_by = name_of_user(who, "saves the query")
     with open_for_reading(database) as store:
         stored = find_query(store, name).name
         now = rename_query(
@@ -153,13 +153,6 @@ def recount(name: _NameArgument, database: DatabaseOption = None) -> None:
         _count(store, found.name)
 
 
-def _who(given: str | None) -> str:
-    made_by = given or config.user_name()
-    if not made_by:
-        raise InputError("who saves the query? give --who NAME")
-    return made_by
-
-
 def _count(store: "Database", name: str) -> None:
     from newscrawl.storage import queries
     from newscrawl.storage.saved_queries import count_history
@@ -172,8 +165,6 @@ def _count(store: "Database", name: str) -> None:
 
 
 def _show(rows: "list[SavedQueryRow]", output_format: Format) -> None:
-    from dataclasses import asdict
-
     columns = [
         Column(key="name", heading="name", wide=True),
         Column(key="text", heading="text", wide=True),

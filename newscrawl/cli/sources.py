@@ -3,13 +3,15 @@
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
+from rich.text import Text
 
 from newscrawl import config, settings
 from newscrawl.cli.arguments import (
@@ -51,8 +53,6 @@ from newscrawl.cli.output import (
 from newscrawl.items import copy_fields
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
     from newscrawl.monitoring.robots_audit import Audit, ForbiddenArticle, Rules
     from newscrawl.sources import Source
     from newscrawl.sources.discovery import SiteProfile, SourceCheck
@@ -212,8 +212,6 @@ def _lines(value: object) -> str:
 
 
 def _state(value: object) -> "Text":
-    from rich.text import Text
-
     word = str(value or "not crawled")
     return Text(word.replace("_", " "), style=_COVERAGE_COLOURS.get(word, ""))
 
@@ -284,9 +282,6 @@ def add(
 
 
 def _find(url: str, fetcher: "Fetcher") -> "SiteProfile":
-    from rich.console import Console
-    from rich.text import Text
-
     from newscrawl.sources.discovery import find
 
     with Console(stderr=True).status("Visiting the site ...") as status:
@@ -296,8 +291,6 @@ def _find(url: str, fetcher: "Fetcher") -> "SiteProfile":
 
 
 def _show_found(source: "Source", profile: "SiteProfile", output_format: Format) -> None:
-    from dataclasses import asdict
-
     listings = [asdict(listing) for listing in profile.listings]
     if output_format == "json":
         write_json({**asdict(source), "listings": listings, "refused": profile.refused})
@@ -431,8 +424,6 @@ def _record_checks(
 
 
 def _show_checks(checks: "Sequence[SourceCheck]", output_format: Format) -> None:
-    from dataclasses import asdict
-
     columns = (
         Column(key="slug", heading="source", wide=True),
         Column(key="state", heading="state", show=state_text),
@@ -453,8 +444,6 @@ def _show_checks(checks: "Sequence[SourceCheck]", output_format: Format) -> None
 
 def state_text(value: object) -> "Text":
     """Return a state in its colour."""
-    from rich.text import Text
-
     word = str(value or "")
     return Text(word or "–", style=_CHECK_COLOURS.get(word, "dim"))
 
@@ -551,8 +540,6 @@ def _find_forbidden(
 
 
 def _show_audit(result: "Audit", rules: "Rules", output_format: Format) -> None:
-    from dataclasses import asdict
-
     columns = (
         Column(key="article", heading="article", number=True),
         Column(key="source", heading="source", wide=True),
