@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from io import StringIO
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -238,17 +239,8 @@ def row_of(count: MentionCount, filters: Filters, values: tuple[int, ...] | None
 
 def _filters_of_part(filters: Filters, key: str) -> Filters:
     """Return the filters of one of the parts."""
-    match filters.split:
-        case "source":
-            return replace(filters, source=key)
-        case "language":
-            return replace(filters, language=key)
-        case "group":
-            return replace(filters, group=key)
-        case "tier":
-            return replace(filters, tier=int(key))
-        case _:
-            return replace(filters, country=key)
+    part: dict[str, Any] = {filters.split: int(key) if filters.split == "tier" else key}
+    return replace(filters, **part)
 
 
 def _counts(database: Database, name: str, filters: Filters) -> list[MentionCount]:

@@ -163,11 +163,11 @@ def load_limits(profile: ProfileName = "html5", *, unspaced: bool = False) -> Li
     return Limits(np.array([entry["limits"][name] for name in NAMES], dtype=np.float64))
 
 
-def limits_for(features: Features, profile: ProfileName = "html5") -> Limits:
+def limits_for(features: Features) -> Limits:
     """Return the learned limits for the script that a page is written in."""
     words = int(features.tokens.words.sum())
     letters = int(features.tokens.letters_in_words.sum())
-    return load_limits(profile, unspaced=letters < UNSPACED_BELOW * words)
+    return load_limits("html5", unspaced=letters < UNSPACED_BELOW * words)
 
 
 def keep(features: Features, limits: Limits) -> NDArray[np.bool_]:

@@ -21,6 +21,7 @@ from newscrawl.storage.retention import (
 from newscrawl.storage.saved_state import keep_robots_policy, robots_policies
 
 Progress = Callable[[int], None]
+_WORKERS = 16  # ours: hosts whose robots.txt is fetched at a time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,15 +76,13 @@ def rules_of(
     agent: str,
     fetcher: Fetcher | None,
     on_progress: Progress,
-    *,
-    workers: int = 16,
 ) -> Rules:
     """Return the rules of hosts: by robots.txt, which is fetched and stored, or by its last copy
     where it can't be read or there is no fetcher."""
     policies: dict[str, RobotsPolicy] = {}
     unknown: dict[str, str] = {}
     if fetcher is not None:
-        with ThreadPoolExecutor(workers, "robots") as pool:
+        with ThreadPoolExecutor(_WORKERS, "robots") as pool:
             requests = {pool.submit(fetcher.robots_policy, f"{host}/"): host for host in hosts}
             for done in as_completed(requests):
                 try:

@@ -85,7 +85,7 @@ class _Book:
         sheet = self._table("Key figures", headings, rows, percent=("Change of share", "Share"))
         if shares:
             chart = self.book.add_chart({"type": "bar"})
-            self._series(chart, "Key figures", 11, len(rows), labels=0)
+            self._series(chart, "Key figures", 11, len(rows))
             chart.set_title({"name": "Share of voice"})
             chart.set_legend({"none": True})
             sheet.insert_chart(len(rows) + 3, 0, chart, {"x_scale": 1.2})
@@ -103,7 +103,7 @@ class _Book:
         sheet = self._table("Over time", headings, rows)
         chart = self.book.add_chart({"type": "line" if len(report.companies) > 1 else "column"})
         for column in range(1, len(names) + 1):
-            self._series(chart, "Over time", column, len(rows), labels=0)
+            self._series(chart, "Over time", column, len(rows))
         chart.set_title({"name": f"Articles by {report.by}"})
         chart.set_x_axis({"date_axis": True, "num_format": "d mmm"})
         chart.show_blanks_as("gap")
@@ -195,11 +195,11 @@ class _Book:
             sheet.write(row, column, value, style)
 
     @staticmethod
-    def _series(chart: Any, sheet: str, column: int, rows: int, *, labels: int) -> None:
+    def _series(chart: Any, sheet: str, column: int, rows: int) -> None:
         chart.add_series(
             {
                 "name": [sheet, 0, column],
-                "categories": [sheet, 1, labels, rows, labels],
+                "categories": [sheet, 1, 0, rows, 0],
                 "values": [sheet, 1, column, rows, column],
             }
         )

@@ -188,7 +188,7 @@ def score_sealed(companies: Companies | CompanyPool, corpus: Corpus) -> "Calibra
     return calibration_of(load_model(), judged) if judged else None
 
 
-def fit_score(mentions: Sequence[JudgedMention], penalty: float = PENALTY) -> ScoreModel:
+def fit_score(mentions: Sequence[JudgedMention]) -> ScoreModel:
     """Return the model that is fitted to judged mentions, of which some are right and some wrong.
 
     Raise LabelsError if all of them are right, or all wrong."""
@@ -201,10 +201,10 @@ def fit_score(mentions: Sequence[JudgedMention], penalty: float = PENALTY) -> Sc
     weights = np.zeros(len(names) + 1)
     share = right.mean()
     weights[0] = np.log(share / (1 - share))
-    ridge = np.full(len(weights), penalty)
+    ridge = np.full(len(weights), PENALTY)
     ridge[0] = 0
     for _ in range(_STEPS):
-        scores = _logistic(known @ weights)
+        scores = 1 / (1 + np.exp(-(known @ weights)))
         slope = known.T @ (scores - right) + ridge * weights
         curve = (known * (scores * (1 - scores))[:, None]).T @ known + np.diag(ridge)
         step = np.linalg.solve(curve, slope)
@@ -222,11 +222,6 @@ def _matrix(mentions: Sequence[JudgedMention], names: Sequence[str]) -> Numbers:
         for name in mention.evidence:
             known[row, columns[name]] = 1
     return known
-
-
-def _logistic(logits: Numbers) -> Numbers:
-    scores: Numbers = 1 / (1 + np.exp(-logits))
-    return scores
 
 
 def cross_validate(mentions: Sequence[JudgedMention], folds: int = 5) -> Calibration:

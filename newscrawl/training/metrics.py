@@ -93,9 +93,9 @@ def clean_eval(found: Sequence[str], gold: Sequence[str]) -> Overlap:
     return Overlap.of(common, len(found), len(gold))
 
 
-def shingle_eval(found: Sequence[str], gold: Sequence[str], n: int = SHINGLE_LENGTH) -> Overlap:
+def shingle_eval(found: Sequence[str], gold: Sequence[str]) -> Overlap:
     """Return precision and recall over bags of n-word shingles; a shorter text is one shingle."""
-    return occ_eval(_shingles(found, n), _shingles(gold, n))
+    return occ_eval(_shingles(found), _shingles(gold))
 
 
 def kl_eval(found: Bag, gold: Bag) -> float:
@@ -148,12 +148,10 @@ def _cosine(one: Mapping[str, int], other: Mapping[str, int]) -> float:
     return dot / math.sqrt(squares)
 
 
-def _shingles(sequence: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
-    if not sequence:
-        return Counter()
-    if len(sequence) < n:
-        return Counter([tuple(sequence)])
-    return Counter(zip(*(sequence[start:] for start in range(n)), strict=False))
+def _shingles(sequence: Sequence[str]) -> Counter[tuple[str, ...]]:
+    if len(sequence) < SHINGLE_LENGTH:
+        return Counter([tuple(sequence)] if sequence else ())
+    return Counter(zip(*(sequence[start:] for start in range(SHINGLE_LENGTH)), strict=False))
 
 
 def _one_blank(text: str) -> str:

@@ -57,19 +57,17 @@ class UnusableError(ValueError):
     """A page that makes no label; the message is one of the reasons above."""
 
 
-def read_publisher_page(
-    html: bytes, url: str, *, encoding: str | None = None, language: str | None = None
-) -> PublisherPage:
+def read_publisher_page(html: bytes, url: str, *, encoding: str | None = None) -> PublisherPage:
     """Return a page with the text of its JSON-LD. Raises UnusableError."""
     source = decode(html, encoding)
-    stated = parse_page(source, url, language=language).metadata
+    stated = parse_page(source, url).metadata
     text = plain_text(stated.article_body or "")
     words = len(metrics.words(text))
     if not text:
         raise UnusableError(NO_TEXT)
     if words < MIN_WORDS:
         raise UnusableError(SHORT)
-    page = parse_page(without_json_ld(source), url, language=language)
+    page = parse_page(without_json_ld(source), url)
     article = extract_from(page, url)
     if stated.paywalled or article.kind not in _ARTICLES:
         raise UnusableError(NO_ARTICLE)
@@ -81,7 +79,7 @@ def read_publisher_page(
         raise UnusableError(CUT_OFF)
     return PublisherPage(
         url=url,
-        language=article.language or language or "und",
+        language=article.language or "und",
         title=stated.title,
         text=text,
         html=source,

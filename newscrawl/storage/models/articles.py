@@ -267,10 +267,9 @@ class QuarantinedRevision(Base):
 _BY_KEY = {"sqlite_with_rowid": False}
 
 
-def _article_key(*, primary_key: bool = True, index: bool = False) -> Mapped[int]:
-    return mapped_column(
-        BigKey, ForeignKey("articles.id", ondelete="CASCADE"), primary_key=primary_key, index=index
-    )
+def _article_key(*, index: bool = False) -> Mapped[int]:
+    key = ForeignKey("articles.id", ondelete="CASCADE")
+    return mapped_column(BigKey, key, primary_key=True, index=index)
 
 
 class CountedArticle(Base):
