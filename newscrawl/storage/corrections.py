@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import Connection, insert, select, update
 from sqlalchemy.orm import Session
 
-from newscrawl.items import Mention, Section
+from newscrawl.items import Mention, Section, copy_fields
 from newscrawl.storage import models
 from newscrawl.storage.articles import lock_source, numbers_at
 from newscrawl.storage.database import Database
@@ -171,11 +171,9 @@ def corrected_texts(database: Database, scope: Scope) -> list[CorrectedText]:
         ).all()
         mentions = mentions_of(connection, numbers)
         return [
-            CorrectedText(
-                url=text.url,
-                title=text.title,
-                text=text.text,
-                language=text.language,
+            copy_fields(
+                CorrectedText,
+                text,
                 mentions=tuple(
                     (one.company, one.surface) for one in _in_order(mentions[text.number])
                 ),

@@ -33,6 +33,7 @@ Outcome = Literal["done", "failed", "stopped"]
 # not renewed counts as lost; the rest is for the end of the crawl.
 RENEWALS: Final = 3
 MAX_UNRENEWED: Final = 0.75
+_RELEASED = {"holder": None, "taken_at": None, "expires_at": None}
 
 
 class SourceFacts(NamedTuple):
@@ -187,10 +188,9 @@ class Leases:
 
     def release_unused(self, slug: str) -> None:
         """Release a lease that was not used; nothing is recorded."""
-        values = {"holder": None, "taken_at": None, "expires_at": None}
         ours = _of(slug).where(Lease.holder == self._holder)
         try:
-            self._database.write(lambda session: _changes_row(session, ours.values(values)))
+            self._database.write(lambda session: _changes_row(session, ours.values(_RELEASED)))
         finally:
             self._held.discard(slug)
 
@@ -360,10 +360,8 @@ class SourceLease:
 
     def release(self) -> None:
         """Release the lease, if it is still ours."""
-        number = select(Source.id).where(Source.slug == self._slug).scalar_subquery()
-        ours = update(Lease).where(Lease.source_id == number, Lease.holder == self._holder)
-        nothing = {"holder": None, "taken_at": None, "expires_at": None}
-        self._database.write(lambda session: session.execute(ours.values(nothing)))
+        ours = _of(self._slug).where(Lease.holder == self._holder)
+        self._database.write(lambda session: session.execute(ours.values(_RELEASED)))
 
     def _row(self, session: Session) -> Lease:
         number = session.scalar(select(Source.id).where(Source.slug == self._slug))
