@@ -2,9 +2,10 @@
 
 import time
 from collections.abc import Callable, Sequence
-from email.message import Message
 from pathlib import Path
 from threading import Lock
+
+from w3lib.encoding import http_content_type_encoding
 
 from newscrawl.archive import ArchiveError
 from newscrawl.archive.lookup import Archive, NotArchivedError
@@ -80,7 +81,8 @@ class Explainer:
             capture = self._capture(self._folder, urls)
             if capture is None:
                 raise UnexplainedError(f"The page is not in the archive {self._folder}.")
-            html, encoding = decoded_body(capture), _charset(capture)
+            html = decoded_body(capture)
+            encoding = http_content_type_encoding(capture.header("content-type"))
         except ArchiveError as error:
             raise UnexplainedError(f"{error}.") from error
         return explain(html, capture.url, encoding=encoding)
@@ -100,9 +102,3 @@ def _first(archive: Archive, urls: Sequence[str]) -> Capture | None:
         except NotArchivedError:
             continue
     return None
-
-
-def _charset(capture: Capture) -> str | None:
-    header = Message()
-    header["Content-Type"] = capture.header("content-type")
-    return header.get_content_charset()

@@ -59,7 +59,6 @@ def extract(
 
     Exit code 1 if the page has no article.
     """
-
     import newscrawl
     from newscrawl.extraction.methods import METHODS
 
