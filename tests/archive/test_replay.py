@@ -20,6 +20,7 @@ from tests.site import content
 from tests.site.crawling import PROJECT, Crawl, crawl, crawl_command, crawl_environment
 from tests.site.demo import SOURCE, demo_settings
 from tests.site.faults import Answer, story
+from tests.site.forking import Forks
 from tests.site.server import SiteServer
 from tests.site.stories import PATHS, stored, twelve_stories
 
@@ -145,7 +146,7 @@ def test_page_missing_in_the_archive_is_a_failed_page(world: World, tmp_path: Pa
     ids=["archive", "nothing to replay", "nowhere", "size"],
 )
 def test_invalid_archive_folder_is_refused_in_one_line(
-    tmp_path: Path, settings: dict[str, str], message: str
+    forks: Forks, tmp_path: Path, settings: dict[str, str], message: str
 ) -> None:
     places = {"file": str(tmp_path / "file"), "empty": str(tmp_path / "empty")}
     (tmp_path / "file").write_text("")
@@ -153,7 +154,7 @@ def test_invalid_archive_folder_is_refused_in_one_line(
     given = {name: value.format(**places) for name, value in settings.items()}
     with SiteServer() as site:
         feed = f"feeds={site.url}/feed.xml"
-        done = crawl("ft", feed, database=tmp_path / "news.sqlite", settings=given)
+        done = forks.crawl("ft", feed, database=tmp_path / "news.sqlite", settings=given)
         assert site.visits == []
     assert done.code == 2
     assert message.format(**places) in done.output

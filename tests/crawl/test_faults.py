@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.site import content
-from tests.site.crawling import IMPATIENT, Crawl, crawl
+from tests.site.crawling import IMPATIENT, Crawl
 from tests.site.faults import Answer, listing, story
 from tests.site.forking import Forks
 from tests.site.server import SiteServer
@@ -40,13 +40,13 @@ class World:
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+def world(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> Iterator[World]:
     database = tmp_path_factory.mktemp("faults") / "news.sqlite"
     before = {"/before": answer(story("Stored before the storm", "Siemens"))}
     with SiteServer(routes=NO_ROBOTS | before) as site:
         site.routes["/before.xml"] = answer(listing(site.url, ("/before",)), kind=XML)
-        crawl("ft", f"feeds={site.url}/before.xml", database=database)
-        done = crawl(
+        forks.crawl("ft", f"feeds={site.url}/before.xml", database=database)
+        done = forks.crawl(
             "ft",
             f"feeds={site.url}/fault/no-feed,{site.url}/fault/gone.xml,"
             f"{site.url}/fault/circle.xml,{site.url}/fault/feed.xml",

@@ -7,8 +7,9 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from tests.site.crawling import PROJECT, crawl, crawl_command, crawl_environment
+from tests.site.crawling import PROJECT, crawl_command, crawl_environment
 from tests.site.faults import Answer, story
+from tests.site.forking import Forks
 from tests.site.stories import PATHS, stored, twelve_stories
 
 
@@ -33,7 +34,7 @@ def test_sigterm_ends_a_crawl_without_losing_articles(tmp_path: Path) -> None:
     assert reason == "shutdown"
 
 
-def test_failing_database_ends_the_crawl_with_one_line(tmp_path: Path) -> None:
+def test_failing_database_ends_the_crawl_with_one_line(forks: Forks, tmp_path: Path) -> None:
     database = tmp_path / "news.sqlite"
 
     def loses_its_table(_visit: int) -> Answer:
@@ -47,7 +48,7 @@ def test_failing_database_ends_the_crawl_with_one_line(tmp_path: Path) -> None:
 
     with twelve_stories() as site:
         site.routes[PATHS[5]] = loses_its_table
-        done = crawl("ft", f"feeds={site.url}/feed.xml", database=database)
+        done = forks.crawl("ft", f"feeds={site.url}/feed.xml", database=database)
     assert done.code == 1
     assert done.rows("SELECT reason FROM runs") == [{"reason": "database_failed"}]
     (line,) = (line for line in done.output.splitlines() if "The crawl stops: " in line)
@@ -57,9 +58,9 @@ def test_failing_database_ends_the_crawl_with_one_line(tmp_path: Path) -> None:
     assert kept == done.counts["newscrawl/articles_new"] >= 3
 
 
-def test_crawl_without_storage_exports_its_articles(tmp_path: Path) -> None:
+def test_crawl_without_storage_exports_its_articles(forks: Forks, tmp_path: Path) -> None:
     with twelve_stories() as site:
-        done = crawl(
+        done = forks.crawl(
             "ft",
             f"feeds={site.url}/feed.xml",
             database=tmp_path / "news.sqlite",
@@ -73,10 +74,10 @@ def test_crawl_without_storage_exports_its_articles(tmp_path: Path) -> None:
     assert not (tmp_path / "news.sqlite").exists()
 
 
-def test_crawl_of_an_unreadable_source_fails(tmp_path: Path) -> None:
+def test_crawl_of_an_unreadable_source_fails(forks: Forks, tmp_path: Path) -> None:
     with twelve_stories() as site:
         site.routes["/feed.xml"] = lambda _: Answer(status=410)
-        done = crawl("ft", f"feeds={site.url}/feed.xml", database=tmp_path / "news.sqlite")
+        done = forks.crawl("ft", f"feeds={site.url}/feed.xml", database=tmp_path / "news.sqlite")
     assert done.code == 1
     assert "state failed (no feed or sitemap could be read)" in done.summary
     (run,) = done.rows("SELECT finished_at, reason FROM runs")

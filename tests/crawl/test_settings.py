@@ -1,10 +1,12 @@
 """A wrong setting or argument ends the crawl at once: one line, exit code 2, nothing fetched."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.site.crawling import Crawl, crawl
+from tests.site.forking import Forks
 from tests.site.server import SiteServer
 
 
@@ -58,27 +60,25 @@ def refused(done: Crawl) -> str:
     ],
 )
 def test_invalid_setting_is_refused_in_one_line(
+    forks: Forks,
     tmp_path: Path,
     arguments: list[str],
     settings: dict[str, str],
     environment: dict[str, str],
     message: str,
 ) -> None:
+    # Only a new process reads another environment.
+    begin = partial(crawl, environment=environment) if environment else forks.crawl
     with SiteServer() as site:
-        done = crawl(
-            "ft",
-            f"feeds={site.url}/feed.xml",
-            *arguments,
-            database=tmp_path / "news.sqlite",
-            settings=settings,
-            environment=environment,
-        )
+        feed = f"feeds={site.url}/feed.xml"
+        database = tmp_path / "news.sqlite"
+        done = begin("ft", feed, *arguments, database=database, settings=settings)
         assert site.visits == []
     assert message in refused(done)
 
 
-def test_unknown_source_is_answered_with_similar_names(tmp_path: Path) -> None:
-    done = crawl("bbc-new", database=tmp_path / "news.sqlite")
+def test_unknown_source_is_answered_with_similar_names(forks: Forks, tmp_path: Path) -> None:
+    done = forks.crawl("bbc-new", database=tmp_path / "news.sqlite")
     assert refused(done).startswith("newscrawl: no source 'bbc-new'; did you mean bbc-news")
 
 

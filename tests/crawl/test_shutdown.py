@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.site import broken
-from tests.site.crawling import PROJECT, crawl, crawl_command, crawl_environment
+from tests.site.crawling import PROJECT, crawl_command, crawl_environment
 from tests.site.faults import Answer, listing, story
+from tests.site.forking import Forks
 from tests.site.server import SiteServer
 
 PAGES = ("/1", "/2", "/3")
@@ -32,7 +33,9 @@ def site_with(page: Callable[[int], Answer]) -> SiteServer:
     [broken.instead(broken.silence), lambda _: RESTING],
     ids=["a silent server", "a host that rests"],
 )
-def test_sigterm_ends_a_waiting_crawl(tmp_path: Path, page: Callable[[int], Answer]) -> None:
+def test_sigterm_ends_a_waiting_crawl(
+    forks: Forks, tmp_path: Path, page: Callable[[int], Answer]
+) -> None:
     database = tmp_path / "news.sqlite"
     with site_with(page) as site:
         feed = f"feeds={site.url}/feed.xml"
@@ -55,5 +58,5 @@ def test_sigterm_ends_a_waiting_crawl(tmp_path: Path, page: Callable[[int], Answ
         for path in PAGES:
             body = story(f"Story {path}", "Siemens")
             site.routes[path] = lambda _, body=body: Answer(body=body)
-        done = crawl("ft", feed, database=database)
+        done = forks.crawl("ft", feed, database=database)
     assert done.counts["newscrawl/articles_new"] == 3

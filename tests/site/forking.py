@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
@@ -76,12 +77,16 @@ class Forks:
         settings: Mapping[str, str] | None = None,
     ) -> Crawl:
         """Crawl a source to the end, like `tests.site.crawling.crawl`."""
-        log = database.with_suffix(".log")
+        log, err = database.with_suffix(".log"), database.with_suffix(".err")
         log.unlink(missing_ok=True)
         places = {"NEWSCRAWL_DATABASE_URL": f"sqlite:///{database}", "LOG_FILE": str(log)}
-        self.start(crawl_command(source, arguments, {**places, **(settings or {})})[3:])
+        command = crawl_command(source, arguments, {**places, **(settings or {})})[3:]
+        self.start(command, err=str(err))
         code = self.wait()
-        done = Crawl(code, log.read_text() if log.exists() else "", database)
+        output = "".join(file.read_text() for file in (log, err) if file.exists())
+        done = Crawl(code, output, database)
+        if not database.exists():
+            return done
         (run,) = done.rows("SELECT counts FROM runs ORDER BY id DESC LIMIT 1")
         return replace(done, counts=json.loads(run["counts"] or "{}"))
 
@@ -121,8 +126,8 @@ def _carry_out(command: list[str], folder: str = "", out: str = "", err: str = "
     from scrapy.cmdline import execute  # noqa: PLC0415
 
     for path, stream in ((err, sys.stderr), (out, sys.stdout)):
-        opened = Path(path).open("w") if path else sys.stderr  # noqa: SIM115 - until the end
-        os.dup2(opened.fileno(), stream.fileno())
+        with Path(path).open("w") if path else nullcontext(sys.stderr) as opened:
+            os.dup2(opened.fileno(), stream.fileno())
     with open(os.devnull) as nothing:  # noqa: PTH123
         os.dup2(nothing.fileno(), sys.stdin.fileno())
     if folder:
