@@ -20,8 +20,10 @@ from newscrawl.storage import (
     queries,
     upgrade_database,
 )
+from newscrawl.storage.company_alerts import list_alerts, watch_company
 from newscrawl.storage.rollups import MAX_PAIRED
-from newscrawl.storage.source_stats import last_checkups
+from newscrawl.storage.source_stats import articles_so_far, last_checkups
+from newscrawl.storage.status import Incident, claim_unreported, record_incidents
 
 SCRIPTS = Path(migrations.__file__).parent
 
@@ -81,6 +83,52 @@ def test_search_index_of_sqlite_merges_rarely(tmp_path: Path) -> None:
     ):
         found = session.execute(text("SELECT v FROM article_search_config WHERE k = 'automerge'"))
         assert found.scalars().all() == [8]
+
+
+@pytest.fixture
+def unreleased(database_url: str) -> str:
+    """The URL of a database of schema 0014, with a row in each table that 0015 changes."""
+    opened = engine.make_engine(engine.parse_url(database_url))
+    with opened.execution_options(writes=True).begin() as connection:
+        for name in (f"schema_0014_{opened.dialect.name}.sql", "rows_0014.sql"):
+            script = Path(__file__).with_name(name).read_text(encoding="utf-8")
+            for statement in filter(str.strip, script.split(";\n")):
+                connection.exec_driver_sql(statement)
+    opened.dispose()
+    return database_url
+
+
+def test_unreleased_schema_becomes_the_tables_of_the_models(unreleased: str) -> None:
+    assert upgrade_database(unreleased) == ("0014", migrations.HEAD)
+    assert differences(unreleased) == []
+
+
+def test_unreleased_database_keeps_its_rows(unreleased: str) -> None:
+    upgrade_database(unreleased)
+    with open_database(unreleased) as database:
+        outside = queries.boilerplate(database, company="Siemens")
+        assert (outside.mentions, outside.pages) == (4, 1)
+        (alert,) = list_alerts(database)
+        assert (alert.alert.cause, alert.delivered_by) == ("spike", ("log",))
+        assert watch_company(database, "Bosch")
+        assert not watch_company(database, "Siemens")
+        assert articles_so_far(database) == {"ft": 7}
+        opened, recovered = claim_unreported(database)
+        assert ([one.cause for one in opened], recovered) == (["ft/stale"], [])
+        with database.reading() as session:
+            (page,) = session.scalars(select(models.FrontierUrl))
+            assert (page.crash_count, page.reason) == (2, "headline known")
+            (run,) = session.scalars(select(models.Run))
+            assert run.counts == {
+                "newscrawl/extraction/articles": 7,
+                "newscrawl/extraction/median_confidence": 900,
+                "newscrawl/found": 7,
+            }
+            (held,) = session.scalars(select(models.QuarantinedRevision))
+            assert held.boilerplate == {"Siemens": 4}
+            assert session.scalars(select(models.Boilerplate.number)).all() == [4]
+        # Numbers go on from those of the rows that were copied.
+        record_incidents(database, [Incident(kind="blocked", source="ft", note="")], ())
 
 
 def upgrade_to(url: str, revision: str, rows: str) -> None:
@@ -229,7 +277,10 @@ def test_companies_of_an_earlier_schema_are_paired_as_new_ones(database_url: str
         assert (known.first_day, known.last_day) == (date(2026, 11, 19), date(2026, 11, 21))
 
 
-def test_development_schema_is_refused_with_advice(database_url: str) -> None:
-    upgrade_to(database_url, "0015", "UPDATE alembic_version SET version_num = '0014'")
-    with pytest.raises(StorageError, match="schema 0014, made by a development version"):
-        upgrade_database(database_url)
+def test_development_schema_is_refused_with_advice(unreleased: str) -> None:
+    opened = engine.make_engine(engine.parse_url(unreleased))
+    with opened.execution_options(writes=True).begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '0013'"))
+    opened.dispose()
+    with pytest.raises(StorageError, match="schema 0013, made by a development version"):
+        upgrade_database(unreleased)

@@ -1,4 +1,7 @@
-"""All tables, as SQL for each database: sqlite and postgresql differ in the full-text index."""
+"""All tables, as SQL for each database: sqlite and postgresql differ in the full-text index.
+
+Databases of versions before the first release have 0001 to 0014: see newscrawl.storage.migrations.
+"""
 
 from pathlib import Path
 
