@@ -27,7 +27,7 @@ from newscrawl.dashboard.security import FORM_COOKIE, FormSeal, Identity
 from newscrawl.items import Versions
 from newscrawl.mentions import Companies
 from newscrawl.reading import versions_of
-from newscrawl.reports import period_of_name, verdict_text
+from newscrawl.reports import WITHHELD, period_of_name, verdict_text
 from newscrawl.storage import Database, StorageError, open_database, queries
 from newscrawl.storage.corrections import MAX_NAME
 from newscrawl.storage.engine import parse_url, sqlite_file
@@ -357,6 +357,7 @@ def make_templates() -> Environment:
         "period_address": period_address,
         "last_month": lambda filters: period_of_name("last-month", today(filters.scope)),
         "query": query,
+        "withheld": WITHHELD,
         "min_for_percent": MIN_FOR_PERCENT,
         "alpha": ALPHA,
     }

@@ -7,6 +7,7 @@
 from typing import Literal
 
 from newscrawl.reports.document import (
+    WITHHELD,
     caveat,
     change_text,
     html_report,
@@ -29,6 +30,7 @@ __all__ = [
     "MAX_COMPANIES",
     "MEDIA_TYPES",
     "MIN_FOR_PERCENT",
+    "WITHHELD",
     "Report",
     "ReportFormat",
     "caveat",

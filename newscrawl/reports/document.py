@@ -1,5 +1,6 @@
 """A report as one HTML page that loads nothing and prints well."""
 
+from collections.abc import Mapping
 from datetime import date
 from functools import cache, partial
 from pathlib import Path
@@ -12,11 +13,17 @@ from newscrawl.reports import figures
 from newscrawl.reports.curves import HEIGHT, WIDTH, curves
 from newscrawl.reports.figures import Report
 from newscrawl.storage.queries import Completeness
+from newscrawl.storage.queries.left_out import LeftOutReason
 from newscrawl.storage.queries.significance import ALPHA, MIN_FOR_PERCENT, Change
 from newscrawl.templating import content_hash, html_templates, marked_pieces
 from newscrawl.text import count_of
 
 TEMPLATES = Path(__file__).parent / "templates"
+# Why the text of an article may not be read, in words.
+WITHHELD: Mapping[LeftOutReason, str] = {
+    "paywalled": "behind a paywall",
+    "disallowed": "that robots.txt forbids to fetch",
+}
 
 
 def html_report(report: Report, dashboard: str | None = None) -> str:
@@ -77,7 +84,7 @@ def _templates() -> Environment:
         "count_of": count_of,
         "pieces": lambda snippet: marked_pieces(snippet.text, snippet.marks),
     }
-    templates.globals["per_thousand"] = per_thousand
+    templates.globals |= {"per_thousand": per_thousand, "withheld": WITHHELD}
     return templates
 
 
@@ -162,12 +169,28 @@ def in_short(company: str, change: Change, reads: tuple[int, int], before: str) 
 
 
 def caveats(report: Report) -> list[str]:
-    """Return what a reader must know of the days before the first crawl to compare numbers."""
+    """Return what a reader must know to compare numbers: of the days before the first crawl, and of
+    the articles whose text can't be read."""
     length = _length(report)
     found = [caveat("of this period", length, report.completeness)]
     if report.completeness_before.read:  # otherwise nothing is compared
         found.append(caveat("before", length, report.completeness_before))
+    found.append(withheld(report))
     return [one for one in found if one]
+
+
+def withheld(report: Report) -> str:
+    """Return how many more articles may name each company, since only their headline and
+    standfirst may be read; or nothing."""
+    numbers = [
+        (one.company, sum(each.articles for each in one.withheld)) for one in report.companies
+    ]
+    more = [f"{number:,} more may name {company}" for company, number in numbers if number]
+    if not more:
+        return ""
+    known = {each.reason for one in report.companies for each in one.withheld}
+    which = " or ".join(words for reason, words in WITHHELD.items() if reason in known)
+    return f"Of articles {which}, only headline and standfirst are read: up to {', '.join(more)}."
 
 
 def caveat(period: str, length: int, known: Completeness) -> str:

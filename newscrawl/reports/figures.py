@@ -14,12 +14,14 @@ from newscrawl.storage.queries import (
     Completeness,
     FoundArticle,
     Hits,
+    LeftOut,
     MentionCount,
     Scope,
     Share,
     StoryRow,
 )
 from newscrawl.storage.queries.completeness import COVERED
+from newscrawl.storage.queries.left_out import withheld_articles
 from newscrawl.storage.queries.significance import Change, Day, compare
 from newscrawl.storage.scope import last_day, today
 
@@ -47,7 +49,8 @@ class ReportStory:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompanyFigures:
     """A company in a report. `series` are its articles by step, None in gaps; `sources` those with
-    most of its articles; `boilerplate` hits on its pages outside of articles, not counted."""
+    most of its articles; `boilerplate` hits on its pages outside of articles, not counted;
+    `withheld` further articles that may name it, by reason."""
 
     company: str
     hits: Hits
@@ -58,6 +61,7 @@ class CompanyFigures:
     sources: tuple[MentionCount, ...]
     beside: tuple[CoMention, ...]
     boilerplate: int
+    withheld: tuple[LeftOut, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,6 +218,7 @@ def _figures(
             queries.co_mentions(database, name, scope=scope, limit=MAX_BESIDE, stories=True)
         ),
         boilerplate=queries.boilerplate(database, company=name, scope=scope).mentions,
+        withheld=withheld_articles(database, name, scope=scope),
     )
 
 

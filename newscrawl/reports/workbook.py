@@ -7,7 +7,7 @@ from io import BytesIO
 from typing import Any
 
 from newscrawl.config import SettingError
-from newscrawl.reports.document import coverage, day, method, verdict_text
+from newscrawl.reports.document import coverage, day, method, verdict_text, withheld
 from newscrawl.reports.figures import CompanyFigures, Report
 from newscrawl.templating import one_line, plain, spreadsheet_text
 
@@ -157,8 +157,9 @@ class _Book:
         sheet.set_column(4, 4, 100)
         period = f"{day(report.since)} to {day(report.until)}"
         before = f"{day(report.before[0])} to {day(report.before[1])}"
-        texts = (f"{report.title}, {period}, compared with {before}", coverage(report))
-        for row, text in enumerate((*texts, *method(report))):
+        texts = [f"{report.title}, {period}, compared with {before}", coverage(report)]
+        texts += [*filter(None, [withheld(report)]), *method(report)]
+        for row, text in enumerate(texts):
             sheet.write_string(row, 4, _text(text), wrapped)
 
     def _table(

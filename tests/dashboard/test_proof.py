@@ -18,6 +18,7 @@ from starlette.testclient import TestClient
 
 from newscrawl.dashboard import create_app
 from newscrawl.items import Article, Document, Page, SourceCatalog
+from newscrawl.reports import WITHHELD
 from newscrawl.storage import Database, open_database, queries
 from newscrawl.storage.corrections import add_corrections, wrong_mentions
 from newscrawl.storage.documents import COUNTED_KINDS
@@ -278,6 +279,26 @@ def test_proof_says_what_is_left_out(site: Site) -> None:
     text = site.client.get("/proof?company=Siemens").text
     assert "a person has called wrong" in text
     assert re.search(r"up to <a [^>]+>\d+</a> more articles", text)
+
+
+def test_page_and_report_say_how_many_more_articles_may_name_a_company(site: Site) -> None:
+    days = f"since={TODAY - timedelta(days=11)}&until={TODAY}"
+    answer = site.client.get(f"/api/proof?company=Siemens&{days}").json()
+    more = {one["reason"]: one["articles"] for one in answer["left_out"]}
+    page = site.client.get(f"/company/Siemens?{days}").text
+    notice = re.sub(r"<[^>]+>", "", page.split('id="withheld">')[1].split("</p>")[0])
+    assert notice == (
+        f"Some texts can't be read. Up to {more['disallowed']} more article that robots.txt "
+        f"forbids to fetch and up to {more['paywalled']} more articles behind a paywall may name "
+        "Siemens: only headline and standfirst are read."
+    )
+    report = site.client.get(f"/report?company=Siemens&company=Airbus&{days}").text
+    lead = report.split('<ul class="lead">')[1].split("</ul>")[0]
+    assert f"up to {sum(more[one] for one in WITHHELD)} more may name Siemens, " in lead
+    proven = {
+        parse_qs(urlsplit(unescape(one)).query)["counted"][0] for one, _ in REPORTED.findall(report)
+    }
+    assert proven >= {*WITHHELD}
 
 
 @pytest.mark.parametrize(

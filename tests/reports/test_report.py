@@ -21,7 +21,7 @@ from newscrawl import config
 from newscrawl.dashboard import create_app
 from newscrawl.items import CompanyStructure
 from newscrawl.reports import Report, html_report, make_report, period_of_name, workbook
-from newscrawl.reports.document import coverage
+from newscrawl.reports.document import coverage, withheld
 from newscrawl.storage import Database, open_database, queries
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries import Completeness, Scope
@@ -275,6 +275,8 @@ def test_workbook_has_tables_and_charts(report: Report) -> None:
     book = opened(content)
     names = ["Key figures", "Over time", "Stories", "Sources", "Named together", "Coverage"]
     assert book.sheetnames == names
+    assert "more may name Siemens" in withheld(report)
+    assert withheld(report) in [cell.value for cell in book["Coverage"]["E"]]
     assert all(len(sheet.tables) == 1 for sheet in book)
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         charts = [name for name in archive.namelist() if name.startswith("xl/charts/chart")]

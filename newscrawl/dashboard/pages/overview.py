@@ -60,6 +60,7 @@ from newscrawl.storage.queries import (
     UnmentionedCompany,
 )
 from newscrawl.storage.queries.company_counts import hits_by_name
+from newscrawl.storage.queries.left_out import withheld_articles
 from newscrawl.storage.saved_queries import list_queries
 
 router = APIRouter()
@@ -286,6 +287,7 @@ def company(request: Request, name: str) -> Response:
             change=change_of(database, name, scope, filters.before.scope),
             before=queries.completeness(database, scope=filters.before.scope),
             completeness=queries.completeness(database, scope=scope),
+            withheld_articles=withheld_articles(database, name, scope=scope),
             boilerplate=queries.boilerplate(database, company=name, scope=scope),
             parts_by={by: _top(counts, filters.count) for by, counts in parts.items()},
             new_sources=_new_sources(database, name, filters),

@@ -9,6 +9,7 @@ from sqlalchemy import Select, func, literal, literal_column, select
 from sqlalchemy.orm import Session, aliased
 
 from newscrawl.storage import models
+from newscrawl.storage.database import Database
 from newscrawl.storage.engine import one_of
 from newscrawl.storage.models import Appearance, Article, Correction, Mention, QuarantinedRevision
 from newscrawl.storage.models.articles import UNCOUNTED
@@ -21,9 +22,9 @@ from newscrawl.storage.queries.proof_target import (
     groups_left_in,
     spellings_of,
 )
-from newscrawl.storage.queries.questions import about
+from newscrawl.storage.queries.questions import ANY, about, cache_answers
 from newscrawl.storage.queries.rollup_tables import company_days, counts_on, rollup_table
-from newscrawl.storage.scope import By, articles_within, between
+from newscrawl.storage.scope import By, Scope, articles_within, between
 
 _Columns = TypeVarTuple("_Columns")
 LeftOutReason = Literal[
@@ -74,11 +75,7 @@ def left_out(session: Session, asked: ProofTarget) -> Iterator[LeftOut]:
             words=doubtful.spellings,
             since=doubtful.since,
         )
-    limited = _headline_only(session, asked).subquery().c
-    query = select(limited.access, func.count()).group_by(limited.access).order_by(limited.access)
-    for access, articles in session.execute(query):
-        reason: LeftOutReason = "paywalled" if access == "paywalled" else "disallowed"
-        yield LeftOut(reason=reason, articles=articles, mentions=None)
+    yield from _withheld(session, asked)
     mentions, articles = _sums(session, _corrected(session, asked))
     if articles:
         yield LeftOut(reason="corrected", articles=articles, mentions=mentions)
@@ -87,6 +84,28 @@ def left_out(session: Session, asked: ProofTarget) -> Iterator[LeftOut]:
     mentions, articles = _sums(session, _on_other_kinds(session, asked))
     if articles:
         yield LeftOut(reason="kind", articles=articles, mentions=mentions)
+
+
+def withheld_articles(
+    database: Database, company: str, *, scope: Scope = ANY
+) -> tuple[LeftOut, ...]:
+    """Return how many more articles may name the company, by reason: only their headline and
+    standfirst may be read, and do not name it."""
+    with database.reading() as session:
+        return _withheld_of(session, company, scope.validate(database))
+
+
+@cache_answers
+def _withheld_of(session: Session, company: str, scope: Scope) -> tuple[LeftOut, ...]:
+    return tuple(_withheld(session, ProofTarget(counted="articles", company=company, scope=scope)))
+
+
+def _withheld(session: Session, asked: ProofTarget) -> Iterator[LeftOut]:
+    limited = _headline_only(session, asked).subquery().c
+    query = select(limited.access, func.count()).group_by(limited.access).order_by(limited.access)
+    for access, articles in session.execute(query):
+        reason: LeftOutReason = "paywalled" if access == "paywalled" else "disallowed"
+        yield LeftOut(reason=reason, articles=articles, mentions=None)
 
 
 def _sums(session: Session, rows: Select[int, int]) -> tuple[int, int]:

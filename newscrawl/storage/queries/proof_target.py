@@ -23,10 +23,10 @@ class ProofTarget:
 
     counted: Counted
     company: str | None
-    beside: str | None
     scope: Scope
-    split: Group | None
-    without: tuple[str, ...]
+    beside: str | None = None
+    split: Group | None = None
+    without: tuple[str, ...] = ()
     story: int | None = None
 
     def check(self) -> None:
