@@ -48,6 +48,7 @@ class Row:
     completeness: Completeness
     days_left_out: int = 0
     running: bool = False
+    by: str = "day"
 
     @property
     def is_partial(self) -> bool:
@@ -70,7 +71,8 @@ class Row:
         if self.is_unread and known.unwatched:
             notes.append("begins before the first crawl")
         if self.is_unread and known.covered < known.expected:
-            notes.append(f"{known.covered:,} of {known.expected:,} source-days read")
+            days = "sources" if self.by == "day" else "days of all sources together"
+            notes.append(f"{known.covered:,} of {known.expected:,} {days} read")
         return "; ".join(notes)
 
 
@@ -234,6 +236,7 @@ def row_of(count: MentionCount, filters: Filters, values: tuple[int, ...] | None
         count.completeness,
         count.days_left_out or 0,
         filters.by == "day" and first == today(filters.scope),
+        filters.by,
     )
 
 

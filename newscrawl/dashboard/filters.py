@@ -25,6 +25,7 @@ MAX_PERIOD = 3660  # days; ours: ten years of daily points are as many as a scre
 MAX_DAYS_OF_STORIES = 100
 LAST_PAGE = 200  # the number of pages that can be asked for
 MAX_VALUE = 200  # characters
+_LONG = frozenset({"q", "text", "story"})  # queries, and an address
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +104,7 @@ def read_filters(
     """Return the filters of an address's query, asked `now`; raise QuestionError."""
     values = {name: value.strip() for name, value in query.items() if value.strip()}
     for name, value in values.items():
-        longest = MAX_LENGTH if name == "q" else MAX_VALUE
+        longest = MAX_LENGTH if name in _LONG else MAX_VALUE
         if len(value) > longest or "\0" in value:
             raise QuestionError(f"{name} can't have this value: it is too long or holds a NUL")
     scope = Scope(

@@ -654,8 +654,8 @@ def _covered(completeness: Completeness) -> str:
     if completeness.covered < completeness.expected:
         missing = completeness.expected - completeness.covered
         return (
-            f"{read}. On {missing:,} of {completeness.expected:,} source-days (one source on one "
-            "day) nothing was read: the numbers may be too low."
+            f"{read}. Of the {completeness.expected:,} days of all sources together, {missing:,} "
+            f"{'was' if missing == 1 else 'were'} not read: the numbers may be too low."
         )
     return f"{read}. Some of these days lie before the first crawl: the numbers may be too low."
 

@@ -229,8 +229,8 @@ def coverage(report: Report) -> str:
     missing = known.expected - known.covered
     if missing > 0:
         text += (
-            f"On {missing:,} of {known.expected:,} source-days (one source on one day) nothing was "
-            "read, so that numbers may be too low. "
+            f"Of the {known.expected:,} days of all sources together, {missing:,} "
+            f"{'was' if missing == 1 else 'were'} not read, so that numbers may be too low. "
         )
     elif not known.unwatched:
         text += "Every source was read on every day. "

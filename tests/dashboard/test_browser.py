@@ -413,10 +413,28 @@ def test_proof_opens_and_closes_by_keyboard(look: Look) -> None:
     expect(number).to_be_focused()
 
 
-def test_proof_of_source_days_begins_with_the_coverage(look: Look) -> None:
+def test_proof_of_days_read_begins_with_the_coverage(look: Look) -> None:
     page = look("/").page
-    page.locator(".tile", has_text="source-days").locator("a.proof").click()
-    expect(page.get_by_role("dialog").locator("#coverage")).to_be_focused()
+    tile = page.locator(".tile", has_text="days read")
+    days = tile.locator("dd").inner_text()
+    tile.locator("a.proof").click()
+    panel = page.get_by_role("dialog")
+    expect(panel.locator("#coverage")).to_be_focused()
+    expect(panel.locator("#coverage")).to_be_in_viewport()
+    expect(panel.locator("article.line").last).not_to_be_in_viewport()
+    total = panel.locator("tfoot td")
+    assert [total.nth(1).inner_text(), total.nth(2).inner_text()] == days.split(" of ")
+
+
+def test_chosen_button_stays_chosen_under_the_mouse(look: Look) -> None:
+    page = look("/").page
+    chosen = page.locator(".segments label", has_text="30 days")
+    ground = "label => getComputedStyle(label.querySelector('span')).backgroundColor"
+    before = chosen.evaluate(ground)
+    chosen.hover()
+    assert chosen.evaluate(ground) == before
+    other = page.locator(".segments label", has_text="7 days")
+    assert other.evaluate(ground) != before
 
 
 def test_number_leads_to_its_proof_without_scripts(look: Look) -> None:

@@ -446,7 +446,7 @@ def test_days_before_the_first_crawl_differ_from_missed_days(
     assert "<small>before: no data</small>" in young
     save(database, 40, headline("Siemens"))
     old = client.get("/company/Siemens?days=30").text
-    assert "On 29 of 30 source-days (one source on one day) nothing was read" in old
+    assert "Of the 30 days of all sources together, 29 were not read" in old
     assert "before the first crawl" not in old
 
 
@@ -516,7 +516,7 @@ def test_days_on_which_not_all_sources_were_read_are_marked(
     text = client.get(f"{path}days=4").text
     (row,) = re.findall(r"<tr[^>]* data-unread>.*?</tr>", text)
     assert str(TODAY - timedelta(days=2)) in row
-    assert "(1 of 2 source-days read)" in row
+    assert "(1 of 2 sources read)" in row
     assert "not all sources were read in 1." in text
     assert "not all sources were read: the number may be too small" in text
 
@@ -615,8 +615,15 @@ def test_company_without_mentioned_subsidiaries_says_so(
 ) -> None:
     save(database, 0, headline("Siemens"))
     sentence = "No subsidiary of Siemens was ever mentioned in this database."
-    assert sentence in client.get("/company/Siemens?subsidiaries=included").text
-    assert sentence not in client.get("/company/Siemens").text
+    for query in ("", "?subsidiaries=included"):
+        page = client.get(f"/company/Siemens{query}").text
+        assert sentence in page
+        assert "With subsidiaries" not in page
+    # The choice is kept for the next page, whose company may have some.
+    assert 'type="hidden" name="subsidiaries" value="included"' in page
+    save(database, 0, headline("Alstom"))
+    compared = "/compare?company=Siemens&company=Alstom"
+    assert "No subsidiary of these was ever mentioned" in client.get(compared).text
 
 
 # Explanations ------------------------------------------------------------------------------------

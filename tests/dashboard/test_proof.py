@@ -47,7 +47,7 @@ CATALOG = SourceCatalog(
     },
     tiers={"harbour-courier": 1, "stadtbote": 1, "northern-ledger": 2},
 )
-LINK = re.compile(r'<a class="proof" href="(/proof[^"]+)"[^>]*>(.*?)</a>', re.DOTALL)
+LINK = re.compile(r'<a class="proof" href="(/proof[^"]+)" title="([^"]*)">(.*?)</a>', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +101,8 @@ def numbers_of(site: Site, path: str) -> Counter[tuple[str, int]]:
     answer = site.client.get(path)
     assert answer.status_code == 200, path
     found: Counter[tuple[str, int]] = Counter()
-    for address, text in LINK.findall(answer.text):
-        before = re.search(r'title="Before: ([\d,]+)', answer.text.split(address)[1][:80])
+    for address, title, text in LINK.findall(answer.text):
+        before = re.match(r"Before: ([\d,]+)", title)
         shown = before[1] if before else re.sub(r"<[^>]+>", "", text).strip()
         found[unescape(address), int(shown.replace(",", ""))] += 1
     return found
@@ -212,6 +212,14 @@ def test_overview_by_change_shows_what_is_least_likely_chance(site: Site) -> Non
     assert "changed most clearly" in page
     usual = site.client.get("/?days=7").text
     assert re.findall(r'<th scope="row"><a href="/company/([^"?]+)', usual) != shown
+
+
+def test_comparison_judges_changes_as_the_report_does(site: Site) -> None:
+    asked = "days=5&company=Siemens&company=Airbus&company=Nokia"
+    verdict = re.compile(r"<td[^>]*>((?:a|no) [^<]+ \(p[^)]+\))</td>")
+    compared = verdict.findall(site.client.get(f"/compare?{asked}").text)
+    assert compared == verdict.findall(site.client.get(f"/report?{asked}").text)
+    assert len(compared) == 3
 
 
 def test_all_pages_of_a_chart_lead_to_proofs(site: Site) -> None:
@@ -335,6 +343,9 @@ def test_numbers_of_what_is_left_out_lead_to_its_articles(site: Site) -> None:
         texts[reason] = site.client.get(address).text
         assert f"{number} " in texts[reason].split("<h1")[1].split("</h1>")[0]
     assert "1 unread article may name Siemens" in texts["disallowed"]
+    forbidden = "robots.txt forbade no article that may name Siemens"
+    assert forbidden not in site.client.get(page).text
+    assert forbidden in site.client.get(f"{page}&source=stadtbote").text
     assert "<mark>Siemens</mark> builds a tram" in texts["corrected"]
     assert "called wrong by a person" in texts["corrected"]
     assert "Old news of <mark>Siemens</mark>" in texts["kind"]
@@ -352,7 +363,7 @@ def test_doubtful_words_are_equal_in_page_api_and_command(
     page = Page(url=DOUBTFUL, source="harbour-courier", html=b"", fetched_at=NOW)
     save_document(site.database, Document(page=page, article=article), run)
     panel = site.client.get("/proof?company=Siemens&counted=mentions&days=10").text
-    (link,) = [unescape(one) for one, _ in LINK.findall(panel) if "counted=doubtful" in one]
+    (link,) = [unescape(one) for one, *_ in LINK.findall(panel) if "counted=doubtful" in one]
     assert re.search(r"contains <q><bdi>Siemens</bdi></q>", panel)
     listed = site.client.get(link).text
     assert "1 article may name Siemens" in listed

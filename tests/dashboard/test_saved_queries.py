@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from newscrawl import query
 from newscrawl.storage import Database
-from newscrawl.storage.saved_queries import add_query, count_history
+from newscrawl.storage.saved_queries import add_query, count_history, remove_query
 from tests.dashboard.conftest import Look
 from tests.dashboards import SCRIPT, TODAY, dashboard
 
@@ -54,6 +54,13 @@ def fill_in(page: Page, name: str, text: str) -> None:
     page.get_by_label("Query", exact=True).fill(text)
 
 
+def delete(page: Page) -> None:
+    """Delete the query of the page, which takes two clicks."""
+    page.locator("summary", has_text="Delete").click()
+    page.get_by_role("button", name="Delete").click()
+    page.wait_for_url("**/queries")
+
+
 def wait_until_counted(page: Page) -> None:
     expect(page.locator("#progress")).to_contain_text("Counted in all stored articles")
 
@@ -75,8 +82,7 @@ def test_query_is_tried_saved_counted_and_deleted(look: Look, news: Database) ->
     page.get_by_role("button", name="Save").click()
     wait_until_counted(page)
     assert query.saved_queries(news)[-1].text == "tram AND siemens NOT the"
-    page.get_by_role("button", name="Delete").click()
-    page.wait_for_url("**/queries")
+    delete(page)
     expect(page.get_by_role("link", name="Trams by Siemens")).to_have_count(0)
     assert "Trams by Siemens" not in query.company_names(news)
 
@@ -95,8 +101,7 @@ def test_query_is_renamed_with_its_numbers(look: Look, news: Database) -> None:
     expect(page.get_by_role("status")).to_contain_text("Saved.")
     expect(page.locator("h1")).to_have_text(f"Ships {SCRIPT}")
     assert whole(news, f"Ships {SCRIPT}") == number > 0
-    page.get_by_role("button", name="Delete").click()
-    page.wait_for_url("**/queries")
+    delete(page)
     watched.said[:] = [one for one in watched.said if "status of 422" not in one]
 
 
@@ -159,11 +164,20 @@ def test_query_is_in_overview_list_and_comparison(look: Look, news: Database, na
     assert page.evaluate("window.hacked") is None
 
 
-def test_search_leads_to_the_editor(look: Look) -> None:
-    page = look("/search?q=tram+NEAR%2F5+harbour&days=365").page
+def test_search_leads_to_the_editor_with_its_filters(look: Look, news: Database) -> None:
+    page = look("/search?q=siemens+OR+airbus&days=14&language=de&source=stadtbote").page
+    hits = page.locator("#hits strong").inner_text()
     page.get_by_role("link", name="Save as a query to count").click()
-    expect(page.get_by_label("Query", exact=True)).to_have_value("tram NEAR/5 harbour")
-    expect(page.locator("#trial strong")).to_be_visible()
+    text = "(siemens OR airbus) language:de source:stadtbote"
+    expect(page.get_by_label("Query", exact=True)).to_have_value(text)
+    expect(page.locator("#trial p").first).to_contain_text(hits)
+    page.get_by_label("Name", exact=True).fill("In the town")
+    page.get_by_role("button", name="Save").click()
+    wait_until_counted(page)
+    page.get_by_role("link", name="its articles and numbers").click()
+    expect(page.locator(".tile dd").first).to_have_text(re.compile(rf"^{hits.split()[0]}\b"))
+    assert page.url.endswith("?days=14")
+    remove_query(news, "In the town")
 
 
 def test_query_is_saved_by_keyboard_alone(look: Look, news: Database) -> None:
@@ -180,6 +194,8 @@ def test_query_is_saved_by_keyboard_alone(look: Look, news: Database) -> None:
     wait_until_counted(page)
     assert whole(news, "By keyboard") > 0
     _press_tab_until(page, "Delete")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     page.wait_for_url("**/queries")
     assert "By keyboard" not in query.company_names(news)

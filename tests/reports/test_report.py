@@ -135,7 +135,7 @@ def test_gaps_are_empty_and_no_zeros(database: Database) -> None:
     assert column == [1, None, 1]
     html = html_report(made)
     assert html.count('class="gap"') == 1
-    assert "On 1 of 3 source-days" in html
+    assert "Of the 3 days of all sources together, 1 was not read" in html
     assert "nothing was read in the 3 days before" in html
     assert "precede the first crawl" not in html  # nothing is compared
     assert "of this period, " not in html
@@ -445,7 +445,9 @@ def test_command_explains_what_is_wrong(
     "page", ["/company/Siemens?days=7", "/compare?company=Siemens&company=Airbus&days=7"]
 )
 def test_report_on_last_month_leads_back_to_the_dashboard(client: TestClient, page: str) -> None:
-    link = re.search(r'href="([^"]+)">Last month to print', client.get(page).text)
+    link = re.search(
+        r'href="([^"]+)">Last month \([A-Z][a-z]+ [0-9]{4}\) to print', client.get(page).text
+    )
     assert link
     since, until = period_of_name("last-month", TODAY)
     report = client.get(unescape(link[1])).text

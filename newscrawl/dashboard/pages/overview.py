@@ -210,12 +210,24 @@ def search(request: Request) -> HTMLResponse:
             filters=filters,
             choices=choices(database, filters),
             words=words,
+            as_query=_as_query(words, filters),
             found=found,
             count=count,
             fault=fault,
             shown=RESULTS,
             companies=_companies_by_name(request, words, names),
         )
+
+
+def _as_query(words: str, filters: Filters) -> str:
+    """Return the search as the text of a saved query, with the filters that a query can have."""
+    named = {
+        "language": filters.language,
+        "source": filters.source,
+        "country": filters.country,
+    }
+    given = " ".join(f"{name}:{value}" for name, value in named.items() if value)
+    return f"({words}) {given}" if given else words
 
 
 def _companies_by_name(request: Request, words: str, names: Sequence[str]) -> list[str]:
@@ -375,10 +387,19 @@ def _registered(request: Request, name: str, scope: Scope, names: Sequence[str])
     """Return the registry's facts about a company, what counts together with it, and its owner."""
     return {
         "facts": _facts(request, name),
+        "has_subsidiaries": _has_subsidiaries([name], scope, names),
         "members": sorted({*scope.members(name)} & {*names} - {name}),
         "owner": scope.structure.parents.get(name),
         "owned": scope.structure.owned.get(name, (None, None)),
     }
+
+
+def _has_subsidiaries(companies: Sequence[str], scope: Scope, names: Sequence[str]) -> bool:
+    """Return whether more companies that were mentioned count for one of these with subsidiaries
+    than without."""
+    alone, together = (replace(scope, subsidiaries=each) for each in (False, True))
+    more = {name for one in companies for name in {*together.members(one)} - {*alone.members(one)}}
+    return not more.isdisjoint(names)
 
 
 def _facts(request: Request, name: str) -> list[str]:
@@ -438,7 +459,8 @@ def compare(request: Request) -> Response:
             filters=filters,
             choices=choices(database, filters),
             chosen=chosen,
-            before=_shares_before(database, chosen, filters),
+            have_subsidiaries=_has_subsidiaries(chosen, scope, names),
+            **_compare_before(database, chosen, filters),
             unknown=unknown,
             names=[*scope.structure.groups, *names],
             groups=scope.structure.groups,
@@ -452,13 +474,18 @@ def compare(request: Request) -> Response:
         )
 
 
-def _shares_before(database: Database, chosen: Sequence[str], filters: Filters) -> dict[str, Share]:
-    """Return the share of each of several companies in the period before."""
+def _compare_before(database: Database, chosen: Sequence[str], filters: Filters) -> dict[str, Any]:
+    """Return the share of each of several companies in the period before, and the changes of their
+    articles since then."""
     if len(chosen) < 2:
         return {}
     scope = filters.before.scope
     shares = queries.share_of_voice(database, chosen, measure=filters.count, scope=scope)
-    return {share.company: share for share in shares}
+    return {
+        "before": {share.company: share for share in shares},
+        "changes": {name: change_of(database, name, filters.scope, scope) for name in chosen},
+        "read_before": queries.completeness(database, scope=scope).read,
+    }
 
 
 def _suggest_companies(database: Database, filters: Filters, others: Set[str]) -> list[str]:

@@ -48,7 +48,7 @@ class QueryForm(BaseModel):
 
 @router.get("/queries", response_class=HTMLResponse)
 def show_queries(request: Request) -> Response:
-    """Show the saved queries with their numbers of the last days."""
+    """Show the saved queries with their numbers in the period."""
     filters = filters_of(request)
     with app_state(request).store.reading() as database:
         rows = queries.saved_queries(database)
@@ -88,7 +88,7 @@ def edit(request: Request, name: str = "", text: str = "", saved: bool = False) 
 
 @router.post("/queries/preview", response_class=HTMLResponse)
 def preview(request: Request, form: Annotated[QueryForm, Form()]) -> Response:
-    """Return the query's matches in the last days, which the page shows next to the form."""
+    """Return the query's matches in the period, which the page shows next to the form."""
     check_seal(request, form.seal)
     filters = filters_of(request)
     found, fault = None, None
@@ -113,6 +113,7 @@ def preview(request: Request, form: Annotated[QueryForm, Form()]) -> Response:
 def save(request: Request, form: Annotated[QueryForm, Form()]) -> Response:
     """Save the query and begin to count its history, or show the form again with the fault."""
     check_seal(request, form.seal)
+    filters = filters_of(request)
     made_by = name_of_person(request) or form.person.strip()
     if not made_by:
         fault = QuestionError("who saves it? write your name")
@@ -131,7 +132,7 @@ def save(request: Request, form: Annotated[QueryForm, Form()]) -> Response:
     except QuestionError as error:
         return _form(request, form, fault=error, status=422)
     app_state(request).counting.start(name)
-    return RedirectResponse(f"/queries/edit?name={quote(name, safe='')}&saved=true", 303)
+    return RedirectResponse(f"/queries/edit{filters.address(name=name, saved='true')}", 303)
 
 
 @router.post("/queries/count", response_class=HTMLResponse)
@@ -151,7 +152,7 @@ def remove(request: Request, form: Annotated[QueryForm, Form()]) -> Response:
             remove_query(database, form.former)
     except QuestionError as error:
         return _form(request, form, fault=error, status=422)
-    return RedirectResponse("/queries", 303)
+    return RedirectResponse(f"/queries{filters_of(request).address()}", 303)
 
 
 @router.get("/queries/progress", response_class=HTMLResponse)
@@ -182,6 +183,7 @@ def _form(
         request,
         "query_edit.html",
         status=status,
+        filters=filters_of(request),
         form=form,
         fault=fault,
         saved=saved,

@@ -121,11 +121,12 @@
       var dialog = panel();
       dialog.lastChild.replaceChildren(proof);
       if (!dialog.open) dialog.showModal();
-      dialog.scrollTop = 0;
       var part = address.split("#")[1];
       var heading = dialog.querySelector(part ? "#" + CSS.escape(part) : "h1");
       heading.tabIndex = -1;
-      heading.focus();
+      heading.focus({ preventScroll: true });
+      dialog.scrollTop = 0;
+      if (part) heading.scrollIntoView();
     });
   }
   document.addEventListener("click", function (event) {
