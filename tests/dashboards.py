@@ -86,7 +86,7 @@ def send_notices(database: Database, name: str) -> None:
         ),
     ):
         add_recipient(database, one)
-    subject = f"First article that names {name if name == EVIL else 'Siemens'}"
+    subject = f"{name if name == EVIL else 'Siemens'}: first article found"
     sent = [
         SentNotice(recipient=name, cause="first/Siemens", subject=subject),
         SentNotice(

@@ -67,7 +67,6 @@ Value = Annotated[Text | None, Query(max_length=MAX_VALUE)]
 Url = Annotated[Text, Query(max_length=MAX_URL)]
 Limit = Annotated[int, Query(ge=1, le=MAX_ROWS)]
 Offset = Annotated[int, Query(ge=0, le=10_000)]
-Key = Annotated[int, Query(ge=0, le=2**31 - 1)]
 
 
 def _scope(  # noqa: PLR0913, PLR0917 - one for each field of the scope
@@ -183,7 +182,7 @@ _PARAMETERS = _NAMING_COMPANIES | {
     "offset": Offset,
     "each": Annotated[int, Query(ge=1, le=20)],
     "least": Limit,
-    "story": Key,
+    "story": Url,
 }
 
 

@@ -245,14 +245,10 @@ _FILTERS = {"pieces": _pieces, "size": _story_size}
 def _words(alert: CompanyAlert) -> tuple[str, str]:
     """Return the subject, and a sentence with the reason."""
     company, day = alert.company, alert.day.isoformat()
-    watch = _since_watch(alert)
-    if alert.kind == "first pair":
-        both = f"{company} and {alert.other}"
-        reason = f"On {day} one article named both {both} for the first time{watch}."
-        return f"First article that names {both}{watch}", reason
-    if alert.kind == "first mention":
-        reason = f"{company} was named on {day} for the first time{watch}."
-        return f"First article that names {company}{watch}", reason
+    if alert.kind in _FIRSTS:
+        named = f"both {company} and {alert.other}" if alert.other else company
+        found = f"is the first one found{_since_watch(alert)} that names {named}."
+        return _first_words(alert), f"An article of {day} {found}"
     facts = alert.facts
     articles, expected = facts["articles"], facts["expected"]
     reason = (
@@ -261,6 +257,12 @@ def _words(alert: CompanyAlert) -> tuple[str, str]:
         f"{facts['chance']:.2g}."
     )
     return f"{company}: {articles} articles on {day}, {expected:.0f} expected", reason
+
+
+def _first_words(alert: CompanyAlert) -> str:
+    """Return the subject of a first article, which need not be the oldest: it was found first."""
+    names = f"{alert.company} and {alert.other}" if alert.other else alert.company
+    return f"{names}: first article found{_since_watch(alert)}"
 
 
 def _since_watch(alert: CompanyAlert) -> str:
@@ -678,8 +680,7 @@ def _alert_line(stored: StoredAlert) -> str:
             f"{alert.company}: {alert.facts['articles']} articles on {alert.day}, "
             f"{alert.facts['expected']:.0f} expected"
         )
-    names = f"{alert.company} and {alert.other}" if alert.other else alert.company
-    return f"{names}: first article{_since_watch(alert)}, on {alert.day}"
+    return f"{_first_words(alert)}, of {alert.day}"
 
 
 def spark_bars(counts: Sequence[int | None]) -> str:

@@ -18,7 +18,6 @@ from newscrawl.reports.document import (
 from newscrawl.reports.figures import (
     MAX_COMPANIES,
     Report,
-    change_of,
     days_of,
     make_report,
     period_of_name,
@@ -34,7 +33,6 @@ __all__ = [
     "Report",
     "ReportFormat",
     "caveat",
-    "change_of",
     "change_text",
     "days_of",
     "html_report",

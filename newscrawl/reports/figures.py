@@ -187,15 +187,6 @@ def _first_day(period: MentionCount) -> date:
     return date.fromisoformat(period.key if len(period.key) > 7 else f"{period.key}-01")
 
 
-def change_of(database: Database, company: str, scope: Scope, earlier: Scope) -> Change:
-    """Return the change of a company's articles between the days of two scopes."""
-    days, before = (
-        queries.mention_counts(database, "day", company=company, scope=one)
-        for one in (scope, earlier)
-    )
-    return compare(days_of(days), days_of(before))
-
-
 def _figures(
     database: Database, name: str, scope: Scope, earlier: Scope, by: Step
 ) -> CompanyFigures:

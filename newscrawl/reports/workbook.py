@@ -137,9 +137,9 @@ class _Book:
         )
         self._table(
             "Named together",
-            ("Company", "Named together with", "Articles", "Stories"),
+            ("Company", "Named together with", "Kind", "Articles", "Stories"),
             [
-                (one.company, each.company, each.articles, each.stories)
+                (one.company, each.company, each.kind, each.articles, each.stories)
                 for one in companies
                 for each in one.beside
             ],

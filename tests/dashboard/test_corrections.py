@@ -262,3 +262,37 @@ def test_correction_works_without_scripts(browser: Browser, base: str) -> None:
     page.get_by_role("button", name="Missed here").click()
     expect(page.locator(".prose mark.missed")).to_have_text("carmaker")
     page.close()
+
+
+def test_sentence_of_a_proof_is_corrected_there(watched: Watched) -> None:
+    page = watched.page
+    watched.open("/company/Siemens?count=mentions")
+    number = page.locator(".tile", has_text="times in the body").locator("a.proof")
+    number.focus()
+    page.keyboard.press("Enter")
+    panel = page.get_by_role("dialog")
+    expect(panel.locator("h1")).to_have_text("2 times in the body: Siemens")
+    panel.get_by_label("Not this company: Siemens").last.focus()
+    page.keyboard.press("Enter")
+    expect(panel.locator("h1")).to_have_text("1 time in the body: Siemens")
+    expect(panel.locator("h1")).to_be_focused()
+    expect(panel.get_by_role("status")).to_contain_text("Corrected.")
+    assert watched.violations() == []
+    page.keyboard.press("Escape")
+    # The page below is renewed.
+    expect(number).to_have_text("1")
+    expect(number).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(panel.get_by_label("Not this company: Siemens")).to_have_count(1)
+
+
+def test_correction_in_a_proof_is_undone_there_without_scripts(browser: Browser, base: str) -> None:
+    page = browser.new_page(java_script_enabled=False)
+    page.goto(f"{base}/proof?company=Siemens&counted=mentions&order=least-sure")
+    page.get_by_label("Not this company: Siemens").first.click()
+    expect(page.locator("h1")).to_have_text("2 mentions of Siemens")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator("h1")).to_have_text("3 mentions of Siemens")
+    assert "order=least-sure" in page.url
+    expect(page.get_by_role("status")).to_have_count(0)
+    page.close()

@@ -771,7 +771,7 @@ def test_company_page_says_whether_there_was_a_spike(
     for path in ("/company/Siemens", "/alerts"):
         page = client.get(path).text
         assert ": 12 articles, 3.1 expected" in page
-        assert "first article since the watch began on 2026-11-20" in page
+        assert "first article found since the watch began on 2026-11-20" in page
         assert "No spike" not in page
     assert "12 articles" not in client.get(f"/company/Siemens?since={TODAY}").text
 

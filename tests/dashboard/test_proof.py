@@ -9,11 +9,13 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from html import unescape
+from io import BytesIO
 from pathlib import Path
 from typing import Any, get_args
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 import pytest
+from openpyxl import load_workbook
 from starlette.testclient import TestClient
 
 from newscrawl.dashboard import create_app
@@ -420,6 +422,44 @@ def test_limited_articles_that_name_the_company_are_not_left_out(site: Site) -> 
     assert left.articles == len(silent) < len(limited)
 
 
+@pytest.mark.parametrize("counted", ["articles", "mentions", "headline", "body"])
+def test_least_sure_articles_are_listed_first_on_request(site: Site, counted: Counted) -> None:
+    ask = partial(queries.proof, site.database, company="Siemens", counted=counted, limit=500)
+    newest, found = ask(), ask(order="least-sure")
+    lowest = [
+        min(one.score or 1 for sentence in each.sentences for one in sentence.mentions)
+        for each in found.articles
+    ]
+    assert lowest == sorted(lowest)
+    assert len({*lowest}) > 2
+    assert {one.article.url: one.number for one in found.articles} == {
+        one.article.url: one.number for one in newest.articles
+    }
+    page = site.client.get(f"/proof?company=Siemens&counted={counted}").text
+    (link,) = re.findall(r'href="([^"]+)">Least sure first', page)
+    first = site.client.get(unescape(link)).text.split('class="line"')[1]
+    assert f"({lowest[0]:.2f})" in first
+
+
+def test_story_is_found_by_the_address_of_each_of_its_articles(site: Site) -> None:
+    (row,) = queries.stories(site.database, company="Siemens", limit=1)
+    ask = partial(queries.proof, site.database, company="Siemens", limit=500)
+    urls = [one.article.url for one in ask(story=row.url).articles]
+    assert row.url in urls
+    assert len(urls) == row.articles > 1
+    for url in urls:
+        assert [one.article.url for one in ask(story=url).articles] == urls
+    page = unescape(site.client.get("/company/Siemens?days=12").text)
+    assert f"&story={quote(row.url, safe='')}" in page
+
+
+def test_number_of_a_story_leads_to_one_clear_line(site: Site) -> None:
+    for path in ("/proof", "/api/proof"):
+        answer = site.client.get(f"{path}?company=Siemens&story=12")
+        assert answer.status_code == 422
+        assert "open the story again from the page of its company" in answer.text
+
+
 def test_stories_are_listed_with_their_copies_together(site: Site) -> None:
     scope = Scope(since=TODAY - timedelta(days=9))
     found = queries.proof(
@@ -476,6 +516,10 @@ def test_numbers_of_reports_lead_to_what_adds_up_to_them(site: Site) -> None:
     for address, number in numbers.items():
         assert listed_sum(site, address) == number, address
     assert any("story" in one for one in named)
+    assert "quays <small>(saved query)</small>" in report
+    book = site.client.get(f"/report?days=5&{asked}&format=xlsx").content
+    rows = load_workbook(BytesIO(book))["Named together"].iter_rows(values_only=True)
+    assert ("Siemens", "quays", "saved query") in {row[:3] for row in rows}
 
 
 # The questions that name a company, and their rows for one that was mentioned.
@@ -567,6 +611,9 @@ def test_address_of_a_proof_names_its_days(site: Site) -> None:
         ("/proof?counted=doubtful", 422),
         ("/proof?counted=doubtful&company=Siemens&beside=Bosch", 422),
         ("/proof?company=Siemens&page=300", 422),
+        ("/proof?company=Siemens&order=oldest", 422),
+        ("/proof?order=least-sure", 422),
+        ("/api/proof?company=Siemens&counted=stories&order=least-sure", 422),
         ("/proof?company=" + "x" * 300, 422),
         ("/api/proof?counted=everything", 422),
         ("/api/proof?beside=Bosch", 422),

@@ -133,7 +133,7 @@ def filled(path: str) -> str:
     for name in ("{name:path}", "{company}", "{company:path}", "{name}"):
         path = path.replace(name, "Siemens")
     assert "{" not in path
-    together = "company=Siemens&company=Alstom&q=line&story=1&since=2026-11-01"
+    together = "company=Siemens&company=Alstom&q=line&since=2026-11-01"
     return f"{path}?url={quote(ARTICLE_URL, safe='')}&{together}"
 
 

@@ -315,7 +315,7 @@ def test_inspection_delivers_alerts_about_watched_companies(database):
     (watch,) = company_alerts.watched_companies(database)
     since = f"since the watch began on {watch.added_at.date()}"
     subjects = [notice["subject"] for notice in hook.notices]
-    assert subjects == [f"First article that names Bosch {since}"]
+    assert subjects == [f"Bosch: first article found {since}"]
 
 
 def test_stale_alert_is_not_delivered(world, monkeypatch):

@@ -156,7 +156,7 @@ def test_digest_lists_the_alerts_of_its_days(news):
     company_alerts.record_alerts(news, [spike, old])
     text = markdown_digest(make_digest(news, "daily", day(0)))
     assert f"- Siemens: 40 articles on {day(0)}, 3 expected" in text
-    assert "first article" not in text
+    assert "first article found" not in text
 
 
 def test_hostile_headline_is_shown_as_text(news):

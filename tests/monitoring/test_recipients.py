@@ -122,9 +122,9 @@ def test_each_gets_alerts_about_its_own_companies(
     assert deliver(database).failed == ()
     got = sorted((message["To"], headline_of(message["Subject"])) for message in inbox.messages)
     assert got == [
-        ("all@example.org", "First article that names Bosch"),
-        ("all@example.org", "First article that names Siemens"),
-        ("trams@example.org", "First article that names Siemens"),
+        ("all@example.org", "Bosch: first article found"),
+        ("all@example.org", "Siemens: first article found"),
+        ("trams@example.org", "Siemens: first article found"),
     ]
     assert [notice["facts"]["company"] for notice in hook.notices] == ["Bosch"]
 
@@ -221,7 +221,7 @@ def test_failure_is_recorded_and_repeated_for_this_recipient_alone(
     sent = [(one.recipient, one.fault) for one in sent_notices(database, 10)]
     assert sorted(sent) == [("desk", ""), ("room", ""), ("room", "the server answered 404")]
     assert {headline_of(one.subject) for one in sent_notices(database, 10)} == {
-        "First article that names Siemens"
+        "Siemens: first article found"
     }
 
 
@@ -297,7 +297,7 @@ def test_first_mention_says_since_when(database: Database, hook: Hook) -> None:
     publish(database, SIEMENS)
     deliver(database)
     (notice,) = hook.notices
-    since = f"for the first time since the watch began on {watched.added_at.date()}."
+    since = f"is the first one found since the watch began on {watched.added_at.date()} that names"
     assert since in notice["text"]
     assert notice["facts"]["watched_since"] == str(watched.added_at.date())
 
@@ -336,7 +336,7 @@ def test_webhook_of_each_kind_receives_its_format(
         assert got["cause"].startswith("first/Siemens/")
         return
     text = json.dumps(got)
-    assert "First article that names Siemens" in text
+    assert "Siemens: first article found" in text
     assert SIEMENS in text
     assert "https://ft.example/n-0" in text
     if kind == "slack":
@@ -397,7 +397,7 @@ def test_hostile_message_of_each_kind_stays_within_the_limits_of_its_product(
     address = f"https://a.example/{'ä' * 1900}"
     addresses = ("https://a.example/x", address, "javascript:alert(1)")
     notice = Notice(
-        subject=f"First article that names {worst}",
+        subject=f"{worst}: first article found",
         text=worst,
         summary=worst or "-",
         links=tuple(

@@ -336,16 +336,18 @@ Line = Annotated[str, Field(max_length=MAX_VALUE)]
 class CorrectionForm(BaseModel):
     """A correction, one of four: `wrong` is a mention, as in "body:12:Siemens"; `everywhere` is a
     company of which all mentions are wrong; `missed` are words for a `company`, at a `place` as
-    in "body:12" or everywhere; `undo` is the number of a correction."""
+    in "body:12" or everywhere; `undo` is the number of a correction. `proof` is the query of the
+    proof from which it was sent, if from there."""
 
     seal: Line = ""
-    url: str = Field(max_length=4000)
+    url: str = Field("", max_length=4000)
     wrong: str = Field("", pattern=r"^(title|body):\d{1,9}:.", max_length=2 * MAX_VALUE)
     everywhere: Line = ""
     missed: Line = ""
     company: Line = ""
     place: str = Field("", pattern=r"^((title|body):\d{1,9})?$")
     undo: int | None = Field(None, ge=1, le=2**62)
+    proof: ProofText = ""
 
 
 class NameForm(BaseModel):
@@ -364,18 +366,22 @@ def _is_named(request: Request) -> bool:
 
 @router.post("/article/corrections", response_class=HTMLResponse)
 def correct(request: Request, form: Annotated[CorrectionForm, Form()]) -> Response:
-    """Correct mentions of an article, or undo that, and show the article."""
+    """Correct mentions of an article, or undo that, and show the article, or the proof again."""
     check_seal(request, form.seal)
+    made: list[int] = []
     try:
         with app_state(request).store.reading() as database:
             if form.undo is not None:
                 undo_correction(database, form.undo, name_of_person(request))
             else:
                 judgements = _judgements(request, database, form)
-                add_corrections(database, form.url, judgements, name_of_person(request))
+                made = add_corrections(database, form.url, judgements, name_of_person(request))
     except CorrectionError as error:
         raise HTTPException(409, f"{error}.") from error
-    return RedirectResponse(article_address(form.url), status_code=303)
+    back = article_address(form.url)
+    if form.proof:
+        back = f"/proof{form.proof}" + (f"&corrected={made[0]}" if made else "")
+    return RedirectResponse(back, status_code=303)
 
 
 @router.post("/article/name", response_class=HTMLResponse)

@@ -36,7 +36,6 @@ from newscrawl.dashboard.rendering import (
     render,
 )
 from newscrawl.mentions.company import Company
-from newscrawl.reports import change_of
 from newscrawl.storage import Database, queries
 from newscrawl.storage.company_alerts import (
     ALERTS_SHOWN,
@@ -60,6 +59,7 @@ from newscrawl.storage.queries import (
     UnmentionedCompany,
 )
 from newscrawl.storage.queries.company_counts import hits_by_name
+from newscrawl.storage.queries.counts import changes_of
 from newscrawl.storage.queries.left_out import withheld_articles
 from newscrawl.storage.saved_queries import list_queries
 
@@ -296,7 +296,7 @@ def company(request: Request, name: str) -> Response:
             saved=next(iter(list_queries(database, named=name)), None),
             hits=total(parts["source"]),
             stories=_stories(database, name, filters),
-            change=change_of(database, name, scope, filters.before.scope),
+            change=changes_of(database, [name], scope)[name],
             before=queries.completeness(database, scope=filters.before.scope),
             completeness=queries.completeness(database, scope=scope),
             withheld_articles=withheld_articles(database, name, scope=scope),
@@ -483,7 +483,7 @@ def _compare_before(database: Database, chosen: Sequence[str], filters: Filters)
     shares = queries.share_of_voice(database, chosen, measure=filters.count, scope=scope)
     return {
         "before": {share.company: share for share in shares},
-        "changes": {name: change_of(database, name, filters.scope, scope) for name in chosen},
+        "changes": changes_of(database, chosen, filters.scope),
         "read_before": queries.completeness(database, scope=scope).read,
     }
 

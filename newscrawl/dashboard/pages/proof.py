@@ -1,7 +1,8 @@
 """The proof of a number: the articles behind it, what it leaves out, and the sources' coverage."""
 
 import re
-from typing import get_args
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
@@ -11,6 +12,7 @@ from newscrawl.dashboard.pages.overview import check_is_named
 from newscrawl.dashboard.rendering import (
     app_state,
     filters_of,
+    name_of_person,
     number,
     proof_address,
     render,
@@ -19,7 +21,7 @@ from newscrawl.dashboard.rendering import (
 from newscrawl.storage import queries
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries import Counted, Proof
-from newscrawl.storage.queries.proof_target import LEFT_OUT
+from newscrawl.storage.queries.proof_target import LEFT_OUT, OF_MENTIONS, Order
 from newscrawl.storage.saved_queries import list_queries
 
 router = APIRouter()
@@ -33,32 +35,23 @@ MAX_LEFT_OUT = 20  # sources, languages or countries that a number leaves out
 def show_proof(request: Request) -> HTMLResponse:
     """Show the proof of a number, with the filters of its page."""
     filters = filters_of(request)
-    company, beside = _name(request, "company"), _name(request, "beside")
-    without = [one for one in request.query_params.getlist("without") if one][:MAX_LEFT_OUT]
-    split = filters.split if filters.split != "whole" else None
-    counted = _parse_counted(request.query_params.get("counted", "articles"))
-    story = _parse_story(request.query_params.get("story", ""))
+    target = _target(request, filters)
+    company, counted, order = target["company"], target["counted"], target["order"]
     with app_state(request).store.reading() as database:
         names = queries.company_names(database)
-        for name in filter(None, (company, beside)):
+        for name in filter(None, (company, target["beside"])):
             check_is_named(request, name, names, filters.scope)
         is_query = company is not None and list_queries(database, named=company)
         found = queries.proof(
             database,
             versions_in_use(request),
-            counted=counted,
-            company=company,
-            beside=beside,
-            split=split,
-            without=without,
-            story=story,
+            **target,
             scope=filters.scope,
             limit=ARTICLES,
             offset=(filters.page - 1) * ARTICLES,
         )
     pages = -(-found.total // ARTICLES)
-    named = {"without": without, "split": split or "", "beside": beside or ""}
-    here = proof_address(filters, counted, company or "", story=story or "", **named)
+    orders = _addresses(filters, target)
     return render(
         request,
         "proof.html",
@@ -66,19 +59,52 @@ def show_proof(request: Request) -> HTMLResponse:
         found=found,
         title=_title(found, "match" if is_query else "name"),
         company=company or "",
-        split=split or "",
-        without=without,
-        narrowed=[*_describe_filters(filters), *(["one story"] if story else [])],
-        here=here,
+        split=target["split"] or "",
+        without=target["without"],
+        narrowed=[*_describe_filters(filters), *(["one story"] if target["story"] else [])],
+        here=orders[order],
         # The query of this page, to which its explanations lead back.
-        asked=here.removeprefix("/proof") + (f"&page={filters.page}" if filters.page > 1 else ""),
+        asked=orders[order].removeprefix("/proof")
+        + (f"&page={filters.page}" if filters.page > 1 else ""),
+        orders=orders,
+        order=order,
+        may_order=company is not None and not is_query and counted in OF_MENTIONS,
+        of_mentions=OF_MENTIONS,
+        **_correction(request),
         pages=min(pages, LAST_PAGE),
         beyond=pages > LAST_PAGE,
         shown=ARTICLES,
         max_words=MAX_WORDS,
-        shows_left_out=counted not in LEFT_OUT and story is None,
+        shows_left_out=counted not in LEFT_OUT and target["story"] is None,
         explains=app_state(request).config.explain is not None,
     )
+
+
+def _target(request: Request, filters: Filters) -> dict[str, Any]:
+    """Return what the number is of, and the order of its articles, as `queries.proof` takes them;
+    raise QuestionError."""
+    return {
+        "counted": _choose(request, "counted", get_args(Counted)),
+        "company": _name(request, "company"),
+        "beside": _name(request, "beside"),
+        "split": filters.split if filters.split != "whole" else None,
+        "without": [one for one in request.query_params.getlist("without") if one][:MAX_LEFT_OUT],
+        "story": request.query_params.get("story", "").strip() or None,
+        "order": _choose(request, "order", get_args(Order)),
+    }
+
+
+def _addresses(filters: Filters, target: Mapping[str, Any]) -> dict[str, str]:
+    """Return the address of this proof for each order of its articles."""
+    named = {
+        name: target[name] or "" for name in ("counted", "company", "split", "beside", "story")
+    }
+    return {
+        one: proof_address(
+            filters, **named, without=target["without"], order="" if one == "newest" else one
+        )
+        for one in get_args(Order)
+    }
 
 
 def _name(request: Request, parameter: str) -> str | None:
@@ -89,18 +115,20 @@ def _name(request: Request, parameter: str) -> str | None:
     return name or None
 
 
-def _parse_counted(given: str) -> Counted:
-    for one in get_args(Counted):
-        if one == given:
-            counted: Counted = one
-            return counted
-    raise QuestionError(f"counted {given!r}: choose among {', '.join(get_args(Counted))}")
+def _choose(request: Request, name: str, choices: Sequence[Any]) -> Any:
+    """Return the value of a parameter, the first choice by default; raise QuestionError."""
+    given = request.query_params.get(name, choices[0])
+    if given not in choices:
+        raise QuestionError(f"{name} {given!r}: choose among {', '.join(choices)}")
+    return given
 
 
-def _parse_story(given: str) -> int | None:
-    if given and not re.fullmatch(r"[1-9][0-9]{0,17}", given):
-        raise QuestionError(f"story {given!r}: write its number")
-    return int(given) if given else None
+def _correction(request: Request) -> dict[str, Any]:
+    """Return the number of the correction that was just made here, if one was, and the person who
+    may correct."""
+    given = request.query_params.get("corrected", "")
+    made = given if re.fullmatch(r"[1-9][0-9]{0,17}", given) else ""
+    return {"corrected": made, "person": name_of_person(request)}
 
 
 def _title(found: Proof, verb: str) -> str:

@@ -110,16 +110,18 @@
     button.className = "quiet";
     button.textContent = "Close";
     dialog.addEventListener("click", function (event) { if (event.target === dialog) dialog.close(); });
+    dialog.addEventListener("close", renew);
     return dialog;
   }
-  function show(address) {
-    return fetch(address, { credentials: "same-origin" }).then(function (answer) {
-      if (!answer.ok || answer.redirected) throw new Error(String(answer.status));
+  function show(address, form) {
+    return fetch(address, { credentials: "same-origin", method: form ? "POST" : "GET", body: form }).then(function (answer) {
+      if (!form && (!answer.ok || answer.redirected)) throw new Error(String(answer.status));
       return answer.text();
     }).then(function (text) {
-      var proof = new DOMParser().parseFromString(text, "text/html").getElementById("proof");
+      var page = new DOMParser().parseFromString(text, "text/html");
       var dialog = panel();
-      dialog.lastChild.replaceChildren(proof);
+      // A correction that was refused is answered by a page that says why.
+      dialog.lastChild.replaceChildren(page.getElementById("proof") || page.querySelector("main > *"));
       if (!dialog.open) dialog.showModal();
       var part = address.split("#")[1];
       var heading = dialog.querySelector(part ? "#" + CSS.escape(part) : "h1");
@@ -134,11 +136,30 @@
     var elsewhere = event.ctrlKey || event.metaKey || event.shiftKey || event.button;
     if (!link || elsewhere || link.closest("main .proof-page") || !window.HTMLDialogElement) return;
     event.preventDefault();
+    if (!link.closest("#panel")) opened = link.getAttribute("href");
     link.setAttribute("aria-busy", "true");
     show(link.href).catch(function () { location.href = link.href; }).finally(function () {
       link.removeAttribute("aria-busy");
     });
   });
+
+  // A correction in the panel is sent from there, and the page below it is renewed once it is closed.
+  var opened = null, corrected = false;
+  document.addEventListener("submit", function (event) {
+    if (!event.target.closest("#panel .proof-page")) return;
+    event.preventDefault();
+    corrected = true;
+    show(event.target.action, new URLSearchParams(new FormData(event.target, event.submitter)));
+  });
+  function renew() {
+    if (!corrected) return;
+    corrected = false;
+    var swap = { target: "#content", select: "#content", swap: "outerHTML" };
+    htmx.ajax("GET", location.pathname + location.search, swap).then(function () {
+      var link = document.querySelector('a.proof[href="' + CSS.escape(opened) + '"]');
+      if (link) link.focus();
+    });
+  }
 
   // After a swap the keyboard stays where it was, unless it has gone elsewhere meanwhile.
   var focused = null;

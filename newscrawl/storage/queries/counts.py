@@ -43,7 +43,7 @@ from newscrawl.storage.queries.rollup_tables import (
     hits_of,
     rollup_table,
 )
-from newscrawl.storage.queries.significance import Day, compare
+from newscrawl.storage.queries.significance import Change, Day, compare
 from newscrawl.storage.scope import (
     UNKNOWN,
     By,
@@ -503,6 +503,18 @@ def overview(
         before=read_before,
         companies=tuple(rows),
     )
+
+
+def changes_of(database: Database, companies: Sequence[str], scope: Scope) -> dict[str, Change]:
+    """Return the change of each company's articles against the equally long period before."""
+    scope, earlier = _two_periods(scope.validate(database))
+    with database.reading() as session:
+        known, known_before = (completeness_by(session, "day", one) for one in (scope, earlier))
+        now, before = (_daily_hits(session, tuple(companies), one) for one in (scope, earlier))
+    return {
+        name: compare(_days(now.get(name, {}), known), _days(before.get(name, {}), known_before))
+        for name in companies
+    }
 
 
 def _two_periods(scope: Scope) -> tuple[Scope, Scope]:

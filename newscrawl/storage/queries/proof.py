@@ -13,9 +13,11 @@ from sqlalchemy.orm import Session, aliased
 from newscrawl.items import Counted, Section, Versions
 from newscrawl.storage import models
 from newscrawl.storage.database import Database
+from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.models import (
     Appearance,
     Article,
+    ArticleUrl,
     Company,
     Correction,
     CountedArticle,
@@ -47,6 +49,7 @@ from newscrawl.storage.queries.left_out import (
 )
 from newscrawl.storage.queries.proof_target import (
     LEFT_OUT,
+    Order,
     ProofTarget,
     groups_left_in,
     in_groups,
@@ -140,7 +143,8 @@ def proof(  # noqa: PLR0913 - one for each part of a number
     beside: str | None = None,
     split: Group | None = None,
     without: Sequence[str] = (),
-    story: int | None = None,
+    story: str | None = None,
+    order: Order = "newest",
     scope: Scope = ANY,
     limit: int = 20,
     offset: int = 0,
@@ -150,23 +154,24 @@ def proof(  # noqa: PLR0913 - one for each part of a number
 
     `beside` is another company that the articles name, too. `without` leaves out sources,
     countries, languages, groups or tiers, whichever `split` is. Stories are listed with their
-    copies together; `story` leaves in the articles of one. Raise QuestionError for parts that don't
-    go together.
+    copies together; `story` is the address of an article, and leaves in those of its story. The
+    order "least-sure" begins with the mentions that are least likely right. Raise QuestionError for
+    parts that don't go together.
     """
-    asked = ProofTarget(
-        counted=counted,
-        company=company,
-        beside=beside,
-        scope=scope,
-        split=split,
-        without=tuple(without),
-        story=story,
-    )
-    asked.check()
     with database.reading() as session:
+        asked = ProofTarget(
+            counted=counted,
+            company=company,
+            beside=beside,
+            scope=scope,
+            split=split,
+            without=tuple(without),
+            story=None if story is None else _story_at(session, story),
+            order=order,
+        )
+        asked.check()
         number, total = _sums_of(session, asked)
-        page_numbers = _page_of(session, asked, limit, offset)
-        articles = _articles(session, asked, page_numbers)
+        articles = _articles(session, asked, _page_of(session, asked, limit, offset))
         return Proof(
             counted=counted,
             company=company,
@@ -181,6 +186,21 @@ def proof(  # noqa: PLR0913 - one for each part of a number
         )
 
 
+def _story_at(session: Session, url: str) -> int:
+    """Return the story of the article at an address; raise QuestionError without one. The numbers
+    of stories are no addresses: they change when stories are formed anew."""
+    query = select(CountedArticle.story_id).join(
+        ArticleUrl, ArticleUrl.article_id == CountedArticle.article_id
+    )
+    number = session.scalar(query.where(ArticleUrl.url == url))
+    if number is None:
+        raise QuestionError(
+            f"story {url!r} is not the address of an article that counts: open the story again "
+            "from the page of its company"
+        )
+    return number
+
+
 # --- The articles ---
 
 
@@ -190,6 +210,8 @@ def _page_of(session: Session, asked: ProofTarget, limit: int, offset: int) -> d
     Articles of several companies are first looked for on the last days: all of them would be
     compared to find those that name several.
     """
+    if asked.order == "least-sure":
+        return _least_sure(session, asked, limit, offset)
     asked_of = [asked]
     if asked.company is not None and len(company_days(session, asked.company, asked.scope)) > 1:
         since = last_day(asked.scope) - RECENT
@@ -205,6 +227,25 @@ def _page_of(session: Session, asked: ProofTarget, limit: int, offset: int) -> d
         if len(numbers) == limit:
             break
     return numbers
+
+
+def _least_sure(session: Session, asked: ProofTarget, limit: int, offset: int) -> dict[int, int]:
+    """Return a page as `_page_of` does, the articles first whose least likely mention of the
+    company has the lowest score."""
+    listed = _article_rows(session, asked).c
+    days = company_days(session, asked.company or "", asked.scope)
+    scores = select(func.min(Mention.score)).where(
+        Mention.article_id == listed.article_id,
+        Mention.company_id.in_([one.number for one in days]),
+    )
+    if asked.counted in {"headline", "body"}:
+        is_title = Mention.section == "title"
+        scores = scores.where(is_title if asked.counted == "headline" else not_(is_title))
+    # Mentions that people added, and those of saved queries, have no score.
+    lowest = func.coalesce(scores.scalar_subquery(), 1)
+    page = select(listed.article_id, listed.number).limit(limit).offset(offset)
+    ordered = page.order_by(lowest, listed.minute.desc(), listed.article_id.desc())
+    return dict(session.execute(ordered).all())
 
 
 def _sums_of(session: Session, asked: ProofTarget) -> tuple[int, int]:

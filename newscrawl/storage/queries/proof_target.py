@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from sqlalchemy import ColumnElement, and_, func, not_, select
 
@@ -14,6 +15,10 @@ from newscrawl.storage.scope import Group, Scope, stored_language
 
 # What a number leaves out (`left_out.LeftOut`).
 LEFT_OUT = frozenset({"boilerplate", "doubtful", "paywalled", "disallowed", "corrected", "kind"})
+
+OF_MENTIONS = frozenset({"articles", "mentions", "headline", "body"})
+# Of a proof's articles: the newest first, or those whose mentions are least likely right.
+Order = Literal["newest", "least-sure"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +33,7 @@ class ProofTarget:
     split: Group | None = None
     without: tuple[str, ...] = ()
     story: int | None = None
+    order: Order = "newest"
 
     def check(self) -> None:
         """Raise QuestionError for parts that don't go together."""
@@ -39,6 +45,8 @@ class ProofTarget:
             raise QuestionError("doubtful words are those of a company: give one")
         if self.story is not None and (self.company is None or self.counted != "articles"):
             raise QuestionError("story needs a company, and counts articles")
+        if self.order != "newest" and (self.company is None or self.counted not in OF_MENTIONS):
+            raise QuestionError("the order least-sure needs a company, and articles or mentions")
         if self.without and self.split in {None, "section"}:
             raise QuestionError("without needs split: source, country, language, group or tier")
 
