@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from newscrawl import config
+from newscrawl import config, storage
 from newscrawl.cli import recipients
 from newscrawl.cli.arguments import (
     CompaniesOption,
@@ -70,11 +70,9 @@ def watch(
 
     There is one alert for a pair, for the first article that mentions both.
     """
-    from newscrawl.storage import company_alerts
-
     with open_for_reading(database) as store:
         name, beside = _names(store, company, other, companies)
-        fresh = company_alerts.watch_company(store, name, beside, config.user_name())
+        fresh = storage.company_alerts.watch_company(store, name, beside, config.user_name())
     names = f"{name} and {beside}" if beside else name
     write_note(f"{names}: {'watched from now on' if fresh else 'already watched'}.")
 
@@ -91,12 +89,10 @@ def unwatch(
 
     Exit code 1 if it was not watched.
     """
-    from newscrawl.storage import company_alerts
-
     with open_for_reading(database) as store:
         name, beside = _names(store, company, other, companies)
-        removed = company_alerts.unwatch_company(store, name, beside)
-        watched = company_alerts.watched_companies(store)
+        removed = storage.company_alerts.unwatch_company(store, name, beside)
+        watched = storage.company_alerts.watched_companies(store)
     names = f"{name} and {beside}" if beside else name
     if (name, beside) in {(one.company, one.other) for one in watched}:
         write_note(f"{names}: still watched for the recipients of alerts about it.")
@@ -112,10 +108,8 @@ def watched(output_format: FormatOption = "table", database: DatabaseOption = No
 
     Exit code 1 if there are none.
     """
-    from newscrawl.storage import company_alerts
-
     with open_for_reading(database) as store:
-        companies = company_alerts.watched_companies(store)
+        companies = storage.company_alerts.watched_companies(store)
     columns = (
         Column(key="company", heading="company", wide=True),
         Column(key="with", heading="with", wide=True),
@@ -153,11 +147,10 @@ def run(
     """
     from newscrawl.monitoring.alerts import find_alerts, pending_alerts
     from newscrawl.monitoring.delivery import deliver_pending
-    from newscrawl.storage import company_alerts
 
     today = parse_day(day, option="--day") if day else datetime.now(UTC).date()
     with open_for_reading(database) as store:
-        if not everyone and not company_alerts.watched_companies(store):
+        if not everyone and not storage.company_alerts.watched_companies(store):
             raise InputError("nothing is watched: newscrawl alerts watch COMPANY, or --all")
         structure = _structure(companies)
         channels = _channels(store, structure)
@@ -180,10 +173,10 @@ def list_alerts(
 
     Exit code 1 if there were none.
     """
-    from newscrawl.storage import company_alerts
-
     with open_for_reading(database) as store:
-        alerts = company_alerts.list_alerts(store, kinds=company_alerts.ALERTS_SHOWN, limit=limit)
+        alerts = storage.company_alerts.list_alerts(
+            store, kinds=storage.company_alerts.ALERTS_SHOWN, limit=limit
+        )
     columns = (
         Column(key="day", heading="day"),
         Column(key="kind", heading="kind"),
@@ -247,9 +240,7 @@ def _channels(store: "Database", structure: CompanyStructure) -> "tuple[Channel,
 def _names(
     store: "Database", company: str, other: str | None, companies: "Path | None"
 ) -> tuple[str, str]:
-    from newscrawl.storage import queries
-
-    registry, stored = companies_from(companies), queries.company_names(store)
+    registry, stored = companies_from(companies), storage.queries.company_names(store)
     groups = registry.structure.groups
     name = company_of(company, registry, stored, groups)
     beside = company_of(other, registry, stored, groups) if other else ""
@@ -366,7 +357,6 @@ def _send(
 ) -> None:
     from newscrawl.monitoring.alerts import digest_title, send_digest
     from newscrawl.monitoring.delivery import LogChannel, RecipientChannel
-    from newscrawl.storage import company_alerts
 
     # A digest is too long for the log.
     channels = [
@@ -381,7 +371,7 @@ def _send(
             "NEWSCRAWL_WEBHOOKS"
         )
     if again:
-        company_alerts.delete_alert(store, made.cause)
+        storage.company_alerts.delete_alert(store, made.cause)
     sent = send_digest(store, made, channels, structure, report)
     if sent is None:
         write_note(f"{digest_title(made)}: sent before (--again sends it again).")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from newscrawl import config
+from newscrawl import config, storage
 from newscrawl.cli.arguments import (
     REASONS,
     ClusterOption,
@@ -188,7 +188,6 @@ def ingest(
 @contextmanager
 def _open_target(to: str | None, url: str) -> "Iterator[Database | Dataset]":
     from newscrawl.archive.dataset import Dataset
-    from newscrawl.storage import open_database
     from newscrawl.storage.engine import parse_url, sqlite_file
     from newscrawl.storage.saved_queries import list_queries
 
@@ -196,11 +195,11 @@ def _open_target(to: str | None, url: str) -> "Iterator[Database | Dataset]":
         file = sqlite_file(parse_url(url))
         saved = {}
         if file is None or file.exists():
-            with open_database(url, create=False) as store:
+            with storage.open_database(url, create=False) as store:
                 saved = {row.name: row.pending_text or row.text for row in list_queries(store)}
         yield Dataset(to, saved)
         return
-    with open_database(url) as store:
+    with storage.open_database(url) as store:
         yield store
 
 

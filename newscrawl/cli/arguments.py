@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from newscrawl import config
+from newscrawl import config, storage
 from newscrawl.text import match_name
 
 if TYPE_CHECKING:
@@ -41,13 +41,11 @@ REASONS = {
 
 def complete_company(incomplete: str) -> list[str]:
     """Complete a company, group or saved query, for the shell."""
-    from newscrawl.storage import StorageError, queries
-
     names: set[str] = set()
     try:
         with open_for_reading(None) as database:
-            names |= set(queries.company_names(database))
-    except StorageError:
+            names |= set(storage.queries.company_names(database))
+    except storage.StorageError:
         pass  # before the first crawl, those of the registry are offered
     registry = companies_from(None)
     names |= {company.name for company in registry} | registry.structure.groups.keys()
@@ -270,9 +268,8 @@ class QueryContext:
     @property
     def source_names(self) -> dict[str, str]:
         """Return the names of the sources for tables, by slug."""
-        from newscrawl.storage import queries
 
-        return queries.source_names(self.database)
+        return storage.queries.source_names(self.database)
 
     @property
     def versions(self) -> "Versions":
@@ -470,11 +467,9 @@ def company_of(
 def company_names_of(given: Sequence[str], query: QueryContext) -> list[str]:
     """Return the names, in the registry or the database, of companies given by name or alias, and
     of groups."""
-    from newscrawl.storage import queries
-
     if query.registry is None:
         return []
-    stored = queries.company_names(query.database)
+    stored = storage.queries.company_names(query.database)
     groups = query.scope.structure.groups
     return [company_of(name, query.registry, stored, groups) for name in given]
 
@@ -518,9 +513,7 @@ def own_urls(path: Path | None) -> list[str]:
 
 def open_for_reading(url: str | None) -> "Database":
     """Return the database of the option, the environment or the settings, which must exist."""
-    from newscrawl.storage import open_database
-
-    return open_database(url or config.NEWSCRAWL_DATABASE_URL, create=False)
+    return storage.open_database(url or config.NEWSCRAWL_DATABASE_URL, create=False)
 
 
 def companies_from(path: Path | None) -> "Companies":

@@ -10,7 +10,7 @@ from rich.text import Text
 from typer.core import TyperCommand
 from typer.exceptions import TyperException
 
-from newscrawl import config
+from newscrawl import config, storage
 from newscrawl.cli.arguments import (
     REASONS,
     CompaniesOption,
@@ -109,8 +109,6 @@ def articles(
 
     Exit code 1 if there is none.
     """
-    from newscrawl.storage import queries
-
     if quarantined:
         refuse_options(context, _NOT_QUARANTINED, "has no meaning with --quarantined")
         _show_quarantined(request, limit)
@@ -123,12 +121,12 @@ def articles(
     if company and request.scope.subsidiaries:
         title += " or its subsidiaries"
     if sentences and company:
-        results = queries.company_articles(
+        results = storage.queries.company_articles(
             request.database, company, scope=request.scope, limit=limit
         )
         _show_found(request, results, title)
         return
-    rows = queries.articles(
+    rows = storage.queries.articles(
         request.database, company=company, scope=request.scope, limit=limit, every_kind=every_kind
     )
     _show_articles(request, rows, title)
@@ -172,12 +170,10 @@ def search(
 
     Exit code 1 if there is none.
     """
-    from newscrawl.storage import queries
-
-    results = queries.search(request.database, query, scope=request.scope, limit=limit)
+    results = storage.queries.search(request.database, query, scope=request.scope, limit=limit)
     title = f"Articles with {query}"
     if request.output_format == "table":
-        found = queries.preview_query(request.database, query, scope=request.scope, limit=0)
+        found = storage.queries.preview_query(request.database, query, scope=request.scope, limit=0)
         title += f": {'' if found.complete else 'at least '}{found.articles:,}"
     _show_found(request, results, title)
 
@@ -272,14 +268,12 @@ def _highlight(snippet: "Snippet") -> "Text":
 
 
 def _show_quarantined(request: QueryContext, limit: int) -> None:
-    from newscrawl.storage import queries
-
-    rows = queries.quarantined(request.database, scope=request.scope, limit=limit)
-    number = sum(queries.quarantine_sizes(request.database).values())
+    rows = storage.queries.quarantined(request.database, scope=request.scope, limit=limit)
+    number = sum(storage.queries.quarantine_sizes(request.database).values())
     headings = {"id": "number", "day": "day"}
     columns = [
         replace(one, heading=headings.get(one.key, ""), table=one.key in headings)
-        for one in columns_of(queries.QuarantineRow)
+        for one in columns_of(storage.queries.QuarantineRow)
     ]
     records = records_of(rows)
     if request.output_format == "table":
@@ -322,14 +316,12 @@ def list_versions(
 
     Exit code 1 if no article is stored under this address.
     """
-    from newscrawl.storage import queries
-
     with open_for_reading(database) as store:
-        versions = queries.history(store, url)
+        versions = storage.queries.history(store, url)
     headings = {"number": "version", "seen_at": "seen", "title": "headline"}
     columns = [
         replace(one, heading=headings.get(one.key, one.key), table=one.key != "replaced_at")
-        for one in columns_of(queries.Version, without=("text", "access"))
+        for one in columns_of(storage.queries.Version, without=("text", "access"))
     ]
     columns.insert(-1, Column(key="characters", heading="characters", number=True))
     records = [
@@ -418,7 +410,6 @@ def _decide(
     database: str | None,
 ) -> None:
     """Decide on the given revisions, or on all of a source, and report the result."""
-    from newscrawl.storage import queries
     from newscrawl.storage.revisions import decide_all
 
     everything, source = chosen
@@ -429,7 +420,7 @@ def _decide(
     with open_for_reading(database) as store:
         if everything:
             scope = scope_of(store, source=source)
-            numbers = [row.id for row in queries.quarantined(store, scope=scope)]
+            numbers = [row.id for row in storage.queries.quarantined(store, scope=scope)]
         done, left = decide_all(store, numbers or [], decide, config.user_name())
     for reason in left:
         write_note(reason)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from newscrawl import storage
 from newscrawl.cli.arguments import (
     CompaniesOption,
     DatabaseOption,
@@ -77,13 +78,12 @@ def add(
 
     Exit code 1 if the article has no such place.
     """
-    from newscrawl.storage import queries
     from newscrawl.storage.corrections import add_corrections, missed_mentions, wrong_mentions
 
     made_by = name_of_user(who, "makes the correction")
     with open_for_reading(database) as store:
-        name = company_of(company, companies_from(companies), queries.company_names(store))
-        page = queries.article_page(store, url)
+        name = company_of(company, companies_from(companies), storage.queries.company_names(store))
+        page = storage.queries.article_page(store, url)
         if page is None:
             raise InputError(f"no article is stored under {url}: newscrawl articles lists them")
         places = (
@@ -129,13 +129,13 @@ def list_corrections(
 
     Exit code 1 if there are no corrections.
     """
-    from newscrawl.storage import queries
-
-    rows = queries.corrections(query.database, scope=query.scope, undone=undone, limit=limit)
+    rows = storage.queries.corrections(
+        query.database, scope=query.scope, undone=undone, limit=limit
+    )
     headings = {"id": "number", "state": "state", "made_by": "by"}
     columns = [
         replace(one, heading=headings.get(one.key, ""), table=one.key in headings)
-        for one in columns_of(queries.CorrectionRow)
+        for one in columns_of(storage.queries.CorrectionRow)
     ]
     records = records_of(rows)
     if query.output_format == "table":
@@ -199,13 +199,12 @@ def export(
 
     Exit code 1 if there are no corrections.
     """
-    from newscrawl.storage import queries
     from newscrawl.storage.corrections import corrected_texts
 
     with open_for_reading(database) as store:
         scope = scope_of(store, since=since, source=source)
         texts = corrected_texts(store, scope)
-        rows = queries.corrections(store, scope=scope)
+        rows = storage.queries.corrections(store, scope=scope)
     lines = [
         json.dumps(
             {

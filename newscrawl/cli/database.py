@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from newscrawl import config
+from newscrawl import config, storage
 from newscrawl.cli.arguments import (
     DatabaseOption,
     FormatOption,
@@ -37,9 +37,7 @@ def upgrade(database: DatabaseOption = None) -> None:
 
     Running it again does no harm. Make a backup first.
     """
-    from newscrawl.storage import upgrade_database
-
-    before, after = upgrade_database(database or config.NEWSCRAWL_DATABASE_URL)
+    before, after = storage.upgrade_database(database or config.NEWSCRAWL_DATABASE_URL)
     if before == after:
         write_note(f"The database is up to date (schema {after}).")
     else:
@@ -195,10 +193,8 @@ def retention_time(text: str) -> timedelta:
 @app.command(epilog="Example: newscrawl db info --format json")
 def info(output_format: FormatOption = "table", database: DatabaseOption = None) -> None:
     """Show the database's place, its numbers of rows, and its newest article."""
-    from newscrawl.storage import queries
-
     with open_for_reading(database) as store:
-        name, facts, size = store.name, queries.facts(store), store.size_on_disk()
+        name, facts, size = store.name, storage.queries.facts(store), store.size_on_disk()
     known: dict[str, object] = {
         "database": name,
         "schema": facts.version,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import typer
 
+from newscrawl import storage
 from newscrawl.cli.arguments import (
     CompanyOption,
     InputError,
@@ -246,9 +247,7 @@ def _show(
 def _since_the_watch_began(query: QueryContext) -> QueryContext:
     """Return the question with the first crawl as the default of its first day: older articles that
     sites still list would add years of empty periods."""
-    from newscrawl.storage import queries
-
-    first = queries.first_watched_day(query.database, scope=query.scope)
+    first = storage.queries.first_watched_day(query.database, scope=query.scope)
     if query.scope.since or first is None or (query.scope.until and first > query.scope.until):
         return query
     return replace(query, scope=replace(query.scope, since=first))
@@ -266,10 +265,10 @@ def _check_hours(scope: "Scope") -> None:
 
 
 def _show_ranking(query: QueryContext, names: Sequence[str], options: _Options) -> bool:
-    from newscrawl.storage import queries
-
     company = names[0] if names else None
-    ranked = queries.company_ranking(query.database, scope=query.scope, stories=options.stories)
+    ranked = storage.queries.company_ranking(
+        query.database, scope=query.scope, stories=options.stories
+    )
     if company is not None:
         members = query.scope.members(company)
         shown = {one.chain[-1] for each in members for one in query.scope.ownerships(each)}
@@ -279,7 +278,7 @@ def _show_ranking(query: QueryContext, names: Sequence[str], options: _Options) 
     completeness, note = _basis(query, company)
     show(
         rows,
-        queries.CompanyCount,
+        storage.queries.CompanyCount,
         query.output_format,
         title=f"Companies in the news{_span(query.scope)}",
         note=note,
@@ -293,15 +292,13 @@ def _show_ranking(query: QueryContext, names: Sequence[str], options: _Options) 
 def _show_counts(
     query: QueryContext, names: Sequence[str], options: _Options, *, since_first_crawl: bool
 ) -> bool:
-    from newscrawl.storage import queries
-
     company = names[0] if names else None
     by = "day" if options.by is None or options.by == "company" else options.by
-    counts = queries.mention_counts(
+    counts = storage.queries.mention_counts(
         query.database, by, company=company, scope=query.scope, stories=options.stories
     )
     key, *columns = columns_of(
-        queries.MentionCount, without=() if options.stories else ("stories",)
+        storage.queries.MentionCount, without=() if options.stories else ("stories",)
     )
     sources = query.source_names if by == "source" else {}
     key = replace(
@@ -332,11 +329,9 @@ def _show_counts(
 
 def _older_articles(query: QueryContext, company: str | None) -> str:
     """Return a note on the articles dated before the first crawl, where the periods begin."""
-    from newscrawl.storage import queries
-
     assert query.scope.since is not None  # noqa: S101 - the day of the first crawl
     scope = replace(query.scope, since=None, until=query.scope.since - timedelta(days=1))
-    years = queries.mention_counts(query.database, "year", company=company, scope=scope)
+    years = storage.queries.mention_counts(query.database, "year", company=company, scope=scope)
     found = {row.key: row.hits.articles for row in years if row.hits and row.hits.articles}
     if not found:
         return ""
@@ -347,10 +342,8 @@ def _older_articles(query: QueryContext, company: str | None) -> str:
 
 def _basis(query: QueryContext, company: str | None) -> "tuple[Completeness, str]":
     """Return how complete counts are, and a note that says so."""
-    from newscrawl.storage import queries
-
-    completeness = queries.completeness(query.database, scope=query.scope)
-    boilerplate = queries.boilerplate(query.database, company=company, scope=query.scope)
+    completeness = storage.queries.completeness(query.database, scope=query.scope)
+    boilerplate = storage.queries.boilerplate(query.database, company=company, scope=query.scope)
     note = completeness_note(completeness) + query.note
     if boilerplate.mentions:
         note += f" Not counted, in menus and teasers: {boilerplate.mentions:,}."
@@ -358,23 +351,21 @@ def _basis(query: QueryContext, company: str | None) -> "tuple[Completeness, str
 
 
 def _show_shares(query: QueryContext, names: Sequence[str], options: _Options) -> bool:
-    from newscrawl.storage import queries
-
     by = None if options.by == "company" else options.by
-    measure = next(one for one in get_args(queries.Measure) if one == options.measure)
-    shares = queries.share_of_voice(
+    measure = next(one for one in get_args(storage.queries.Measure) if one == options.measure)
+    shares = storage.queries.share_of_voice(
         query.database, names, by=by, measure=measure, scope=query.scope
     )
     named = {"key": by or "", "number": options.measure}
     columns = [
         replace(one, key=named.get(one.key, one.key), heading=named.get(one.key, one.heading))
-        for one in columns_of(queries.Share, without=() if by else ("key", "days_left_out"))
+        for one in columns_of(storage.queries.Share, without=() if by else ("key", "days_left_out"))
     ]
     records = [
         {named.get(key, key): value for key, value in record.items()}
         for record in records_of(shares)
     ]
-    completeness = queries.completeness(query.database, scope=query.scope)
+    completeness = storage.queries.completeness(query.database, scope=query.scope)
     title = f"Share of voice by {options.measure}{_span(query.scope)}"
     note = (
         completeness_note(completeness) + " Shares are of the sum of these, rounded." + query.note
@@ -390,14 +381,12 @@ def _show_shares(query: QueryContext, names: Sequence[str], options: _Options) -
 
 
 def _show_companions(query: QueryContext, company: str, options: _Options) -> bool:
-    from newscrawl.storage import queries
-
     limit, stories = options.limit or _COMPANIONS, options.stories
-    rows = queries.co_mentions(
+    rows = storage.queries.co_mentions(
         query.database, company, scope=query.scope, limit=limit, stories=stories
     )
-    completeness = queries.completeness(query.database, scope=query.scope)
-    *columns, share = columns_of(queries.CoMention, without=() if stories else ("stories",))
+    completeness = storage.queries.completeness(query.database, scope=query.scope)
+    *columns, share = columns_of(storage.queries.CoMention, without=() if stories else ("stories",))
     shown = [replace(one, company=_with_kind(one)) for one in rows]
     columns.append(replace(share, heading=f"of {company}'s"))
     title = f"Mentioned with {company}{_span(query.scope)}"
@@ -431,9 +420,7 @@ _REASONS = {
 def _show_proof(query: QueryContext, names: Sequence[str], options: _Options) -> bool:
     """Write the explanation of a number; return whether it is above 0."""
 
-    from newscrawl.storage import queries
-
-    found = queries.proof(
+    found = storage.queries.proof(
         query.database,
         query.versions,
         counted=options.measure,
@@ -479,13 +466,12 @@ def _show_proof(query: QueryContext, names: Sequence[str], options: _Options) ->
 
 def _write_nothing(query: QueryContext, names: Sequence[str], measure: Counted) -> None:
     """Write why nothing is listed in the proof of a number."""
-    from newscrawl.storage import queries
     from newscrawl.storage.queries.proof_target import LEFT_OUT
 
     if measure in LEFT_OUT:
         write_note("Nothing is left out for this reason.")
         return
-    completeness = queries.completeness(query.database, scope=query.scope)
+    completeness = storage.queries.completeness(query.database, scope=query.scope)
     _write_no_result(" and ".join(names) or "any company", completeness)
 
 

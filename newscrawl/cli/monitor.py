@@ -16,7 +16,7 @@ import typer
 from rich.console import Group
 from rich.text import Text
 
-from newscrawl import config
+from newscrawl import config, storage
 from newscrawl.cli.arguments import (
     DatabaseOption,
     FormatOption,
@@ -78,7 +78,6 @@ def monitor(
     from newscrawl.monitoring.health_checks import Inspector
     from newscrawl.monitoring.scheduler import MonitorPlan, same_host_sources
     from newscrawl.monitoring.supervisor import CrawlLimits
-    from newscrawl.storage import open_database
     from newscrawl.storage.leases import LeaseTerms
     from newscrawl.storage.recipients import list_recipients
 
@@ -87,7 +86,7 @@ def monitor(
     command = _crawl_command(url, setting or (), logs)
     known = sources_by_slug()
     chosen = _selected_sources(source or (), known)
-    with open_database(url) as store:
+    with storage.open_database(url) as store:
         channels = configured_channels(recipients=bool(list_recipients(store)))
         plan = MonitorPlan(
             sources=chosen,
@@ -313,11 +312,9 @@ def _status(database: "Database", slugs: Sequence[str] | None) -> "WatchStatus":
 def slugs_of(wanted: Sequence[str], database: "Database") -> list[str] | None:
     """Return the slugs of the sources asked for; None if none are, so that all in the database
     are meant."""
-    from newscrawl.storage import queries
-
     if not wanted:
         return None
-    names = list(dict.fromkeys([*sources_by_slug(), *queries.source_slugs(database)]))
+    names = list(dict.fromkeys([*sources_by_slug(), *storage.queries.source_slugs(database)]))
     return [match_one(slug, names, "source", "newscrawl sources list") for slug in wanted]
 
 

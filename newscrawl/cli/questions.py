@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_origin
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from newscrawl import storage
 from newscrawl.cli.arguments import (
     CompanyOption,
     LimitOption,
@@ -148,13 +149,11 @@ def _sentence(question: "Question") -> str:
 
 
 def _answer(question: "Question", query: QueryContext, values: dict[str, Any]) -> None:
-    from newscrawl.storage import queries
-
     values |= {name: _FILLED_IN[name](query) for name in question.filled_in}
     if values.get("company") is not None:
         (values["company"],) = company_names_of([values["company"]], query)
     rows = question.ask(**values)
-    completeness = queries.completeness(query.database, scope=query.scope)
+    completeness = storage.queries.completeness(query.database, scope=query.scope)
     note = query.note if _is_about_companies(question) else ""
     show(rows, question.row, query.output_format, note=completeness_note(completeness) + note)
     if not rows:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from newscrawl import config
+from newscrawl import config, storage
 from newscrawl.cli.arguments import (
     CompaniesOption,
     DatabaseOption,
@@ -101,14 +101,13 @@ def address_recipient(
     and the companies that were not watched before. Raise InputError, SettingError or
     RecipientError."""
     from newscrawl.monitoring.delivery import check_address
-    from newscrawl.storage import queries
     from newscrawl.storage.company_alerts import watch_company
     from newscrawl.storage.recipients import add_recipient
 
     name = given.name.strip()
     if not name or len(name) > _MAX_NAME or not name.isprintable() or name == "log":
         raise InputError(f"{name!r} can't be a name: write up to {_MAX_NAME} letters, as in desk")
-    stored, groups = queries.company_names(store), registry.structure.groups
+    stored, groups = storage.queries.company_names(store), registry.structure.groups
     about = [company_of(one, registry, stored, groups) for one in given.companies]
     recipient = replace(
         given,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from newscrawl import storage
 from newscrawl.cli.arguments import (
     CompaniesOption,
     CountryOption,
@@ -167,9 +168,7 @@ def _period(period: str | None, since: str | None, until: str | None) -> tuple[d
 def _names(
     store: "Database", registry: "Companies", given: list[str], group: str | None
 ) -> list[str]:
-    from newscrawl.storage import queries
-
-    groups, stored = registry.structure.groups, queries.company_names(store)
+    groups, stored = registry.structure.groups, storage.queries.company_names(store)
     names = [company_of(name, registry, stored, groups) for name in given]
     if group is not None:
         name = match_one(group, list(groups), "group", "newscrawl companies list")

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from newscrawl import storage
 from newscrawl.cli.arguments import (
     CompaniesOption,
     DatabaseOption,
@@ -67,10 +68,8 @@ def list_queries(output_format: FormatOption = "table", database: DatabaseOption
 
     Exit code 1 if there are none.
     """
-    from newscrawl.storage import queries
-
     with open_for_reading(database) as store:
-        rows = queries.saved_queries(store)
+        rows = storage.queries.saved_queries(store)
     _show(rows, output_format)
     exit_without(rows, "No saved query: newscrawl queries add NAME TEXT")
 
@@ -154,12 +153,11 @@ def recount(name: _NameArgument, database: DatabaseOption = None) -> None:
 
 
 def _count(store: "Database", name: str) -> None:
-    from newscrawl.storage import queries
     from newscrawl.storage.saved_queries import count_history
 
     with total_bar("articles") as report:
         count_history(store, name, report)
-    years = queries.mention_counts(store, "year", company=name)
+    years = storage.queries.mention_counts(store, "year", company=name)
     number = sum(row.hits.articles for row in years if row.hits)
     write_note(f"{name}: {count_of(number, 'article')}. See newscrawl mentions -c '{name}'.")
 

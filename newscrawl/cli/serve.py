@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from newscrawl import config
+from newscrawl import config, storage
 from newscrawl.cli.arguments import DatabaseOption, InputError, source_catalog
 from newscrawl.cli.output import write_note
 
@@ -125,13 +125,12 @@ def _proxies(text: str) -> "tuple[ipaddress.IPv4Network | ipaddress.IPv6Network,
 
 def _has_tokens(url: str) -> bool:
     """Return whether the database has tokens; False if it can't be read yet."""
-    from newscrawl.storage import StorageError, open_database
     from newscrawl.storage.tokens import has_tokens
 
     try:
-        with open_database(url, create=False) as store:
+        with storage.open_database(url, create=False) as store:
             return has_tokens(store)
-    except StorageError:
+    except storage.StorageError:
         return False
 
 

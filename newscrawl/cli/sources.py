@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from newscrawl import config, settings
+from newscrawl import config, settings, storage
 from newscrawl.cli.arguments import (
     CompaniesOption,
     DatabaseOption,
@@ -163,15 +163,13 @@ def coverage(
 
     Exit code 1 if no crawl is known.
     """
-    from newscrawl.storage import queries
-
     with open_for_reading(database) as store:
         scope = scope_of(store, since=since, until=until, source=source)
-        days = queries.coverage(store, scope=scope)
-        names = queries.source_names(store)
+        days = storage.queries.coverage(store, scope=scope)
+        names = storage.queries.source_names(store)
     columns = [
         replace(one, show=_state) if one.key == "state" else one
-        for one in columns_of(queries.CoverageDay)
+        for one in columns_of(storage.queries.CoverageDay)
     ]
     rows = records_of(days)
     if output_format == "table":
@@ -188,13 +186,12 @@ def _record(source: "Source") -> dict[str, object]:
 
 def _checkups(database: str | None) -> "dict[str, LastCheckup]":
     """Return the last check of each source; empty if there is no database and none was given."""
-    from newscrawl.storage import StorageError
     from newscrawl.storage.source_stats import last_checkups
 
     try:
         with open_for_reading(database) as store:
             return last_checkups(store)
-    except StorageError:
+    except storage.StorageError:
         if database:
             raise
         return {}
@@ -362,13 +359,12 @@ def check(
     """
     from newscrawl.sources.discovery import check_sources
     from newscrawl.sources.fetcher import Fetcher
-    from newscrawl.storage import open_database
 
     days = config.whole_number("NEWSCRAWL_RECENT_DAYS", config.NEWSCRAWL_RECENT_DAYS)
     wanted = _selected_sources(slug or (), country, sources)
     fetcher = Fetcher(fetch_policy(named=own_urls(sources)))
     # Opened first, so that a database that can't be written to fails before a thousand visits.
-    with open_database(database or config.NEWSCRAWL_DATABASE_URL) as store:
+    with storage.open_database(database or config.NEWSCRAWL_DATABASE_URL) as store:
         with progress("visiting", len(wanted)) as step:
             checks = check_sources(
                 wanted,
@@ -508,9 +504,7 @@ def audit(
 
 
 def _names(store: "Database", slugs: Sequence[str]) -> list[str] | None:
-    from newscrawl.storage import queries
-
-    known = queries.source_slugs(store)
+    known = storage.queries.source_slugs(store)
     return [
         match_one(slug, known, "source", "newscrawl sources coverage") for slug in slugs
     ] or None
