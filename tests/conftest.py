@@ -14,12 +14,13 @@ import hypothesis
 import psycopg
 import pytest
 
-from newscrawl import config
+from newscrawl import config, mentions
 from newscrawl.cli import main
+from newscrawl.mentions import Companies, load_companies
 from newscrawl.storage import Database, open_database, upgrade_database
 from tests.site.crawling import crawl_environment
 from tests.site.forking import Forks
-from tests.worlds import empty
+from tests.worlds import bundled_companies, empty
 
 # No deadlines, because a busy machine is slow. Examples are the same in each run, so that a failure
 # is due to the change; NEWSCRAWL_EXPLORE=1 searches for new ones.
@@ -204,6 +205,10 @@ class Ran:
 Newscrawl = Callable[..., Ran]
 
 
+def _load_companies(path: Path | None) -> Companies:
+    return load_companies(path) if path else bundled_companies()
+
+
 @pytest.fixture
 def newscrawl(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
@@ -215,6 +220,8 @@ def newscrawl(
     monkeypatch.setattr(config, "NEWSCRAWL_DATABASE_URL", "sqlite:///newscrawl.sqlite")
     monkeypatch.setattr(config, "NEWSCRAWL_COMPANIES", "")
     monkeypatch.setattr(config, "NEWSCRAWL_SOURCES", "")
+    # Reading the bundled companies takes longer than most commands.
+    monkeypatch.setattr(mentions, "load_companies", _load_companies)
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.chdir(tmp_path)
 

@@ -17,6 +17,7 @@ from newscrawl.mentions.registry_audit import (
     missing_members,
 )
 from newscrawl.training.mention_score import read_labelled, score_mentions
+from tests.worlds import bundled_companies
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "mentions.md").read_text(encoding="utf-8")
@@ -58,7 +59,7 @@ def test_documented_registry_figures_are_right():
 
 
 def test_documented_scores_are_right():
-    companies, texts = load_companies(), read_labelled()
+    companies, texts = bundled_companies(), read_labelled()
     scores = {score.group: score for score in score_mentions(companies, texts)}
     for part in {text.part for text in texts}:
         of_part = [text for text in texts if text.part == part]
@@ -73,12 +74,12 @@ def test_documented_scores_are_right():
 
 def test_audit_of_the_registry_is_as_documented():
     page = (DOCS / "registry.md").read_text(encoding="utf-8")
-    for table in as_markdown(audit(load_companies())).split("\n\n"):
+    for table in as_markdown(audit(bundled_companies())).split("\n\n"):
         assert table.strip() in page, "write it anew: newscrawl companies audit --markdown"
 
 
 def test_large_companies_of_indices_have_entries():
-    missing = missing_members(load_companies())
+    missing = missing_members(bundled_companies())
     assert len(missing) >= 15
     # A name of an everyday thing.
     assert {name for names in missing.values() for name in names} <= {"Airport City"}

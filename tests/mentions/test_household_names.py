@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from newscrawl.mentions import load_companies
+from tests.worlds import bundled_companies
 
 NEWS = tomllib.loads(Path(__file__).with_name("household_names.toml").read_text(encoding="utf-8"))
 COMPANIES = tuple(NEWS["companies"])
@@ -15,7 +15,7 @@ SHARE = 0.95
 
 @pytest.fixture(scope="module")
 def companies():
-    return load_companies()
+    return bundled_companies()
 
 
 def names_of(language: str) -> dict[str, str]:

@@ -5,11 +5,12 @@ import unicodedata
 import pytest
 from hypothesis import given, strategies as st
 
-from newscrawl.mentions import Companies, load_companies, position, sentence_span
+from newscrawl.mentions import Companies, position, sentence_span
 from newscrawl.mentions.candidates import Exclusions
 from newscrawl.mentions.forms import spellings
+from tests.worlds import bundled_companies
 
-REGISTRY = load_companies()
+REGISTRY = bundled_companies()
 
 
 @pytest.fixture(scope="module")
@@ -454,7 +455,7 @@ def test_mention_has_the_rule_that_found_it(companies, text, language, company, 
 def test_german_compound_of_two_nouns_is_no_name_written_apart(
     word: str, companies: set[str]
 ) -> None:
-    found = load_companies().find(f"Der {word} war dabei.", language="de")
+    found = bundled_companies().find(f"Der {word} war dabei.", language="de")
     assert {mention.company for mention in found} == companies
 
 

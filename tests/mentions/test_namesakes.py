@@ -2,12 +2,12 @@
 
 import pytest
 
-from newscrawl.mentions import load_companies
+from tests.worlds import bundled_companies
 
 
 @pytest.fixture(scope="module")
 def companies():
-    return load_companies()
+    return bundled_companies()
 
 
 @pytest.mark.parametrize(

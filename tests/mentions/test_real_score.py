@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from newscrawl.mentions import Companies, Company, load_companies
+from newscrawl.mentions import Companies, Company
 from newscrawl.training.corpus import DEVELOPMENT, SEALED, load_corpus
 from newscrawl.training.mention_score import (
     JudgedText,
@@ -20,6 +20,7 @@ from newscrawl.training.mention_score import (
     score_languages,
     score_rules,
 )
+from tests.worlds import bundled_companies
 
 SITE = "rain.example"
 ARTICLES = {
@@ -123,7 +124,7 @@ def test_labels_of_open_news_have_the_names_of_the_registry() -> None:
     opened = [one for one in read_labels() if one.part == DEVELOPMENT]
     texts, _ = join_texts(opened, load_corpus(Path(folder)))
     assert texts
-    assert renamed(judge(load_companies(), texts)) == []
+    assert renamed(judge(bundled_companies(), texts)) == []
 
 
 def test_doubtful_company_is_not_scored(companies: Companies, corpus: Path) -> None:

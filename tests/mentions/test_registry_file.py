@@ -12,7 +12,7 @@ from newscrawl.config import SettingError
 from newscrawl.mentions import CompaniesError, load_companies
 from newscrawl.storage import company_alerts, open_database, queries
 from pipelines.mentions import MentionsPipeline
-from tests.worlds import body, document, register, save_document
+from tests.worlds import body, bundled_companies, document, register, save_document
 
 
 def write(folder, text, name="mine.toml"):
@@ -29,14 +29,14 @@ def entry(**keys):
 
 
 def test_bundled_registry_has_over_a_thousand_companies():
-    companies = load_companies()
+    companies = bundled_companies()
     assert len(companies) >= 1000
     countries = {company.facts["country"] for company in companies}
     assert {"US", "GB", "DE", "FR", "ES", "IT", "PL", "RU", "GR", "CN", "JP"} <= countries
 
 
 def test_company_is_found_by_name_and_alias_in_any_case():
-    companies = load_companies()
+    companies = bundled_companies()
     assert companies.named("volkswagen") is companies.named("VW")
     assert companies.named("nobody of that name") is None
 
@@ -244,7 +244,7 @@ def names(companies, origin):
 def test_own_companies_stand_beside_the_bundled_ones(tmp_path):
     companies = load_companies(write(tmp_path, entry(name="Quayside Works")))
     assert names(companies, "own") == ["Quayside Works"]
-    assert len(companies) == len(load_companies()) + 1
+    assert len(companies) == len(bundled_companies()) + 1
     found = companies.find("Quayside Works sues Siemens AG.")
     assert [mention.company for mention in found] == ["Quayside Works", "Siemens"]
 
@@ -252,8 +252,8 @@ def test_own_companies_stand_beside_the_bundled_ones(tmp_path):
 def test_own_entry_replaces_the_bundled_one_of_its_name(tmp_path):
     companies = load_companies(write(tmp_path, entry(name="Volkswagen", aliases=["Wolfsburg Co"])))
     assert names(companies, "override") == ["Volkswagen"]
-    assert len(companies) == len(load_companies())
-    assert load_companies().find("The VW plant", language="en")
+    assert len(companies) == len(bundled_companies())
+    assert bundled_companies().find("The VW plant", language="en")
     assert not companies.find("The VW plant", language="en")
     assert companies.find("Wolfsburg Co builds cars")[0].company == "Volkswagen"
 
@@ -294,7 +294,7 @@ def test_owner_may_have_days_months_or_years(tmp_path):
     ],
 )
 def test_companies_have_no_other_sector_than_their_names_say(words, sectors):
-    named = [company for company in load_companies() if re.search(words, company.name)]
+    named = [company for company in bundled_companies() if re.search(words, company.name)]
     wrong = {
         company.name: company.facts["sector"]
         for company in named
@@ -305,7 +305,7 @@ def test_companies_have_no_other_sector_than_their_names_say(words, sectors):
 
 
 def test_file_without_companies_leaves_the_bundled_ones_in_use(tmp_path):
-    assert len(load_companies(write(tmp_path, "# none yet\n"))) == len(load_companies())
+    assert len(load_companies(write(tmp_path, "# none yet\n"))) == len(bundled_companies())
 
 
 STRUCTURE = (
@@ -328,7 +328,7 @@ def test_owners_and_groups_are_read_with_names_of_the_registry(tmp_path):
 
 
 def test_bundled_parents_are_entries_that_do_not_own_themselves():
-    companies = load_companies()
+    companies = bundled_companies()
     parents = companies.structure.parents
     owned = [company.name for company in companies if company.owner]
     assert sorted(parents) == sorted(owned)

@@ -14,11 +14,12 @@ from newscrawl.training.mention_score import (
     score_mentions,
 )
 from tests.working import find_or_die
+from tests.worlds import bundled_companies
 
 
 @pytest.fixture(scope="module")
 def companies():
-    return load_companies()
+    return bundled_companies()
 
 
 @pytest.fixture(scope="module")

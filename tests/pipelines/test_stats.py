@@ -8,11 +8,12 @@ import pytest
 from scrapy.settings import Settings
 
 from newscrawl.items import Article, Document, Hints, Page
-from newscrawl.mentions import load_companies, with_mentions
+from newscrawl.mentions import with_mentions
 from newscrawl.reading import PageReader, article_of_hints, with_feed_hints
 from newscrawl.storage import COVERAGE_STATES
 from pipelines.extraction import pages_pile_up
 from pipelines.stats import Counts, abort_note, state_of, summary
+from tests.worlds import bundled_companies
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 PAGE = Page(
@@ -168,7 +169,7 @@ the largest of the year. The shares of Siemens rose by two per cent on Tuesday.<
 def test_companies_outside_the_article_are_counted_separately() -> None:
     page = Page(url="https://n.example/a", source="n", html=TEASERS, fetched_at=NOW)
     document = with_mentions(
-        PageReader(method="combined", min_characters=100).read(page), load_companies()
+        PageReader(method="combined", min_characters=100).read(page), bundled_companies()
     )
     assert {mention.company for mention in document.mentions} == {"Siemens"}
     assert dict(document.boilerplate) == {"Volkswagen": 2, "Siemens": 1}
@@ -177,7 +178,7 @@ def test_companies_outside_the_article_are_counted_separately() -> None:
 
 def test_document_is_searched_once() -> None:
     page = Page(url="https://n.example/a", source="n", html=TEASERS, fetched_at=NOW)
-    companies = load_companies()
+    companies = bundled_companies()
     document = with_mentions(
         PageReader(method="combined", min_characters=100).read(page), companies
     )
@@ -188,7 +189,7 @@ def test_document_is_searched_once() -> None:
 
 def test_changed_article_is_searched_again() -> None:
     page = Page(url="https://n.example/a", source="n", html=TEASERS, fetched_at=NOW)
-    companies = load_companies()
+    companies = bundled_companies()
     document = with_mentions(
         PageReader(method="combined", min_characters=100).read(page), companies
     )

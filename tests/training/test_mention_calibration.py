@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from newscrawl.mentions import Companies, Company, load_companies
+from newscrawl.mentions import Companies, Company
 from newscrawl.mentions.score import load_model
 from newscrawl.training.mention_calibration import (
     SCORE_FILE,
@@ -15,6 +15,7 @@ from newscrawl.training.mention_calibration import (
     write_model,
 )
 from newscrawl.training.mention_score import LabelledText, LabelsError
+from tests.worlds import bundled_companies
 
 
 def judged(rule: str, right: int, wrong: int) -> list[JudgedMention]:
@@ -72,7 +73,7 @@ def test_bundled_score_says_what_it_was_fitted_to_and_beats_the_plain_share() ->
 
 
 def test_doubtful_mention_has_a_lower_score_than_one_beyond_doubt() -> None:
-    companies = load_companies()
+    companies = bundled_companies()
     (sure,) = companies.find("Volkswagen and the union agreed.", language="en")
     (doubtful,) = companies.find("Shares of Orange rose by 3 percent.", language="en")
     assert sure.score is not None
