@@ -15,7 +15,7 @@ from newscrawl.dashboard import api, pages
 from newscrawl.dashboard.companies_file import CompaniesFile, CompaniesFileError
 from newscrawl.dashboard.config import Config
 from newscrawl.dashboard.jobs import CountingJobs, RematchJob
-from newscrawl.dashboard.rendering import STATIC, AppState, Store, make_templates, render
+from newscrawl.dashboard.rendering import STATIC, AppState, Store, render
 from newscrawl.dashboard.security import HEADERS, FormSeal, Guard
 from newscrawl.storage import StorageError
 from newscrawl.storage.errors import QuestionError
@@ -52,7 +52,6 @@ def create_app(config: Config) -> FastAPI:
         config=config,
         store=store,
         seal=FormSeal(),
-        templates=make_templates(),
         registry=registry_file,
         job=job,
         counting=CountingJobs(config.database_url),

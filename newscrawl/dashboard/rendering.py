@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from difflib import SequenceMatcher
+from functools import cache
 from pathlib import Path
 from threading import Lock
 from typing import Any, Literal, Protocol
@@ -251,12 +252,11 @@ STATIC = Path(__file__).parent / "static"
 
 @dataclass(frozen=True, slots=True)
 class AppState:
-    """The configuration, the database, and the templates, for every page."""
+    """The configuration and the database, for every page."""
 
     config: Config
     store: Store
     seal: FormSeal
-    templates: Environment
     registry: CompaniesFile | None
     job: RematchJob | None
     counting: CountingJobs
@@ -320,13 +320,17 @@ def render(request: Request, template: str, *, status: int = 200, **values: obje
     """Return the rendered template; its forms carry the seal for this browser."""
     state, identity = app_state(request), identity_of_request(request)
     cookie, seal = state.seal.for_browser(request)
-    text = state.templates.get_template(template).render(
-        source_name=SourceNames(state.store),
-        path=request.url.path,
-        seal=seal,
-        with_token=identity is not None and identity.signed_in,
-        may_edit=identity is not None and identity.right == "edit",
-        **values,
+    text = (
+        page_templates()
+        .get_template(template)
+        .render(
+            source_name=SourceNames(state.store),
+            path=request.url.path,
+            seal=seal,
+            with_token=identity is not None and identity.signed_in,
+            may_edit=identity is not None and identity.right == "edit",
+            **values,
+        )
     )
     answer = HTMLResponse(text, status_code=status)
     if request.cookies.get(FORM_COOKIE) != cookie:
@@ -335,8 +339,9 @@ def render(request: Request, template: str, *, status: int = 200, **values: obje
     return answer
 
 
-def make_templates() -> Environment:
-    """Return the dashboard's templates with its filters."""
+@cache
+def page_templates() -> Environment:
+    """Return the dashboard's templates with its filters, compiled once."""
     templates = html_templates(TEMPLATES)
     templates.filters |= {
         "number": number,
