@@ -16,7 +16,7 @@ from newscrawl.mentions.candidates import Candidate
 from newscrawl.mentions.company import Company
 from newscrawl.mentions.context import MentionContext, context_weight, rivals_at_home
 from newscrawl.mentions.lists import CONJUNCTION, JOINT, count_beside, joined_after, joined_before
-from newscrawl.mentions.namesakes import is_namesake
+from newscrawl.mentions.namesakes import is_namesake, is_team
 from newscrawl.mentions.vocabulary import ANY, Vocabulary, of_language
 
 # An everyday word ("Next", "Free") needs more context. Ours, set by hand.
@@ -428,7 +428,9 @@ class NeighbourWords:
         return word in of_language(self.words.before, language) or word in self.words.function_words
 
     def is_other(self, text: str, candidate: Candidate, language: str | None) -> bool:
-        """Return whether the name means something else here: an arena, a family."""
+        """Return whether the name means something else here: an arena, a family, a team."""
+        if is_team(text, candidate, language, self.words):
+            return True
         before = words_before(text, candidate.start, 1)
         if self._is_family(before):
             return True

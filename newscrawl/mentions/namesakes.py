@@ -9,6 +9,8 @@ from newscrawl.mentions.vocabulary import Vocabulary
 
 # How many characters of a neighbourhood hold two long words.
 _REACH = 60
+# Different words of sports in an article from which on names of teams are not companies'.
+TEAM_WORDS = 3
 # The next word; the vowel signs of Indian scripts are not word characters for `re`.
 _WORD_AFTER = re.compile(r"[ -]([\w.&/\u0900-\u0dff]+)")
 _NAMED_AFTER = re.compile(r"([^\W\d_]+)-(?:von-|de-)?$")
@@ -44,6 +46,13 @@ def is_namesake(text: str, candidate: Candidate, before: Sequence[str], words: V
     if _is_honoured(text, candidate, words):
         return True
     return bool(before) and before[-1] in words.namesakes_before
+
+
+def is_team(text: str, candidate: Candidate, language: str | None, words: Vocabulary) -> bool:
+    """Return whether a report about sports means a team by a company's bare name: "ヤクルト"."""
+    if candidate.form.text not in words.teams.get(language or "", ()):
+        return False
+    return sum(word in text for word in words.sports[language or ""]) >= TEAM_WORDS
 
 
 def _is_namesake_noun(word: str, words: Vocabulary) -> bool:

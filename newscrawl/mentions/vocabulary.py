@@ -8,7 +8,7 @@ from typing import Any
 
 # The key of words that are everyday words in all languages.
 ANY = "any"
-_BY_LANGUAGE = ("modifiers", "capitalised", "articles")
+_BY_LANGUAGE = ("modifiers", "capitalised", "articles", "teams", "sports")
 # Languages whose topical words count in articles of any.
 _TOPICAL_EVERYWHERE = frozenset({"en", "de", "fr", "es", "it", "pl", "ru", "el", "zh", "ja"})
 # Cues by language: their words are looked up in the article's language and in English.
@@ -32,6 +32,8 @@ class Vocabulary:
     `examples` are nouns of which companies are named as examples ("companies like Bain").
     `families` before a name mean its owners, not its company ("Familie Merck").
     `namesakes_after` and `namesakes_before` make the whole something else ("Arena").
+    `teams` are names of companies that teams of a language's news bear without another word,
+    `sports` words of reports about them.
     `surnames` are forms that persons bear, too: an unknown capitalised word before one is a given
     name, unless it is `usual_before` a company ("Chinese"). `platforms` are networks on which
     newspapers ask their readers to follow them, `follow_us` how they ask.
@@ -57,6 +59,8 @@ class Vocabulary:
     boilerplate: frozenset[str]
     given_names: frozenset[str]
     titles: frozenset[str]
+    teams: Mapping[str, frozenset[str]]
+    sports: Mapping[str, frozenset[str]]
     surnames: frozenset[str]
     usual_before: frozenset[str]
     platforms: frozenset[str]
@@ -122,7 +126,11 @@ def _topic(lists: Mapping[str, str]) -> tuple[tuple[str, frozenset[str]], ...]:
 
 
 def _by_language(lists: Mapping[str, str]) -> dict[str, frozenset[str]]:
-    return {language: frozenset(_phrases({language: text})) for language, text in lists.items()}
+    return {
+        language: frozenset(_phrases({language: text}))
+        for languages, text in lists.items()
+        for language in languages.split()
+    }
 
 
 def _with_english(lists: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:

@@ -59,6 +59,61 @@ def test_own_channels_of_a_newspaper_are_no_mentions(companies, text, language):
     assert companies.find(text, language=language) == []
 
 
+@pytest.mark.parametrize(
+    ("language", "report", "business"),
+    [
+        (
+            "ja",
+            "プロ野球はヤクルトが先発の好投で勝ち、投手陣も零封した。",
+            "ヤクルトは新しい飲料を発売した。",
+        ),
+        (
+            "ko",
+            "프로야구 한국시리즈에서 삼성이 홈런 두 방으로 이겼다.",
+            "삼성이 새 공장을 짓는다.",
+        ),
+        (
+            "fr",
+            "Le peloton a repris l'échappée au sprint, et Cofidis a gagné l'étape du Giro.",
+            "Cofidis a augmenté ses taux de crédit.",
+        ),
+    ],
+)
+def test_team_in_a_report_about_sports_is_no_company(companies, language, report, business):
+    team, company = ("ヤクルト", "Yakult") if language == "ja" else ("삼성", "Samsung")
+    if language == "fr":
+        team, company = "Cofidis", "Cofidis"
+    assert team not in {mention.surface for mention in companies.find(report, language=language)}
+    assert company in {mention.company for mention in companies.find(business, language=language)}
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("it", "Aveva vent'anni."),
+        ("el", "Ο Γερμανός καγκελάριος μίλησε."),
+        ("uk", "Тему закрито."),
+        ("hr", "Ovako je bilo."),
+    ],
+)
+def test_everyday_word_of_a_language_is_no_company_in_it(companies, language, text):
+    assert companies.find(text, language=language) == []
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "company"),
+    [
+        ("ru", "Офис Почты России закрыт.", "Почта России"),
+        ("pl", "Siedziba Grupy Azoty jest pusta.", "Grupa Azoty"),
+        ("hr", "Radnici Hrvatske pošte štrajkaju.", "Hrvatska pošta"),
+        ("fi", "Mehiläisen asema suljettiin.", "Mehiläinen"),
+    ],
+)
+def test_every_word_of_a_name_is_declined(companies, language, text, company):
+    found = companies.find(text, language=language)
+    assert [mention.company for mention in found] == [companies.named(company).name]
+
+
 def test_of_two_companies_with_one_name_the_one_at_home_is_meant(companies):
     text = "BİM ve A101'e rekabet cezası, Migros'un itirazı reddedildi."
     turkish = {mention.company for mention in companies.find(text, language="tr")}

@@ -61,17 +61,19 @@ def test_held_out_texts_in_many_languages_reach_their_minimum_score(companies, l
     assert score_mentions(companies, unseen)[-1].overlap.f1 >= 0.9
 
 
-@pytest.mark.parametrize(("part", "least"), [("held-out-4", 0.88), ("held-out-5", 0.84)])
+@pytest.mark.parametrize(("part", "least"), [("held-out-4", 0.88), ("held-out-5", 0.86)])
 def test_held_out_hard_texts_reach_their_minimum_score(companies, labelled, part, least):
     unseen = [text for text in labelled if text.part == part]
     assert len({text.language for text in unseen}) >= 25
     assert score_mentions(companies, unseen)[-1].overlap.f1 >= least
 
 
-def test_held_out_news_with_headlines_reaches_its_minimum_score(companies, labelled):
-    unseen = [text for text in labelled if text.part == "held-out-6"]
+@pytest.mark.parametrize(("part", "least"), [("held-out-6", 0.83), ("held-out-7", 0.87)])
+def test_held_out_news_with_headlines_reaches_its_minimum_score(companies, labelled, part, least):
+    unseen = [text for text in labelled if text.part == part]
+    assert unseen
     assert all(text.title for text in unseen)
-    assert score_mentions(companies, unseen)[-1].overlap.f1 >= 0.83
+    assert score_mentions(companies, unseen)[-1].overlap.f1 >= least
 
 
 def test_score_counts_missed_and_false_mentions(companies, tmp_path):
