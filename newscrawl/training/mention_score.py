@@ -3,7 +3,7 @@
 The bundled texts and their labels are ours (data/mentions.jsonl, one object a line: `id, part,
 language, text`, `title` where there is one, `mentions` as pairs of company and surface in reading
 order). They were labelled before any matcher ran on them. The matcher may be changed after a look
-at the parts "development" and "second" to "sixth", never after one at a part "held-out".
+at the parts "development" and "second" to "seventh", never after one at a part "held-out".
 
 The labels of real news (data/mentions_real.jsonl, one text a line) are offsets into the gold texts
 of a corpus of pages and hold no text of a page: `set, page, language, site, part, sample, sha256`
