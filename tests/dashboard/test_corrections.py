@@ -276,7 +276,9 @@ def test_sentence_of_a_proof_is_corrected_there(watched: Watched) -> None:
     page.keyboard.press("Enter")
     expect(panel.locator("h1")).to_have_text("1 time in the body: Siemens")
     expect(panel.locator("h1")).to_be_focused()
-    expect(panel.get_by_role("status")).to_contain_text("Corrected.")
+    status = panel.get_by_role("status")
+    expect(status).to_contain_text("Siemens asks for less.")
+    expect(status).to_contain_text("still counts: it mentions Siemens 1 more time in the body.")
     assert watched.violations() == []
     page.keyboard.press("Escape")
     # The page below is renewed.
@@ -289,10 +291,16 @@ def test_sentence_of_a_proof_is_corrected_there(watched: Watched) -> None:
 def test_correction_in_a_proof_is_undone_there_without_scripts(browser: Browser, base: str) -> None:
     page = browser.new_page(java_script_enabled=False)
     page.goto(f"{base}/proof?company=Siemens&counted=mentions&order=least-sure")
-    page.get_by_label("Not this company: Siemens").first.click()
-    expect(page.locator("h1")).to_have_text("2 mentions of Siemens")
+    status, wrong = page.get_by_role("status"), page.get_by_label("Not this company: Siemens")
+    for left in (2, 1, 0):
+        wrong.first.click()
+        expect(page.locator("h1")).to_contain_text(f"{left} mention")
+        says = f"it mentions Siemens {left} more time" if left else "no longer: now 0 articles."
+        expect(status).to_contain_text(says)
     page.get_by_role("button", name="Undo").click()
-    expect(page.locator("h1")).to_have_text("3 mentions of Siemens")
+    expect(page.locator("h1")).to_have_text("1 mention of Siemens")
     assert "order=least-sure" in page.url
-    expect(page.get_by_role("status")).to_have_count(0)
+    expect(status).to_contain_text("Undone:")
+    expect(status).to_contain_text("counts again as Siemens.")
+    expect(page.get_by_role("button", name="Undo")).to_have_count(0)
     page.close()

@@ -373,6 +373,7 @@ def correct(request: Request, form: Annotated[CorrectionForm, Form()]) -> Respon
         with app_state(request).store.reading() as database:
             if form.undo is not None:
                 undo_correction(database, form.undo, name_of_person(request))
+                made = [form.undo]
             else:
                 judgements = _judgements(request, database, form)
                 made = add_corrections(database, form.url, judgements, name_of_person(request))

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any, get_args
 
 from fastapi import APIRouter, Request
@@ -18,9 +19,10 @@ from newscrawl.dashboard.rendering import (
     render,
     versions_in_use,
 )
-from newscrawl.storage import queries
+from newscrawl.storage import Database, queries
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries import Counted, Proof
+from newscrawl.storage.queries.article_details import correction_of_number
 from newscrawl.storage.queries.proof_target import LEFT_OUT, OF_MENTIONS, Order
 from newscrawl.storage.saved_queries import list_queries
 
@@ -50,6 +52,7 @@ def show_proof(request: Request) -> HTMLResponse:
             limit=ARTICLES,
             offset=(filters.page - 1) * ARTICLES,
         )
+        changed = _last_correction(request, database, filters, target)
     pages = -(-found.total // ARTICLES)
     orders = _addresses(filters, target)
     return render(
@@ -70,7 +73,8 @@ def show_proof(request: Request) -> HTMLResponse:
         order=order,
         may_order=company is not None and not is_query and counted in OF_MENTIONS,
         of_mentions=OF_MENTIONS,
-        **_correction(request),
+        **changed,
+        person=name_of_person(request),
         pages=min(pages, LAST_PAGE),
         beyond=pages > LAST_PAGE,
         shown=ARTICLES,
@@ -123,12 +127,28 @@ def _choose(request: Request, name: str, choices: Sequence[Any]) -> Any:
     return given
 
 
-def _correction(request: Request) -> dict[str, Any]:
-    """Return the number of the correction that was just made here, if one was, and the person who
-    may correct."""
+def _last_correction(
+    request: Request, database: Database, filters: Filters, target: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the correction that was just made or undone here, if one was, and how many mentions
+    its article still has that count for the number."""
     given = request.query_params.get("corrected", "")
-    made = given if re.fullmatch(r"[1-9][0-9]{0,17}", given) else ""
-    return {"corrected": made, "person": name_of_person(request)}
+    known = re.fullmatch(r"[1-9][0-9]{0,17}", given)
+    changed = correction_of_number(database, int(given)) if known else None
+    page = queries.article_page(database, changed.url) if changed else None
+    if changed is None or changed.kind != "wrong" or page is None:
+        return {"changed": None}
+    section = {"headline": "title", "body": "body"}.get(target["counted"])
+    # Of two companies that are named together, the number is of the articles that name both.
+    names = [name for name in (target["company"], target["beside"]) if name is not None]
+    members = [filters.scope.members(name) for name in names]
+    counted = {*chain(*(one for one in members if changed.company in one))}
+    mentions = [
+        one
+        for one in page.mentions
+        if section in {None, one.section} and (not names or one.company in counted)
+    ]
+    return {"changed": changed, "mentions_left": len(mentions)}
 
 
 def _title(found: Proof, verb: str) -> str:

@@ -319,6 +319,14 @@ def corrections(
         return [CorrectionRow(**row) for row in session.execute(query).mappings()]
 
 
+def correction_of_number(database: Database, number: int) -> CorrectionRow | None:
+    """Return a correction, in force or undone; None if there is none with this number."""
+    query = _CORRECTIONS.join(Source, Source.id == Article.source_id)
+    with database.reading() as session:
+        row = session.execute(query.where(Correction.id == number)).mappings().one_or_none()
+    return CorrectionRow(**row) if row else None
+
+
 # --- The quarantine ---
 
 _COLUMNS = (
