@@ -53,6 +53,7 @@ def show_proof(request: Request) -> HTMLResponse:
             offset=(filters.page - 1) * ARTICLES,
         )
         changed = _last_correction(request, database, filters, target)
+        wrong = _wrong_places(database, filters) if counted == "corrected" else {}
     pages = -(-found.total // ARTICLES)
     orders = _addresses(filters, target)
     return render(
@@ -74,6 +75,7 @@ def show_proof(request: Request) -> HTMLResponse:
         may_order=company is not None and not is_query and counted in OF_MENTIONS,
         of_mentions=OF_MENTIONS,
         **changed,
+        wrong=wrong,
         person=name_of_person(request),
         pages=min(pages, LAST_PAGE),
         beyond=pages > LAST_PAGE,
@@ -149,6 +151,15 @@ def _last_correction(
         if section in {None, one.section} and (not names or one.company in counted)
     ]
     return {"changed": changed, "mentions_left": len(mentions)}
+
+
+def _wrong_places(database: Database, filters: Filters) -> dict[tuple[object, ...], int]:
+    """Return the number of each correction that calls a mention wrong, by the mention's place."""
+    return {
+        (one.url, one.section, one.start, one.company): one.id
+        for one in queries.corrections(database, scope=filters.scope)
+        if one.kind == "wrong"
+    }
 
 
 def _title(found: Proof, verb: str) -> str:
