@@ -165,8 +165,8 @@ def search(
 
     Case and accents are ignored, except in Chinese and Japanese. (strike OR walkout) NEAR/10 rail
     NOT football: either word with at most ten words to "rail", without "football". title: and text:
-    search in one part; language:de,fr, source: and country: filter. For a word that begins with a
-    hyphen, quote all words together, or write -- before them.
+    search in one part; language:de,fr, country:gb and source:ft or source:"Financial Times" filter.
+    For a word that begins with a hyphen, quote all words together, or write -- before them.
 
     Exit code 1 if there is none.
     """

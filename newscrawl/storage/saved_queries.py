@@ -47,6 +47,7 @@ from newscrawl.storage.models import (
     Source,
     WatchedCompany,
 )
+from newscrawl.storage.query_filters import with_slugs
 from newscrawl.storage.query_matches import UNKNOWN, count_hits, write_matches
 from newscrawl.storage.recipients import rename_in_recipients
 from newscrawl.storage.rollups import days_in_sources
@@ -106,6 +107,15 @@ def find_query(database: Database, name: str) -> SavedQueryRow:
     return rows[known] if known is not None else _unknown(name, near)
 
 
+def read_query(database: Database, text: str) -> str:
+    """Return a query as it is saved, with sources by their slugs; raise QuestionError for a
+    fault."""
+    with database.reading() as session:
+        text = with_slugs(session, text)
+    parse_query(text)  # slugs may be longer than names
+    return text
+
+
 def add_query(
     database: Database, name: str, text: str, made_by: str, *, taken: Collection[str] = ()
 ) -> str:
@@ -114,7 +124,7 @@ def add_query(
     `taken` are names of the registry. Raise QuestionError for a text with a fault, for a name in
     use, and for more than MAX_QUERIES.
     """
-    parse_query(text)
+    text = read_query(database, text)
     name = _valid_name(name)
 
     def work(session: Session) -> None:
@@ -152,7 +162,7 @@ def edit_query(database: Database, name: str, text: str | None, made_by: str) ->
     """Replace the text of a query, or with None count its present text again; return whether there
     is anything to count. Its numbers stay until the history is counted. Raise QuestionError."""
     if text is not None:
-        parse_query(text)
+        text = read_query(database, text)
 
     def work(session: Session) -> bool:
         _lock(session.connection())

@@ -198,8 +198,8 @@ class Scope:
         countries = sorted({country for _, country in known})
         return replace(
             scope,
-            source=scope.source and _usual_spelling(scope.source, slugs, "source"),
-            country=scope.country and _usual_spelling(scope.country, countries, "country"),
+            source=scope.source and usual_spelling(scope.source, slugs, "source"),
+            country=scope.country and usual_spelling(scope.country, countries, "country"),
         )
 
     def _check_range(self, max_days: int | None) -> None:
@@ -227,7 +227,7 @@ def _known_zone(text: str) -> str:
         known, near = match_name(name, sorted(available_timezones()))
         if known is not None:
             return known
-        advice = _did_you_mean(near) if near else "write it as Europe/Berlin or UTC"
+        advice = did_you_mean(near) if near else "write it as Europe/Berlin or UTC"
         raise QuestionError(f"unknown time zone {text!r}: {advice}") from error
 
 
@@ -237,17 +237,18 @@ def _known_group(scope: Scope) -> str:
     name, near = match_name(scope.group or "", groups)
     if name is not None:
         return name
-    advice = _did_you_mean(near) if near else f"there are {', '.join(groups) or 'none'}"
+    advice = did_you_mean(near) if near else f"there are {', '.join(groups) or 'none'}"
     raise QuestionError(f"unknown group of sources {scope.group!r}: {advice}")
 
 
-def _usual_spelling(text: str, known: Sequence[str], kind: str) -> str:
-    """Return the usual spelling of a source or country; raise QuestionError for an unknown one."""
+def usual_spelling(text: str, known: Sequence[str], kind: str) -> str:
+    """Return the usual spelling of a source, country or language; raise QuestionError for an
+    unknown one."""
     name, near = match_name(text, known)
     if name is not None:
         return name
     if near:
-        advice = _did_you_mean(near)
+        advice = did_you_mean(near)
     elif len(known) > _LISTED:
         advice = "not crawled into this database; newscrawl sources coverage lists what was"
     else:
@@ -255,7 +256,7 @@ def _usual_spelling(text: str, known: Sequence[str], kind: str) -> str:
     raise QuestionError(f"unknown {kind} {text!r}: {advice}")
 
 
-def _did_you_mean(near: Sequence[str]) -> str:
+def did_you_mean(near: Sequence[str]) -> str:
     return f"did you mean {' or '.join(near)}?"
 
 

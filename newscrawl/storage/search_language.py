@@ -10,7 +10,7 @@ filter), `evaluate` decides. Both databases therefore find the same articles.
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Literal
 
@@ -98,13 +98,26 @@ class Without:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Articles in a language, of a source, or of a source's country."""
+    """Articles in a language, of a source, or of a source's country. `place` is that of the filter
+    in the query."""
 
     name: FilterName
     value: str
+    place: int = field(default=0, compare=False)
 
 
 Node = Term | Near | And | Or | Without | Filter
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFilter:
+    """A filter as a query has it from `place` to `end`, without quotation marks."""
+
+    name: FilterName
+    value: str
+    place: int
+    end: int
+
 
 # --- Parsing ---
 
@@ -120,9 +133,11 @@ class _Part:
 
 
 _FOLDED_SIGNS = str.maketrans("“”„«»（）", '"""""()')
+_VALUE = r'"[^"]*"|[^\s"()]+'
 _OPERATOR = re.compile(r"(?:AND|OR|NOT|NEAR(?:/[0-9]+)?)(?![^\s()\"])")
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff]")
 _PREFIXED = re.compile(r"([^\W\d_]+):")
+_FILTER = re.compile(rf"[a-z]+: *({_VALUE})", re.IGNORECASE)
 
 
 def parse_query(text: str) -> Node:
@@ -134,8 +149,7 @@ def parse_query(text: str) -> Node:
     if len(text) > MAX_LENGTH:
         fault = f"a query of over {MAX_LENGTH:,} characters: split it into several"
         raise QuerySyntaxError(fault, text, MAX_LENGTH)
-    # Of equal length, so that places stay the same.
-    plain = re.sub(r"\s", " ", text).translate(_FOLDED_SIGNS)
+    plain = _plain(text)
     if control := _CONTROL.search(plain):
         raise QuerySyntaxError("a control character: leave it out", plain, control.start())
     _check_parentheses(plain)
@@ -152,6 +166,11 @@ def parse_query(text: str) -> Node:
         fault = f"more than {MAX_WORDS} words to search for: leave some out"
         raise QuerySyntaxError(fault, plain, len(plain))
     return part.node
+
+
+def _plain(text: str) -> str:
+    """Return a query with plain blanks and signs, of equal length so that places stay the same."""
+    return re.sub(r"\s", " ", text).translate(_FOLDED_SIGNS)
 
 
 def _check_parentheses(text: str) -> None:
@@ -185,7 +204,7 @@ def _grammar() -> pp.ParserElement:
     minus = pp.Regex(r"-(?=[^\s)-])")
     field = pp.Regex(rf"(?i:{'|'.join(FIELDS)}):")
     filtering = pp.Regex(rf"(?i:{'|'.join(FILTERS)}):")
-    value = pp.Regex(r'"[^"]*"|[^\s"()]+')
+    value = pp.Regex(_VALUE)
     query = pp.Forward()
     group = pp.Suppress("(") - query - pp.Suppress(")")
     simple = phrase.set_parse_action(_read_phrase) | group | word.set_parse_action(_read_word)
@@ -278,7 +297,8 @@ def _read_filter(text: str, place: int, tokens: Any) -> _Part:
     if wrong := next((one for one in values if not re.fullmatch(_CODES[name], one)), None):
         fault = f"{name}:{wrong} is not a code: write one as in language:de, country:gb"
         raise QuerySyntaxError(fault, text, _after_blanks(text, place))
-    filters: tuple[Node, ...] = tuple(Filter(name, one) for one in values)
+    begin = _after_blanks(text, place)
+    filters: tuple[Node, ...] = tuple(Filter(name, one, begin) for one in values)
     return _part(filters[0] if len(filters) == 1 else Or(filters), text, place)
 
 
@@ -411,6 +431,17 @@ def filters_of(node: Node) -> Iterator[Filter]:
                 yield from filters_of(part)
         case Without():
             yield from (*filters_of(node.wanted), *filters_of(node.unwanted))
+
+
+def written_filters(text: str) -> list[WrittenFilter]:
+    """Return the filters of a query in their order; raise QuerySyntaxError."""
+    names = {one.place: one.name for one in filters_of(parse_query(text))}
+    found = [(one, _FILTER.match(_plain(text), place)) for place, one in sorted(names.items())]
+    return [
+        WrittenFilter(name, match[1].strip('" '), match.start(), match.end())
+        for name, match in found
+        if match
+    ]
 
 
 # --- Evaluation ---

@@ -180,6 +180,18 @@ def test_search_leads_to_the_editor_with_its_filters(look: Look, news: Database)
     remove_query(news, "In the town")
 
 
+def test_source_is_written_as_the_form_shows_it(look: Look, news: Database) -> None:
+    page = look("/queries/edit?days=365").page
+    slug, name = next(iter(query.source_names(news).items()))
+    hint = page.locator("#text-hint")
+    expect(hint).to_contain_text(f'source:"{name}" or source:{slug}')
+    whole = {one.article.url for one in query.search(news, f"siemens source:{slug}", limit=500)}
+    fill_in(page, "Of one source", f'siemens source:"{name.upper()}" NOT nothing')
+    expect(page.locator("#trial strong")).to_have_text(str(len(whole)))
+    page.get_by_label("Query", exact=True).fill(f"siemens source:{name.split()[0]}x")
+    expect(page.locator("#trial [role=alert]")).to_contain_text(f"did you mean {name} ({slug})")
+
+
 def test_query_is_saved_by_keyboard_alone(look: Look, news: Database) -> None:
     page = look("/queries").page
     _press_tab_until(page, "New query")

@@ -327,6 +327,7 @@ QUERIES = {
 
 
 def _keeps_in_step(database: Database, steps: list[Step]) -> None:
+    carry_out(database, [])  # which registers the sources
     for name, query in QUERIES.items():
         save_query(database, name, query)
     carry_out(database, steps)

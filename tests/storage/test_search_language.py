@@ -218,6 +218,7 @@ def both(
     file = tmp_path_factory.mktemp("equal") / "news.sqlite"
     with open_database(f"sqlite:///{file}") as sqlite, open_database(postgres_tables) as postgres:
         for database in (sqlite, postgres):
+            register(database, "bbc")
             run = register(database)
             documents = [
                 document(str(place), title=title, text=text, language=LANGUAGES[place % 2])

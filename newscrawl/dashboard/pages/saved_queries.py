@@ -26,10 +26,11 @@ from newscrawl.storage.saved_queries import (
     edit_query,
     find_query,
     list_queries,
+    read_query,
     remove_query,
     rename_query,
 )
-from newscrawl.storage.search_language import MAX_LENGTH, parse_query
+from newscrawl.storage.search_language import MAX_LENGTH
 
 router = APIRouter()
 
@@ -122,7 +123,7 @@ def save(request: Request, form: Annotated[QueryForm, Form()]) -> Response:
     try:
         with app_state(request).store.reading() as database:
             if form.former:
-                parse_query(form.text)  # after an error the form keeps the name, too
+                read_query(database, form.text)  # after an error the form keeps the name, too
                 name = find_query(database, form.former).name
                 if form.name.strip() not in {"", name}:
                     name = rename_query(database, name, form.name, made_by, taken=taken)
@@ -179,6 +180,8 @@ def _form(
     status: int = 200,
 ) -> HTMLResponse:
     row, counted = _progress(request, form.former)
+    with app_state(request).store.reading() as database:
+        source = next(iter(queries.source_names(database).items()), None)
     return render(
         request,
         "query_edit.html",
@@ -190,4 +193,5 @@ def _form(
         person=name_of_person(request),
         row=row,
         counted=counted,
+        source=source,
     )

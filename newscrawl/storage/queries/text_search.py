@@ -14,6 +14,7 @@ from newscrawl.storage.models import Appearance, Article, CountedArticle, DailyS
 from newscrawl.storage.queries.article_lists import FoundArticle, article_rows, snippets, texts_of
 from newscrawl.storage.queries.questions import ANY, about, question
 from newscrawl.storage.queries.rollup_tables import rollup_table
+from newscrawl.storage.query_filters import with_slugs
 from newscrawl.storage.saved_queries import SavedQueryRow, list_queries
 from newscrawl.storage.scope import UNKNOWN, Scope, between, minutes_of, source_ids
 from newscrawl.storage.search_index import (
@@ -73,10 +74,11 @@ def search(
     OR between them one is enough. AND, NOT, NEAR/10, parentheses, title:, text:, language:, source:
     and country: are explained in docs/queries.md; where they are used, the newest 5,000 articles
     with the words are examined. Chinese and Japanese text is found as it is written. Each article
-    has up to `each` snippets with the words marked. Raise QuestionError for a query with a fault.
+    has up to `each` snippets with the words marked. Raise QuestionError for a query with a fault,
+    or with a source, country or language of which nothing is stored.
     """
-    asked = parse_query(query)
     with database.reading() as session:
+        asked = parse_query(with_slugs(session, query))
         numbers = _matching(session, asked, scope, limit, offset)
         rows = article_rows(session, numbers, None)
         texts = texts_of(session, [row.number for row in rows])
@@ -115,8 +117,8 @@ def preview_query(
     The newest 5,000 articles with its words are examined. Raise QuestionError for a query with a
     fault.
     """
-    asked = parse_query(query)
     with database.reading() as session:
+        asked = parse_query(with_slugs(session, query))
         candidates = find_candidates(session, asked, scope, MAX_EXAMINED + 1, 0)
         examined = candidates[:MAX_EXAMINED]
         matching = len(examined) if is_exact(asked) else 0

@@ -1,0 +1,82 @@
+"""What the filters of a query mean in a database: its sources, countries and languages."""
+
+import re
+from collections.abc import Mapping
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from newscrawl.storage.errors import QuestionError
+from newscrawl.storage.models import DailySource, Source
+from newscrawl.storage.scope import UNKNOWN, did_you_mean, usual_spelling
+from newscrawl.storage.search_language import QuerySyntaxError, written_filters
+from newscrawl.text import match_name
+
+_SUGGESTED = 3  # as `match_name` has them
+
+
+def with_slugs(session: Session, text: str) -> str:
+    """Return a query with the slugs of the sources that it names.
+
+    Articles are matched by the slug of their source, so a saved query keeps its numbers when a
+    source is renamed. Raise QuerySyntaxError for a fault, and for a source, country or language of
+    which nothing is stored.
+    """
+    rest, parts = 0, []
+    for one in written_filters(text):
+        try:
+            if one.name == "source":
+                slugs = ",".join(_slugs(session, one.value))
+                gap = " " if text[one.end : one.end + 1].strip(" )") else ""
+                parts += [text[rest : one.place], f"source:{slugs}{gap}"]
+                rest = one.end
+            else:
+                _check_codes(session, one.name, one.value)
+        except QuestionError as error:
+            raise QuerySyntaxError(str(error), text, one.place) from error
+    return "".join([*parts, text[rest:]])
+
+
+def _slugs(session: Session, written: str) -> list[str]:
+    """Return the slugs of one source or several with commas, by slug or name; sources may share a
+    name."""
+    names = dict(session.execute(select(Source.slug, Source.name).order_by(Source.slug)).all())
+    if whole := _named(written, names):  # a name may have a comma
+        return whole
+    slugs: list[str] = []
+    for one in filter(None, map(str.strip, written.split(","))):
+        found = _named(one, names)
+        if not found:
+            _refuse_source(one, names)
+        slugs += found
+    return slugs
+
+
+def _named(written: str, names: Mapping[str, str]) -> list[str]:
+    folded = written.casefold()
+    by_slug = [slug for slug in names if slug.casefold() == folded]
+    return by_slug or [slug for slug, name in names.items() if name.casefold() == folded]
+
+
+def _refuse_source(written: str, names: Mapping[str, str]) -> None:
+    """Raise QuestionError with the sources whose names are like the written one or contain it."""
+    folded = written.casefold()
+    near = [slug for slug, name in names.items() if folded in name.casefold()]
+    for known in (names, {name: slug for slug, name in names.items()}):
+        _, like = match_name(written, [*known])
+        near += like if known is names else [known[name] for name in like]
+    shown = [f"{names[slug]} ({slug})" for slug in [*dict.fromkeys(near)][:_SUGGESTED]]
+    if shown:
+        raise QuestionError(f"unknown source {written!r}: {did_you_mean(shown)}")
+    usual_spelling(written, [*names], "source")
+
+
+def _check_codes(session: Session, name: str, written: str) -> None:
+    """Raise QuestionError for a country or language of no source and no article."""
+    column = Source.country if name == "country" else Source.language
+    known = set(session.scalars(select(column).distinct()))
+    if name == "language":
+        read = select(DailySource.language).where(DailySource.read > 0).distinct()
+        known |= {UNKNOWN, *session.scalars(read)}
+    for one in re.split(r"[,\s]+", written):
+        usual_spelling(one, sorted(filter(None, known)), name)
