@@ -19,6 +19,7 @@ from newscrawl.reports.figures import (
     MAX_COMPANIES,
     Report,
     days_of,
+    gaps,
     make_report,
     period_of_name,
 )
@@ -35,6 +36,7 @@ __all__ = [
     "caveat",
     "change_text",
     "days_of",
+    "gaps",
     "html_report",
     "in_short",
     "make_report",

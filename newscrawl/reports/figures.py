@@ -1,10 +1,11 @@
 """The figures of a report, from the questions of `newscrawl.storage.queries`."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from importlib.metadata import version
+from itertools import groupby
 from typing import Literal
 
 from newscrawl.storage import Database, queries
@@ -12,6 +13,7 @@ from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries import (
     CoMention,
     Completeness,
+    CoverageDay,
     FoundArticle,
     Hits,
     LeftOut,
@@ -24,6 +26,7 @@ from newscrawl.storage.queries.completeness import COVERED
 from newscrawl.storage.queries.left_out import withheld_articles
 from newscrawl.storage.queries.significance import Change, Day, compare
 from newscrawl.storage.scope import last_day, today
+from newscrawl.text import count_of
 
 # All ours: companies in a report, since more curves can't be distinguished; rows of its lists; and
 # the days from which on its curves have a point for each week, and for each month.
@@ -31,11 +34,23 @@ MAX_COMPANIES = 6
 MAX_STORIES = 5
 MAX_SOURCES = 10
 MAX_BESIDE = 5
+MAX_SPANS = 10  # of days on which a source was not read
 DAYS_OF_WEEKS = 93
 DAYS_OF_MONTHS = 731
 
 PERIODS = ("this-week", "this-month", "last-week", "last-month", "last-quarter", "last-year")
 Step = Literal["day", "week", "month"]
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A source that was not read on all of its days: how many it was not read on and how many there
+    are, and `reasons`, as in "4 to 8 Nov 2026 (failed: timed out)"."""
+
+    source: str
+    missed: int
+    days: int
+    reasons: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,8 +86,7 @@ class Report:
     `steps` are the first days of the points of all series, `left_out` the days of each that are not
     counted, since the period begins or ends within a week or month; `partial` says which are not
     whole for this reason or since today is not over, and `unread` on which not all sources were
-    read though some were; `gaps` are sources that were
-    not read on all of their days, with the number of days.
+    read though some were; `gaps` are the sources that were not read on all of their days.
     """
 
     scope: Scope
@@ -88,7 +102,7 @@ class Report:
     shares: tuple[Share, ...]
     completeness: Completeness
     completeness_before: Completeness
-    gaps: tuple[tuple[str, int, int], ...]
+    gaps: tuple[Gap, ...]
     source_names: Mapping[str, str]
     made_at: datetime
     version: str
@@ -176,7 +190,7 @@ def make_report(database: Database, companies: Sequence[str], scope: Scope) -> R
         else (),
         completeness=queries.completeness(database, scope=scope),
         completeness_before=queries.completeness(database, scope=earlier),
-        gaps=_gaps(database, scope),
+        gaps=gaps(queries.coverage(database, scope=scope)),
         source_names=queries.source_names(database),
         made_at=scope.now or datetime.now(UTC),
         version=version("newscrawl"),
@@ -227,14 +241,43 @@ def _top_stories(
     return tuple(ReportStory(row=story, article=by_url.get(story.url)) for story in stories)
 
 
-def _gaps(database: Database, scope: Scope) -> tuple[tuple[str, int, int], ...]:
-    """Return the sources with days without a crawl: their names, and the numbers of these and of
-    all days."""
-    expected: Counter[str] = Counter()
-    missed: Counter[str] = Counter()
-    for day in queries.coverage(database, scope=scope):
-        expected[day.source] += 1
-        missed[day.source] += day.state not in COVERED
-    return tuple(
-        (source, number, expected[source]) for source, number in missed.most_common() if number
-    )
+def gaps(days: Iterable[CoverageDay]) -> tuple[Gap, ...]:
+    """Return the sources that were not read on all of these days, which are in order, those with
+    most such days first."""
+    by_source: dict[str, list[CoverageDay]] = defaultdict(list)
+    for day in days:
+        by_source[day.source].append(day)
+    found = [
+        Gap(source, sum(one.state not in COVERED for one in each), len(each), _reasons(each))
+        for source, each in by_source.items()
+    ]
+    return tuple(sorted((one for one in found if one.missed), key=lambda one: -one.missed))
+
+
+def _reasons(days: Sequence[CoverageDay]) -> str:
+    """Return on which days a source was not read, and why; of many spans the last ones."""
+    spans: list[tuple[str, list[date]]] = []
+    for why, each in groupby(days, key=_reason):
+        if why:
+            spans.append((why, [one.day for one in each]))
+    named = [f"{_span(each)} ({why})" for why, each in spans[-MAX_SPANS:]]
+    earlier = sum(len(each) for _, each in spans[:-MAX_SPANS])
+    return "; ".join([*([f"{count_of(earlier, 'earlier day')}"] if earlier else []), *named])
+
+
+def _reason(day: CoverageDay) -> str:
+    """Return why a source was not read on a day; nothing if it was."""
+    if day.state in COVERED:
+        return ""
+    if day.state is None:
+        return "not crawled"
+    return f"{day.state.replace('_', ' ')}{f': {day.note}' if day.note else ''}"
+
+
+def _span(days: Sequence[date]) -> str:
+    """Return consecutive days as "4 to 8 Nov 2026"."""
+    first, last = days[0], days[-1]
+    if first == last:
+        return f"{last.day} {last:%b %Y}"
+    form = " %b %Y" if first.year != last.year else " %b" if first.month != last.month else ""
+    return f"{first.day}{first.strftime(form)} to {last.day} {last:%b %Y}"

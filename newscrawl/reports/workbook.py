@@ -150,8 +150,16 @@ class _Book:
         report = self.report
         sheet = self._table(
             "Coverage",
-            ("Source not read every day", "Days not read", "Days of the source"),
-            [(report.source_name(slug), *days) for slug, *days in report.gaps],
+            (
+                "Source not read every day",
+                "Days not read",
+                "Days of the source",
+                "Which, and why",
+            ),
+            [
+                (report.source_name(one.source), one.missed, one.days, one.reasons)
+                for one in report.gaps
+            ],
         )
         wrapped = self.book.add_format({"text_wrap": True, "valign": "top"})
         sheet.set_column(4, 4, 100)

@@ -446,6 +446,9 @@ def test_days_before_the_first_crawl_differ_from_missed_days(
     save(database, 40, headline("Siemens"))
     old = client.get("/company/Siemens?days=30").text
     assert "Of the 30 days of all sources together, 29 were not read" in old
+    assert re.search(r"on 29 days, <bdi>.* to .* \(not crawled\)</bdi>", old)
+    proof = client.get("/proof?company=Siemens&days=30").text
+    assert re.search(r"<small dir=\"auto\">not read: .* to .* \(not crawled\)</small>", proof)
     assert "before the first crawl" not in old
 
 

@@ -7,7 +7,7 @@ import sys
 import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -20,11 +20,13 @@ from starlette.testclient import TestClient
 from newscrawl import config
 from newscrawl.dashboard import create_app
 from newscrawl.items import CompanyStructure
-from newscrawl.reports import Report, html_report, make_report, period_of_name, workbook
+from newscrawl.reports import Report, gaps, html_report, make_report, period_of_name, workbook
 from newscrawl.reports.document import coverage, withheld
+from newscrawl.reports.figures import Gap
 from newscrawl.storage import Database, open_database, queries
+from newscrawl.storage.database import CoverageState
 from newscrawl.storage.errors import QuestionError
-from newscrawl.storage.queries import Completeness, Scope
+from newscrawl.storage.queries import Completeness, CoverageDay, Scope
 from tests.conftest import Newscrawl
 from tests.dashboards import EVIL, EVIL_SOURCE, NOW, TODAY, config_of
 from tests.worlds import LONG, body, document, headline, save_document
@@ -111,6 +113,23 @@ def test_page_has_the_numbers_of_the_workbook(report: Report) -> None:
         assert cells[-2:] == [f"{one.stories:,}", f"{one.hits.in_title:,}"]
 
 
+def test_days_not_read_are_joined_by_reason() -> None:
+    first = date(2026, 10, 28)
+
+    def day(back: int, state: CoverageState | None, note: str = "") -> CoverageDay:
+        return CoverageDay(source="ft", day=first + timedelta(days=back), state=state, note=note)
+
+    days = [day(0, None), day(1, "ok"), *(day(n, "failed", "timed out") for n in range(2, 7))]
+    (found,) = gaps([*days, day(7, "failed"), day(8, "paywalled")])
+    assert (found.missed, found.days) == (7, 9)
+    assert found.reasons == (
+        "28 Oct 2026 (not crawled); 30 Oct to 3 Nov 2026 (failed: timed out); 4 Nov 2026 (failed)"
+    )
+    many = [day(n, None if n % 2 else "ok") for n in range(30)]
+    (found,) = gaps(many)
+    assert found.reasons.startswith("5 earlier days; 8 Nov 2026 (not crawled); ")
+
+
 def test_gaps_are_empty_and_no_zeros(database: Database) -> None:
     run = database.start_run(_source(database))
     for back in (0, 2):
@@ -130,12 +149,17 @@ def test_gaps_are_empty_and_no_zeros(database: Database) -> None:
     scope = Scope(since=TODAY - timedelta(days=2), until=TODAY, now=NOW)
     made = make_report(database, ["Siemens"], scope)
     assert made.companies[0].series == (1, None, 1)
-    assert made.gaps == (("ft", 1, 3),)
+    missed = TODAY - timedelta(days=1)
+    reasons = f"{missed.day} {missed:%b %Y} (not crawled)"
+    assert made.gaps == (Gap("ft", 1, 3, reasons),)
+    (row,) = rows_of(opened(workbook(made))["Coverage"])[:1]
+    assert row["Which, and why"] == reasons
     column = [row["Siemens"] for row in rows_of(opened(workbook(made))["Over time"])]
     assert column == [1, None, 1]
     html = html_report(made)
     assert html.count('class="gap"') == 1
     assert "Of the 3 days of all sources together, 1 was not read" in html
+    assert f'<td dir="auto">{reasons}</td>' in html
     assert "nothing was read in the 3 days before" in html
     assert "precede the first crawl" not in html  # nothing is compared
     assert "of this period, " not in html

@@ -26,6 +26,7 @@ from newscrawl.dashboard.charts import (
     wants_csv,
 )
 from newscrawl.dashboard.filters import MAX_VALUE, Count, Filters
+from newscrawl.dashboard.pages.sources import unread_sources
 from newscrawl.dashboard.rendering import (
     Choices,
     app_state,
@@ -130,6 +131,7 @@ def overview(request: Request) -> Response:
             kinds=kinds,
             boilerplate=queries.boilerplate(database, scope=filters.scope),
             silence=_silence(database, filters),
+            unread=unread_sources(database, filters.scope),
             longer_silent=_longer_silent(request, database, filters) if order == "fewer" else [],
             quarantined=sum(queries.quarantine_sizes(database).values()),
         )
@@ -299,6 +301,7 @@ def company(request: Request, name: str) -> Response:
             change=changes_of(database, [name], scope)[name],
             before=queries.completeness(database, scope=filters.before.scope),
             completeness=queries.completeness(database, scope=scope),
+            unread=unread_sources(database, scope),
             withheld_articles=withheld_articles(database, name, scope=scope),
             boilerplate=queries.boilerplate(database, company=name, scope=scope),
             parts_by={by: _top(counts, filters.count) for by, counts in parts.items()},
@@ -470,7 +473,8 @@ def compare(request: Request) -> Response:
             shares=shares,
             chart=chart,
             columns=[{"counted": filters.count, "company": name} for name in chart.series],
-            completeness=queries.completeness(database, scope=filters.scope),
+            completeness=queries.completeness(database, scope=scope),
+            unread=unread_sources(database, scope),
         )
 
 

@@ -10,6 +10,7 @@ from fastapi.responses import HTMLResponse
 
 from newscrawl.dashboard.filters import LAST_PAGE, MAX_VALUE, Filters
 from newscrawl.dashboard.pages.overview import check_is_named
+from newscrawl.dashboard.pages.sources import unread_sources
 from newscrawl.dashboard.rendering import (
     app_state,
     filters_of,
@@ -52,8 +53,8 @@ def show_proof(request: Request) -> HTMLResponse:
             limit=ARTICLES,
             offset=(filters.page - 1) * ARTICLES,
         )
-        changed = _last_correction(request, database, filters, target)
-        wrong = _wrong_places(database, filters) if counted == "corrected" else {}
+        corrections = _corrections(request, database, filters, target)
+        unread = unread_sources(database, filters.scope)
     pages = -(-found.total // ARTICLES)
     orders = _addresses(filters, target)
     return render(
@@ -74,9 +75,8 @@ def show_proof(request: Request) -> HTMLResponse:
         order=order,
         may_order=company is not None and not is_query and counted in OF_MENTIONS,
         of_mentions=OF_MENTIONS,
-        **changed,
-        wrong=wrong,
-        person=name_of_person(request),
+        **corrections,
+        unread=unread,
         pages=min(pages, LAST_PAGE),
         beyond=pages > LAST_PAGE,
         shown=ARTICLES,
@@ -129,17 +129,21 @@ def _choose(request: Request, name: str, choices: Sequence[Any]) -> Any:
     return given
 
 
-def _last_correction(
+def _corrections(
     request: Request, database: Database, filters: Filters, target: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the correction that was just made or undone here, if one was, and how many mentions
-    its article still has that count for the number."""
+    """Return the person who may correct, the correction that was just made or undone here, if one
+    was, how many mentions its article still has that count for the number, and the corrections of
+    a list of them."""
+    found: dict[str, Any] = {"person": name_of_person(request), "changed": None, "wrong": {}}
+    if target["counted"] == "corrected":
+        found["wrong"] = _wrong_places(database, filters)
     given = request.query_params.get("corrected", "")
     known = re.fullmatch(r"[1-9][0-9]{0,17}", given)
     changed = correction_of_number(database, int(given)) if known else None
     page = queries.article_page(database, changed.url) if changed else None
     if changed is None or changed.kind != "wrong" or page is None:
-        return {"changed": None}
+        return found
     section = {"headline": "title", "body": "body"}.get(target["counted"])
     # Of two companies that are named together, the number is of the articles that name both.
     names = [name for name in (target["company"], target["beside"]) if name is not None]
@@ -150,7 +154,7 @@ def _last_correction(
         for one in page.mentions
         if section in {None, one.section} and (not names or one.company in counted)
     ]
-    return {"changed": changed, "mentions_left": len(mentions)}
+    return {**found, "changed": changed, "mentions_left": len(mentions)}
 
 
 def _wrong_places(database: Database, filters: Filters) -> dict[tuple[object, ...], int]:

@@ -12,13 +12,17 @@ from fastapi.responses import HTMLResponse
 
 from newscrawl.dashboard.charts import READ, Strip, strip
 from newscrawl.dashboard.rendering import app_state, choices, filters_of, render
-from newscrawl.storage import queries
-from newscrawl.storage.queries import CoverageDay
+from newscrawl.reports import gaps
+from newscrawl.reports.figures import Gap
+from newscrawl.storage import Database, queries
+from newscrawl.storage.queries import CoverageDay, Scope
+from newscrawl.storage.queries.completeness import completeness_by
 from newscrawl.storage.status import Health, SourceStatus, list_incidents
 
 router = APIRouter()
 
 MAX_DAYS = 31  # a whole month
+MAX_UNREAD = 5  # sources that a page names with the days on which they were not read
 LOW = 0.5  # of the expected articles; ours
 
 
@@ -46,9 +50,8 @@ class SourceRow:
 
     @property
     def faults(self) -> str:
-        """Return the days on which the source was not read."""
-        days = [f"{day.day.day} {day.day:%b}" for day in self.days if day.state not in READ]
-        return ", ".join(days)
+        """Return the days on which the source was not read, and why."""
+        return "".join(one.reasons for one in gaps(self.days))
 
     @property
     def is_low(self) -> bool:
@@ -79,6 +82,19 @@ def sources(request: Request) -> HTMLResponse:
             incidents=list_incidents(database),
             number=min(MAX_DAYS, filters.length),
         )
+
+
+def unread_sources(database: Database, scope: Scope) -> tuple[Gap, ...]:
+    """Return the sources that were not read on the most days of the scope, MAX_UNREAD of them."""
+    with database.reading() as session:
+        known = completeness_by(session, "source", scope.validate(database))
+    missed = {source: one.expected - one.covered for source, one in known.items()}
+    most = sorted((one for one in missed if missed[one] > 0), key=lambda one: -missed[one])
+    return gaps(
+        day
+        for source in most[:MAX_UNREAD]
+        for day in queries.coverage(database, scope=replace(scope, source=source))
+    )
 
 
 def _of_period(rows: list[SourceRow]) -> list[SourceRow]:
