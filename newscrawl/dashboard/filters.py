@@ -52,7 +52,7 @@ class Filters:
 
     @property
     def scope(self) -> Scope:
-        return copy_fields(Scope, self, section=None)
+        return copy_fields(Scope, self, section=None, among=None)
 
     @property
     def overlaps(self) -> bool:

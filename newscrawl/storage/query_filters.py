@@ -1,18 +1,40 @@
 """What the filters of a query mean in a database: its sources, countries and languages."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, and_, exists, false, not_, or_, select, true
 from sqlalchemy.orm import Session
 
+from newscrawl.storage.database import Database
 from newscrawl.storage.errors import QuestionError
-from newscrawl.storage.models import DailySource, Source
-from newscrawl.storage.scope import UNKNOWN, did_you_mean, usual_spelling
-from newscrawl.storage.search_language import QuerySyntaxError, written_filters
+from newscrawl.storage.models import Company, DailySource, SavedQuery, Source
+from newscrawl.storage.query_matches import parsed
+from newscrawl.storage.scope import (
+    UNKNOWN,
+    Scope,
+    did_you_mean,
+    stored_language,
+    usual_spelling,
+)
+from newscrawl.storage.search_language import (
+    And,
+    Filter,
+    Node,
+    Or,
+    QuerySyntaxError,
+    Without,
+    filters_of,
+    written_filters,
+)
 from newscrawl.text import match_name
 
 _SUGGESTED = 3  # as `match_name` has them
+
+# The condition of SQL for what a filter allows, or with True for what it is certain to match.
+_Condition = Callable[[Filter, bool], ColumnElement[bool]]
 
 
 def with_slugs(session: Session, text: str) -> str:
@@ -80,3 +102,81 @@ def _check_codes(session: Session, name: str, written: str) -> None:
         known |= {UNKNOWN, *session.scalars(read)}
     for one in re.split(r"[,\s]+", written):
         usual_spelling(one, sorted(filter(None, known)), name)
+
+
+# --- What a saved query can match ---
+
+
+def scope_of_query(database: Database, name: str, scope: Scope) -> Scope:
+    """Return what `sources_of_query` does, in a session of its own."""
+    with database.reading() as session:
+        return sources_of_query(session, name, scope)
+
+
+def sources_of_query(session: Session, name: str, scope: Scope) -> Scope:
+    """Return the scope with the sources of which an article can match the saved query of this name;
+    unchanged for a company, and for a query without filters."""
+    node = _saved_node(session, name)
+    if node is None or not any(filters_of(node)):
+        return scope
+    slugs = session.scalars(select(Source.slug).where(_may_match(node, _of_source)))
+    return replace(scope, among=frozenset(slugs))
+
+
+def articles_of_query(session: Session, name: str, table: Any) -> ColumnElement[bool]:
+    """Return the condition for articles, of a table with their source and language, that the
+    filters of the saved query of this name let through."""
+    node = _saved_node(session, name)
+
+    def of_article(one: Filter, _certain: bool) -> ColumnElement[bool]:
+        if one.name == "language":
+            return and_(table.language == stored_language(one.value))
+        return and_(table.source_id.in_(select(Source.id).where(_of_source(one, True))))
+
+    return true() if node is None else _may_match(node, of_article)
+
+
+def _saved_node(session: Session, name: str) -> Node | None:
+    query = select(SavedQuery.text).join(Company, Company.id == SavedQuery.company_id)
+    text = session.scalar(query.where(Company.name == name))
+    return None if text is None else parsed(text)
+
+
+def _of_source(one: Filter, certain: bool) -> ColumnElement[bool]:
+    if one.name != "language":
+        return and_((Source.slug if one.name == "source" else Source.country) == one.value)
+    if certain:  # a source may be written in several languages
+        return false()
+    language = DailySource.language == stored_language(one.value)
+    writes = exists().where(DailySource.source_id == Source.id, language, DailySource.read > 0)
+    return or_(Source.language == one.value, writes)
+
+
+def _may_match(node: Node, condition: _Condition) -> ColumnElement[bool]:
+    """Return the condition for what can match a query with the right words."""
+    match node:
+        case Filter():
+            return condition(node, False)
+        case And():
+            return and_(*(_may_match(one, condition) for one in node.parts))
+        case Or():
+            return or_(*(_may_match(one, condition) for one in node.parts))
+        case Without():
+            refused = _must_match(node.unwanted, condition)
+            return and_(_may_match(node.wanted, condition), not_(refused))
+    return true()
+
+
+def _must_match(node: Node, condition: _Condition) -> ColumnElement[bool]:
+    """Return the condition for what matches a query whatever its words are."""
+    match node:
+        case Filter():
+            return condition(node, True)
+        case And():
+            return and_(*(_must_match(one, condition) for one in node.parts))
+        case Or():
+            return or_(*(_must_match(one, condition) for one in node.parts))
+        case Without():
+            refused = _may_match(node.unwanted, condition)
+            return and_(_must_match(node.wanted, condition), not_(refused))
+    return false()

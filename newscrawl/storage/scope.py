@@ -55,7 +55,7 @@ class Scope:
     slug, `country` (ISO 3166-1 alpha-2) that of the source, `language` (ISO 639-1) that of the
     article, `section` the publisher's name of it. `now` is the moment of the question, which
     decides which periods have begun; None is the present. `group` and `tier` are those of the
-    sources in `catalog`.
+    sources in `catalog`; `among` are the slugs of the only sources in question.
 
     A company of the question may also be a group of `structure`: an article that mentions one or
     more of its companies counts once. With `subsidiaries`, the articles of a company are also
@@ -76,11 +76,13 @@ class Scope:
     group: str | None = None
     tier: int | None = None
     catalog: SourceCatalog = field(default=NO_CATALOG, hash=False)
+    among: frozenset[str] | None = None
 
     @property
     def slugs(self) -> frozenset[str] | None:
-        """Return the sources that match `source`, `group` and `tier`, by slug; None for all."""
-        chosen = []
+        """Return the sources that match `source`, `group`, `tier` and `among`, by slug; None for
+        all."""
+        chosen = [] if self.among is None else [{*self.among}]
         if self.source is not None:
             chosen.append({self.source})
         if self.group is not None:
@@ -116,7 +118,7 @@ class Scope:
     @property
     def narrows_sources(self) -> bool:
         """Return whether the question is about some of the sources."""
-        return any(one is not None for one in (self.source, self.group, self.tier, self.country))
+        return self.slugs is not None or self.country is not None
 
     def owner(self, company: str, day: date | None = None) -> str:
         """Return the company as which this one counts on a UTC day, by default the scope's last:

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 from urllib.parse import quote
 
@@ -10,6 +12,7 @@ from playwright.sync_api import Page, expect
 
 from newscrawl import query
 from newscrawl.storage import Database
+from newscrawl.storage.queries.left_out import withheld_articles
 from newscrawl.storage.saved_queries import add_query, count_history, remove_query
 from tests.dashboard.conftest import Look
 from tests.dashboards import SCRIPT, TODAY, dashboard
@@ -190,6 +193,27 @@ def test_source_is_written_as_the_form_shows_it(look: Look, news: Database) -> N
     expect(page.locator("#trial strong")).to_have_text(str(len(whole)))
     page.get_by_label("Query", exact=True).fill(f"siemens source:{name.split()[0]}x")
     expect(page.locator("#trial [role=alert]")).to_contain_text(f"did you mean {name} ({slug})")
+
+
+def test_notes_about_a_query_of_one_source_leave_out_the_others(look: Look, news: Database) -> None:
+    slug = "stadtbote"
+    scope = query.Scope(since=TODAY - timedelta(days=29), until=TODAY)
+    add_query(news, "Of one source", f"siemens source:{slug}", "ann")
+    count_history(news, "Of one source")
+    (more,) = withheld_articles(news, "Of one source", scope=replace(scope, source=slug))
+    page = look(f"{address('Of one source')}?days=30").page
+    expect(page.locator("#withheld")).to_contain_text(f"Up to {more.articles} more")
+    assert more.articles < sum(one.articles for one in withheld_articles(news, "x", scope=scope))
+    days = query.completeness(news, scope=replace(scope, source=slug))
+    note = (
+        f"Of the {days.expected} days of its sources together, {days.expected - days.covered} were"
+    )
+    unread = ".notice:has-text('Not everything was read.')"
+    expect(page.locator(unread)).to_contain_text(note)
+    expect(page.locator(unread)).not_to_contain_text("Gazette")
+    company = look("/company/Siemens?days=30").page
+    expect(company.locator(unread)).to_contain_text("Gazette")
+    remove_query(news, "Of one source")
 
 
 def test_query_is_saved_by_keyboard_alone(look: Look, news: Database) -> None:

@@ -4,8 +4,11 @@ import pytest
 
 from newscrawl.storage import Database, queries
 from newscrawl.storage.errors import QuestionError
+from newscrawl.storage.queries import Scope
+from newscrawl.storage.queries.left_out import withheld_articles
+from newscrawl.storage.query_filters import scope_of_query
 from newscrawl.storage.saved_queries import add_query, count_history, edit_query, find_query
-from tests.worlds import document, register, save_documents
+from tests.worlds import day, document, moment, register, save_documents
 
 SOURCES = {
     "harbour-courier": "Harbour Courier",
@@ -103,3 +106,60 @@ def test_language_of_a_source_without_articles_in_it_is_known(news: Database) ->
     register(news, "faz", "de")
     assert found(news, "strike language:de") == set()
     assert found(news, "strike language:fi,unknown") == {"metro-fi"}
+
+
+# --- What a saved query can match ---
+
+
+@pytest.fixture
+def withheld(news: Database) -> Database:
+    """Return the database with an article behind a paywall of each source, in two of the sources
+    in German; one day of Herald and Metro was not read."""
+    for slug in SOURCES:
+        run = news.start_run(slug)
+        language = "de" if slug in {"herald", "times"} else "en"
+        one = document(f"{slug}-paid", source=slug, text="", access="paywalled", language=language)
+        save_documents(news, [one], run)
+        for number in range(3):
+            if number != 1 or slug not in {"herald", "metro-fi"}:
+                news.record_coverage(slug, day(number - 2), "ok", 1, 1)
+    return news
+
+
+@pytest.mark.parametrize(
+    ("query", "articles", "sources"),
+    [
+        ("strike", {*SOURCES}, {*SOURCES}),
+        ("strike source:metro", {"metro-se", "metro-fi"}, {"metro-se", "metro-fi"}),
+        ("strike country:er source:metro,harbour-courier", {"harbour-courier"}, None),
+        ("strike language:de", {"herald", "times"}, None),
+        ("strike language:de source:herald", {"herald"}, None),
+        ("strike NOT language:de", {*SOURCES} - {"herald", "times"}, {*SOURCES}),
+        ("strike -source:metro NOT country:er", {"herald", "times", "sunday-times"}, None),
+        ("strike NOT (football source:metro)", {*SOURCES}, {*SOURCES}),
+        ("(strike source:herald) OR (walkout source:times)", {"herald", "times"}, None),
+        ("(strike source:herald) OR walkout", {*SOURCES}, {*SOURCES}),
+        ("strike NOT (source:metro NOT walkout)", {*SOURCES}, {*SOURCES}),
+    ],
+)
+def test_what_is_left_out_of_a_saved_query_is_limited_by_its_filters(
+    withheld: Database, query: str, articles: set[str], sources: set[str] | None
+) -> None:
+    add_query(withheld, "strikes", query, "ann")
+    found = queries.proof(withheld, counted="paywalled", company="strikes")
+    assert {one.article.source for one in found.articles} == articles
+    more = withheld_articles(withheld, "strikes")
+    assert [(one.reason, one.articles) for one in more] == [("paywalled", len(articles))]
+    whole = queries.proof(withheld, company="strikes")
+    assert [one.articles for one in whole.left_out] == [len(articles)]
+    read = {one.source for one in whole.coverage}
+    assert read == (articles if sources is None else sources)
+    missing = len(read & {"herald", "metro-fi"})
+    scope = scope_of_query(withheld, "strikes", Scope(until=day(0), now=moment(0)))
+    known = queries.completeness(withheld, scope=scope)
+    assert (known.expected, known.covered) == (3 * len(read), 3 * len(read) - missing)
+
+
+def test_company_depends_on_all_sources(withheld: Database) -> None:
+    scope = Scope(until=day(0), now=moment(0))
+    assert scope_of_query(withheld, "Siemens", scope) == scope

@@ -62,6 +62,7 @@ from newscrawl.storage.queries import (
 from newscrawl.storage.queries.company_counts import hits_by_name
 from newscrawl.storage.queries.counts import changes_of
 from newscrawl.storage.queries.left_out import withheld_articles
+from newscrawl.storage.query_filters import scope_of_query
 from newscrawl.storage.saved_queries import list_queries
 
 router = APIRouter()
@@ -299,9 +300,7 @@ def company(request: Request, name: str) -> Response:
             hits=total(parts["source"]),
             stories=_stories(database, name, filters),
             change=changes_of(database, [name], scope)[name],
-            before=queries.completeness(database, scope=filters.before.scope),
-            completeness=queries.completeness(database, scope=scope),
-            unread=unread_sources(database, scope),
+            **_completeness(database, name, filters),
             withheld_articles=withheld_articles(database, name, scope=scope),
             boilerplate=queries.boilerplate(database, company=name, scope=scope),
             parts_by={by: _top(counts, filters.count) for by, counts in parts.items()},
@@ -316,6 +315,20 @@ def company(request: Request, name: str) -> Response:
             alerts=_alerts(database, name, filters),
             person=name_of_person(request),
         )
+
+
+def _completeness(database: Database, name: str, filters: Filters) -> dict[str, Any]:
+    """Return how complete the counts of the period and of the one before are: of all sources, and
+    of those that matter to the company or saved query."""
+    scope, before = filters.scope, filters.before.scope
+    own, own_before = (scope_of_query(database, name, one) for one in (scope, before))
+    return {
+        "completeness": queries.completeness(database, scope=scope),
+        "before": queries.completeness(database, scope=before),
+        "own_completeness": queries.completeness(database, scope=own),
+        "own_before": queries.completeness(database, scope=own_before),
+        "unread": unread_sources(database, own),
+    }
 
 
 def _new_sources(database: Database, name: str, filters: Filters) -> list[NewSource]:

@@ -24,6 +24,7 @@ from newscrawl.storage.queries.proof_target import (
 )
 from newscrawl.storage.queries.questions import ANY, about, cache_answers
 from newscrawl.storage.queries.rollup_tables import company_days, counts_on, rollup_table
+from newscrawl.storage.query_filters import articles_of_query
 from newscrawl.storage.scope import By, Scope, articles_within, between
 
 _Columns = TypeVarTuple("_Columns")
@@ -167,6 +168,7 @@ def _headline_only(session: Session, asked: ProofTarget) -> Select[Any]:
     )
     if asked.company is None:
         return query.where(table.in_title + table.in_body == 0)
+    query = query.where(articles_of_query(session, asked.company, table))
     named = aliased(Appearance)
     days = company_days(session, asked.company, asked.scope)
     names = named.article_id == table.article_id, counts_on(named.company_id, named, days)

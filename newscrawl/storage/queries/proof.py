@@ -63,6 +63,7 @@ from newscrawl.storage.queries.rollup_tables import (
     hits_of,
     rollup_table,
 )
+from newscrawl.storage.query_filters import sources_of_query
 from newscrawl.storage.query_matches import parsed
 from newscrawl.storage.scope import UNKNOWN, By, Group, Scope, last_day
 from newscrawl.storage.search_language import Facts, spans
@@ -558,14 +559,17 @@ def _methods(session: Session, numbers: Sequence[int]) -> tuple[tuple[str, int],
 
 
 def _coverage(session: Session, asked: ProofTarget) -> tuple[SourceRead, ...]:
-    """Return how the sources were read, without those that the number leaves out; a source may be
-    written in several languages."""
+    """Return how the sources were read, without those that the number leaves out or that a saved
+    query excludes; a source may be written in several languages."""
     query = select(Source.slug, Source.name)
     if asked.without and asked.split != "language":
         query = query.where(not_(in_groups(asked)))
     names = dict(session.execute(query).all())
+    scope = asked.scope
+    if asked.company is not None:
+        scope = sources_of_query(session, asked.company, scope)
     return tuple(
         SourceRead(source=slug, name=names[slug], completeness=known)
-        for slug, known in completeness_by(session, "source", asked.scope).items()
+        for slug, known in completeness_by(session, "source", scope).items()
         if slug in names
     )
