@@ -420,6 +420,15 @@ def test_limited_articles_that_name_the_company_are_not_left_out(site: Site) -> 
     found = queries.proof(site.database, company="Siemens", scope=scope)
     (left,) = [one for one in found.left_out if one.reason == "paywalled"]
     assert left.articles == len(silent) < len(limited)
+    by_source = Counter(one.source for one in silent)
+    assert dict(left.sources) == by_source
+    assert [number for _, number in left.sources] == sorted(by_source.values(), reverse=True)
+    shown = {
+        parse_qs(urlsplit(address).query)["source"][0]: number
+        for address, number in numbers_of(site, "/proof?company=Siemens&days=12")
+        if "counted=paywalled" in address and "source=" in address
+    }
+    assert shown == by_source
 
 
 @pytest.mark.parametrize("counted", ["articles", "mentions", "headline", "body"])

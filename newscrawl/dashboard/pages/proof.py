@@ -81,6 +81,7 @@ def show_proof(request: Request) -> HTMLResponse:
         beyond=pages > LAST_PAGE,
         shown=ARTICLES,
         max_words=MAX_WORDS,
+        max_left_out=MAX_LEFT_OUT,
         shows_left_out=counted not in LEFT_OUT and target["story"] is None,
         explains=app_state(request).config.explain is not None,
     )

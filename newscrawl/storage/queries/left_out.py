@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import date
+from itertools import groupby
 from typing import Any, Literal, TypeVarTuple
 
 from sqlalchemy import Select, func, literal, literal_column, select
@@ -11,7 +12,14 @@ from sqlalchemy.orm import Session, aliased
 from newscrawl.storage import models
 from newscrawl.storage.database import Database
 from newscrawl.storage.engine import one_of
-from newscrawl.storage.models import Appearance, Article, Correction, Mention, QuarantinedRevision
+from newscrawl.storage.models import (
+    Appearance,
+    Article,
+    Correction,
+    Mention,
+    QuarantinedRevision,
+    Source,
+)
 from newscrawl.storage.models.articles import UNCOUNTED
 from newscrawl.storage.ownership import Tenure
 from newscrawl.storage.queries.doubtful_words import DoubtfulWords, find_doubtful_words
@@ -55,6 +63,10 @@ class LeftOut:
     since: date | None = field(
         default=None,
         metadata=about("doubtful words were searched from this day on; null for all days"),
+    )
+    sources: tuple[tuple[str, int], ...] = field(
+        default=(),
+        metadata=about("of articles that can't be read, the number from each source, most first"),
     )
 
 
@@ -103,10 +115,16 @@ def _withheld_of(session: Session, company: str, scope: Scope) -> tuple[LeftOut,
 
 def _withheld(session: Session, asked: ProofTarget) -> Iterator[LeftOut]:
     limited = _headline_only(session, asked).subquery().c
-    query = select(limited.access, func.count()).group_by(limited.access).order_by(limited.access)
-    for access, articles in session.execute(query):
+    query = select(limited.access, Source.slug, func.count())
+    query = query.join(Source, Source.id == limited.source_id)
+    query = query.group_by(limited.access, Source.slug)
+    most_first = limited.access, func.count().desc(), Source.slug
+    rows = session.execute(query.order_by(*most_first)).all()
+    for access, each in groupby(rows, key=lambda row: row[0]):
         reason: LeftOutReason = "paywalled" if access == "paywalled" else "disallowed"
-        yield LeftOut(reason=reason, articles=articles, mentions=None)
+        sources = tuple((slug, number) for _, slug, number in each)
+        articles = sum(number for _, number in sources)
+        yield LeftOut(reason=reason, articles=articles, mentions=None, sources=sources)
 
 
 def _sums(session: Session, rows: Select[int, int]) -> tuple[int, int]:
@@ -161,7 +179,8 @@ def _headline_only(session: Session, asked: ProofTarget) -> Select[Any]:
     rollup = rollup_table(session, asked.scope, by="hour", company=None)
     table = rollup.table
     query = (
-        rollup.select(table.article_id, literal(1).label("number"), table.minute, Article.access)
+        rollup.select(table.article_id, literal(1).label("number"), table.minute)
+        .add_columns(Article.access, table.source_id)
         .join(Article, Article.id == table.article_id)
         # As the index of limited articles has it: no parameter.
         .where(table.limited > literal_column("0"), *groups_left_in(rollup, asked))
