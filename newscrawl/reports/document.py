@@ -228,8 +228,9 @@ def coverage(report: Report) -> str:
     )
     missing = known.expected - known.covered
     if missing > 0:
+        together = "" if report.scope.source else " of all sources together"
         text += (
-            f"Of the {known.expected:,} days of all sources together, {missing:,} "
+            f"Of the {known.expected:,} days{together}, {missing:,} "
             f"{'was' if missing == 1 else 'were'} not read, so that numbers may be too low. "
         )
     elif not known.unwatched:

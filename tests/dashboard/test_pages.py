@@ -170,6 +170,9 @@ def test_companies_that_fell_silent_are_listed_with_what_they_had(
     assert "1 article names Zeiss" in client.get(unescape(last)).text
     names = client.get("/?days=7&order=fewer&format=csv").text.splitlines()[1:]
     assert [line.split(",")[0] for line in names] == ["Siemens", "Bosch"]
+    assert "No company fell to none" not in page
+    save(database, 1, body("Bosch"), source="paper-1")
+    assert "<p>No company fell to none.</p>" in client.get("/?days=7&order=fewer").text
 
 
 def test_sources_that_name_a_company_for_the_first_time_are_named(
@@ -450,6 +453,7 @@ def test_days_before_the_first_crawl_differ_from_missed_days(
     proof = client.get("/proof?company=Siemens&days=30").text
     assert re.search(r"<small dir=\"auto\">not read: .* to .* \(not crawled\)</small>", proof)
     assert "before the first crawl" not in old
+    assert "Of the 30 days, 29 were not read" in client.get("/company/Siemens?source=ft").text
 
 
 def read_csv(client: TestClient, path: str) -> list[list[str]]:

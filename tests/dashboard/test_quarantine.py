@@ -150,6 +150,16 @@ def test_form_from_another_site_decides_nothing(client: TestClient, database: Da
     assert queries.quarantine_sizes(database) == {"ft": 2}
 
 
+def test_overview_of_a_source_counts_its_versions_only(
+    client: TestClient, database: Database
+) -> None:
+    database.register_source("stadtbote", "Stadtbote", "de", "de", "https://stadtbote.example/")
+    database.start_run("stadtbote")
+    assert '<a href="/quarantine">2 versions are' in client.get("/").text
+    assert '<a href="/quarantine?source=ft">2 versions are' in client.get("/?source=ft").text
+    assert "in the quarantine" not in client.get("/?source=stadtbote").text
+
+
 def test_page_without_an_article_cannot_be_applied(client: TestClient, database: Database) -> None:
     path = f"/article?url={quote(LOST_URL, safe='')}"
     answer = client.post("/article/quarantine", data=form_of(client, path, "apply"))

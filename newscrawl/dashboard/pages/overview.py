@@ -2,7 +2,7 @@
 and the search."""
 
 from collections import defaultdict
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from difflib import get_close_matches
@@ -128,13 +128,14 @@ def overview(request: Request) -> Response:
             ranked_before=sum(row.company not in kinds for row in rows[:first]),
             order=order,
             ranked=MAX_RANKED,
+            none_fell=len(found.companies) if _none_fell(found, kinds, order) else 0,
             lines={row.company: spark(row.spark) for row in shown},
             kinds=kinds,
             boilerplate=queries.boilerplate(database, scope=filters.scope),
             silence=_silence(database, filters),
             unread=unread_sources(database, filters.scope),
             longer_silent=_longer_silent(request, database, filters) if order == "fewer" else [],
-            quarantined=sum(queries.quarantine_sizes(database).values()),
+            quarantined=sum(queries.quarantine_sizes(database, scope=filters.scope).values()),
         )
 
 
@@ -153,6 +154,12 @@ def _in_order(found: Overview, order: str) -> Sequence[OverviewRow]:
             and row.hits.articles / now < row.before.articles / before
         )
     return _clearest_first(rows) if order else rows
+
+
+def _none_fell(found: Overview, kinds: Mapping[str, str], order: str) -> bool:
+    """Return whether each company that was named before is still named, if that is asked for."""
+    companies = [row for row in found.companies if row.company not in kinds]
+    return order == "fewer" and all(row.hits.articles for row in companies)
 
 
 def _longer_silent(

@@ -29,7 +29,7 @@ from newscrawl.storage.models import (
 )
 from newscrawl.storage.queries.article_lists import ArticleRow, article_rows, copies_of, sentences
 from newscrawl.storage.queries.questions import ANY, about, question
-from newscrawl.storage.scope import Scope, articles_within
+from newscrawl.storage.scope import Scope, articles_within, watched
 
 __all__ = [
     "ArticlePage",
@@ -407,13 +407,16 @@ def quarantine_decisions(
 
 
 @question("/quarantine/sizes")
-def quarantine_sizes(database: Database) -> dict[str, int]:
-    """Return the number of quarantined revisions of each source."""
+def quarantine_sizes(database: Database, *, scope: Scope = ANY) -> dict[str, int]:
+    """Return the number of quarantined revisions of each source of the scope.
+
+    The days of the scope are ignored.
+    """
     query = (
         select(Source.slug, func.count())
         .join(Article, Article.source_id == Source.id)
         .join(QuarantinedRevision, QuarantinedRevision.article_id == Article.id)
-        .where(_PENDING)
+        .where(_PENDING, *watched(scope))
         .group_by(Source.slug)
     )
     with database.reading() as session:
