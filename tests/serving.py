@@ -5,8 +5,9 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 from tests.site.crawling import clean_environment
@@ -29,10 +30,16 @@ def served(folder: Path, *options: str, **environment: str) -> Iterator[str]:
             line = process.stdout.readline()
             found = re.search(r"http://\S+/", line)
             assert found, line
+            # The server writes its address before it handles signals.
+            with suppress(HTTPError):
+                asked(found[0])
             yield found[0]
         finally:
             process.send_signal(signal.SIGINT)
-            process.wait(timeout=120)
+            try:
+                process.wait(timeout=120)
+            finally:
+                process.kill()
 
 
 def asked(url: str, **headers: str) -> bytes:

@@ -48,6 +48,7 @@ from tests.worlds import save_documents
 
 BASE = "http://127.0.0.1:8300"
 PROJECT = Path(newscrawl.__file__).parent.parent
+NGINX = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")
 SHARED = "correct horse battery"
 Kind = Literal["none", "wrong", "revoked", "read", "edit", "shared"]
 KINDS: tuple[Kind, ...] = ("none", "wrong", "revoked", "read", "edit", "shared")
@@ -368,9 +369,6 @@ class SignIn(BaseHTTPRequestHandler):
 @contextmanager
 def nginx(folder: Path, dashboard: str, sign_in: int) -> Iterator[str]:
     """The address of nginx with the example of the docs, without TLS and on ports of our own."""
-    program = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")
-    if program is None:
-        pytest.skip("nginx is not installed")
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
@@ -389,7 +387,7 @@ def nginx(folder: Path, dashboard: str, sign_in: int) -> Iterator[str]:
         f"http {{ access_log off; {paths}\n{example}\n}}\nevents {{}}\npid {folder}/nginx.pid;"
     )
     (folder / "nginx.conf").write_text(f"daemon off; master_process off; {started}")
-    command = [program, "-p", str(folder), "-c", str(folder / "nginx.conf"), "-e", "stderr"]
+    command = [str(NGINX), "-p", str(folder), "-c", str(folder / "nginx.conf"), "-e", "stderr"]
     with subprocess.Popen(command) as process:
         try:
             yield f"http://127.0.0.1:{port}"
@@ -405,6 +403,7 @@ def behind_nginx(front: str, name: str) -> httpx2.Client:
     return httpx2.Client(base_url=front, headers=headers, cookies=cookies, transport=transport)
 
 
+@pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
 def test_example_of_the_docs_works_behind_nginx(tmp_path: Path, companies: Path) -> None:
     with open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite") as database:
         fill_article(database, companies)
