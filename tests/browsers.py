@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
 
 CHECKS = Path(__file__).with_name("browser_checks.js").read_text("utf-8")
 # A page that is there within a second is not on a machine that does much else.
+PATIENCE = 120_000  # milliseconds; it ends a test that hangs
 expect.set_options(timeout=60_000)
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
@@ -60,7 +61,7 @@ class Watched:
 
     def open(self, path: str) -> Page:
         """The page at a path, when it has come to rest."""
-        self.page.goto(self.base + path, wait_until="load")
+        self.page.goto(self.base + path, wait_until="load", timeout=PATIENCE)
         self.rest()
         return self.page
 
