@@ -159,7 +159,7 @@ def test_gaps_are_empty_and_no_zeros(database: Database) -> None:
     html = html_report(made)
     assert html.count('class="gap"') == 1
     assert "Of the 3 days of all sources together, 1 was not read" in html
-    assert f'<td dir="auto">{reasons}</td>' in html
+    assert f'<small dir="auto">{reasons}</small>' in html
     assert "nothing was read in the 3 days before" in html
     assert "precede the first crawl" not in html  # nothing is compared
     assert "of this period, " not in html
