@@ -9,7 +9,8 @@ from newscrawl.mentions.vocabulary import Vocabulary
 
 # How many characters of a neighbourhood hold two long words.
 _REACH = 60
-# Different words of sports in an article from which on names of teams are not companies'.
+# Ours: different sports words in an article from which on a team's name does not count as a
+# company.
 TEAM_WORDS = 3
 # The next word; the vowel signs of Indian scripts are not word characters for `re`.
 _WORD_AFTER = re.compile(r"[ -]([\w.&/\u0900-\u0dff]+)")

@@ -119,7 +119,7 @@ def sources_of_query(session: Session, name: str, scope: Scope) -> Scope:
     node = _saved_node(session, name)
     if node is None or not any(filters_of(node)):
         return scope
-    slugs = session.scalars(select(Source.slug).where(_may_match(node, _of_source)))
+    slugs = session.scalars(select(Source.slug).where(_matches(node, _of_source, certain=False)))
     return replace(scope, among=frozenset(slugs))
 
 
@@ -133,7 +133,7 @@ def articles_of_query(session: Session, name: str, table: Any) -> ColumnElement[
             return and_(table.language == stored_language(one.value))
         return and_(table.source_id.in_(select(Source.id).where(_of_source(one, True))))
 
-    return true() if node is None else _may_match(node, of_article)
+    return true() if node is None else _matches(node, of_article, certain=False)
 
 
 def _saved_node(session: Session, name: str) -> Node | None:
@@ -152,31 +152,17 @@ def _of_source(one: Filter, certain: bool) -> ColumnElement[bool]:
     return or_(Source.language == one.value, writes)
 
 
-def _may_match(node: Node, condition: _Condition) -> ColumnElement[bool]:
-    """Return the condition for what can match a query with the right words."""
+def _matches(node: Node, condition: _Condition, *, certain: bool) -> ColumnElement[bool]:
+    """Return the condition for what matches a query whatever its words are if that is `certain`,
+    and otherwise for what matches it with the right words."""
     match node:
         case Filter():
-            return condition(node, False)
+            return condition(node, certain)
         case And():
-            return and_(*(_may_match(one, condition) for one in node.parts))
+            return and_(*(_matches(one, condition, certain=certain) for one in node.parts))
         case Or():
-            return or_(*(_may_match(one, condition) for one in node.parts))
+            return or_(*(_matches(one, condition, certain=certain) for one in node.parts))
         case Without():
-            refused = _must_match(node.unwanted, condition)
-            return and_(_may_match(node.wanted, condition), not_(refused))
-    return true()
-
-
-def _must_match(node: Node, condition: _Condition) -> ColumnElement[bool]:
-    """Return the condition for what matches a query whatever its words are."""
-    match node:
-        case Filter():
-            return condition(node, True)
-        case And():
-            return and_(*(_must_match(one, condition) for one in node.parts))
-        case Or():
-            return or_(*(_must_match(one, condition) for one in node.parts))
-        case Without():
-            refused = _may_match(node.unwanted, condition)
-            return and_(_must_match(node.wanted, condition), not_(refused))
-    return false()
+            refused = _matches(node.unwanted, condition, certain=not certain)
+            return and_(_matches(node.wanted, condition, certain=certain), not_(refused))
+    return false() if certain else true()
