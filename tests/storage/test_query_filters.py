@@ -102,6 +102,11 @@ def test_what_nothing_is_stored_of_is_refused(news: Database, query: str, fault:
     assert find_query(news, "strikes").pending_text == "strike"
 
 
+def test_query_may_be_saved_before_there_are_sources(database: Database) -> None:
+    add_query(database, "Rail strike", "strike source:ft country:gb language:en", "ann")
+    assert find_query(database, "Rail strike").text == "strike source:ft country:gb language:en"
+
+
 def test_language_of_a_source_without_articles_in_it_is_known(news: Database) -> None:
     register(news, "faz", "de")
     assert found(news, "strike language:de") == set()
