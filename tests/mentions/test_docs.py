@@ -1,4 +1,4 @@
-"""docs/mentions.md says what the code does."""
+"""docs/mentions.md and docs/mention_quality.md say what the code does."""
 
 import re
 import tomllib
@@ -21,10 +21,11 @@ from tests.worlds import bundled_companies
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "mentions.md").read_text(encoding="utf-8")
+QUALITY = (DOCS / "mention_quality.md").read_text(encoding="utf-8")
 CONSTANTS = re.findall(r"^\| ([a-z_]+)\.([A-Z_]+) \| (\d+) \|", PAGE, re.MULTILINE)
 SCORES = re.findall(
     r"^\| ([\w-]+) \| (\d+) \| (\d+) \| (0\.\d+|1\.000) \| (0\.\d+|1\.000) \| (0\.\d+|1\.000) \|$",
-    PAGE,
+    QUALITY,
     re.MULTILINE,
 )
 
