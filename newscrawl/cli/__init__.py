@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer.core import TyperCommand
 from typer.exceptions import Abort, TyperException
 
 from newscrawl.cli import (
     alerts,
     archives,
+    arguments,
     articles,
     companies,
     corrections,
@@ -108,6 +110,21 @@ app.add_typer(articles.revisions, name="revisions", rich_help_panel=_KEEP)
 app.add_typer(corrections.app, name="corrections", rich_help_panel=_KEEP)
 app.add_typer(tokens.app, name="tokens", rich_help_panel=_KEEP)
 app.add_typer(database.app, name="db", rich_help_panel=_KEEP)
+
+
+def _use_own_help(commands: typer.Typer) -> None:
+    """Make the commands of an application, and of its groups, with the classes of `arguments`."""
+    if not isinstance(commands.info.cls, type):
+        commands.info.cls = arguments.CommandGroup
+    for command in commands.registered_commands:
+        if command.cls is TyperCommand:
+            command.cls = arguments.Command
+    for group in commands.registered_groups:
+        if group.typer_instance is not None:
+            _use_own_help(group.typer_instance)
+
+
+_use_own_help(app)
 
 
 def main(commands: typer.Typer = app) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from newscrawl import config, storage
 from newscrawl.text import match_name
@@ -27,6 +28,35 @@ if TYPE_CHECKING:
 
 class InputError(ValueError):
     """A wrong argument or option: one line that says what to write instead."""
+
+
+class _PlainHelp:
+    """The help shows words for values and none for switches, where Typer shows Python's types."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters with what the help shows as their values."""
+        parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for each in parameters:
+            if isinstance(each, TyperOption) and each.metavar is None:
+                each.metavar = _VALUES_IN_HELP.get(each.type_descriptor.annotation)
+        return parameters
+
+
+_VALUES_IN_HELP: dict[object, str] = {
+    bool: "",
+    int: "N",
+    float: "N",
+    str: "TEXT",
+    list[str]: "NAME",
+}
+
+
+class Command(_PlainHelp, TyperCommand):
+    """A command of the command line."""
+
+
+class CommandGroup(_PlainHelp, TyperGroup):
+    """A group of commands."""
 
 
 # Why a revision is quarantined (newscrawl.storage.quarantine), in words.

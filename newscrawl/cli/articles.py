@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.text import Text
-from typer.core import TyperCommand
 from typer.exceptions import TyperException
 
 from newscrawl import config, storage
 from newscrawl.cli.arguments import (
     REASONS,
+    Command,
     CompaniesOption,
     DatabaseOption,
     FormatOption,
@@ -132,7 +132,7 @@ def articles(
     _show_articles(request, rows, title)
 
 
-class SearchCommand(TyperCommand):
+class SearchCommand(Command):
     """A command whose errors explain how to write words that begin with a hyphen."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

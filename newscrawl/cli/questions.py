@@ -10,10 +10,12 @@ from inspect import Parameter, Signature, cleandoc
 from typing import TYPE_CHECKING, Annotated, Any, get_origin
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand
 
 from newscrawl import storage
 from newscrawl.cli.arguments import (
+    Command,
+    CommandGroup,
     CompanyOption,
     LimitOption,
     QueryContext,
@@ -60,7 +62,7 @@ _FILLED_IN: dict[str, Callable[[QueryContext], object]] = {
 }
 
 
-class Questions(TyperGroup):
+class Questions(CommandGroup):
     """The commands of `newscrawl ask`, made when they are needed: importing all questions would
     delay every other command."""
 
@@ -109,7 +111,9 @@ def _typer_command(question: "Question") -> TyperCommand:
     single = typer.Typer(add_completion=False)
     company = question.parameters.get("company")
     given = " -c Siemens" if company and company.default is Parameter.empty else ""
-    single.command(name, epilog=f"Example: newscrawl ask {name}{given}")(_command(question))
+    single.command(name, cls=Command, epilog=f"Example: newscrawl ask {name}{given}")(
+        _command(question)
+    )
     made = typer.main.get_command(single)
     assert isinstance(made, TyperCommand)  # noqa: S101 - one command alone makes no group
     return made

@@ -503,6 +503,16 @@ def test_help_names_the_commands(newscrawl: Newscrawl) -> None:
     assert fits(ran)
 
 
+@pytest.mark.parametrize(
+    "command", ["mentions", "search", "ask", "ask stories", "evaluate", "alerts recipients add"]
+)
+def test_help_shows_no_type_of_python_for_options(newscrawl: Newscrawl, command: str) -> None:
+    ran = newscrawl(*command.split(), "--help")
+    options = ran.out[ran.out.index("─ Options ─") :]
+    assert re.search(r"--help +-h  +Show", options)
+    assert not re.search(r"<(?:bool|int|float|str|list)", options)
+
+
 @pytest.mark.parametrize("arguments", [["foo"], ["mentions", "--foo"], ["sources", "show"]])
 def test_invalid_usage_is_one_line_that_names_the_help(
     newscrawl: Newscrawl, arguments: list[str]
