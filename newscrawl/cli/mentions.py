@@ -222,7 +222,7 @@ def mentions(
         query = replace(query, scope=replace(query.scope, catalog=source_catalog()))
     asked = query
     if (by or ("day" if names else "")) in _PERIODS and not explain:
-        query = _since_the_watch_began(asked)
+        query = _since_the_watch_began(asked, names[0] if company else None)
     if by == "hour":
         _check_hours(query.scope)
     if not _show(query, names, options, since_first_crawl=query is not asked):
@@ -244,10 +244,10 @@ def _show(
     return _show_counts(query, names, options, since_first_crawl=since_first_crawl)
 
 
-def _since_the_watch_began(query: QueryContext) -> QueryContext:
+def _since_the_watch_began(query: QueryContext, company: str | None) -> QueryContext:
     """Return the question with the first crawl as the default of its first day: older articles that
     sites still list would add years of empty periods."""
-    first = storage.queries.first_watched_day(query.database, scope=query.scope)
+    first = storage.queries.first_watched_day(query.database, company, scope=query.scope)
     if query.scope.since or first is None or (query.scope.until and first > query.scope.until):
         return query
     return replace(query, scope=replace(query.scope, since=first))
@@ -342,7 +342,7 @@ def _older_articles(query: QueryContext, company: str | None) -> str:
 
 def _basis(query: QueryContext, company: str | None) -> "tuple[Completeness, str]":
     """Return how complete counts are, and a note that says so."""
-    completeness = storage.queries.completeness(query.database, scope=query.scope)
+    completeness = storage.queries.completeness(query.database, company=company, scope=query.scope)
     boilerplate = storage.queries.boilerplate(query.database, company=company, scope=query.scope)
     note = completeness_note(completeness) + query.note
     if boilerplate.mentions:
@@ -385,7 +385,7 @@ def _show_companions(query: QueryContext, company: str, options: _Options) -> bo
     rows = storage.queries.co_mentions(
         query.database, company, scope=query.scope, limit=limit, stories=stories
     )
-    completeness = storage.queries.completeness(query.database, scope=query.scope)
+    completeness = storage.queries.completeness(query.database, company=company, scope=query.scope)
     *columns, share = columns_of(storage.queries.CoMention, without=() if stories else ("stories",))
     shown = [replace(one, company=_with_kind(one)) for one in rows]
     columns.append(replace(share, heading=f"of {company}'s"))
@@ -471,7 +471,8 @@ def _write_nothing(query: QueryContext, names: Sequence[str], measure: Counted) 
     if measure in LEFT_OUT:
         write_note("Nothing is left out for this reason.")
         return
-    completeness = storage.queries.completeness(query.database, scope=query.scope)
+    company = names[0] if names else None
+    completeness = storage.queries.completeness(query.database, company=company, scope=query.scope)
     _write_no_result(" and ".join(names) or "any company", completeness)
 
 

@@ -157,7 +157,9 @@ def _answer(question: "Question", query: QueryContext, values: dict[str, Any]) -
     if values.get("company") is not None:
         (values["company"],) = company_names_of([values["company"]], query)
     rows = question.ask(**values)
-    completeness = storage.queries.completeness(query.database, scope=query.scope)
+    completeness = storage.queries.completeness(
+        query.database, company=values.get("company"), scope=query.scope
+    )
     note = query.note if _is_about_companies(question) else ""
     show(rows, question.row, query.output_format, note=completeness_note(completeness) + note)
     if not rows:

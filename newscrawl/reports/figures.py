@@ -25,6 +25,7 @@ from newscrawl.storage.queries import (
 from newscrawl.storage.queries.completeness import COVERED
 from newscrawl.storage.queries.left_out import withheld_articles
 from newscrawl.storage.queries.significance import Change, Day, compare
+from newscrawl.storage.query_filters import scope_of_query
 from newscrawl.storage.scope import last_day, today
 from newscrawl.text import count_of
 
@@ -167,7 +168,9 @@ def make_report(database: Database, companies: Sequence[str], scope: Scope) -> R
     if length.days >= DAYS_OF_WEEKS:
         by = "week" if length.days < DAYS_OF_MONTHS else "month"
     figures = [_figures(database, name, scope, earlier, by) for name in names]
-    periods = queries.mention_counts(database, by, company=names[0], scope=scope)
+    only = names[0] if len(names) == 1 else None  # several may be of different sources
+    own = scope if only is None else scope_of_query(database, only, scope)
+    periods = queries.mention_counts(database, by, company=only, scope=scope)
     steps = tuple(map(_first_day, periods))
     return Report(
         scope=scope,
@@ -188,9 +191,9 @@ def make_report(database: Database, companies: Sequence[str], scope: Scope) -> R
         shares=tuple(queries.share_of_voice(database, names, scope=scope))
         if len(names) > 1
         else (),
-        completeness=queries.completeness(database, scope=scope),
-        completeness_before=queries.completeness(database, scope=earlier),
-        gaps=gaps(queries.coverage(database, scope=scope)),
+        completeness=queries.completeness(database, company=only, scope=scope),
+        completeness_before=queries.completeness(database, company=only, scope=earlier),
+        gaps=gaps(queries.coverage(database, scope=own)),
         source_names=queries.source_names(database),
         made_at=scope.now or datetime.now(UTC),
         version=version("newscrawl"),

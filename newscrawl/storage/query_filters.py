@@ -1,11 +1,11 @@
 """What the filters of a query mean in a database: its sources, countries and languages."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, exists, false, not_, or_, select, true
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from newscrawl.storage.database import Database
@@ -16,25 +16,12 @@ from newscrawl.storage.scope import (
     UNKNOWN,
     Scope,
     did_you_mean,
-    stored_language,
     usual_spelling,
 )
-from newscrawl.storage.search_language import (
-    And,
-    Filter,
-    Node,
-    Or,
-    QuerySyntaxError,
-    Without,
-    filters_of,
-    written_filters,
-)
+from newscrawl.storage.search_language import QuerySyntaxError, filters_of, written_filters
 from newscrawl.text import match_name
 
 _SUGGESTED = 3  # as `match_name` has them
-
-# The condition of SQL for what a filter allows, or with True for what it is certain to match.
-_Condition = Callable[[Filter, bool], ColumnElement[bool]]
 
 
 def with_slugs(session: Session, text: str) -> str:
@@ -111,61 +98,18 @@ def _check_codes(session: Session, name: str, written: str) -> None:
 
 
 def scope_of_query(database: Database, name: str, scope: Scope) -> Scope:
-    """Return what `sources_of_query` does, in a session of its own."""
+    """Return the scope of the articles that the filters of the saved query of this name let
+    through; unchanged for a company, and for a query without filters."""
     with database.reading() as session:
-        return sources_of_query(session, name, scope)
+        return limited_to(session, [name], scope)[name]
 
 
-def sources_of_query(session: Session, name: str, scope: Scope) -> Scope:
-    """Return the scope with the sources of which an article can match the saved query of this name;
-    unchanged for a company, and for a query without filters."""
-    node = _saved_node(session, name)
-    if node is None or not any(filters_of(node)):
-        return scope
-    slugs = session.scalars(select(Source.slug).where(_matches(node, _of_source, certain=False)))
-    return replace(scope, among=frozenset(slugs))
-
-
-def articles_of_query(session: Session, name: str, table: Any) -> ColumnElement[bool]:
-    """Return the condition for articles, of a table with their source and language, that the
-    filters of the saved query of this name let through."""
-    node = _saved_node(session, name)
-
-    def of_article(one: Filter, _certain: bool) -> ColumnElement[bool]:
-        if one.name == "language":
-            return and_(table.language == stored_language(one.value))
-        return and_(table.source_id.in_(select(Source.id).where(_of_source(one, True))))
-
-    return true() if node is None else _matches(node, of_article, certain=False)
-
-
-def _saved_node(session: Session, name: str) -> Node | None:
-    query = select(SavedQuery.text).join(Company, Company.id == SavedQuery.company_id)
-    text = session.scalar(query.where(Company.name == name))
-    return None if text is None else parsed(text)
-
-
-def _of_source(one: Filter, certain: bool) -> ColumnElement[bool]:
-    if one.name != "language":
-        return and_((Source.slug if one.name == "source" else Source.country) == one.value)
-    if certain:  # a source may be written in several languages
-        return false()
-    language = DailySource.language == stored_language(one.value)
-    writes = exists().where(DailySource.source_id == Source.id, language, DailySource.read > 0)
-    return or_(Source.language == one.value, writes)
-
-
-def _matches(node: Node, condition: _Condition, *, certain: bool) -> ColumnElement[bool]:
-    """Return the condition for what matches a query whatever its words are if that is `certain`,
-    and otherwise for what matches it with the right words."""
-    match node:
-        case Filter():
-            return condition(node, certain)
-        case And():
-            return and_(*(_matches(one, condition, certain=certain) for one in node.parts))
-        case Or():
-            return or_(*(_matches(one, condition, certain=certain) for one in node.parts))
-        case Without():
-            refused = _matches(node.unwanted, condition, certain=not certain)
-            return and_(_matches(node.wanted, condition, certain=certain), not_(refused))
-    return false() if certain else true()
+def limited_to(session: Session, names: Collection[str | None], scope: Scope) -> dict[Any, Scope]:
+    """Return the `scope_of_query` of each of the names; None is that of no company."""
+    query = select(Company.name, SavedQuery.text).where(Company.name.in_(set(names) - {None}))
+    saved = session.execute(query.join(Company, Company.id == SavedQuery.company_id))
+    nodes = ((name, parsed(text)) for name, text in saved)
+    filtered = {name: node for name, node in nodes if node and any(filters_of(node))}
+    return {
+        name: replace(scope, among=filtered[name]) if name in filtered else scope for name in names
+    }

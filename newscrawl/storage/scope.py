@@ -5,14 +5,14 @@ into hours, days, weeks, months, quarters and years of any time zone.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 from typing import Any, Literal, TypeVarTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
-from sqlalchemy import ColumnElement, Select, exists, func, or_, select
+from sqlalchemy import ColumnElement, Select, and_, exists, false, func, not_, or_, select, true
 from sqlalchemy.orm import Session
 
 from newscrawl.items import By, CompanyStructure, Group, Period, SourceCatalog
@@ -21,6 +21,7 @@ from newscrawl.storage.documents import COUNTED_KINDS, LAST_MINUTE, minute_of
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.models import Article, Coverage, DailySource, Source
 from newscrawl.storage.ownership import Ownership, Tenure, ownerships, tenures
+from newscrawl.storage.search_language import And, Filter, Node, Or, Without
 from newscrawl.text import match_name
 
 __all__ = ["By", "Group", "Measure", "Period", "Scope"]
@@ -55,7 +56,7 @@ class Scope:
     slug, `country` (ISO 3166-1 alpha-2) that of the source, `language` (ISO 639-1) that of the
     article, `section` the publisher's name of it. `now` is the moment of the question, which
     decides which periods have begun; None is the present. `group` and `tier` are those of the
-    sources in `catalog`; `among` are the slugs of the only sources in question.
+    sources in `catalog`; `among` is a query whose filters limit the articles, and its words don't.
 
     A company of the question may also be a group of `structure`: an article that mentions one or
     more of its companies counts once. With `subsidiaries`, the articles of a company are also
@@ -76,13 +77,12 @@ class Scope:
     group: str | None = None
     tier: int | None = None
     catalog: SourceCatalog = field(default=NO_CATALOG, hash=False)
-    among: frozenset[str] | None = None
+    among: Node | None = None
 
     @property
     def slugs(self) -> frozenset[str] | None:
-        """Return the sources that match `source`, `group`, `tier` and `among`, by slug; None for
-        all."""
-        chosen = [] if self.among is None else [{*self.among}]
+        """Return the sources that match `source`, `group` and `tier`, by slug; None for all."""
+        chosen = []
         if self.source is not None:
             chosen.append({self.source})
         if self.group is not None:
@@ -118,7 +118,7 @@ class Scope:
     @property
     def narrows_sources(self) -> bool:
         """Return whether the question is about some of the sources."""
-        return self.slugs is not None or self.country is not None
+        return not (self.slugs is None and self.country is None and self.among is None)
 
     def owner(self, company: str, day: date | None = None) -> str:
         """Return the company as which this one counts on a UTC day, by default the scope's last:
@@ -404,6 +404,9 @@ def articles_within(
     ):
         if value is not None:
             query = query.where(column == value)
+    if scope.among is not None:
+        language = func.coalesce(Article.language, "")
+        query = query.where(let_through(scope.among, Article.source_id, language))
     if every_kind:
         return query
     return query.where(or_(Article.kind.in_(COUNTED_KINDS), Article.access != "open"))
@@ -452,12 +455,7 @@ def watched(scope: Scope) -> list[ColumnElement[bool]]:
     and those that had an article in it."""
     conditions = _of_sources(scope)
     if scope.language is not None:
-        writes = exists().where(
-            DailySource.source_id == Source.id,
-            DailySource.language == stored_language(scope.language),
-            DailySource.read > 0,
-        )
-        conditions.append(or_(Source.language == scope.language, writes))
+        conditions.append(_written_in(scope.language))
     return conditions
 
 
@@ -475,7 +473,57 @@ def _of_sources(scope: Scope) -> list[ColumnElement[bool]]:
         conditions.append(Source.slug.in_(sorted(slugs)))
     if scope.country is not None:
         conditions.append(Source.country == scope.country)
+    if scope.among is not None:
+        conditions.append(_matches(scope.among, _of_source, certain=False))
     return conditions
+
+
+def let_through(query: Node, source_id: Any, language: Any) -> ColumnElement[bool]:
+    """Return the condition for articles, by columns of their source and language, that the filters
+    of a query let through."""
+
+    def of_article(one: Filter, _certain: bool) -> ColumnElement[bool]:
+        if one.name == "language":
+            return and_(language == stored_language(one.value))
+        return and_(source_id.in_(select(Source.id).where(_of_source(one, True))))
+
+    return _matches(query, of_article, certain=False)
+
+
+def _of_source(one: Filter, certain: bool) -> ColumnElement[bool]:
+    if one.name != "language":
+        return and_((Source.slug if one.name == "source" else Source.country) == one.value)
+    if certain:  # a source may be written in several languages
+        return false()
+    return _written_in(one.value)
+
+
+def _written_in(language: str) -> ColumnElement[bool]:
+    """Return the condition for sources that are written in a language or had an article in it."""
+    writes = exists().where(
+        DailySource.source_id == Source.id,
+        DailySource.language == stored_language(language),
+        DailySource.read > 0,
+    )
+    return or_(Source.language == language, writes)
+
+
+def _matches(
+    node: Node, condition: Callable[[Filter, bool], ColumnElement[bool]], *, certain: bool
+) -> ColumnElement[bool]:
+    """Return the condition for what matches a query whatever its words are if that is `certain`,
+    and otherwise for what matches it with the right words; `condition` is that of one filter."""
+    match node:
+        case Filter():
+            return condition(node, certain)
+        case And():
+            return and_(*(_matches(one, condition, certain=certain) for one in node.parts))
+        case Or():
+            return or_(*(_matches(one, condition, certain=certain) for one in node.parts))
+        case Without():
+            refused = _matches(node.unwanted, condition, certain=not certain)
+            return and_(_matches(node.wanted, condition, certain=certain), not_(refused))
+    return false() if certain else true()
 
 
 def first_days(session: Session, scope: Scope) -> dict[str, date]:

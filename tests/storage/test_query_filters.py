@@ -131,24 +131,26 @@ def withheld(news: Database) -> Database:
     return news
 
 
-@pytest.mark.parametrize(
-    ("query", "articles", "sources"),
-    [
-        ("strike", {*SOURCES}, {*SOURCES}),
-        ("strike source:metro", {"metro-se", "metro-fi"}, {"metro-se", "metro-fi"}),
-        ("strike country:er source:metro,harbour-courier", {"harbour-courier"}, None),
-        ("strike language:de", {"herald", "times"}, None),
-        ("strike language:de source:herald", {"herald"}, None),
-        ("strike NOT language:de", {*SOURCES} - {"herald", "times"}, {*SOURCES}),
-        ("strike -source:metro NOT country:er", {"herald", "times", "sunday-times"}, None),
-        ("strike NOT (football source:metro)", {*SOURCES}, {*SOURCES}),
-        ("(strike source:herald) OR (walkout source:times)", {"herald", "times"}, None),
-        ("(strike source:herald) OR walkout", {*SOURCES}, {*SOURCES}),
-        ("strike NOT (source:metro NOT walkout)", {*SOURCES}, {*SOURCES}),
-    ],
-)
+# A query; the sources with an article behind a paywall that its filters let through; all sources
+# that it can match, where these are others; and the articles that its filters let through.
+QUERIES = [
+    ("strike", {*SOURCES}, None, 12),
+    ("strike source:metro", {"metro-se", "metro-fi"}, None, 4),
+    ("strike country:er source:metro,harbour-courier", {"harbour-courier"}, None, 2),
+    ("strike language:de", {"herald", "times"}, None, 2),
+    ("strike language:de source:herald", {"herald"}, None, 1),
+    ("strike NOT language:de", {*SOURCES} - {"herald", "times"}, {*SOURCES}, 10),
+    ("strike -source:metro NOT country:er", {"herald", "times", "sunday-times"}, None, 6),
+    ("strike NOT (football source:metro)", {*SOURCES}, None, 12),
+    ("(strike source:herald) OR (walkout source:times)", {"herald", "times"}, None, 4),
+    ("(strike source:herald) OR walkout", {*SOURCES}, None, 12),
+    ("strike NOT (source:metro NOT walkout)", {*SOURCES}, None, 12),
+]
+
+
+@pytest.mark.parametrize(("query", "articles", "sources", "read"), QUERIES)
 def test_what_is_left_out_of_a_saved_query_is_limited_by_its_filters(
-    withheld: Database, query: str, articles: set[str], sources: set[str] | None
+    withheld: Database, query: str, articles: set[str], sources: set[str] | None, read: int
 ) -> None:
     add_query(withheld, "strikes", query, "ann")
     found = queries.proof(withheld, counted="paywalled", company="strikes")
@@ -157,14 +159,57 @@ def test_what_is_left_out_of_a_saved_query_is_limited_by_its_filters(
     assert [(one.reason, one.articles) for one in more] == [("paywalled", len(articles))]
     whole = queries.proof(withheld, company="strikes")
     assert [one.articles for one in whole.left_out] == [len(articles)]
-    read = {one.source for one in whole.coverage}
-    assert read == (articles if sources is None else sources)
-    missing = len(read & {"herald", "metro-fi"})
-    scope = scope_of_query(withheld, "strikes", Scope(until=day(0), now=moment(0)))
-    known = queries.completeness(withheld, scope=scope)
-    assert (known.expected, known.covered) == (3 * len(read), 3 * len(read) - missing)
+    slugs = sources or articles
+    assert {one.source for one in whole.coverage} == slugs
+    scope = Scope(until=day(0), now=moment(0))
+    known = queries.completeness(withheld, company="strikes", scope=scope)
+    missing = len(slugs & {"herald", "metro-fi"})
+    assert (known.expected, known.covered) == (3 * len(slugs), 3 * len(slugs) - missing)
+    assert known.read == read
+    assert known == queries.completeness(withheld, scope=scope_of_query(withheld, "strikes", scope))
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin"])
+@pytest.mark.parametrize(("query", "articles", "sources", "read"), QUERIES)
+def test_share_of_a_saved_query_is_of_the_articles_that_its_filters_let_through(
+    withheld: Database,
+    query: str,
+    articles: set[str],
+    sources: set[str] | None,
+    read: int,
+    zone: str,
+) -> None:
+    add_query(withheld, "strikes", query, "ann")
+    count_history(withheld, "strikes")
+    scope = Scope(until=day(0), now=moment(0), zone=zone)
+    (year,) = queries.mention_counts(withheld, "year", company="strikes", scope=scope)
+    assert year.completeness.read == read
+    assert year.hits is not None
+    assert year.share == year.hits.articles / read
+    for by in ("source", "language", "country", "section"):
+        rows = queries.mention_counts(withheld, by, company="strikes", scope=scope)
+        assert sum(row.completeness.read for row in rows) == read, by
+        assert sum(row.hits.articles for row in rows if row.hits) == year.hits.articles, by
+        if by == "source":
+            assert {row.key for row in rows} == (sources or articles)
+
+
+def test_query_has_no_number_where_none_of_its_sources_was_read(withheld: Database) -> None:
+    add_query(withheld, "strikes", "strike source:herald", "ann")
+    count_history(withheld, "strikes")
+    scope = Scope(since=day(-2), until=day(0), now=moment(0))
+    names = ["strikes", "Siemens"]
+    shares = queries.share_of_voice(withheld, names, by="day", scope=scope)
+    numbers = [[one.number for one in shares if one.company == name] for name in names]
+    assert [number is None for number in numbers[0]] == [False, True, False]
+    assert None not in numbers[1]
+    rows = queries.overview(withheld, scope=scope).companies
+    (spark,) = (row.spark for row in rows if row.company == "strikes")
+    assert list(spark) == numbers[0]
 
 
 def test_company_depends_on_all_sources(withheld: Database) -> None:
     scope = Scope(until=day(0), now=moment(0))
     assert scope_of_query(withheld, "Siemens", scope) == scope
+    known = queries.completeness(withheld, company="Siemens", scope=scope)
+    assert known == queries.completeness(withheld, scope=scope)

@@ -26,6 +26,7 @@ from newscrawl.storage.models import (
 )
 from newscrawl.storage.queries.questions import ANY, about, cache_answers, question
 from newscrawl.storage.queries.rollup_tables import RollupTable, grouped, rollup_table
+from newscrawl.storage.query_filters import limited_to
 from newscrawl.storage.scope import (
     UNKNOWN,
     By,
@@ -38,6 +39,7 @@ from newscrawl.storage.scope import (
     first_days,
     hours_of,
     last_day,
+    let_through,
     local_day,
     local_time,
     period_of,
@@ -119,10 +121,13 @@ class CoverageDay:
 
 
 @question("/completeness")
-def completeness(database: Database, *, scope: Scope = ANY) -> Completeness:
-    """Return how complete the counts of the scope are."""
+def completeness(
+    database: Database, *, company: str | None = None, scope: Scope = ANY
+) -> Completeness:
+    """Return how complete the counts of the scope are; those of a saved query depend only on the
+    articles and sources that its filters let through."""
     with database.reading() as session:
-        return completeness_within(session, scope)
+        return completeness_within(session, limited_to(session, [company], scope)[company])
 
 
 @question("/coverage", daily=True)
@@ -159,11 +164,14 @@ def coverage(database: Database, *, scope: Scope = ANY) -> list[CoverageDay]:
     ]
 
 
-def first_watched_day(database: Database, *, scope: Scope = ANY) -> date | None:
-    """Return the first day for which a crawl of one of the scope's sources was recorded; None
-    before any crawl."""
+def first_watched_day(
+    database: Database, company: str | None = None, *, scope: Scope = ANY
+) -> date | None:
+    """Return the first day for which a crawl of one of the scope's sources, or of the saved
+    query's, was recorded; None before any crawl."""
     with database.reading() as session:
-        return min(first_days(session, scope.validate()).values(), default=None)
+        own = limited_to(session, [company], scope.validate())[company]
+        return min(first_days(session, own).values(), default=None)
 
 
 @cache_answers
@@ -333,6 +341,8 @@ def _read_by_column(
         own = select(Source.language, Source.slug).where(*watched(scope))
         if scope.language is not None:
             own = own.where(Source.language == scope.language)
+        if scope.among is not None:
+            own = own.where(let_through(scope.among, Source.id, Source.language))
         for group, slug in session.execute(own):
             sources[group].add(slug)
     return read, sources

@@ -44,6 +44,7 @@ from newscrawl.storage.queries.rollup_tables import (
     rollup_table,
 )
 from newscrawl.storage.queries.significance import Change, Day, compare
+from newscrawl.storage.query_filters import limited_to
 from newscrawl.storage.scope import (
     UNKNOWN,
     By,
@@ -80,7 +81,7 @@ __all__ = [
 
 # Ours: the days of an overview without a period.
 OVERVIEW_DAYS = 30
-_NO_HITS = Hits()
+_NO_HITS, _NOTHING_READ = Hits(), Completeness()
 LEFT_OUT = about(
     "days of a week or a longer period that are not counted, since they lie outside the scope "
     "or in the future; null for groups",
@@ -210,10 +211,12 @@ def mention_counts(
     also those without a mention; of sections, those with an article. Groups of sources overlap: a
     source counts in each of its groups, and one without a group or tier in none. Coverage is
     stored by UTC days: an hour has the coverage of its day, a day of another zone that of the UTC
-    day with which it shares most hours. Raise QuestionError for any other `by`.
+    day with which it shares most hours. Share and completeness of a saved query are of the articles
+    and sources that its filters let through. Raise QuestionError for any other `by`.
     """
     with database.reading() as session:
-        completeness = completeness_by(session, by, scope)
+        own = limited_to(session, [company], scope)[company]
+        completeness = completeness_by(session, by, own)
         hits = _hits_by(session, by, company, scope, stories=stories)
     nothing = Hits(stories=0) if stories else Hits()
     rows = [
@@ -426,28 +429,43 @@ def share_of_voice(
         raise QuestionError("a share of voice needs two companies or more")
     stories = measure == "stories"
     with database.reading() as session:
+        own = limited_to(session, chosen, scope)
         if by is None:
-            known = completeness_within(session, scope)
-            return _shares(
-                None, known, hits_by_name(session, chosen, scope, stories=stories), measure
-            )
-        hits = {name: _hits_by(session, by, name, scope, stories=stories) for name in chosen}
+            within = {one: completeness_within(session, one) for one in {*own.values()}}
+            hits = hits_by_name(session, chosen, scope, stories=stories)
+            return _shares(None, {name: within[own[name]] for name in chosen}, hits, measure)
+        each = {name: _hits_by(session, by, name, scope, stories=stories) for name in chosen}
+        known = {one: completeness_by(session, by, one) for one in {scope, *own.values()}}
         return [
             replace(share, days_left_out=_left_out(key, by, scope))
-            for key, known in completeness_by(session, by, scope).items()
-            for share in _shares(key, known, {n: hits[n].get(key) for n in chosen}, measure)
+            for key in known[scope]
+            for share in _shares(
+                key,
+                {name: known[own[name]].get(key, _NOTHING_READ) for name in chosen},
+                {name: each[name].get(key) for name in chosen},
+                measure,
+            )
         ]
 
 
 def _shares(
-    key: str | None, known: Completeness, hits: Mapping[str, Hits | None], measure: Measure
+    key: str | None,
+    known: Mapping[str, Completeness],
+    hits: Mapping[str, Hits | None],
+    measure: Measure,
 ) -> list[Share]:
-    if known.level == "none":
-        return [Share(key=key, company=name, number=None, share=None) for name in hits]
-    numbers = {name: getattr(one, measure) if one else 0 for name, one in hits.items()}
-    whole = sum(numbers.values())
+    numbers = {
+        name: None if known[name].level == "none" else getattr(one or _NO_HITS, measure) or 0
+        for name, one in hits.items()
+    }
+    whole = sum(filter(None, numbers.values()))
     return [
-        Share(key=key, company=name, number=number, share=number / whole if whole else None)
+        Share(
+            key=key,
+            company=name,
+            number=number,
+            share=None if number is None or not whole else number / whole,
+        )
         for name, number in numbers.items()
     ]
 
@@ -481,12 +499,13 @@ def overview(
         now, past = (found, others) if ranked == "now" else (others, found)
         series = _daily_hits(session, tuple(filter(now.get, names)), scope)
         series_before = _daily_hits(session, tuple(filter(past.get, names)), earlier)
-    read_before = sum(known_before.values(), Completeness())
+        own, own_before = (_known_days(session, names, one) for one in (scope, earlier))
     rows = []
     for name in names:
         hits, by_day = now[name] or Hits(), series.get(name, {})
+        read_before = sum(own_before[name].values(), Completeness())
         before = None if read_before.level == "none" else past[name] or Hits()
-        days = _days(by_day, known), _days(series_before.get(name, {}), known_before)
+        days = _days(by_day, own[name]), _days(series_before.get(name, {}), own_before[name])
         rows.append(
             OverviewRow(
                 company=name,
@@ -494,13 +513,13 @@ def overview(
                 before=before,
                 change=_change(hits, before),
                 chance=compare(*days).chance,
-                spark=_spark(by_day, known),
+                spark=_spark(by_day, {day: own[name].get(day, _NOTHING_READ) for day in known}),
             )
         )
     return Overview(
         days=tuple(map(date.fromisoformat, known)),
         completeness=sum(known.values(), Completeness()),
-        before=read_before,
+        before=sum(known_before.values(), Completeness()),
         companies=tuple(rows),
     )
 
@@ -509,12 +528,23 @@ def changes_of(database: Database, companies: Sequence[str], scope: Scope) -> di
     """Return the change of each company's articles against the equally long period before."""
     scope, earlier = _two_periods(scope.validate(database))
     with database.reading() as session:
-        known, known_before = (completeness_by(session, "day", one) for one in (scope, earlier))
+        known, known_before = (_known_days(session, companies, one) for one in (scope, earlier))
         now, before = (_daily_hits(session, tuple(companies), one) for one in (scope, earlier))
     return {
-        name: compare(_days(now.get(name, {}), known), _days(before.get(name, {}), known_before))
+        name: compare(
+            _days(now.get(name, {}), known[name]), _days(before.get(name, {}), known_before[name])
+        )
         for name in companies
     }
+
+
+def _known_days(
+    session: Session, names: Sequence[str], scope: Scope
+) -> dict[str, dict[str, Completeness]]:
+    """Return the completeness of each day for each of the companies and saved queries."""
+    own = limited_to(session, names, scope)
+    known = {one: completeness_by(session, "day", one) for one in {*own.values()}}
+    return {name: known[one] for name, one in own.items()}
 
 
 def _two_periods(scope: Scope) -> tuple[Scope, Scope]:

@@ -32,7 +32,7 @@ from newscrawl.storage.queries.proof_target import (
 )
 from newscrawl.storage.queries.questions import ANY, about, cache_answers
 from newscrawl.storage.queries.rollup_tables import company_days, counts_on, rollup_table
-from newscrawl.storage.query_filters import articles_of_query
+from newscrawl.storage.query_filters import limited_to
 from newscrawl.storage.scope import By, Scope, articles_within, between
 
 _Columns = TypeVarTuple("_Columns")
@@ -176,7 +176,8 @@ def boilerplate_sums(session: Session, asked: ProofTarget) -> tuple[int, int]:
 def _headline_only(session: Session, asked: ProofTarget) -> Select[Any]:
     """Return the articles of which headline and standfirst alone are known and do not name the
     company."""
-    rollup = rollup_table(session, asked.scope, by="hour", company=None)
+    scope = limited_to(session, [asked.company], asked.scope)[asked.company]
+    rollup = rollup_table(session, scope, by="hour", company=None)
     table = rollup.table
     query = (
         rollup.select(table.article_id, literal(1).label("number"), table.minute)
@@ -187,7 +188,6 @@ def _headline_only(session: Session, asked: ProofTarget) -> Select[Any]:
     )
     if asked.company is None:
         return query.where(table.in_title + table.in_body == 0)
-    query = query.where(articles_of_query(session, asked.company, table))
     named = aliased(Appearance)
     days = company_days(session, asked.company, asked.scope)
     names = named.article_id == table.article_id, counts_on(named.company_id, named, days)

@@ -63,7 +63,7 @@ from newscrawl.storage.queries.rollup_tables import (
     hits_of,
     rollup_table,
 )
-from newscrawl.storage.query_filters import sources_of_query
+from newscrawl.storage.query_filters import limited_to
 from newscrawl.storage.query_matches import parsed
 from newscrawl.storage.scope import UNKNOWN, By, Group, Scope, last_day
 from newscrawl.storage.search_language import Facts, spans
@@ -565,9 +565,7 @@ def _coverage(session: Session, asked: ProofTarget) -> tuple[SourceRead, ...]:
     if asked.without and asked.split != "language":
         query = query.where(not_(in_groups(asked)))
     names = dict(session.execute(query).all())
-    scope = asked.scope
-    if asked.company is not None:
-        scope = sources_of_query(session, asked.company, scope)
+    scope = limited_to(session, [asked.company], asked.scope)[asked.company]
     return tuple(
         SourceRead(source=slug, name=names[slug], completeness=known)
         for slug, known in completeness_by(session, "source", scope).items()

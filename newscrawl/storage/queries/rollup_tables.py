@@ -42,6 +42,7 @@ from newscrawl.storage.scope import (
     Scope,
     between,
     first_minute,
+    let_through,
     minutes_of,
     source_ids,
     stored_language,
@@ -422,6 +423,8 @@ def _conditions(
         conditions.append(table.source_id.in_(sources))
     if scope.language is not None:
         conditions.append(table.language == stored_language(scope.language))
+    if scope.among is not None:
+        conditions.append(let_through(scope.among, table.source_id, table.language))
     return conditions
 
 
