@@ -88,7 +88,15 @@ BesideOption = Annotated[
     ),
 ]
 OffsetOption = Annotated[
-    int, typer.Option(min=0, help="With --explain: leave out the newest articles.")
+    int, typer.Option(min=0, help="With --explain: leave out the first articles.")
+]
+LeastSureOption = Annotated[
+    bool,
+    typer.Option(
+        "--least-sure",
+        help="With --explain: first the articles whose mentions have the lowest score, not the "
+        "newest.",
+    ),
 ]
 
 _PERIODS = frozenset(get_args(Period))
@@ -122,14 +130,15 @@ class _Options:
     explain: bool
     beside: str | None
     offset: int
+    least_sure: bool
 
     def check(self) -> None:
         """Raise InputError for options that don't go together."""
         if self.explain:
             self._check_explain()
             return
-        if self.beside is not None or self.offset:
-            raise InputError("--beside and --offset need --explain: add it")
+        if self.beside is not None or self.offset or self.least_sure:
+            raise InputError("--beside, --offset and --least-sure need --explain: add it")
         if self.measure not in _SHARED:
             raise InputError(f"--measure {self.measure} needs --explain: add it")
         if self.share and (self.company or self.together):
@@ -156,6 +165,8 @@ class _Options:
         unpaired = self.company is None or self.measure not in {*_SHARED, "headline", "body"}
         if self.beside is not None and unpaired:
             raise InputError("--beside needs --company NAME, and articles or mentions of it")
+        if self.least_sure and (unpaired or self.measure == "stories"):
+            raise InputError("--least-sure needs --company NAME, and articles or mentions of it")
         if self.measure == "doubtful" and self.company is None:
             raise InputError("--measure doubtful needs a company: add --company NAME")
 
@@ -190,6 +201,7 @@ def mentions(
     explain: ExplainOption = False,
     beside: BesideOption = None,
     offset: OffsetOption = 0,
+    least_sure: LeastSureOption = False,
 ) -> None:
     """Count mentions of companies: over time, by company, source, country, language, section, or
     group or tier of sources.
@@ -214,6 +226,7 @@ def mentions(
         explain=explain,
         beside=beside,
         offset=offset,
+        least_sure=least_sure,
     )
     options.check()
     given = [*options.share, *(one for one in (company, beside) if one is not None)]
@@ -223,8 +236,6 @@ def mentions(
     asked = query
     if (by or ("day" if names else "")) in _PERIODS and not explain:
         query = _since_the_watch_began(asked, names[0] if company else None)
-    if by == "hour":
-        _check_hours(query.scope)
     if not _show(query, names, options, since_first_crawl=query is not asked):
         raise typer.Exit(1)
 
@@ -233,6 +244,8 @@ def _show(
     query: QueryContext, names: "list[str]", options: _Options, *, since_first_crawl: bool
 ) -> bool:
     """Show the answer to the options; return whether there is one."""
+    if options.by == "hour":
+        _check_hours(query.scope)
     if options.explain:
         return _show_proof(query, names, options)
     if options.share:
@@ -426,6 +439,7 @@ def _show_proof(query: QueryContext, names: Sequence[str], options: _Options) ->
         counted=options.measure,
         company=names[0] if names else None,
         beside=names[1] if names[1:] else None,
+        order="least-sure" if options.least_sure else "newest",
         scope=query.scope,
         limit=options.limit or _EXPLAINED,
         offset=options.offset,

@@ -216,6 +216,27 @@ def test_number_is_explained_by_its_sentences(world: Newscrawl) -> None:
     assert "In use: newscrawl" in table.out
 
 
+def test_least_sure_mentions_are_explained_first(world: Newscrawl, own_database: Path) -> None:
+    with open_database(f"sqlite:///{own_database}") as database:
+        sure, doubtful = (replace(body("Siemens"), score=score) for score in (0.99, 0.4))
+        for path, mention, number in (("doubtful", doubtful, -1), ("sure", sure, 2)):
+            one = document(
+                path, text=f"Siemens {path}.", mentions=[mention], published=moment(number)
+            )
+            save_document(database, one, register(database, "ft"))
+    asked = ("mentions", "-c", "Siemens", "--explain", "--format", "json")
+    listed = [
+        [one["article"]["url"].rsplit("/", 1)[-1] for one in json.loads(ran.out)["articles"]]
+        for ran in (world(*asked), world(*asked, "--least-sure"))
+    ]
+    assert listed[0][0] == "sure"
+    assert listed[0][-1] == "doubtful"
+    assert listed[1][0] == "doubtful"
+    assert sorted(listed[0]) == sorted(listed[1])
+    first = json.loads(world(*asked, "--least-sure", "--limit", "1").out)["articles"]
+    assert [one["article"]["url"].rsplit("/", 1)[-1] for one in first] == ["doubtful"]
+
+
 def test_number_of_nothing_is_explained_by_coverage(world: Newscrawl) -> None:
     ran = world("mentions", "-c", "Bosch", "--explain", "--source", "faz")
     assert ran.code == 1
@@ -233,6 +254,9 @@ def test_number_of_nothing_is_explained_by_coverage(world: Newscrawl) -> None:
         (["--explain", "--measure", "read", "-c", "Siemens"], "leave --company out"),
         (["-c", "Siemens", "--measure", "headline"], "needs --explain"),
         (["-c", "Siemens", "--offset", "3"], "need --explain"),
+        (["-c", "Siemens", "--least-sure"], "need --explain"),
+        (["--explain", "--least-sure"], "--least-sure needs --company"),
+        (["--explain", "-c", "Siemens", "--measure", "stories", "--least-sure"], "and articles"),
     ],
 )
 def test_wrong_explanation_is_refused(world: Newscrawl, arguments: list[str], says: str) -> None:
