@@ -29,6 +29,11 @@
     }
   }, true);
 
+  // Several names are written one after another: only Enter and the button compare them.
+  document.addEventListener("change", function (event) {
+    if (event.target.closest(".names-field")) event.stopPropagation();
+  }, true);
+
   // On a phone most filters are folded, over the pages until they are unfolded.
   function showFolds() {
     document.querySelectorAll(".unfold").forEach(function (button) {
