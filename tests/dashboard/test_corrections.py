@@ -191,7 +191,7 @@ def watched(browser: Browser, base: str) -> Iterator[Watched]:
 
 def in_aside(page: Page) -> list[str]:
     return [
-        " ".join(text.split())
+        " ".join(text.replace("Wrong everywhere", "").split())
         for text in page.locator("section[aria-labelledby=named] li").all_inner_texts()
     ]
 
@@ -217,7 +217,7 @@ def test_one_click_corrects_a_wrong_mention_and_another_undoes_it(watched: Watch
 
 def test_click_beside_a_company_corrects_all_its_mentions(watched: Watched) -> None:
     page = watched.page
-    page.get_by_label("Nowhere this company: Siemens").click()
+    page.get_by_label("Wrong everywhere: Siemens").click()
     expect(page.locator("del.wrong", has_text="Siemens")).to_have_count(6)
     assert in_aside(page) == ["Alstom 1"]
     page.locator(".corrections").get_by_role("button", name="Undo").first.click()
@@ -255,7 +255,7 @@ def test_refused_correction_is_explained(watched: Watched) -> None:
 def test_correction_works_without_scripts(browser: Browser, base: str) -> None:
     page = browser.new_page(java_script_enabled=False)
     page.goto(base + ARTICLE_PAGE)
-    page.get_by_label("Nowhere this company: Alstom").click()
+    page.get_by_label("Wrong everywhere: Alstom").click()
     expect(page.locator(".prose del.wrong")).to_have_text("Alstom")
     page.get_by_label("Missed words").fill("carmaker")
     page.get_by_label("Company, if not named so").fill("BMW")
@@ -280,9 +280,10 @@ def test_sentence_of_a_proof_is_corrected_there(watched: Watched) -> None:
     expect(status).to_contain_text("Siemens asks for less.")
     expect(status).to_contain_text("still counts: it mentions Siemens 1 more time in the body.")
     assert watched.violations() == []
-    page.keyboard.press("Escape")
-    # The page below is renewed.
+    # The page below is renewed at once, and the keyboard stays in the panel.
     expect(number).to_have_text("1")
+    expect(panel.locator("h1")).to_be_focused()
+    page.keyboard.press("Escape")
     expect(number).to_be_focused()
     page.keyboard.press("Enter")
     expect(panel.get_by_label("Not this company: Siemens")).to_have_count(1)
@@ -297,15 +298,67 @@ def test_correction_in_a_proof_is_undone_there_without_scripts(browser: Browser,
         expect(page.locator("h1")).to_contain_text(f"{left} mention")
         says = f"it mentions Siemens {left} more time" if left else "no longer: now 0 articles."
         expect(status).to_contain_text(says)
-    page.get_by_role("button", name="Undo").click()
+    status.get_by_role("button", name="Undo").click()
     expect(page.locator("h1")).to_have_text("1 mention of Siemens")
     assert "order=least-sure" in page.url
     expect(status).to_contain_text("Undone:")
     expect(status).to_contain_text("counts again as Siemens.")
-    expect(page.get_by_role("button", name="Undo")).to_have_count(0)
+    expect(status.get_by_role("button", name="Undo")).to_have_count(0)
+    # Each earlier correction keeps its own Undo.
+    earlier = page.get_by_role("region", name="Your other corrections of the last 24 hours")
+    expect(earlier.get_by_role("listitem")).to_have_count(2)
+    earlier.get_by_role("button", name="Undo").last.click()
+    expect(page.locator("h1")).to_have_text("2 mentions of Siemens")
+    expect(earlier.get_by_role("listitem")).to_have_count(1)
+    wrong.first.click()
     page.goto(f"{base}/proof?company=Siemens&counted=corrected")
     expect(page.locator("#counted")).to_contain_text("called it wrong: 2 mentions in 1 article")
     page.get_by_role("button", name="Undo").first.click()
     expect(page.locator("#counted")).to_contain_text("called it wrong: 1 mention in 1 article")
     expect(status).to_contain_text("Undone:")
     page.close()
+
+
+@pytest.mark.parametrize(
+    ("failure", "says"),
+    [
+        (None, "Not saved. The server can't be reached: check your connection, and try again."),
+        (401, "Not saved. You are signed out. Reload the page, sign in, and try again."),
+        (
+            403,
+            "Not saved. You may only read here. Sign in with a token that may edit.",
+        ),
+        (500, "Not saved. The server answered 500. Try again, or reload the page."),
+    ],
+)
+def test_correction_that_is_not_saved_says_why(
+    watched: Watched, failure: int | None, says: str
+) -> None:
+    page = watched.page
+    watched.open("/company/Siemens?count=mentions")
+    page.locator(".tile", has_text="times in the body").locator("a.proof").click()
+    panel, sent = page.get_by_role("dialog"), "**/article/corrections"
+    end = (lambda r: r.fulfill(status=failure, body="no")) if failure else (lambda r: r.abort())
+    page.route(sent, end)
+    wrong = panel.get_by_label("Not this company: Siemens").last
+    wrong.click()
+    expect(panel.get_by_role("alert")).to_have_text(says)
+    expect(panel.get_by_role("alert")).to_be_in_viewport()
+    expect(panel.locator("h1")).to_have_text("2 times in the body: Siemens")
+    page.unroute(sent)
+    wrong.click()
+    expect(panel.locator("h1")).to_have_text("1 time in the body: Siemens")
+    expect(panel.get_by_role("alert")).to_have_count(0)
+    watched.said = [line for line in watched.said if "Failed to load resource" not in line]
+
+
+def test_buttons_of_corrections_are_large_enough_to_hit(watched: Watched) -> None:
+    for path in ("/proof?company=Siemens&counted=mentions", ARTICLE_PAGE):
+        page = watched.open(path)
+        buttons = page.locator("button[name=wrong], button[name=everywhere]")
+        assert buttons.count() >= 2
+        sizes = [each.bounding_box() for each in buttons.all()]
+        assert all(size and min(size["width"], size["height"]) >= 24 for size in sizes)
+    expect(page.get_by_text("Wrong everywhere", exact=True).first).to_be_visible()
+    watched.open("/proof?company=Siemens&counted=mentions")
+    expect(page.get_by_text("Not this company", exact=True).first).to_be_visible()

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from itertools import chain
 from typing import Any, get_args
 
@@ -31,6 +32,7 @@ router = APIRouter()
 
 ARTICLES = 50  # on a page
 MAX_WORDS = 4  # doubtful words in a sentence
+MAX_EARLIER = 20  # corrections that a page offers to undo
 MAX_LEFT_OUT = 20  # sources, languages or countries that a number leaves out
 
 
@@ -134,12 +136,28 @@ def _corrections(
     request: Request, database: Database, filters: Filters, target: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the person who may correct, the correction that was just made or undone here, if one
-    was, how many mentions its article still has that count for the number, and the corrections of
-    a list of them."""
-    found: dict[str, Any] = {"person": name_of_person(request), "changed": None, "wrong": {}}
-    if target["counted"] == "corrected":
-        found["wrong"] = _wrong_places(database, filters)
+    was, how many mentions its article still has that count for the number, the person's other
+    corrections of the last day, and the corrections of a list of them."""
+    names = [name for name in (target["company"], target["beside"]) if name is not None]
+    members = [filters.scope.members(name) for name in names]
+    wrong = [
+        one for one in queries.corrections(database, scope=filters.scope) if one.kind == "wrong"
+    ]
+    found: dict[str, Any] = {"person": name_of_person(request), "changed": None}
+    found |= {"wrong": {}, "earlier": []}
     given = request.query_params.get("corrected", "")
+    if target["counted"] == "corrected":
+        found["wrong"] = {(one.url, one.section, one.start, one.company): one.id for one in wrong}
+    else:
+        yesterday = app_state(request).config.clock() - timedelta(days=1)
+        found["earlier"] = [
+            one
+            for one in wrong
+            if one.made_by == found["person"]
+            and one.made_at > yesterday
+            and str(one.id) != given
+            and (not names or one.company in {*chain(*members)})
+        ][:MAX_EARLIER]
     known = re.fullmatch(r"[1-9][0-9]{0,17}", given)
     changed = correction_of_number(database, int(given)) if known else None
     page = queries.article_page(database, changed.url) if changed else None
@@ -147,8 +165,6 @@ def _corrections(
         return found
     section = {"headline": "title", "body": "body"}.get(target["counted"])
     # Of two companies that are named together, the number is of the articles that name both.
-    names = [name for name in (target["company"], target["beside"]) if name is not None]
-    members = [filters.scope.members(name) for name in names]
     counted = {*chain(*(one for one in members if changed.company in one))}
     mentions = [
         one
@@ -156,15 +172,6 @@ def _corrections(
         if section in {None, one.section} and (not names or one.company in counted)
     ]
     return {**found, "changed": changed, "mentions_left": len(mentions)}
-
-
-def _wrong_places(database: Database, filters: Filters) -> dict[tuple[object, ...], int]:
-    """Return the number of each correction that calls a mention wrong, by the mention's place."""
-    return {
-        (one.url, one.section, one.start, one.company): one.id
-        for one in queries.corrections(database, scope=filters.scope)
-        if one.kind == "wrong"
-    }
 
 
 def _title(found: Proof, verb: str) -> str:

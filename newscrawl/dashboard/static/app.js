@@ -115,18 +115,21 @@
     button.className = "quiet";
     button.textContent = "Close";
     dialog.addEventListener("click", function (event) { if (event.target === dialog) dialog.close(); });
-    dialog.addEventListener("close", renew);
+    dialog.addEventListener("close", function () {
+      if (corrected) focusNumber();
+      corrected = false;
+    });
     return dialog;
   }
   function show(address, form) {
     return fetch(address, { credentials: "same-origin", method: form ? "POST" : "GET", body: form }).then(function (answer) {
       if (!form && (!answer.ok || answer.redirected)) throw new Error(String(answer.status));
-      return answer.text();
-    }).then(function (text) {
-      var page = new DOMParser().parseFromString(text, "text/html");
-      var dialog = panel();
-      // A correction that was refused is answered by a page that says why.
-      dialog.lastChild.replaceChildren(page.getElementById("proof") || page.querySelector("main > *"));
+      return answer.text().then(function (text) { return { status: answer.status, text: text }; });
+    }).then(function (answer) {
+      var page = new DOMParser().parseFromString(answer.text, "text/html");
+      var dialog = panel(), proof = page.getElementById("proof");
+      if (!proof) throw new Error(refusal(answer.status, page));
+      dialog.lastChild.replaceChildren(proof);
       if (!dialog.open) dialog.showModal();
       var part = address.split("#")[1];
       var heading = dialog.querySelector(part ? "#" + CSS.escape(part) : "h1");
@@ -148,21 +151,46 @@
     });
   });
 
-  // A correction in the panel is sent from there, and the page below it is renewed once it is closed.
+  // A correction in the panel is sent from there, and the page below it is renewed. One that fails
+  // leaves the panel as it is, with a line below its sentence.
   var opened = null, corrected = false;
+  function refusal(status, page) {
+    var said = page.querySelector("main .message p");
+    if (said) return said.textContent;
+    if (status === 401) return "You are signed out. Reload the page, sign in, and try again.";
+    if (status === 403) return "You may only read here. Sign in with a token that may edit.";
+    return "The server answered " + status + ". Try again, or reload the page.";
+  }
   document.addEventListener("submit", function (event) {
-    if (!event.target.closest("#panel .proof-page")) return;
+    var form = event.target;
+    if (!form.closest("#panel .proof-page")) return;
     event.preventDefault();
-    corrected = true;
-    show(event.target.action, new URLSearchParams(new FormData(event.target, event.submitter)));
+    if (form.ariaBusy === "true") return;
+    form.ariaBusy = "true";
+    form.querySelectorAll("[role=alert]").forEach(function (line) { line.remove(); });
+    show(form.action, new URLSearchParams(new FormData(form, event.submitter))).then(renew, function (error) {
+      var line = form.appendChild(document.createElement("p"));
+      line.className = "notice bad";
+      line.setAttribute("role", "alert");
+      // Only fetch fails with a TypeError.
+      line.textContent = "Not saved. " + (error instanceof TypeError
+        ? "The server can't be reached: check your connection, and try again." : error.message);
+      line.scrollIntoView({ block: "nearest" });
+    }).finally(function () { form.ariaBusy = "false"; });
   });
+  function focusNumber() {
+    var link = document.querySelector('a.proof[href="' + CSS.escape(opened) + '"]');
+    if (link) link.focus();
+  }
   function renew() {
-    if (!corrected) return;
-    corrected = false;
+    corrected = true;
+    var unfolded = Array.from(document.querySelectorAll("#content details"), function (each) { return each.open; });
+    var top = scrollY;
     var swap = { target: "#content", select: "#content", swap: "outerHTML" };
     htmx.ajax("GET", location.pathname + location.search, swap).then(function () {
-      var link = document.querySelector('a.proof[href="' + CSS.escape(opened) + '"]');
-      if (link) link.focus();
+      document.querySelectorAll("#content details").forEach(function (each, i) { each.open = Boolean(unfolded[i]); });
+      scrollTo(0, top);
+      if (!panel().open) focusNumber();
     });
   }
 
