@@ -112,6 +112,8 @@ _MODEL = re.compile(
 _NUMBER_BEFORE = re.compile(r"(?<![\d.,])(?!(?:19|20)\d\d )\d+(?:[.,]\d+)*[ -]$")
 # A capitalised word within a sentence, directly before a name.
 _NAME_BEFORE = re.compile(r"(?<=[^\W_][ ,] |\w\w )\(?([^\W\d_a-zß-öø-ÿ][^\W\d_]+) $")
+# "E.Honda": an initial without a blank.
+_INITIAL_BEFORE = re.compile(r"(?<![^\s(])[A-Z]\.$")
 _LINE_WORD = re.compile(r"[^\W\d_]{4,}")
 # A headline whose words of four letters and more have capitals, but for a few.
 _TITLE_CASE_SHARE = 0.7
@@ -219,7 +221,8 @@ class NeighbourWords:
         firm = possessive is not None or found[1] == "-" or candidate.inflected
         head = first.split("-")[0]
         if {first, phrase, head} & of_language(self.words.after, language):
-            return firm or not everyday
+            # "Best Buy employees": two capitals make everyday words a name.
+            return firm or not everyday or " " in candidate.form.text
         if firm or not self._is_verb(first, phrase, language) or (everyday and first in _NOUNS_TOO):
             return False
         # "Coach told me": a title at the beginning of a sentence stands for a person.
@@ -269,6 +272,8 @@ class NeighbourWords:
         ):
             return True
         words = words_before(text, candidate.start, 3)
+        if _INITIAL_BEFORE.search(text, left, candidate.start):
+            return True
         if not words or " " in candidate.form.text:
             return False
         if len(words) > 1 and _is_initial(words[-1]) and words[-2][:1].isupper():

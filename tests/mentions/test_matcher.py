@@ -303,6 +303,7 @@ def test_offsets_refer_to_the_original_text(companies):
     [
         pytest.param("Harrison Ford played a carmaker.", "en", [], id="given name"),
         pytest.param("Henry J. Ford painted cars.", "en", [], id="initial"),
+        pytest.param("a wish for an E.Honda in it", "en", [], id="initial without a blank"),
         pytest.param("Werner von Siemens erfand ihn.", "de", [], id="particle"),
         pytest.param("Herr Bosch kam.", "de", [], id="title"),
         pytest.param("Doug Ford spoke. Ford said no.", "en", [], id="surname later on"),
@@ -439,6 +440,15 @@ def test_text_that_resembles_a_company_is_not_a_mention(companies, text, languag
         pytest.param("Sky has secured it.", "en", "Sky", "Sky", "cue", id="has done"),
         pytest.param("on his Instagram page", "en", "Instagram", "Instagram", "name", id="his"),
         pytest.param("He wrote on X that", "en", "X Corp", "X", "cue", id="on X"),
+        pytest.param("Best Buy employees sold it.", "en", "Best Buy", "Best Buy", "cue", id="two"),
+        pytest.param(
+            "for insurance carrier Travelers for years",
+            "en",
+            "Travelers",
+            "Travelers",
+            "cue",
+            id="insurance carrier",
+        ),
         pytest.param("The X account closed.", "en", "X Corp", "X", "cue", id="account"),
         pytest.param("Sein X-Account ist zu.", "de", "X Corp", "X", "cue", id="German account"),
         pytest.param("die Plattform X sperrte", "de", "X Corp", "X", "cue", id="platform X"),
