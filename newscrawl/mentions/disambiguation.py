@@ -265,6 +265,7 @@ class NeighbourWords:
             or _CALLED.search(text, left, candidate.start)
             or self._is_founder(text, candidate)
             or text.startswith(_HONORIFICS, candidate.end)
+            or _INITIAL_BEFORE.search(text, left, candidate.start)
         ):
             return True
         if self._is_given_name(text, candidate) or self._has_given_name_behind(
@@ -272,8 +273,6 @@ class NeighbourWords:
         ):
             return True
         words = words_before(text, candidate.start, 3)
-        if _INITIAL_BEFORE.search(text, left, candidate.start):
-            return True
         if not words or " " in candidate.form.text:
             return False
         if len(words) > 1 and _is_initial(words[-1]) and words[-2][:1].isupper():

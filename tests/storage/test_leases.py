@@ -1,18 +1,16 @@
 """A source has one holder at a time, and a holder that died loses it."""
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from newscrawl.storage import Database
 from newscrawl.storage.leases import Leases, LeaseTerms, Outcome, SourceFacts, clock
 from newscrawl.storage.models import Lease, Source
 
-SHORT = LeaseTerms(length=timedelta(seconds=0.3), min_pause=timedelta(0))
 LONG = LeaseTerms(length=timedelta(minutes=5), min_pause=timedelta(0))
 
 
@@ -26,6 +24,14 @@ def leases(database: Database, holder: str = "a", terms: LeaseTerms = LONG) -> L
     found = Leases(database, holder, terms)
     found.register(facts("ft", "bbc", "spiegel"))
     return found
+
+
+def end_leases(database: Database) -> None:
+    """Move the end of all leases and queue entries into the past."""
+    past = datetime.now(UTC) - timedelta(seconds=1)
+    for column in ("expires_at", "queued_until"):
+        ended = update(Lease).where(getattr(Lease, column).is_not(None)).values({column: past})
+        database.write(lambda session, ended=ended: session.execute(ended))
 
 
 def lease_of(database: Database, slug: str) -> Lease:
@@ -48,9 +54,9 @@ def test_released_lease_is_free(database: Database) -> None:
 
 
 def test_lease_of_a_dead_holder_expires(database: Database) -> None:
-    dead, second = leases(database, "a", SHORT), leases(database, "b")
+    dead, second = leases(database, "a"), leases(database, "b")
     dead.take("ft")
-    time.sleep(0.4)
+    end_leases(database)
     assert second.take("ft")
     assert not dead.renew("ft")
     dead.release("ft", "done", 0, "too late")
@@ -58,12 +64,13 @@ def test_lease_of_a_dead_holder_expires(database: Database) -> None:
 
 
 def test_renewed_lease_is_kept(database: Database) -> None:
-    living, second = leases(database, "a", SHORT), leases(database, "b")
+    living, second = leases(database, "a"), leases(database, "b")
     living.take("ft")
-    for _ in range(4):
-        time.sleep(0.12)
-        assert living.renew("ft")
-        assert not second.take("ft")
+    end = datetime.now(UTC) + timedelta(minutes=2)
+    database.write(lambda session: session.execute(update(Lease).values(expires_at=end)))
+    assert living.renew("ft")
+    assert lease_of(database, "ft").expires_at > end + timedelta(minutes=1)
+    assert not second.take("ft")
 
 
 def test_lease_without_a_holder_cannot_be_renewed(database: Database) -> None:
@@ -84,9 +91,9 @@ def test_source_that_is_crawled_is_not_queued(database: Database) -> None:
 
 
 def test_lost_queue_entry_is_queued_again(database: Database) -> None:
-    first = leases(database, "a", SHORT)
+    first = leases(database, "a")
     assert first.place(["ft"], 1) == ["ft"]
-    time.sleep(0.4)
+    end_leases(database)
     assert first.place(["ft"], 1) == ["ft"]
 
 
@@ -111,9 +118,9 @@ def test_second_task_of_a_source_does_not_release_its_lease(database: Database) 
 def test_worker_takes_an_expired_lease_of_its_own_only_after_the_release(
     database: Database,
 ) -> None:
-    first = leases(database, "a", SHORT)
+    first = leases(database, "a")
     first.take("ft")
-    time.sleep(0.4)
+    end_leases(database)
     assert not first.take("ft")
     first.release("ft", "failed", 1, "the lease was lost")
     lease = lease_of(database, "ft")
@@ -173,13 +180,13 @@ def test_consecutive_failures_are_counted(
 
 
 def test_interrupted_sources_are_listed(database: Database) -> None:
-    first, dead = leases(database, "a"), leases(database, "b", SHORT)
+    first, dead = leases(database, "a"), leases(database, "b")
     for slug, outcome, code in (("ft", "done", 0), ("bbc", "stopped", 1)):
         first.take(slug)
         first.release(slug, outcome, code, "")
     dead.take("spiegel")
     assert first.interrupted() == ["bbc"]
-    time.sleep(0.4)
+    end_leases(database)
     assert first.interrupted() == ["bbc", "spiegel"]
 
 
