@@ -400,7 +400,9 @@ def behind_nginx(front: str, name: str) -> httpx2.Client:
     headers = {"Host": f"news.example.org:{urlsplit(front).port}", "X-Forwarded-User": "mallory"}
     cookies = {"_oauth2_proxy": name} if name else {}
     transport = httpx2.HTTPTransport(retries=5)  # until nginx listens
-    return httpx2.Client(base_url=front, headers=headers, cookies=cookies, transport=transport)
+    return httpx2.Client(
+        base_url=front, headers=headers, cookies=cookies, transport=transport, timeout=60
+    )
 
 
 @pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
