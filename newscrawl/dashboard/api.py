@@ -128,6 +128,8 @@ class _Known:
 
     def check(self, *companies: str) -> None:
         """Raise HTTPException for a company that is neither mentioned nor registered."""
+        if not companies:
+            return
         known = {one.name for one in companies_in_use(self.request)}
         known.update(queries.company_names(self.database))
         for company in companies:
