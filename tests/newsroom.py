@@ -100,12 +100,12 @@ def _document(slug: str, language: str, day: date, n: int, rng: random.Random) -
     a, b = _companies(day, rng)
     titles, bodies = WRITING[language]["titles"], WRITING[language]["paragraphs"]
     title = titles[rng.randrange(len(titles))].format(a=a, b=b)
-    paragraphs = [text.format(a=a, b=b, day=f"{day:%d.%m.%Y}") for text in bodies]
+    url = f"https://{slug}.example/{day:%Y/%m/%d}/{n}"
+    paragraphs = [text.format(a=a, b=b, day=f"{day:%d.%m.%Y}", **_details(url)) for text in bodies]
     if rng.random() < 0.4:
         paragraphs = [paragraphs[0], paragraphs[2]]
     moment = datetime.combine(day, time(6 + rng.randrange(14), rng.randrange(60)), UTC)
     access: Access = "paywalled" if rng.random() < 0.08 else "open"
-    url = f"https://{slug}.example/{day:%Y/%m/%d}/{n}"
     page = Page(
         url=url, source=slug, html=b"", fetched_at=moment + timedelta(minutes=9), access=access
     )
@@ -121,6 +121,15 @@ def _document(slug: str, language: str, day: date, n: int, rng: random.Random) -
     )
     around = [name for name in WRITING["weights"] if name not in {a, b} and rng.random() < 0.06]
     return Document(page=page, article=article, boilerplate=tuple((name, 1) for name in around))
+
+
+def _details(url: str) -> dict[str, str | int]:
+    """Return the names and numbers in an article, by which its text differs from others."""
+    rng = random.Random(url)  # noqa: S311 - no secret
+    place, town = rng.sample(WRITING["places"], 2)
+    who, other = rng.sample(WRITING["people"], 2)
+    n, m = rng.randrange(40, 900), rng.randrange(3, 60)
+    return {"place": place, "town": town, "who": who, "other": other, "n": n, "m": m}
 
 
 def _companies(day: date, rng: random.Random) -> tuple[str, str]:
