@@ -531,32 +531,51 @@ def test_numbers_of_reports_lead_to_what_adds_up_to_them(site: Site) -> None:
     assert ("Siemens", "quays", "saved query") in {row[:3] for row in rows}
 
 
-# The questions that name a company, and their rows for one that was mentioned.
+# All questions that name a company.
 ABOUT = (
     "/api/counts?company={0}&by=week&stories=true",
     "/api/counts?company={0}&by=source",
     "/api/share?company={0}&company=Boeing&by=week",
     "/api/companies/{0}/articles?each=2",
-    "/api/companies/{0}/together",
+    "/api/companies/{0}/together?stories=true",
+    "/api/companies/{0}/new-sources",
+    "/api/completeness?company={0}",
+    "/api/boilerplate?company={0}",
     "/api/articles?company={0}",
     "/api/stories?company={0}",
-    "/api/proof?company={0}&counted=mentions",
+    "/api/proof?company={0}&counted=mentions&order=least-sure",
+    "/api/proof?company=Toyota&beside={0}",
 )
 
 
-@pytest.mark.parametrize("name", ["Siemens", "our competitors", "docks"])
+def test_every_question_about_a_company_is_asked() -> None:
+    named = {
+        f"/api{one.path}".replace("{company}", "{0}")
+        for one in queries.QUESTIONS.values()
+        if one.parameters.keys() & {"company", "companies"}
+    }
+    assert {address.partition("?")[0] for address in ABOUT} == named
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("Siemens", id="company"),
+        pytest.param("our competitors", id="group"),
+        pytest.param("docks", id="saved query"),
+    ],
+)
 def test_group_and_saved_query_are_answered_like_a_company(
     site: Site, name: str, tmp_path: Path, newscrawl: Newscrawl
 ) -> None:
     if name == "docks":
-        add_query(site.database, name, "dock* OR Kai", "ann")
+        add_query(site.database, name, "(dock* OR Kai) -source:northern-ledger", "ann")
         count_history(site.database, name)
-    days = f"since={TODAY - timedelta(days=4)}"
     for address in ABOUT:
-        joined = f"{address.format(quote(name))}{'&' if '?' in address else '?'}{days}"
-        answer = site.client.get(joined)
-        assert answer.status_code == 200, joined
-        assert answer.json(), joined
+        answer = site.client.get(address.format(quote(name)))
+        assert answer.status_code == 200, address
+        assert answer.json(), address
+    days = f"since={TODAY - timedelta(days=4)}"
     for path in ("/api/ranking?limit=500&", "/api/overview?limit=500&"):
         rows = site.client.get(f"{path}{days}").json()
         rows = rows if isinstance(rows, list) else rows["companies"]
@@ -571,16 +590,23 @@ def test_group_and_saved_query_are_answered_like_a_company(
         ["mentions", "-c", name, "--by", "week", "--since", "5d", "--format", "csv"],
         ["mentions", "-c", name, "--with", "--since", "5d", "--format", "json"],
         ["mentions", "-c", name, "--by", "company", "--since", "5d"],
-        ["mentions", "-c", name, "--explain", "--since", "5d"],
+        ["mentions", "-c", name, "--explain", "--least-sure", "--since", "5d"],
+        ["mentions", "-c", name, "--explain", "--measure", "stories", "--beside", "Toyota"],
         ["mentions", "--share", name, "--share", "Airbus", "--since", "5d"],
+        ["articles", "-c", name, "--sentences"],
         ["articles", "-c", name, "--format", "jsonl"],
-        ["ask", "stories", "--company", name],
+        ["ask", "stories", "--company", name, "--format", "csv"],
+        ["ask", "new-sources", "--company", name],
         ["report", "-c", name, "--period", "5d", "-o", tmp_path / "report.html"],
         ["report", "-c", name, "--period", "5d", "-o", tmp_path / "report.xlsx"],
+        ["alerts", "watch", name, "--with", "Toyota"],
+        ["alerts", "recipients", "add", f"for {name}", "ann@x.example", "-c", name],
     ):
         ran = newscrawl(*command, *common)
         assert ran.code == 0, (command, ran.err)
     assert name in newscrawl("mentions", "--format", "csv", *common).out
+    assert name in newscrawl("alerts", "watched", "--format", "csv", *common[2:]).out
+    assert f"## {name}\n" in newscrawl("digest", "--weekly", *common).out
 
 
 def test_versions_are_those_in_use(site: Site) -> None:
