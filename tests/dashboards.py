@@ -20,6 +20,7 @@ from newscrawl.dashboard import Config, ExplainedDocument, UnexplainedError, cre
 from newscrawl.extraction.explain_page import AskedSentence
 from newscrawl.items import Article, Document, Mention, Page
 from newscrawl.mentions import load_companies
+from newscrawl.monitoring.alerts import send_test
 from newscrawl.monitoring.delivery import configured_recipients
 from newscrawl.storage import Database, open_database
 from newscrawl.storage.company_alerts import CompanyAlert, record_alerts, watch_company
@@ -58,6 +59,9 @@ parent = "Wing Holding"
 """
 
 
+FIRST_NAMED = "Stadler Rail"
+
+
 def make_news(database: Database, *, days: int = 40, hostile: bool = True) -> None:
     """The season's news up to today, a revised article, and a hostile paper or a quarantine."""
     fill(database, News(last=TODAY, days=days))
@@ -73,7 +77,14 @@ def send_notices(database: Database, name: str) -> None:
     """Recipients of all kinds, a pair and a company that are watched, and what was sent."""
     watch_company(database, "Siemens")
     watch_company(database, "Airbus", "Boeing")
-    alert = CompanyAlert(cause="first/Siemens", kind="first mention", company="Siemens", day=TODAY)
+    # Before the tram, which is of yesterday, no article names it.
+    watch_company(database, FIRST_NAMED)
+    alert = CompanyAlert(
+        cause=f"first/{FIRST_NAMED}",
+        kind="first mention",
+        company=FIRST_NAMED,
+        day=TODAY - timedelta(days=1),
+    )
     record_alerts(database, [alert])
     for one in (
         Recipient(name=name, kind="e-mail", address="press@example.org"),
@@ -81,17 +92,17 @@ def send_notices(database: Database, name: str) -> None:
             name="mobility-room",
             kind="slack",
             address="https://hooks.slack.com/services/s3cret",
-            companies=("Siemens", "Airbus"),
+            companies=("Siemens", FIRST_NAMED),
             gets=("alerts",),
         ),
     ):
         add_recipient(database, one)
-    subject = f"{name if name == EVIL else 'Siemens'}: first article found"
+    subject = f"{name if name == EVIL else FIRST_NAMED}: first article found"
     sent = [
-        SentNotice(recipient=name, cause="first/Siemens", subject=subject),
+        SentNotice(recipient=name, cause=alert.cause, subject=subject),
         SentNotice(
             recipient="mobility-room",
-            cause="first/Siemens",
+            cause=alert.cause,
             subject=subject,
             fault="the server answered 404",
         ),
@@ -272,6 +283,7 @@ def dashboard(folder: Path, *, days: int, hostile: bool) -> Iterator[str]:
         explain=explain,
         find_again=find_mentions_again,
         add_recipient=add_from_form,
+        send_test=send_test,
         settings_recipients=configured_recipients,
     )
     with pytest.MonkeyPatch.context() as patch:

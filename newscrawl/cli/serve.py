@@ -70,6 +70,7 @@ def serve(
     from newscrawl.cli.explainer import Explainer, find_mentions_again
     from newscrawl.cli.recipients import add_from_form
     from newscrawl.dashboard import Config, create_app
+    from newscrawl.monitoring.alerts import send_test
     from newscrawl.monitoring.delivery import configured_recipients
 
     url = database or config.NEWSCRAWL_DATABASE_URL
@@ -90,6 +91,7 @@ def serve(
         explain=Explainer(path),
         find_again=find_mentions_again,
         add_recipient=add_from_form,
+        send_test=send_test,
         settings_recipients=configured_recipients,
     )
     _run(create_app(dashboard), host, port)

@@ -50,9 +50,11 @@ FindAgain = Callable[[Database, Path | None, bool, Callable[[int], None]], Remat
 
 
 # Functions that store a recipient, whose companies are given as in the companies, or raise
-# RecipientError; and that return those of the settings, or raise SettingError. The command line
-# provides them, since the dashboard must not import the delivery.
+# RecipientError; that send a test message to one and return why it failed, if it did; and that
+# return those of the settings, or raise SettingError. The command line provides them, since the
+# dashboard must not import the delivery.
 AddRecipient = Callable[[Database, Companies, Recipient], None]
+SendTest = Callable[[Database, Recipient], str]
 SettingsRecipients = Callable[[], Sequence[Recipient]]
 
 
@@ -84,5 +86,6 @@ class Config:
     explain: Explain | None = None
     find_again: FindAgain | None = None
     add_recipient: AddRecipient | None = None
+    send_test: SendTest | None = None
     settings_recipients: SettingsRecipients | None = None
     clock: Callable[[], datetime] = current_time

@@ -3,13 +3,14 @@ removed."""
 
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from newscrawl import config
 from newscrawl.cli.recipients import add_from_form
@@ -17,10 +18,16 @@ from newscrawl.dashboard import create_app
 from newscrawl.monitoring.delivery import configured_recipients
 from newscrawl.storage import Database, open_database
 from newscrawl.storage.company_alerts import watched_companies
-from newscrawl.storage.recipients import list_recipients, remove_recipient
+from newscrawl.storage.recipients import (
+    Recipient,
+    SentNotice,
+    list_recipients,
+    record_sent,
+    remove_recipient,
+)
 from newscrawl.storage.tokens import add_token
 from tests.dashboard.conftest import Look
-from tests.dashboards import SCRIPT, config_of, dashboard
+from tests.dashboards import FIRST_NAMED, SCRIPT, TODAY, config_of, dashboard, serving
 
 HOOK = "https://hooks.slack.com/services/T0/s3cret"
 
@@ -130,15 +137,18 @@ def test_pair_is_watched_by_name(look: Look, news: Database, base: str, width: i
         assert fault in answer.text()
 
 
-def test_alert_leads_to_its_articles(look: Look) -> None:
+def test_alert_leads_to_its_articles(look: Look, base: str) -> None:
     page = look("/alerts").page
     alert = page.locator("section[aria-labelledby=newest]").get_by_role(
         "link", name="first article"
     )
     alert.first.click()
     panel = page.get_by_role("dialog", name="Proof of the number")
-    expect(panel.locator("h1")).to_contain_text("Siemens")
-    expect(panel.locator("mark").first).to_have_text("Siemens")
+    expect(panel.locator("h1")).to_contain_text(FIRST_NAMED)
+    expect(panel.locator("mark").first).to_have_text("Stadler")
+    # It is the first one, as the rule says.
+    before = {"company": FIRST_NAMED, "until": str(TODAY - timedelta(days=2))}
+    assert page.request.get(f"{base}/api/articles", params=before).json() == []
 
 
 def test_reader_sees_commands_in_place_of_buttons(news: Database, folder: Path) -> None:
@@ -150,6 +160,29 @@ def test_reader_sees_commands_in_place_of_buttons(news: Database, folder: Path) 
         assert "<code>newscrawl alerts watch Bosch</code> begins." in text
         assert "/alerts/watch" not in text + client.get("/alerts").text
         assert client.post("/alerts/watch", data={"company": "Bosch"}).status_code == 403
+
+
+@pytest.mark.parametrize("fault", ["", "the server answered 404"])
+def test_test_message_is_sent_by_a_button(
+    news: Database, folder: Path, browser: Browser, fault: str
+) -> None:
+    asked: list[str] = []
+
+    def send(database: Database, recipient: Recipient) -> str:
+        asked.append(recipient.name)
+        notice = SentNotice(recipient=recipient.name, cause="test", subject="a test", fault=fault)
+        database.write(lambda session: record_sent(session, [notice]))
+        return fault
+
+    with serving(config_of(folder / "news.sqlite", send_test=send)) as url:
+        page = browser.new_page()
+        page.goto(f"{url}/alerts")
+        page.get_by_role("button", name="Send a test to mobility-room").click()
+        status = page.get_by_role("status")
+        expect(status).to_contain_text("Test message to mobility-room:")
+        expect(status).to_contain_text(f"not delivered. {fault}" if fault else "delivered.")
+        assert asked == ["mobility-room"]
+        page.close()
 
 
 def test_sent_table_keeps_words_whole_on_a_phone(look: Look) -> None:

@@ -1,6 +1,7 @@
 """The pages of reports, and of recipients of alerts and digests."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Annotated, Literal
 from urllib.parse import quote
 
@@ -52,6 +53,7 @@ from newscrawl.text import match_name
 
 router = APIRouter()
 
+NOTHING_DONE = MappingProxyType({"added": "", "removed": "", "tested": ""})
 MAX_SENT = 50
 MAX_ALERTS = 20
 # Ours, in characters: the URL of a webhook of Teams has some 300, and the companies of a recipient.
@@ -111,9 +113,10 @@ class RecipientForm(BaseModel):
 
 
 @router.get("/alerts", response_class=HTMLResponse)
-def alerts(request: Request, added: str = "", removed: str = "") -> HTMLResponse:
+def alerts(request: Request, added: str = "", removed: str = "", tested: str = "") -> HTMLResponse:
     """Show what is watched, who gets alerts and digests, and what was sent."""
-    return _alerts(request, RecipientForm.model_construct(), added=added, removed=removed)
+    done = {"added": added, "removed": removed, "tested": tested}
+    return _alerts(request, RecipientForm.model_construct(), done)
 
 
 @router.post("/alerts/watch", response_class=HTMLResponse)
@@ -196,13 +199,27 @@ def remove(request: Request, form: Annotated[RecipientForm, Form()]) -> Response
     return RedirectResponse(f"/alerts?removed={quote(form.name, safe='')}", 303)
 
 
+@router.post("/alerts/recipients/test", response_class=HTMLResponse)
+def send_test(request: Request, form: Annotated[RecipientForm, Form()]) -> Response:
+    """Send a test message to a recipient, and show whether it was delivered."""
+    check_seal(request, form.seal)
+    send = app_state(request).config.send_test
+    if send is None:
+        raise HTTPException(404, "Messages can't be sent from here.")
+    with app_state(request).store.reading() as database:
+        found = [one for one in list_recipients(database) if one.name == form.name]
+        if not found:
+            raise HTTPException(404, f"No recipient {form.name!r} is in the database.")
+        send(database, found[0])
+    return RedirectResponse(f"/alerts?tested={quote(form.name, safe='')}", 303)
+
+
 def _alerts(
     request: Request,
     form: RecipientForm,
+    done: Mapping[str, str] = NOTHING_DONE,
     *,
     fault: str = "",
-    added: str = "",
-    removed: str = "",
     status: int = 200,
 ) -> HTMLResponse:
     config = app_state(request).config
@@ -225,8 +242,8 @@ def _alerts(
             may_add=config.add_recipient is not None,
             form=form,
             fault=fault,
-            added=added,
-            removed=removed,
+            done=done,
+            may_test=config.send_test is not None,
             person=name_of_person(request),
         )
 
