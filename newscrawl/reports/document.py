@@ -26,6 +26,9 @@ WITHHELD: Mapping[LeftOutReason, str] = {
 }
 
 
+_PRINT = 'document.getElementById("print").addEventListener("click", function () { print(); });'
+
+
 def html_report(report: Report, dashboard: str | None = None) -> str:
     """Return the report as HTML. Its numbers link to the pages of the dashboard at this address, if
     one is given: companies to their pages, and counts to their proofs."""
@@ -43,6 +46,7 @@ def html_report(report: Report, dashboard: str | None = None) -> str:
             ),
             chart_size=(WIDTH, HEIGHT),
             style=Markup(style),  # noqa: S704 - our own file
+            script=Markup(_PRINT),  # noqa: S704
             policy=report_policy(),
             partial=[
                 step for step, left in zip(report.steps, report.left_out, strict=True) if left
@@ -65,10 +69,12 @@ def html_report(report: Report, dashboard: str | None = None) -> str:
 
 
 def report_policy() -> str:
-    """Return the content policy of the page: its one style sheet, and nothing else."""
+    """Return the content policy of the page: its style sheet, the script of its button, and nothing
+    else."""
     style = (TEMPLATES / "report.css").read_text("utf-8")
     return (
-        f"default-src 'none'; style-src {content_hash(style)}; base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; style-src {content_hash(style)}; script-src {content_hash(_PRINT)}; "
+        "base-uri 'none'; form-action 'none'"
     )
 
 
@@ -190,7 +196,7 @@ def withheld(report: Report) -> str:
         return ""
     known = {each.reason for one in report.companies for each in one.withheld}
     which = " or ".join(words for reason, words in WITHHELD.items() if reason in known)
-    return f"Of articles {which}, only headline and standfirst are read: up to {', '.join(more)}."
+    return f"Of articles {which}, only headline and introduction are read: up to {', '.join(more)}."
 
 
 def caveat(period: str, length: int, known: Completeness) -> str:
@@ -273,7 +279,7 @@ def method(report: Report) -> list[str]:
             "An article counts if its own headline or text names the company; menus, teasers, "
             "advertisements and lists of other articles on its page do not count. An article "
             "counts for the day of its publication, or of its first fetch if it gives none. Of "
-            "articles behind a paywall, headline and standfirst are read. A story is one text in "
+            "articles behind a paywall, headline and introduction are read. A story is one text in "
             "one or several papers."
         ),
         (
