@@ -85,7 +85,7 @@ class Versions:
     def summary(self) -> str:
         """Return what is known, in one line."""
         program = f"newscrawl {self.program}, models {self.extraction}"
-        known = program if self.program else "a version that was not recorded"
+        known = program if self.program else "a version of newscrawl that is not known"
         return f"{known}, companies {self.companies}" if self.companies else known
 
 

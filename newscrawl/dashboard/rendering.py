@@ -248,6 +248,7 @@ class SourceNames:
 NAME_COOKIE = "newscrawl_name"
 TEMPLATES = Path(__file__).parent / "templates"
 STATIC = Path(__file__).parent / "static"
+MAX_FORBIDDING = 20  # sources whose robots.txt forbids pages, in a list
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,6 +353,7 @@ def page_templates() -> Environment:
         "clock": clock,
         "verdict": verdict_text,
         "evidence": evidence_text,
+        "method_words": method_words,
         "shell_word": shlex.quote,
         "pieces": lambda snippet: marked_pieces(snippet.text, snippet.marks),
     }
@@ -363,6 +365,7 @@ def page_templates() -> Environment:
         "last_month": lambda filters: period_of_name("last-month", today(filters.scope)),
         "query": query,
         "withheld": WITHHELD,
+        "most_sources": MAX_FORBIDDING,
         "min_for_percent": MIN_FOR_PERCENT,
         "alpha": ALPHA,
     }
@@ -411,6 +414,14 @@ def evidence_text(mention: Evidence) -> str:
     if mention.score >= LIKELY:
         sure = "very likely right" if mention.score >= VERY_LIKELY else "likely right"
     return f"{words}; {sure} ({mention.score:.2f})"
+
+
+def method_words(method: str) -> str:
+    """Return in words how a text was found on its page; the program's name of the method last."""
+    words = (
+        "by a model learned from labelled pages" if method.startswith("combined") else "by rules"
+    )
+    return f"{words} ({method})"
 
 
 def article_address(url: str) -> str:

@@ -627,12 +627,23 @@ def test_sources_of_a_past_period_show_its_coverage(look: Look, width: int) -> N
     page = look(f"/sources?since={first}&until={last}", width=width).page
     expect(page.get_by_role("note").first).to_contain_text("Health, incidents and last crawls")
     expect(page.get_by_role("columnheader", name="Health now")).to_be_visible()
+    found = f"Found on {last.day} {last:%b %Y}"
+    expect(page.get_by_role("columnheader", name=found)).to_be_visible()
     row = page.locator("table.sources tbody tr").first
     expect(row).to_contain_text("/ 27")
     # The hostile paper was crawled later.
     expect(page.locator("table.sources")).not_to_contain_text("window.hacked")
     width_of_page = page.evaluate("document.documentElement.scrollWidth")
     assert width_of_page <= width
+
+
+def test_report_has_a_button_that_prints_it(look: Look) -> None:
+    page = look("/report?company=Siemens").page
+    page.evaluate("window.print = () => { window.printed = true; }")
+    page.get_by_role("button", name="Print").click()
+    assert page.evaluate("window.printed")
+    page.emulate_media(media="print")
+    expect(page.get_by_role("button", name="Print")).to_be_hidden()
 
 
 # The editor --------------------------------------------------------------------------------------

@@ -222,6 +222,10 @@ def test_comparison_judges_changes_as_the_report_does(site: Site) -> None:
     compared = verdict.findall(site.client.get(f"/compare?{asked}").text)
     assert compared == verdict.findall(site.client.get(f"/report?{asked}").text)
     assert len(compared) == 3
+    text = site.client.get(f"/compare?{asked}").text
+    assert "Share<br>among these" in text
+    assert "Change of share<br>of all articles read" in text
+    assert "no clear change</span>" not in text
 
 
 def test_all_pages_of_a_chart_lead_to_proofs(site: Site) -> None:
@@ -291,6 +295,18 @@ def test_proof_says_what_is_left_out(site: Site) -> None:
     assert re.search(r"up to <a [^>]+>\d+</a> more articles", text)
 
 
+def test_pages_that_robots_txt_forbids_are_named_with_their_sources(site: Site) -> None:
+    for path in ("/sources?days=7", "/proof?counted=read"):
+        text = re.sub(r"<[^>]+>", "", site.client.get(path).text)
+        assert re.search(
+            r"robots.txt forbids the pages of 1 of (these articles|the articles of these days), of "
+            r"which only headline and introduction are known: Harbour Courier 1\.",
+            text,
+        ), path
+    text = site.client.get("/proof?counted=read&source=stadtbote").text
+    assert "robots.txt forbids none of these articles" in text
+
+
 def test_page_and_report_say_how_many_more_articles_may_name_a_company(site: Site) -> None:
     days = f"since={TODAY - timedelta(days=11)}&until={TODAY}"
     answer = site.client.get(f"/api/proof?company=Siemens&{days}").json()
@@ -300,7 +316,7 @@ def test_page_and_report_say_how_many_more_articles_may_name_a_company(site: Sit
     assert notice == (
         f"Some texts can't be read. Up to {more['disallowed']} more article that robots.txt "
         f"forbids to fetch and up to {more['paywalled']} more articles behind a paywall may name "
-        "Siemens: only headline and standfirst are read."
+        "Siemens: only headline and introduction are read."
     )
     report = site.client.get(f"/report?company=Siemens&company=Airbus&{days}").text
     lead = report.split('<ul class="lead">')[1].split("</ul>")[0]
@@ -615,7 +631,8 @@ def test_versions_are_those_in_use(site: Site) -> None:
     # The papers' runs were stored without.
     assert {one["versions"]["companies"] for one in found["articles"]} == {""}
     page = site.client.get("/proof?company=Siemens").text
-    assert re.search(r"a version that was not recorded \([1-9]\d* articles\)", page)
+    assert re.search(r"a version of newscrawl that is not known \([1-9]\d* articles\)", page)
+    assert re.search(r"by a model learned from labelled pages \(combined\) \([1-9]", page)
     assert versions["program"]
     assert re.fullmatch(r"[0-9a-f]{12}", versions["companies"])
     assert re.fullmatch(r"[0-9a-f]{12}", versions["extraction"])

@@ -73,6 +73,8 @@ def test_query_is_tried_saved_counted_and_deleted(look: Look, news: Database) ->
     fill_in(page, "Trams by Siemens", "tram AND siemens")
     expect(page.locator("#trial strong")).to_have_text(re.compile(r"^[1-9]\d*$"))
     expect(page.locator("#trial mark").first).to_be_visible()
+    expect(page.locator("#trial")).to_contain_text("No plurals or other endings")
+    expect(page.locator("#text-hint")).to_contain_text("tram does not find trams, tram* does.")
     articles = page.locator("#trial strong a")
     expect(articles).to_have_attribute("href", "/search?q=tram+AND+siemens")
     listed = look("/search?q=tram+AND+siemens").page.locator("#hits strong")

@@ -17,6 +17,7 @@ from newscrawl.reports.figures import Gap
 from newscrawl.storage import Database, queries
 from newscrawl.storage.queries import CoverageDay, Scope
 from newscrawl.storage.queries.completeness import completeness_by
+from newscrawl.storage.queries.left_out import disallowed_articles
 from newscrawl.storage.status import Health, SourceStatus, list_incidents
 
 router = APIRouter()
@@ -69,7 +70,8 @@ def sources(request: Request) -> HTMLResponse:
     is_past = filters.until < now.date()
     first = max(filters.since, filters.until - timedelta(days=MAX_DAYS - 1))
     with app_state(request).store.reading() as database:
-        found = queries.coverage(database, scope=replace(filters.scope, since=first))
+        scope = replace(filters.scope, since=first)
+        found = queries.coverage(database, scope=scope)
         rows = _rows(queries.source_health(database, scope=filters.scope), found, now.date())
         return render(
             request,
@@ -80,6 +82,7 @@ def sources(request: Request) -> HTMLResponse:
             is_past=is_past,
             healths=tuple(Health),
             incidents=list_incidents(database),
+            disallowed=disallowed_articles(database, scope=scope),
             number=min(MAX_DAYS, filters.length),
         )
 

@@ -113,6 +113,23 @@ def _withheld_of(session: Session, company: str, scope: Scope) -> tuple[LeftOut,
     return tuple(_withheld(session, ProofTarget(counted="articles", company=company, scope=scope)))
 
 
+def disallowed_articles(database: Database, *, scope: Scope = ANY) -> tuple[tuple[str, int], ...]:
+    """Return the number of articles of which robots.txt forbids the page, by source, most first."""
+    with database.reading() as session:
+        return _disallowed(session, scope.validate(database))
+
+
+@cache_answers
+def _disallowed(session: Session, scope: Scope) -> tuple[tuple[str, int], ...]:
+    rollup = rollup_table(session, scope, by="hour", company=None)
+    query = rollup.select(Source.slug, func.count().label("number"))
+    query = query.join(Article, Article.id == rollup.table.article_id)
+    query = query.join(Source, Source.id == rollup.table.source_id)
+    query = query.where(rollup.table.limited > literal_column("0"), Article.access == "disallowed")
+    query = query.group_by(Source.slug).order_by(func.count().desc(), Source.slug)
+    return tuple((slug, number) for slug, number in session.execute(query))
+
+
 def _withheld(session: Session, asked: ProofTarget) -> Iterator[LeftOut]:
     limited = _headline_only(session, asked).subquery().c
     query = select(limited.access, Source.slug, func.count())
