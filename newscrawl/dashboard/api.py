@@ -14,6 +14,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from pydantic import AfterValidator
 from starlette.exceptions import HTTPException
+from starlette.routing import BaseRoute
 
 from newscrawl.dashboard.companies_file import registry_of
 from newscrawl.dashboard.filters import MAX_PERIOD, MAX_VALUE
@@ -189,7 +190,7 @@ _PARAMETERS = _NAMING_COMPANIES | {
 
 
 @cache
-def make_router() -> APIRouter:
+def make_routes() -> tuple[BaseRoute, ...]:
     """Return the routes of all questions, which are the same for every application."""
     router = APIRouter(prefix="/api", responses=_FAULTS, tags=["questions"])
     # Paths with a parameter come last, since they would match the others.
@@ -200,7 +201,7 @@ def make_router() -> APIRouter:
             response_model=question.answer,
             responses=_NOT_FOUND if question.missing or _names_companies(question) else None,
         )
-    return router
+    return tuple(router.routes)
 
 
 def _names_companies(question: Question) -> bool:

@@ -6,7 +6,7 @@ import re
 import shutil
 import socket
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from http.cookies import SimpleCookie
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -20,6 +20,7 @@ import httpx2
 import pytest
 from fastapi import FastAPI
 from playwright.sync_api import Browser, expect
+from starlette.routing import Route
 from starlette.testclient import TestClient
 
 import newscrawl
@@ -114,19 +115,14 @@ def opened(database_url: str, companies: Path) -> Iterator[Open]:
 
 def routes_of(app: FastAPI) -> list[tuple[str, str]]:
     """Every method and path of the application."""
-    found: list[tuple[str, str]] = []
-
-    def walk(routes: Sequence[Any]) -> None:
-        for route in routes:
-            if methods := getattr(route, "methods", None):
-                found.extend((method, route.path) for method in methods)
-            elif inner := getattr(route, "routes", None):
-                walk(inner)
-            elif router := getattr(route, "original_router", None):
-                walk(router.routes)
-
-    walk(app.routes)
-    return sorted({(method, path) for method, path in found if not path.startswith("/static")})
+    return sorted(
+        {
+            (method, route.path)
+            for route in app.routes
+            if isinstance(route, Route)
+            for method in route.methods or ()
+        }
+    )
 
 
 def filled(path: str) -> str:

@@ -11,7 +11,8 @@ from newscrawl.dashboard.pages import (
     sources,
 )
 
-ROUTERS = tuple(
-    page.router
+ROUTES = tuple(
+    route
     for page in (overview, proof, article, sources, registry, reports, saved_queries, access)
+    for route in page.router.routes
 )

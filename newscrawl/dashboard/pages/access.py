@@ -11,7 +11,7 @@ from newscrawl.dashboard.rendering import app_state, check_seal, render
 from newscrawl.dashboard.security import SESSION_COOKIE, identity_of
 from newscrawl.storage.tokens import session_of
 
-router = APIRouter()
+router = APIRouter(include_in_schema=False)
 
 WRONG_PAUSE = 1.0  # seconds of the pause after a wrong token
 SIGNED_IN_FOR = 30 * 24 * 3600  # seconds

@@ -52,7 +52,7 @@ from newscrawl.storage.revisions import apply_revision, decide_all, discard_revi
 from newscrawl.templating import content_hash
 from newscrawl.text import match_name
 
-router = APIRouter()
+router = APIRouter(include_in_schema=False)
 
 MAX_QUARANTINED = 200  # versions on a page
 MAX_DECISIONS = 20

@@ -65,7 +65,7 @@ from newscrawl.storage.queries.left_out import withheld_articles
 from newscrawl.storage.query_filters import scope_of_query
 from newscrawl.storage.saved_queries import list_queries
 
-router = APIRouter()
+router = APIRouter(include_in_schema=False)
 
 MAX_COMPANIES = 25  # on a page of the overview, and beside a company
 MAX_RANKED = 500  # companies with the most articles, of which the changes are compared

@@ -29,7 +29,7 @@ from newscrawl.storage.queries.left_out import disallowed_articles
 from newscrawl.storage.queries.proof_target import LEFT_OUT, OF_MENTIONS, Order
 from newscrawl.storage.saved_queries import list_queries
 
-router = APIRouter()
+router = APIRouter(include_in_schema=False)
 
 ARTICLES = 50  # on a page
 MAX_WORDS = 4  # doubtful words in a sentence

@@ -40,7 +40,7 @@ from newscrawl.storage.queries.article_lists import StoredText, newest_texts
 from newscrawl.storage.tokens import RegistryChange, record_change, registry_changes
 
 logger = logging.getLogger(__name__)
-router = APIRouter()
+router = APIRouter(include_in_schema=False)
 
 MAX_CHANGES = 8  # on the page
 MAX_BUNDLED = 60  # bundled companies on the page; a search narrows them down

@@ -51,7 +51,7 @@ from newscrawl.storage.recipients import (
 )
 from newscrawl.text import match_name
 
-router = APIRouter()
+router = APIRouter(include_in_schema=False)
 
 NOTHING_DONE = MappingProxyType({"added": "", "removed": "", "tested": ""})
 MAX_SENT = 50

@@ -32,7 +32,7 @@ from newscrawl.storage.saved_queries import (
 )
 from newscrawl.storage.search_language import MAX_LENGTH
 
-router = APIRouter()
+router = APIRouter(include_in_schema=False)
 
 EXAMPLES = 6  # articles of a preview
 

@@ -20,7 +20,7 @@ from newscrawl.storage.queries.completeness import completeness_by
 from newscrawl.storage.queries.left_out import disallowed_articles
 from newscrawl.storage.status import Health, SourceStatus, list_incidents
 
-router = APIRouter()
+router = APIRouter(include_in_schema=False)
 
 MAX_DAYS = 31  # a whole month
 MAX_UNREAD = 5  # sources that a page names with the days on which they were not read
