@@ -160,8 +160,6 @@ class _Options:
         others["--stories"] = self.stories
         if given := next((name for name, value in others.items() if value), None):
             raise InputError(f"--explain explains one number: leave {given} out")
-        if self.measure == "read" and self.company is not None:
-            raise InputError("--measure read counts all articles: leave --company out")
         unpaired = self.company is None or self.measure not in {*_SHARED, "headline", "body"}
         if self.beside is not None and unpaired:
             raise InputError("--beside needs --company NAME, and articles or mentions of it")

@@ -234,7 +234,8 @@ def coverage(report: Report) -> str:
     )
     missing = known.expected - known.covered
     if missing > 0:
-        together = "" if report.scope.source else " of all sources together"
+        whose = "its" if report.scope.among else "all"
+        together = "" if report.scope.source else f" of {whose} sources together"
         text += (
             f"Of the {known.expected:,} days{together}, {missing:,} "
             f"{'was' if missing == 1 else 'were'} not read, so that numbers may be too low. "

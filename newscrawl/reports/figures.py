@@ -173,7 +173,7 @@ def make_report(database: Database, companies: Sequence[str], scope: Scope) -> R
     periods = queries.mention_counts(database, by, company=only, scope=scope)
     steps = tuple(map(_first_day, periods))
     return Report(
-        scope=scope,
+        scope=own,
         since=since,
         until=until,
         before=(since - length, since - timedelta(days=1)),

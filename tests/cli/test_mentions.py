@@ -251,7 +251,6 @@ def test_number_of_nothing_is_explained_by_coverage(world: Newscrawl) -> None:
     [
         (["--explain", "--by", "day"], "leave --by out"),
         (["--explain", "--beside", "Bosch"], "--beside needs --company"),
-        (["--explain", "--measure", "read", "-c", "Siemens"], "leave --company out"),
         (["-c", "Siemens", "--measure", "headline"], "needs --explain"),
         (["-c", "Siemens", "--offset", "3"], "need --explain"),
         (["-c", "Siemens", "--least-sure"], "need --explain"),

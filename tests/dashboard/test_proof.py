@@ -518,6 +518,11 @@ def test_saved_query_has_proofs_like_a_company(site: Site) -> None:
     count_history(site.database, "trams")
     check_numbers(site, "/company/trams?days=10&count=mentions")
     found = queries.proof(site.database, company="trams")
+    add_query(site.database, "German trams", "(tram* OR Kai) language:de", "ann")
+    count_history(site.database, "German trams")
+    check_numbers(site, "/company/German%20trams?days=10")
+    whole = site.client.get("/proof?counted=read&company=German%20trams&days=10").text
+    assert "that German trams may match" in whole
     assert {one.rule for each in found.articles for one in each.sentences[0].mentions} == {"query"}
 
 
@@ -657,7 +662,7 @@ def test_address_of_a_proof_names_its_days(site: Site) -> None:
     [
         ("/proof?company=Nobody", 404),
         ("/proof?counted=everything", 422),
-        ("/proof?counted=read&company=Siemens", 422),
+        ("/proof?counted=read&company=Siemens&beside=Bosch", 422),
         ("/proof?beside=Bosch", 422),
         ("/proof?without=ft", 422),
         ("/proof?counted=doubtful", 422),

@@ -27,6 +27,7 @@ from newscrawl.storage import Database, open_database, queries
 from newscrawl.storage.database import CoverageState
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries import Completeness, CoverageDay, Scope
+from newscrawl.storage.saved_queries import add_query, count_history
 from tests.conftest import Newscrawl
 from tests.dashboards import EVIL, EVIL_SOURCE, NOW, TODAY, config_of
 from tests.worlds import LONG, body, document, headline, save_document
@@ -170,6 +171,21 @@ def _source(database: Database) -> str:
     return "ft"
 
 
+def test_report_on_a_saved_query_says_how_complete_its_sources_are(database: Database) -> None:
+    database.register_source("faz", "FAZ", "de", "de", "https://faz.example/")
+    save_document(database, document("a", published=NOW), database.start_run(_source(database)))
+    for back in range(3):
+        database.record_coverage("ft", TODAY - timedelta(days=back), "ok", 1, 1)
+    database.record_coverage("faz", TODAY - timedelta(days=2), "failed", 0, 0)
+    add_query(database, "trains", "train source:ft", "ann")
+    count_history(database, "trains")
+    scope = Scope(since=TODAY - timedelta(days=2), until=TODAY, now=NOW)
+    alone = make_report(database, ["trains"], scope)
+    assert (alone.completeness.expected, alone.gaps, set(alone.unread)) == (3, (), {False})
+    both = make_report(database, ["trains", "Siemens"], scope)
+    assert (both.completeness.expected, both.gaps[0].source) == (6, "faz")
+
+
 def test_chart_marks_the_days_that_are_not_over_or_not_read_by_all_sources(
     news: Database, report: Report
 ) -> None:
@@ -193,7 +209,8 @@ def test_sources_have_their_share_of_the_articles_read(
     expected = (first.hits.articles, first.completeness.read, first.share)
     assert first.share == pytest.approx(first.hits.articles / first.completeness.read)
     row = rows_of(opened(workbook(report))["Sources"])[0]
-    assert (row["Articles"], row["Articles read"], row["Share"]) == expected
+    # Files have fifteen digits.
+    assert (row["Articles"], row["Articles read"], row["Share"]) == pytest.approx(expected)
     html = html_report(report)
     articles, read = (f'<td class="n">{number:,}</td>' for number in expected[:2])
     assert f"{articles}{read}" in html

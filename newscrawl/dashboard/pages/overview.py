@@ -325,13 +325,11 @@ def company(request: Request, name: str) -> Response:
 
 
 def _completeness(database: Database, name: str, filters: Filters) -> dict[str, Any]:
-    """Return how complete the counts of the period and of the one before are: of all sources, and
-    of those that matter to the company or saved query."""
+    """Return how complete the counts of the period and of the one before are, of the sources that
+    matter to the company or saved query."""
     scope, before = filters.scope, filters.before.scope
     own, own_before = (scope_of_query(database, name, one) for one in (scope, before))
     return {
-        "completeness": queries.completeness(database, scope=scope),
-        "before": queries.completeness(database, scope=before),
         "own_completeness": queries.completeness(database, scope=own),
         "own_before": queries.completeness(database, scope=own_before),
         "unread": unread_sources(database, own),

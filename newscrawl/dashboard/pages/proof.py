@@ -201,7 +201,8 @@ def _title(found: Proof, verb: str) -> str:
     }[found.counted]
     words = f"{number(found.number)} {singular if found.number == 1 else plural}"
     if found.counted == "read":
-        return words
+        of_query = verb == "match" and found.company
+        return f"{words} that {found.company} may match" if of_query else words
     beside = f" and {found.beside}" if found.beside else ""
     return f"{words} {found.company or 'any company'}{beside}"
 

@@ -75,7 +75,7 @@ def left_out(session: Session, asked: ProofTarget) -> Iterator[LeftOut]:
     if asked.counted in LEFT_OUT or asked.story is not None:
         return
     mentions, articles = boilerplate_sums(session, asked)
-    if articles:
+    if articles and asked.scope.among is None:
         yield LeftOut(reason="boilerplate", articles=articles, mentions=mentions)
     if asked.counted == "read":
         return

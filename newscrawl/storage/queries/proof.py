@@ -155,16 +155,16 @@ def proof(  # noqa: PLR0913 - one for each part of a number
 
     `beside` is another company that the articles name, too. `without` leaves out sources,
     countries, languages, groups or tiers, whichever `split` is. Stories are listed with their
-    copies together; `story` is the address of an article, and leaves in those of its story. The
-    order "least-sure" begins with the mentions that are least likely right. Raise QuestionError for
-    parts that don't go together.
+    copies together; articles "read" of a saved query are those that its filters let through.
+    `story` is an article's address, and leaves in those of its story. The order "least-sure" begins
+    with the mentions least likely right. Raise QuestionError for parts that don't go together.
     """
     with database.reading() as session:
         asked = ProofTarget(
             counted=counted,
-            company=company,
+            company=None if counted == "read" else company,
             beside=beside,
-            scope=scope,
+            scope=_scope_of(session, counted, company, scope),
             split=split,
             without=tuple(without),
             story=None if story is None else _story_at(session, story),
@@ -185,6 +185,11 @@ def proof(  # noqa: PLR0913 - one for each part of a number
             methods=_methods(session, [one.article.number for one in articles]),
             versions=versions,
         )
+
+
+def _scope_of(session: Session, counted: Counted, company: str | None, scope: Scope) -> Scope:
+    """Return the scope of the number: of articles read, those among which a saved query counts."""
+    return limited_to(session, [company], scope)[company] if counted == "read" else scope
 
 
 def _story_at(session: Session, url: str) -> int:

@@ -37,8 +37,6 @@ class ProofTarget:
 
     def check(self) -> None:
         """Raise QuestionError for parts that don't go together."""
-        if self.counted == "read" and self.company is not None:
-            raise QuestionError("articles read are those of no company: leave company out")
         if self.beside is not None and (self.company is None or self.counted in LEFT_OUT):
             raise QuestionError("beside needs a company, and articles or mentions of it")
         if self.counted == "doubtful" and self.company is None:
