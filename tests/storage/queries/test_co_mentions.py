@@ -15,7 +15,7 @@ from newscrawl.storage.models import Appearance, Company, DailyCompany
 from newscrawl.storage.queries import Scope
 from newscrawl.storage.saved_queries import add_query, count_history
 from newscrawl.storage.scope import minutes_of
-from tests.worlds import body, day, document, moment, register, save_document
+from tests.worlds import body, day, document, moment, register, save_document, save_documents
 
 COMPANIES = ("Alphabet", "Bosch", "Google", "Meta", "Siemens", "YouTube")
 SCOPES = [
@@ -64,8 +64,8 @@ def world(module_database: Database) -> World:
                 published=moment(random.randint(-4, 4)),
                 section=random.choice(["Business", "Culture"]),
             )
-            save_document(module_database, page, run)
             pages.append(page)
+        save_documents(module_database, pages, run)
     add_query(module_database, "strikes", "strike", "ann")
     count_history(module_database, "strikes")
     return World(module_database, pages)

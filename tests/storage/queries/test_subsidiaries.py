@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from newscrawl.items import CompanyStructure, Mention, Section
+from newscrawl.items import CompanyStructure, Document, Mention, Section
 from newscrawl.storage import Database, queries
 from newscrawl.storage.queries import Hits, Scope
 from newscrawl.storage.rollups import MAX_PAIRED
-from tests.worlds import body, day, document, moment, register, save_document
+from tests.worlds import body, day, document, moment, register, save_document, save_documents
 
 STRUCTURE = CompanyStructure(
     parents={"Google": "Alphabet", "YouTube": "Google", "Instagram": "Meta", "WhatsApp": "Meta"},
@@ -39,6 +39,7 @@ def fill(
     """Store articles that mention companies, under these names on these days."""
     random = Random(7)  # noqa: S311 - not for secrets
     runs = {"ft": register(database, "ft"), "faz": register(database, "faz", "de")}
+    pages: dict[str, list[Document]] = {source: [] for source in runs}
     for number in range(60):
         published = random.randint(-4, 4)
         used = {
@@ -68,9 +69,9 @@ def fill(
         merged = {name: 0 for name, _ in beside}
         for name, times in beside:
             merged[name] += times
-        stored = replace(page, boilerplate=tuple(merged.items()))
-        save_document(database, stored, runs[page.page.source])
-    for source in runs:
+        pages[page.page.source].append(replace(page, boilerplate=tuple(merged.items())))
+    for source, run in runs.items():
+        save_documents(database, pages[source], run)
         for number in range(-5, 6):
             database.record_coverage(source, day(number), "ok", 1, 1)
 
@@ -102,6 +103,14 @@ def owners_of_the_day(new_sqlite: Callable[[], Database]) -> Iterator["Answers"]
     with new_sqlite() as opened:
         fill(opened, OWNERS, {"Instagram": (-1, 5), "YouTube": (-4, 2)})
         yield Answers(opened)
+
+
+@pytest.fixture(scope="module")
+def group_as_company(new_sqlite: Callable[[], Database]) -> Iterator[Database]:
+    """The same articles, as if the companies of the group had been found under its name."""
+    with new_sqlite() as opened:
+        fill(opened, dict.fromkeys(STRUCTURE.groups["our competitors"], "our competitors"))
+        yield opened
 
 
 @dataclass
@@ -240,16 +249,14 @@ def test_article_with_three_companies_of_an_owner_counts_once_beside_any_number_
 
 
 def test_group_counts_each_article_of_its_companies_once(
-    stored: Database, new_sqlite: Callable[[], Database]
+    stored: Database, group_as_company: Database
 ) -> None:
-    with new_sqlite() as other:
-        fill(other, dict.fromkeys(("Bosch", "Google", "YouTube"), "our competitors"))
-        for by in ("day", "week", "source"):
-            asked: dict[str, Any] = {"company": "our competitors", "stories": True, "scope": ALONE}
-            group = queries.mention_counts(stored, by, **asked)
-            plain = replace(ALONE, structure=CompanyStructure())
-            assert group == queries.mention_counts(other, by, **asked | {"scope": plain})
-            assert any(row.hits and row.hits.articles for row in group)
+    for by in ("day", "week", "source"):
+        asked: dict[str, Any] = {"company": "our competitors", "stories": True, "scope": ALONE}
+        group = queries.mention_counts(stored, by, **asked)
+        plain = replace(ALONE, structure=CompanyStructure())
+        assert group == queries.mention_counts(group_as_company, by, **asked | {"scope": plain})
+        assert any(row.hits and row.hits.articles for row in group)
     names = ["our competitors", "Siemens"]
     shares = queries.share_of_voice(stored, names, scope=ALONE)
     assert [share.company for share in shares] == names
@@ -272,8 +279,8 @@ def test_proof_of_a_group_lists_all_articles_page_by_page(
         import_module("newscrawl.storage.queries.proof"), "RECENT", timedelta(days=1)
     )
     pages = [
-        queries.proof(stored, limit=3, offset=offset, **asked)
-        for offset in range(0, whole.total + 1, 3)
+        queries.proof(stored, limit=6, offset=offset, **asked)
+        for offset in range(0, whole.total + 1, 6)
     ]
     assert [one for page in pages for one in page.articles] == [*whole.articles]
     assert {(page.number, page.total) for page in pages} == {(whole.number, whole.total)}
@@ -281,32 +288,33 @@ def test_proof_of_a_group_lists_all_articles_page_by_page(
 
 @pytest.mark.parametrize("narrowed", SCOPES)
 def test_group_has_a_row_beside_its_companies(
-    stored: Database, new_sqlite: Callable[[], Database], narrowed: dict[str, Any]
+    stored: Database, group_as_company: Database, narrowed: dict[str, Any]
 ) -> None:
     grouped, plain = (
         replace(ALONE, structure=structure, **narrowed) for structure in (STRUCTURE, UNGROUPED)
     )
-    with new_sqlite() as other:
-        fill(other, dict.fromkeys(("Bosch", "Google", "YouTube"), "our competitors"))
-        for stories in (False, True):
-            rows = queries.company_ranking(stored, scope=grouped, stories=stories)
-            one, same = (
-                [row for row in ranked if row.company == "our competitors"]
-                for ranked in (rows, queries.company_ranking(other, scope=plain, stories=stories))
-            )
-            assert one == same
-            assert len(one) == 1
-            others = [row for row in rows if row not in one]
-            assert others == queries.company_ranking(stored, scope=plain, stories=stories)
-            limited = queries.company_ranking(stored, scope=grouped, stories=stories, limit=2)
-            assert limited == rows[:2]
+    for stories in (False, True):
+        rows = queries.company_ranking(stored, scope=grouped, stories=stories)
         one, same = (
-            [row for row in found.companies if row.company == "our competitors"]
-            for found in (
-                queries.overview(stored, scope=replace(grouped, since=day(0))),
-                queries.overview(other, scope=replace(plain, since=day(0))),
+            [row for row in ranked if row.company == "our competitors"]
+            for ranked in (
+                rows,
+                queries.company_ranking(group_as_company, scope=plain, stories=stories),
             )
         )
+        assert one == same
+        assert len(one) == 1
+        others = [row for row in rows if row not in one]
+        assert others == queries.company_ranking(stored, scope=plain, stories=stories)
+        limited = queries.company_ranking(stored, scope=grouped, stories=stories, limit=2)
+        assert limited == rows[:2]
+    one, same = (
+        [row for row in found.companies if row.company == "our competitors"]
+        for found in (
+            queries.overview(stored, scope=replace(grouped, since=day(0))),
+            queries.overview(group_as_company, scope=replace(plain, since=day(0))),
+        )
+    )
     assert one == same
     assert one[0].before is not None
     assert one[0].before.articles
