@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from shutil import copyfile
 from tempfile import TemporaryDirectory
@@ -210,8 +211,16 @@ class Ran:
 Newscrawl = Callable[..., Ran]
 
 
+@lru_cache(maxsize=1)
+def _load_file(path: Path, content: bytes) -> Companies:
+    """Return the companies of a file, which are the same as long as its content is."""
+    return load_companies(path)
+
+
 def _load_companies(path: Path | None) -> Companies:
-    return load_companies(path) if path else bundled_companies()
+    if path is None:
+        return bundled_companies()
+    return _load_file(path, path.read_bytes()) if path.is_file() else load_companies(path)
 
 
 @pytest.fixture
@@ -225,7 +234,7 @@ def newscrawl(
     monkeypatch.setattr(config, "NEWSCRAWL_DATABASE_URL", "sqlite:///newscrawl.sqlite")
     monkeypatch.setattr(config, "NEWSCRAWL_COMPANIES", "")
     monkeypatch.setattr(config, "NEWSCRAWL_SOURCES", "")
-    # Reading the bundled companies takes longer than most commands.
+    # To read the companies takes longer than most commands.
     monkeypatch.setattr(mentions, "load_companies", _load_companies)
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.chdir(tmp_path)
