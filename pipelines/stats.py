@@ -171,7 +171,7 @@ def _refused_state(counts: Counts) -> tuple[CoverageState, str] | None:
     if counts.pages_disallowed == counts.requested:
         return "blocked_by_robots", "robots.txt or the server refuses all article pages"
     if counts.pages_disallowed + counts.pages_paywalled == counts.requested:
-        return "paywalled", "headlines and standfirsts only"
+        return "paywalled", "headlines and introductions only"
     if counts.pages_failed == counts.requested:
         return "failed", "no article page could be fetched"
     return None

@@ -201,7 +201,7 @@ def _show_articles(request: QueryContext, rows: "Sequence[ArticleRow]", title: s
 
 def _article(row: "ArticleRow", source: str) -> "Text":
     """Return the headline, source, companies, remarks, and URL of the article."""
-    odd = row.kind if row.access == "open" else f"{row.access}: headline and standfirst"
+    odd = row.kind if row.access == "open" else f"{row.access}: headline and introduction"
     facts = [
         source,
         row.language,

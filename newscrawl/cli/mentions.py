@@ -206,7 +206,7 @@ def mentions(
 
     An article counts at its time of publication. "headline" and "body" count occurrences,
     "articles" the articles that contain them; "limited" are the articles with only headline and
-    standfirst (paywall, robots.txt). Without a crawl, the count is not 0 but "no coverage": empty
+    introduction (paywall, robots.txt). Without a crawl, the count is not 0 but "no coverage": empty
     in CSV, null in JSON.
 
     Without --since, periods begin with the day of the first crawl.
@@ -419,7 +419,7 @@ _PROVEN = ("day", "source", "adds", "company", "rule", "score", "sentence")
 _FOR_FILES = ("section", "surface", "title", "url")
 _REASONS = {
     "boilerplate": "in menus and teasers: {mentions:,} on {pages}",
-    "paywalled": "behind a paywall, with headline and standfirst alone: up to {articles:,} more",
+    "paywalled": "behind a paywall, with headline and introduction alone: up to {articles:,} more",
     "doubtful": "words that may mean it, without support: up to {articles:,} more{words}",
     "disallowed": "not to be fetched (robots.txt), headline alone: up to {articles:,} more",
     "corrected": "called wrong by a person: {mentions:,} in {texts}",

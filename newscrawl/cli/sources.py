@@ -456,7 +456,7 @@ _StoredOption = Annotated[
     bool, typer.Option("--stored", help="Use stored copies of robots.txt, and visit no site.")
 ]
 _PurgeOption = Annotated[
-    bool, typer.Option("--purge", help="Reduce them to headline and standfirst.")
+    bool, typer.Option("--purge", help="Reduce them to headline and introduction.")
 ]
 _YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask before a purge.")]
 
@@ -478,9 +478,9 @@ def audit(
     The robots.txt of each host is fetched as politely as in a crawl; where it can't be read, the
     last stored copy applies, however old. An article is forbidden if all of its URLs are.
 
-    With --purge, headline and standfirst of the feed remain, and the article counts as disallowed;
-    its text, its revisions and the mentions in them are deleted. Where the feed's standfirst is not
-    stored, only the headline remains. Archives of pages are not changed.
+    With --purge, headline and introduction of the feed remain, and the article counts as
+    disallowed; its text, its revisions and the mentions in them are deleted. Where the feed's
+    introduction is not stored, only the headline remains. Archives of pages are not changed.
 
     Exit code 1 if such articles are found and not reduced, or if none could be checked.
     """
@@ -497,7 +497,7 @@ def audit(
         if registry is not None and result.forbidden and (yes or _confirm(len(result.forbidden))):
             with counting_bar("reducing", len(result.forbidden)) as advance:
                 robots_audit.purge(store, result.forbidden, registry, advance)
-            write_note(f"Reduced to headline and standfirst: {len(result.forbidden):,} articles.")
+            write_note(f"Reduced to headline and introduction: {len(result.forbidden):,} articles.")
             return
     if result.forbidden or (result.articles and result.unknown == result.articles):
         raise typer.Exit(1)
@@ -560,6 +560,6 @@ def _show_audit(result: "Audit", rules: "Rules", output_format: Format) -> None:
 
 def _confirm(number: int) -> bool:
     return typer.confirm(
-        f"Reduce {number:,} articles to headline and standfirst? Their texts can't be restored.",
+        f"Reduce {number:,} articles to headline and introduction? Their texts can't be restored.",
         err=True,
     )

@@ -110,7 +110,7 @@ def test_each_page_that_leads_to_the_same_login_has_the_text_of_its_feed(
         done = forks.crawl("ft", f"feeds={site.url}/feed.xml", database=tmp_path / "news.sqlite")
     rows = done.rows("SELECT title, access FROM articles ORDER BY title")
     assert rows == [{"title": f"Report from {path}", "access": "paywalled"} for path in paths]
-    assert done.summary.endswith("state paywalled (headlines and standfirsts only)")
+    assert done.summary.endswith("state paywalled (headlines and introductions only)")
 
 
 def test_crawl_fails_whose_pages_all_lead_to_another_site(tmp_path: Path, forks: Forks) -> None:

@@ -304,7 +304,7 @@ def test_purge_is_confirmed_and_done_once(newscrawl: Newscrawl, site: SiteServer
         assert (refused.code, "add --yes" in refused.err) == (2, True)
         purged = newscrawl(*AUDIT, "--purge", "--yes", "--companies", COMPANIES)
         assert purged.code == 0, purged.err
-        assert "Reduced to headline and standfirst: 1 articles." in purged.err
+        assert "Reduced to headline and introduction: 1 articles." in purged.err
         assert newscrawl(*AUDIT).code == 0
     with open_database("sqlite:///newscrawl.sqlite") as database:
         (row,) = queries.company_ranking(database)

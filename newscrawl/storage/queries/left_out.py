@@ -47,9 +47,10 @@ class LeftOut:
 
     reason: LeftOutReason = field(
         metadata=about(
-            'in menus and teasers ("boilerplate"); articles of which only headline and standfirst '
-            'may be read and do not name the company, though the rest might ("paywalled", '
-            '"disallowed"); articles that might count, whose only names of the company lack '
+            'in menus and teasers ("boilerplate"); articles of which only headline and '
+            "introduction may be read and do not name the company, though the rest might "
+            '("paywalled", "disallowed"); articles that might count, whose only names of the '
+            "company lack "
             'support or are part of something else ("doubtful"); mentions that a person called '
             'wrong ("corrected"); versions in the quarantine that name it ("quarantined"); pages '
             'that are not articles ("kind")'

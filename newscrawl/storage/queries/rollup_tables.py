@@ -80,12 +80,12 @@ class Hits:
     in_body: int = field(
         default=0,
         metadata=about(
-            "occurrences in texts, or in standfirsts of limited articles", column="body"
+            "occurrences in texts, or in introductions of limited articles", column="body"
         ),
     )
     limited: int = field(
         default=0,
-        metadata=about("articles of which headline and standfirst alone are known"),
+        metadata=about("articles of which headline and introduction alone are known"),
     )
     mentions: int = field(
         init=False, default=0, metadata=about("in_title and in_body together", shown="nowhere")
