@@ -10,7 +10,12 @@ from pathlib import Path
 import pytest
 
 from newscrawl.mentions import Companies, CompaniesError, load_companies
-from newscrawl.mentions.registry_cache import MAX_KEPT_FILES, MIN_CACHED_BYTES, cache_folder
+from newscrawl.mentions.registry_cache import (
+    MAX_KEPT_FILES,
+    MIN_CACHED_BYTES,
+    cache_folder,
+    content_digest,
+)
 
 TEXT = (
     "Siemens, der Dax-Konzern Linde und Bahnchef Lutz; Prezes Orlenu; у Норильского никеля; "
@@ -174,3 +179,12 @@ def test_registry_error_can_be_pickled(tmp_path):
     assert isinstance(error, CompaniesError)
     assert (error.file, error.line) == (str(file), 2)
     assert str(error) == f"{file}, line 2: {error.fault}; {error.advice}"
+
+
+def test_digest_follows_a_changed_file(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text('[[company]]\nname = "Quayside"\n', encoding="utf-8")
+    before = content_digest([file])
+    assert content_digest([file]) == before
+    file.write_text('[[company]]\nname = "Quayside Works"\n', encoding="utf-8")
+    assert content_digest([file]) != before
