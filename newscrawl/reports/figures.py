@@ -222,12 +222,19 @@ def _figures(
         stories=len(stories),
         top_stories=_top_stories(database, name, scope, stories[:MAX_STORIES]),
         sources=tuple(one for one in sources if one.hits and one.hits.articles)[:MAX_SOURCES],
-        beside=tuple(
-            queries.co_mentions(database, name, scope=scope, limit=MAX_BESIDE, stories=True)
-        ),
+        beside=_named_beside(database, name, scope),
         boilerplate=queries.boilerplate(database, company=name, scope=scope).mentions,
         withheld=withheld_articles(database, name, scope=scope),
     )
+
+
+def _named_beside(database: Database, name: str, scope: Scope) -> tuple[CoMention, ...]:
+    """Return the companies named most often in the same articles, and behind them the queries."""
+    limit = MAX_BESIDE + len(queries.saved_queries(database))
+    found = queries.co_mentions(database, name, scope=scope, limit=limit, stories=True)
+    kinds = ("company", "saved query")
+    groups = ([one for one in found if one.kind == kind] for kind in kinds)
+    return tuple(one for group in groups for one in group[:MAX_BESIDE])
 
 
 def days_of(counts: Sequence[MentionCount]) -> list[Day]:

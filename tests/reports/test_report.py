@@ -186,6 +186,20 @@ def test_report_on_a_saved_query_says_how_complete_its_sources_are(database: Dat
     assert (both.completeness.expected, both.gaps[0].source) == (6, "faz")
 
 
+def test_report_names_companies_before_saved_queries(database: Database) -> None:
+    run = database.start_run(_source(database))
+    for key, companies in (("a", "Siemens Airbus"), ("b", "Siemens")):
+        mentions = [headline(name) for name in companies.split()]
+        one = document(key, text=f"{LONG} {key}", mentions=mentions, published=NOW)
+        save_document(database, one, run)
+    add_query(database, "headlines", "title:headline", "ann")
+    count_history(database, "headlines")
+    scope = Scope(since=TODAY, until=TODAY, now=NOW)
+    figures = make_report(database, ["Siemens"], scope).companies[0]
+    assert [one.company for one in figures.beside] == ["Airbus", "headlines"]
+    assert [one.articles for one in figures.beside] == [1, 2]
+
+
 def test_chart_marks_the_days_that_are_not_over_or_not_read_by_all_sources(
     news: Database, report: Report
 ) -> None:
