@@ -78,10 +78,12 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Series over time, with a row for each period."""
+    """Series over time, with a row for each period; `undrawn` is the number of parts that are in no
+    series."""
 
     series: tuple[str, ...]
     rows: tuple[Row, ...]
+    undrawn: int = 0
 
     @property
     def total(self) -> int:
@@ -173,7 +175,8 @@ def over_time(
     biggest = sorted(
         parts_by.get(filters.split, ()), key=lambda group: -number(group.hits, filters.count)
     )
-    keys = [group.key for group in biggest if number(group.hits, filters.count)][:MAX_PARTS]
+    found = [group.key for group in biggest if number(group.hits, filters.count)]
+    keys = found[:MAX_PARTS]
     parts = [_counts(database, name, _filters_of_part(filters, key)) for key in keys]
     rows = []
     for i, total in enumerate(whole):
@@ -182,7 +185,7 @@ def over_time(
         rows.append(_row(total, filters, (*values, max(left, 0))))
     if not any(row.values and row.values[-1] for row in rows):
         rows = [replace(row, values=row.values and row.values[:-1]) for row in rows]
-        return Chart(tuple(keys), tuple(rows))
+        return Chart(tuple(keys), tuple(rows), len(found) - len(keys))
     return Chart((*keys, OTHERS), tuple(rows))
 
 

@@ -19,6 +19,7 @@ from starlette.testclient import TestClient
 
 from newscrawl.cli.explainer import Explainer
 from newscrawl.dashboard import Config, ExplainedDocument, UnexplainedError, create_app
+from newscrawl.dashboard.charts import MAX_PARTS
 from newscrawl.dashboard.rendering import evidence_text
 from newscrawl.dashboard.security import POLICY
 from newscrawl.extraction.explain_page import AskedSentence
@@ -101,6 +102,18 @@ def test_stories_are_counted_in_a_tile(database: Database, client: TestClient) -
     assert f">{number}</a>" in tile
     assert "counted=stories" in tile
     assert f"<dt>{name}</dt>" not in client.get("/company/Siemens").text
+
+
+def test_chart_says_how_many_sources_it_does_not_draw(
+    database: Database, client: TestClient
+) -> None:
+    for number in range(MAX_PARTS + 2):
+        save(database, 1, headline("Siemens"), source=f"paper-{number}")
+    address = "/company/Siemens?split=source"
+    assert f"The {MAX_PARTS} with the most stories are drawn, 2 more are not." in (
+        client.get(f"{address}&count=stories").text
+    )
+    assert "more are not." not in client.get(address).text
 
 
 def test_empty_database_shows_what_to_do(client: TestClient) -> None:
