@@ -101,11 +101,16 @@ def scope_of_query(database: Database, name: str, scope: Scope) -> Scope:
     """Return the scope of the articles that the filters of the saved query of this name let
     through; unchanged for a company, and for a query without filters."""
     with database.reading() as session:
-        return limited_to(session, [name], scope)[name]
+        return own_scope(session, name, scope)
+
+
+def own_scope(session: Session, name: str | None, scope: Scope) -> Scope:
+    """Return what `scope_of_query` does, in an open session; None is no company."""
+    return limited_to(session, [name], scope)[name]
 
 
 def limited_to(session: Session, names: Collection[str | None], scope: Scope) -> dict[Any, Scope]:
-    """Return the `scope_of_query` of each of the names; None is that of no company."""
+    """Return the `own_scope` of each of the names."""
     query = select(Company.name, SavedQuery.text).where(Company.name.in_(set(names) - {None}))
     saved = session.execute(query.join(Company, Company.id == SavedQuery.company_id))
     nodes = ((name, parsed(text)) for name, text in saved)

@@ -328,11 +328,10 @@ def _completeness(database: Database, name: str, filters: Filters) -> dict[str, 
     """Return how complete the counts of the period and of the one before are, of the sources that
     matter to the company or saved query."""
     scope, before = filters.scope, filters.before.scope
-    own, own_before = (scope_of_query(database, name, one) for one in (scope, before))
     return {
-        "own_completeness": queries.completeness(database, scope=own),
-        "own_before": queries.completeness(database, scope=own_before),
-        "unread": unread_sources(database, own),
+        "own_completeness": queries.completeness(database, company=name, scope=scope),
+        "own_before": queries.completeness(database, company=name, scope=before),
+        "unread": unread_sources(database, scope_of_query(database, name, scope)),
     }
 
 

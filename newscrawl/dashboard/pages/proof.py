@@ -24,7 +24,7 @@ from newscrawl.dashboard.rendering import (
 from newscrawl.storage import Database, queries
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries import Counted, Proof
-from newscrawl.storage.queries.article_details import correction_of_number
+from newscrawl.storage.queries.article_details import CorrectionRow, correction_of_number
 from newscrawl.storage.queries.left_out import disallowed_articles
 from newscrawl.storage.queries.proof_target import LEFT_OUT, OF_MENTIONS, Order
 from newscrawl.storage.saved_queries import list_queries
@@ -148,20 +148,17 @@ def _corrections(
     corrections of the last day, and the corrections of a list of them."""
     names = [name for name in (target["company"], target["beside"]) if name is not None]
     members = [filters.scope.members(name) for name in names]
-    wrong = [
-        one for one in queries.corrections(database, scope=filters.scope) if one.kind == "wrong"
-    ]
-    found: dict[str, Any] = {"person": name_of_person(request), "changed": None}
-    found |= {"wrong": {}, "earlier": []}
-    given = request.query_params.get("corrected", "")
+    person, given = name_of_person(request), request.query_params.get("corrected", "")
+    found: dict[str, Any] = {"person": person, "changed": None, "wrong": {}, "earlier": []}
     if target["counted"] == "corrected":
+        wrong = _wrong_mentions(database, filters)
         found["wrong"] = {(one.url, one.section, one.start, one.company): one.id for one in wrong}
-    else:
+    elif person:
         yesterday = app_state(request).config.clock() - timedelta(days=1)
         found["earlier"] = [
             one
-            for one in wrong
-            if one.made_by == found["person"]
+            for one in _wrong_mentions(database, filters)
+            if one.made_by == person
             and one.made_at > yesterday
             and str(one.id) != given
             and (not names or one.company in {*chain(*members)})
@@ -180,6 +177,12 @@ def _corrections(
         if section in {None, one.section} and (not names or one.company in counted)
     ]
     return {**found, "changed": changed, "mentions_left": len(mentions)}
+
+
+def _wrong_mentions(database: Database, filters: Filters) -> list[CorrectionRow]:
+    """Return the corrections that call a mention wrong."""
+    found = queries.corrections(database, scope=filters.scope)
+    return [one for one in found if one.kind == "wrong"]
 
 
 def _title(found: Proof, verb: str) -> str:

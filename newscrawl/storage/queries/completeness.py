@@ -26,7 +26,7 @@ from newscrawl.storage.models import (
 )
 from newscrawl.storage.queries.questions import ANY, about, cache_answers, question
 from newscrawl.storage.queries.rollup_tables import RollupTable, grouped, rollup_table
-from newscrawl.storage.query_filters import limited_to
+from newscrawl.storage.query_filters import own_scope
 from newscrawl.storage.scope import (
     UNKNOWN,
     By,
@@ -127,7 +127,7 @@ def completeness(
     """Return how complete the counts of the scope are; those of a saved query depend only on the
     articles and sources that its filters let through."""
     with database.reading() as session:
-        return completeness_within(session, limited_to(session, [company], scope)[company])
+        return completeness_within(session, own_scope(session, company, scope))
 
 
 @question("/coverage", daily=True)
@@ -170,7 +170,7 @@ def first_watched_day(
     """Return the first day for which a crawl of one of the scope's sources, or of the saved
     query's, was recorded; None before any crawl."""
     with database.reading() as session:
-        own = limited_to(session, [company], scope.validate())[company]
+        own = own_scope(session, company, scope.validate())
         return min(first_days(session, own).values(), default=None)
 
 

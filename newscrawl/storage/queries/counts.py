@@ -44,7 +44,7 @@ from newscrawl.storage.queries.rollup_tables import (
     rollup_table,
 )
 from newscrawl.storage.queries.significance import Change, Day, compare
-from newscrawl.storage.query_filters import limited_to
+from newscrawl.storage.query_filters import limited_to, own_scope
 from newscrawl.storage.scope import (
     UNKNOWN,
     By,
@@ -215,8 +215,7 @@ def mention_counts(
     and sources that its filters let through. Raise QuestionError for any other `by`.
     """
     with database.reading() as session:
-        own = limited_to(session, [company], scope)[company]
-        completeness = completeness_by(session, by, own)
+        completeness = completeness_by(session, by, own_scope(session, company, scope))
         hits = _hits_by(session, by, company, scope, stories=stories)
     nothing = Hits(stories=0) if stories else Hits()
     rows = [

@@ -32,7 +32,7 @@ from newscrawl.storage.queries.proof_target import (
 )
 from newscrawl.storage.queries.questions import ANY, about, cache_answers
 from newscrawl.storage.queries.rollup_tables import company_days, counts_on, rollup_table
-from newscrawl.storage.query_filters import limited_to
+from newscrawl.storage.query_filters import own_scope
 from newscrawl.storage.scope import By, Scope, articles_within, between
 
 _Columns = TypeVarTuple("_Columns")
@@ -50,10 +50,9 @@ class LeftOut:
             'in menus and teasers ("boilerplate"); articles of which only headline and '
             "introduction may be read and do not name the company, though the rest might "
             '("paywalled", "disallowed"); articles that might count, whose only names of the '
-            "company lack "
-            'support or are part of something else ("doubtful"); mentions that a person called '
-            'wrong ("corrected"); versions in the quarantine that name it ("quarantined"); pages '
-            'that are not articles ("kind")'
+            'company lack support or are part of something else ("doubtful"); mentions that a '
+            'person called wrong ("corrected"); versions in the quarantine that name it '
+            '("quarantined"); pages that are not articles ("kind")'
         )
     )
     articles: int
@@ -194,7 +193,7 @@ def boilerplate_sums(session: Session, asked: ProofTarget) -> tuple[int, int]:
 def _headline_only(session: Session, asked: ProofTarget) -> Select[Any]:
     """Return the articles of which headline and standfirst alone are known and do not name the
     company."""
-    scope = limited_to(session, [asked.company], asked.scope)[asked.company]
+    scope = own_scope(session, asked.company, asked.scope)
     rollup = rollup_table(session, scope, by="hour", company=None)
     table = rollup.table
     query = (

@@ -63,7 +63,7 @@ from newscrawl.storage.queries.rollup_tables import (
     hits_of,
     rollup_table,
 )
-from newscrawl.storage.query_filters import limited_to
+from newscrawl.storage.query_filters import own_scope
 from newscrawl.storage.query_matches import parsed
 from newscrawl.storage.scope import UNKNOWN, By, Group, Scope, last_day
 from newscrawl.storage.search_language import Facts, spans
@@ -189,7 +189,7 @@ def proof(  # noqa: PLR0913 - one for each part of a number
 
 def _scope_of(session: Session, counted: Counted, company: str | None, scope: Scope) -> Scope:
     """Return the scope of the number: of articles read, those among which a saved query counts."""
-    return limited_to(session, [company], scope)[company] if counted == "read" else scope
+    return own_scope(session, company, scope) if counted == "read" else scope
 
 
 def _story_at(session: Session, url: str) -> int:
@@ -570,7 +570,7 @@ def _coverage(session: Session, asked: ProofTarget) -> tuple[SourceRead, ...]:
     if asked.without and asked.split != "language":
         query = query.where(not_(in_groups(asked)))
     names = dict(session.execute(query).all())
-    scope = limited_to(session, [asked.company], asked.scope)[asked.company]
+    scope = own_scope(session, asked.company, asked.scope)
     return tuple(
         SourceRead(source=slug, name=names[slug], completeness=known)
         for slug, known in completeness_by(session, "source", scope).items()

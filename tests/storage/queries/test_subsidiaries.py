@@ -279,8 +279,8 @@ def test_proof_of_a_group_lists_all_articles_page_by_page(
         import_module("newscrawl.storage.queries.proof"), "RECENT", timedelta(days=1)
     )
     pages = [
-        queries.proof(stored, limit=6, offset=offset, **asked)
-        for offset in range(0, whole.total + 1, 6)
+        queries.proof(stored, limit=3, offset=offset, **asked)
+        for offset in range(0, whole.total + 1, 3)
     ]
     assert [one for page in pages for one in page.articles] == [*whole.articles]
     assert {(page.number, page.total) for page in pages} == {(whole.number, whole.total)}
