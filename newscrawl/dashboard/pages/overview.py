@@ -5,8 +5,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from difflib import get_close_matches
 from typing import Any
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
@@ -64,6 +64,7 @@ from newscrawl.storage.queries.counts import changes_of
 from newscrawl.storage.queries.left_out import withheld_articles
 from newscrawl.storage.query_filters import scope_of_query
 from newscrawl.storage.saved_queries import list_queries
+from newscrawl.text import match_name
 
 router = APIRouter(include_in_schema=False)
 
@@ -393,9 +394,18 @@ def _unknown_company(request: Request, name: str, names: Sequence[str]) -> str:
     known = _find_company(request, name)
     if known and known.name not in names:
         return f"{known.name} is registered, but no article in this database names it yet."
-    near = [known.name] if known else get_close_matches(name, names, n=3)
+    near = _similar_names(request, name, names)
     advice = f" Did you mean {' or '.join(near)}?" if near else ""
     return f"No company {name!r} was ever mentioned in this database.{advice}"
+
+
+def _similar_names(request: Request, name: str, names: Sequence[str]) -> list[str]:
+    """Return the name that has this alias, or else up to three similar names."""
+    known = _find_company(request, name)
+    if known and known.name in names:
+        return [known.name]
+    same, near = match_name(name, names)
+    return [same] if same else near
 
 
 def _find_company(request: Request, name: str) -> Company | None:
@@ -452,15 +462,15 @@ def _stories(database: Database, name: str, filters: Filters) -> int | None:
 def compare(request: Request) -> Response:
     """Show shares of voice, or return their chart's numbers as CSV."""
     filters = filters_of(request)
-    given = [name.strip() for name in request.query_params.getlist("company") if name.strip()]
+    written = [name.strip() for name in request.query_params.getlist("company")]
+    given = list(dict.fromkeys(filter(None, written)))[:MAX_COMPARED]
     if any(len(name) > MAX_VALUE or "\0" in name for name in given):
         raise QuestionError("company can't have this name: it is too long or holds a NUL")
     with app_state(request).store.reading() as database:
         names = queries.company_names(database)
         scope, stored = filters.scope, set(names)
-        known = [name for name in dict.fromkeys(given) if stored & {*scope.members(name)}]
-        unknown = [name for name in dict.fromkeys(given) if name not in known]
-        known = known[:MAX_COMPARED]
+        known = [name for name in given if stored & {*scope.members(name)}]
+        offered = [*scope.structure.groups, *names]
         saved = {row.name for row in queries.saved_queries(database)}
         unions = saved | {*scope.structure.groups}
         cleared = request.query_params.get("chosen") == "none"
@@ -479,10 +489,15 @@ def compare(request: Request) -> Response:
             filters=filters,
             choices=choices(database, filters),
             chosen=chosen,
+            written=given or chosen,
             have_subsidiaries=_has_subsidiaries(chosen, scope, names),
             **_compare_before(database, chosen, filters),
-            unknown=unknown,
-            names=[*scope.structure.groups, *names],
+            unknown={
+                name: _corrections(filters, given, name, _similar_names(request, name, offered))
+                for name in given
+                if name not in known
+            },
+            names=offered,
             groups=scope.structure.groups,
             members={name: scope.members(name) for name in scope.structure.groups},
             saved=saved,
@@ -495,13 +510,27 @@ def compare(request: Request) -> Response:
         )
 
 
+def _corrections(
+    filters: Filters, given: Sequence[str], wrong: str, similar: Sequence[str]
+) -> dict[str, str]:
+    """Return for each similar name the address of the comparison with it in place of the wrong
+    one."""
+    address = filters.address()
+    start = f"/compare{address}{'&' if address else '?'}"
+    found = {}
+    for right in similar:
+        names = dict.fromkeys(right if name == wrong else name for name in given)
+        found[right] = start + urlencode([("company", name) for name in names])
+    return found
+
+
 def _compare_before(database: Database, chosen: Sequence[str], filters: Filters) -> dict[str, Any]:
     """Return the share of each of several companies in the period before, and the changes of their
     articles since then."""
-    if len(chosen) < 2:
-        return {}
     scope = filters.before.scope
-    shares = queries.share_of_voice(database, chosen, measure=filters.count, scope=scope)
+    shares: list[Share] = []
+    if len(chosen) > 1:
+        shares = queries.share_of_voice(database, chosen, measure=filters.count, scope=scope)
     return {
         "before": {share.company: share for share in shares},
         "changes": changes_of(database, chosen, filters.scope),

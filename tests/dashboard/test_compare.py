@@ -1,0 +1,82 @@
+"""The comparison in a real browser: names that are written, mistyped and cleared."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.dashboard.conftest import Look
+from tests.dashboards import dashboard
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a dashboard with forty days of news."""
+    with dashboard(tmp_path_factory.mktemp("dashboard"), days=40, hostile=False) as url:
+        yield url
+
+
+def test_companies_to_compare_are_written_by_keyboard_alone(look: Look) -> None:
+    page = look("/compare?chosen=none").page
+    fields = page.locator(".names-field input")
+    fields.nth(0).focus()
+    for name in ("Airbus", "Boeing", "Siemens"):
+        page.keyboard.type(name)
+        page.keyboard.press("Tab")
+    # Leaving a field has loaded nothing.
+    assert page.url.endswith("/compare?chosen=none")
+    fields.nth(2).press("Enter")
+    page.wait_for_url("**company=Airbus&company=Boeing&company=Siemens*")
+    assert [each.input_value() for each in fields.all()[:3]] == ["Airbus", "Boeing", "Siemens"]
+    fields.nth(0).fill("Nokia")
+    page.get_by_role("button", name="Compare").click()
+    page.wait_for_url("**company=Nokia&company=Boeing&company=Siemens*")
+
+
+def test_group_is_compared_like_a_company(look: Look) -> None:
+    page = look("/registry").page
+    group = page.get_by_role("listitem").filter(has_text="our competitors")
+    group.get_by_role("link", name="articles").click()
+    expect(page.locator("h1")).to_have_text("our competitors")
+    expect(page.locator("#members")).to_have_text("Counted together: Airbus, Volkswagen")
+    page = look("/compare?company=our+competitors&company=Siemens").page
+    expect(page.get_by_role("table").first).to_contain_text("our competitors")
+
+
+def test_comparison_shows_the_companies_of_a_group_and_can_be_cleared(look: Look) -> None:
+    page = look("/compare?company=our+competitors&company=Siemens").page
+    row = page.get_by_role("row").filter(has_text="our competitors").first
+    expect(row).to_contain_text("group: Airbus, Volkswagen")
+    page.get_by_role("link", name="Clear all").click()
+    fields = page.get_by_role("group", name="Companies, groups").get_by_role("combobox")
+    expect(fields).to_have_count(6)
+    assert [each.input_value() for each in fields.all()] == [""] * 6
+    page.get_by_role("radio", name="7 days").check()
+    page.wait_for_url(re.compile("days=7"))
+    assert [each.input_value() for each in fields.all()] == [""] * 6
+
+
+def test_mistyped_company_stays_in_its_field_and_is_corrected_by_a_link(look: Look) -> None:
+    page = look("/compare?days=7&company=Airbsu&company=Siemens&company=Boeing").page
+    fields = page.locator(".names-field input")
+    assert [each.input_value() for each in fields.all()[:4]] == ["Airbsu", "Siemens", "Boeing", ""]
+    rows = page.locator("table.short tbody tr th")
+    expect(rows).to_have_count(2)
+    expect(rows.first).to_contain_text("Siemens")
+    page.get_by_role("link", name="Airbus", exact=True).click()
+    page.wait_for_url("**/compare?days=7&company=Airbus&company=Siemens&company=Boeing")
+    assert [each.input_value() for each in fields.all()[:3]] == ["Airbus", "Siemens", "Boeing"]
+    expect(rows).to_have_count(3)
+    expect(page.locator(".notice.bad")).to_have_count(0)
+
+
+def test_company_beside_a_mistyped_one_is_shown_alone(look: Look) -> None:
+    page = look("/compare?company=Airbsu&company=Siemens").page
+    expect(page.locator(".notice.bad")).to_contain_text("Airbsu (did you mean Airbus?)")
+    expect(page.locator("#only-one")).to_contain_text(re.compile(r"Siemens: [\d,]+ articles"))
+
+
+def test_name_unlike_any_company_has_no_suggestion(look: Look) -> None:
+    page = look("/compare?company=Zzyzx&company=Siemens").page
+    expect(page.locator(".notice.bad")).to_have_text("Not in this database: Zzyzx")
