@@ -1,13 +1,14 @@
-"""The comparison in a real browser: names that are written, mistyped and cleared."""
+"""Comparisons in a real browser: the names that are written, and changes since the days before."""
 
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.dashboard.conftest import Look
-from tests.dashboards import dashboard
+from tests.dashboards import TODAY, dashboard
 
 
 @pytest.fixture(scope="module")
@@ -80,3 +81,37 @@ def test_company_beside_a_mistyped_one_is_shown_alone(look: Look) -> None:
 def test_name_unlike_any_company_has_no_suggestion(look: Look) -> None:
     page = look("/compare?company=Zzyzx&company=Siemens").page
     expect(page.locator(".notice.bad")).to_have_text("Not in this database: Zzyzx")
+
+
+def test_gap_before_a_period_is_explained_with_a_period_that_can_be_compared(look: Look) -> None:
+    page = look("/compare?days=90&company=Siemens&company=Boeing").page
+    first = TODAY - timedelta(days=39)
+    gap = page.locator(".notice.gap")
+    expect(gap).to_contain_text(
+        "The 90 days before can't be compared. They precede the first crawl"
+    )
+    expect(gap).to_contain_text(f"of {first.day} {first:%b %Y}.")
+    gap.get_by_role("link", name="Compare the last 20 days").click()
+    page.wait_for_url("**/compare?days=20&company=Siemens&company=Boeing")
+    expect(gap).to_have_count(0)
+    expect(page.locator("table.short")).not_to_contain_text("can't be compared")
+
+
+def test_gap_before_a_period_is_explained_on_the_page_of_a_company(look: Look) -> None:
+    since = TODAY - timedelta(days=80)
+    page = look(f"/company/Siemens?since={since}&until={TODAY}").page
+    gap = page.locator(".notice.gap")
+    expect(gap).to_contain_text("They precede the first crawl")
+    gap.get_by_role("link", name=re.compile("^Compare .* to ")).click()
+    page.wait_for_url(f"**since={TODAY - timedelta(days=19)}&until={TODAY}")
+    expect(gap).to_have_count(0)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_unclear_change_is_named_before_a_number_of_the_same_size(look: Look, width: int) -> None:
+    page = look("/", width=width).page
+    words = page.locator(".ranking .unclear").first
+    change = words.locator("xpath=following-sibling::span[1]")
+    assert words.bounding_box()["y"] < change.bounding_box()["y"]  # type: ignore[index]
+    style = "each => getComputedStyle(each).fontSize + getComputedStyle(each).color"
+    assert words.evaluate(style) == change.evaluate(style)

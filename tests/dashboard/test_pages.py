@@ -30,6 +30,7 @@ from newscrawl.monitoring.alerts import HIGHER, MIN_READ, SAME_BURST
 from newscrawl.storage import Database, open_database, queries
 from newscrawl.storage.company_alerts import CompanyAlert, record_alerts, watch_company
 from newscrawl.storage.models import WatchedCompany
+from newscrawl.storage.saved_queries import add_query, count_history
 from newscrawl.storage.scope import days as days_between
 from newscrawl.storage.status import Incident, record_incidents
 from tests.dashboards import NOW, TODAY, config_of, send_notices
@@ -228,6 +229,25 @@ def test_no_company_falls_silent_where_nothing_was_read_before(
     save(database, 1, body("Siemens"))
     page = client.get("/?days=7&order=fewer").text
     assert "No article was read before: there is nothing to compare." in page
+
+
+def test_gap_without_a_shorter_period_has_no_link(client: TestClient, database: Database) -> None:
+    for back in (0, 100):
+        save(database, back, body("Siemens"), body("Bosch"))
+    for path in ("/company/Siemens?days=30", "/compare?days=30&company=Siemens&company=Bosch"):
+        note = client.get(path).text.split('class="notice gap">')[1].split("</p>")[0]
+        assert note.endswith("before can't be compared.</strong> No article was read in them.")
+
+
+def test_gap_of_a_saved_query_is_named_apart(client: TestClient, database: Database) -> None:
+    for back in range(20):
+        save(database, back, body("Siemens"), source="ft" if back > 4 else "new")
+    add_query(database, "new paper", "Siemens source:new", "ann")
+    count_history(database, "new paper")
+    note = client.get("/compare?days=7&company=Siemens&company=new+paper").text
+    note = note.split('class="notice gap">')[1].split("</p>")[0]
+    assert note.startswith("<strong>new paper: the 7 days before can't be compared.</strong> They")
+    assert "Compare the last 2 days</a>" in note
 
 
 def test_days_before_that_were_not_read_are_named_beside_the_change(

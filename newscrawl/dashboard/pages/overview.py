@@ -309,6 +309,7 @@ def company(request: Request, name: str) -> Response:
             stories=_stories(database, name, filters),
             change=changes_of(database, [name], scope)[name],
             **_completeness(database, name, filters),
+            gap=_gap(database, name, filters),
             withheld_articles=withheld_articles(database, name, scope=scope),
             boilerplate=queries.boilerplate(database, company=name, scope=scope),
             parts_by={by: _top(counts, filters.count) for by, counts in parts.items()},
@@ -334,6 +335,46 @@ def _completeness(database: Database, name: str, filters: Filters) -> dict[str, 
         "own_before": queries.completeness(database, company=name, scope=before),
         "unread": unread_sources(database, scope_of_query(database, name, scope)),
     }
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Why a period can't be compared with the one before, of which nothing was read: the day of
+    the first crawl, if it is later, and the first day of the longest period up to the same day that
+    can be."""
+
+    first: date | None = None
+    since: date | None = None
+
+
+def _gap(database: Database, name: str, filters: Filters) -> Gap | None:
+    """Return the gap before the period, of the sources that matter to the company or saved query;
+    None if something was read then, or nothing in the period itself."""
+    if not _is_read(database, name, filters) or _is_read(database, name, filters.before):
+        return None
+    first = queries.first_watched_day(database, name, scope=filters.scope)
+    if first is None or first < filters.since:
+        return Gap()
+    length = ((filters.until - first).days + 1) // 2
+    if not length:
+        return Gap(first)
+    since = filters.until - timedelta(days=length - 1)
+    shorter = replace(filters, since=since)
+    can_be = all(_is_read(database, name, one) for one in (shorter, shorter.before))
+    return Gap(first, since if can_be else None)
+
+
+def _gaps(database: Database, names: Sequence[str], filters: Filters) -> dict[Gap, list[str]]:
+    """Return the gaps before the period, with the companies and saved queries that have them."""
+    found: dict[Gap, list[str]] = {}
+    for name in names:
+        if gap := _gap(database, name, filters):
+            found.setdefault(gap, []).append(name)
+    return found
+
+
+def _is_read(database: Database, name: str, filters: Filters) -> bool:
+    return queries.completeness(database, company=name, scope=filters.scope).read > 0
 
 
 def _new_sources(database: Database, name: str, filters: Filters) -> list[NewSource]:
@@ -492,6 +533,7 @@ def compare(request: Request) -> Response:
             written=given or chosen,
             have_subsidiaries=_has_subsidiaries(chosen, scope, names),
             **_compare_before(database, chosen, filters),
+            gaps=_gaps(database, chosen, filters),
             unknown={
                 name: _corrections(filters, given, name, _similar_names(request, name, offered))
                 for name in given
