@@ -1,7 +1,7 @@
 """newscrawl mentions: how often companies were in the news, and companies compared."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
@@ -111,6 +111,7 @@ _HOUR = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)\S*")
 _COMPANIONS = 20  # companies that --with lists without --limit
 _EXPLAINED = 20  # articles that --explain lists without --limit
 _WORDS = 4  # doubtful words in a note
+_SOURCES = 20  # sources with unread articles in a note
 _SHARED = ("articles", "mentions", "stories")  # what shares count
 
 EXAMPLE = "Example: newscrawl mentions --company Siemens --since 30d --by week"
@@ -426,6 +427,11 @@ _REASONS = {
     "quarantined": "in the quarantine: {mentions:,} in {versions}",
     "kind": "on pages that are not articles: {mentions:,} on {articles:,}",
 }
+# Of the articles read, all count, but not all of their text was read.
+_REASONS_OF_READ = {
+    "paywalled": "behind a paywall: the text of {texts} ({sources})",
+    "disallowed": "not to be fetched (robots.txt): the text of {texts} ({sources})",
+}
 
 
 def _show_proof(query: QueryContext, names: Sequence[str], options: _Options) -> bool:
@@ -517,7 +523,8 @@ def _proof_note(found: "Proof", offset: int) -> str:
     expected = sum(one.completeness.expected for one in found.coverage)
     sources = count_of(len(found.coverage), "source")
     read = f"Source-days read: {covered:,} of {expected:,} in {sources}."
-    left_out = "".join(f" Left out, {_reason(one)}." for one in found.left_out)
+    reasons = _REASONS | (_REASONS_OF_READ if found.counted == "read" else {})
+    left_out = "".join(f" Left out, {_reason(one, reasons)}." for one in found.left_out)
     shown = [
         f"{one.summary} ({count_of(articles, 'article')})"
         for one, articles in found.article_versions.items()
@@ -528,18 +535,22 @@ def _proof_note(found: "Proof", offset: int) -> str:
     return f"{listed} {read}{left_out}{made} {used}extraction {versions.extraction}."
 
 
-def _reason(one: "LeftOut") -> str:
+def _reason(one: "LeftOut", reasons: Mapping[str, str]) -> str:
     words = f" ({', '.join(one.words[:_WORDS])})" if one.words else ""
     if one.since is not None:
         words += f", searched from {one.since} on"
     number = one.articles
-    return _REASONS[one.reason].format(
+    sources = [f"{slug} {count:,}" for slug, count in one.sources[:_SOURCES]]
+    if others := one.sources[_SOURCES:]:
+        sources.append(count_of(len(others), "more source"))
+    return reasons[one.reason].format(
         mentions=one.mentions or 0,
         articles=number,
         words=words,
         pages=count_of(number, "page"),
         texts=count_of(number, "article"),
         versions=count_of(number, "version"),
+        sources=", ".join(sources),
     )
 
 

@@ -248,7 +248,7 @@ class SourceNames:
 NAME_COOKIE = "newscrawl_name"
 TEMPLATES = Path(__file__).parent / "templates"
 STATIC = Path(__file__).parent / "static"
-MAX_FORBIDDING = 20  # sources whose robots.txt forbids pages, in a list
+MAX_WITHHOLDING = 20  # sources with articles that can't be read, in a list
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,7 +365,7 @@ def page_templates() -> Environment:
         "last_month": lambda filters: period_of_name("last-month", today(filters.scope)),
         "query": query,
         "withheld": WITHHELD,
-        "most_sources": MAX_FORBIDDING,
+        "most_sources": MAX_WITHHOLDING,
         "min_for_percent": MIN_FOR_PERCENT,
         "alpha": ALPHA,
     }

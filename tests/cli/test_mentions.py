@@ -237,6 +237,21 @@ def test_least_sure_mentions_are_explained_first(world: Newscrawl, own_database:
     assert [one["article"]["url"].rsplit("/", 1)[-1] for one in first] == ["doubtful"]
 
 
+def test_articles_read_are_explained_with_the_sources_whose_texts_are_not_read(
+    world: Newscrawl, own_database: Path
+) -> None:
+    with open_database(f"sqlite:///{own_database}") as database:
+        for path, source in (("x", "ft"), ("y", "ft"), ("z", "faz")):
+            hidden = document(path, text=path, source=source, access="paywalled", kind="paywall")
+            save_document(database, hidden, register(database, source))
+    ran = world("mentions", "--explain", "--measure", "read")
+    said = " ".join(ran.out.split())
+    assert "Left out, behind a paywall: the text of 3 articles (ft 2, faz 1)." in said
+    found = json.loads(world("mentions", "--explain", "--measure", "read", "--format", "json").out)
+    hidden_texts = [one for one in found["left_out"] if one["reason"] == "paywalled"]
+    assert [one["sources"] for one in hidden_texts] == [[["ft", 2], ["faz", 1]]]
+
+
 def test_number_of_nothing_is_explained_by_coverage(world: Newscrawl) -> None:
     ran = world("mentions", "-c", "Bosch", "--explain", "--source", "faz")
     assert ran.code == 1

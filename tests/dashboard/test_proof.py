@@ -12,7 +12,7 @@ from html import unescape
 from io import BytesIO
 from pathlib import Path
 from typing import Any, get_args
-from urllib.parse import parse_qs, quote, unquote, urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
 
 import pytest
 from openpyxl import load_workbook
@@ -298,16 +298,30 @@ def test_proof_says_what_is_left_out(site: Site) -> None:
     assert re.search(r"up to <a [^>]+>\d+</a> more articles", text)
 
 
-def test_pages_that_robots_txt_forbids_are_named_with_their_sources(site: Site) -> None:
-    for path in ("/sources?days=7", "/proof?counted=read"):
+def test_sources_whose_texts_are_not_read_are_named(site: Site) -> None:
+    for path in ("/sources?days=7", "/proof?counted=read&days=7"):
         text = re.sub(r"<[^>]+>", "", site.client.get(path).text)
         assert re.search(
             r"robots.txt forbids the pages of 1 of (these articles|the articles of these days), of "
             r"which only headline and introduction are known: Harbour Courier 1\.",
             text,
         ), path
+    days = {"since": str(TODAY - timedelta(days=6)), "until": str(TODAY)}
+    read = asked(site, f"/proof?{urlencode({'counted': 'read', **days})}")
+    hidden = {one["reason"]: one for one in read["left_out"]}["paywalled"]
+    names = queries.source_names(site.database)
+    counts = {names[slug]: number for slug, number in hidden["sources"]}
+    assert sum(counts.values()) == hidden["articles"] > 1
+    each = ", ".join(f"{name} {number}" for name, number in counts.items())
+    said = f"a paywall hides the text of {hidden['articles']} of these articles"
+    assert f"{said}, of which only headline and introduction are known: {each}." in text
+    page = site.client.get("/sources?days=7").text
+    row = r'<bdi>([^<]+)</bdi></a></th>(?:(?!</tr>).)*data-label="Behind a paywall">(\d+|–)</td>'
+    shown = {name: number for name, number in re.findall(row, page, re.DOTALL) if number > "0"}
+    assert {name: int(n) for name, n in shown.items() if n != "–"} == counts
     text = site.client.get("/proof?counted=read&source=stadtbote").text
     assert "robots.txt forbids none of these articles" in text
+    assert "a paywall hides the text of none of these articles" in text
 
 
 def test_page_and_report_say_how_many_more_articles_may_name_a_company(site: Site) -> None:

@@ -25,7 +25,6 @@ from newscrawl.storage import Database, queries
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries import Counted, Proof
 from newscrawl.storage.queries.article_details import CorrectionRow, correction_of_number
-from newscrawl.storage.queries.left_out import disallowed_articles
 from newscrawl.storage.queries.proof_target import LEFT_OUT, OF_MENTIONS, Order
 from newscrawl.storage.saved_queries import list_queries
 
@@ -57,7 +56,7 @@ def show_proof(request: Request) -> HTMLResponse:
             offset=(filters.page - 1) * ARTICLES,
         )
         corrections = _corrections(request, database, filters, target)
-        sources = _sources(database, filters, counted)
+        unread = unread_sources(database, filters.scope)
     pages = -(-found.total // ARTICLES)
     orders = _addresses(filters, target)
     return render(
@@ -79,22 +78,14 @@ def show_proof(request: Request) -> HTMLResponse:
         may_order=company is not None and not is_query and counted in OF_MENTIONS,
         of_mentions=OF_MENTIONS,
         **corrections,
-        **sources,
+        unread=unread,
         pages=min(pages, LAST_PAGE),
         beyond=pages > LAST_PAGE,
         shown=ARTICLES,
         max_words=MAX_WORDS,
-        max_left_out=MAX_LEFT_OUT,
         shows_left_out=counted not in LEFT_OUT and target["story"] is None,
         explains=app_state(request).config.explain is not None,
     )
-
-
-def _sources(database: Database, filters: Filters, counted: Counted) -> dict[str, Any]:
-    """Return the sources that were not read on some days, and those whose robots.txt forbids
-    articles that were counted as read."""
-    disallowed = disallowed_articles(database, scope=filters.scope) if counted == "read" else ()
-    return {"unread": unread_sources(database, filters.scope), "disallowed": disallowed}
 
 
 def _target(request: Request, filters: Filters) -> dict[str, Any]:

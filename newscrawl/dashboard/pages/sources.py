@@ -17,7 +17,7 @@ from newscrawl.reports.figures import Gap
 from newscrawl.storage import Database, queries
 from newscrawl.storage.queries import CoverageDay, Scope
 from newscrawl.storage.queries.completeness import completeness_by
-from newscrawl.storage.queries.left_out import disallowed_articles
+from newscrawl.storage.queries.left_out import LeftOut, withheld_articles
 from newscrawl.storage.status import Health, SourceStatus, list_incidents
 
 router = APIRouter(include_in_schema=False)
@@ -30,12 +30,13 @@ LOW = 0.5  # of the expected articles; ours
 @dataclass(frozen=True, slots=True)
 class SourceRow:
     """The health of a source, and its last days as of `today`. `expected` is the median of the
-    articles on its good days."""
+    articles on its good days; of `paywalled` articles only headline and introduction were read."""
 
     status: SourceStatus
     days: list[CoverageDay]
     expected: int | None
     today: date
+    paywalled: int
 
     @property
     def last(self) -> CoverageDay | None:
@@ -72,7 +73,9 @@ def sources(request: Request) -> HTMLResponse:
     with app_state(request).store.reading() as database:
         scope = replace(filters.scope, since=first)
         found = queries.coverage(database, scope=scope)
-        rows = _rows(queries.source_health(database, scope=filters.scope), found, now.date())
+        withheld = withheld_articles(database, scope=scope)
+        healths = queries.source_health(database, scope=filters.scope)
+        rows = _rows(healths, found, withheld, now.date())
         return render(
             request,
             "sources.html",
@@ -82,7 +85,7 @@ def sources(request: Request) -> HTMLResponse:
             is_past=is_past,
             healths=tuple(Health),
             incidents=list_incidents(database),
-            disallowed=disallowed_articles(database, scope=scope),
+            withheld=withheld,
             number=min(MAX_DAYS, filters.length),
         )
 
@@ -108,14 +111,25 @@ def _of_period(rows: list[SourceRow]) -> list[SourceRow]:
 
 
 def _rows(
-    statuses: Iterable[SourceStatus], found: Iterable[CoverageDay], today: date
+    statuses: Iterable[SourceStatus],
+    found: Iterable[CoverageDay],
+    withheld: Iterable[LeftOut],
+    today: date,
 ) -> list[SourceRow]:
     by_source: dict[str, list[CoverageDay]] = defaultdict(list)
     for day in found:
         by_source[day.source].append(day)
+    paywalled = {
+        slug: number
+        for one in withheld
+        if one.reason == "paywalled"
+        for slug, number in one.sources
+    }
     rows = []
     for status in statuses:
         days = by_source[status.source]
         good = [day.found for day in days if day.state in READ]
-        rows.append(SourceRow(status, days, round(median(good)) if good else None, today))
+        expected = round(median(good)) if good else None
+        hidden = paywalled.get(status.source, 0)
+        rows.append(SourceRow(status, days, expected, today, hidden))
     return rows

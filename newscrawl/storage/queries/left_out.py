@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeVarTuple
 from sqlalchemy import Select, func, literal, literal_column, select
 from sqlalchemy.orm import Session, aliased
 
+from newscrawl.items import Counted
 from newscrawl.storage import models
 from newscrawl.storage.database import Database
 from newscrawl.storage.engine import one_of
@@ -48,9 +49,10 @@ class LeftOut:
     reason: LeftOutReason = field(
         metadata=about(
             'in menus and teasers ("boilerplate"); articles of which only headline and '
-            "introduction may be read and do not name the company, though the rest might "
-            '("paywalled", "disallowed"); articles that might count, whose only names of the '
-            'company lack support or are part of something else ("doubtful"); mentions that a '
+            "introduction may be read and do not name the company, though the rest might, or all "
+            'such articles where those read are counted ("paywalled", "disallowed"); articles that '
+            "might count, whose only names of the company lack support or are part of something "
+            'else ("doubtful"); mentions that a '
             'person called wrong ("corrected"); versions in the quarantine that name it '
             '("quarantined"); pages that are not articles ("kind")'
         )
@@ -78,6 +80,7 @@ def left_out(session: Session, asked: ProofTarget) -> Iterator[LeftOut]:
     if articles and asked.scope.among is None:
         yield LeftOut(reason="boilerplate", articles=articles, mentions=mentions)
     if asked.counted == "read":
+        yield from _withheld(session, asked)
         return
     doubtful = doubtful_words_of(session, asked)
     if doubtful.articles or doubtful.since:
@@ -100,34 +103,19 @@ def left_out(session: Session, asked: ProofTarget) -> Iterator[LeftOut]:
 
 
 def withheld_articles(
-    database: Database, company: str, *, scope: Scope = ANY
+    database: Database, company: str | None = None, *, scope: Scope = ANY
 ) -> tuple[LeftOut, ...]:
     """Return how many more articles may name the company, by reason: only their headline and
-    standfirst may be read, and do not name it."""
+    standfirst may be read, and do not name it. Without a company, return those of all articles
+    read, whatever they name."""
     with database.reading() as session:
         return _withheld_of(session, company, scope.validate(database))
 
 
 @cache_answers
-def _withheld_of(session: Session, company: str, scope: Scope) -> tuple[LeftOut, ...]:
-    return tuple(_withheld(session, ProofTarget(counted="articles", company=company, scope=scope)))
-
-
-def disallowed_articles(database: Database, *, scope: Scope = ANY) -> tuple[tuple[str, int], ...]:
-    """Return the number of articles of which robots.txt forbids the page, by source, most first."""
-    with database.reading() as session:
-        return _disallowed(session, scope.validate(database))
-
-
-@cache_answers
-def _disallowed(session: Session, scope: Scope) -> tuple[tuple[str, int], ...]:
-    rollup = rollup_table(session, scope, by="hour", company=None)
-    query = rollup.select(Source.slug, func.count().label("number"))
-    query = query.join(Article, Article.id == rollup.table.article_id)
-    query = query.join(Source, Source.id == rollup.table.source_id)
-    query = query.where(rollup.table.limited > literal_column("0"), Article.access == "disallowed")
-    query = query.group_by(Source.slug).order_by(func.count().desc(), Source.slug)
-    return tuple((slug, number) for slug, number in session.execute(query))
+def _withheld_of(session: Session, company: str | None, scope: Scope) -> tuple[LeftOut, ...]:
+    counted: Counted = "read" if company is None else "articles"
+    return tuple(_withheld(session, ProofTarget(counted=counted, company=company, scope=scope)))
 
 
 def _withheld(session: Session, asked: ProofTarget) -> Iterator[LeftOut]:
@@ -191,8 +179,8 @@ def boilerplate_sums(session: Session, asked: ProofTarget) -> tuple[int, int]:
 
 
 def _headline_only(session: Session, asked: ProofTarget) -> Select[Any]:
-    """Return the articles of which headline and standfirst alone are known and do not name the
-    company."""
+    """Return the articles of which headline and standfirst alone are known; of a number of mentions
+    those that do not name the company."""
     scope = own_scope(session, asked.company, asked.scope)
     rollup = rollup_table(session, scope, by="hour", company=None)
     table = rollup.table
@@ -203,6 +191,8 @@ def _headline_only(session: Session, asked: ProofTarget) -> Select[Any]:
         # As the index of limited articles has it: no parameter.
         .where(table.limited > literal_column("0"), *groups_left_in(rollup, asked))
     )
+    if asked.counted == "read":
+        return query
     if asked.company is None:
         return query.where(table.in_title + table.in_body == 0)
     named = aliased(Appearance)

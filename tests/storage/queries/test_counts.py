@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from functools import partial
 from typing import Any, get_args
 
 import pytest
@@ -24,6 +25,7 @@ from newscrawl.storage.queries import (
     Scope,
     doubtful_words,
 )
+from newscrawl.storage.queries.left_out import withheld_articles
 from tests.worlds import NOON, body, day, document, empty, headline, moment, register, save_document
 
 WEEK = Scope(since=day(-3), until=day(3))
@@ -112,6 +114,27 @@ def test_proof_says_how_many_mentions_are_on_pages_that_do_not_count(
     assert left_out() == [("kind", 2, 3)]
     assert left_out(since=day(-2), zone="Asia/Kolkata") == [("kind", 1, 2)]
     assert left_out(since=day(0)) == []
+
+
+def test_texts_that_are_not_read_are_counted_by_source_whatever_their_headlines_name(
+    database: Database, save: Callable[..., None]
+) -> None:
+    hidden = {"access": "paywalled", "kind": "paywall"}
+    save("a", mentions=[headline("Siemens")], **hidden)
+    save("b", **hidden)
+    save("c", source="bbc", **hidden)
+    save("d", source="bbc", access="disallowed", kind="paywall")
+    save("e", source="faz")
+    save("f", -5, **hidden)
+    found = withheld_articles(database, scope=WEEK)
+    assert [(one.reason, one.articles, one.mentions, one.sources) for one in found] == [
+        ("disallowed", 1, None, (("bbc", 1),)),
+        ("paywalled", 3, None, (("ft", 2), ("bbc", 1))),
+    ]
+    read = partial(queries.proof, database, counted="read", scope=WEEK)
+    assert (read().number, read().left_out) == (5, found)
+    assert [one.articles for one in read(split="source", without=["bbc"]).left_out] == [2]
+    assert [one.articles for one in withheld_articles(database, "Siemens", scope=WEEK)] == [1, 2]
 
 
 ORCHARDS = CompanyStructure(
@@ -681,6 +704,7 @@ def _answers(database: Database, scope: Scope) -> dict[str, Any]:
     answers["stories"] = [
         replace(row, story=0) for row in queries.stories(database, company="Siemens", scope=scope)
     ]
+    answers["withheld"] = withheld_articles(database, scope=scope)
     answers["unmentioned"] = queries.unmentioned_companies(database, chosen, scope=scope)
     answers["coverage"] = queries.coverage(database, scope=scope)
     answers["completeness"] = queries.completeness(database, scope=scope)
