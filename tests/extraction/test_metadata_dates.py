@@ -65,6 +65,17 @@ def test_date_values_are_parsed(written: str, moment: datetime) -> None:
         ("zh", "2026年3月5日"),
         ("ja", "2026年3月5日（木）"),
         ("ko", "2026년 3월 5일"),
+        ("hu", "2026. március 5., csütörtök"),
+        ("lt", "2026 m. kovo 5 d."),
+        ("lv", "2026. gada 5. marts"),
+        ("eu", "2026(e)ko martxoaren 5(a)"),
+        ("vi", "Thứ Năm, 5 tháng 3, 2026"),
+        ("vi", "ngày 5 tháng 3 năm 2026"),
+        ("he", "5 במרץ 2026"),
+        ("hi", "5 मार्च 2026"),
+        ("is", "5. mars 2026"),
+        ("sw", "5 Machi 2026"),
+        ("en", "© 2025 March 5, 2026"),
     ],
 )
 def test_days_are_found_in_texts(language: str, written: str) -> None:

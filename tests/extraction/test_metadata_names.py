@@ -52,6 +52,9 @@ from newscrawl.extraction.metadata import names
         ("Von DPA", ["DPA"]),
         ("Von Miller", ["Von Miller"]),
         ("著者：後藤大地", ["後藤大地"]),
+        ("بقلم أحمد منصور", ["أحمد منصور"]),
+        ("מאת דנה לוי", ["דנה לוי"]),
+        ("लेखक: राजेश कुमार", ["राजेश कुमार"]),
     ],
 )  # fmt: skip
 def test_names_are_read_from_a_byline(byline: str, wanted: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""Dates as news pages write them: ISO, RFC 2822, epoch seconds, month names of 41 languages."""
+"""Dates as news pages write them: ISO, RFC 2822, epoch seconds, month names of 43 languages."""
 
 import json
 import re
@@ -43,16 +43,25 @@ _NUMERIC: Final = re.compile(
     r"|(?<!\d)(?P<a>\d{1,2})\s?[./-]\s?(?P<b>\d{1,2})\s?[./-]\s?(?P<y2>(?:19|20)\d\d)(?!\d)"
     r"|(?<!\d)(?P<y3>(?:19|20)\d\d)\s?[年년]\s?(?P<m3>\d{1,2})\s?[月월]\s?(?P<d3>\d{1,2})"
     r"|(?<!\d)(?P<y4>(?:19|20)\d\d)(?P<m4>[01]\d)(?P<d4>[0-3]\d)(?:T?\d{4,6})?(?!\d)"
-    r"|(?<![\d.:])(?P<d5>\d{1,2})\.(?P<m5>\d{1,2})\.(?P<y5>[012]\d)(?![\d.]))"
+    r"|(?<![\d.:])(?P<d5>\d{1,2})\.(?P<m5>\d{1,2})\.(?P<y5>[012]\d)(?![\d.])"
+    r"|(?<!\d)(?P<d6>\d{1,2})\s(?:tháng|thg)\s(?P<m6>\d{1,2})(?:,|\snăm)?\s(?P<y6>(?:19|20)\d\d)(?!\d))"
 )
+# Vowel signs, as in Hindi, are no letters for the patterns of Python.
+_NAME: Final = r"[^\s\d!-@\[-`{-¿\u2000-\u206f]{2,14}+"
 _DAY_FIRST: Final = re.compile(
     r"(?<!\d)(?P<d>\d{1,2})(?:st|nd|rd|th|er|e|\.|º|ª|-?(?:го|a))?[\s\-/]+"
-    r"(?:de\s+|d['’]|di\s+|of\s+|ta['’]\s+)?"
-    r"(?P<m>[^\W\d_]{3,12}+)\.?[\s,\-/]+(?:de\s+|del\s+|года\s+)?(?P<y>(?:19|20)\d\d)(?!\d)"
+    r"(?:de\s+|d['’]|di\s+|of\s+|ta['’]\s+|ב)?"
+    rf"(?P<m>{_NAME})\.?[\s,\-/]+(?:de\s+|del\s+|года\s+)?(?P<y>(?:19|20)\d\d)(?!\d)"
 )
 _MONTH_FIRST: Final = re.compile(
-    r"(?<![^\W\d_])(?P<m>[^\W\d_]{3,12}+)\.?\s+(?P<d>\d{1,2})(?:st|nd|rd|th|\.)?"
+    rf"(?<![^\W\d_])(?P<m>{_NAME})\.?\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)?"
     r"(?:\s+(?:at\s+)?\d{1,2}:\d\d(?::\d\d)?)?(?:,\s*|\s+)(?P<y>(?:19|20)\d\d)(?!\d)"
+)
+# As in Hungarian, Lithuanian, Basque and Latvian; not the 2023 of "© 2023 March 5, 2024".
+_YEAR_FIRST: Final = re.compile(
+    r"(?<!\d)(?P<y>(?:19|20)\d\d)(?:\.(?:\s?gada)?|\sm\.|(?:\(e\))?ko)?\s"
+    rf"(?:(?P<d2>\d{{1,2}})\.\s)?(?P<m>{_NAME})\.?(?(d2)|\s(?P<d>\d{{1,2}})(?!\d))"
+    r"(?!,?\s(?:19|20)\d\d)"
 )
 _CLOCK: Final = re.compile(
     r"(?<![\d:.])(?P<h>[01]?\d|2[0-4])\s?[:h.：]\s?(?P<min>[0-5]\d)(?:[:.](?P<s>[0-5]\d)(?:\.\d+)?)?"
@@ -122,7 +131,7 @@ def find(text: str, dialect: Dialect = ISO, *, earliest: int = EARLIEST_VISIBLE)
         return None
     days = [
         (match.start(), match.end(), day)
-        for pattern in (_NUMERIC, _DAY_FIRST, _MONTH_FIRST)
+        for pattern in (_NUMERIC, _DAY_FIRST, _MONTH_FIRST, _YEAR_FIRST)
         for match in pattern.finditer(text)
         if (day := _day(match, dialect)) and day.year >= earliest
     ]
@@ -176,7 +185,7 @@ def _stamp(moment: datetime, *, timed: bool) -> Stamp | None:
 
 
 def _day(match: re.Match[str], dialect: Dialect) -> datetime | None:
-    groups = {key.rstrip("2345"): value for key, value in match.groupdict().items() if value}
+    groups = {key.rstrip("23456"): value for key, value in match.groupdict().items() if value}
     year = int(groups["y"])
     if year < 100:
         year += 2000

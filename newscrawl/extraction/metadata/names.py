@@ -70,8 +70,11 @@ _ADDRESS: Final = re.compile(
     r"https?://|www\.|@|\S*\.(?:com|org|net|de|php|html?)/?$", re.IGNORECASE
 )
 _PARTICLES: Final = frozenset(words("bylines", "particles"))
-# A capital or a letter of a script without capitals, and whatever letters follow.
-_NAME_WORD: Final = re.compile(r"[^\W\d_a-zß-öø-ÿα-ωа-я][\w'’.‘-]*")
+# Shorter ones ("ma", "so", "an") are surnames, too.
+_LONG_DAYS: Final = frozenset(day for day in DAYS if len(day) > 3)
+# A capital or a letter of a script without capitals, and whatever letters follow, with the vowel
+# signs of India and Thailand.
+_NAME_WORD: Final = re.compile(r"[^\W\d_a-zß-öø-ÿα-ωа-я][\w'’.‘\u0900-\u0e7f-]*")
 # Most authors of JSON-LD: two to four words of Latin, Greek or Cyrillic with capitals.
 _PLAIN_WORD: Final = r"[A-ZÀ-ÖØ-ÞΆ-ΫА-Я][\w'’-]*\.?"
 _PLAIN_NAME: Final = re.compile(rf"{_PLAIN_WORD}(?: {_PLAIN_WORD}){{1,3}}(?<!\.)")
@@ -227,7 +230,7 @@ def is_person(text: str) -> bool:
         len(words) <= 5
         and not any(map(str.isdigit, text))
         and all(_NAME_WORD.fullmatch(word) or word.lower() in _PARTICLES for word in words)
-        and words[-1].strip(".").lower() not in (DAYS if len(words) > 1 else MONTHS_AND_DAYS)
+        and words[-1].strip(".").lower() not in (_LONG_DAYS if len(words) > 1 else MONTHS_AND_DAYS)
     )
 
 
