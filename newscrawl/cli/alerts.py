@@ -25,8 +25,8 @@ from newscrawl.items import CompanyStructure
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from newscrawl.monitoring.alerts import Digest
     from newscrawl.monitoring.delivery import Channel
+    from newscrawl.monitoring.digests import Digest
     from newscrawl.reports import ReportFormat
     from newscrawl.storage import Database
     from newscrawl.storage.company_alerts import StoredAlert
@@ -327,7 +327,12 @@ def digest(
 
     Exit code 1 if no source was crawled on these days, or it could not be sent.
     """
-    from newscrawl.monitoring.alerts import html_digest, last_full_day, make_digest, markdown_digest
+    from newscrawl.monitoring.digests import (
+        html_digest,
+        last_full_day,
+        make_digest,
+        markdown_digest,
+    )
 
     if (again or report) and not send:
         raise InputError(f"{'--again' if again else '--report'} needs --send: add it")
@@ -355,8 +360,8 @@ def _send(
     *,
     again: bool,
 ) -> None:
-    from newscrawl.monitoring.alerts import digest_title, send_digest
     from newscrawl.monitoring.delivery import LogChannel, RecipientChannel
+    from newscrawl.monitoring.digests import digest_title, send_digest
 
     # A digest is too long for the log.
     channels = [

@@ -10,7 +10,7 @@ import pytest
 from openpyxl import load_workbook
 
 from newscrawl import config
-from newscrawl.monitoring.alerts import (
+from newscrawl.monitoring.digests import (
     digest_notice,
     html_digest,
     last_full_day,

@@ -15,10 +15,7 @@ from newscrawl.monitoring.alerts import (
     alert_articles,
     alert_notice,
     find_alerts,
-    make_digest,
-    markdown_digest,
     pending_alerts,
-    send_digest,
     send_test,
 )
 from newscrawl.monitoring.delivery import (
@@ -31,6 +28,13 @@ from newscrawl.monitoring.delivery import (
     recipient_channels,
     slack_payload,
     teams_payload,
+)
+from newscrawl.monitoring.digests import (
+    digest_notice,
+    html_digest,
+    make_digest,
+    markdown_digest,
+    send_digest,
 )
 from newscrawl.storage import Database, company_alerts, open_database, queries
 from newscrawl.storage.company_alerts import CompanyAlert
@@ -197,6 +201,23 @@ def test_messages_show_sources_by_name(database: Database) -> None:
     assert f"FT, {day(0)}" in (notice.html or "")
     digest = make_digest(database, "daily", day(0), companies=["Siemens"])
     assert f"(FT, {day(0)})" in markdown_digest(digest)
+
+
+def test_digest_marks_saved_queries(database: Database) -> None:
+    publish(database, "A strike stops all trams of Siemens.", BOSCH)
+    for name, text in (("strikes", "strike*"), ("quiet", "silence")):
+        add_query(database, name, text, "me")
+        count_history(database, name)
+    names = ["Siemens", "strikes", "quiet"]
+    digest = make_digest(database, "daily", day(0), companies=names)
+    text, page = markdown_digest(digest), html_digest(digest)
+    assert "| strikes (saved query) | 1 |" in text
+    assert "## strikes (saved query)" in text
+    assert "Not named: quiet (saved query)." in text
+    assert ">strikes (saved query)</h2>" in page
+    assert "strikes (saved query): 1 of 2 articles read" in digest_notice(digest).summary
+    assert "Siemens (" not in text + page
+    assert digest_notice(digest).facts["companies"] == {"Siemens": 1, "strikes": 1}
 
 
 def test_fault_of_an_unknown_host_is_told_in_words(monkeypatch: pytest.MonkeyPatch) -> None:

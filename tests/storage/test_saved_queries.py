@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from sqlalchemy import select, text
 
-from newscrawl.monitoring.alerts import alert_articles, find_alerts, make_digest
+from newscrawl.monitoring.alerts import alert_articles, find_alerts
+from newscrawl.monitoring.digests import make_digest
 from newscrawl.storage import Database, company_alerts, queries, saved_queries
 from newscrawl.storage.corrections import add_corrections, missed_mentions
 from newscrawl.storage.errors import CorrectionError, QuestionError
