@@ -52,9 +52,9 @@ FIGURE_2: Final[dict[Action, str]] = {
 # Ours: the HTML standard's phrasing content is removed, what never holds text is pruned.
 # FORM, HEADER, FOOTER, ASIDE and NAV stay: whole articles are inside them on some sites.
 HTML5: Final[dict[Action, str]] = {
-    Action.REMOVE_WITH_SPACE: "br wbr label output meter progress",
+    Action.REMOVE_WITH_SPACE: "br label output meter progress",
     Action.REMOVE: "a abbr acronym b bdi bdo big blink cite code data del dfn em font i ins kbd"
-    " mark nobr q ruby rb s samp small span strike strong sub sup time tt u var",
+    " mark nobr q ruby rb s samp small span strike strong sub sup time tt u var wbr",
     Action.PRUNE: "applet area audio base basefont bgsound button canvas col colgroup datalist"
     " embed head iframe img input link map math meta noembed noframes object option param picture"
     " rp rt script select source style svg template textarea title track video",

@@ -215,13 +215,19 @@ def _find_encoding(html: bytes, declared: str | None) -> str:
 
 
 def _candidates(html: bytes, declared: str | None) -> Iterator[str]:
-    """Yield what the header, the page and the statistics say, as names that Python knows."""
+    """Yield what the header, the page and the statistics say, as names that Python knows.
+
+    A header of windows-1252 comes last: servers and HTTP clients say so where they know nothing.
+    """
+    by_header = None
     if declared:
         by_header = http_content_type_encoding(declared) or resolve_encoding(declared.strip())
-        if by_header:
+        if by_header and by_header != LAST_RESORT:
             yield by_header
     if by_page := html_body_declared_encoding(html):
         yield by_page
+    if by_header:
+        yield by_header
     guess = cchardet.detect(html[:GUESSED_FROM])["encoding"]
     if guess and (by_statistics := resolve_encoding(guess)):
         yield by_statistics

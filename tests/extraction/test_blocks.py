@@ -60,6 +60,10 @@ def test_removed_inline_element_adds_no_space(profile: ProfileName, name: str) -
     assert page.texts == ["unbreakable"]
 
 
+def test_word_with_an_opportunity_for_a_line_break_stays_one_word() -> None:
+    assert blocks("<body>Thyssen<wbr>Krupp").texts == ["ThyssenKrupp"]
+
+
 @pytest.mark.parametrize(("profile", "name"), _SPACED)
 def test_removed_element_is_replaced_by_spaces(profile: ProfileName, name: str) -> None:
     page = blocks(f"<body>one<{name}>two</{name}>three", profile)
