@@ -5,11 +5,20 @@ Each can be set in the environment, and for a crawl with `scrapy crawl ft -s NAM
 
 import os
 import re
-from datetime import timedelta
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
 from importlib.metadata import version
+from typing import Literal
+from zoneinfo import ZoneInfo
 
 _DURATION = re.compile(r"([0-9]{1,6})([smhd])", re.ASCII)
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_DIGEST = re.compile(
+    rf"(daily|{'|'.join(_WEEKDAYS)}) ([01]?[0-9]|2[0-3]):([0-5][0-9])( \S+)?", re.IGNORECASE
+)
+
+Span = Literal["daily", "weekly"]
 
 
 class SettingError(ValueError):
@@ -68,6 +77,53 @@ def yes(name: str, value: object) -> bool:
     if text not in {"", "no", "0", "false", "yes", "1", "true"}:
         raise SettingError(f"{name}={value}: write yes or no")
     return text in {"yes", "1", "true"}
+
+
+@dataclass(frozen=True, slots=True)
+class DigestTime:
+    """A time, in its time zone, at which digests are sent: each day, or on a weekday, 0 for Monday,
+    that of the last week."""
+
+    at: time
+    weekday: int | None = None
+
+    @property
+    def span(self) -> Span:
+        return "daily" if self.weekday is None else "weekly"
+
+    def moments(self, now: datetime) -> list[datetime]:
+        """Return these times from eight days before `now` to eight days after it."""
+        today = now.astimezone(self.at.tzinfo).date()
+        days = (today + timedelta(days=number) for number in range(-8, 9))
+        chosen = (day for day in days if self.weekday in {None, day.weekday()})
+        return [datetime.combine(day, self.at) for day in chosen]
+
+
+def digest_times(name: str, value: object) -> tuple[DigestTime, ...]:
+    """Return the value of a setting that is a daily time, a weekly one, or both; raise SettingError
+    for any other."""
+    texts = [" ".join(part.split()) for part in str(value).split(",") if part.strip()]
+    times = [_digest_time(text) for text in texts]
+    known = [one for one in times if one is not None]
+    if len({one.span for one in known}) < len(times):
+        raise SettingError(
+            f"{name}={value}: write daily 07:00, or monday 07:00, or both with a comma; "
+            "for another time zone than UTC as in monday 07:00 Europe/Berlin"
+        )
+    return tuple(known)
+
+
+def _digest_time(text: str) -> DigestTime | None:
+    found = _DIGEST.fullmatch(text)
+    if found is None:
+        return None
+    try:
+        zone = ZoneInfo((found[4] or "UTC").strip())
+    except (KeyError, ValueError, OSError):  # no such time zone
+        return None
+    day = found[1].lower()
+    weekday = None if day == "daily" else _WEEKDAYS.index(day)
+    return DigestTime(time(int(found[2]), int(found[3]), tzinfo=zone), weekday)
 
 
 def user_name() -> str:
@@ -150,6 +206,10 @@ NEWSCRAWL_MAIL_TO = _env("NEWSCRAWL_MAIL_TO", "")
 NEWSCRAWL_WEBHOOKS = _env("NEWSCRAWL_WEBHOOKS", "")
 NEWSCRAWL_WEBHOOK_SECRET = _env("NEWSCRAWL_WEBHOOK_SECRET", "")
 NEWSCRAWL_WEBHOOK_PRIVATE = _env("NEWSCRAWL_WEBHOOK_PRIVATE", "no")
+# When the monitor sends digests, as in "monday 07:00"; and the report that their e-mails carry:
+# html, xlsx or none.
+NEWSCRAWL_DIGEST = _env("NEWSCRAWL_DIGEST", "")
+NEWSCRAWL_DIGEST_REPORT = _env("NEWSCRAWL_DIGEST_REPORT", "")
 # A folder in which every response is archived as WARC, and the maximum megabytes of a file; and a
 # folder from which a crawl is replayed instead of using the network.
 NEWSCRAWL_ARCHIVE = _env("NEWSCRAWL_ARCHIVE", "")

@@ -3,7 +3,7 @@
 import json
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from email.message import Message
 from email.parser import BytesParser
@@ -61,9 +61,11 @@ def mail_server() -> Iterator[tuple[Inbox, int]]:
 
 
 class Hook:
-    """A webhook's server; `answers` are its next ones, 200 after them."""
+    """A webhook's server; `answers` are its next ones, 200 after them. `before_answer` is called
+    between a request and its answer."""
 
     def __init__(self) -> None:
+        self.before_answer: Callable[[], None] | None = None
         self.answers: list[int] = []
         self.taken: list[tuple[Message, bytes]] = []
         hook = self
@@ -72,6 +74,8 @@ class Hook:
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 hook.taken.append((self.headers, body))
+                if hook.before_answer:
+                    hook.before_answer()
                 self.send_response(hook.answers.pop(0) if hook.answers else 200)
                 self.send_header("Location", "/elsewhere")
                 self.send_header("Content-Length", "0")

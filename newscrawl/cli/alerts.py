@@ -360,16 +360,9 @@ def _send(
     *,
     again: bool,
 ) -> None:
-    from newscrawl.monitoring.delivery import LogChannel, RecipientChannel
-    from newscrawl.monitoring.digests import digest_title, send_digest
+    from newscrawl.monitoring.digests import digest_channels, digest_title, send_digest
 
-    # A digest is too long for the log.
-    channels = [
-        one
-        for one in _channels(store, structure)
-        if not isinstance(one, LogChannel)
-        and (not isinstance(one, RecipientChannel) or "digests" in one.recipient.gets)
-    ]
+    channels = digest_channels(store, structure)
     if not channels:
         raise InputError(
             "nowhere to send it: newscrawl alerts recipients add, or set NEWSCRAWL_SMTP_URL or "
@@ -379,7 +372,8 @@ def _send(
         storage.company_alerts.delete_alert(store, made.cause)
     sent = send_digest(store, made, channels, structure, report)
     if sent is None:
-        write_note(f"{digest_title(made)}: sent before (--again sends it again).")
+        title = digest_title(made)
+        write_note(f"{title}: sent before, or just now by another process (--again repeats it).")
         return
     for failure in sent.failed:
         write_note(f"{failure.channel} failed: {failure.reason}")

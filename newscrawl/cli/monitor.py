@@ -7,7 +7,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from newscrawl.cli.output import Column
     from newscrawl.monitoring.scheduler import MonitorPlan
-    from newscrawl.monitoring.supervisor import CrawlCommand
+    from newscrawl.monitoring.supervisor import CrawlCommand, CrawlLimits
     from newscrawl.sources import Source
     from newscrawl.storage import Database
     from newscrawl.storage.leases import SourceFacts
@@ -66,7 +66,8 @@ def monitor(
     setting: SettingOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Crawl every source when it is due, each in a process of its own, until stopped.
+    """Crawl every source when it is due, each in a process of its own, until stopped; report
+    incidents, send alerts, and digests at the time of NEWSCRAWL_DIGEST.
 
     Several monitors, on one machine or many, share the work if they share a PostgreSQL database:
     a source is crawled by one of them at a time, and crawls of one that died are continued by
@@ -77,7 +78,6 @@ def monitor(
     from newscrawl.monitoring.delivery import configured_channels
     from newscrawl.monitoring.health_checks import Inspector
     from newscrawl.monitoring.scheduler import MonitorPlan, same_host_sources
-    from newscrawl.monitoring.supervisor import CrawlLimits
     from newscrawl.storage.leases import LeaseTerms
     from newscrawl.storage.recipients import list_recipients
 
@@ -94,14 +94,13 @@ def monitor(
             workers=workers,
             command=command,
             terms=LeaseTerms(length=timedelta(seconds=_seconds("NEWSCRAWL_LEASE"))),
-            limits=CrawlLimits(
-                longest=_seconds("NEWSCRAWL_LONGEST_CRAWL"),
-                stall=_seconds("NEWSCRAWL_STALL_TIMEOUT"),
-            ),
+            limits=_crawl_limits(),
             once=once,
             pause=_seconds("NEWSCRAWL_MONITOR_PAUSE"),
             inspect=Inspector(store, [one.slug for one in chosen], channels),
             prune=_daily_pruning(store),
+            send_digests=_scheduled_digests(store),
+            digests=config.NEWSCRAWL_DIGEST,
         )
         failed = _run(store, url, plan)
     if once and failed:
@@ -119,6 +118,14 @@ def _crawl_command(url: str, settings: "Sequence[str]", logs: Path | None) -> "C
         arguments=("polls=due",),
         logs=logs,
         grace=_seconds("NEWSCRAWL_LEASE") / 3,
+    )
+
+
+def _crawl_limits() -> "CrawlLimits":
+    from newscrawl.monitoring.supervisor import CrawlLimits
+
+    return CrawlLimits(
+        longest=_seconds("NEWSCRAWL_LONGEST_CRAWL"), stall=_seconds("NEWSCRAWL_STALL_TIMEOUT")
     )
 
 
@@ -154,6 +161,21 @@ def _daily_pruning(store: "Database") -> "Callable[[Callable[[], bool]], None]":
             logging.getLogger("newscrawl.monitor").info("Pruned: %s", counts)
 
     return prune
+
+
+def _scheduled_digests(store: "Database") -> "Callable[[Callable[[], bool]], None]":
+    """Return the sending of digests that are due; raise SettingError for an invalid schedule."""
+    from newscrawl.monitoring.digests import digest_plan, send_due_digests
+
+    plan = digest_plan()
+
+    def send(stopping: "Callable[[], bool]") -> None:
+        for failure in send_due_digests(store, plan, datetime.now(UTC), stopping):
+            logging.getLogger("newscrawl.monitor").error(
+                "No digest by %s: %s", failure.channel, failure.reason
+            )
+
+    return send
 
 
 def _selected_sources(slugs: "Sequence[str]", known: "Mapping[str, Source]") -> "list[SourceFacts]":
@@ -304,9 +326,10 @@ def status(
 
 
 def _status(database: "Database", slugs: Sequence[str] | None) -> "WatchStatus":
-    from newscrawl.storage.status import watch_status
+    from newscrawl.storage.status import next_digests, watch_status
 
-    return watch_status(database, slugs)
+    digests = next_digests(database, config.NEWSCRAWL_DIGEST)
+    return replace(watch_status(database, slugs), digests=digests)
 
 
 def slugs_of(wanted: Sequence[str], database: "Database") -> list[str] | None:
@@ -347,6 +370,7 @@ def _screen(current: "WatchStatus", *, everything: bool) -> "Group":
         Text(f"Monitoring at {current.moment:%Y-%m-%d %H:%M:%S} UTC", style="bold"),
         Text(_workers(current)),
         Text(_totals(current.sources)),
+        Text(_digests(current)),
         *map(Text, _quarantine(current.sources)),
     ]
     chosen = [one for one in current.sources if everything or _is_notable(one)]
@@ -400,6 +424,12 @@ def _totals(sources: Sequence["SourceStatus"]) -> str:
     numbers = Counter(one.health for one in sorted(sources, key=lambda one: one.severity))
     counts = ", ".join(f"{number} {_words(health)}" for health, number in numbers.items())
     return f"New articles: {hour:,} in 1 h, {day:,} in 24 h. Sources: {counts or 'none'}."
+
+
+def _digests(current: "WatchStatus") -> str:
+    if current.digests:
+        return f"Next digest: {'; '.join(map(str, current.digests))}."
+    return "No digest is scheduled: NEWSCRAWL_DIGEST='monday 07:00' does, for newscrawl monitor."
 
 
 def _quarantine(sources: Sequence["SourceStatus"]) -> list[str]:
@@ -471,6 +501,7 @@ def _status_record(current: "WatchStatus") -> dict[str, object]:
         "articles_hour": sum(one.new_hour for one in current.sources),
         "articles_day": sum(one.new_day for one in current.sources),
         "quarantined": sum(one.quarantined for one in current.sources),
+        "digests": [asdict(one) for one in current.digests],
         "workers": [asdict(one) for one in current.workers],
         "sources": [_row(one) for one in current.sources],
         "incidents": [

@@ -9,7 +9,9 @@ from pathlib import Path
 
 from jinja2 import Environment
 
+from newscrawl import config
 from newscrawl.items import CompanyStructure
+from newscrawl.mentions import load_companies
 from newscrawl.monitoring.delivery import (
     Delivery,
     DeliveryError,
@@ -67,6 +69,13 @@ def find_alerts(
     return company_alerts.record_alerts(database, alerts)
 
 
+def structure_in_use() -> CompanyStructure:
+    """Return the groups of NEWSCRAWL_COMPANIES; without this file there are none."""
+    if not config.NEWSCRAWL_COMPANIES:
+        return NO_STRUCTURE
+    return load_companies(config.NEWSCRAWL_COMPANIES).structure
+
+
 def pending_alerts(
     database: Database, structure: CompanyStructure = NO_STRUCTURE
 ) -> Iterator[PendingNotice]:
@@ -88,7 +97,7 @@ def pending_alerts(
 def mark_delivered(
     database: Database, stored: StoredAlert, subject: str, delivery: Delivery
 ) -> None:
-    """Store the channels that have delivered an alert or a digest, and record what was sent."""
+    """Store the channels that have delivered an alert, and record what was sent."""
     faults = {name: "" for name in delivery.delivered_by if name not in stored.delivered_by}
     faults |= {failure.channel: failure.reason for failure in delivery.failed}
     sent = [

@@ -1,29 +1,39 @@
-"""Digests: summaries of a day or week of companies in the news, sent once to each recipient."""
+"""Digests: summaries of a day or week of companies in the news.
 
-from collections.abc import Collection, Mapping, Sequence
+A digest is sent once to each recipient, by whichever worker comes first: before it is sent to one,
+this is recorded in the database. If the worker is killed while it sends, that recipient does not
+get it again, since it may have arrived; the record says that this is not confirmed.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, timedelta
-from typing import Literal
+from datetime import UTC, date, datetime, time, timedelta
+from typing import cast
 
+from newscrawl import config
+from newscrawl.config import DigestTime, SettingError, Span
 from newscrawl.items import CompanyStructure
 from newscrawl.monitoring.alerts import (
     first_words,
     html_letters,
     link_to,
-    mark_delivered,
     markdown_letters,
     story_size,
+    structure_in_use,
 )
 from newscrawl.monitoring.delivery import (
     Attachment,
     Channel,
-    Delivery,
     DeliveryReport,
+    FailedDelivery,
     Link,
+    LogChannel,
     Notice,
     RecipientChannel,
+    configured_channels,
     deliver,
     named_channels,
+    recipient_channels,
 )
 from newscrawl.reports import (
     MAX_COMPANIES as MAX_REPORTED,
@@ -40,10 +50,13 @@ from newscrawl.storage import Database, company_alerts, queries
 from newscrawl.storage.company_alerts import CompanyAlert, StoredAlert
 from newscrawl.storage.queries import Completeness, FoundArticle, Scope, StoryRow
 from newscrawl.storage.queries.significance import Change, compare
+from newscrawl.storage.recipients import SentNotice, last_failure
 from newscrawl.storage.scope import NO_STRUCTURE
 from newscrawl.text import count_of
 
-Span = Literal["daily", "weekly"]
+# Ours: how long after the end of its days a digest may be sent, and when a failure is repeated.
+LATE = timedelta(days=7)
+RETRY = timedelta(hours=1)
 
 # All ours: the numbers of rows in a digest, and the days of its small charts.
 MAX_COMPANIES = 15
@@ -97,7 +110,16 @@ class Digest:
     @property
     def cause(self) -> str:
         """Return the key under which it is sent once."""
-        return f"digest/{self.span}/{self.last}"
+        return _cause(self.span, self.last)
+
+
+def _cause(span: Span, last: date) -> str:
+    return f"digest/{span}/{last}"
+
+
+def never() -> bool:
+    """Return that nothing has to stop."""
+    return False
 
 
 def last_full_day(span: Span, today: date) -> date:
@@ -210,34 +232,141 @@ def send_digest(
     channels: Sequence[Channel],
     structure: CompanyStructure = NO_STRUCTURE,
     report: ReportFormat | None = None,
+    stopping: Callable[[], bool] = never,
 ) -> DeliveryReport | None:
-    """Send a digest over the channels that have not delivered it yet; None if all have.
+    """Send a digest over the channels that have not delivered it yet; None if all have, or another
+    worker sends it.
 
     Recipients with companies of their own get a digest about these. With `report`, e-mails carry a
-    report.
+    report. When `stopping`, the rest is left for a later call.
     """
     alert = CompanyAlert(cause=digest.cause, kind="digest", company="", day=digest.last)
-    company_alerts.record_alerts(database, [alert])
-    stored = company_alerts.find_alert(database, digest.cause)
-    if stored is None or set(named_channels(channels)) <= set(stored.delivered_by):
+    stored = company_alerts.claim_digest(database, alert)
+    if stored is None:
         return None
-    by_companies: dict[tuple[str, ...], list[Channel]] = {}
-    for channel in channels:
-        names = channel.recipient.companies if isinstance(channel, RecipientChannel) else ()
-        by_companies.setdefault(names, []).append(channel)
-    delivery = Delivery(delivered_by=stored.delivered_by, failed=())
-    for names, some in by_companies.items():
-        if set(named_channels(some)) <= set(stored.delivered_by):
+    by_companies: dict[tuple[str, ...], dict[str, Channel]] = {}
+    for name, channel in named_channels(channels).items():
+        about = channel.recipient.companies if isinstance(channel, RecipientChannel) else ()
+        if name not in stored.delivered_by:
+            by_companies.setdefault(about, {})[name] = channel
+    failed: list[FailedDelivery] = []
+    done = False
+    try:
+        for names, some in by_companies.items():
+            if stopping():
+                break
+            made = digest
+            if names:
+                made = make_digest(database, digest.span, digest.last, structure, names)
+            files = report_on_digest(database, made, report, structure) if report else ()
+            notice = replace(digest_notice(made), attachments=files, companies=frozenset(names))
+            for name, channel in some.items():
+                if not stopping():
+                    failed += _send(database, stored.number, notice, name, channel)
+        done = not failed and not stopping()
+    finally:
+        company_alerts.release_digest(database, stored.number, done=done)
+    if not by_companies:
+        return None
+    return DeliveryReport(delivered=int(done), failed=tuple(failed))
+
+
+def _send(
+    database: Database, number: int, notice: Notice, name: str, channel: Channel
+) -> tuple[FailedDelivery, ...]:
+    """Send a digest over a channel, and return the failure, if there is one."""
+    sent = SentNotice(recipient=name, cause=notice.cause, subject=notice.subject)
+    if not company_alerts.begin_sending(database, number, sent):
+        return ()
+    failed = deliver(notice, [channel]).failed
+    for failure in failed:
+        sent = replace(sent, fault=failure.reason)
+    company_alerts.end_sending(database, number, sent)
+    return failed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DigestPlan:
+    """When digests are sent, and the report that their e-mails carry."""
+
+    times: tuple[DigestTime, ...]
+    report: ReportFormat | None = None
+
+
+def digest_plan() -> DigestPlan:
+    """Return the plan of NEWSCRAWL_DIGEST and NEWSCRAWL_DIGEST_REPORT; raise SettingError for an
+    invalid one."""
+    report = config.NEWSCRAWL_DIGEST_REPORT
+    if report not in {"", *MEDIA_TYPES}:
+        raise SettingError(f"NEWSCRAWL_DIGEST_REPORT={report}: write html or xlsx")
+    times = config.digest_times("NEWSCRAWL_DIGEST", config.NEWSCRAWL_DIGEST)
+    return DigestPlan(times=times, report=cast("ReportFormat", report) if report else None)
+
+
+def digest_channels(database: Database, structure: CompanyStructure) -> list[Channel]:
+    """Return the channels that get digests, of the settings and of recipients; raise SettingError
+    for an invalid setting."""
+    recipients = recipient_channels(database, structure.groups)
+    everything = configured_channels(recipients=bool(recipients))
+    return [
+        # A digest is too long for the log.
+        *(one for one in everything if not isinstance(one, LogChannel)),
+        *(one for one in recipients if "digests" in one.recipient.gets),
+    ]
+
+
+def send_due_digests(
+    database: Database,
+    plan: DigestPlan,
+    now: datetime,
+    stopping: Callable[[], bool] = never,
+) -> list[FailedDelivery]:
+    """Send the digests that are due to those who don't have them, and return the failures, which
+    are repeated after RETRY. No digest is sent about days on which nothing was crawled."""
+    failed: list[FailedDelivery] = []
+    for span, last in due_digests(database, plan.times, now):
+        structure = structure_in_use()
+        channels = digest_channels(database, structure)
+        scope = Scope(since=last - timedelta(days=_LENGTHS[span] - 1), until=last)
+        failed_at = last_failure(database, _cause(span, last))
+        if (
+            not channels
+            or stopping()
+            or (failed_at and now - failed_at < RETRY)
+            or queries.completeness(database, scope=scope).level == "none"
+        ):
             continue
-        made = digest
-        if names:
-            made = make_digest(database, digest.span, digest.last, structure, names)
-        files = report_on_digest(database, made, report, structure) if report else ()
-        notice = replace(digest_notice(made), attachments=files, companies=frozenset(names))
-        sent = deliver(notice, some, delivered_by=delivery.delivered_by)
-        delivery = Delivery(delivered_by=sent.delivered_by, failed=delivery.failed + sent.failed)
-    mark_delivered(database, stored, digest_title(digest), delivery)
-    return DeliveryReport(delivered=int(not delivery.failed), failed=delivery.failed)
+        digest = make_digest(database, span, last, structure)
+        sent = send_digest(database, digest, channels, structure, plan.report, stopping)
+        failed += sent.failed if sent else ()
+    return failed
+
+
+def due_digests(
+    database: Database, times: Iterable[DigestTime], now: datetime
+) -> list[tuple[Span, date]]:
+    """Return the digests that are due and that not all have yet, by the last day, the oldest first.
+
+    Their time has come, and their last day ended less than LATE ago. After a pause, all that were
+    missed since the last one are due; without one in the last weeks, only the newest.
+    """
+    known = company_alerts.list_alerts(database, kinds=("digest",), since=now.date() - 2 * LATE)
+    stored = {one.alert.cause: one for one in known}
+    due = []
+    for one in times:
+        moments = [at.astimezone(UTC) for at in one.moments(now) if at <= now]
+        lasts = sorted({last_full_day(one.span, at.date()) for at in moments})
+        causes = {last: _cause(one.span, last) for last in lasts}
+        sent = [kept.alert.day for cause, kept in stored.items() if f"/{one.span}/" in cause]
+        first = min(sent, default=lasts[-1])
+        due += [
+            (one.span, last)
+            for last, cause in causes.items()
+            if last >= first
+            and now < datetime.combine(last + timedelta(days=1), time(), UTC) + LATE
+            and not (cause in stored and stored[cause].delivered_at)
+        ]
+    return due
 
 
 def digest_notice(digest: Digest) -> Notice:

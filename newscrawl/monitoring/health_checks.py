@@ -18,10 +18,7 @@ from itertools import groupby
 from math import sqrt
 from statistics import median
 
-from newscrawl import config
-from newscrawl.items import CompanyStructure
-from newscrawl.mentions import load_companies
-from newscrawl.monitoring.alerts import find_alerts, pending_alerts
+from newscrawl.monitoring.alerts import find_alerts, pending_alerts, structure_in_use
 from newscrawl.monitoring.delivery import (
     Channel,
     Delivery,
@@ -465,9 +462,7 @@ class Inspector:
         self._record_incidents()
         self._deliver(pending_incidents(self._database))
         if watched_companies(self._database):
-            structure = CompanyStructure()
-            if config.NEWSCRAWL_COMPANIES:
-                structure = load_companies(config.NEWSCRAWL_COMPANIES).structure
+            structure = structure_in_use()
             find_alerts(self._database, structure=structure)
             more = recipient_channels(self._database, structure.groups)
             self._deliver(pending_alerts(self._database, structure), more)

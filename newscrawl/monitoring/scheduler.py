@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
 from pathlib import Path
+from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -30,6 +31,8 @@ from huey.registry import Message
 from huey.serializer import Serializer
 
 from newscrawl.config import SettingError
+from newscrawl.mentions import CompaniesError
+from newscrawl.monitoring.digests import never
 from newscrawl.monitoring.supervisor import CrawlCommand, CrawlLimits, Supervisor
 from newscrawl.sources import Source
 from newscrawl.storage import Database, StorageError
@@ -38,6 +41,7 @@ from newscrawl.storage.leases import (
     Leases,
     LeaseTerms,
     SourceFacts,
+    WorkerFacts,
     record_heartbeat,
     record_worker_start,
 )
@@ -54,18 +58,16 @@ _SQLITE = re.compile(r"sqlite(?:\+pysqlite)?:///?")
 # Seconds that a worker waits for a task before it checks whether it is to stop.
 _READ_TIMEOUT = 1
 _RETRY_PAUSE = 0.2
+# Ours: seconds that a monitor, when it ends, waits for the digest that is being sent.
+_LONGEST_LETTER = 30
 
 
 def _inspect_nothing() -> None:
     """Do nothing: the default of a plan without inspections."""
 
 
-def _prune_nothing(_stopping: Callable[[], bool]) -> None:
-    """Do nothing: the default of a plan without pruning."""
-
-
-def _never() -> bool:
-    return False
+def _do_nothing(_stopping: Callable[[], bool]) -> None:
+    """Do nothing: the default of a plan without pruning or digests."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,8 +76,9 @@ class MonitorPlan:
 
     `workers` is the number of sources crawled at a time; `same_host` maps a source to the sources
     that share a host with it. `pause` and `inspect_every` are the seconds between two rounds, and
-    between two calls of `inspect` and `prune`; `prune` receives a function that returns whether it
-    must stop. With `once`, the monitor ends when no source is due any more.
+    between two calls of `inspect`, `prune` and `send_digests`; the last two receive a function that
+    returns whether they must stop. `digests` says when digests are sent, as the setting does. With
+    `once`, the monitor ends when no source is due any more.
     """
 
     sources: Sequence[SourceFacts]
@@ -88,7 +91,9 @@ class MonitorPlan:
     pause: float = 10.0
     inspect_every: float = 300.0
     inspect: Callable[[], None] = _inspect_nothing
-    prune: Callable[[Callable[[], bool]], None] = _prune_nothing
+    prune: Callable[[Callable[[], bool]], None] = _do_nothing
+    send_digests: Callable[[Callable[[], bool]], None] = _do_nothing
+    digests: str = ""
 
 
 class Monitor:
@@ -106,6 +111,7 @@ class Monitor:
         self._inspect_later = queue.task(name="inspect", priority=1)(self.inspect)
         self._prune_later = queue.task(name="prune")(self.prune)
         self._next_inspection = 0.0
+        self._letters = Thread(target=self.send_digests, daemon=True)
         self._consumer = _Consumer(queue, self.schedule, plan)
         self._stopping: Callable[[], bool] = self._consumer.stop_flag.is_set
         database.lock_wait.is_closing = self._stopping
@@ -114,17 +120,24 @@ class Monitor:
     def run(self) -> None:
         """Work until the end; running crawls are ended in order before this returns."""
         self._leases.register(self._plan.sources)
-        host, workers = platform.node(), self._plan.workers
-        record_worker_start(
-            self._database, self.name, host, os.getpid(), workers, version("newscrawl")
+        facts = WorkerFacts(
+            host=platform.node(),
+            pid=os.getpid(),
+            slots=self._plan.workers,
+            version=version("newscrawl"),
+            digests=self._plan.digests,
         )
+        record_worker_start(self._database, self.name, facts)
         try:
             self._consumer.run()
             if self._plan.once:
                 self.inspect()
-                self._prune(_never)
+                self._prune(never)
+                self.send_digests()
         finally:
             self._supervisor.close()
+            if self._letters.is_alive():
+                self._letters.join(_LONGEST_LETTER)
             self._consumer.close()
             record_heartbeat(self._database, self.name, stopped=True)
 
@@ -142,6 +155,7 @@ class Monitor:
             self._next_inspection = time.monotonic() + self._plan.inspect_every
             self._inspect_later()
             self._prune_later()
+            self._send_digests_later()
         return len(placed)
 
     def _due(self) -> list[str]:
@@ -180,6 +194,20 @@ class Monitor:
             self._plan.prune(stopping)
         except StorageError as error:
             logger.error("Nothing is pruned: %s", error)  # noqa: TRY400
+
+    def _send_digests_later(self) -> None:
+        """Send digests in a thread of their own: a slow mail server must not keep a worker from its
+        crawls."""
+        if not self._letters.is_alive():
+            self._letters = Thread(target=self.send_digests, daemon=True)
+            self._letters.start()
+
+    def send_digests(self) -> None:
+        """Send the digests that are due."""
+        try:
+            self._plan.send_digests(never if self._plan.once else self._stopping)
+        except (StorageError, SettingError, CompaniesError) as error:
+            logger.error("No digest: %s", error)  # noqa: TRY400
 
     def _crawl_leased(self, slug: str) -> None:
         if not due_sources(self._database, datetime.now(UTC), [slug], pause=timedelta(0)):

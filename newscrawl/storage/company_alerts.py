@@ -1,7 +1,7 @@
 """The companies that analysts watch, and the alerts about them, each delivered once."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date, datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Literal, get_args
@@ -21,7 +21,7 @@ from newscrawl.storage.models import (
     Recipient as RecipientRow,
     WatchedCompany as WatchedRow,
 )
-from newscrawl.storage.recipients import SentNotice, record_sent
+from newscrawl.storage.recipients import UNCONFIRMED, SentNotice, confirm_sent, record_sent
 
 AlertKind = Literal["spike", "first mention", "first pair", "digest"]
 ALERT_KINDS: tuple[AlertKind, ...] = get_args(AlertKind)
@@ -175,13 +175,12 @@ def claim_alerts(database: Database) -> list[StoredAlert]:
 
     def work(session: Session) -> list[StoredAlert]:
         now = clock(session)
-        free = or_(AlertRow.claimed_until.is_(None), AlertRow.claimed_until < now)
         taken = session.scalars(
             update(AlertRow)
             .where(
                 AlertRow.delivered_at.is_(None),
                 AlertRow.raised_at > now - STALE,
-                free,
+                _free(now),
             )
             .where(AlertRow.kind != "digest")
             .values(claimed_until=now + CLAIM)
@@ -190,6 +189,10 @@ def claim_alerts(database: Database) -> list[StoredAlert]:
         return [_stored_alert(row) for row in taken]
 
     return sorted(database.write(work), key=lambda kept: kept.number)
+
+
+def _free(now: datetime) -> ColumnElement[bool]:
+    return or_(AlertRow.claimed_until.is_(None), AlertRow.claimed_until < now)
 
 
 def mark_delivered(
@@ -214,6 +217,64 @@ def mark_delivered(
                 delivered_at=clock(session) if done else None,
             )
         )
+
+    database.write(work)
+
+
+def claim_digest(database: Database, digest: CompanyAlert) -> StoredAlert | None:
+    """Return a digest, stored and reserved for this worker for a while; None while another worker
+    sends it."""
+    record_alerts(database, [digest])
+
+    def work(session: Session) -> StoredAlert | None:
+        now = clock(session)
+        taken = session.scalars(
+            update(AlertRow)
+            .where(AlertRow.cause == digest.cause, _free(now))
+            .values(claimed_until=now + CLAIM)
+            .returning(AlertRow)
+        ).one_or_none()
+        return None if taken is None else _stored_alert(taken)
+
+    return database.write(work)
+
+
+def begin_sending(database: Database, number: int, notice: SentNotice) -> bool:
+    """Record that a digest is sent to a recipient, before it is: if this process ends now, nobody
+    sends it there again. Return False if it has been sent there."""
+
+    def work(session: Session) -> bool:
+        row = session.get(AlertRow, number, with_for_update=True)
+        if row is None or notice.recipient in row.delivered_by:
+            return False
+        row.delivered_by = [*row.delivered_by, notice.recipient]
+        row.claimed_until = clock(session) + CLAIM
+        record_sent(session, [replace(notice, fault=UNCONFIRMED)])
+        return True
+
+    return database.write(work)
+
+
+def end_sending(database: Database, number: int, notice: SentNotice) -> None:
+    """Record that a digest was delivered to a recipient, or that it failed and may be sent there
+    again."""
+
+    def work(session: Session) -> None:
+        confirm_sent(session, notice)
+        row = session.get(AlertRow, number, with_for_update=True)
+        if row is not None and notice.fault:
+            row.delivered_by = [one for one in row.delivered_by if one != notice.recipient]
+
+    database.write(work)
+
+
+def release_digest(database: Database, number: int, *, done: bool) -> None:
+    """Allow others to send the rest of a digest, or with `done` record that all have it."""
+
+    def work(session: Session) -> None:
+        delivered_at = clock(session) if done else None
+        values = {"claimed_until": None, "delivered_at": delivered_at}
+        session.execute(update(AlertRow).where(AlertRow.id == number).values(values))
 
     database.write(work)
 

@@ -13,7 +13,7 @@ import os
 import platform
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
@@ -219,15 +219,24 @@ class Leases:
         return not any(one != slug and until and until > now for one, until in found)
 
 
-def record_worker_start(
-    database: Database, worker: str, host: str, pid: int, slots: int, version: str
-) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerFacts:
+    """What is recorded of a monitor when it starts; `digests` says when it sends them, as the
+    setting does."""
+
+    host: str
+    pid: int
+    slots: int
+    version: str
+    digests: str = ""
+
+
+def record_worker_start(database: Database, worker: str, facts: WorkerFacts) -> None:
     """Record that a worker has started."""
 
     def work(session: Session) -> None:
         now = clock(session)
-        facts = {"host": host, "pid": pid, "slots": slots, "version": version}
-        session.merge(Worker(name=worker, **facts, started_at=now, seen_at=now))
+        session.merge(Worker(name=worker, **asdict(facts), started_at=now, seen_at=now))
 
     database.write(work)
 

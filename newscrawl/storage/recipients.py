@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Literal, get_args
 from urllib.parse import urlsplit
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session
 
 from newscrawl.items import copy_fields
@@ -21,6 +21,10 @@ RECIPIENT_KINDS: tuple[RecipientKind, ...] = get_args(RecipientKind)
 NOTICE_KINDS: tuple[NoticeKind, ...] = get_args(NoticeKind)
 # Parts of host names of products: hooks.slack.com, and the hosts of workflows for Teams.
 _SLACK, _TEAMS = ("slack.com",), ("logic.azure.com", "powerplatform.com", "office.com")
+
+
+# The fault of a notice before it is sent: after a kill nobody knows whether it arrived.
+UNCONFIRMED = "not confirmed: it is being sent, or newscrawl ended meanwhile"
 
 
 class RecipientError(StorageError):
@@ -118,6 +122,21 @@ def record_sent(session: Session, notices: Iterable[SentNotice]) -> None:
     """Record attempts to send notices, in the caller's transaction."""
     now = clock(session)
     session.add_all(SentRow(**asdict(one) | {"sent_at": now}) for one in notices)
+
+
+def confirm_sent(session: Session, notice: SentNotice) -> None:
+    """Give the last attempt to send a notice to its recipient the fault that it had, in the
+    caller's transaction."""
+    same = (SentRow.cause == notice.cause, SentRow.recipient == notice.recipient)
+    last = select(func.max(SentRow.id)).where(*same).scalar_subquery()
+    session.execute(update(SentRow).where(SentRow.id == last).values(fault=notice.fault))
+
+
+def last_failure(database: Database, cause: str) -> datetime | None:
+    """Return when a notice with this cause was last sent in vain; None if it never was."""
+    failed = (SentRow.cause == cause, SentRow.fault.not_in(("", UNCONFIRMED)))
+    with database.reading() as session:
+        return session.scalar(select(func.max(SentRow.sent_at)).where(*failed))
 
 
 def sent_notices(database: Database, limit: int) -> Sequence[SentNotice]:

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from sqlalchemy import ColumnElement, Integer, and_, case, func, or_, select, update
 from sqlalchemy.orm import Session
 
+from newscrawl.config import Span, digest_times
 from newscrawl.items import copy_fields
 from newscrawl.storage import models
 from newscrawl.storage.database import Database
@@ -310,6 +311,20 @@ def _reason(status: SourceStatus) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NextDigest:
+    """When the next digest is sent, in the time zone of its schedule; `monitored` says whether a
+    monitor with this schedule runs, or did a few minutes ago."""
+
+    span: Span
+    at: datetime
+    monitored: bool
+
+    def __str__(self) -> str:
+        text = f"{self.span}, {self.at:%A %Y-%m-%d %H:%M} {self.at.tzinfo}"
+        return text if self.monitored else f"{text}, as soon as newscrawl monitor runs"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WatchStatus:
     """The state of the watch at one moment; `queued` sources wait for a worker."""
 
@@ -318,6 +333,31 @@ class WatchStatus:
     workers: tuple[WorkerStatus, ...]
     sources: tuple[SourceStatus, ...]
     incidents: tuple[Incident, ...]
+    digests: tuple[NextDigest, ...] = ()
+
+
+def next_digests(
+    database: Database, setting: str, now: datetime | None = None
+) -> tuple[NextDigest, ...]:
+    """Return the next digest of each kind, by the schedule of the monitors that run, or by that of
+    the last round, or else by NEWSCRAWL_DIGEST as it is here; raise SettingError for an invalid
+    one."""
+    with database.reading() as session:
+        moment = clock(session)
+        seen = select(Worker).where(Worker.seen_at > moment - LATE)
+        workers = session.scalars(seen.order_by(Worker.started_at.desc())).all()
+        running = [one for one in workers if one.stopped_at is None]
+        schedules = {one.digests for one in running or workers[:1]} - {""}
+    found = {
+        time.span: NextDigest(
+            span=time.span,
+            at=next(at for at in time.moments(now or moment) if at > (now or moment)),
+            monitored=bool(schedules),
+        )
+        for schedule in schedules or {setting}
+        for time in digest_times("NEWSCRAWL_DIGEST", schedule)
+    }
+    return tuple(sorted(found.values(), key=lambda one: one.at))
 
 
 def only_checked() -> ColumnElement[bool]:

@@ -15,7 +15,13 @@ from prometheus_client.samples import Sample
 
 from newscrawl.monitoring.metrics import exposition
 from newscrawl.storage import Database, open_database
-from newscrawl.storage.leases import Leases, LeaseTerms, SourceFacts, record_worker_start
+from newscrawl.storage.leases import (
+    Leases,
+    LeaseTerms,
+    SourceFacts,
+    WorkerFacts,
+    record_worker_start,
+)
 from newscrawl.storage.source_stats import refresh_source_stats
 from newscrawl.storage.status import Incident, record_incidents
 from tests.conftest import Newscrawl
@@ -34,7 +40,8 @@ def store(own_database: Path) -> Iterator[Database]:
 def fill(database: Database) -> None:
     leases = Leases(database, "host:1:x", LeaseTerms(length=timedelta(minutes=2)))
     leases.register(SourceFacts(slug, slug, "gb", "en", "https://x.example/") for slug in "abc")
-    record_worker_start(database, "host:1:x", "host", 1, 4, "0.1.0")
+    facts_of_worker = WorkerFacts(host="host", pid=1, slots=4, version="0.1.0")
+    record_worker_start(database, "host:1:x", facts_of_worker)
     run = database.start_run("a")
     counts = {"articles_new": 12, "listings_read": 1, "pages_failed": 3}
     database.finish_run(run, "finished", {f"newscrawl/{name}": n for name, n in counts.items()})

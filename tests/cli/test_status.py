@@ -15,9 +15,16 @@ from typing import Any
 
 import pytest
 
+from newscrawl import config
 from newscrawl.storage import Database, open_database
 from newscrawl.storage.frontier import Schedule, open_frontier
-from newscrawl.storage.leases import Leases, LeaseTerms, SourceFacts, record_worker_start
+from newscrawl.storage.leases import (
+    Leases,
+    LeaseTerms,
+    SourceFacts,
+    WorkerFacts,
+    record_worker_start,
+)
 from newscrawl.storage.source_stats import Checkup, record_checkups
 from tests.conftest import Newscrawl
 
@@ -56,7 +63,8 @@ def fill(database: Database) -> None:
     ]
     leases = Leases(database, "host:1:x", LeaseTerms(length=timedelta(minutes=2)))
     leases.register(facts)
-    record_worker_start(database, "host:1:x", "host", 1, 4, "0.1.0")
+    facts_of_worker = WorkerFacts(host="host", pid=1, slots=4, version="0.1.0")
+    record_worker_start(database, "host:1:x", facts_of_worker)
     crawled(database, "a", articles_new=12, listings_read=1, pages_failed=3)
     for day in (2, 1, 0):
         state = "failed" if day == 1 else "ok"
@@ -144,6 +152,28 @@ def test_running_crawl_is_shown_with_its_worker(store: Database, newscrawl: News
     assert record_of(ran, "b")["health"] == "healthy"
     (worker,) = json.loads(ran.out)["workers"]
     assert (worker["slots"], worker["running"], worker["silent"]) == (4, 1, False)
+
+
+def test_next_digest_is_that_of_the_monitor_that_runs(
+    store: Database, newscrawl: Newscrawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    how = "No digest is scheduled: NEWSCRAWL_DIGEST='monday 07:00' does, for newscrawl monitor."
+    assert how in " ".join(newscrawl("status").out.split())
+    monkeypatch.setattr(config, "NEWSCRAWL_DIGEST", "daily 07:00")
+    ran = newscrawl("status")
+    assert re.search(
+        r"Next digest: daily, \w+day 20[-0-9]+ 07:00 UTC, as soon as newscrawl monitor runs\.",
+        " ".join(ran.out.split()),
+    )
+    facts = WorkerFacts(
+        host="h", pid=2, slots=1, version="0.1.0", digests="monday 08:30 Europe/Berlin"
+    )
+    record_worker_start(store, "host:2:x", facts)
+    ran = newscrawl("status")
+    assert re.search(r"Next digest: weekly, Monday 20[-0-9]+ 08:30 Europe/Berlin\.", ran.out)
+    (digest,) = json.loads(newscrawl("status", "--format", "json").out)["digests"]
+    assert (digest["span"], digest["monitored"]) == ("weekly", True)
+    assert datetime.fromisoformat(digest["at"]).weekday() == 0
 
 
 def test_database_without_a_crawl_is_exit_code_1(tmp_path: Path, newscrawl: Newscrawl) -> None:

@@ -18,6 +18,7 @@ from newscrawl.dashboard import create_app
 from newscrawl.monitoring.delivery import configured_recipients
 from newscrawl.storage import Database, open_database
 from newscrawl.storage.company_alerts import watched_companies
+from newscrawl.storage.leases import WorkerFacts, record_heartbeat, record_worker_start
 from newscrawl.storage.recipients import (
     Recipient,
     SentNotice,
@@ -279,6 +280,23 @@ def test_reader_sees_recipients_but_no_form(tmp_path: Path) -> None:
         answer = client.post("/alerts/recipients/add", data={"name": "a", "address": "a@b.example"})
     assert "Add a recipient" not in page
     assert answer.status_code == 403
+
+
+def test_next_digest_is_shown(look: Look, news: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(config, "NEWSCRAWL_DIGEST", "")
+    shown = look("/alerts").page.locator("#next-digest")
+    expect(shown).to_contain_text("No digest is scheduled: NEWSCRAWL_DIGEST='monday 07:00'")
+    monkeypatch.setattr(config, "NEWSCRAWL_DIGEST", "monday 07:00")
+    monday = TODAY + timedelta(days=7 - TODAY.weekday())
+    shown = look("/alerts").page.locator("#next-digest")
+    expect(shown).to_have_text(
+        f"Next digest: weekly, Monday {monday} 07:00 UTC, as soon as newscrawl monitor runs."
+    )
+    facts = WorkerFacts(host="h", pid=1, slots=1, version="0.1.0", digests="daily 23:59")
+    record_worker_start(news, "h:1:x", facts)
+    shown = look("/alerts").page.locator("#next-digest")
+    expect(shown).to_have_text(f"Next digest: daily, {TODAY:%A %Y-%m-%d} 23:59 UTC.")
+    record_heartbeat(news, "h:1:x", stopped=True)
 
 
 def test_invalid_setting_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

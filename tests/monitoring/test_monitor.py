@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ import pytest
 
 from newscrawl.storage import open_database
 from newscrawl.storage.leases import Leases, LeaseTerms, SourceFacts
+from newscrawl.storage.status import next_digests
 from tests.receivers import Hook
 from tests.watching import (
     Sites,
@@ -284,3 +285,27 @@ def test_unknown_source_is_answered_with_similar_names(room: Newsroom) -> None:
     )
     assert done.returncode == 2
     assert "unknown source 'onne': did you mean one" in done.stderr
+
+
+def test_round_sends_the_digest_that_is_due(room: Newsroom) -> None:
+    room.sites.add("one")
+    with open_database(f"sqlite:///{room.database}") as database, Hook() as hook:
+        database.register_source("one", "One", "gb", "en", "https://one.example/")
+        # The round may cross midnight.
+        for back in (0, 1, 2):
+            database.record_coverage(
+                "one", datetime.now(UTC).date() - timedelta(days=back), "ok", 1, 1
+            )
+        settings = {
+            "NEWSCRAWL_DIGEST": "daily 00:00",
+            "NEWSCRAWL_WEBHOOKS": hook.url,
+            "NEWSCRAWL_WEBHOOK_PRIVATE": "yes",
+        }
+        for _ in range(2):
+            done = once(room, "one", **settings)
+            assert done.returncode == 0, done.stderr
+        causes = [one["cause"] for one in hook.notices]
+        assert causes
+        assert len(set(causes)) == len(causes)
+        (digest,) = next_digests(database, "")
+        assert (digest.span, digest.monitored) == ("daily", True)

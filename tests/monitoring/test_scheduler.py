@@ -1,11 +1,13 @@
 """The queue of crawls: where it is kept, and that only JSON comes out of it."""
 
 import logging
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from io import StringIO
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import psycopg
@@ -73,8 +75,8 @@ def test_queue_opens_where_another_worker_creates_its_tables_first(
     queue.storage.close()
 
 
-def due_source(folder: Path) -> tuple[Database, Huey, Monitor]:
-    """Return a monitor of one source that is due."""
+def due_source(folder: Path, **more: Any) -> tuple[Database, Huey, Monitor]:
+    """Return a monitor of one source that is due, with `more` in its plan."""
     url = f"sqlite:///{folder}/news.sqlite"
     upgrade_database(url)
     database, queue = open_database(url), open_queue(url)
@@ -84,7 +86,7 @@ def due_source(folder: Path) -> tuple[Database, Huey, Monitor]:
         workers=1,
         command=CrawlCommand(),
         terms=LeaseTerms(length=timedelta(minutes=5)),
-        inspect_every=float("inf"),
+        **{"inspect_every": float("inf"), **more},
     )
     monitor = Monitor(database, queue, plan)
     Leases(database, "a", plan.terms).register(plan.sources)
@@ -213,3 +215,31 @@ def test_sources_of_one_host_are_found() -> None:
         ]
     )
     assert found == {"a": {"b", "c"}, "b": {"a"}, "c": {"a"}}
+
+
+def test_slow_mail_server_delays_no_crawl(tmp_path: Path) -> None:
+    begun: list[bool] = []
+    answered = Event()
+
+    def send(stopping: Callable[[], bool]) -> None:
+        begun.append(stopping())
+        answered.wait(120)
+
+    database, queue, monitor = due_source(tmp_path, inspect_every=0.0, send_digests=send)
+    with database, closing(queue.storage):
+        assert monitor.schedule() == 1
+        monitor.schedule()
+        answered.set()
+        assert begun == [False]  # one digest at a time
+
+
+def test_invalid_address_of_a_digest_is_one_line_of_the_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def send(_: Callable[[], bool]) -> None:
+        raise SettingError("NEWSCRAWL_SMTP_URL: not the URL of a mail server")
+
+    database, queue, monitor = due_source(tmp_path, send_digests=send)
+    with database, closing(queue.storage):
+        monitor.send_digests()
+    assert caplog.messages == ["No digest: NEWSCRAWL_SMTP_URL: not the URL of a mail server"]

@@ -10,6 +10,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
+from newscrawl import config as settings
 from newscrawl.config import SettingError
 from newscrawl.dashboard.config import Config
 from newscrawl.dashboard.filters import MAX_VALUE
@@ -42,6 +43,7 @@ from newscrawl.storage.company_alerts import (
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.recipients import (
     NOTICE_KINDS,
+    UNCONFIRMED,
     Recipient,
     RecipientError,
     kind_of,
@@ -49,6 +51,7 @@ from newscrawl.storage.recipients import (
     remove_recipient,
     sent_notices,
 )
+from newscrawl.storage.status import next_digests
 from newscrawl.text import match_name
 
 router = APIRouter(include_in_schema=False)
@@ -225,6 +228,10 @@ def _alerts(
     config = app_state(request).config
     of_settings, settings_fault = _settings_recipients(config)
     with app_state(request).store.reading() as database:
+        try:
+            digests = next_digests(database, settings.NEWSCRAWL_DIGEST, config.clock())
+        except SettingError as error:
+            digests, settings_fault = (), str(error)
         return render(
             request,
             "alerts.html",
@@ -233,12 +240,14 @@ def _alerts(
             recipients=list_recipients(database),
             of_settings=of_settings,
             settings_fault=settings_fault,
+            digests=digests,
             sent=sent_notices(database, MAX_SENT),
             alerts=[
                 stored.alert
                 for stored in list_alerts(database, limit=MAX_ALERTS, kinds=ALERTS_SHOWN)
             ],
             shown=MAX_SENT,
+            unconfirmed=UNCONFIRMED,
             may_add=config.add_recipient is not None,
             form=form,
             fault=fault,

@@ -195,7 +195,8 @@ class Lease(Base):
 
 
 class Worker(Base):
-    """A running `newscrawl monitor`, or one that has stopped."""
+    """A running `newscrawl monitor`, or one that has stopped; `digests` says when it sends them, as
+    the setting does."""
 
     __tablename__ = "workers"
 
@@ -204,6 +205,7 @@ class Worker(Base):
     pid: Mapped[int]
     slots: Mapped[int]
     version: Mapped[str]
+    digests: Mapped[str] = mapped_column(server_default="")
     started_at: Mapped[datetime]
     seen_at: Mapped[datetime]
     stopped_at: Mapped[datetime | None]

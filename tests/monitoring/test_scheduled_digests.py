@@ -1,0 +1,253 @@
+"""Digests that the monitor sends: at their time, late after a pause, and once to each recipient."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import update
+
+from newscrawl import config
+from newscrawl.config import SettingError, digest_times
+from newscrawl.monitoring import digests
+from newscrawl.monitoring.digests import DigestPlan, due_digests, send_due_digests
+from newscrawl.storage import Database, open_database
+from newscrawl.storage.company_alerts import CompanyAlert, claim_digest, release_digest
+from newscrawl.storage.models import CompanyAlert as AlertRow, SentNotice as SentRow
+from newscrawl.storage.recipients import (
+    UNCONFIRMED,
+    Recipient,
+    add_recipient,
+    sent_notices,
+)
+from tests.receivers import Hook, Inbox, mail_server
+from tests.worlds import body, document, register, save_documents
+
+# A Friday.
+FRIDAY = date(2026, 11, 20)
+BERLIN = "monday 07:00 Europe/Berlin"
+
+
+def at(text: str) -> datetime:
+    return datetime.fromisoformat(f"{text}+00:00")
+
+
+def plan(setting: str = "daily 07:00", **more: object) -> DigestPlan:
+    return DigestPlan(times=digest_times("NEWSCRAWL_DIGEST", setting), **more)  # type: ignore[arg-type]
+
+
+def fill(database: Database, days: int = 1) -> None:
+    """Articles about Siemens on Friday and the days before, on which alone a source was read."""
+    run = register(database)
+    pages = [
+        document(
+            f"n-{number}",
+            text=f"Siemens builds tram {number}.",
+            mentions=[body("Siemens")],
+            published=datetime.combine(FRIDAY - timedelta(days=number), datetime.min.time(), UTC),
+        )
+        for number in range(days)
+    ]
+    save_documents(database, pages, run)
+    for number in range(days):
+        database.record_coverage("ft", FRIDAY - timedelta(days=number), "ok", 1, 1)
+
+
+@pytest.fixture
+def hook(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hook]:
+    monkeypatch.setattr(config, "NEWSCRAWL_WEBHOOK_PRIVATE", "yes")
+    monkeypatch.setattr("newscrawl.monitoring.delivery._WEBHOOK_PAUSES", ())
+    with Hook() as opened:
+        yield opened
+
+
+@pytest.fixture
+def inbox(monkeypatch: pytest.MonkeyPatch) -> Iterator[Inbox]:
+    with mail_server() as (opened, port):
+        monkeypatch.setattr(config, "NEWSCRAWL_SMTP_URL", f"smtp://127.0.0.1:{port}")
+        monkeypatch.setattr(config, "NEWSCRAWL_MAIL_FROM", "news@example.org")
+        yield opened
+
+
+@pytest.fixture
+def world(database: Database, hook: Hook, inbox: Inbox) -> Database:
+    """News of Friday, and two recipients: a desk by e-mail and a room by webhook."""
+    fill(database)
+    add_recipient(database, Recipient(name="desk", kind="e-mail", address="desk@example.org"))
+    add_recipient(database, Recipient(name="room", kind="webhook", address=hook.url))
+    return database
+
+
+# When ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("setting", "now", "moment"),
+    [
+        ("daily 07:00", "2026-11-21T06:59", "2026-11-21T07:00"),
+        ("daily 07:00", "2026-11-21T07:00", "2026-11-22T07:00"),
+        ("Monday 07:00", "2026-11-23T07:00", "2026-11-30T07:00"),
+        (BERLIN, "2026-11-21T00:00", "2026-11-23T06:00"),
+        (BERLIN, "2026-07-01T00:00", "2026-07-06T05:00"),
+    ],
+)
+def test_next_digest_follows_the_clock_of_its_time_zone(
+    setting: str, now: str, moment: str
+) -> None:
+    (time,) = digest_times("NEWSCRAWL_DIGEST", setting)
+    assert next(one for one in time.moments(at(now)) if one > at(now)) == at(moment)
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "07:00",
+        "monday",
+        "monday 25:00",
+        "mon 07:00",
+        "daily 07:00 Mars",
+        "daily 07:00 ../etc",
+        "daily 07:00, daily 08:00",
+    ],
+)
+def test_invalid_schedule_is_refused_in_one_line(setting: str) -> None:
+    with pytest.raises(SettingError, match=r"^NEWSCRAWL_DIGEST=.*: write daily 07:00") as caught:
+        digest_times("NEWSCRAWL_DIGEST", setting)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("setting", "now", "due"),
+    [
+        ("", "2026-11-21T12:00", []),
+        ("daily 07:00", "2026-11-21T06:59", [("daily", 19)]),
+        ("daily 07:00", "2026-11-21T07:00", [("daily", 20)]),
+        ("monday 07:00", "2026-11-21T12:00", [("weekly", 15)]),
+        ("monday 07:00", "2026-11-22T23:59", [("weekly", 15)]),
+        # Its week ended a week ago, and the next one is not due.
+        ("monday 07:00", "2026-11-23T00:00", []),
+        ("monday 07:00", "2026-11-23T07:00", [("weekly", 22)]),
+        ("monday 07:00, daily 08:00", "2026-11-23T09:00", [("weekly", 22), ("daily", 22)]),
+    ],
+)
+def test_digest_is_due_from_its_time_until_a_week_after_its_days(
+    database: Database, setting: str, now: str, due: list[tuple[str, int]]
+) -> None:
+    found = due_digests(database, plan(setting).times, at(now))
+    assert [(span, last.day) for span, last in found] == due
+
+
+def record(database: Database, day: int, *, done: bool) -> None:
+    """A daily digest that was begun, and that all have if it is `done`."""
+    last = date(2026, 11, day)
+    digest = CompanyAlert(cause=f"digest/daily/{last}", kind="digest", company="", day=last)
+    stored = claim_digest(database, digest)
+    assert stored is not None
+    release_digest(database, stored.number, done=done)
+
+
+def test_all_digests_that_a_pause_missed_are_due_and_none_of_before(database: Database) -> None:
+    record(database, 16, done=True)
+    record(database, 18, done=False)
+    due = due_digests(database, plan().times, at("2026-11-21T12:00"))
+    assert [last.day for _, last in due] == [17, 18, 19, 20]
+
+
+def test_docs_list_the_constants() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "alerts.md").read_text("utf-8")
+    assert f"| digests.LATE | {digests.LATE.days} days |" in page
+    assert f"| digests.RETRY | {digests.RETRY // timedelta(hours=1)} hour |" in page
+
+
+# To whom ---------------------------------------------------------------------------------------
+
+
+def test_due_digest_is_sent_once_with_its_report(world: Database, hook: Hook, inbox: Inbox) -> None:
+    now = at("2026-11-21T07:00")
+    assert send_due_digests(world, plan(report="html"), at("2026-11-21T06:59")) == []
+    assert hook.taken == []  # the day before was not read
+    for minutes in (0, 5, 600):
+        moment = now + timedelta(minutes=minutes)
+        assert send_due_digests(world, plan(report="html"), moment) == []
+    (message,) = inbox.messages
+    assert message["Subject"] == "Companies in the news on 2026-11-20"
+    assert [file.get_content_type() for file in message.iter_attachments()] == ["text/html"]
+    assert [notice["facts"]["companies"] for notice in hook.notices] == [{"Siemens": 1}]
+    assert [one.fault for one in sent_notices(world, 9)] == ["", ""]
+    # Who comes later gets the next one.
+    add_recipient(world, Recipient(name="late", kind="webhook", address=hook.url))
+    assert send_due_digests(world, plan(), now + timedelta(hours=1)) == []
+    assert len(hook.taken) == 1
+
+
+def test_recipient_of_alerts_gets_no_digest(database: Database, hook: Hook) -> None:
+    fill(database)
+    alerts = Recipient(name="room", kind="webhook", address=hook.url, gets=("alerts",))
+    add_recipient(database, alerts)
+    assert send_due_digests(database, plan(), at("2026-11-21T07:00")) == []
+    assert hook.taken == []
+
+
+def test_failure_is_repeated_after_an_hour_for_this_recipient_alone(
+    world: Database, hook: Hook, inbox: Inbox
+) -> None:
+    inbox.refuse = True
+    now = at("2026-11-21T07:00")
+    (failure,) = send_due_digests(world, plan(), now)
+    assert failure.channel == "desk"
+    inbox.refuse = False
+    # The record has the time of the database's clock.
+    world.write(lambda session: session.execute(update(SentRow).values(sent_at=now)))
+    assert send_due_digests(world, plan(), now + timedelta(minutes=59)) == []
+    assert inbox.messages == []
+    assert send_due_digests(world, plan(), now + timedelta(minutes=60)) == []
+    assert (len(inbox.messages), len(hook.taken)) == (1, 1)
+
+
+def test_digest_that_another_worker_sends_is_left_to_it(world: Database, hook: Hook) -> None:
+    digest = CompanyAlert(cause="digest/daily/2026-11-20", kind="digest", company="", day=FRIDAY)
+    stored = claim_digest(world, digest)
+    assert stored is not None
+    assert send_due_digests(world, plan(), at("2026-11-21T07:00")) == []
+    assert hook.taken == []
+    release_digest(world, stored.number, done=False)
+    send_due_digests(world, plan(), at("2026-11-21T08:00"))
+    assert len(hook.taken) == 1
+
+
+def test_stop_leaves_the_rest_for_later(world: Database, hook: Hook, inbox: Inbox) -> None:
+    now = at("2026-11-21T07:00")
+    assert send_due_digests(world, plan(), now, lambda: bool(inbox.messages)) == []
+    assert (len(inbox.messages), len(hook.taken)) == (1, 0)
+    assert send_due_digests(world, plan(), now) == []
+    assert (len(inbox.messages), len(hook.taken)) == (1, 1)
+
+
+def test_nobody_gets_a_digest_twice_after_a_kill_between_sending_and_recording(
+    tables_url: str, hook: Hook
+) -> None:
+    with open_database(tables_url) as database:
+        fill(database)
+        for name in ("first", "second"):
+            add_recipient(database, Recipient(name=name, kind="webhook", address=hook.url))
+        command = ["digest", "--send", "--day", str(FRIDAY), "--database", tables_url]
+        process = subprocess.Popen(
+            [sys.executable, "-m", "newscrawl.cli", *command],
+            env={**os.environ, "NEWSCRAWL_WEBHOOK_PRIVATE": "yes"},
+        )
+        hook.before_answer = process.kill
+        assert process.wait(timeout=120) == -signal.SIGKILL
+        assert len(hook.taken) == 1
+        hook.before_answer = None
+        # The worker's claim ends ten minutes later.
+        database.write(lambda session: session.execute(update(AlertRow).values(claimed_until=None)))
+        now = at("2026-11-21T07:00")
+        for _ in range(2):
+            assert send_due_digests(database, plan(), now) == []
+        assert len(hook.taken) == 2
+        faults = {one.recipient: one.fault for one in sent_notices(database, 9)}
+    assert faults == {"first": UNCONFIRMED, "second": ""}
