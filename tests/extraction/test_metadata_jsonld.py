@@ -36,6 +36,11 @@ def test_article_is_found_in_json_ld(script: str) -> None:
     assert article["headline"] == "Rates rise"
 
 
+def test_comment_before_an_article_loses_no_field_of_it() -> None:
+    script = '/* data */ {"@type": "NewsArticle", "author": {"name": "Jane Doe"}}'
+    assert next(jsonld.read([script]).articles)["author"] == {"name": "Jane Doe"}
+
+
 @pytest.mark.parametrize(
     "script",
     ["", "no JSON", "{", "[" * 100_000, '{"@graph":' * 5_000, '"text"', "null", "[1, 2]",

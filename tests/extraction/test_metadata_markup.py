@@ -46,6 +46,7 @@ def read(
         ('<p>By <a href="/author/gizmo" rel="author">gizmo</a></p>', ("gizmo",)),
         ("<div>By <a>Jane Doe</a><br>3 November 2026<br><a>Sea Trade</a></div>", ("Jane Doe",)),
         ('<span class="author">Alex Ma</span>', ("Alex Ma",)),
+        ('<span class="author">Jean d’Ormesson</span>', ("Jean d’Ormesson",)),
         ('<span class="author">Nguyễn Văn An</span>', ("Nguyễn Văn An",)),
         ('<span class="author">राजेश कुमार</span>', ("राजेश कुमार",)),
         ('<span class="author">Last Friday</span>', ()),
@@ -141,6 +142,8 @@ def test_date_nearest_to_the_headline_is_chosen() -> None:
 def test_date_of_the_update_is_not_the_publication_date() -> None:
     found = read("<p>Updated: 5 November 2026</p><p>Published: 3 November 2026</p>")
     assert found.published == DAY
+    one_line = read("<p>Updated: 5 November 2026 | Published: 3 November 2026</p>")
+    assert one_line.published == DAY
     only = read("<p>Updated: 3 November 2026</p>")
     assert only.published == DAY
 
@@ -171,6 +174,15 @@ def test_order_of_day_and_month_follows_the_country(
     language: str, url: str | None, day: datetime
 ) -> None:
     assert read("<p>03/11/2026</p>", language=language, url=url).published == day
+    meta = '<meta property="article:published_time" content="03/11/2026 8:00:00 AM">'
+    stated = read("", before=meta, language=language, url=url).published
+    assert stated == day.replace(hour=8)
+
+
+def test_date_in_json_ld_may_be_a_number() -> None:
+    script = '{"@type": "NewsArticle", "datePublished": 1793664000}'
+    found = read("", before=f'<script type="application/ld+json">{script}</script>')
+    assert found.published == DAY
 
 
 def test_visible_date_earlier_than_both_fields_is_the_publication_date() -> None:

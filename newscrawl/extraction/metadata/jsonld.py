@@ -108,7 +108,7 @@ def _parse_repaired(text: str) -> list[Any]:
         return []
     text = _CLOSERS.sub("", _WRAPPERS.sub("", text)).strip()
     for repaired in (text, _repair(text), _repair(unescape(text))):
-        values = _leading_values(repaired)
+        values = _leading_values(repaired.lstrip())
         if values:
             return values
     return _salvage(text)

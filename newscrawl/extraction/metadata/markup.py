@@ -376,6 +376,18 @@ def _is_labelled(lowered: str) -> bool:
     return not _DATED_WORDS.isdisjoint(_WORD.findall(lowered)) or _is_hint(lowered, _DATED_PHRASES)
 
 
+def _date_of_publication(text: str, dialect: Dialect) -> Stamp | None:
+    """Return the date after a word for publishing in a date line that also names the change."""
+    labels = list(_DATE_LABEL.finditer(text.lower()))
+    ends = (*(label.start() for label in labels[1:]), len(text))
+    parts = (
+        text[label.end() : end]
+        for label, end in zip(labels, ends, strict=False)
+        if label[0] in _DATED_WORDS
+    )
+    return next(filter(None, (dates.find(part, dialect) for part in parts)), None)
+
+
 def _lines(node: Node) -> list[str]:
     """Return the texts within an element; none if it holds more than a byline or date line."""
     if compiled.kernel is not None and isinstance(node, compiled.kernel.TreeNode):
@@ -485,6 +497,8 @@ class _Reader:
         lowered = f"{hints} {self._label} {text}".lower()
         if _is_hint(lowered, _UPDATED):
             self.sightings.modified.append(stamp)
+            if stated := _date_of_publication(text, self._dialect):
+                self.sightings.published.append((Sighting(0, sighting.distance), stated))
         elif len(self.sightings.published) < MAX_FOUND:
             if _is_labelled(lowered[len(hints) :]):
                 sighting = Sighting(0, sighting.distance)

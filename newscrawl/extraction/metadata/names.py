@@ -50,7 +50,7 @@ _TRAILING: Final = re.compile(
 )
 _AGENCY: Final = re.compile(rf"\s+(?:{_of('agencies')})$", re.IGNORECASE)
 _DAY_AFTER: Final = re.compile(
-    r"\s(?:([^\W\d_]{3,12})\.?\s\d{1,2}\b|\d{1,2}\.?\s([^\W\d_]{3,12})\b).*"
+    r"\s(?=([^\W\d_]{3,12})\.?\s\d{1,2}\b|\d{1,2}\.?\s(?:de\s)?([^\W\d_]{3,12})\b)"
 )
 _ROLES: Final = frozenset(words("bylines", "roles"))
 _ROLES_OF_WORDS: Final = tuple(role for role in _ROLES if " " in role)
@@ -74,7 +74,7 @@ _PARTICLES: Final = frozenset(words("bylines", "particles"))
 _LONG_DAYS: Final = frozenset(day for day in DAYS if len(day) > 3)
 # A capital or a letter of a script without capitals, and whatever letters follow, with the vowel
 # signs of India and Thailand.
-_NAME_WORD: Final = re.compile(r"[^\W\d_a-zß-öø-ÿα-ωа-я][\w'’.‘\u0900-\u0e7f-]*")
+_NAME_WORD: Final = re.compile(r"(?:[dl]['’])?[^\W\d_a-zß-öø-ÿα-ωа-я][\w'’.‘\u0900-\u0e7f-]*")
 # Most authors of JSON-LD: two to four words of Latin, Greek or Cyrillic with capitals.
 _PLAIN_WORD: Final = r"[A-ZÀ-ÖØ-ÞΆ-ΫА-Я][\w'’-]*\.?"
 _PLAIN_NAME: Final = re.compile(rf"{_PLAIN_WORD}(?: {_PLAIN_WORD}){{1,3}}(?<!\.)")
@@ -82,9 +82,13 @@ _MARKS: Final = " ,;:|/.·-–—*\"'“”„«»()"
 # Chinese, Japanese and Korean names have no blanks.
 _NO_BLANKS: Final = re.compile(r"[\u2e80-\uffef]")
 _DATED_BY: Final = re.compile(
-    rf"\D{{0,40}}\d[^;|\n]{{0,40}}?\s(?=(?:{_of('by')}|{_of('by_or_particle')})\s)", re.IGNORECASE
+    # In "12 de noviembre de 2026" nobody is named.
+    rf"\D{{0,40}}\d[^;|\n]{{0,40}}?\s(?!de\s(?:\w+\s(?:del?\s)?)?\d)"
+    rf"(?=(?:{_of('by')}|{_of('by_or_particle')})\s)",
+    re.IGNORECASE,
 )
 _UNFINISHED: Final = re.compile(r"(?:\s+(?:under|in|on|at|am|um|le|el|il))+$")
+_TAG: Final = re.compile(r"</?[a-zA-Z][^<>]*>")
 _LETTER: Final = re.compile(r"[^\W\d_]")
 
 
@@ -188,6 +192,7 @@ def split(byline: str) -> list[str]:
     """Split one byline ("By Jane Doe and Max Weber, Berlin") into names."""
     if _PLAIN_NAME.fullmatch(byline) and not opens_byline(byline) and is_name(byline):
         return [byline]
+    byline = _TAG.sub(" ", byline) if "<" in byline else byline
     pieces = [
         _strip(part)
         for line in _main_part(byline[:MAX_BYLINE]).split("\n")
@@ -262,9 +267,10 @@ def _could_be_name(text: str) -> bool:
 
 @lru_cache(maxsize=256)  # of the parts of a few bylines, each read more than once
 def _strip(text: str) -> str:
-    day = _DAY_AFTER.search(text)
-    if day and (day[1] or day[2]).lower() in MONTHS_AND_DAYS:
-        text = text[: day.start()]
+    for day in _DAY_AFTER.finditer(text):
+        if (day[1] or day[2]).lower() in MONTHS_AND_DAYS:
+            text = text[: day.start()]
+            break
     for _ in range(4):
         leading = _LEADING.match(text) if opens_byline(text) else None
         shorter = text[leading.end() :] if leading else text

@@ -34,28 +34,28 @@ _GENERIC: Final = "date"
 def json_ld_of_article(signals: PageSignals) -> Iterable[Stamp | None]:
     """Read the JSON-LD node of the page's article."""
     keys = ("datePublished", "dateCreated", "uploadDate")
-    return (_date_in(signals.article, key) for key in keys)
+    return (_date_in(signals, signals.article, key) for key in keys)
 
 
 def metas(signals: PageSignals) -> Iterable[Stamp | None]:
     """Read meta elements, in the order of `vocabulary.toml`."""
-    return map(dates.read, signals.first_values(_PUBLISHED))
+    return (dates.read(value, signals.dialect) for value in signals.first_values(_PUBLISHED))
 
 
 def json_ld_of_page(signals: PageSignals) -> Iterable[Stamp | None]:
     """Read the JSON-LD nodes of the page other than articles."""
     nodes = signals.data.of_types(jsonld.PAGE_TYPES, jsonld.WORK_TYPES)
-    return (_date_in(node, "datePublished") for node in nodes)
+    return (_date_in(signals, node, "datePublished") for node in nodes)
 
 
 def modified_in_json_ld(signals: PageSignals) -> Iterable[Stamp | None]:
     """Read the date of change in the JSON-LD node of the page's article."""
-    return [_date_in(signals.article, "dateModified")]
+    return [_date_in(signals, signals.article, "dateModified")]
 
 
 def modified_in_metas(signals: PageSignals) -> Iterable[Stamp | None]:
     """Read dates of change in meta elements."""
-    return map(dates.read, signals.first_values(_MODIFIED))
+    return (dates.read(value, signals.dialect) for value in signals.first_values(_MODIFIED))
 
 
 def address(signals: PageSignals) -> Iterable[Stamp | None]:
@@ -88,8 +88,10 @@ def only_day(signals: PageSignals) -> Iterable[Stamp | None]:
     return [signals.only_day()]
 
 
-def _date_in(node: jsonld.Node, key: str) -> Stamp | None:
-    return dates.read(jsonld.text_of(node.get(key)))
+def _date_in(signals: PageSignals, node: jsonld.Node, key: str) -> Stamp | None:
+    value = node.get(key)
+    text = str(value) if type(value) is int else jsonld.text_of(value)
+    return dates.read(text, signals.dialect)
 
 
 # --- The order of trust --------------------------------------------------------------------------
