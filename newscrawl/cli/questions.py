@@ -142,7 +142,7 @@ def _is_about_companies(question: "Question") -> bool:
     """Return whether a question names companies in its parameters or its rows, so that it can be
     asked with their subsidiaries."""
     named = {*question.parameters, *(field.name for field in fields(question.row))}
-    return not named.isdisjoint({"company", "registered_companies"})
+    return not named.isdisjoint({"company", "companies", "registered_companies"})
 
 
 def _sentence(question: "Question") -> str:

@@ -47,7 +47,8 @@ class SourceError(ValueError):
 class Source:
     """A news site. Its URLs may contain {yyyy}, {yy}, {mm} and {dd}: see `on`.
 
-    `sections` are pages whose links lead to articles, for a site without feeds and sitemaps.
+    `sections` are pages whose links lead to articles, for a site without feeds and sitemaps, or
+    whose feeds and sitemaps have nothing new.
     `groups` and `tier` select it in questions: groups are kinds of source or a user's own lists,
     and tier 1 has the greatest weight.
     """
@@ -209,7 +210,10 @@ def _source(row: Mapping[str | None, str | list[str] | None], where: str) -> Sou
 
     fields = len(row) - (None in row)
     if None in row or None in row.values():
-        raise SourceError(f"{where}: doesn't have {fields} fields; quote fields with a comma")
+        raise SourceError(
+            f"{where}: doesn't have the {fields} fields of row 1; quote fields with a comma, or "
+            f"name a further column in row 1 ({', '.join(OPTIONAL_COLUMNS)})"
+        )
     source = Source(
         slug=read("slug", _slug),
         name=read("name", _name),

@@ -56,7 +56,7 @@ class Scope:
     slug, `country` (ISO 3166-1 alpha-2) that of the source, `language` (ISO 639-1) that of the
     article, `section` the publisher's name of it. `now` is the moment of the question, which
     decides which periods have begun; None is the present. `group` and `tier` are those of the
-    sources in `catalog`; `among` is a query whose filters limit the articles, and its words don't.
+    sources in `catalog`; of the query `among`, only the filters limit the articles, not the words.
 
     A company of the question may also be a group of `structure`: an article that mentions one or
     more of its companies counts once. With `subsidiaries`, the articles of a company are also

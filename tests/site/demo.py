@@ -153,7 +153,7 @@ def _next_steps(database: Path, log: Path) -> str:
         "  .venv/bin/newscrawl articles --company Microsoft\n"
         "  .venv/bin/newscrawl mentions --by language\n"
         "  .venv/bin/newscrawl search 'harbour NEAR/20 money'\n"
-        "  .venv/bin/scrapy list                  the 407 sources of the registry\n"
+        "  .venv/bin/scrapy list                  the sources of the registry, over 400\n"
         "  .venv/bin/scrapy crawl ft              a first real crawl\n"
         f"  less {log}"
     )

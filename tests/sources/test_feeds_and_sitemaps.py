@@ -57,11 +57,11 @@ def write(path: Path, *rows: dict[str, str]) -> Path:
 @pytest.mark.parametrize("source", REGISTRY, ids=[source.slug for source in REGISTRY])
 def test_every_source_can_be_crawled(source: Source) -> None:
     today = source.on(date(2026, 11, 22))
-    urls = (*today.feeds, *today.sitemaps, *today.news_sitemaps)
+    urls = (*today.feeds, *today.sitemaps, *today.news_sitemaps, *today.sections)
     assert urls
     assert all(web_url(url) == canonical_scheme(url) for url in urls)
     assert not any("{" in url for url in urls)
-    assert site_name(source.home)
+    assert site_name(source.home), f"{source.home} has no public suffix, such as .com"
 
 
 def canonical_scheme(url: str) -> str:
@@ -71,9 +71,9 @@ def canonical_scheme(url: str) -> str:
 
 
 def test_registry_has_all_sites_of_the_list() -> None:
-    assert len(REGISTRY) == 407
-    assert len({source.home for source in REGISTRY}) == 407
-    assert len({source.country for source in REGISTRY}) == 54
+    assert len(REGISTRY) >= 407
+    assert len({source.home for source in REGISTRY}) == len(REGISTRY)
+    assert len({source.country for source in REGISTRY}) >= 54
 
 
 @pytest.mark.parametrize("slug", ["ft", "bbc-news", "le-monde", "faz", "corriere-della-sera"])
@@ -170,7 +170,7 @@ def test_file_in_another_charset_is_refused_with_advice(tmp_path: Path) -> None:
 def test_row_with_too_many_fields_is_named(tmp_path: Path) -> None:
     file = tmp_path / "own.csv"
     file.write_text(",".join(COLUMNS) + "\n" + ",".join([*GOOD.values(), "x"]) + "\n")
-    with pytest.raises(SourceError, match="row 2: doesn't have 9 fields"):
+    with pytest.raises(SourceError, match="row 2: doesn't have the 9 fields of row 1"):
         load_sources(file)
 
 
@@ -214,7 +214,7 @@ def test_source_is_added_to_a_file_with_groups(tmp_path: Path) -> None:
     file.write_text(f"{LABELLED}\nft,,,,,,,,,mine,3\n")
     add_source(file, replace(REGISTRY_BY_SLUG["ft"], slug="quay", groups=("mine",), tier=None))
     assert load_sources(file)[0].groups == ("mine",)
-    assert len(load_registry(file)) == 408
+    assert len(load_registry(file)) == len(REGISTRY) + 1
 
 
 # --- URLs ---------------------------------------------------------------------------------------

@@ -429,7 +429,8 @@ class DailyCompany(_Sums, Base):
 
 
 class DailyCompanySource(_Sums, Base):
-    """A company in a source's articles of one language on a day."""
+    """A company in a source's articles of one language on a day; `articles` is 0 where only their
+    menus and teasers mention it."""
 
     __tablename__ = "daily_company_sources"
     __table_args__ = (_BY_KEY,)
