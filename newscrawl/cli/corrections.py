@@ -1,7 +1,6 @@
 """newscrawl corrections: mark mentions as wrong or missed."""
 
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -25,10 +24,21 @@ from newscrawl.cli.arguments import (
     scope_of,
     takes_scope,
 )
-from newscrawl.cli.output import Column, columns_of, exit_without, records_of, render, write_note
+from newscrawl.cli.output import (
+    Column,
+    columns_of,
+    exit_without,
+    records_of,
+    render,
+    write_file,
+    write_note,
+)
 
 if TYPE_CHECKING:
     from newscrawl.storage.corrections import Judgement
+
+# They end lines for some readers, also within JSON.
+_ESCAPED = {ord(sign): f"\\u{ord(sign):04x}" for sign in "\u2028\u2029\x85"}
 
 app = typer.Typer(help="Correct wrong and missed mentions.", no_args_is_help=True)
 
@@ -220,19 +230,11 @@ def export(
         )
         for text in texts
     ]
-    _write("".join(f"{line}\n" for line in lines), output)
+    text = "".join(f"{line}\n" for line in lines).translate(_ESCAPED)
+    write_file(text.encode(), output)
     misplaced = sum(row.state == "misplaced" for row in rows)
     write_note(f"Articles: {len(texts):,}, with {len(rows) - misplaced:,} corrections.")
     if misplaced:
         write_note(f"Left out, since their sentences are gone: {misplaced:,}.")
     if not texts:
         raise typer.Exit(1)
-
-
-def _write(text: str, output: Path | None) -> None:
-    # U+2028 and the like end lines for some readers, also within JSON.
-    text = text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029").replace("\x85", "\\u0085")
-    if output is None:
-        sys.stdout.write(text)
-    else:
-        output.write_text(text, "utf-8")

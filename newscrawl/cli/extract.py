@@ -12,7 +12,7 @@ import typer
 
 from newscrawl import config, settings
 from newscrawl.cli.arguments import InputError, PrivateOption, match_one
-from newscrawl.cli.output import printable, write_json, write_note
+from newscrawl.cli.output import printable, write_file, write_json, write_note
 
 if TYPE_CHECKING:
     from newscrawl.sources.fetcher import FetchPolicy
@@ -215,8 +215,5 @@ def explain(
         explained(read.html, url or read.url, encoding=encoding or read.encoding, method=method),
         AskedSentence(text=sentence),
     )
-    try:
-        output.write_text(document, "utf-8")
-    except OSError as error:
-        raise InputError(f"can't write {str(output)!r}: {error.strerror}") from error
+    write_file(document.encode(), output)
     write_note(f"written to {output}")

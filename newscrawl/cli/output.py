@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import UTC, date, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -157,6 +158,17 @@ def write_json(value: object) -> None:
 def write_line(message: str) -> None:
     """Write a line of output to standard output."""
     sys.stdout.write(printable(message) + "\n")
+
+
+def write_file(content: bytes, output: Path | None) -> None:
+    """Write a file, or to standard output if none is named; raise InputError for a wrong path."""
+    if output is None:
+        sys.stdout.buffer.write(content)
+        return
+    try:
+        output.write_bytes(content)
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, PermissionError) as error:
+        raise InputError(f"can't write {str(output)!r}: {error.strerror}") from error
 
 
 def write_note(message: str) -> None:

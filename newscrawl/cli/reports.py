@@ -29,7 +29,7 @@ from newscrawl.cli.arguments import (
     parse_day,
     scope_of,
 )
-from newscrawl.cli.output import write_note
+from newscrawl.cli.output import write_file, write_note
 
 if TYPE_CHECKING:
     from newscrawl.mentions import Companies
@@ -119,7 +119,7 @@ def report(
         )
         made = make_report(store, _names(store, registry, company or [], group), scope)
     _refuse_unread(made)
-    _write(report_file(made, kind), output)
+    write_file(report_file(made, kind), output)
     if output:
         write_note(f"{_about(made)}: {output}")
 
@@ -176,10 +176,3 @@ def _names(
     if not names:
         raise InputError("a report on which companies? give -c NAME, or --group NAME")
     return names
-
-
-def _write(content: bytes, output: Path | None) -> None:
-    if output is None:
-        sys.stdout.buffer.write(content)
-    else:
-        output.write_bytes(content)

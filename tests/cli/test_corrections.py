@@ -106,6 +106,8 @@ def test_exported_cases_are_scored_beside_the_bundled_ones(
     newscrawl: Newscrawl, registry: Path
 ) -> None:
     assert newscrawl("corrections", "export").code == 1
+    lost = newscrawl("corrections", "export", "--output", "missing/cases.jsonl")
+    assert (lost.code, lost.err.count("\n")) == (2, 1)
     add = ("corrections", "add", URL, "wrong")
     newscrawl(*add, "Siemens", "--nth", 1, "--companies", registry)
     newscrawl("corrections", "add", URL, "missed", "BMW", "--form", "Munich carmaker")

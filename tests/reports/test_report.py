@@ -479,6 +479,11 @@ def test_report_on_a_group_and_tier_of_sources_says_so(
         (["-c", "Siemens", "--until", "2026-01-01"], 2, "add --since"),
         (["-c", "Siemens", "-o", "report.pdf"], 2, "end it in .html or .xlsx"),
         (
+            ["-c", "Siemens", "--period", "30d", "-o", "missing/r.html"],
+            2,
+            "can't write 'missing/r.html': No such file or directory",
+        ),
+        (
             ["-c", "Siemens", "--since", "2019-01-01", "--until", "2019-12-31"],
             1,
             "No source was crawled",
