@@ -26,7 +26,7 @@ from newscrawl.storage.corrections import add_corrections, wrong_mentions
 from newscrawl.storage.documents import COUNTED_KINDS
 from newscrawl.storage.models.articles import UNCOUNTED
 from newscrawl.storage.queries import Counted, Scope
-from newscrawl.storage.saved_queries import add_query, count_history
+from newscrawl.storage.saved_queries import add_query, count_history, remove_query
 from newscrawl.storage.scope import Group
 from tests.conftest import Newscrawl
 from tests.dashboards import (
@@ -544,6 +544,31 @@ def test_saved_query_has_proofs_like_a_company(site: Site) -> None:
 
 
 REPORTED = re.compile(r'<a href="http://localhost(/proof[^"]+)">([\d,]+)</a>')
+
+
+def test_pages_of_a_saved_query_call_it_no_company(site: Site) -> None:
+    name = "quays"
+    add_query(site.database, name, "siemens", "ann")
+    count_history(site.database, name)
+    page, proof, hidden, compared = (
+        re.sub(r"<[^>]+>", "", site.client.get(path).text.split("<main")[1])
+        for path in (
+            f"/company/{name}",
+            f"/proof?company={name}&source=northern-ledger",
+            f"/proof?company={name}&counted=paywalled",
+            f"/compare?company={name}&company={name}",
+        )
+    )
+    for text in (page, proof, hidden, compared):
+        assert name in text
+        assert "companies without their subsidiaries" not in text
+        assert "the company" not in text.lower()
+        assert f"may name {name}" not in text
+    assert f"robots.txt forbade no article that may match {name}" in proof
+    assert re.search(rf"behind a paywall may match {name}", hidden)
+    both = site.client.get(f"/compare?company={name}&company=Siemens").text
+    assert "companies without their subsidiaries" in both
+    remove_query(site.database, name)
 
 
 def test_numbers_of_reports_lead_to_what_adds_up_to_them(site: Site) -> None:

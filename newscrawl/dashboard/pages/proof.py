@@ -57,14 +57,15 @@ def show_proof(request: Request) -> HTMLResponse:
         )
         corrections = _corrections(request, database, filters, target)
         unread = unread_sources(database, filters.scope)
-    pages = -(-found.total // ARTICLES)
+    verb, pages = "match" if is_query else "name", -(-found.total // ARTICLES)
     orders = _addresses(filters, target)
     return render(
         request,
         "proof.html",
         filters=filters,
         found=found,
-        title=_title(found, "match" if is_query else "name"),
+        title=_title(found, verb),
+        verb=verb,
         company=company or "",
         split=target["split"] or "",
         without=target["without"],
@@ -77,8 +78,8 @@ def show_proof(request: Request) -> HTMLResponse:
         order=order,
         may_order=company is not None and not is_query and counted in OF_MENTIONS,
         of_mentions=OF_MENTIONS,
-        **corrections,
         unread=unread,
+        **corrections,
         pages=min(pages, LAST_PAGE),
         beyond=pages > LAST_PAGE,
         shown=ARTICLES,
@@ -187,9 +188,12 @@ def _title(found: Proof, verb: str) -> str:
         "stories": (f"story {does}", f"stories {verb}"),
         "read": ("article read", "articles read"),
         "boilerplate": ("hit in menus and teasers:", "hits in menus and teasers:"),
-        "doubtful": ("article may name", "articles may name"),
-        "paywalled": ("article behind a paywall may name", "articles behind a paywall may name"),
-        "disallowed": ("unread article may name", "unread articles may name"),
+        "doubtful": (f"article may {verb}", f"articles may {verb}"),
+        "paywalled": (
+            f"article behind a paywall may {verb}",
+            f"articles behind a paywall may {verb}",
+        ),
+        "disallowed": (f"unread article may {verb}", f"unread articles may {verb}"),
         "corrected": ("mention called wrong:", "mentions called wrong:"),
         "kind": ("mention outside articles:", "mentions outside articles:"),
     }[found.counted]
