@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from math import exp, log
 
@@ -43,14 +44,16 @@ _COUNTS = frozenset(("sentence_length", "sentences"))  # all other features are 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedSentence:
     """The sentence whose block is explained first: of the body, or the headline. `mentions` say for
-    each company in it by which rule it counts; `back` is the address of the article's page,
-    and `proof` that of the proof from which the explanation was opened, if from one.
+    each company in it by which rule it counts; `others` are further sentences that count; `back` is
+    the address of the article's page, and `proof` that of the proof from which the explanation was
+    opened, if from one.
 
     With `left_out`, a company, the first dropped block is explained in which `finds` finds it."""
 
     text: str = ""
     section: Section = "body"
     mentions: tuple[str, ...] = ()
+    others: tuple["AskedSentence", ...] = ()
     back: str = ""
     proof: str = ""
     left_out: str = ""
@@ -113,6 +116,7 @@ def render(explanation: Explanation, asked: AskedSentence = NO_SENTENCE) -> str:
             shown=len(shown),
             without=_probability_without,
             answer=_answer(explanation, asked),
+            block_of=partial(_answer, explanation),
         )
     )
 

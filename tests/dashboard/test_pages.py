@@ -735,6 +735,32 @@ def test_without_an_archive_a_mention_is_explained_from_the_database(
     assert "Back to the article" in answer.text
 
 
+def test_explanation_has_every_sentence_with_a_mention_once(file: Path, database: Database) -> None:
+    text = "Siemens and Alstom bid. Nobody asked Bosch. It rained."
+    mentions = [headline("Siemens"), body("Siemens"), body("Alstom", 12), body("Bosch", 37)]
+    page = document(title="Siemens bids", text=text, mentions=mentions, published=NOW)
+    save_document(database, page, register(database))
+    app = create_app(config_of(file, explain=Explainer(None)))
+    with TestClient(app, base_url="http://localhost") as client:
+        article = client.get(f"/article?url={page.article.url}").text
+        head, _, rest = article.partition('<div class="prose">')
+        assert "Why is this counted?" not in rest
+        link = re.search(r'href="(/article/explanation[^"]+)">Why is this counted\?', head)
+        assert link
+        for at in ("", "body:0", "body:12", "body:37", "title:0"):
+            shown = client.get(unescape(link[1]), params={"url": page.article.url, "at": at}).text
+            sentences = re.findall(r'<p class="snippet" dir="auto">([^<]+)</p>', shown)
+            asked = {"body:37": "Nobody asked Bosch.", "title:0": "Siemens bids"}
+            assert sentences[0] == asked.get(at, "Siemens and Alstom bid."), at
+            assert sorted(sentences) == [
+                "Nobody asked Bosch.",
+                "Siemens and Alstom bid.",
+                "Siemens bids",
+            ]
+            assert "in 2 sentences</summary>" in shown
+            assert shown.count("Alstom: unambiguous name of the registry") == 1
+
+
 @pytest.mark.parametrize("rule", sorted(RULES))
 def test_every_rule_is_said_in_words(rule: str) -> None:
     words = evidence_text(replace(body("Siemens"), rule=rule, score=0.5))

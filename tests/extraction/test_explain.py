@@ -227,6 +227,20 @@ def test_sentence_is_answered_first_with_block_probability_and_reasons() -> None
     assert all(reason.kind in answer for reason in kept.reasons)
 
 
+def test_other_sentences_of_the_article_are_answered_below() -> None:
+    blocks = [block for block in explain(PAGE).blocks if "combined" in block.taken_by][:2]
+    others = (
+        AskedSentence(text="A headline", section="title", mentions=("Bosch: rule 'name'",)),
+        AskedSentence(text=blocks[1].text, mentions=("Alstom: rule 'name'",)),
+    )
+    answer = answer_of(PAGE, AskedSentence(text=blocks[0].text, others=others))
+    first, rest = answer.split("The other mentions of the article A headline")
+    second, third = rest.split("Alstom: rule")
+    assert f"block #{blocks[0].number} of" in first
+    assert "Bosch: rule 'name' It is the headline" in second
+    assert f"block #{blocks[1].number} of" in third
+
+
 def test_sentence_of_another_page_is_said_to_be_missing() -> None:
     answer = answer_of(PAGE, AskedSentence(text="Ganz andere Wörter, die nirgends stehen."))
     assert "No block of this page holds it" in answer

@@ -34,7 +34,7 @@ from newscrawl.dashboard.rendering import (
     render,
 )
 from newscrawl.extraction.explain_page import AskedSentence
-from newscrawl.items import Mention
+from newscrawl.items import Mention, Section
 from newscrawl.storage import Database, queries
 from newscrawl.storage.corrections import (
     MAX_NAME,
@@ -56,6 +56,7 @@ router = APIRouter(include_in_schema=False)
 
 MAX_QUARANTINED = 200  # versions on a page
 MAX_DECISIONS = 20
+MAX_SENTENCES = 50  # of an article, in the explanation of one of them
 _REASONS: Mapping[str, str] = {
     "no_article": "there is no longer an article at its address",
     "text_shrank": "most of the text is gone",
@@ -293,28 +294,45 @@ def _left_out(request: Request, found: ArticlePage, company: str) -> AskedSenten
 
 
 def _sentence_at(found: ArticlePage, at: str) -> AskedSentence:
-    """Return the sentence at a place, or else that of the first mention in the body."""
+    """Return the sentence at a place, or else that of the first mention in the body, with the other
+    sentences that have mentions."""
+    places = {(one.section, one.start): (one.start, one.end) for one in found.mentions}
+    in_body = sorted(one for one in places if one[0] == "body")
+    wanted = [one for one in places if f"{one[0]}:{one[1]}" == at] if at else in_body[:1]
     back = article_address(found.row.url)
-    places = [(one.section, one.start, one.end) for one in found.mentions]
-    section, _, start = at.partition(":")
-    wanted = [one for one in places if one[0] == section and one[1] == int(start or 0)]
-    wanted = wanted or [one for one in places if one[0] == "body"][: 0 if at else 1]
     if not wanted:
         return AskedSentence(back=back)
-    ((section, begin, end), *_) = wanted
+    ((section, start),) = wanted
+    first, last = _span_of(found, section, places[section, start])
+    others, end = [], ("", 0)
+    for one in sorted(places, key=lambda one: (one[0] == "body", one[1])):
+        is_asked = one[0] == section and first <= one[1] < last
+        if not is_asked and (one[0] != end[0] or one[1] >= end[1]):
+            span = _span_of(found, one[0], places[one])
+            end = one[0], span[1]
+            others.append(_sentence(found, one[0], span))
+    asked = _sentence(found, section, (first, last))
+    return replace(asked, others=tuple(others[:MAX_SENTENCES]), back=back)
+
+
+def _span_of(found: ArticlePage, section: Section, mention: tuple[int, int]) -> tuple[int, int]:
+    """Return the headline, or the sentence of the text that has the mention."""
+    if section == "title":
+        return 0, len(found.row.title or "")
+    return sentence_around(found.text, mention)
+
+
+def _sentence(found: ArticlePage, section: Section, span: tuple[int, int]) -> AskedSentence:
+    """Return a sentence with the companies in it and why they count."""
+    first, last = span
     text = found.row.title or "" if section == "title" else found.text
-    first, last = (0, len(text)) if section == "title" else sentence_around(text, (begin, end))
+    inside = (
+        f"{one.company}: {evidence_text(one)}"
+        for one in found.mentions
+        if one.section == section and first <= one.start and one.end <= last
+    )
     return AskedSentence(
-        text=text[first:last].strip(),
-        section="title" if section == "title" else "body",
-        mentions=tuple(
-            dict.fromkeys(
-                f"{one.company}: {evidence_text(one)}"
-                for one in found.mentions
-                if one.section == section and first <= one.start and one.end <= last
-            )
-        ),
-        back=back,
+        text=text[first:last].strip(), section=section, mentions=tuple(dict.fromkeys(inside))
     )
 
 
