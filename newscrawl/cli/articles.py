@@ -163,7 +163,8 @@ def search(
 ) -> None:
     """Find stored articles by the words of headline and text, the newest first.
 
-    Case and accents are ignored, except in Chinese and Japanese. (strike OR walkout) NEAR/10 rail
+    Words are found as they are written: tram does not find "trams", tram* does. Case and accents
+    are ignored, except in Chinese and Japanese. (strike OR walkout) NEAR/10 rail
     NOT football: either word with at most ten words to "rail", without "football". title: and text:
     search in one part; language:de,fr, country:gb and source:ft or source:"Financial Times" filter.
     For a word that begins with a hyphen, quote all words together, or write -- before them.

@@ -649,6 +649,19 @@ def test_search_leads_to_companies_of_this_name(client: TestClient, database: Da
         assert 'id="companies"' not in client.get("/search", params={"q": words}).text
 
 
+def test_search_says_that_words_are_found_as_they_are_written(
+    client: TestClient, database: Database
+) -> None:
+    save(database, 0, headline("Siemens"))
+    hint = "No plurals or other endings"
+    for words, says in (("council", True), ("councils", True), ("council*", False)):
+        text = client.get("/search", params={"q": words}).text
+        assert (hint in text) is says, words
+        assert "<code>tram</code> does not find <i>trams</i>" in text
+        assert ("No article in this period" in text) is (words == "councils")
+    assert hint not in client.get("/search").text
+
+
 def test_company_without_mentioned_subsidiaries_says_so(
     client: TestClient, database: Database
 ) -> None:
