@@ -669,7 +669,8 @@ def test_group_and_saved_query_are_answered_like_a_company(
         assert ran.code == 0, (command, ran.err)
     assert name in newscrawl("mentions", "--format", "csv", *common).out
     assert name in newscrawl("alerts", "watched", "--format", "csv", *common[2:]).out
-    assert f"## {name}\n" in newscrawl("digest", "--weekly", *common).out
+    heading = f"{name} (saved query)" if name == "docks" else name
+    assert f"## {heading}\n" in newscrawl("digest", "--weekly", *common).out
 
 
 def test_versions_are_those_in_use(site: Site) -> None:
