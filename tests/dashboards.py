@@ -15,7 +15,7 @@ import pytest
 import uvicorn
 
 from newscrawl.cli.explainer import find_mentions_again
-from newscrawl.cli.recipients import add_from_form
+from newscrawl.cli.recipients import save_from_form
 from newscrawl.dashboard import Config, ExplainedDocument, UnexplainedError, create_app
 from newscrawl.extraction.explain_page import AskedSentence
 from newscrawl.items import Article, Document, Mention, Page
@@ -282,7 +282,7 @@ def dashboard(folder: Path, *, days: int, hostile: bool) -> Iterator[str]:
         companies=Path("my-companies.toml"),
         explain=explain,
         find_again=find_mentions_again,
-        add_recipient=add_from_form,
+        save_recipient=save_from_form,
         send_test=send_test,
         settings_recipients=configured_recipients,
     )

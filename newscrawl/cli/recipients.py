@@ -54,6 +54,13 @@ _AboutOption = Annotated[
 _OnlyOption = Annotated[
     Literal["alerts", "digests"] | None, typer.Option(help="Only alerts, or only digests.")
 ]
+_NewAddressOption = Annotated[
+    str | None,
+    typer.Option(help="Another e-mail address or URL of a webhook.", metavar="ADDRESS"),
+]
+_GetsOption = Annotated[
+    Literal["alerts", "digests", "both"] | None, typer.Option(help="What it gets from now on.")
+]
 _MAX_NAME = 60
 
 
@@ -79,36 +86,84 @@ def add(
 
     given = Recipient(
         name=name,
-        kind=kind or kind_of(address),
+        kind=kind or kind_of(address.strip()),
         address=address,
         companies=tuple(company or ()),
         gets=(only,) if only else NOTICE_KINDS,
         added_by=config.user_name(),
     )
     with open_for_reading(database) as store:
-        added, fresh = address_recipient(store, companies_from(companies), given)
-    gets = " and ".join(added.gets)
-    about = ", ".join(added.companies) or "all watched companies"
-    write_note(f"{added.name}: gets {gets} about {about}.")
+        _write_saved(*save_recipient(store, companies_from(companies), given))
+
+
+@app.command(
+    epilog="Example: newscrawl alerts recipients edit desk --address news@example.org "
+    "--gets digests -c Bosch"
+)
+def edit(
+    name: _NameArgument,
+    address: _NewAddressOption = None,
+    kind: _KindOption = None,
+    company: _AboutOption = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="About all that is watched, not certain companies.")
+    ] = False,
+    gets: _GetsOption = None,
+    companies: CompaniesOption = None,
+    database: DatabaseOption = None,
+) -> None:
+    """Change the address of a recipient, what it gets, or about which companies; the rest stays.
+
+    The companies given replace its former ones, which stay watched.
+    """
+    from newscrawl.storage.recipients import NOTICE_KINDS, kind_of, list_recipients
+
+    if everything and company:
+        raise InputError("--all and --company exclude each other: give one of them")
+    if not (address or kind or company or everything or gets):
+        raise InputError("nothing to change: give an option, as in --gets digests")
+    with open_for_reading(database) as store:
+        recipients = {one.name: one for one in list_recipients(store)}
+        chosen = match_one(name, list(recipients), "recipient", "newscrawl alerts recipients list")
+        former = recipients[chosen]
+        given = replace(
+            former,
+            address=address or former.address,
+            kind=kind or (kind_of(address.strip()) if address else former.kind),
+            companies=() if everything else tuple(company or former.companies),
+            gets=former.gets if gets is None else NOTICE_KINDS if gets == "both" else (gets,),
+            added_by=config.user_name(),
+        )
+        _write_saved(*save_recipient(store, companies_from(companies), given, former))
+
+
+def _write_saved(saved: "Recipient", fresh: "list[str]") -> None:
+    gets = " and ".join(saved.gets)
+    about = ", ".join(saved.companies) or "all watched companies"
+    write_note(f"{saved.name}: gets {gets} about {about}.")
     if fresh:
         write_note(f"Watched from now on: {', '.join(fresh)}.")
 
 
-def address_recipient(
-    store: "Database", registry: "Companies", given: "Recipient"
+def save_recipient(
+    store: "Database", registry: "Companies", given: "Recipient", former: "Recipient | None" = None
 ) -> "tuple[Recipient, list[str]]":
-    """Store a recipient, whose companies are given by name or alias, and watch these; return it,
-    and the companies that were not watched before. Raise InputError, SettingError or
-    RecipientError."""
+    """Store a recipient, whose companies are given by name or alias, in the place of its `former`
+    state, and watch these; return it, and the companies that were not watched before. Raise
+    InputError, SettingError or RecipientError."""
     from newscrawl.monitoring.delivery import check_address
     from newscrawl.storage.company_alerts import watch_company
-    from newscrawl.storage.recipients import add_recipient
+    from newscrawl.storage.recipients import add_recipient, edit_recipient
 
     name = given.name.strip()
     if not name or len(name) > _MAX_NAME or not name.isprintable() or name == "log":
         raise InputError(f"{name!r} can't be a name: write up to {_MAX_NAME} letters, as in desk")
     stored, groups = storage.queries.company_names(store), registry.structure.groups
-    about = [company_of(one, registry, stored, groups) for one in given.companies]
+    # A group that the companies file has no longer may stay.
+    kept = former.companies if former else ()
+    about = [
+        one if one in kept else company_of(one, registry, stored, groups) for one in given.companies
+    ]
     recipient = replace(
         given,
         name=name,
@@ -116,18 +171,24 @@ def address_recipient(
         companies=tuple(dict.fromkeys(about)),
     )
     check_address(recipient)
-    add_recipient(store, recipient)
+    if former is None:
+        add_recipient(store, recipient)
+    else:
+        edit_recipient(store, recipient)
     return recipient, [
         one for one in recipient.companies if watch_company(store, one, by=given.added_by)
     ]
 
 
-def add_from_form(store: "Database", registry: "Companies", given: "Recipient") -> None:
-    """Add a recipient for the dashboard; every error is a RecipientError."""
+def save_from_form(
+    store: "Database", registry: "Companies", given: "Recipient", former: "Recipient | None"
+) -> None:
+    """Store a recipient for the dashboard, as `save_recipient` does; every error is a
+    RecipientError."""
     from newscrawl.storage.recipients import RecipientError
 
     try:
-        address_recipient(store, registry, given)
+        save_recipient(store, registry, given, former)
     except (InputError, config.SettingError) as error:
         raise RecipientError(str(error)) from error
 

@@ -68,7 +68,7 @@ def serve(
     """
     _check_installed()
     from newscrawl.cli.explainer import Explainer, find_mentions_again
-    from newscrawl.cli.recipients import add_from_form
+    from newscrawl.cli.recipients import save_from_form
     from newscrawl.dashboard import Config, create_app
     from newscrawl.monitoring.alerts import send_test
     from newscrawl.monitoring.delivery import configured_recipients
@@ -90,7 +90,7 @@ def serve(
         hosts=frozenset(name.lower() for name in (*(allow_host or ()), host)),
         explain=Explainer(path),
         find_again=find_mentions_again,
-        add_recipient=add_from_form,
+        save_recipient=save_from_form,
         send_test=send_test,
         settings_recipients=configured_recipients,
     )

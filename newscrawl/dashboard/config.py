@@ -49,11 +49,11 @@ class RematchReport(Protocol):
 FindAgain = Callable[[Database, Path | None, bool, Callable[[int], None]], RematchReport]
 
 
-# Functions that store a recipient, whose companies are given as in the companies, or raise
-# RecipientError; that send a test message to one and return why it failed, if it did; and that
-# return those of the settings, or raise SettingError. The command line provides them, since the
-# dashboard must not import the delivery.
-AddRecipient = Callable[[Database, Companies, Recipient], None]
+# Functions that store a recipient, whose companies are given as in the companies, in the place of
+# its former state or as a new one, or raise RecipientError; that send a test message to one and
+# return why it failed, if it did; and that return those of the settings, or raise SettingError. The
+# command line provides them, since the dashboard must not import the delivery.
+SaveRecipient = Callable[[Database, Companies, Recipient, Recipient | None], None]
 SendTest = Callable[[Database, Recipient], str]
 SettingsRecipients = Callable[[], Sequence[Recipient]]
 
@@ -85,7 +85,7 @@ class Config:
     hosts: frozenset[str] = frozenset()
     explain: Explain | None = None
     find_again: FindAgain | None = None
-    add_recipient: AddRecipient | None = None
+    save_recipient: SaveRecipient | None = None
     send_test: SendTest | None = None
     settings_recipients: SettingsRecipients | None = None
     clock: Callable[[], datetime] = current_time

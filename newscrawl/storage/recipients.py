@@ -28,7 +28,7 @@ UNCONFIRMED = "not confirmed: it is being sent, or newscrawl ended meanwhile"
 
 
 class RecipientError(StorageError):
-    """A recipient that can't be added: one line that says why."""
+    """A recipient that can't be saved: one line that says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,8 +81,23 @@ def add_recipient(database: Database, recipient: Recipient) -> None:
 
     def work(session: Session) -> None:
         if session.scalar(select(RecipientRow.id).where(RecipientRow.name == recipient.name)):
-            raise RecipientError(f"{recipient.name} is a recipient already: remove it first")
+            raise RecipientError(
+                f"{recipient.name} is a recipient already: edit it, or choose another name"
+            )
         session.add(RecipientRow(**asdict(recipient) | {"added_at": clock(session)}))
+
+    database.write(work)
+
+
+def edit_recipient(database: Database, recipient: Recipient) -> None:
+    """Give the recipient of this name another kind, address, companies and notices; raise
+    RecipientError if there is none."""
+    values = {name: getattr(recipient, name) for name in ("kind", "address", "companies", "gets")}
+
+    def work(session: Session) -> None:
+        changed = update(RecipientRow).where(RecipientRow.name == recipient.name).values(values)
+        if session.scalar(changed.returning(RecipientRow.id)) is None:
+            raise RecipientError(f"no recipient {recipient.name} is in the database")
 
     database.write(work)
 
@@ -107,7 +122,7 @@ def rename_in_recipients(session: Session, name: str, new_name: str) -> None:
 
 
 def list_recipients(database: Database) -> list[Recipient]:
-    """Return all recipients by name."""
+    """Return all recipients by name, in alphabetical order."""
     with database.reading() as session:
         rows = session.scalars(select(RecipientRow)).all()
         return sorted((_recipient(row) for row in rows), key=lambda one: one.name.casefold())

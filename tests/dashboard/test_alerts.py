@@ -13,7 +13,7 @@ from fastapi.testclient import TestClient
 from playwright.sync_api import Browser, Page, expect
 
 from newscrawl import config
-from newscrawl.cli.recipients import add_from_form
+from newscrawl.cli.recipients import save_from_form
 from newscrawl.dashboard import create_app
 from newscrawl.monitoring.delivery import configured_recipients
 from newscrawl.storage import Database, open_database
@@ -22,6 +22,7 @@ from newscrawl.storage.leases import WorkerFacts, record_heartbeat, record_worke
 from newscrawl.storage.recipients import (
     Recipient,
     SentNotice,
+    add_recipient,
     list_recipients,
     record_sent,
     remove_recipient,
@@ -69,7 +70,7 @@ def test_recipient_is_added_and_removed(look: Look, news: Database, width: int) 
     fill_in(page, f"new {SCRIPT}", f" {HOOK} ", "siemens mobility\nour competitors\n")
     page.get_by_label("Gets").select_option("only alerts")
     page.get_by_role("button", name="Add", exact=True).click()
-    expect(page.get_by_role("status")).to_contain_text("was added.")
+    expect(page.get_by_role("status")).to_contain_text("was saved.")
     added = next(one for one in list_recipients(news) if one.name == f"new {SCRIPT}")
     assert (added.kind, added.address, added.gets) == ("slack", HOOK, ("alerts",))
     assert added.companies == ("Siemens", "our competitors")
@@ -81,6 +82,35 @@ def test_recipient_is_added_and_removed(look: Look, news: Database, width: int) 
     row.get_by_role("button", name="Remove").click()
     expect(page.get_by_role("status")).to_contain_text("Removed.")
     expect(page.get_by_role("row").filter(has_text="new <script>")).to_have_count(0)
+
+
+@pytest.mark.parametrize("width", [1280, 390], ids=["wide", "phone"])
+def test_recipient_is_edited_and_its_secret_address_stays(
+    look: Look, news: Database, width: int
+) -> None:
+    add_recipient(
+        news, Recipient(name="new ?&/", kind="slack", address=HOOK, companies=("Siemens",))
+    )
+    watched = look("/alerts", width=width)
+    page = watched.page
+    page.get_by_role("link", name="Edit new ?&/").click()
+    expect(page.get_by_role("heading", name="Edit new ?&/")).to_be_in_viewport()
+    assert watched.violations() == []
+    assert "s3cret" not in page.content()
+    companies = page.get_by_label("Companies, groups and saved queries")
+    expect(companies).to_have_value("Siemens")
+    companies.fill("Siemens\nsiemns")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_role("alert")).to_contain_text("did you mean Siemens")
+    expect(page.get_by_role("heading", name="Edit new ?&/")).to_be_visible()
+    companies.fill("our competitors")
+    page.get_by_label("Gets").select_option("only digests")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_role("status")).to_contain_text("new ?&/ was saved.")
+    edited = next(one for one in list_recipients(news) if one.name == "new ?&/")
+    assert (edited.kind, edited.address) == ("slack", HOOK)
+    assert (edited.companies, edited.gets) == (("our competitors",), ("digests",))
+    watched.said[:] = [one for one in watched.said if "status of 422" not in one]
 
 
 @pytest.mark.parametrize("width", [1280, 390], ids=["wide", "phone"])
@@ -239,7 +269,7 @@ def test_recipient_is_added_by_keyboard_alone(look: Look, news: Database) -> Non
     page.keyboard.press("Tab")
     page.keyboard.type("keys@example.org")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("status")).to_contain_text("new keys was added.")
+    expect(page.get_by_role("status")).to_contain_text("new keys was saved.")
     added = next(one for one in list_recipients(news) if one.name == "new keys")
     assert (added.kind, added.companies) == ("e-mail", ())
     assert set(added.gets) == {"alerts", "digests"}
@@ -273,7 +303,7 @@ def test_reader_sees_recipients_but_no_form(tmp_path: Path) -> None:
     file = tmp_path / "news.sqlite"
     with open_database(f"sqlite:///{file}") as database:
         secret = add_token(database, "ann", "read")
-    app = create_app(config_of(file, add_recipient=add_from_form))
+    app = create_app(config_of(file, save_recipient=save_from_form))
     headers = {"Authorization": f"Bearer {secret}"}
     with TestClient(app, base_url="http://127.0.0.1:8300", headers=headers) as client:
         page = client.get("/alerts").text

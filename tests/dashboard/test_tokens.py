@@ -25,7 +25,7 @@ from starlette.testclient import TestClient
 
 import newscrawl
 from newscrawl.cli.explainer import find_mentions_again
-from newscrawl.cli.recipients import add_from_form
+from newscrawl.cli.recipients import save_from_form
 from newscrawl.dashboard import Config, create_app
 from newscrawl.dashboard.pages import access
 from newscrawl.monitoring.delivery import configured_recipients
@@ -82,7 +82,7 @@ def config(url: str, companies: Path, **settings: Any) -> Config:
         companies=companies,
         explain=explain,
         find_again=find_mentions_again,
-        add_recipient=add_from_form,
+        save_recipient=save_from_form,
         settings_recipients=configured_recipients,
         clock=lambda: NOW,
         **settings,

@@ -30,6 +30,7 @@ from newscrawl.monitoring.delivery import (
     teams_payload,
 )
 from newscrawl.monitoring.digests import (
+    digest_channels,
     digest_notice,
     html_digest,
     make_digest,
@@ -43,6 +44,7 @@ from newscrawl.storage.recipients import (
     RecipientError,
     RecipientKind,
     add_recipient,
+    edit_recipient,
     list_recipients,
     remove_recipient,
     sent_notices,
@@ -253,6 +255,40 @@ def test_name_is_taken_once(database: Database) -> None:
     assert remove_recipient(database, "desk")
     assert not remove_recipient(database, "desk")
     assert list_recipients(database) == []
+
+
+def test_edited_recipient_gets_notices_at_its_new_address(database: Database, inbox: Inbox) -> None:
+    watch_before(database, "Siemens", "Bosch")
+    add_recipient(database, recipient("desk", "old@example.org", "e-mail", "Siemens"))
+    (before,) = list_recipients(database)
+    edit_recipient(database, recipient("desk", "new@example.org", "e-mail", "Bosch"))
+    (after,) = list_recipients(database)
+    assert (after.added_at, after.added_by) == (before.added_at, before.added_by)
+    publish(database, SIEMENS, BOSCH)
+    deliver(database)
+    got = [(message["To"], headline_of(message["Subject"])) for message in inbox.messages]
+    assert got == [("new@example.org", "Bosch: first article found")]
+    with pytest.raises(RecipientError, match="no recipient room is in the database"):
+        edit_recipient(database, recipient("room", "new@example.org", "e-mail"))
+
+
+def test_one_address_gets_alerts_on_one_subject_and_the_digest_on_another(
+    database: Database, inbox: Inbox
+) -> None:
+    watch_before(database, "Siemens", "Bosch")
+    for name, company, gets in (("now", "Siemens", "alerts"), ("weekly", "Bosch", "digests")):
+        one = recipient(name, "ann@example.org", "e-mail", company)
+        add_recipient(database, replace(one, gets=(gets,)))
+    publish(database, SIEMENS, BOSCH)
+    deliver(database)
+    digest = make_digest(database, "daily", day(0))
+    send_digest(database, digest, digest_channels(database, CompanyStructure()))
+    alert, letter = inbox.messages
+    assert {alert["To"], letter["To"]} == {"ann@example.org"}
+    assert headline_of(alert["Subject"]) == "Siemens: first article found"
+    text = letter.get_body(("plain",)).get_content()
+    assert "| Bosch | 1 |" in text
+    assert "Siemens" not in text
 
 
 # Pairs and first mentions ------------------------------------------------------------------------
@@ -536,6 +572,25 @@ def test_recipients_are_added_tested_listed_and_removed(stored: Newscrawl, inbox
     assert stored(*run, "remove", "room").code == 1
 
 
+def test_recipient_is_edited(stored: Newscrawl) -> None:
+    run = ("alerts", "recipients")
+    stored(*run, "add", "desk", "desk@example.org", "-c", "siemens")
+    edited = stored(*run, "edit", "desk", "--gets", "digests", "-c", "bosch")
+    assert edited.code == 0
+    assert "desk: gets digests about Bosch.\nWatched from now on: Bosch.\n" in edited.err
+    url = "https://hooks.slack.com/services/T0/B0/s3cret"
+    assert stored(*run, "edit", "desk", "--address", url, "--all", "--gets", "both").code == 0
+    (row,) = json.loads(stored(*run, "list", "--format", "json").out)
+    assert (row["kind"], row["companies"], row["gets"]) == ("slack", "all", "alerts, digests")
+
+
+def test_group_that_is_gone_does_not_hinder_an_edit(stored: Newscrawl) -> None:
+    with open_database("sqlite:///newscrawl.sqlite") as database:
+        add_recipient(database, recipient("desk", "desk@example.org", "e-mail", "rivals", "Bosch"))
+    ran = stored("alerts", "recipients", "edit", "desk", "--gets", "alerts")
+    assert "desk: gets alerts about rivals, Bosch." in ran.err
+
+
 def test_company_of_a_recipient_stays_watched_and_unwatch_says_so(stored: Newscrawl) -> None:
     stored("alerts", "recipients", "add", "desk", "desk@example.org", "-c", "Siemens")
     ran = stored("alerts", "unwatch", "Siemens")
@@ -571,6 +626,9 @@ def test_recipients_of_the_settings_are_listed_first(
         (("add", "desk", "http://example.org/hook"), 2, "begins with https://"),
         (("add", "log", "a@b.example"), 2, "can't be a name"),
         (("add", "desk", "a@b.example", "-c", "Simens"), 2, "did you mean Siemens"),
+        (("edit", "desk", "--gets", "digests"), 2, "unknown recipient 'desk'"),
+        (("edit", "desk"), 2, "nothing to change"),
+        (("edit", "desk", "--all", "-c", "Bosch"), 2, "exclude each other"),
         (("list",), 1, "No recipients"),
         (("sent",), 1, "Nothing was sent yet."),
         (("test", "nobody"), 2, "unknown recipient 'nobody'"),

@@ -56,7 +56,7 @@ from newscrawl.text import match_name
 
 router = APIRouter(include_in_schema=False)
 
-NOTHING_DONE = MappingProxyType({"added": "", "removed": "", "tested": ""})
+NOTHING_DONE = MappingProxyType({"saved": "", "removed": "", "tested": ""})
 MAX_SENT = 50
 MAX_ALERTS = 20
 # Ours, in characters: the URL of a webhook of Teams has some 300, and the companies of a recipient.
@@ -103,8 +103,8 @@ class WatchForm(BaseModel):
 
 
 class RecipientForm(BaseModel):
-    """The form for a new recipient; `companies` has one a line, an empty `kind` or `gets` is that
-    of the address, or all."""
+    """The form for a recipient; `companies` has one a line, an empty `kind` is that of the address,
+    an empty `gets` is all."""
 
     seal: str = Field("", max_length=MAX_VALUE)
     name: str = Field("", max_length=MAX_VALUE)
@@ -116,10 +116,17 @@ class RecipientForm(BaseModel):
 
 
 @router.get("/alerts", response_class=HTMLResponse)
-def alerts(request: Request, added: str = "", removed: str = "", tested: str = "") -> HTMLResponse:
-    """Show what is watched, who gets alerts and digests, and what was sent."""
-    done = {"added": added, "removed": removed, "tested": tested}
-    return _alerts(request, RecipientForm.model_construct(), done)
+def alerts(
+    request: Request, saved: str = "", removed: str = "", tested: str = "", edit: str = ""
+) -> HTMLResponse:
+    """Show what is watched, who gets alerts and digests, and what was sent; with `edit`, the form
+    to change this recipient."""
+    done = {"saved": saved, "removed": removed, "tested": tested}
+    if not edit:
+        return _alerts(request, RecipientForm.model_construct(), done)
+    with app_state(request).store.reading() as database:
+        former = _recipient(database, edit)
+    return _alerts(request, _form_of(former), former=former)
 
 
 @router.post("/alerts/watch", response_class=HTMLResponse)
@@ -170,26 +177,58 @@ def _back(name: str, form: WatchForm) -> RedirectResponse:
 def add(request: Request, form: Annotated[RecipientForm, Form()]) -> Response:
     """Add a recipient, or show the form again with the fault."""
     check_seal(request, form.seal)
+    return _save(request, form, None)
+
+
+@router.post("/alerts/recipients/edit", response_class=HTMLResponse)
+def edit(request: Request, form: Annotated[RecipientForm, Form()]) -> Response:
+    """Change a recipient, or show the form again with the fault; an empty address stays."""
+    check_seal(request, form.seal)
+    with app_state(request).store.reading() as database:
+        former = _recipient(database, form.name)
+    return _save(request, form, former)
+
+
+def _save(request: Request, form: RecipientForm, former: Recipient | None) -> Response:
     state = app_state(request)
-    if state.config.add_recipient is None:
-        raise HTTPException(404, "Recipients can't be added here.")
-    added_by = name_of_person(request) or form.person.strip()
-    if not added_by:
-        return _alerts(request, form, fault="who adds it? write your name", status=422)
+    if state.config.save_recipient is None:
+        raise HTTPException(404, "Recipients can't be saved here.")
+    person = name_of_person(request) or form.person.strip()
+    if not person:
+        return _alerts(request, form, fault="who saves it? write your name", former=former)
+    address = form.address.strip() or (former.address if former else "")
     recipient = Recipient(
         name=form.name.strip(),
-        kind=form.kind or kind_of(form.address.strip()),
-        address=form.address,
+        kind=form.kind or kind_of(address),
+        address=address,
         companies=tuple(filter(None, map(str.strip, form.companies.splitlines()))),
         gets=(form.gets,) if form.gets else NOTICE_KINDS,
-        added_by=added_by,
+        added_by=person,
     )
     try:
         with state.store.reading() as database:
-            state.config.add_recipient(database, companies_in_use(request), recipient)
+            state.config.save_recipient(database, companies_in_use(request), recipient, former)
     except RecipientError as error:
-        return _alerts(request, form, fault=str(error), status=422)
-    return RedirectResponse(f"/alerts?added={quote(recipient.name, safe='')}", 303)
+        return _alerts(request, form, fault=str(error), former=former)
+    return RedirectResponse(f"/alerts?saved={quote(recipient.name, safe='')}", 303)
+
+
+def _recipient(database: Database, name: str) -> Recipient:
+    for one in list_recipients(database):
+        if one.name == name:
+            return one
+    raise HTTPException(404, f"No recipient {name!r} is in the database.")
+
+
+def _form_of(recipient: Recipient) -> RecipientForm:
+    """Return the form that edits a recipient; the address of a webhook is a secret."""
+    return RecipientForm.model_construct(
+        name=recipient.name,
+        address=recipient.address if recipient.kind == "e-mail" else "",
+        kind=recipient.kind,
+        companies="\n".join(recipient.companies),
+        gets="" if len(recipient.gets) > 1 else recipient.gets[0],
+    )
 
 
 @router.post("/alerts/recipients/remove", response_class=HTMLResponse)
@@ -210,10 +249,7 @@ def send_test(request: Request, form: Annotated[RecipientForm, Form()]) -> Respo
     if send is None:
         raise HTTPException(404, "Messages can't be sent from here.")
     with app_state(request).store.reading() as database:
-        found = [one for one in list_recipients(database) if one.name == form.name]
-        if not found:
-            raise HTTPException(404, f"No recipient {form.name!r} is in the database.")
-        send(database, found[0])
+        send(database, _recipient(database, form.name))
     return RedirectResponse(f"/alerts?tested={quote(form.name, safe='')}", 303)
 
 
@@ -223,7 +259,7 @@ def _alerts(
     done: Mapping[str, str] = NOTHING_DONE,
     *,
     fault: str = "",
-    status: int = 200,
+    former: Recipient | None = None,
 ) -> HTMLResponse:
     config = app_state(request).config
     of_settings, settings_fault = _settings_recipients(config)
@@ -235,7 +271,7 @@ def _alerts(
         return render(
             request,
             "alerts.html",
-            status=status,
+            status=422 if fault else 200,
             watched=watched_companies(database),
             recipients=list_recipients(database),
             of_settings=of_settings,
@@ -248,8 +284,9 @@ def _alerts(
             ],
             shown=MAX_SENT,
             unconfirmed=UNCONFIRMED,
-            may_add=config.add_recipient is not None,
+            may_save=config.save_recipient is not None,
             form=form,
+            former=former,
             fault=fault,
             done=done,
             may_test=config.send_test is not None,
