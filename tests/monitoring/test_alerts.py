@@ -13,7 +13,6 @@ from newscrawl.monitoring.alerts import (
     alert_articles,
     assess_day,
     find_alerts,
-    make_digest,
     pending_alerts,
 )
 from newscrawl.monitoring.delivery import (
@@ -24,6 +23,7 @@ from newscrawl.monitoring.delivery import (
     WebhookChannel,
     deliver_pending,
 )
+from newscrawl.monitoring.digests import make_digest
 from newscrawl.monitoring.health_checks import Inspector
 from newscrawl.storage import Database, company_alerts
 from newscrawl.storage.recipients import Recipient, add_recipient
