@@ -5,6 +5,7 @@ interrupted, and 141 if the reader of the output has closed it, as `head` does.
 """
 
 import errno
+import io
 import os
 import signal
 import sys
@@ -129,6 +130,9 @@ _use_own_help(app)
 
 def main(commands: typer.Typer = app) -> None:
     """Run the command line; an error that newscrawl names is one line and exit code 2."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # As Python writes to standard error what the terminal's charset lacks.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         code = commands(standalone_mode=False)
         # Flushed here and not when Python ends, when a full disk could only be reported by a

@@ -241,6 +241,21 @@ def test_full_disk_is_reported_in_one_line(world: Newscrawl, tmp_path: Path, for
     assert (done.returncode, done.stderr) == (1, said)
 
 
+@pytest.mark.parametrize("form", ["table", "csv"])
+def test_characters_that_the_terminal_lacks_are_escaped(tmp_path: Path, form: str) -> None:
+    (tmp_path / "mine.toml").write_text('[[company]]\nname = "Ørsted Łódź"\n', "utf-8")
+    command = [sys.executable, "-m", "newscrawl.cli", "companies", "find", "By Ørsted Łódź"]
+    done = subprocess.run(
+        [*command, "--companies", "mine.toml", "--format", form],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONIOENCODING": "latin-1"},
+        stdout=subprocess.PIPE,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert "Ørsted \\u0141ód\\u017a".encode("latin-1") in done.stdout
+
+
 @pytest.mark.parametrize("form", ["table", "csv", "json"])
 def test_closed_pipe_ends_the_command_silently(world: Newscrawl, tmp_path: Path, form: str) -> None:
     reading, writing = os.pipe()
