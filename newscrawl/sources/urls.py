@@ -5,7 +5,7 @@ import ipaddress
 import logging
 import re
 from collections.abc import Iterable
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import SplitResult, urljoin, urlsplit
 
 import courlan
 from selectolax.lexbor import LexborHTMLParser
@@ -28,6 +28,9 @@ _VIEW_PARAMETERS = frozenset(
 _SET = frozenset({"", "1", "true", "yes"})
 _VIEW_PATH = re.compile(r"(?P<main>/[^/]*[-\d][^/]*)/(?:amp|print)/?$", re.IGNORECASE)
 _VIEW_SUFFIX = re.compile(r"\.amp(?P<rest>\.html?)?$", re.IGNORECASE)
+# A parameter without a value that names an article, as in news.php?12345 and index.php?/news/12.
+_NUMBER = re.compile(r"[^=]*[\d/][^=]*")
+_SESSION = re.compile(r";jsessionid=[^/?#;]*", re.IGNORECASE)
 # Bytes of the head of a page that are searched for its canonical URL.
 _HEAD = 64 * 1024
 # An address in which nothing can be cleaned, as in nearly all articles: lower-case host without
@@ -76,7 +79,7 @@ def canonical_url(url: str, base: str | None = None) -> str:
     fetch one, use the URL as it was given, since the server may not know a cleaned path. Raise
     UrlError as `web_url`.
     """
-    plain = web_url(url, base)
+    plain = _SESSION.sub("", web_url(url, base))
     if _CLEAN.fullmatch(plain):
         return _main_view(plain)
     cleaned = courlan.clean_url(plain) or plain
@@ -87,9 +90,18 @@ def canonical_url(url: str, base: str | None = None) -> str:
     if urlsplit(canonical).hostname != urlsplit(plain).hostname:
         # A URL within the URL: courlan keeps one of the two, we keep the whole.
         canonical = canonicalize_url(plain)
-    canonical = _main_view(canonical)
+    canonical = _main_view(_with_lost_parts(canonical, urlsplit(plain)))
     # Cleaning changes "&amp" at the end to "&", which it would remove the next time.
     return canonical_url(canonical.rstrip("&")) if canonical.endswith("&") else canonical
+
+
+def _with_lost_parts(canonical: str, plain: SplitResult) -> str:
+    """Return a cleaned URL with the semicolons and the parameters without "=" that it had."""
+    parts = urlsplit(canonical)
+    path = parts.path.replace("%3B", ";") if ";" in plain.path else parts.path
+    numbers = [part for part in plain.query.split("&") if _NUMBER.fullmatch(part)]
+    query = "&".join(filter(None, (*numbers, parts.query)))
+    return parts._replace(path=path, query=query).geturl()
 
 
 def _main_view(url: str) -> str:

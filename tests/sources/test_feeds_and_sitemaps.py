@@ -273,6 +273,20 @@ def test_articles_that_differ_by_a_parameter_have_different_urls() -> None:
     assert canonical_url("https://n.example/?p=1") != canonical_url("https://n.example/?p=2")
 
 
+@pytest.mark.parametrize(
+    "url", ["https://n.example/news.php?123", "https://n.example/?/a/1", "https://n.example/a;art1"]
+)
+def test_number_without_a_name_and_semicolon_identify_an_article(url: str) -> None:
+    assert canonical_url(url) == url
+    tracked = f"{url}{'&' if '?' in url else '?'}utm_source=x"
+    assert canonical_url(tracked) == url
+
+
+def test_session_in_the_path_does_not_identify_an_article() -> None:
+    url = "https://n.example/a.do;jsessionid=0A1B2C?id=7"
+    assert canonical_url(url) == "https://n.example/a.do?id=7"
+
+
 def test_relative_url_is_resolved_against_its_page() -> None:
     assert canonical_url("../b", "https://n.example/a/c/") == "https://n.example/a/b"
     with pytest.raises(UrlError):
