@@ -5,27 +5,29 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from html import escape
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 import uvicorn
 
-from newscrawl.cli.explainer import find_mentions_again
+from newscrawl.archive.warc import ArchiveWriter
+from newscrawl.cli.explainer import Explainer, find_mentions_again
 from newscrawl.cli.recipients import save_from_form
-from newscrawl.dashboard import Config, ExplainedDocument, UnexplainedError, create_app
+from newscrawl.dashboard import Config, ExplainedDocument, create_app
 from newscrawl.extraction.explain_page import AskedSentence
 from newscrawl.items import Article, Document, Mention, Page
 from newscrawl.mentions import load_companies
 from newscrawl.monitoring.alerts import send_test
 from newscrawl.monitoring.delivery import configured_recipients
+from newscrawl.reading import versions_of
 from newscrawl.storage import Database, open_database
 from newscrawl.storage.company_alerts import CompanyAlert, record_alerts, watch_company
 from newscrawl.storage.recipients import Recipient, SentNotice, add_recipient, record_sent
-from tests.newsroom import News, fill
+from tests.archives import capture, written
+from tests.newsroom import News, fill, page_of
 from tests.worlds import bundled_companies, document, register, save_document
 
 # What a hostile site would write into whatever it can.
@@ -60,11 +62,18 @@ parent = "Wing Holding"
 
 
 FIRST_NAMED = "Stadler Rail"
+MAX_ARCHIVE = 1 << 26  # bytes of a file: all pages are in one
 
 
-def make_news(database: Database, *, days: int = 40, hostile: bool = True) -> None:
-    """The season's news up to today, a revised article, and a hostile paper or a quarantine."""
-    fill(database, News(last=TODAY, days=days))
+def make_news(
+    database: Database,
+    *,
+    days: int = 40,
+    hostile: bool = True,
+    archive: ArchiveWriter | None = None,
+) -> None:
+    """The season's news up to now, a revised article, and a hostile paper or a quarantine."""
+    fill(database, News(last=TODAY, days=days, now=NOW), archive)
     revise(database)
     send_notices(database, EVIL if hostile else "The press office")
     if hostile:
@@ -121,12 +130,14 @@ TRAM_TEXT = (
     "bakery at the quay wants to see the noise measured first. The council has promised both of "
     "them an answer before the winter."
 )
+REVISED_TITLE = "Siemens builds a tram for the harbour"
+REVISED_TEXT = TRAM_TEXT.replace("nine", "twelve").replace("spring", "autumn, with Bosch")
 
 
 def revise(database: Database) -> None:
     """An article in two versions, the first of which another paper prints."""
     moment = NOW.replace(hour=0, minute=5) - timedelta(days=1)
-    run = database.start_run("harbour-courier")
+    run = database.start_run("harbour-courier", versions_of(None))
     first = matched(
         Article(
             url=TRAM,
@@ -148,10 +159,9 @@ def revise(database: Database) -> None:
     save_document(
         database,
         matched(wire.article, moment, source="northern-ledger"),
-        database.start_run("northern-ledger"),
+        database.start_run("northern-ledger", versions_of(None)),
     )
-    text = first.article.text.replace("nine", "twelve").replace("spring", "autumn, with Bosch")
-    second = replace(first.article, text=text, title="Siemens builds a tram for the harbour")
+    second = replace(first.article, text=REVISED_TEXT, title=REVISED_TITLE)
     again = matched(second, moment + timedelta(hours=3))
     save_document(database, replace(again, boilerplate=first.boilerplate), run)
 
@@ -182,7 +192,7 @@ LOGIN = (
 
 def hold_versions(database: Database) -> None:
     """Put versions into the quarantine that would make three articles worse."""
-    moment = NOW.replace(hour=0, minute=20)
+    moment = NOW - timedelta(hours=2)
     articles = (
         (HELD, "Airbus rents the old warehouse", f"{WAREHOUSE}\n\n{ROOF}", "harbour-courier"),
         ("https://stadtbote.example/kran", "Siemens liefert den Kran", TRAM_TEXT, "stadtbote"),
@@ -194,7 +204,7 @@ def hold_versions(database: Database) -> None:
         ("Ein Wahlabend", TRAM_TEXT),
     )
     for (url, title, text, source), (new_title, new_text) in zip(articles, later, strict=True):
-        run = database.start_run(source)
+        run = database.start_run(source, versions_of(None))
         article = Article(
             url=url, title=title, text=text, published=moment, language="en", confidence=0.94
         )
@@ -206,7 +216,7 @@ def hold_versions(database: Database) -> None:
 def add_hostile(database: Database) -> None:
     """A paper that writes scripts into its own name and into all of its articles' fields."""
     database.register_source(EVIL_SOURCE, EVIL, "gb", "en", JAVASCRIPT_URL)
-    run = database.start_run(EVIL_SOURCE)
+    run = database.start_run(EVIL_SOURCE, versions_of(None))
     database.record_coverage(EVIL_SOURCE, TODAY, "failed", 2, 2, note=EVIL)
     moment = NOW - timedelta(minutes=5)
     for url, title in ((EVIL_URL, f"Nokia {EVIL}"), (JAVASCRIPT_URL, f"Nokia again {EVIL}")):
@@ -233,7 +243,8 @@ def matched(article: Article, moment: datetime, *, source: str = "harbour-courie
     mentions: list[Mention] = bundled_companies().find(
         article.text, title=article.title or "", language=article.language
     )
-    page = Page(url=article.url or "", source=source, html=b"", fetched_at=moment)
+    html = page_of(article.title or "", article.text)
+    page = Page(url=article.url or "", source=source, html=html, fetched_at=moment)
     return Document(page=page, article=article, mentions=tuple(mentions))
 
 
@@ -259,28 +270,42 @@ def config_of(database: Path, **settings: object) -> Config:
     return replace(config, **settings)
 
 
-def explain(urls: Sequence[str], fetch_anew: bool, asked: AskedSentence) -> ExplainedDocument:
-    """An explanation as the command line's, with a style of its own."""
-    if not fetch_anew:
-        raise UnexplainedError("The page is not in the archive.")
-    return ExplainedDocument(
-        "<!DOCTYPE html><title>why</title><style>h1 { color: rgb(1, 2, 3) }</style>"
-        f"<h1>Kept and dropped</h1><p>{len(str(urls))}</p><p>{escape(asked.text)}</p>"
-        f"<a href='{asked.back}'>Back to the article</a>{SCRIPT}"
-        f"<a href='{escape(asked.proof)}'>Back to the number</a>"
+@dataclass(frozen=True, slots=True)
+class WorldExplainer:
+    """Explanations as the command line's, of the archive of the crawls; pages that are fetched
+    come from an archive of their own, because the papers are not on the web."""
+
+    archive: Explainer
+    site: Explainer
+
+    def __call__(
+        self, urls: Sequence[str], fetch_anew: bool, asked: AskedSentence
+    ) -> ExplainedDocument:
+        return (self.site if fetch_anew else self.archive)(urls, False, asked)
+
+
+def explainer(folder: Path) -> WorldExplainer:
+    """Explanations of the pages in a folder; the tram's can only be fetched."""
+    html = page_of(REVISED_TITLE, REVISED_TEXT, ("Vodafone", "Yahoo")).replace(
+        b"</body>", f"{SCRIPT}</body>".encode()
     )
+    written(folder / "site", capture(TRAM, html))
+    return WorldExplainer(Explainer(folder / "archive"), Explainer(folder / "site"))
 
 
 @contextmanager
 def dashboard(folder: Path, *, days: int, hostile: bool) -> Iterator[str]:
     """The address of a dashboard over a season of news."""
-    with open_database(f"sqlite:///{folder}/news.sqlite") as database:
-        make_news(database, days=days, hostile=hostile)
+    with (
+        open_database(f"sqlite:///{folder}/news.sqlite") as database,
+        ArchiveWriter(folder / "archive", "crawl", max_bytes=MAX_ARCHIVE) as archive,
+    ):
+        make_news(database, days=days, hostile=hostile, archive=archive)
     (folder / "my-companies.toml").write_text(COMPANIES, "utf-8")
     config = config_of(
         folder / "news.sqlite",
         companies=Path("my-companies.toml"),
-        explain=explain,
+        explain=explainer(folder),
         find_again=find_mentions_again,
         save_recipient=save_from_form,
         send_test=send_test,

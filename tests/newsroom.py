@@ -6,14 +6,18 @@ The same seed makes the same news.
 
 import random
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
+from html import escape
 from pathlib import Path
 
+from newscrawl.archive.warc import ArchiveWriter
 from newscrawl.items import Access, Article, Document, Page
 from newscrawl.mentions import Companies
+from newscrawl.reading import versions_of
 from newscrawl.storage import Database
+from tests.archives import capture
 from tests.worlds import bundled_companies, save_documents
 
 PAPERS = (
@@ -31,16 +35,18 @@ WRITING = tomllib.loads(Path(__file__).with_name("newsroom.toml").read_text("utf
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class News:
-    """The amount to make: `days` up to `last`, at `pace` times the usual number of articles."""
+    """The amount to make: `days` up to `last`, at `pace` times the usual number of articles. If
+    `now` is on the last day, this day has the same articles, published before now."""
 
     last: date
     days: int = 90
     pace: float = 1.0
     seed: int = 7
+    now: datetime | None = None
 
 
-def fill(database: Database, news: News) -> None:
-    """Save the papers' articles and the results of their crawls.
+def fill(database: Database, news: News, archive: ArchiveWriter | None = None) -> None:
+    """Save the papers' articles and the results of their crawls, and their pages in an archive.
 
     The Northern Ledger prints what the Harbour Courier wrote, now and then.
     """
@@ -49,7 +55,7 @@ def fill(database: Database, news: News) -> None:
     for paper in PAPERS:
         slug, name, country, language, _ = paper
         database.register_source(slug, name, country, language, f"https://{slug}.example/")
-        run = database.start_run(slug)
+        run = database.start_run(slug, versions_of(None))
         written = dict(_written(paper, news))
         if slug == "harbour-courier":
             leads = {day: found[0] for day, found in written.items() if found}
@@ -58,6 +64,8 @@ def fill(database: Database, news: News) -> None:
                 written[day].append(_reprint(leads[day], slug, day))
         documents = [_matched(item, companies) for found in written.values() for item in found]
         save_documents(database, documents, run)
+        for item in documents if archive else ():
+            archive.write(capture(item.page.url, item.page.html))
         for day, found in written.items():
             down = _is_down(slug, day, news)
             state, note = ("failed", "timed out") if down else ("ok", "")
@@ -73,7 +81,35 @@ def _written(
     for day in _days(news):
         number = max(0, round(rng.gauss(usual, 1.2) * news.pace))
         number = 0 if _is_down(slug, day, news) else number
-        yield day, [_document(slug, language, day, n, rng) for n in range(number)]
+        found = [_document(slug, language, day, n, rng) for n in range(number)]
+        if news.now and day == news.now.date():
+            found = [_before(one, news.now) for one in found]
+        yield day, found
+
+
+def _before(document: Document, now: datetime) -> Document:
+    """Return a document of today at an earlier time of the day, so that all are before now."""
+    midnight = datetime.combine(now.date(), time(), UTC)
+    passed = (now - midnight) / timedelta(days=1)
+    published = document.article.published or midnight
+    fetched = midnight + (document.page.fetched_at - midnight) * passed
+    article = replace(document.article, published=midnight + (published - midnight) * passed)
+    return replace(document, page=replace(document.page, fetched_at=fetched), article=article)
+
+
+def page_of(title: str, text: str, around: Iterable[str] = ()) -> bytes:
+    """Return the HTML of an article, with a menu before it and teasers that name companies below
+    it."""
+    paragraphs = "".join(f"<p>{escape(one)}</p>" for one in text.split("\n\n"))
+    teasers = "".join(f"<li><a href=/more/{i}>{one}</a></li>" for i, one in enumerate(around))
+    return (
+        f"<!DOCTYPE html><html><head><meta charset=utf-8><title>{escape(title)}</title></head>"
+        "<body><nav><ul><li><a href=/>Home</a></li><li><a href=/city>City</a></li>"
+        "<li><a href=/business>Business</a></li></ul></nav>"
+        f"<main><article><h1>{escape(title)}</h1>{paragraphs}</article>"
+        f"<aside><h2>More news</h2><ul>{teasers}</ul></aside></main>"
+        "<footer><p>Contact · Privacy · Imprint</p></footer></body></html>"
+    ).encode()
 
 
 def _reprint(document: Document, slug: str, day: date) -> Document:
@@ -106,9 +142,6 @@ def _document(slug: str, language: str, day: date, n: int, rng: random.Random) -
         paragraphs = [paragraphs[0], paragraphs[2]]
     moment = datetime.combine(day, time(6 + rng.randrange(14), rng.randrange(60)), UTC)
     access: Access = "paywalled" if rng.random() < 0.08 else "open"
-    page = Page(
-        url=url, source=slug, html=b"", fetched_at=moment + timedelta(minutes=9), access=access
-    )
     article = Article(
         url=url,
         title=title,
@@ -120,6 +153,13 @@ def _document(slug: str, language: str, day: date, n: int, rng: random.Random) -
         confidence=0.9,
     )
     around = [name for name in WRITING["weights"] if name not in {a, b} and rng.random() < 0.06]
+    page = Page(
+        url=url,
+        source=slug,
+        html=page_of(title, article.text, around),
+        fetched_at=moment + timedelta(minutes=9),
+        access=access,
+    )
     return Document(page=page, article=article, boilerplate=tuple((name, 1) for name in around))
 
 

@@ -748,6 +748,12 @@ def test_without_an_archive_a_mention_is_explained_from_the_database(
     assert "Back to the article" in answer.text
 
 
+def test_article_stored_without_versions_says_so(client: TestClient, database: Database) -> None:
+    save(database, 0, headline("Siemens"))
+    page = client.get("/article?url=https://ft.example/0-1-Siemens").text
+    assert "a version of newscrawl that is not known" in page
+
+
 def test_explanation_has_every_sentence_with_a_mention_once(file: Path, database: Database) -> None:
     text = "Siemens and Alstom bid. Nobody asked Bosch. It rained."
     mentions = [headline("Siemens"), body("Siemens"), body("Alstom", 12), body("Bosch", 37)]

@@ -20,6 +20,7 @@ from starlette.testclient import TestClient
 
 from newscrawl.dashboard import create_app
 from newscrawl.items import Article, Document, Page, SourceCatalog
+from newscrawl.reading import versions_of
 from newscrawl.reports import WITHHELD
 from newscrawl.storage import Database, open_database, queries
 from newscrawl.storage.corrections import add_corrections, wrong_mentions
@@ -83,7 +84,7 @@ def serve(folder: Path, url: str) -> Iterator[Site]:
 
 def save_uncounted(database: Database) -> None:
     """Store an article that robots.txt withholds, and a list of articles that names Siemens."""
-    run = database.start_run("harbour-courier")
+    run = database.start_run("harbour-courier", versions_of(None))
     unread = document("unread", source="harbour-courier", access="disallowed", published=NOW)
     save_document(database, unread, run)
     front = document("front", source="harbour-courier", kind="front", published=NOW)
@@ -676,15 +677,26 @@ def test_group_and_saved_query_are_answered_like_a_company(
 def test_versions_are_those_in_use(site: Site) -> None:
     found = site.client.get("/api/proof?company=Siemens").json()
     versions = found["versions"]
-    # The papers' runs were stored without.
-    assert {one["versions"]["companies"] for one in found["articles"]} == {""}
+    # The companies' file of the dashboard has been changed since.
+    assert {one["versions"]["companies"] for one in found["articles"]} == {
+        versions_of(None).companies
+    }
     page = site.client.get("/proof?company=Siemens").text
-    assert re.search(r"a version of newscrawl that is not known \([1-9]\d* articles\)", page)
+    assert re.search(rf"newscrawl {versions['program']}, models \w+, companies \w+ \([1-9]", page)
     assert re.search(r"by a model learned from labelled pages \(combined\) \([1-9]", page)
     assert versions["program"]
     assert re.fullmatch(r"[0-9a-f]{12}", versions["companies"])
     assert re.fullmatch(r"[0-9a-f]{12}", versions["extraction"])
     assert versions["companies"] in site.client.get("/proof?company=Siemens").text
+
+
+def test_articles_are_of_the_past_and_say_what_found_them(site: Site) -> None:
+    scope = Scope(language="de")
+    found = queries.proof(site.database, counted="read", scope=scope, limit=500).articles
+    assert len(found) > 40
+    assert max(one.article.published_at for one in found if one.article.published_at) <= NOW
+    assert {one.article.day for one in found} >= {TODAY, TODAY - timedelta(days=11)}
+    assert {one.versions.companies for one in found} == {versions_of(None).companies}
 
 
 def test_long_proofs_have_pages(site: Site) -> None:

@@ -42,7 +42,7 @@ from newscrawl.storage.tokens import (
 )
 from tests.browsers import Watched
 from tests.conftest import Newscrawl
-from tests.dashboards import ARTICLE_PAGE, ARTICLE_URL, NOW, explain, fill_article, serving
+from tests.dashboards import ARTICLE_PAGE, ARTICLE_URL, NOW, explainer, fill_article, serving
 from tests.serving import asked, served
 from tests.versions import good, shell
 from tests.worlds import save_documents
@@ -80,7 +80,7 @@ def config(url: str, companies: Path, **settings: Any) -> Config:
     return Config(
         database_url=url,
         companies=companies,
-        explain=explain,
+        explain=explainer(companies.parent),
         find_again=find_mentions_again,
         save_recipient=save_from_form,
         settings_recipients=configured_recipients,
