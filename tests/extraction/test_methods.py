@@ -43,6 +43,14 @@ def test_selective_methods_keep_the_prose(method: str) -> None:
     assert "script text" not in article.text
 
 
+@pytest.mark.parametrize("label", ["Advertisement", "– ANZEIGE –", "Publicité :", "広告"])
+def test_label_of_an_advertisement_is_left_out(label: str) -> None:
+    html = PAGE.replace("</p>\n<p>", f"</p>\n<p>{label}</p>\n<p>")
+    assert label in extract(html, method="pr").text
+    article = extract(html, method="combined-recall")
+    assert article.paragraphs == extract(PAGE, method="combined-recall").paragraphs
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_empty_page_has_an_empty_text(method: str) -> None:
     body = METHODS[method](parse_page(b""))
