@@ -368,8 +368,7 @@ def open_queue(database_url: str, queue_url: str = "") -> Huey:
     options: dict[str, Any] = {"results": False, "serializer": JsonSerializer()}
     try:
         if _SQLITE.match(url):
-            file = _SQLITE.sub("", url) or "newscrawl.queue.sqlite"
-            return SqliteHuey(_QUEUE_NAME, filename=file, **options)
+            return _sqlite_queue(_SQLITE.sub("", url) or "newscrawl.queue.sqlite", options)
         if _POSTGRES.match(url):
             return _postgres_queue(_POSTGRES.sub("postgresql://", url), options)
         if _REDIS.match(url):
@@ -383,6 +382,13 @@ def open_queue(database_url: str, queue_url: str = "") -> Huey:
         "NEWSCRAWL_QUEUE_URL: not a URL of SQLite, PostgreSQL or Redis; as in "
         "redis://host:6379/0 (left empty, the queue is kept with the database)"
     )
+
+
+def _sqlite_queue(file: str, options: dict[str, Any]) -> Huey:
+    try:
+        return SqliteHuey(_QUEUE_NAME, filename=file, **options)
+    except (sqlite3.Error, OSError) as error:
+        raise SettingError(f"can't open the queue {file}: {error}") from error
 
 
 def _postgres_queue(dsn: str, options: dict[str, Any]) -> Huey:
