@@ -5,6 +5,7 @@ from collections.abc import Callable
 import typer
 
 from newscrawl.cli import main
+from newscrawl.cli.arguments import Command
 
 
 def run(command: Callable[..., None]) -> None:
@@ -15,5 +16,5 @@ def run(command: Callable[..., None]) -> None:
         rich_markup_mode="markdown",
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    app.command()(command)
+    app.command(cls=Command)(command)
     main(app)
