@@ -13,6 +13,7 @@ def companies():
 @pytest.mark.parametrize(
     ("language", "text", "expected"),
     [
+        ("fr", "Le patron de l’Oréal a été reçu lundi à Lille.", ["L'Oréal"]),
         ("ja", "常陽銀行と鹿児島銀行は7日、金利を引き上げた。", ["常陽銀行", "鹿児島銀行"]),
         ("ja", "スーパーの西友とライフが値下げする。", ["Seiyu", "ライフコーポレーション"]),
         ("ja", "ファミレスのジョナサンとバーミヤンが閉店した。", ["ジョナサン", "バーミヤン"]),
