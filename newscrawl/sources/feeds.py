@@ -11,6 +11,7 @@ from typing import Any
 import feedparser
 from selectolax.lexbor import LexborHTMLParser
 
+from newscrawl.extraction.metadata import dates
 from newscrawl.items import Hints
 from newscrawl.sources.urls import MAX_LENGTH, UrlError, web_url
 from newscrawl.sources.xml_repair import SHORT, Shape, decode_xml, repair_xml
@@ -27,6 +28,8 @@ MAX_AUTHORS = 20
 _MARKUP = 16
 _ENTITY_DECLARATION = re.compile(rb"<!ENTITY", re.IGNORECASE)
 _SPACE = re.compile(r"\s+")
+# 03/05/2026 may be the 3rd or the 5th.
+_DAY_OR_MONTH = re.compile(r"\s*(?:0?\d|1[0-2])/(?:0?\d|1[0-2])/")
 # Tags that separate words; all others may be within one.
 _BLOCK = re.compile(
     r"</?(?:p|br|div|li|ul|ol|h[1-6]|table|tr|td|blockquote)\b[^<>]*>", re.IGNORECASE
@@ -188,12 +191,12 @@ def _entry(raw: Any, base: str, language: str | None) -> Entry:
             title=plain_text(raw.get("title"), MAX_TITLE),
             standfirst=plain_text(raw.get("summary"), MAX_STANDFIRST),
             authors=_authors(raw),
-            published=_moment(raw.get("published_parsed")),
+            published=_moment(raw.get("published"), raw.get("published_parsed")),
             section=plain_text(tags[0].get("term"), MAX_TITLE),
             language=language,
         ),
         # Not by feedparser's own look-up, which returns the other date, with a warning.
-        modified=_moment(dict.get(raw, "updated_parsed")),
+        modified=_moment(dict.get(raw, "updated"), dict.get(raw, "updated_parsed")),
     )
 
 
@@ -203,7 +206,11 @@ def _authors(raw: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name and "@" not in name))
 
 
-def _moment(parsed: struct_time | None) -> datetime | None:
+def _moment(written: str | None, parsed: struct_time | None) -> datetime | None:
+    """Return a date as it is written, which feedparser reads only in English and wrongly in forms
+    such as 2026/11/12; else feedparser's."""
+    if written and not _DAY_OR_MONTH.match(written) and (stamp := dates.read(written)):
+        return plausible(stamp.moment)
     if parsed is None:
         return None
     try:

@@ -455,6 +455,34 @@ def test_entries_without_a_usable_link_are_counted() -> None:
     assert (feed.entries, feed.unusable) == ((), 1)
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        "Thu, 12 Nov 2026 13:30:00 GMT",
+        "Thu,12 Nov 2026 13:30:00 GMT",
+        "Thu, 12 Nov 26 14:30:00 +0100",
+        "Thu, 12 Nov 2026 14:30:00 CET",
+        "jeu., 12 nov. 2026 14:30:00 +0100",
+        "Чт, 12 ноя 2026 16:30:00 +0300",
+        "Thursday, November 12, 2026 - 13:30",
+        "2026/11/12 13:30",
+        "2026年11月12日 13:30",
+        "12.11.2026 13:30",
+        "2026-11-12T13:30:00Z",
+        "1794490200",
+    ],
+)
+def test_date_of_an_entry_is_read_as_it_is_written(written: str) -> None:
+    body = RSS.replace("Sat, 21 Nov 2026 10:00:00 +0100", written).encode()
+    (entry,) = parse_feed(body, "https://n.example/feed").entries
+    assert entry.hints.published == datetime(2026, 11, 12, 13, 30, tzinfo=UTC)
+
+
+def test_date_of_which_day_and_month_are_unclear_is_ignored() -> None:
+    body = RSS.replace("Sat, 21 Nov 2026 10:00:00 +0100", "03/05/2026 10:00").encode()
+    assert parse_feed(body, "https://n.example/feed").entries[0].moment is None
+
+
 def test_future_date_is_ignored() -> None:
     body = RSS.replace("2026 10:00", "2099 10:00").encode()
     assert parse_feed(body, "https://n.example/feed").entries[0].moment is None
