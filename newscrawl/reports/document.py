@@ -186,12 +186,16 @@ def caveats(report: Report) -> list[str]:
 
 
 def withheld(report: Report) -> str:
-    """Return how many more articles may name each company, since only their headline and
-    standfirst may be read; or nothing."""
+    """Return how many more articles may name each company or match each query, since only their
+    headline and standfirst may be read; or nothing."""
     numbers = [
         (one.company, sum(each.articles for each in one.withheld)) for one in report.companies
     ]
-    more = [f"{number:,} more may name {company}" for company, number in numbers if number]
+    more = [
+        f"{number:,} more may {'match' if name in report.saved else 'name'} {name}"
+        for name, number in numbers
+        if number
+    ]
     if not more:
         return ""
     known = {each.reason for one in report.companies for each in one.withheld}

@@ -66,7 +66,7 @@ class ReportStory:
 class CompanyFigures:
     """A company in a report. `series` are its articles by step, None in gaps; `sources` those with
     most of its articles; `boilerplate` hits on its pages outside of articles, not counted;
-    `withheld` further articles that may name it, by reason."""
+    `withheld` further articles that may name it, or match the query, by reason."""
 
     company: str
     hits: Hits
@@ -87,7 +87,8 @@ class Report:
     `steps` are the first days of the points of all series, `left_out` the days of each that are not
     counted, since the period begins or ends within a week or month; `partial` says which are not
     whole for this reason or since today is not over, and `unread` on which not all sources were
-    read though some were; `gaps` are the sources that were not read on all of their days.
+    read though some were; `gaps` are the sources that were not read on all of their days; `saved`
+    are the names of saved queries.
     """
 
     scope: Scope
@@ -105,6 +106,7 @@ class Report:
     completeness_before: Completeness
     gaps: tuple[Gap, ...]
     source_names: Mapping[str, str]
+    saved: frozenset[str]
     made_at: datetime
     version: str
 
@@ -195,6 +197,7 @@ def make_report(database: Database, companies: Sequence[str], scope: Scope) -> R
         completeness_before=queries.completeness(database, company=only, scope=earlier),
         gaps=gaps(queries.coverage(database, scope=own)),
         source_names=queries.source_names(database),
+        saved=frozenset(row.name for row in queries.saved_queries(database)),
         made_at=scope.now or datetime.now(UTC),
         version=version("newscrawl"),
     )

@@ -200,6 +200,20 @@ def test_report_names_companies_before_saved_queries(database: Database) -> None
     assert [one.articles for one in figures.beside] == [1, 2]
 
 
+def test_report_says_that_unread_articles_may_name_a_company_or_match_a_query(
+    database: Database,
+) -> None:
+    run = database.start_run(_source(database))
+    save_document(database, document("a", published=NOW, access="paywalled"), run)
+    add_query(database, "trains", "train", "ann")
+    scope = Scope(since=TODAY, until=TODAY, now=NOW)
+    made = make_report(database, ["Siemens", "trains"], scope)
+    assert "up to 1 more may name Siemens, 1 more may match trains." in withheld(made)
+    html = html_report(made)
+    assert "may name Siemens:" in html
+    assert "may match trains:" in html
+
+
 def test_chart_marks_the_days_that_are_not_over_or_not_read_by_all_sources(
     news: Database, report: Report
 ) -> None:
