@@ -156,6 +156,12 @@ def plain_text(markup: str | None, limit: int) -> str | None:
     return text or None
 
 
+def moment_of(written: str) -> datetime | None:
+    """Return a date as it is written; None if day and month are unclear."""
+    stamp = None if _DAY_OR_MONTH.match(written) else dates.read(written)
+    return stamp.moment if stamp else None
+
+
 def plausible(moment: datetime) -> datetime | None:
     """Return the moment in UTC, or None if it is in the future or before the web."""
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
@@ -209,8 +215,8 @@ def _authors(raw: Any) -> tuple[str, ...]:
 def _moment(written: str | None, parsed: struct_time | None) -> datetime | None:
     """Return a date as it is written, which feedparser reads only in English and wrongly in forms
     such as 2026/11/12; else feedparser's."""
-    if written and not _DAY_OR_MONTH.match(written) and (stamp := dates.read(written)):
-        return plausible(stamp.moment)
+    if written and (moment := moment_of(written)):
+        return plausible(moment)
     if parsed is None:
         return None
     try:

@@ -12,7 +12,15 @@ from dateutil import parser as dates
 from lxml import etree
 
 from newscrawl.items import Hints
-from newscrawl.sources.feeds import MAX_TITLE, Entry, Feed, parse_feed, plain_text, plausible
+from newscrawl.sources.feeds import (
+    MAX_TITLE,
+    Entry,
+    Feed,
+    moment_of,
+    parse_feed,
+    plain_text,
+    plausible,
+)
 from newscrawl.sources.fetcher import FetchError
 from newscrawl.sources.urls import MAX_LENGTH, UrlError, web_url
 from newscrawl.sources.xml_repair import (
@@ -31,6 +39,8 @@ MAX_BYTES = 50 * 1024 * 1024
 _MAX_ELEMENTS = 10_000
 # Characters of a date: the longest form of W3C's has 35, RFC 5322's 31.
 _MAX_DATE = 64
+# W3C's forms of a year and a month, to which dateutil would add the present day.
+_WITHOUT_DAY = re.compile(r"\d{4}(?:-\d\d)?")
 # Characters of an address: one longer than MAX_LENGTH is refused, and escapes are shorter after
 # parsing.
 _MAX_ADDRESS = 2 * MAX_LENGTH
@@ -204,14 +214,10 @@ def _name(element: Any) -> str:
 
 
 def _moment(text: str | None) -> datetime | None:
-    if not text:
+    if not text or len(text) > _MAX_DATE or _WITHOUT_DAY.fullmatch(text):
         return None
-    if len(text) > _MAX_DATE:
-        return None
-    try:
-        return plausible(datetime.fromisoformat(text))
-    except (ValueError, OverflowError):
-        pass  # not in W3C's form
+    if moment := moment_of(text):
+        return plausible(moment)
     try:
         return plausible(dates.parse(text, tzinfos=_zone))
     except (ValueError, OverflowError):

@@ -558,6 +558,23 @@ def test_index_lists_sitemaps() -> None:
     assert [child.url for child in sitemap.children] == ["https://n.example/b.xml.gz"]
 
 
+@pytest.mark.parametrize(
+    ("written", "day"),
+    [
+        ("2026-11-12T14:30:00Z", date(2026, 11, 12)),
+        ("05.03.2026 14:30", date(2026, 3, 5)),
+        ("12 nov. 2026", date(2026, 11, 12)),
+        ("Thu Nov 12 14:30:00 CET 2026", date(2026, 11, 12)),
+        ("2026-11", None),
+        ("2026", None),
+    ],
+)
+def test_last_change_in_a_sitemap_is_read_as_it_is_written(written: str, day: date | None) -> None:
+    url = f"<url><loc>https://n.example/a</loc><lastmod>{written}</lastmod></url>"
+    (entry,) = parse_sitemap(f"{HEAD}{url}</urlset>".encode(), "https://n.example/").entries
+    assert (entry.modified and entry.modified.date()) == day
+
+
 def test_truncated_sitemap_is_read_up_to_its_end() -> None:
     sitemap = parse_sitemap(NEWS.removesuffix("</urlset>").encode(), "https://n.example/")
     assert len(sitemap.entries) == 1
