@@ -143,7 +143,8 @@ def run(
     """Find new alerts, and deliver them by log, e-mail and webhook (NEWSCRAWL_SMTP_URL,
     NEWSCRAWL_WEBHOOKS); each alert is sent once.
 
-    Run it every few minutes. Exit code 1 if a channel failed; the next run tries it again.
+    Run it every few minutes. Exit code 1 if a channel failed; runs after 5 minutes, 15 minutes, and
+    then each hour try it again.
     """
     from newscrawl.monitoring.alerts import find_alerts, pending_alerts
     from newscrawl.monitoring.delivery import deliver_pending

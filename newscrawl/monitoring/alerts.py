@@ -77,14 +77,16 @@ def structure_in_use() -> CompanyStructure:
 
 
 def pending_alerts(
-    database: Database, structure: CompanyStructure = NO_STRUCTURE
+    database: Database,
+    structure: CompanyStructure = NO_STRUCTURE,
+    now: datetime | None = None,
 ) -> Iterator[PendingNotice]:
     """Yield the notices of alerts that are not delivered yet, for `company_alerts.STALE` at most.
 
-    At the next call only channels that failed get the alert again.
+    After a pause, only channels that failed get the alert again.
     """
     names = queries.source_names(database)
-    for stored in company_alerts.claim_alerts(database):
+    for stored in company_alerts.claim_alerts(database, now):
         articles = alert_articles(database, stored.alert, structure)
         notice = alert_notice(stored.alert, articles, names)
         yield PendingNotice(

@@ -21,16 +21,24 @@ from newscrawl.storage.models import (
     Recipient as RecipientRow,
     WatchedCompany as WatchedRow,
 )
-from newscrawl.storage.recipients import UNCONFIRMED, SentNotice, confirm_sent, record_sent
+from newscrawl.storage.recipients import (
+    UNCONFIRMED,
+    SentNotice,
+    confirm_sent,
+    failures,
+    record_sent,
+)
 
 AlertKind = Literal["spike", "first mention", "first pair", "digest"]
 ALERT_KINDS: tuple[AlertKind, ...] = get_args(AlertKind)
 # Digests are stored as alerts so that they are sent once, but not listed as alerts.
 ALERTS_SHOWN: tuple[AlertKind, ...] = ("spike", "first mention", "first pair")
 
-# Ours: how long a worker may take to deliver an alert before another one tries, and the age at
-# which an undelivered alert is dropped.
+# All ours: how long a worker may take to deliver an alert before another one tries, the pauses
+# after the first attempts that failed, the last of them after all others, and the age at which an
+# undelivered alert is dropped.
 CLAIM = timedelta(minutes=10)
+RETRIES = (timedelta(minutes=5), timedelta(minutes=15), timedelta(hours=1))
 STALE = timedelta(days=3)
 
 
@@ -170,20 +178,21 @@ def _insert(session: Session, one: CompanyAlert, now: datetime) -> bool:
     return True
 
 
-def claim_alerts(database: Database) -> list[StoredAlert]:
-    """Return the alerts to deliver, which are reserved for this worker for a while."""
+def claim_alerts(database: Database, now: datetime | None = None) -> list[StoredAlert]:
+    """Return the alerts to deliver, which are reserved for this worker for a while. After a failure
+    an alert is left out for a pause of RETRIES. `now` is that of the database by default."""
 
     def work(session: Session) -> list[StoredAlert]:
-        now = clock(session)
+        moment = now or clock(session)
         taken = session.scalars(
             update(AlertRow)
             .where(
                 AlertRow.delivered_at.is_(None),
-                AlertRow.raised_at > now - STALE,
-                _free(now),
+                AlertRow.raised_at > moment - STALE,
+                _free(moment),
             )
             .where(AlertRow.kind != "digest")
-            .values(claimed_until=now + CLAIM)
+            .values(claimed_until=moment + CLAIM)
             .returning(AlertRow)
         )
         return [_stored_alert(row) for row in taken]
@@ -203,20 +212,18 @@ def mark_delivered(
     *,
     done: bool,
 ) -> None:
-    """Store the channels that have delivered an alert, which can be claimed again unless `done`,
-    and record what was sent just now."""
+    """Store the channels that have delivered an alert, which can be claimed again after a pause
+    unless `done`, and record what was sent just now."""
 
     def work(session: Session) -> None:
         record_sent(session, sent)
-        session.execute(
-            update(AlertRow)
-            .where(AlertRow.id == number)
-            .values(
-                delivered_by=list(delivered_by),
-                claimed_until=None,
-                delivered_at=clock(session) if done else None,
-            )
-        )
+        row = session.get(AlertRow, number, with_for_update=True)
+        if row is None:
+            return
+        row.delivered_by = list(delivered_by)
+        row.delivered_at = clock(session) if done else None
+        failed = failures(session, row.cause)
+        row.claimed_until = failed[-1] + RETRIES[: len(failed)][-1] if failed else None
 
     database.write(work)
 

@@ -147,11 +147,17 @@ def confirm_sent(session: Session, notice: SentNotice) -> None:
     session.execute(update(SentRow).where(SentRow.id == last).values(fault=notice.fault))
 
 
+def failures(session: Session, cause: str) -> Sequence[datetime]:
+    """Return when a notice with this cause was sent in vain to at least one recipient, in order."""
+    failed = (SentRow.cause == cause, SentRow.fault.not_in(("", UNCONFIRMED)))
+    query = select(SentRow.sent_at).where(*failed).distinct().order_by(SentRow.sent_at)
+    return session.scalars(query).all()
+
+
 def last_failure(database: Database, cause: str) -> datetime | None:
     """Return when a notice with this cause was last sent in vain; None if it never was."""
-    failed = (SentRow.cause == cause, SentRow.fault.not_in(("", UNCONFIRMED)))
     with database.reading() as session:
-        return session.scalar(select(func.max(SentRow.sent_at)).where(*failed))
+        return max(failures(session, cause), default=None)
 
 
 def sent_notices(database: Database, limit: int) -> Sequence[SentNotice]:

@@ -26,7 +26,7 @@ from newscrawl.monitoring.delivery import (
 from newscrawl.monitoring.digests import make_digest
 from newscrawl.monitoring.health_checks import Inspector
 from newscrawl.storage import Database, company_alerts
-from newscrawl.storage.recipients import Recipient, add_recipient
+from newscrawl.storage.recipients import Recipient, add_recipient, sent_notices
 from tests.receivers import Hook, Inbox, mail_server
 from tests.worlds import (
     body,
@@ -83,8 +83,15 @@ def burst(database: Database, on: int = 0, articles: int = 9, title: str = "Siem
     database.record_coverage("ft", day(on), "ok", articles, articles)
 
 
-def deliver_alerts(world: Database, channels: Sequence[Channel]) -> DeliveryReport:
-    return deliver_pending(pending_alerts(world), channels)
+def deliver_alerts(
+    world: Database, channels: Sequence[Channel], now: datetime | None = None
+) -> DeliveryReport:
+    return deliver_pending(pending_alerts(world, now=now), channels)
+
+
+def failed_at(world: Database) -> datetime:
+    """Return when a notice was last sent in vain."""
+    return max(one.sent_at for one in sent_notices(world, 99) if one.fault)
 
 
 def mail(port: int) -> MailChannel:
@@ -273,10 +280,30 @@ def test_failed_channel_gets_the_alert_again_and_others_do_not(world):
         (kept,) = company_alerts.list_alerts(world)
         assert kept.delivered_at is None
         inbox.refuse = False
-        assert deliver_alerts(world, (mailing, hooking)).delivered == 1
+        later = failed_at(world) + timedelta(hours=1)
+        assert deliver_alerts(world, (mailing, hooking), later).delivered == 1
         assert (len(inbox.messages), len(hook.notices)) == (1, 1)
         (kept,) = company_alerts.list_alerts(world)
         assert kept.delivered_at is not None
+
+
+def test_alert_that_fails_is_sent_again_after_longer_and_longer_pauses(world):
+    company_alerts.watch_company(world, "Siemens")
+    burst(world)
+    find_alerts(world, today=TODAY)
+    soon = timedelta(seconds=1)
+    with mail_server() as (inbox, port):
+        inbox.refuse = True
+        channels = (LogChannel(), mail(port))
+        assert deliver_alerts(world, channels).failed
+        for minutes in (5, 15, 60, 60):
+            due = failed_at(world) + timedelta(minutes=minutes)
+            assert deliver_alerts(world, channels, due - soon) == DeliveryReport()
+            assert deliver_alerts(world, channels, due + soon).failed
+        inbox.refuse = False
+        assert deliver_alerts(world, channels, failed_at(world) + timedelta(hours=2)).delivered == 1
+    assert [bool(one.fault) for one in sent_notices(world, 99)] == [False, *[True] * 5]
+    assert len(inbox.messages) == 1
 
 
 def test_alert_is_claimed_by_one_worker(world):

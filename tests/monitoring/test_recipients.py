@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -93,11 +94,13 @@ def publish(database: Database, *texts: str, title: str = "A headline") -> None:
     database.record_coverage("ft", day(0), "ok", len(texts), len(texts))
 
 
-def deliver(database: Database, structure: CompanyStructure | None = None) -> Any:
+def deliver(
+    database: Database, structure: CompanyStructure | None = None, now: datetime | None = None
+) -> Any:
     structure = structure or CompanyStructure()
     find_alerts(database, today=day(1), structure=structure)
     channels = recipient_channels(database, structure.groups)
-    return deliver_pending(pending_alerts(database, structure), channels)
+    return deliver_pending(pending_alerts(database, structure, now), channels)
 
 
 def recipient(name: str, address: str, kind: RecipientKind, *companies: str) -> Recipient:
@@ -239,7 +242,8 @@ def test_failure_is_recorded_and_repeated_for_this_recipient_alone(
     hook.answers = [404]
     (failure,) = deliver(database).failed
     assert (failure.channel, failure.reason) == ("room", "the server answered 404")
-    assert deliver(database).failed == ()
+    later = datetime.now(UTC) + timedelta(hours=1)
+    assert deliver(database, now=later).failed == ()
     assert (len(inbox.messages), len(hook.taken)) == (1, 2)
     sent = [(one.recipient, one.fault) for one in sent_notices(database, 10)]
     assert sorted(sent) == [("desk", ""), ("room", ""), ("room", "the server answered 404")]

@@ -307,7 +307,7 @@ class CompanyAlert(Base):
     """An event that analysts are notified of, about a company on a UTC day.
 
     `delivered_by` names the channels that have delivered it, `delivered_at` is when the last of
-    them did; until `claimed_until` a worker is delivering it.
+    them did; until `claimed_until` a worker is delivering it, or a pause after a failure lasts.
     """
 
     __tablename__ = "company_alerts"
