@@ -58,8 +58,9 @@ _SQLITE = re.compile(r"sqlite(?:\+pysqlite)?:///?")
 # Seconds that a worker waits for a task before it checks whether it is to stop.
 _READ_TIMEOUT = 1
 _RETRY_PAUSE = 0.2
-# Ours: seconds that a monitor, when it ends, waits for the digest that is being sent.
+# Ours: seconds that a monitor, when it ends, waits for the alert or digest that is being sent.
 _LONGEST_LETTER = 30
+_NOTICE_ERRORS = (StorageError, SettingError, CompaniesError)
 
 
 def _inspect_nothing() -> None:
@@ -108,10 +109,9 @@ class Monitor:
         self._leases = Leases(database, self.name, plan.terms, plan.same_host)
         self._queue = queue
         self._crawl_later = queue.task(name="crawl")(self.crawl)
-        self._inspect_later = queue.task(name="inspect", priority=1)(self.inspect)
         self._prune_later = queue.task(name="prune")(self.prune)
         self._next_inspection = 0.0
-        self._letters = Thread(target=self.send_digests, daemon=True)
+        self._inspection = Thread(target=self.inspect, daemon=True)
         self._consumer = _Consumer(queue, self.schedule, plan)
         self._stopping: Callable[[], bool] = self._consumer.stop_flag.is_set
         database.lock_wait.is_closing = self._stopping
@@ -133,11 +133,10 @@ class Monitor:
             if self._plan.once:
                 self.inspect()
                 self._prune(never)
-                self.send_digests()
         finally:
             self._supervisor.close()
-            if self._letters.is_alive():
-                self._letters.join(_LONGEST_LETTER)
+            if self._inspection.is_alive():
+                self._inspection.join(_LONGEST_LETTER)
             self._consumer.close()
             record_heartbeat(self._database, self.name, stopped=True)
 
@@ -155,7 +154,6 @@ class Monitor:
             self._next_inspection = time.monotonic() + self._plan.inspect_every
             self._inspect_later()
             self._prune_later()
-            self._send_digests_later()
         return len(placed)
 
     def _due(self) -> list[str]:
@@ -178,12 +176,24 @@ class Monitor:
         except StorageError as error:
             logger.error("%s: %s", slug, error)  # noqa: TRY400 - one line says it all
 
+    def _inspect_later(self) -> None:
+        """Inspect in a thread of its own: a slow mail server must not keep a worker from its
+        crawls."""
+        if not self._inspection.is_alive():
+            self._inspection = Thread(target=self.inspect, daemon=True)
+            self._inspection.start()
+
     def inspect(self) -> None:
-        """Inspect the sources and report new incidents."""
+        """Inspect the sources, report new incidents and alerts, and send the digests that are
+        due."""
         try:
             self._plan.inspect()
-        except StorageError as error:
+        except _NOTICE_ERRORS as error:
             logger.error("No inspection: %s", error)  # noqa: TRY400
+        try:
+            self._plan.send_digests(never if self._plan.once else self._stopping)
+        except _NOTICE_ERRORS as error:
+            logger.error("No digest: %s", error)  # noqa: TRY400
 
     def prune(self) -> None:
         """Delete rows that are no longer needed, if it is time."""
@@ -194,20 +204,6 @@ class Monitor:
             self._plan.prune(stopping)
         except StorageError as error:
             logger.error("Nothing is pruned: %s", error)  # noqa: TRY400
-
-    def _send_digests_later(self) -> None:
-        """Send digests in a thread of their own: a slow mail server must not keep a worker from its
-        crawls."""
-        if not self._letters.is_alive():
-            self._letters = Thread(target=self.send_digests, daemon=True)
-            self._letters.start()
-
-    def send_digests(self) -> None:
-        """Send the digests that are due."""
-        try:
-            self._plan.send_digests(never if self._plan.once else self._stopping)
-        except (StorageError, SettingError, CompaniesError) as error:
-            logger.error("No digest: %s", error)  # noqa: TRY400
 
     def _crawl_leased(self, slug: str) -> None:
         if not due_sources(self._database, datetime.now(UTC), [slug], pause=timedelta(0)):

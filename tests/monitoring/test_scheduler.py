@@ -225,20 +225,23 @@ def test_sources_of_one_host_are_found() -> None:
     assert found == {"a": {"b", "c"}, "b": {"a"}, "c": {"a"}}
 
 
-def test_slow_mail_server_delays_no_crawl(tmp_path: Path) -> None:
-    begun: list[bool] = []
-    answered = Event()
+@pytest.mark.parametrize("slow", ["inspect", "send_digests"])
+def test_slow_mail_server_delays_no_crawl(slow: str, tmp_path: Path) -> None:
+    begun, answered = Event(), Event()
+    calls = []
 
-    def send(stopping: Callable[[], bool]) -> None:
-        begun.append(stopping())
+    def send(*_: object) -> None:
+        calls.append(slow)
+        begun.set()
         answered.wait(120)
 
-    database, queue, monitor = due_source(tmp_path, inspect_every=0.0, send_digests=send)
+    database, queue, monitor = due_source(tmp_path, inspect_every=0.0, **{slow: send})
     with database, closing(queue.storage):
         assert monitor.schedule() == 1
+        assert begun.wait(120)
         monitor.schedule()
         answered.set()
-        assert begun == [False]  # one digest at a time
+        assert calls == [slow]  # one at a time
 
 
 def test_invalid_address_of_a_digest_is_one_line_of_the_log(
@@ -249,5 +252,5 @@ def test_invalid_address_of_a_digest_is_one_line_of_the_log(
 
     database, queue, monitor = due_source(tmp_path, send_digests=send)
     with database, closing(queue.storage):
-        monitor.send_digests()
+        monitor.inspect()
     assert caplog.messages == ["No digest: NEWSCRAWL_SMTP_URL: not the URL of a mail server"]
