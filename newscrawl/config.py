@@ -91,6 +91,11 @@ class DigestTime:
     def span(self) -> Span:
         return "daily" if self.weekday is None else "weekly"
 
+    @property
+    def zone(self) -> str:
+        """Return the name of its time zone."""
+        return str(self.at.tzinfo)
+
     def moments(self, now: datetime) -> list[datetime]:
         """Return these times from eight days before `now` to eight days after it."""
         today = now.astimezone(self.at.tzinfo).date()

@@ -7,7 +7,7 @@ get it again, since it may have arrived; the record says that this is not confir
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import cast
 
 from newscrawl import config
@@ -90,9 +90,9 @@ class CompanyDigest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Digest:
-    """The days from `first` to `last`, UTC. `chosen` says whether its companies are the watched
-    ones: then its stories are about them. `saved` are the names of saved queries, `names` those of
-    the sources."""
+    """The days from `first` to `last` of a time zone. `chosen` says whether its companies are the
+    watched ones: then its stories are about them. `saved` are the names of saved queries, `names`
+    those of the sources."""
 
     span: Span
     first: date
@@ -106,6 +106,7 @@ class Digest:
     alerts: tuple[StoredAlert, ...]
     saved: frozenset[str] = frozenset()
     names: Mapping[str, str] = field(default_factory=dict)
+    zone: str = "UTC"
 
     @property
     def cause(self) -> str:
@@ -135,11 +136,12 @@ def make_digest(
     last: date,
     structure: CompanyStructure = NO_STRUCTURE,
     companies: Collection[str] = (),
+    zone: str = "UTC",
 ) -> Digest:
-    """Return the digest of the day, or of the seven days, up to `last`, about these companies and
-    groups, or by default about the watched ones; `structure` has the groups."""
+    """Return the digest of the day, or of the seven days, up to `last` in a time zone, about these
+    companies and groups, or by default about the watched ones; `structure` has the groups."""
     first = last - timedelta(days=_LENGTHS[span] - 1)
-    scope = Scope(since=first, until=last, structure=structure)
+    scope = Scope(since=first, until=last, zone=zone, structure=structure)
     watched = {
         name
         for one in company_alerts.watched_companies(database)
@@ -173,6 +175,7 @@ def make_digest(
         alerts=tuple(alerts),
         saved=frozenset(row.name for row in queries.saved_queries(database)),
         names=queries.source_names(database),
+        zone=zone,
     )
 
 
@@ -220,7 +223,7 @@ def report_on_digest(
     names = [one.company for one in digest.companies[:MAX_REPORTED]]
     if not names:
         return ()
-    scope = Scope(since=digest.first, until=digest.last, structure=structure)
+    scope = Scope(since=digest.first, until=digest.last, zone=digest.zone, structure=structure)
     made = make_report(database, names, scope)
     name = f"{made.file_name}.{kind}"
     return (Attachment(name=name, kind=MEDIA_TYPES[kind], content=report_file(made, kind)),)
@@ -257,7 +260,9 @@ def send_digest(
                 break
             made = digest
             if names:
-                made = make_digest(database, digest.span, digest.last, structure, names)
+                made = make_digest(
+                    database, digest.span, digest.last, structure, names, digest.zone
+                )
             files = report_on_digest(database, made, report, structure) if report else ()
             notice = replace(digest_notice(made), attachments=files, companies=frozenset(names))
             for name, channel in some.items():
@@ -324,11 +329,12 @@ def send_due_digests(
     """Send the digests that are due to those who don't have them, and return the failures, which
     are repeated after RETRY. No digest is sent about days on which nothing was crawled."""
     failed: list[FailedDelivery] = []
-    for span, last in due_digests(database, plan.times, now):
+    for one, last in due_digests(database, plan.times, now):
         structure = structure_in_use()
         channels = digest_channels(database, structure)
-        scope = Scope(since=last - timedelta(days=_LENGTHS[span] - 1), until=last)
-        failed_at = last_failure(database, _cause(span, last))
+        first = last - timedelta(days=_LENGTHS[one.span] - 1)
+        scope = Scope(since=first, until=last, zone=one.zone)
+        failed_at = last_failure(database, _cause(one.span, last))
         if (
             not channels
             or stopping()
@@ -336,7 +342,7 @@ def send_due_digests(
             or queries.completeness(database, scope=scope).level == "none"
         ):
             continue
-        digest = make_digest(database, span, last, structure)
+        digest = make_digest(database, one.span, last, structure, zone=one.zone)
         sent = send_digest(database, digest, channels, structure, plan.report, stopping)
         failed += sent.failed if sent else ()
     return failed
@@ -344,8 +350,9 @@ def send_due_digests(
 
 def due_digests(
     database: Database, times: Iterable[DigestTime], now: datetime
-) -> list[tuple[Span, date]]:
-    """Return the digests that are due and that not all have yet, by the last day, the oldest first.
+) -> list[tuple[DigestTime, date]]:
+    """Return the digests that are due and that not all have yet, with the last day in the time zone
+    of the time, the oldest first.
 
     Their time has come, and their last day ended less than LATE ago. After a pause, all that were
     missed since the last one are due; without one in the last weeks, only the newest.
@@ -354,16 +361,15 @@ def due_digests(
     stored = {one.alert.cause: one for one in known}
     due = []
     for one in times:
-        moments = [at.astimezone(UTC) for at in one.moments(now) if at <= now]
-        lasts = sorted({last_full_day(one.span, at.date()) for at in moments})
+        lasts = sorted({last_full_day(one.span, at.date()) for at in one.moments(now) if at <= now})
         causes = {last: _cause(one.span, last) for last in lasts}
         sent = [kept.alert.day for cause, kept in stored.items() if f"/{one.span}/" in cause]
         first = min(sent, default=lasts[-1])
         due += [
-            (one.span, last)
+            (one, last)
             for last, cause in causes.items()
             if last >= first
-            and now < datetime.combine(last + timedelta(days=1), time(), UTC) + LATE
+            and now < datetime.combine(last + timedelta(days=1), time(), one.at.tzinfo) + LATE
             and not (cause in stored and stored[cause].delivered_at)
         ]
     return due
@@ -446,7 +452,8 @@ def _coverage(digest: Digest) -> str:
     known, before = digest.completeness, digest.completeness_before
     length = _LENGTHS[digest.span]
     period = "a week before" if length == 1 else "before"
-    return f"{_covered(known)} {caveat(period, length, before)}".rstrip()
+    zone = "" if digest.zone == "UTC" else f"Days are those of {digest.zone}."
+    return " ".join(filter(None, (_covered(known), caveat(period, length, before), zone)))
 
 
 def _covered(completeness: Completeness) -> str:

@@ -132,13 +132,17 @@ def test_invalid_schedule_is_refused_in_one_line(setting: str) -> None:
         ("monday 07:00", "2026-11-23T00:00", []),
         ("monday 07:00", "2026-11-23T07:00", [("weekly", 22)]),
         ("monday 07:00, daily 08:00", "2026-11-23T09:00", [("weekly", 22), ("daily", 22)]),
+        # Monday has begun in Tokyo, and has not in New York.
+        ("monday 07:00 Asia/Tokyo", "2026-11-22T22:00", [("weekly", 22)]),
+        ("daily 07:00 Asia/Tokyo", "2026-11-20T22:00", [("daily", 20)]),
+        ("monday 22:00 America/New_York", "2026-11-24T03:00", [("weekly", 22)]),
     ],
 )
 def test_digest_is_due_from_its_time_until_a_week_after_its_days(
     database: Database, setting: str, now: str, due: list[tuple[str, int]]
 ) -> None:
     found = due_digests(database, plan(setting).times, at(now))
-    assert [(span, last.day) for span, last in found] == due
+    assert [(one.span, last.day) for one, last in found] == due
 
 
 def record(database: Database, day: int, *, done: bool) -> None:
@@ -182,6 +186,29 @@ def test_due_digest_is_sent_once_with_its_report(world: Database, hook: Hook, in
     add_recipient(world, Recipient(name="late", kind="webhook", address=hook.url))
     assert send_due_digests(world, plan(), now + timedelta(hours=1)) == []
     assert len(hook.taken) == 1
+
+
+def test_days_of_a_digest_are_those_of_its_time_zone(database: Database, hook: Hook) -> None:
+    add_recipient(database, Recipient(name="room", kind="webhook", address=hook.url))
+    run = register(database)
+    pages = [
+        document(name, text=f"Siemens builds {name}.", mentions=[body("Siemens")], published=when)
+        for name, when in (
+            ("late", at("2026-11-20T15:00")),  # on Saturday in Tokyo
+            ("later", at("2026-11-20T16:00")),
+            ("early", at("2026-11-20T14:59")),
+            ("morning", at("2026-11-19T15:00")),  # on Friday in Tokyo
+            ("earlier", at("2026-11-19T14:59")),
+        )
+    ]
+    save_documents(database, pages, run)
+    for day in (19, 20):
+        database.record_coverage("ft", date(2026, 11, day), "ok", 2, 2)
+    assert send_due_digests(database, plan("daily 07:00 Asia/Tokyo"), at("2026-11-20T22:00")) == []
+    (notice,) = hook.notices
+    assert notice["subject"] == "Companies in the news on 2026-11-20"
+    assert notice["facts"]["companies"] == {"Siemens": 2}
+    assert "Days are those of Asia/Tokyo." in notice["text"]
 
 
 def test_recipient_of_alerts_gets_no_digest(database: Database, hook: Hook) -> None:
