@@ -30,6 +30,10 @@ _VIEW_PATH = re.compile(r"(?P<main>/[^/]*[-\d][^/]*)/(?:amp|print)/?$", re.IGNOR
 _VIEW_SUFFIX = re.compile(r"\.amp(?P<rest>\.html?)?$", re.IGNORECASE)
 # A parameter without a value that names an article, as in news.php?12345 and index.php?/news/12.
 _NUMBER = re.compile(r"[^=]*[\d/][^=]*")
+# Parameters that courlan removes as those of campaigns, but that number articles on some sites.
+_NUMBERED = re.compile(
+    r"(?:[ce]id|uid|ref_?(?:id|no)|(?:game|gallery)(?:_?id)?)=\d+", re.IGNORECASE
+)
 _SESSION = re.compile(r";jsessionid=[^/?#;]*", re.IGNORECASE)
 # Bytes of the head of a page that are searched for its canonical URL.
 _HEAD = 64 * 1024
@@ -96,11 +100,14 @@ def canonical_url(url: str, base: str | None = None) -> str:
 
 
 def _with_lost_parts(canonical: str, plain: SplitResult) -> str:
-    """Return a cleaned URL with the semicolons and the parameters without "=" that it had."""
+    """Return a cleaned URL with the semicolons, the parameters without "=" and the numbers of
+    articles that it had."""
     parts = urlsplit(canonical)
     path = parts.path.replace("%3B", ";") if ";" in plain.path else parts.path
-    numbers = [part for part in plain.query.split("&") if _NUMBER.fullmatch(part)]
-    query = "&".join(filter(None, (*numbers, parts.query)))
+    given, kept = plain.query.split("&"), parts.query.split("&")
+    numbers = [part for part in given if _NUMBER.fullmatch(part)]
+    numbered = sorted({part for part in given if _NUMBERED.fullmatch(part)}.difference(kept))
+    query = "&".join(filter(None, (*numbers, *numbered, parts.query)))
     return parts._replace(path=path, query=query).geturl()
 
 

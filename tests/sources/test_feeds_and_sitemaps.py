@@ -282,6 +282,24 @@ def test_number_without_a_name_and_semicolon_identify_an_article(url: str) -> No
     assert canonical_url(tracked) == url
 
 
+@pytest.mark.parametrize("name", ["cid", "eid", "uid", "refid", "ref_no", "gallery_id", "gameId"])
+def test_number_in_a_parameter_that_campaigns_also_use_identifies_an_article(name: str) -> None:
+    url = f"https://n.example/view.php?{name}=17"
+    assert canonical_url(url) == url
+    for twin in (f"{url}&utm_source=x", f"https://n.example/view.php?utm_id=3&{name}=17"):
+        assert canonical_url(twin) == url
+    numbered = f"https://n.example/view.php?a=1&b=2&{name}=17"
+    assert canonical_url(numbered) == canonical_url(f"{url}&b=2&a=1")
+    assert canonical_url(canonical_url(numbered)) == canonical_url(numbered)
+
+
+@pytest.mark.parametrize(
+    "parameter", ["cid=rss_home", "mc_cid=17", "mc_eid=17", "ref=17", "fbclid=1"]
+)
+def test_parameter_of_a_campaign_does_not_identify_an_article(parameter: str) -> None:
+    assert canonical_url(f"https://n.example/a?{parameter}") == "https://n.example/a"
+
+
 def test_session_in_the_path_does_not_identify_an_article() -> None:
     url = "https://n.example/a.do;jsessionid=0A1B2C?id=7"
     assert canonical_url(url) == "https://n.example/a.do?id=7"
