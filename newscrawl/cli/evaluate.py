@@ -25,6 +25,7 @@ from newscrawl.cli.arguments import (
     takes_options,
 )
 from newscrawl.cli.output import Column, Row, progress, render, write_note
+from newscrawl.text import count_of
 
 if TYPE_CHECKING:
     from newscrawl.cluster import Workers
@@ -425,7 +426,8 @@ def evaluate_mentions(
     if cases:
         kinds["cases"] = _written_rows(companies, own)
     if corpus is None:
-        write_note(f"{len(labels)} labelled texts of real news skipped: give --corpus DIR")
+        number = count_of(len(labels), "labelled text")
+        write_note(f"{number} of real news skipped: give --corpus DIR")
     else:
         judged = _judge_texts(companies, labels, corpus)
         kinds |= {"real": _real_rows(judged), "rule": _rule_rows(judged)}
@@ -506,7 +508,7 @@ def _judge_texts(
 
     texts, skipped = join_texts(labels, corpus)
     for reason, count in skipped.items():
-        write_note(f"{count} labelled texts of real news skipped: {reason}")
+        write_note(f"{count_of(count, 'labelled text')} of real news skipped: {reason}")
     judged = judge(companies, texts)
     for label, company in renamed(judged):
         write_note(f"same span, other name: label {label}, registry {company}; rename the label")

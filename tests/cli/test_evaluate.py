@@ -74,7 +74,7 @@ def test_real_news_is_scored_separately_if_its_corpus_is_present(
     (folder / "gold.jsonl").write_text(json.dumps(page), "utf-8")
     ran = newscrawl("evaluate", "mentions", "--corpus", folder, "--worst", 3)
     assert ran.code == 0
-    assert "1 labelled texts of real news skipped: the gold text has changed" in ran.err
+    assert "1 labelled text of real news skipped: the gold text has changed" in ran.err
     assert f"skipped: not in {labels.set}" in ran.err
     assert "labelled real news (development)" in ran.out
     assert max(map(len, ran.out.splitlines())) <= 80
