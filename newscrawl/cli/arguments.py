@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -52,7 +53,23 @@ _VALUES_IN_HELP: dict[object, str] = {
 
 
 class Command(_PlainHelp, TyperCommand):
-    """A command of the command line."""
+    """A command of the command line, which refuses options that would replace one another."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments; raise InputError if an option of one value is repeated."""
+        given = Counter(self.make_parser(ctx).parse_args(list(args))[2])
+        for option, times in given.items():
+            if times > 1 and _takes_one_value(option) and not ctx.resilient_parsing:
+                raise InputError(
+                    f"{option.opts[0]} takes one value, and is given {times} times: run the "
+                    f"command once for each (see {ctx.command_path} --help)"
+                )
+        return super().parse_args(ctx, args)
+
+
+def _takes_one_value(option: Any) -> bool:
+    several = (option.multiple, option.is_flag, option.count)
+    return not any(several)
 
 
 class CommandGroup(_PlainHelp, TyperGroup):

@@ -211,12 +211,34 @@ def test_no_mentions_and_no_coverage_are_reported_differently(world: Newscrawl) 
 def test_invalid_input_is_one_line_with_advice(
     world: Newscrawl, arguments: list[str], says: str
 ) -> None:
-    ran = world("mentions", "-c", "Siemens", *arguments)
+    company = [] if "-c" in arguments else ["-c", "Siemens"]
+    ran = world("mentions", *company, *arguments)
     assert ran.code == 2
     assert ran.err.startswith("newscrawl: ")
     assert says in ran.err
     assert ran.err.count("\n") == 1
     assert "secret" not in ran.err
+
+
+@pytest.mark.parametrize(
+    ("command", "twice"),
+    [
+        (["mentions"], ["--company", "-c"]),
+        (["articles"], ["--source", "--source"]),
+        (["search", "rain"], ["--limit", "-n"]),
+        (["ask", "stories"], ["--since", "--since"]),
+    ],
+    ids=" ".join,
+)
+def test_option_of_one_value_that_is_repeated_is_refused(
+    newscrawl: Newscrawl, command: list[str], twice: list[str]
+) -> None:
+    ran = newscrawl(*command, twice[0], "5", twice[1], "7")
+    assert ran.code == 2
+    assert ran.err == (
+        f"newscrawl: {twice[0]} takes one value, and is given 2 times: run the command once for "
+        f"each (see newscrawl {' '.join(command[: 1 + (command[0] == 'ask')])} --help)\n"
+    )
 
 
 def test_companies_file_is_read_without_a_named_company(world: Newscrawl) -> None:
