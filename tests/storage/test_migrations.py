@@ -9,7 +9,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import select, text
+from sqlalchemy import inspect, select, text
 
 from newscrawl.storage import (
     StorageError,
@@ -74,6 +74,30 @@ def test_upgraded_database_can_be_opened(database_url: str) -> None:
     with open_database(database_url) as database:
         database.register_source("ft", "FT", "gb", "en", "https://ft.example/")
         assert database.start_run("ft") == 1
+
+
+def test_tables_of_another_program_are_left_alone(database_url: str) -> None:
+    opened = engine.make_engine(engine.parse_url(database_url))
+    with opened.execution_options(writes=True).begin() as connection:
+        connection.execute(text("CREATE TABLE articles (title TEXT)"))
+    for change in (open_database, upgrade_database):
+        with pytest.raises(StorageError, match=r"(of another program \(articles\)|no tables)"):
+            change(database_url)
+    with opened.connect() as connection:
+        assert inspect(connection).get_table_names() == ["articles"]
+    opened.dispose()
+
+
+def test_only_a_database_in_postgresql_is_shared(database_url: str) -> None:
+    opened = engine.make_engine(engine.parse_url(database_url))
+    with opened.execution_options(writes=True).begin() as connection:
+        connection.execute(text("CREATE TABLE bookmarks (title TEXT)"))
+    opened.dispose()
+    if database_url.startswith("postgresql"):
+        assert upgrade_database(database_url) == (None, migrations.HEAD)
+        return
+    with pytest.raises(StorageError, match=r"news\.sqlite has tables of another .*\(bookmarks\)"):
+        upgrade_database(database_url)
 
 
 def test_search_index_of_sqlite_merges_rarely(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ def upgrade(engine: Engine) -> tuple[str | None, str]:
     """Bring the database to HEAD, in one transaction; return the versions before and after.
 
     If several processes upgrade a database at once, one does and the others wait for it. Raise
-    StorageError for a schema too old to be upgraded.
+    StorageError for a schema too old to be upgraded, and where another program has its tables.
     """
     from alembic import command  # noqa: PLC0415 - a quarter of a second, for a rare need
     from alembic.config import Config  # noqa: PLC0415
@@ -43,6 +43,8 @@ def upgrade(engine: Engine) -> tuple[str | None, str]:
         if connection.dialect.name == "postgresql":
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _UPGRADE_LOCK})
         before = version_of(connection)
+        if before is None:
+            _refuse_others(connection)
         if before == _UNRELEASED:
             _upgrade_unreleased(connection)
         elif before is not None and before < _UNRELEASED:
@@ -54,6 +56,19 @@ def upgrade(engine: Engine) -> tuple[str | None, str]:
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
         return before, version_of(connection) or HEAD
+
+
+def _refuse_others(connection: Connection) -> None:
+    """Raise StorageError if a file without our tables has others. PostgreSQL may have them, since
+    programs share schemas there, except by the names of ours."""
+    others = {*inspect(connection).get_table_names()} - {_VERSION_TABLE}
+    if connection.dialect.name == "postgresql":
+        others &= {*Base.metadata.tables}
+    if others:
+        raise StorageError(
+            f"the database {connection.engine.url.database} has tables of another program "
+            f"({', '.join(sorted(others)[:3])}): name a new one in NEWSCRAWL_DATABASE_URL"
+        )
 
 
 _UNRELEASED, _INITIAL = "0014", "0015"
