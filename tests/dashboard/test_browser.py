@@ -108,6 +108,20 @@ def test_navigation_breaks_no_word_on_a_phone(look: Look, width: int) -> None:
     assert set(lines) == {1}
 
 
+def test_companies_of_the_registry_are_searched_on_a_phone(look: Look) -> None:
+    page = look("/registry", width=390).page
+    page.get_by_label("Name or alias").fill("siemens energy")
+    expect(page.locator("#found li").first).to_contain_text("Siemens Energy")
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_switches_fit_on_a_phone(each: Watched, width: int) -> None:
+    each.page.set_viewport_size({"width": width, "height": 860})
+    over = "all => all.filter(one => one.scrollWidth > one.clientWidth).map(one => one.innerText)"
+    each.page.evaluate("document.documentElement.classList.add('filters-open')")
+    assert each.page.eval_on_selector_all(".segments", over) == []
+
+
 def test_every_field_has_a_name(each: Watched) -> None:
     assert each.check("nameless") == []
 
@@ -359,6 +373,38 @@ def test_number_opens_its_proof_over_the_page(look: Look, width: int) -> None:
     panel.get_by_role("button", name="Close").click()
     expect(panel).to_be_hidden()
     expect(number).to_be_focused()
+
+
+def test_back_closes_a_proof_and_returns_to_it_from_an_article(look: Look) -> None:
+    page = look("/company/Siemens?days=30", width=390).page
+    page.get_by_role("radio", name="7 days").check()
+    page.wait_for_url(re.compile("days=7"))
+    page.evaluate("window.same = true")
+    panel = page.get_by_role("dialog", name="Proof of the number")
+    number = page.locator(".tile a.proof").first
+    number.click()
+    expect(panel.locator("h1")).to_be_focused()
+    page.go_back()
+    expect(panel).to_be_hidden()
+    assert page.evaluate("window.same")
+    expect(number).to_be_focused()
+    page.go_forward()
+    expect(panel).to_be_visible()
+    title = panel.locator("h1").inner_text()
+    close = panel.get_by_role("button", name="Close")
+    panel.evaluate("panel => panel.scrollTo(0, panel.scrollHeight)")
+    expect(close).to_be_in_viewport()
+    panel.locator("article.line h3 a").first.click()
+    page.wait_for_url(re.compile("/article"))
+    page.go_back()
+    expect(panel.locator("h1")).to_have_text(title)
+    page.reload()
+    expect(panel.locator("h1")).to_have_text(title)
+    close.click()
+    expect(panel).to_be_hidden()
+    page.wait_for_function("!history.state || !history.state.proof")
+    page.go_back()
+    page.wait_for_url(re.compile("days=30"))
 
 
 @pytest.mark.parametrize("order", ["", "&order=change"])

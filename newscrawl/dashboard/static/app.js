@@ -116,6 +116,7 @@
     button.textContent = "Close";
     dialog.addEventListener("click", function (event) { if (event.target === dialog) dialog.close(); });
     dialog.addEventListener("close", function () {
+      if (entered) history.back();
       if (corrected) focusNumber();
       corrected = false;
     });
@@ -131,6 +132,7 @@
       if (!proof) throw new Error(refusal(answer.status, page));
       dialog.lastChild.replaceChildren(proof);
       if (!dialog.open) dialog.showModal();
+      if (!form) enter(address);
       var part = address.split("#")[1];
       var heading = dialog.querySelector(part ? "#" + CSS.escape(part) : "h1");
       heading.tabIndex = -1;
@@ -150,6 +152,28 @@
       link.removeAttribute("aria-busy");
     });
   });
+
+  // An open panel has its own entry in the history: Back closes it, and leads back to it from a page
+  // that was opened there. htmx would load the whole page again.
+  var entered = false;
+  function enter(address) {
+    history[entered ? "replaceState" : "pushState"]({ proof: address, opened: opened }, "");
+    entered = true;
+  }
+  function follow(state) {
+    entered = Boolean(state && state.proof);
+    if (!entered) {
+      if (panel().open) panel().close();
+      return;
+    }
+    opened = state.opened;
+    show(state.proof).catch(function () { location.href = state.proof; });
+  }
+  addEventListener("popstate", function (event) {
+    if (!entered && !(event.state && event.state.proof)) return;
+    event.stopImmediatePropagation();
+    follow(event.state);
+  }, true);
 
   // A correction in the panel is sent from there, and the page below it is renewed. One that fails
   // leaves the panel as it is, with a line below its sentence.
@@ -215,5 +239,8 @@
     }
   });
 
-  document.addEventListener("DOMContentLoaded", function () { newscrawlCharts.draw(document, false); });
+  document.addEventListener("DOMContentLoaded", function () {
+    newscrawlCharts.draw(document, false);
+    if (history.state && history.state.proof) follow(history.state);
+  });
 })();
