@@ -76,6 +76,16 @@ def test_date_values_are_parsed(written: str, moment: datetime) -> None:
         ("is", "5. mars 2026"),
         ("sw", "5 Machi 2026"),
         ("en", "© 2025 March 5, 2026"),
+        ("hi", "५ मार्च २०२६"),
+        ("bn", "৫ মার্চ ২০২৬"),
+        ("ar", "٥ مارس ٢٠٢٦"),
+        ("ar", "٠٥/٠٣/٢٠٢٦"),
+        ("fa", "۵ مارس ۲۰۲۶"),
+        ("th", "5 มีนาคม 2569"),
+        ("th", "5 มีนาคม พ.ศ. 2569"),
+        ("th", "5 มี.ค. 2569"),
+        ("th", "05/03/2569"),
+        ("th", "5 มีนาคม 2026"),
     ],
 )
 def test_days_are_found_in_texts(language: str, written: str) -> None:
@@ -93,6 +103,8 @@ def test_days_are_found_in_texts(language: str, written: str) -> None:
         ("March 5, 2026 | 9:15 PM", 21, 15),
         ("12:05 a.m., March 5, 2026", 0, 5),
         ("2026年3月5日 10:30", 10, 30),
+        ("৫ মার্চ ২০২৬, ১০:৩০", 10, 30),
+        ("5 มี.ค. 2569 เวลา 10:30 น.", 10, 30),
     ],
 )
 def test_time_of_day_is_read_beside_the_day(text: str, hour: int, minute: int) -> None:

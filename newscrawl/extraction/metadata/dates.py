@@ -1,4 +1,4 @@
-"""Dates as news pages write them: ISO, RFC 2822, epoch seconds, month names of 43 languages."""
+"""Dates as news pages write them: ISO, RFC 2822, epoch seconds, month names of 45 languages."""
 
 import json
 import re
@@ -36,6 +36,14 @@ _ZONE_HOURS: Final = {
 
 YEAR: Final = re.compile(r"(?:18|19|20)\d\d|\d\.\d{1,2}\.\d\d")
 """What every date holds: a year in full, or a day with full stops."""
+# Digits of Arabic, Persian, Devanagari and Bengali.
+_ZEROS: Final = "\u0660\u06f0\u0966\u09e6"
+_DIGITS: Final = {ord(zero) + digit: str(digit) for zero in _ZEROS for digit in range(10)}
+_OTHER_DIGITS: Final = re.compile(f"[{''.join(map(chr, _DIGITS))}]")
+_THAI: Final = re.compile("[\u0e01-\u0e4e]")
+_THAI_MONTH: Final = re.compile("([\u0e01-\u0e4e]{1,3})\\.([คพย])\\.")
+# A year of the Buddhist era, 543 years before that of Christ, with or without its name.
+_BUDDHIST: Final = re.compile(r"(?:พ\.?ศ\.?\s*)?(?<!\d)(2[45]\d\d)(?!\d)")
 # All begin with a digit; to ask for it first takes a quarter less of `find`.
 _NUMERIC: Final = re.compile(
     r"(?=\d)(?:"
@@ -126,7 +134,7 @@ def read(value: str | None, dialect: Dialect = ISO) -> Stamp | None:
 
 def find(text: str, dialect: Dialect = ISO, *, earliest: int = EARLIEST_VISIBLE) -> Stamp | None:
     """Find the first date in a text, with the time of day that follows or precedes it."""
-    text = text[:MAX_LENGTH]
+    text = in_western_figures(text[:MAX_LENGTH], dialect)
     if not YEAR.search(text):
         return None
     days = [
@@ -139,6 +147,15 @@ def find(text: str, dialect: Dialect = ISO, *, earliest: int = EARLIEST_VISIBLE)
         return None
     start, end, day = min(days, key=lambda each: each[0])
     return _with_clock(day, text[end : end + 40], text[start:end], text[max(0, start - 20) : start])
+
+
+def in_western_figures(text: str, dialect: Dialect = ISO) -> str:
+    """Return a text with the digits 0 to 9 and, if it is Thai, with years of the common era."""
+    if not text.isascii() and _OTHER_DIGITS.search(text):
+        text = text.translate(_DIGITS)
+    if dialect.language == "th" or (not text.isascii() and _THAI.search(text)):
+        text = _BUDDHIST.sub(lambda year: str(int(year[1]) - 543), _THAI_MONTH.sub(r"\1\2", text))
+    return text
 
 
 def from_url(url: str | None) -> Stamp | None:

@@ -283,6 +283,11 @@ def _strip(text: str) -> str:
     return _ROLE_SUFFIX.sub("", without_agency if " " in without_agency else text)
 
 
+def names_a_role(line: str) -> bool:
+    """Return whether a line ends in a word for a reporter, as scripts without capitals have it."""
+    return _ROLE_SUFFIX.search(line) is not None
+
+
 def _split_weakly(piece: str) -> list[str]:
     """Split at words that also occur within names, if full names are on both sides."""
     parts = _SPLIT_WEAK.split(piece)

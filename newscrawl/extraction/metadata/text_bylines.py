@@ -95,7 +95,11 @@ def beside_title(
             authors = desk or _only_persons(line)
             if (
                 authors
-                and (desk or not any(_is_phrase(name, title_words, text) for name in authors))
+                and (
+                    desk
+                    or names.names_a_role(line)
+                    or not any(_is_phrase(name, title_words, text) for name in authors)
+                )
                 and not any(titles.all_sites([name], site_names) for name in authors)
             ):
                 return authors
