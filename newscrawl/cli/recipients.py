@@ -78,9 +78,10 @@ def add(
 ) -> None:
     """Add a recipient to those of NEWSCRAWL_MAIL_TO and NEWSCRAWL_WEBHOOKS, who get everything.
 
-    Its companies and groups are watched from now on. A recipient of a group also gets notices about
-    its companies. E-mail is sent through NEWSCRAWL_SMTP_URL. URLs of webhooks must begin with https
-    and lead to public addresses, unless NEWSCRAWL_WEBHOOK_PRIVATE=yes.
+    If it gets alerts, its companies and groups are watched from now on, and recipients about all
+    get alerts about them, too. A recipient of a group also gets notices about its companies. E-mail
+    is sent through NEWSCRAWL_SMTP_URL. URLs of webhooks must begin with https and lead to public
+    addresses, unless NEWSCRAWL_WEBHOOK_PRIVATE=yes.
     """
     from newscrawl.storage.recipients import NOTICE_KINDS, Recipient, kind_of
 
@@ -114,7 +115,7 @@ def edit(
 ) -> None:
     """Change the address of a recipient, what it gets, or about which companies; the rest stays.
 
-    The companies given replace its former ones, which stay watched.
+    The companies given replace its former ones, which stay watched if it got alerts about them.
     """
     from newscrawl.storage.recipients import NOTICE_KINDS, kind_of, list_recipients
 
@@ -149,8 +150,8 @@ def save_recipient(
     store: "Database", registry: "Companies", given: "Recipient", former: "Recipient | None" = None
 ) -> "tuple[Recipient, list[str]]":
     """Store a recipient, whose companies are given by name or alias, in the place of its `former`
-    state, and watch these; return it, and the companies that were not watched before. Raise
-    InputError, SettingError or RecipientError."""
+    state; return it, and the companies that are newly watched, for alerts. Raise InputError,
+    SettingError or RecipientError."""
     from newscrawl.monitoring.delivery import check_address
     from newscrawl.storage.company_alerts import watch_company
     from newscrawl.storage.recipients import add_recipient, edit_recipient
@@ -175,9 +176,8 @@ def save_recipient(
         add_recipient(store, recipient)
     else:
         edit_recipient(store, recipient)
-    return recipient, [
-        one for one in recipient.companies if watch_company(store, one, by=given.added_by)
-    ]
+    watches = recipient.companies if "alerts" in recipient.gets else ()
+    return recipient, [one for one in watches if watch_company(store, one, by=given.added_by)]
 
 
 def save_from_form(

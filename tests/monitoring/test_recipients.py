@@ -579,13 +579,24 @@ def test_recipients_are_added_tested_listed_and_removed(stored: Newscrawl, inbox
 def test_recipient_is_edited(stored: Newscrawl) -> None:
     run = ("alerts", "recipients")
     stored(*run, "add", "desk", "desk@example.org", "-c", "siemens")
-    edited = stored(*run, "edit", "desk", "--gets", "digests", "-c", "bosch")
+    edited = stored(*run, "edit", "desk", "--gets", "alerts", "-c", "bosch")
     assert edited.code == 0
-    assert "desk: gets digests about Bosch.\nWatched from now on: Bosch.\n" in edited.err
+    assert "desk: gets alerts about Bosch.\nWatched from now on: Bosch.\n" in edited.err
     url = "https://hooks.slack.com/services/T0/B0/s3cret"
     assert stored(*run, "edit", "desk", "--address", url, "--all", "--gets", "both").code == 0
     (row,) = json.loads(stored(*run, "list", "--format", "json").out)
     assert (row["kind"], row["companies"], row["gets"]) == ("slack", "all", "alerts, digests")
+
+
+def test_company_of_a_digest_is_not_watched_for_alerts(stored: Newscrawl) -> None:
+    run = ("alerts", "recipients")
+    added = stored(*run, "add", "desk", "desk@example.org", "-c", "siemens", "--only", "digests")
+    assert added.err.endswith("desk: gets digests about Siemens.\n")
+    stored(*run, "edit", "desk", "-c", "bosch")
+    assert json.loads(stored("alerts", "watched", "--format", "json").out) == []
+    stored(*run, "edit", "desk", "--gets", "both")
+    (row,) = json.loads(stored("alerts", "watched", "--format", "json").out)
+    assert row["company"] == "Bosch"
 
 
 def test_group_that_is_gone_does_not_hinder_an_edit(stored: Newscrawl) -> None:
