@@ -320,6 +320,14 @@ def test_sources_whose_texts_are_not_read_are_named(site: Site) -> None:
     row = r'<bdi>([^<]+)</bdi></a></th>(?:(?!</tr>).)*data-label="Behind a paywall">(\d+|–)</td>'
     shown = {name: number for name, number in re.findall(row, page, re.DOTALL) if number > "0"}
     assert {name: int(n) for name, n in shown.items() if n != "–"} == counts
+    words = re.sub(r"<[^>]+>", "", page)
+    assert (
+        f"a paywall hides the text of {hidden['articles']} of the articles of these days" in words
+    )
+    (whole,) = re.findall(r'href="([^"]+)#left-out">All articles read', page)
+    assert f"a paywall hides the text of {hidden['articles']} of these" in re.sub(
+        r"<[^>]+>", "", site.client.get(unescape(whole)).text
+    )
     text = site.client.get("/proof?counted=read&source=stadtbote").text
     assert "robots.txt forbids none of these articles" in text
     assert "a paywall hides the text of none of these articles" in text

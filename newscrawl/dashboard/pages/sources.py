@@ -86,6 +86,7 @@ def sources(request: Request) -> HTMLResponse:
             healths=tuple(Health),
             incidents=list_incidents(database),
             withheld=withheld,
+            first=first,
             number=min(MAX_DAYS, filters.length),
         )
 
