@@ -58,6 +58,15 @@ def test_comparison_shows_the_companies_of_a_group_and_can_be_cleared(look: Look
     assert [each.input_value() for each in fields.all()] == [""] * 6
 
 
+def test_comparison_of_a_group_with_its_member_says_that_they_overlap(look: Look) -> None:
+    page = look("/compare?company=our+competitors&company=Volkswagen&company=Siemens").page
+    expect(page.locator(".overlap")).to_have_text(
+        "our competitors includes Volkswagen, whose articles count in both: their shares overlap."
+    )
+    page = look("/compare?company=our+competitors&company=Siemens").page
+    expect(page.locator(".overlap")).to_have_count(0)
+
+
 def test_mistyped_company_stays_in_its_field_and_is_corrected_by_a_link(look: Look) -> None:
     page = look("/compare?days=7&company=Airbsu&company=Siemens&company=Boeing").page
     fields = page.locator(".names-field input")

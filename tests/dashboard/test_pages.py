@@ -123,6 +123,18 @@ def test_empty_database_shows_what_to_do(client: TestClient) -> None:
     assert "scrapy crawl ft" in answer.text
 
 
+def test_period_before_the_first_crawl_leads_to_the_days_from_it_on(
+    client: TestClient, database: Database
+) -> None:
+    save(database, 40, headline("Siemens"))
+    until = TODAY - timedelta(days=60)
+    page = client.get(f"/?since={until}&until={until}&order=change").text
+    assert "scrapy crawl" not in page
+    (address,) = re.findall(r'<a href="([^"]+)">the days from then on</a>', page)
+    assert f"since={TODAY - timedelta(days=40)}" in address
+    assert '<a href="/company/Siemens' in client.get(unescape(address)).text
+
+
 def test_overview_compares_with_the_period_before(client: TestClient, database: Database) -> None:
     for back in (0, 1, 2, 8):
         save(database, back, headline("Siemens"))

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from itertools import combinations
 from typing import Any
 from urllib.parse import urlencode
 
@@ -25,7 +26,7 @@ from newscrawl.dashboard.charts import (
     total,
     wants_csv,
 )
-from newscrawl.dashboard.filters import MAX_VALUE, Count, Filters
+from newscrawl.dashboard.filters import DEFAULT_PERIOD, MAX_VALUE, Count, Filters
 from newscrawl.dashboard.pages.sources import unread_sources
 from newscrawl.dashboard.rendering import (
     Choices,
@@ -64,6 +65,7 @@ from newscrawl.storage.queries.counts import changes_of
 from newscrawl.storage.queries.left_out import withheld_articles
 from newscrawl.storage.query_filters import scope_of_query
 from newscrawl.storage.saved_queries import list_queries
+from newscrawl.storage.scope import today
 from newscrawl.text import match_name
 
 router = APIRouter(include_in_schema=False)
@@ -137,7 +139,21 @@ def overview(request: Request) -> Response:
             unread=unread_sources(database, filters.scope),
             longer_silent=_longer_silent(request, database, filters) if order == "fewer" else [],
             quarantined=sum(queries.quarantine_sizes(database, scope=filters.scope).values()),
+            first_days=_first_days(database, filters),
+            is_empty=queries.first_watched_day(database) is None,
         )
+
+
+def _first_days(database: Database, filters: Filters) -> Filters | None:
+    """Return the same filters for the days from the first crawl of their sources on; None before
+    any crawl."""
+    since = queries.first_watched_day(
+        database, scope=replace(filters.scope, since=None, until=None)
+    )
+    if since is None:
+        return None
+    until = min(since + timedelta(days=DEFAULT_PERIOD - 1), today(filters.scope))
+    return replace(filters, since=since, until=max(since, until), days=None, page=1)
 
 
 def _in_order(found: Overview, order: str) -> Sequence[OverviewRow]:
@@ -552,6 +568,19 @@ def compare(request: Request) -> Response:
         )
 
 
+def _overlaps(chosen: Sequence[str], scope: Scope) -> dict[tuple[str, str], list[str]]:
+    """Return each two of those chosen that have companies in common, the larger one first, with
+    these companies; with none if the first one includes the second."""
+    members = {name: {*scope.members(name)} for name in chosen}
+    pairs = combinations(sorted(chosen, key=lambda name: -len(members[name])), 2)
+    shared = {(first, second): members[first] & members[second] for first, second in pairs}
+    return {
+        pair: [] if names == members[pair[1]] else sorted(names)
+        for pair, names in shared.items()
+        if names
+    }
+
+
 def _corrections(
     filters: Filters, given: Sequence[str], wrong: str, similar: Sequence[str]
 ) -> dict[str, str]:
@@ -567,14 +596,15 @@ def _corrections(
 
 
 def _compare_before(database: Database, chosen: Sequence[str], filters: Filters) -> dict[str, Any]:
-    """Return the share of each of several companies in the period before, and the changes of their
-    articles since then."""
+    """Return the share of each of several companies in the period before, the changes of their
+    articles since then, and which of them overlap."""
     scope = filters.before.scope
     shares: list[Share] = []
     if len(chosen) > 1:
         shares = queries.share_of_voice(database, chosen, measure=filters.count, scope=scope)
     return {
         "before": {share.company: share for share in shares},
+        "overlaps": _overlaps(chosen, scope),
         "changes": changes_of(database, chosen, filters.scope),
         "read_before": queries.completeness(database, scope=scope).read,
     }
