@@ -87,7 +87,12 @@ def test_missing_database_is_not_created(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "says"),
-    [("Seimens", "did you mean Siemens"), ("siemens", "did you mean Siemens"), ("Qjqwvq", "lists")],
+    [
+        ("Seimens", "did you mean Siemens"),
+        ("siemens", "did you mean Siemens"),
+        ("Qjqwvq", "lists"),
+        ("Nonesuch", "lists"),
+    ],
 )
 def test_unknown_company_is_refused_with_the_nearest_names(
     news: Database, name: str, says: str
