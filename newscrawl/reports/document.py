@@ -19,6 +19,7 @@ from newscrawl.templating import content_hash, html_templates, marked_pieces
 from newscrawl.text import count_of
 
 TEMPLATES = Path(__file__).parent / "templates"
+MAX_VERSIONS = 5  # that a report names; ours
 # Why the text of an article may not be read, in words.
 WITHHELD: Mapping[LeftOutReason, str] = {
     "paywalled": "behind a paywall",
@@ -306,6 +307,17 @@ def method(report: Report) -> list[str]:
         ),
         (
             f"The lists show the {figures.MAX_STORIES} stories and {figures.MAX_SOURCES} sources "
-            f"with the most articles. Made by newscrawl {report.version}."
+            f"with the most articles. Made by newscrawl {report.version}.{_found_with(report)}"
         ),
     ]
+
+
+def _found_with(report: Report) -> str:
+    """Return a sentence on the versions of models and companies that found the articles."""
+    shown = [
+        f"{one.summary} ({count_of(number, 'article')})"
+        for one, number in report.article_versions[:MAX_VERSIONS]
+    ]
+    if more := len(report.article_versions) - len(shown):
+        shown.append(count_of(more, "more version"))
+    return f" The articles were found with {'; '.join(shown)}." if shown else ""

@@ -8,6 +8,7 @@ from importlib.metadata import version
 from itertools import groupby
 from typing import Literal
 
+from newscrawl.items import Versions
 from newscrawl.storage import Database, queries
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries import (
@@ -24,6 +25,7 @@ from newscrawl.storage.queries import (
 )
 from newscrawl.storage.queries.completeness import COVERED
 from newscrawl.storage.queries.left_out import withheld_articles
+from newscrawl.storage.queries.proof import count_versions
 from newscrawl.storage.queries.significance import Change, Day, compare
 from newscrawl.storage.query_filters import scope_of_query
 from newscrawl.storage.scope import last_day, today
@@ -88,7 +90,7 @@ class Report:
     counted, since the period begins or ends within a week or month; `partial` says which are not
     whole for this reason or since today is not over, and `unread` on which not all sources were
     read though some were; `gaps` are the sources that were not read on all of their days; `saved`
-    are the names of saved queries.
+    are the names of saved queries; `article_versions` those that found the articles.
     """
 
     scope: Scope
@@ -109,6 +111,7 @@ class Report:
     saved: frozenset[str]
     made_at: datetime
     version: str
+    article_versions: tuple[tuple[Versions, int], ...]
 
     @property
     def title(self) -> str:
@@ -200,6 +203,7 @@ def make_report(database: Database, companies: Sequence[str], scope: Scope) -> R
         saved=frozenset(row.name for row in queries.saved_queries(database)),
         made_at=scope.now or datetime.now(UTC),
         version=version("newscrawl"),
+        article_versions=count_versions(database, names, scope=scope),
     )
 
 

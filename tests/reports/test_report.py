@@ -291,6 +291,20 @@ def test_report_says_that_the_period_before_was_not_read_completely(
     assert coverage(compared).endswith(f"The period before was not read completely{either}.")
 
 
+def test_report_has_the_versions_that_found_its_articles(news: Database, report: Report) -> None:
+    made = make_report(news, ["Siemens"], SCOPE)
+    proven = queries.proof(news, company="Siemens", scope=SCOPE, limit=10_000)
+    assert dict(made.article_versions) == proven.article_versions
+    assert sum(number for _, number in made.article_versions) == proven.number > 20
+    ((found, number),) = made.article_versions
+    words = f"The articles were found with {found.summary} ({number} articles)."
+    assert words in html_report(made)
+    assert words in str([cell.value for cell in opened(workbook(made))["Coverage"]["E"]])
+    several = tuple((replace(found, program=f"0.{one}"), 1) for one in range(7))
+    text = html_report(replace(report, article_versions=several))
+    assert re.search(r"newscrawl 0\.4, models [^;]* \(1 article\); 2 more versions\.", text)
+
+
 def test_stories_come_with_a_sentence_that_names_the_company(report: Report) -> None:
     for one in report.companies:
         assert one.top_stories

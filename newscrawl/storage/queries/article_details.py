@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from difflib import SequenceMatcher
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal
 
 from sqlalchemy import Select, case, func, select
 from sqlalchemy.orm import Session
@@ -210,7 +210,9 @@ def article_page(database: Database, url: str) -> ArticlePage | None:
         )
 
 
-def versions_by_article(session: Session, numbers: Sequence[int]) -> dict[int, Versions]:
+def versions_by_article(
+    session: Session, numbers: Sequence[int] | Select[Any]
+) -> dict[int, Versions]:
     """Return the versions that found the articles, by number, and their mentions: those of the run
     that stored its text, or for companies those of a later search for mentions."""
     query = (

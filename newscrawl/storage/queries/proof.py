@@ -187,6 +187,19 @@ def proof(  # noqa: PLR0913 - one for each part of a number
         )
 
 
+def count_versions(
+    database: Database, companies: Sequence[str], *, scope: Scope = ANY
+) -> tuple[tuple[Versions, int], ...]:
+    """Return the versions that found the articles of these companies or queries, each with the
+    number of its articles, most first."""
+    found: dict[int, Versions] = {}
+    with database.reading() as session:
+        for name in companies:
+            rollup = rollup_table(session, scope, by="hour", company=name)
+            found |= versions_by_article(session, rollup.select(rollup.table.article_id))
+    return tuple(Counter(found.values()).most_common())
+
+
 def _scope_of(session: Session, counted: Counted, company: str | None, scope: Scope) -> Scope:
     """Return the scope of the number: of articles read, those among which a saved query counts."""
     return own_scope(session, company, scope) if counted == "read" else scope
