@@ -53,18 +53,14 @@ _IN_WINDOWS: Final = {
     for number in range(0x80, 0xA0)
 }
 _BEYOND_UNICODE: Final = "&#1114112"
-_SHADOW: Final = b"shadowrootmode"
-_TEMPLATE: Final = re.compile(rb"<(/?)template(?=[\s/>])([^<>]*)", re.IGNORECASE)
 
 
 def parse(html: bytes) -> LexborHTMLParser:
     """Parse UTF-8 into a tree, in time and memory linear to its size (`limits`).
 
     A comment or text without an end, such as a `<title>` that was never closed, would hide the rest
-    of the page: it is closed. Declarative shadow roots, which browsers show, become DIVs.
+    of the page: it is closed.
     """
-    if _SHADOW in html:
-        html = _with_shadow_roots(html)
     tree = LexborHTMLParser(within_limits(html))
     for _ in range(MAX_REPAIRS):
         if not _hides_the_rest(tree, html):
@@ -75,21 +71,6 @@ def parse(html: bytes) -> LexborHTMLParser:
         html = repaired
         tree = LexborHTMLParser(within_limits(html))
     return tree
-
-
-def _with_shadow_roots(html: bytes) -> bytes:
-    """Return a page with a DIV for each TEMPLATE that is a shadow root; others aren't shown."""
-    are_shown: list[bool] = []
-
-    def rename(tag: re.Match[bytes]) -> bytes:
-        if tag[1]:
-            is_shown = bool(are_shown) and are_shown.pop()
-        else:
-            is_shown = _SHADOW in tag[2]
-            are_shown.append(is_shown)
-        return b"<%sdiv%s" % (tag[1], tag[2]) if is_shown else tag[0]
-
-    return _TEMPLATE.sub(rename, html)
 
 
 def _hides_the_rest(tree: LexborHTMLParser, html: bytes) -> bool:

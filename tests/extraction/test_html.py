@@ -192,13 +192,3 @@ def test_only_the_first_unclosed_texts_are_closed() -> None:
     tree = parse(page)
     assert tree.html is not None
     assert tree.html.count("<p>") >= MAX_REPAIRS
-
-
-def test_shadow_roots_are_read_and_other_templates_are_not() -> None:
-    page = (
-        b"<my-story><template shadowrootmode=open><p>Shown.</p><template><p>Not shown.</p>"
-        b'</template><p>Shown too.</p></template></my-story><TEMPLATE id="a"><p>Not shown.</p>'
-        b'</TEMPLATE></template><Template shadowrootmode="closed"><p>Last.</p></Template>'
-    )
-    tree = parse(page)
-    assert [node.text() for node in tree.css("p")] == ["Shown.", "Shown too.", "Last."]
