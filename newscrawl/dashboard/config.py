@@ -20,7 +20,8 @@ class UnexplainedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ExplainedDocument:
-    """The HTML document that explains a page, with one style sheet in it and no script."""
+    """The HTML document that explains a page, with one style sheet in it; its only script is
+    the dashboard's for the colours."""
 
     document: str
 

@@ -28,7 +28,7 @@ from newscrawl.dashboard.security import FORM_COOKIE, FormSeal, Identity
 from newscrawl.items import Versions
 from newscrawl.mentions import Companies
 from newscrawl.reading import versions_of
-from newscrawl.reports import WITHHELD, period_of_name, verdict_text
+from newscrawl.reports import WITHHELD, chance_text, period_of_name, verdict_text
 from newscrawl.storage import Database, StorageError, open_database, queries
 from newscrawl.storage.corrections import MAX_NAME
 from newscrawl.storage.engine import parse_url, sqlite_file
@@ -351,6 +351,7 @@ def page_templates() -> Environment:
         "day": day,
         "moment": moment,
         "clock": clock,
+        "chance": chance_text,
         "verdict": verdict_text,
         "evidence": evidence_text,
         "method_words": method_words,

@@ -9,6 +9,7 @@ from typing import Literal
 from newscrawl.reports.document import (
     WITHHELD,
     caveat,
+    chance_text,
     change_text,
     html_report,
     in_short,
@@ -34,6 +35,7 @@ __all__ = [
     "Report",
     "ReportFormat",
     "caveat",
+    "chance_text",
     "change_text",
     "days_of",
     "gaps",

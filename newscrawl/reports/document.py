@@ -152,12 +152,13 @@ def verdict_text(change: Change) -> str:
     """Return whether the change is significant, with its p-value."""
     if change.chance is None:
         return "can't be compared"
-    # Without a line break in it.
-    chance = (
-        "p\u00a0<\u00a00.001" if change.chance < 0.001 else f"p\u00a0=\u00a0{change.chance:.2g}"
-    )
     words = {"more": "a larger share than before", "fewer": "a smaller share than before"}
-    return f"{words.get(change.verdict, 'no clear change')} ({chance})"
+    return f"{words.get(change.verdict, 'no clear change')} ({chance_text(change.chance)})"
+
+
+def chance_text(chance: float) -> str:
+    """Return the p-value of a change, without a line break in it."""
+    return "p\u00a0<\u00a00.001" if chance < 0.001 else f"p\u00a0=\u00a0{chance:.2g}"
 
 
 def in_short(company: str, change: Change, reads: tuple[int, int], before: str) -> str:

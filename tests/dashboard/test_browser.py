@@ -335,13 +335,21 @@ def test_script_url_is_not_a_link(look: Look) -> None:
 
 
 def test_explanation_keeps_its_style_and_runs_nothing(look: Look) -> None:
-    watched = look(TRAM_PAGE)
+    watched = look(TRAM_PAGE, width=390, color_scheme="light")
     page = watched.page
+    page.get_by_label("Change between light and dark").click()
     page.get_by_text("Why is this counted?").click()
     expect(page.get_by_text("not in the archive")).to_be_visible()
     page.get_by_role("button", name="Fetch and explain it").click()
     answer = page.locator(".answer")
     expect(answer).to_have_css("border-radius", "8px")
+    expect(page.locator("body")).to_have_css("background-color", "rgb(17, 24, 39)")  # the dark one
+    assert (
+        page.locator("thead th")
+        .evaluate_all("all => all.map(one => one.offsetHeight)")
+        .count(page.locator("thead th").first.evaluate("one => one.offsetHeight"))
+        == page.locator("thead th").count()
+    )
     expect(answer.locator(".words")).to_contain_text("Siemens will build a tram for the harbour")
     expect(answer).to_contain_text("the probability that the block belongs to the article is")
     expect(answer.locator("details")).to_have_count(3)

@@ -191,7 +191,7 @@ def watched(browser: Browser, base: str) -> Iterator[Watched]:
 
 def in_aside(page: Page) -> list[str]:
     return [
-        " ".join(text.replace("Wrong everywhere", "").split())
+        " ".join(text.replace("Wrong in this article", "").split())
         for text in page.locator("section[aria-labelledby=named] li").all_inner_texts()
     ]
 
@@ -202,6 +202,7 @@ def test_one_click_corrects_a_wrong_mention_and_another_undoes_it(watched: Watch
     page.locator(".prose").get_by_label("Not this company: Siemens").last.click()
     expect(page.locator(".prose del.wrong")).to_have_text("Siemens")
     assert in_aside(page) == ["Siemens 2", "Alstom 1"]
+    expect(page.get_by_role("status")).to_contain_text("still counts for Siemens: 2 mentions.")
     expect(page.locator(".corrections")).to_contain_text("Siemens is not the company Siemens")
     expect(page.locator(".corrections")).to_contain_text("Siemens asks for less.")
     expect(page.locator("summary", has_text="Signed by")).to_be_visible()
@@ -217,9 +218,10 @@ def test_one_click_corrects_a_wrong_mention_and_another_undoes_it(watched: Watch
 
 def test_click_beside_a_company_corrects_all_its_mentions(watched: Watched) -> None:
     page = watched.page
-    page.get_by_label("Wrong everywhere: Siemens").click()
+    page.get_by_label("Wrong in this article: Siemens").click()
     expect(page.locator("del.wrong", has_text="Siemens")).to_have_count(6)
     assert in_aside(page) == ["Alstom 1"]
+    expect(page.get_by_role("status")).to_contain_text("no longer counts for Siemens.")
     page.locator(".corrections").get_by_role("button", name="Undo").first.click()
     expect(page.locator(".corrections li")).to_have_count(2)
 
@@ -255,7 +257,7 @@ def test_refused_correction_is_explained(watched: Watched) -> None:
 def test_correction_works_without_scripts(browser: Browser, base: str) -> None:
     page = browser.new_page(java_script_enabled=False)
     page.goto(base + ARTICLE_PAGE)
-    page.get_by_label("Wrong everywhere: Alstom").click()
+    page.get_by_label("Wrong in this article: Alstom").click()
     expect(page.locator(".prose del.wrong")).to_have_text("Alstom")
     page.get_by_label("Missed words").fill("carmaker")
     page.get_by_label("Company, if not named so").fill("BMW")
@@ -359,6 +361,6 @@ def test_buttons_of_corrections_are_large_enough_to_hit(watched: Watched) -> Non
         assert buttons.count() >= 2
         sizes = [each.bounding_box() for each in buttons.all()]
         assert all(size and min(size["width"], size["height"]) >= 24 for size in sizes)
-    expect(page.get_by_text("Wrong everywhere", exact=True).first).to_be_visible()
+    expect(page.get_by_text("Wrong in this article", exact=True).first).to_be_visible()
     watched.open("/proof?company=Siemens&counted=mentions")
     expect(page.get_by_text("Not this company", exact=True).first).to_be_visible()

@@ -271,8 +271,15 @@ def test_explanation_leads_back_to_the_article_and_the_proof() -> None:
     page = lxml_html.document_fromstring(render(explain(PAGE), asked))
     assert page.xpath("//a[text()='Back to the article']/@href") == ["/article?url=x"]
     assert page.xpath("//a[text()='Back to the number']/@href") == ["/proof?company=A%26B&page=2"]
+    assert page.xpath("//script/@src") == ["/static/theme.js"]  # none in a file of its own
     page = lxml_html.document_fromstring(render(explain(PAGE), replace(asked, proof="")))
     assert page.xpath("//a[text()='Back to the number']") == []
+
+
+def test_ratio_of_a_single_line_is_told_instead_of_drawn() -> None:
+    page = page_of(b"<p>" + b"Siemens builds a tram for the harbour. " * 9 + b"</p>")
+    assert page.xpath("//*[@class='chart']") == []
+    assert "All text is in one line, with a tag ratio of" in page.text_content()
 
 
 def test_hostile_sentence_is_shown_as_text() -> None:

@@ -114,6 +114,7 @@ def article(request: Request, url: str) -> HTMLResponse:
         person=name_of_person(request),
         is_named=_is_named(request),
         companies=_companies(found),
+        corrected=_corrected(found),
         revised=_version_changes(versions),
         held=held and _find_held_version(found, held),
         aliases=[address for address in found.addresses if address != found.row.url],
@@ -160,6 +161,13 @@ def _companies(found: ArticlePage) -> list[tuple[str, int]]:
     for mention in found.mentions:
         counts[mention.company] = counts.get(mention.company, 0) + 1
     return sorted(counts.items(), key=lambda each: (-each[1], each[0]))
+
+
+def _corrected(found: ArticlePage) -> list[tuple[str, int]]:
+    """Return the companies with mentions that a person called wrong, and how many are left."""
+    left = dict(_companies(found))
+    wrong = {one.company for one in found.corrections if one.kind == "wrong"}
+    return [(name, left.get(name, 0)) for name in sorted(wrong)]
 
 
 def _version_changes(versions: Sequence[Version]) -> list[VersionChanges]:
@@ -337,12 +345,13 @@ def _sentence(found: ArticlePage, section: Section, span: tuple[int, int]) -> As
 
 
 def _document(document: str) -> HTMLResponse:
-    """Return the document unchanged; the policy allows only its one style sheet."""
+    """Return the document unchanged; the policy allows only its one style sheet, and scripts of
+    the dashboard, for its colours."""
     found = _STYLE.search(document)
     style = content_hash(found[1] if found else "")
     policy = (
-        f"default-src 'none'; style-src {style}; base-uri 'none'; form-action 'none'; "
-        "frame-ancestors 'none'"
+        f"default-src 'none'; style-src {style}; script-src 'self'; base-uri 'none'; "
+        "form-action 'none'; frame-ancestors 'none'"
     )
     return HTMLResponse(document, headers={"Content-Security-Policy": policy})
 
