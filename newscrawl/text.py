@@ -35,6 +35,8 @@ def match_name(text: str, names: Sequence[str]) -> tuple[str | None, list[str]]:
     if folded in by_folded:
         return by_folded[folded], []
     near = get_close_matches(folded, by_folded, n=3, cutoff=_LIKE)
+    # The first word of a name is often given alone.
+    near = near or [name for name in by_folded if name.startswith(f"{folded} ")][:3]
     return None, [by_folded[name] for name in near]
 
 

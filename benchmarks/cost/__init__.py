@@ -22,7 +22,7 @@ from benchmarks.extraction.peers import bare_parser
 from newscrawl.extraction.classifier import load_network
 from newscrawl.extraction.extract import extract
 from newscrawl.extraction.html import decode, parse
-from newscrawl.extraction.metadata import read_metadata
+from newscrawl.extraction.metadata.reader import read_metadata
 from newscrawl.extraction.methods import ParsedPage
 
 BARE_PARSE, WHOLE, REST = "bare lxml parse", "all of it", "rest"

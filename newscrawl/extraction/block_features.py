@@ -29,7 +29,7 @@ from newscrawl.extraction.blocks import (
 )
 from newscrawl.extraction.features import Features
 from newscrawl.extraction.html import parse, unescape
-from newscrawl.extraction.metadata import Metadata
+from newscrawl.extraction.metadata.reader import Metadata
 from newscrawl.extraction.metadata.vocabulary import asks_to_subscribe
 from newscrawl.extraction.tokens import Char, Tokens, WordNumbers, number_words
 

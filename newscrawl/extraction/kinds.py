@@ -23,7 +23,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from newscrawl.extraction import compiled
 from newscrawl.extraction.blocks import LETTERS_A_WORD
 from newscrawl.extraction.html import parse
-from newscrawl.extraction.metadata import Metadata
+from newscrawl.extraction.metadata.reader import Metadata
 from newscrawl.extraction.metadata.vocabulary import asks_to_subscribe, contains_any, words
 from newscrawl.extraction.methods import ParsedPage
 from newscrawl.items import Kind

@@ -39,7 +39,7 @@ from newscrawl.extraction.features import Features, keep, limits_for, measure, m
 from newscrawl.extraction.html import decode, parse
 from newscrawl.extraction.language import WordCounts
 from newscrawl.extraction.limits import MAX_BYTES
-from newscrawl.extraction.metadata import Metadata, read_metadata
+from newscrawl.extraction.metadata.reader import Metadata, read_metadata
 from newscrawl.extraction.tokens import Tokens
 
 # Ours: the page gives no evidence for or against a text that only its JSON-LD has.

@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from threading import Lock
 
 
@@ -49,7 +50,9 @@ class CrawlServer:
             except OSError:  # it has ended
                 self._end()
                 self._running = self._started()
-                socket.send_fds(self._running[1], [request], files)
+                # Where this one ends at once, too, the report is closed, and empty.
+                with suppress(OSError):
+                    socket.send_fds(self._running[1], [request], files)
 
     def close(self) -> None:
         """End the process."""

@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime
 from typing import Final
 
 from newscrawl.extraction.html import decode, parse
-from newscrawl.extraction.metadata import read_metadata
+from newscrawl.extraction.metadata.reader import read_metadata
 from newscrawl.training.corpus import Corpus, GoldPage
 
 _WORD: Final = re.compile(r"\w+")

@@ -7,8 +7,8 @@ from itertools import pairwise
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from newscrawl.extraction.metadata import Metadata, publication_date, read_metadata
-from newscrawl.extraction.metadata.reader import DeclaredKind
+from newscrawl.extraction.metadata import publication_date
+from newscrawl.extraction.metadata.reader import DeclaredKind, Metadata, read_metadata
 
 NOW = datetime(2026, 11, 10, 12, 0, tzinfo=UTC)
 LINKED = """<script type="application/ld+json">{

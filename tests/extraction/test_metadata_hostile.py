@@ -9,7 +9,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from newscrawl.extraction.html import MAX_VALUE
 from newscrawl.extraction.kinds import decide_kind
-from newscrawl.extraction.metadata import read_metadata
+from newscrawl.extraction.metadata.reader import read_metadata
 from newscrawl.extraction.methods import parse_page
 
 

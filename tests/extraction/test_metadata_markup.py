@@ -6,7 +6,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from newscrawl.extraction import compiled
-from newscrawl.extraction.metadata import Metadata, read_metadata
+from newscrawl.extraction.metadata.reader import Metadata, read_metadata
 
 NOW = datetime(2026, 11, 10, 12, 0, tzinfo=UTC)
 DAY = datetime(2026, 11, 3, tzinfo=UTC)

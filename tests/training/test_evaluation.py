@@ -245,12 +245,13 @@ def test_train_keeps_better_limits_unless_forced(newscrawl: Newscrawl, tmp_path:
     file = tmp_path / "limits.json"
     newscrawl(*TRAIN, str(BUNDLED), "--output", str(file))
     before = file.read_text()
-    poor = ("--generations", "0", "--particles", "1", "--seed", "3")
-    ran = newscrawl(*TRAIN, str(BUNDLED), "--output", str(file), *poor)
+    poor = ("train", "--generations", "0", "--particles", "1", "--seed", "3")
+    poor = (*poor, "--corpus", str(BUNDLED))
+    ran = newscrawl(*poor, "--output", str(file))
     assert ran.code == 2
     assert "give --force to overwrite" in ran.err
     assert file.read_text() == before
-    ran = newscrawl(*TRAIN, str(BUNDLED), "--output", str(file), *poor, "--force")
+    ran = newscrawl(*poor, "--output", str(file), "--force")
     assert ran.code == 0
     assert file.read_text() != before
 
