@@ -5,8 +5,9 @@ but names differs, so tables are copied to their new names and columns renamed i
 """
 
 from pathlib import Path
+from typing import Any
 
-from sqlalchemy import Connection, Engine, inspect, text
+from sqlalchemy import Column, Connection, Engine, inspect, text
 
 from newscrawl.storage.errors import StorageError
 from newscrawl.storage.models import Base
@@ -69,6 +70,16 @@ def _refuse_others(connection: Connection) -> None:
             f"the database {connection.engine.url.database} has tables of another program "
             f"({', '.join(sorted(others)[:3])}): name a new one in NEWSCRAWL_DATABASE_URL"
         )
+
+
+def add_missing_column(table: str, column: Column[Any]) -> None:
+    """Add a column to a table, in a migration. A database upgraded from schema 0014 has it already:
+    that upgrade makes new tables by the models of today."""
+    from alembic import op  # noqa: PLC0415
+
+    known = {one["name"] for one in inspect(op.get_bind()).get_columns(table)}
+    if column.name not in known:
+        op.add_column(table, column)
 
 
 _UNRELEASED, _INITIAL = "0014", "0015"

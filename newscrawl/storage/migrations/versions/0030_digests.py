@@ -1,7 +1,8 @@
 """When a monitor sends digests."""
 
 import sqlalchemy as sa
-from alembic import op
+
+from newscrawl.storage.migrations import add_missing_column
 
 revision = "0030"
 down_revision = "0029"
@@ -9,7 +10,4 @@ down_revision = "0029"
 
 def upgrade() -> None:
     column = sa.Column("digests", sa.Text(), nullable=False, server_default="")
-    known = sa.inspect(op.get_bind()).get_columns("workers")
-    # A database of schema 0014 got its table as the models have it now.
-    if column.name not in {one["name"] for one in known}:
-        op.add_column("workers", column)
+    add_missing_column("workers", column)
