@@ -57,6 +57,7 @@ router = APIRouter(include_in_schema=False)
 MAX_QUARANTINED = 200  # versions on a page
 MAX_DECISIONS = 20
 MAX_SENTENCES = 50  # of an article, in the explanation of one of them
+_Place = tuple[Section, int]  # the part and the start of a mention
 _REASONS: Mapping[str, str] = {
     "no_article": "there is no longer an article at its address",
     "text_shrank": "most of the text is gone",
@@ -310,17 +311,21 @@ def _sentence_at(found: ArticlePage, at: str) -> AskedSentence:
     back = article_address(found.row.url)
     if not wanted:
         return AskedSentence(back=back)
-    ((section, start),) = wanted
-    first, last = _span_of(found, section, places[section, start])
-    others, end = [], ("", 0)
-    for one in sorted(places, key=lambda one: (one[0] == "body", one[1])):
-        is_asked = one[0] == section and first <= one[1] < last
-        if not is_asked and (one[0] != end[0] or one[1] >= end[1]):
-            span = _span_of(found, one[0], places[one])
-            end = one[0], span[1]
-            others.append(_sentence(found, one[0], span))
-    asked = _sentence(found, section, (first, last))
-    return replace(asked, others=tuple(others[:MAX_SENTENCES]), back=back)
+    asked, *others = [_sentence(found, *one) for one in _spans(found, places, wanted[0])]
+    return replace(asked, others=tuple(others), back=back)
+
+
+def _spans(
+    found: ArticlePage, places: Mapping[_Place, tuple[int, int]], asked: _Place
+) -> list[tuple[Section, tuple[int, int]]]:
+    """Return the sentences that have mentions, without those within one before: the asked one, then
+    the headline, then those of the text in order."""
+    spans: list[tuple[Section, tuple[int, int]]] = []
+    for section, start in (asked, *sorted(places, key=lambda one: (one[0] == "body", one[1]))):
+        known = any(one == section and first <= start < last for one, (first, last) in spans)
+        if not known and len(spans) <= MAX_SENTENCES:
+            spans.append((section, _span_of(found, section, places[section, start])))
+    return spans
 
 
 def _span_of(found: ArticlePage, section: Section, mention: tuple[int, int]) -> tuple[int, int]:
