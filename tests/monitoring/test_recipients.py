@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -52,27 +51,11 @@ from newscrawl.storage.recipients import (
 )
 from newscrawl.storage.saved_queries import add_query, count_history
 from tests.conftest import Newscrawl
-from tests.receivers import Hook, Inbox, mail_server
+from tests.receivers import Hook, Inbox
 from tests.worlds import body, day, document, moment, register, save_documents
 
 SIEMENS, BOSCH = "Siemens builds trams.", "Bosch builds drills."
 HOSTILE = "<!channel> *A* [b](javascript:c) & <https://evil.example|you won>"
-
-
-@pytest.fixture
-def hook(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hook]:
-    monkeypatch.setattr(config, "NEWSCRAWL_WEBHOOK_PRIVATE", "yes")
-    monkeypatch.setattr("newscrawl.monitoring.delivery._WEBHOOK_PAUSES", ())
-    with Hook() as opened:
-        yield opened
-
-
-@pytest.fixture
-def inbox(monkeypatch: pytest.MonkeyPatch) -> Iterator[Inbox]:
-    with mail_server() as (opened, port):
-        monkeypatch.setattr(config, "NEWSCRAWL_SMTP_URL", f"smtp://127.0.0.1:{port}")
-        monkeypatch.setattr(config, "NEWSCRAWL_MAIL_FROM", "news@example.org")
-        yield opened
 
 
 def publish(database: Database, *texts: str, title: str = "A headline") -> None:

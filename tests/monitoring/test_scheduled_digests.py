@@ -4,14 +4,12 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from sqlalchemy import update
 
-from newscrawl import config
 from newscrawl.config import SettingError, digest_times
 from newscrawl.monitoring import digests
 from newscrawl.monitoring.digests import DigestPlan, due_digests, send_due_digests
@@ -24,7 +22,7 @@ from newscrawl.storage.recipients import (
     add_recipient,
     sent_notices,
 )
-from tests.receivers import Hook, Inbox, mail_server
+from tests.receivers import Hook, Inbox
 from tests.worlds import body, document, register, save_documents
 
 # A Friday.
@@ -55,22 +53,6 @@ def fill(database: Database, days: int = 1) -> None:
     save_documents(database, pages, run)
     for number in range(days):
         database.record_coverage("ft", FRIDAY - timedelta(days=number), "ok", 1, 1)
-
-
-@pytest.fixture
-def hook(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hook]:
-    monkeypatch.setattr(config, "NEWSCRAWL_WEBHOOK_PRIVATE", "yes")
-    monkeypatch.setattr("newscrawl.monitoring.delivery._WEBHOOK_PAUSES", ())
-    with Hook() as opened:
-        yield opened
-
-
-@pytest.fixture
-def inbox(monkeypatch: pytest.MonkeyPatch) -> Iterator[Inbox]:
-    with mail_server() as (opened, port):
-        monkeypatch.setattr(config, "NEWSCRAWL_SMTP_URL", f"smtp://127.0.0.1:{port}")
-        monkeypatch.setattr(config, "NEWSCRAWL_MAIL_FROM", "news@example.org")
-        yield opened
 
 
 @pytest.fixture

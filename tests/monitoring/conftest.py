@@ -1,0 +1,26 @@
+"""The servers that receive notices: webhooks and e-mail."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from newscrawl import config
+from tests.receivers import Hook, Inbox, mail_server
+
+
+@pytest.fixture
+def hook(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hook]:
+    """A webhook to which notices may be sent, once each."""
+    monkeypatch.setattr(config, "NEWSCRAWL_WEBHOOK_PRIVATE", "yes")
+    monkeypatch.setattr("newscrawl.monitoring.delivery._WEBHOOK_PAUSES", ())
+    with Hook() as opened:
+        yield opened
+
+
+@pytest.fixture
+def inbox(monkeypatch: pytest.MonkeyPatch) -> Iterator[Inbox]:
+    """The mailbox of the mail server in use."""
+    with mail_server() as (opened, port):
+        monkeypatch.setattr(config, "NEWSCRAWL_SMTP_URL", f"smtp://127.0.0.1:{port}")
+        monkeypatch.setattr(config, "NEWSCRAWL_MAIL_FROM", "news@example.org")
+        yield opened
