@@ -139,9 +139,17 @@ def overview(request: Request) -> Response:
             unread=unread_sources(database, filters.scope),
             longer_silent=_longer_silent(request, database, filters) if order == "fewer" else [],
             quarantined=sum(queries.quarantine_sizes(database, scope=filters.scope).values()),
-            first_days=_first_days(database, filters),
-            is_empty=queries.first_watched_day(database) is None,
+            **({} if found.completeness.read else _without_articles(database, filters)),
         )
+
+
+def _without_articles(database: Database, filters: Filters) -> dict[str, Any]:
+    """Return what the page says of a period in which no article was read: the filters for the days
+    from the first crawl of their sources on, and whether no source was ever crawled."""
+    return {
+        "first_days": _first_days(database, filters),
+        "is_empty": queries.first_watched_day(database) is None,
+    }
 
 
 def _first_days(database: Database, filters: Filters) -> Filters | None:
