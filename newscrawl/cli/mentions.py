@@ -525,11 +525,8 @@ def _proof_note(found: "Proof", offset: int) -> str:
     read = f"Source-days read: {covered:,} of {expected:,} in {sources}."
     reasons = _REASONS | (_REASONS_OF_READ if found.counted == "read" else {})
     left_out = "".join(f" Left out, {_reason(one, reasons)}." for one in found.left_out)
-    shown = [
-        f"{one.summary} ({count_of(articles, 'article')})"
-        for one, articles in found.article_versions.items()
-    ]
-    made = f" These articles were found with {'; '.join(shown)}." if shown else ""
+    shown = storage.queries.versions_text(found.article_versions.items())
+    made = f" These articles were found with {shown}." if shown else ""
     versions = found.versions
     used = f"In use: newscrawl {versions.program}, companies {versions.companies}, models of "
     return f"{listed} {read}{left_out}{made} {used}extraction {versions.extraction}."

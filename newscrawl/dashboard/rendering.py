@@ -353,6 +353,7 @@ def page_templates() -> Environment:
         "clock": clock,
         "chance": chance_text,
         "verdict": verdict_text,
+        "versions": queries.versions_text,
         "evidence": evidence_text,
         "method_words": method_words,
         "shell_word": shlex.quote,

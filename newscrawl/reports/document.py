@@ -12,7 +12,7 @@ from markupsafe import Markup
 from newscrawl.reports import figures
 from newscrawl.reports.curves import HEIGHT, WIDTH, curves
 from newscrawl.reports.figures import Report
-from newscrawl.storage.queries import Completeness
+from newscrawl.storage.queries import Completeness, versions_text
 from newscrawl.storage.queries.left_out import LeftOutReason
 from newscrawl.storage.queries.significance import ALPHA, MIN_FOR_PERCENT, Change
 from newscrawl.templating import content_hash, html_templates, marked_pieces
@@ -315,10 +315,7 @@ def method(report: Report) -> list[str]:
 
 def _found_with(report: Report) -> str:
     """Return a sentence on the versions of models and companies that found the articles."""
-    shown = [
-        f"{one.summary} ({count_of(number, 'article')})"
-        for one, number in report.article_versions[:MAX_VERSIONS]
-    ]
-    if more := len(report.article_versions) - len(shown):
-        shown.append(count_of(more, "more version"))
-    return f" The articles were found with {'; '.join(shown)}." if shown else ""
+    shown = versions_text(report.article_versions[:MAX_VERSIONS])
+    more = max(0, len(report.article_versions) - MAX_VERSIONS)
+    others = f"; {count_of(more, 'more version')}" if more else ""
+    return f" The articles were found with {shown}{others}." if shown else ""

@@ -1,7 +1,7 @@
 """One article in full: its text, mentions, copies and versions, and what is quarantined."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from difflib import SequenceMatcher
@@ -30,6 +30,7 @@ from newscrawl.storage.models import (
 from newscrawl.storage.queries.article_lists import ArticleRow, article_rows, copies_of, sentences
 from newscrawl.storage.queries.questions import ANY, about, question
 from newscrawl.storage.scope import Scope, articles_within, watched
+from newscrawl.text import count_of
 
 __all__ = [
     "ArticlePage",
@@ -47,6 +48,7 @@ __all__ = [
     "quarantine_sizes",
     "quarantined",
     "quarantined_text",
+    "versions_text",
 ]
 
 Change = Literal["same", "added", "removed"]
@@ -238,6 +240,11 @@ def versions_by_article(
                 companies = one.versions["companies"]
                 found[number] = replace(found[number], companies=companies)
     return found
+
+
+def versions_text(numbers: Iterable[tuple[Versions, int]]) -> str:
+    """Return versions with their numbers of articles, in words."""
+    return "; ".join(f"{one.summary} ({count_of(number, 'article')})" for one, number in numbers)
 
 
 @question("/article/history", missing=MISSING)
