@@ -369,13 +369,14 @@ def nginx(folder: Path, dashboard: str, sign_in: int) -> Iterator[str]:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
     example = (PROJECT / "docs" / "deploy" / "nginx.conf").read_text()
-    for old, new in (
-        ("listen 443 ssl;", f"listen 127.0.0.1:{port};"),
-        ("http://10.0.0.8:8300", dashboard.rstrip("/")),
-        ("127.0.0.1:4180", f"127.0.0.1:{sign_in}"),
-    ):
-        assert old in example
-        example = example.replace(old, new)
+    ours = {
+        "listen 443 ssl;": f"listen 127.0.0.1:{port};",
+        "http://10.0.0.8:8300": dashboard.rstrip("/"),
+        "127.0.0.1:4180": f"127.0.0.1:{sign_in}",
+    }
+    assert all(theirs in example for theirs in ours)
+    # All at once, since a free port such as 41803 would be taken for the example's 4180.
+    example = re.sub("|".join(map(re.escape, ours)), lambda found: ours[found[0]], example)
     example = re.sub(r"(?m)^ *ssl_certificate.*$", "", example)
     kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     paths = "".join(f"{kind}_temp_path {folder}/{kind};" for kind in kinds)
