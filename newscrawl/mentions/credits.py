@@ -1,11 +1,12 @@
-"""Recognise credits: places that name a newspaper or agency for its work, not as a company in the
-news.
+"""Recognise credits and teasers: places that name a company, though the article is not about it.
 
-Examples are "(Reuters) -", "told Sky News", and a newspaper's own footer: if the caller names the
-source, its publisher does not count in sentences of boilerplate.
+Credits name a newspaper or agency for its work: "(Reuters) -", "told Sky News", and a newspaper's
+own footer: if the caller names the source, its publisher does not count in sentences of
+boilerplate. Teasers are the headlines of other articles: "Read more: Yahoo falls".
 """
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
@@ -102,6 +103,9 @@ _JOINING = frozenset({"", "and", "or", "und", "oder", "et", "y", "e", "i", "и"}
 # "腾讯财经讯": the agency of a Chinese byline.
 _BYLINE = re.compile(r"(?:网|財經|财经|科技|体育|娱乐|新闻|汽车|房产)?(?:讯|訊|消息)")
 _STOP = re.compile(r"[.!?](?=\s)|\n|[。！？]")
+# "Read more: ", "» ALSO READ | ": a label, and what separates it from the other article's headline.
+_LABEL = re.compile(r"[^\w\n]*([^\n]{2,40}?) ?(?:[:|›»>→–—/\]】]|- )")
+MAX_TEASER = 250  # characters of a paragraph that is only a teaser
 
 
 class Credits:
@@ -124,6 +128,7 @@ class Credits:
             "|".join(rf"(?<!\w){re.escape(cue)}" for cue in sorted(words.boilerplate)),
             re.IGNORECASE,
         )
+        self._teasers = frozenset(map(_without_accents, words.teasers))
 
     def publishers_of(self, source: str | None) -> frozenset[int]:
         """Return the companies that publish a source, given by URL, host or name."""
@@ -134,6 +139,17 @@ class Credits:
         labels = host.split(".")
         domains = (".".join(labels[start:]) for start in range(len(labels)))
         return frozenset().union(*(self._published.get(one, ()) for one in (name, *domains)))
+
+    def is_teaser(self, text: str, candidate: Candidate) -> bool:
+        """Return whether the candidate's paragraph is only the headline of another article behind a
+        label such as "Read more:". The title of an article may begin so: "Watch: ..."."""
+        start = text.rfind("\n", 0, candidate.start) + 1
+        label = _LABEL.match(text, start, candidate.start) if start else None
+        if label is None or _without_accents(label[1]) not in self._teasers:
+            return False
+        return text.find("\n", candidate.end, start + MAX_TEASER) >= 0 or (
+            len(text) <= start + MAX_TEASER
+        )
 
     def is_credit(self, text: str, candidate: Candidate, own: frozenset[int]) -> bool:
         """Return whether a publisher is named as author, medium or owner of the text, not as a
@@ -181,6 +197,12 @@ class Credits:
         start = starts[-1] if starts else left
         end = stop.end() if stop else candidate.end + _SENTENCE
         return self._boilerplate.search(text, start, end) is not None
+
+
+def _without_accents(label: str) -> str:
+    """Return a label as its capitals are written, in small letters: Greek ones have no accents."""
+    letters = unicodedata.normalize("NFD", caseless(label))
+    return "".join(letter for letter in letters if not unicodedata.combining(letter))
 
 
 def _points_to(text: str, candidate: Candidate, lead: str) -> bool:

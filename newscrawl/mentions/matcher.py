@@ -156,8 +156,12 @@ class Matcher:
         return certain, doubtful
 
     def _is_something_else(self, text: str, candidate: Candidate, own: frozenset[int]) -> bool:
-        """Return whether it is part of an excluded phrase, or a newspaper's credit."""
-        return self._is_excluded(text, candidate) or self._credits.is_credit(text, candidate, own)
+        """Return whether it is part of an excluded phrase or of a teaser, or a credit."""
+        return (
+            self._is_excluded(text, candidate)
+            or self._credits.is_teaser(text, candidate)
+            or self._credits.is_credit(text, candidate, own)
+        )
 
     def _is_excluded(self, text: str, candidate: Candidate) -> bool:
         company = self._companies[candidate.form.company]

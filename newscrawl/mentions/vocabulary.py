@@ -36,7 +36,8 @@ class Vocabulary:
     `sports` words of reports about them.
     `surnames` are forms that persons bear, too: an unknown capitalised word before one is a given
     name, unless it is `usual_before` a company ("Chinese"). `platforms` are networks on which
-    newspapers ask their readers to follow them, `follow_us` how they ask.
+    newspapers ask their readers to follow them, `follow_us` how they ask. `teasers` are labels of
+    other articles ("Read more").
     `function_words` can be no form at all, `abbreviations`, `places` and given names by
     themselves only ambiguous ones, as `common_words` in small letters only ambiguous ones.
     `topics` are word groups that a context names with "@", each word with the languages in which it
@@ -65,6 +66,7 @@ class Vocabulary:
     usual_before: frozenset[str]
     platforms: frozenset[str]
     follow_us: frozenset[str]
+    teasers: frozenset[str]
     namesakes_after: frozenset[str]
     namesakes_before: frozenset[str]
     function_words: frozenset[str]

@@ -86,6 +86,36 @@ def test_request_to_follow_the_newspaper_names_no_company(companies, language, t
 
 
 @pytest.mark.parametrize(
+    ("language", "label", "headline"),
+    [
+        ("en", "READ MORE: ", "Nokia sells its maps"),
+        ("en", "» Also read | ", "Nokia sells its maps"),
+        ("en", "[Related: ", "Nokia sells its maps]"),
+        ("en", "Don’t miss – ", "Nokia sells its maps"),
+        ("de", "Lesen Sie auch: ", "Nokia verkauft seine Karten"),
+        ("fr", "À lire aussi : ", "Nokia vend ses cartes"),
+        ("es", "Te puede interesar: ", "Nokia vende sus mapas"),
+        ("pl", "Czytaj też: ", "Nokia sprzedaje mapy"),
+        ("ru", "Читайте также: ", "Nokia продаёт карты"),
+        ("el", "ΔΙΑΒΑΣΤΕ ΕΠΙΣΗΣ: ", "Η Nokia πουλά τους χάρτες της"),
+        ("zh", "相关阅读：", "诺基亚出售地图"),
+        ("ar", "اقرأ أيضًا: ", "نوكيا تبيع خرائطها"),
+    ],
+)
+def test_teaser_of_another_article_names_no_company(companies, language, label, headline):
+    def found(*paragraphs: str, title: str = "") -> list[str]:
+        mentions = companies.find("\n\n".join(paragraphs), title=title, language=language)
+        return [mention.company for mention in mentions]
+
+    assert found("Siemens 1.", label + headline, "Siemens 2.") == ["Siemens", "Siemens"]
+    assert found("Siemens 1.", label + headline) == ["Siemens"]
+    assert found("Siemens 1.", headline) == ["Siemens", "Nokia"]
+    assert found("Siemens 1.", title=label + headline) == ["Nokia", "Siemens"]
+    long = f"{label}{headline}. {30 * 'This is long. '}"
+    assert found("Siemens 1.", long) == ["Siemens", "Nokia"]
+
+
+@pytest.mark.parametrize(
     ("language", "text"),
     [
         ("en", "Clinton Cargill and Cedric Dupont were named editors. Dupont starts Monday."),
