@@ -172,11 +172,12 @@ def search(
     Exit code 1 if there is none.
     """
     results = storage.queries.search(request.database, query, scope=request.scope, limit=limit)
-    title = f"Articles with {query}"
-    if request.output_format == "table":
+    title, none = f"Articles with {query}", ""
+    if request.output_format == "table" or not results:
         found = storage.queries.preview_query(request.database, query, scope=request.scope, limit=0)
         title += f": {'' if found.complete else 'at least '}{found.articles:,}"
-    _show_found(request, results, title)
+        none = found.why_none
+    _show_found(request, results, title, none)
 
 
 # --- Lists of articles ---
@@ -219,8 +220,11 @@ def _article(row: "ArticleRow", source: str) -> "Text":
     )
 
 
-def _show_found(request: QueryContext, results: "Sequence[FoundArticle]", title: str) -> None:
-    """Write articles with their sentences; in a table the matches are bold."""
+def _show_found(
+    request: QueryContext, results: "Sequence[FoundArticle]", title: str, none: str = ""
+) -> None:
+    """Write articles with their sentences, in a table with the matches in bold; or say why there is
+    `none`."""
     if request.output_format == "table":
         sources = request.source_names
         columns: tuple[Column, ...] = (
@@ -239,7 +243,7 @@ def _show_found(request: QueryContext, results: "Sequence[FoundArticle]", title:
         columns = tuple(Column(key=name, heading=name) for name in names)
         records = [_found_record(one) for one in results]
     render(records, columns, request.output_format, title=title)
-    exit_without(results, "No such article.")
+    exit_without(results, none or "No such article.")
 
 
 def _found_record(one: "FoundArticle") -> dict[str, object]:

@@ -159,6 +159,11 @@ def _count(store: "Database", name: str) -> None:
         count_history(store, name, report)
     years = storage.queries.mention_counts(store, "year", company=name)
     number = sum(row.hits.articles for row in years if row.hits)
+    if not number:
+        (text,) = (row.text for row in storage.queries.saved_queries(store) if row.name == name)
+        none = storage.queries.preview_query(store, text, limit=0).why_none
+        write_note(f"{name}: no article. {none}")
+        return
     write_note(f"{name}: {count_of(number, 'article')}. See newscrawl mentions -c '{name}'.")
 
 

@@ -58,11 +58,13 @@ class QuerySyntaxError(QuestionError):
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """Consecutive folded words; with `prefix` the last one is the beginning of a word."""
+    """Consecutive folded words; with `prefix` the last one is the beginning of a word. `written` is
+    the query's own spelling."""
 
     words: tuple[str, ...]
     prefix: bool = False
     section: Section | None = None
+    written: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +282,7 @@ def _read_word(text: str, place: int, tokens: Any) -> _Part:
 
 def _term(text: str, *, prefix: bool) -> Term | None:
     words = tuple(folded_words(text))
-    return Term(words, prefix) if words else None
+    return Term(words, prefix, written=text) if words else None
 
 
 def _read_field(text: str, place: int, tokens: Any) -> _Part:
@@ -431,6 +433,38 @@ def filters_of(node: Node) -> Iterator[Filter]:
                 yield from filters_of(part)
         case Without():
             yield from (*filters_of(node.wanted), *filters_of(node.unwanted))
+
+
+def parts_of(node: Node) -> Iterator[Node]:
+    """Yield the parts of a query that each article must match, those with words."""
+    match node:
+        case Term() | Or():
+            yield node
+        case Near():
+            yield from (*parts_of(node.first), *parts_of(node.second))
+        case And():
+            for part in node.parts:
+                yield from parts_of(part)
+        case Without():
+            yield from parts_of(node.wanted)
+
+
+def written(node: Node) -> str:
+    """Return a part of a query as it can be written."""
+    match node:
+        case Term():
+            field = next((name for name, one in FIELDS.items() if one == node.section), "")
+            return f"{field}:{node.written}" if field else node.written
+        case Filter():
+            return f"{node.name}:{node.value}"
+        case Near():
+            return f"{written(node.first)} NEAR/{node.distance} {written(node.second)}"
+        case And():
+            return f"({' '.join(map(written, node.parts))})"
+        case Or():
+            return f"({' OR '.join(map(written, node.parts))})"
+        case Without():
+            return f"({written(node.wanted)} NOT {written(node.unwanted)})"
 
 
 def written_filters(text: str) -> list[WrittenFilter]:

@@ -336,9 +336,11 @@ def test_search_finds_the_expected_articles(world: Newscrawl, query: str, found:
     assert [str(row["url"])[-1] for row in rows(ran)] == found
 
 
-def test_search_without_results_is_exit_code_1(world: Newscrawl) -> None:
-    ran = world("search", "unheard")
-    assert (ran.code, ran.err) == (1, "No such article.\n")
+@pytest.mark.parametrize("form", ["table", "json"])
+def test_search_without_results_says_which_word_finds_nothing(world: Newscrawl, form: str) -> None:
+    ran = world("search", "plant unheard*", "-f", form)
+    none = "'unheard*' is in no article of the period and sources chosen.\n"
+    assert (ran.code, ran.err) == (1, none)
 
 
 def test_search_without_words_is_refused(world: Newscrawl) -> None:

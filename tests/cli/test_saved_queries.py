@@ -56,6 +56,12 @@ def test_query_is_saved_counted_edited_and_removed(world: Newscrawl) -> None:
     assert world("queries", "list").err == "No saved query: newscrawl queries add NAME TEXT\n"
 
 
+def test_query_without_hits_says_which_word_finds_nothing(world: Newscrawl) -> None:
+    ran = world("queries", "add", "strikes", "strike loann*", "--who", "ann")
+    none = "'loann*' is in no article of the period and sources chosen."
+    assert (ran.code, ran.err.strip()) == (0, f"strikes: no article. {none}")
+
+
 def test_stopped_count_is_continued(world: Newscrawl, tmp_path: Path) -> None:
     with open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite") as database:
         add_query(database, "rail", "rail", "ann")

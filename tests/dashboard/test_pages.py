@@ -670,7 +670,7 @@ def test_search_says_that_words_are_found_as_they_are_written(
         text = client.get("/search", params={"q": words}).text
         assert (hint in text) is says, words
         assert "<code>tram</code> does not find <i>trams</i>" in text
-        assert ("No article in this period" in text) is (words == "councils")
+        assert ("is in no article of the period" in text) is (words == "councils")
     assert hint not in client.get("/search").text
 
 

@@ -83,10 +83,13 @@ def test_query_is_tried_saved_counted_and_deleted(look: Look, news: Database) ->
     expect(page.get_by_role("status")).to_contain_text("Saved.")
     wait_until_counted(page)
     assert whole(news, "Trams by Siemens") > 0
-    page.get_by_label("Query", exact=True).fill("tram AND siemens NOT the")
+    page.get_by_label("Query", exact=True).fill("tram AND siemens NOT siemens")
     page.get_by_role("button", name="Save").click()
     wait_until_counted(page)
-    assert query.saved_queries(news)[-1].text == "tram AND siemens NOT the"
+    assert query.saved_queries(news)[-1].text == "tram AND siemens NOT siemens"
+    expect(page.locator("#trial .empty")).to_contain_text("each part alone: 'tram' in ")
+    without = look(address("Trams by Siemens")).page.locator("#why-none")
+    expect(without).to_contain_text("No article matches the whole query; each part alone: 'tram'")
     delete(page)
     expect(page.get_by_role("link", name="Trams by Siemens")).to_have_count(0)
     assert "Trams by Siemens" not in query.company_names(news)

@@ -328,8 +328,7 @@ def company(request: Request, name: str) -> Response:
             chart=chart,
             columns=chart_columns(chart, name, filters),
             **_registered(request, name, scope, names),
-            saved=next(iter(list_queries(database, named=name)), None),
-            hits=total(parts["source"]),
+            **_saved_query(database, name, parts["source"], scope),
             stories=_stories(database, name, filters),
             change=changes_of(database, [name], scope)[name],
             **_completeness(database, name, filters),
@@ -348,6 +347,17 @@ def company(request: Request, name: str) -> Response:
             alerts=_alerts(database, name, filters),
             person=name_of_person(request),
         )
+
+
+def _saved_query(
+    database: Database, name: str, counts: Sequence[MentionCount], scope: Scope
+) -> dict[str, Any]:
+    """Return the hits, the saved query of this name, if it is one, and why it has no hits."""
+    saved, hits = next(iter(list_queries(database, named=name)), None), total(counts)
+    none = ""
+    if saved and saved.counted and not hits.articles:
+        none = queries.preview_query(database, saved.text, scope=scope, limit=0).why_none
+    return {"hits": hits, "saved": saved, "why_none": none}
 
 
 def _completeness(database: Database, name: str, filters: Filters) -> dict[str, Any]:

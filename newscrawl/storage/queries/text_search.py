@@ -33,11 +33,14 @@ from newscrawl.storage.search_language import (
     for_sqlite,
     is_exact,
     parse_query,
+    parts_of,
     spans,
+    written,
 )
 from newscrawl.storage.words import folded_words
+from newscrawl.text import count_of
 
-__all__ = ["QueryPreview", "preview_query", "saved_queries", "search"]
+__all__ = ["QueryPart", "QueryPreview", "preview_query", "saved_queries", "search"]
 
 # Ours: PostgreSQL searches the newest articles first, this number times each of STRETCHES, then
 # all. Its text index has no order by time: for a frequent word it would return all articles to be
@@ -55,6 +58,9 @@ MOST_OF_SOURCES = 8_000
 # index can't decide (a distance, a field); and the number of texts in memory at a time.
 MAX_EXAMINED = 5_000
 _AT_ONCE = 200
+
+# Ours: the parts of a query without matches that are counted one by one.
+MAX_PARTS = 10
 
 
 @question("/search", names={"query": "q"})
@@ -93,13 +99,41 @@ def search(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class QueryPart:
+    """A part of a query that each match must have, and how many articles it matches alone, of the
+    newest 5,000 with its words."""
+
+    text: str
+    articles: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class QueryPreview:
-    """What a query would count: `articles` of the newest `examined` ones with its words match."""
+    """What a query would count: `articles` of the newest `examined` ones with its words match. If
+    none does, `parts` says what each part finds alone, up to ten."""
 
     articles: int
     examined: int
     complete: bool = field(metadata=about("whether all articles with its words were examined"))
     examples: tuple[FoundArticle, ...]
+    parts: tuple[QueryPart, ...]
+
+    @property
+    def why_none(self) -> str:
+        """Return in a sentence why no article matches, from what the parts find alone."""
+        absent = [repr(part.text) for part in self.parts if not part.articles]
+        if absent:
+            verb = "is" if len(absent) == 1 else "are"
+            return f"{' and '.join(absent)} {verb} in no article of the period and sources chosen."
+        found = (f"{part.text!r} in {_at_least(part.articles)}" for part in self.parts)
+        newest = f"None of the newest {self.examined:,} articles with its words"
+        which = "No article" if self.complete else newest
+        return f"{which} matches the whole query; each part alone: {', '.join(found)}."
+
+
+def _at_least(articles: int) -> str:
+    number = count_of(articles, "article")
+    return f"at least {number}" if articles == MAX_EXAMINED else number
 
 
 @question("/queries")
@@ -119,18 +153,31 @@ def preview_query(
     """
     with database.reading() as session:
         asked = parse_query(with_slugs(session, query))
-        candidates = find_candidates(session, asked, scope, MAX_EXAMINED + 1, 0)
-        examined = candidates[:MAX_EXAMINED]
-        matching = len(examined) if is_exact(asked) else 0
-        for start in range(0, 0 if is_exact(asked) else len(examined), _AT_ONCE):
-            articles = searched_articles(session, examined[start : start + _AT_ONCE])
-            matching += sum(evaluate(asked, one) is not None for one in articles.values())
+        matching, examined, complete = _count(session, asked, scope)
+        alone = [] if matching else list(parts_of(asked))[:MAX_PARTS]
+        parts = tuple(
+            QueryPart(text=written(part), articles=_count(session, part, scope)[0])
+            for part in alone
+        )
     return QueryPreview(
         articles=matching,
-        examined=len(examined),
-        complete=len(candidates) <= MAX_EXAMINED,
+        examined=examined,
+        complete=complete,
         examples=tuple(search(database, query, scope=scope, limit=limit, each=2)),
+        parts=parts,
     )
+
+
+def _count(session: Session, asked: Node, scope: Scope) -> tuple[int, int, bool]:
+    """Return how many articles match, how many were examined, and whether these were all with the
+    words."""
+    candidates = find_candidates(session, asked, scope, MAX_EXAMINED + 1, 0)
+    examined = candidates[:MAX_EXAMINED]
+    matching = len(examined) if is_exact(asked) else 0
+    for start in range(0, 0 if is_exact(asked) else len(examined), _AT_ONCE):
+        articles = searched_articles(session, examined[start : start + _AT_ONCE])
+        matching += sum(evaluate(asked, one) is not None for one in articles.values())
+    return matching, len(examined), len(candidates) <= MAX_EXAMINED
 
 
 def _matching(

@@ -78,6 +78,32 @@ def test_query_finds_the_expected_articles(
 
 
 @pytest.mark.parametrize(
+    ("query", "parts", "sentence"),
+    [
+        ("rates", {}, ""),
+        ("loann* rates", {"loann*": 0, "rates": 1}, "'loann*' is in no article"),
+        ("Loann NEAR/3 Crédits", {"Loann": 0, "Crédits": 0}, "'Loann' and 'Crédits' are in no"),
+        ("fed title:growth", {"fed": 2, "title:growth": 0}, "'title:growth' is in no article"),
+        ("(loann OR credit) fed", {"(loann OR credit)": 0, "fed": 2}, "'(loann OR credit)' is"),
+        ('rates NEAR/1 "the fed"', {"rates": 1, '"the fed"': 1}, "'rates' in 1 article, "),
+        ("fed NOT headline", {"fed": 2}, "matches the whole query; each part alone: 'fed' in 2 "),
+        ("fed language:unknown", {"fed": 2}, "'fed' in 2 articles."),
+        ("東京 fed", {"東京": 0, "fed": 2}, "'東京' is in no article"),
+    ],
+)
+def test_query_without_hits_says_what_its_parts_find(
+    database: Database, save: Save, query: str, parts: dict[str, int], sentence: str
+) -> None:
+    save("a", "The Fed leaves interest rates where they are.")
+    save("b", "Growth is of no interest to a fed bird.", on=1)
+    asked = queries.preview_query(database, query)
+    assert {part.text: part.articles for part in asked.parts} == parts
+    assert bool(asked.articles) is not bool(parts)
+    if parts:
+        assert sentence in asked.why_none
+
+
+@pytest.mark.parametrize(
     ("text", "query"),
     [
         ("苹果公司周二在北京发布了新手机。", "苹果"),
