@@ -28,6 +28,7 @@ from newscrawl.storage.articles import (
     save_records,
     stored_urls,
 )
+from newscrawl.storage.claims import without_wrong_claims
 from newscrawl.storage.database import Database
 from newscrawl.storage.documents import Record, record_of
 from newscrawl.storage.engine import BulkInsert, RowIds, one_of
@@ -207,7 +208,7 @@ def write_batch(database: Database, run_id: int, pages: Sequence[FinishedPage]) 
                 written[place] = error
 
     def work(connection: Connection) -> tuple[list[SaveResult], list[SaveResult | None]]:
-        records = _without_copies(connection, incoming)
+        records = _without_copies(connection, _without_wrong_claims(connection, incoming))
         rollups = RollupUpdate(connection)
         saved = save_records(connection, [(record, run_id) for record in records], rollups)
         rollups.write()
@@ -234,6 +235,13 @@ def _reason_of(saved: SaveResult) -> str:
     return "unchanged" if saved.again else saved.outcome
 
 
+def _without_wrong_claims(
+    connection: Connection, incoming: Sequence[_BatchEntry]
+) -> list[_BatchEntry]:
+    records = without_wrong_claims(connection, [one.record for one in incoming])
+    return [replace(one, record=record) for one, record in zip(incoming, records, strict=True)]
+
+
 def _without_copies(connection: Connection, incoming: Sequence[_BatchEntry]) -> list[Record]:
     """Return the documents' records; those of copies have only their URLs."""
     urls = (url for one in incoming if one.is_first for url in _addresses(one))
@@ -241,7 +249,7 @@ def _without_copies(connection: Connection, incoming: Sequence[_BatchEntry]) -> 
     records = []
     for one in incoming:
         is_copy = one.is_first and not stored.isdisjoint(_addresses(one))
-        records.append(_only_address(one.document) if is_copy else one.record)
+        records.append(_only_address(one) if is_copy else one.record)
         stored.update(one.record.urls)
     return records
 
@@ -250,14 +258,14 @@ def _addresses(one: _BatchEntry) -> set[str]:
     return {one.record.urls[0], one.document.page.url}
 
 
-def _only_address(document: Document) -> Record:
+def _only_address(one: _BatchEntry) -> Record:
     """Return a record that adds its page's URL to the article and changes nothing else.
 
     A print view, an AMP twin or a reader view has slightly different words, which would
     otherwise count as a correction of the article.
     """
-    nothing = Article(url=document.article.url, kind="other")
-    record = record_of(replace(document, article=nothing, mentions=(), barrier=None))
+    nothing = Article(url=one.record.urls[0], kind="other")
+    record = record_of(replace(one.document, article=nothing, mentions=(), barrier=None))
     return replace(record, only_address=True)
 
 
@@ -312,7 +320,8 @@ class IngestionWriter:
             )
             runs = self._runs | begun_runs
             rollups = RollupUpdate(connection)
-            incoming = [(record, runs[record.source]) for record in records]
+            claimed = without_wrong_claims(connection, records)
+            incoming = [(record, runs[record.source]) for record in claimed]
             saved = save_records(connection, incoming, rollups)
             saved_records = [
                 (record.source, one) for record, one in zip(records, saved, strict=True)

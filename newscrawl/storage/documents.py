@@ -34,9 +34,10 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 @dataclass(frozen=True, kw_only=True)
 class Record:
     """A document as it is stored. `columns` are those of the articles table that depend on the
-    document alone; `urls` its canonical URL, then the others at which it was found. A record that
-    is `only_address` adds these to an article and changes nothing else; one that is `reextracted`
-    is a new reading of an archived page, of which the metadata count even if the text is equal."""
+    document alone; `urls` its canonical URL, then the others at which it was found, and
+    `is_declared` tells whether only the page names its canonical URL. A record that is
+    `only_address` adds these to an article and changes nothing else; one that is `reextracted` is a
+    new reading of an archived page, of which the metadata count even if the text is equal."""
 
     source: str
     urls: tuple[str, ...]
@@ -48,6 +49,7 @@ class Record:
     fingerprint: str | None
     rank: int
     barrier: Barrier | None = None
+    is_declared: bool = False
     only_address: bool = False
     reextracted: bool = False
 
@@ -63,8 +65,9 @@ def record_of(document: Document) -> Record:
     or too long, a time has no zone, or access or kind is unknown."""
     page, article = document.page, document.article
     url = clean(article.url or page.url)
-    addresses = (url, page.url, page.final_url, page.attempt and page.attempt.url)
-    urls = tuple(dict.fromkeys(clean(address) for address in addresses if address))
+    addresses = (page.final_url, page.url, page.attempt and page.attempt.url)
+    fetched = [clean(address) for address in addresses if address]
+    urls = tuple(dict.fromkeys((url, *fetched)))
     for address in urls:
         _check_url(address)
     _check_choice(page.access, Access, "access", url)
@@ -100,6 +103,7 @@ def record_of(document: Document) -> Record:
         fingerprint=fingerprint_of(title, text, published_at),
         rank=rank(page.access, article.kind, has_text=bool(text)),
         barrier=document.barrier,
+        is_declared=url not in fetched,
     )
 
 

@@ -95,7 +95,7 @@ def _reason_against_less(stored: Version, new: Version) -> Reason | None:
         return None
     if new.barrier is None:
         return "no_article" if new.access == "open" else None
-    own = new.barrier.declared or _share_words(stored.title, new.barrier.title)
+    own = new.barrier.declared or share_words(stored.title, new.barrier.title)
     return None if new.barrier.kind == "paywall" and own else "no_article"
 
 
@@ -127,10 +127,11 @@ def _is_replaced(stored: Version, new: Version) -> bool:
     before, after = stored.wording.sketch, new.wording.sketch
     if not stored.title or not new.title or before is None or after is None:
         return False
-    return not _share_words(stored.title, new.title) and not resemblance(before, after)
+    return not share_words(stored.title, new.title) and not resemblance(before, after)
 
 
-def _share_words(one: str | None, other: str | None) -> bool:
+def share_words(one: str | None, other: str | None) -> bool:
+    """Return whether two headlines have a word in common that is characteristic of an article."""
     return not _significant_words(one).isdisjoint(_significant_words(other))
 
 

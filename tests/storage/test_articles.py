@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from newscrawl.items import Access, Document, Kind
+from newscrawl.items import Access, Document, Kind, Origin
 from newscrawl.storage import CoverageState, Database, SaveResult, StorageError, UnstorableDocument
+from newscrawl.storage.batch import IngestionWriter, records_of
 from newscrawl.storage.documents import MAX_URL_BYTES
 from newscrawl.storage.models import (
     Article,
@@ -33,6 +34,7 @@ from tests.worlds import (
     moment,
     register,
     save_document,
+    save_documents,
 )
 
 
@@ -199,6 +201,76 @@ def test_any_number_of_urls_can_be_looked_up(database: Database, run: int) -> No
     save_document(database, document("1234"), run)
     asked = (f"https://ft.example/{number}" for number in range(2000))
     assert known_urls(database, asked) == {"https://ft.example/1234"}
+
+
+# --- Addresses that pages declare ---
+
+HEADLINES = {
+    "bridge": "The bridge opens in spring",
+    "museum": "Museum shows its oldest maps",
+    "harvest": "Farmers expect a poor harvest",
+}
+
+
+def story(topic: str) -> str:
+    """A text that has no phrase in common with that of another topic."""
+    return " ".join(f"{topic}{number}" for number in range(60))
+
+
+def declaring(path: str, title: str, text: str) -> Document:
+    """A page at a path that declares the section as its address."""
+    return document("news/", title=title, text=text, fetched_from=f"https://ft.example/news/{path}")
+
+
+def declaring_pages() -> list[Document]:
+    return [declaring(topic, title, story(topic)) for topic, title in HEADLINES.items()]
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_articles_that_declare_one_address_are_separate(
+    database: Database, run: int, together: bool
+) -> None:
+    pages = declaring_pages()
+    for batch in [pages] if together else [[page] for page in pages]:
+        saved = save_documents(database, batch, run)
+        assert {one.outcome for one in saved} == {"new"}
+    # The first article keeps the declared address, which could be right.
+    urls = [article.url.rpartition("/")[2] for article in rows(database, Article)]
+    assert urls == ["", "museum", "harvest"]
+
+
+def test_article_with_a_wrongly_declared_address_is_revised(database: Database, run: int) -> None:
+    save_documents(database, declaring_pages(), run)
+    title = HEADLINES["museum"]
+    corrected = declaring("museum", title, f"{story('museum')} is open.")
+    assert save_document(database, corrected, run).outcome == "revised"
+    revised = [article.title for article in rows(database, Article) if article.revision == 2]
+    assert revised == [title]
+
+
+def test_ingested_articles_that_declare_one_address_are_separate(database: Database) -> None:
+    writer = IngestionWriter(database, "ingested")
+    records = list(records_of(declaring_pages()))
+    origin = Origin(slug="ft", name="FT", country="", language="", home="https://ft.example/")
+    assert writer.store(records, [origin])["new"] == 3
+
+
+@pytest.mark.parametrize(
+    ("title", "text"),
+    [
+        ("Our guide to the new crossing", story("bridge") + " and its cost."),
+        (HEADLINES["bridge"], story("second page")),
+        ("How the bridge was built", "More follows."),
+    ],
+)
+def test_page_that_declares_its_article_is_an_alias(
+    database: Database, run: int, title: str, text: str
+) -> None:
+    article = declaring("bridge", HEADLINES["bridge"], story("bridge"))
+    copy = declaring("copy", title, text)
+    save_documents(database, [article, copy], run)
+    assert len(rows(database, Article)) == 1
+    assert known_urls(database, [copy.page.url]) == {copy.page.url}
 
 
 # --- A version gives way only to one that holds as much ---
