@@ -21,6 +21,7 @@ from newscrawl.cli.arguments import (
 )
 from newscrawl.cli.output import Column, exit_without, render, write_note
 from newscrawl.items import CompanyStructure
+from newscrawl.text import count_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -137,6 +138,9 @@ def run(
     day: Annotated[
         str | None, typer.Option(help="Evaluate as of this day, as in 2026-11-20.", metavar="DAY")
     ] = None,
+    retry: Annotated[
+        bool, typer.Option("--retry", help="Try alerts that failed again at once.")
+    ] = False,
     companies: CompaniesOption = None,
     database: DatabaseOption = None,
 ) -> None:
@@ -144,7 +148,8 @@ def run(
     NEWSCRAWL_WEBHOOKS); each alert is sent once.
 
     Run it every few minutes. Exit code 1 if a channel failed; runs after 5 minutes, 15 minutes, and
-    then each hour try it again.
+    then each hour try it again. With --retry a run does so at once, as after the mail server was
+    mended.
     """
     from newscrawl.monitoring.alerts import find_alerts, pending_alerts
     from newscrawl.monitoring.delivery import deliver_pending
@@ -156,10 +161,16 @@ def run(
         structure = _structure(companies)
         channels = _channels(store, structure)
         fresh = find_alerts(store, today=today, everyone=everyone, structure=structure)
-        report = deliver_pending(pending_alerts(store, structure), channels)
+        report = deliver_pending(pending_alerts(store, structure, retry=retry), channels)
+        paused = storage.company_alerts.count_paused(store)
     write_note(f"{len(fresh)} new, {report.delivered} delivered.")
     for failure in report.failed:
         write_note(f"{failure.channel} failed: {failure.reason}")
+    if paused:
+        write_note(
+            f"{count_of(paused, 'alert')} to be tried again after a pause; at once by "
+            "newscrawl alerts run --retry."
+        )
     if report.failed:
         raise typer.Exit(1)
 

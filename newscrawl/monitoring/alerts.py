@@ -80,13 +80,15 @@ def pending_alerts(
     database: Database,
     structure: CompanyStructure = NO_STRUCTURE,
     now: datetime | None = None,
+    *,
+    retry: bool = False,
 ) -> Iterator[PendingNotice]:
     """Yield the notices of alerts that are not delivered yet, for `company_alerts.STALE` at most.
 
-    After a pause, only channels that failed get the alert again.
+    After a pause, or with `retry` at once, only channels that failed get the alert again.
     """
     names = queries.source_names(database)
-    for stored in company_alerts.claim_alerts(database, now):
+    for stored in company_alerts.claim_alerts(database, now, retry=retry):
         articles = alert_articles(database, stored.alert, structure)
         notice = alert_notice(stored.alert, articles, names)
         yield PendingNotice(

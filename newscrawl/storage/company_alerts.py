@@ -178,26 +178,49 @@ def _insert(session: Session, one: CompanyAlert, now: datetime) -> bool:
     return True
 
 
-def claim_alerts(database: Database, now: datetime | None = None) -> list[StoredAlert]:
+def claim_alerts(
+    database: Database, now: datetime | None = None, *, retry: bool = False
+) -> list[StoredAlert]:
     """Return the alerts to deliver, which are reserved for this worker for a while. After a failure
-    an alert is left out for a pause of RETRIES. `now` is that of the database by default."""
+    an alert is left out for a pause of RETRIES, unless `retry`. `now` is that of the database by
+    default."""
 
     def work(session: Session) -> list[StoredAlert]:
         moment = now or clock(session)
+        for row in _paused(session, moment) if retry else ():
+            row.claimed_until = None
         taken = session.scalars(
             update(AlertRow)
-            .where(
-                AlertRow.delivered_at.is_(None),
-                AlertRow.raised_at > moment - STALE,
-                _free(moment),
-            )
-            .where(AlertRow.kind != "digest")
+            .where(*_pending(moment), _free(moment))
             .values(claimed_until=moment + CLAIM)
             .returning(AlertRow)
         )
         return [_stored_alert(row) for row in taken]
 
     return sorted(database.write(work), key=lambda kept: kept.number)
+
+
+def count_paused(database: Database) -> int:
+    """Return the number of alerts that failed and wait for the end of their pause."""
+    with database.reading() as session:
+        return len(_paused(session, clock(session)))
+
+
+def _paused(session: Session, now: datetime) -> list[AlertRow]:
+    """Return the alerts that wait for the end of their pause; those that a worker delivers just now
+    are reserved until another moment."""
+    reserved = session.scalars(select(AlertRow).where(*_pending(now), ~_free(now)))
+    return [row for row in reserved if row.claimed_until == _end_of_pause(session, row.cause)]
+
+
+def _end_of_pause(session: Session, cause: str) -> datetime | None:
+    failed = failures(session, cause)
+    return failed[-1] + RETRIES[: len(failed)][-1] if failed else None
+
+
+def _pending(now: datetime) -> tuple[ColumnElement[bool], ...]:
+    fresh = AlertRow.raised_at > now - STALE
+    return AlertRow.delivered_at.is_(None), fresh, AlertRow.kind != "digest"
 
 
 def _free(now: datetime) -> ColumnElement[bool]:
@@ -222,8 +245,7 @@ def mark_delivered(
             return
         row.delivered_by = list(delivered_by)
         row.delivered_at = clock(session) if done else None
-        failed = failures(session, row.cause)
-        row.claimed_until = failed[-1] + RETRIES[: len(failed)][-1] if failed else None
+        row.claimed_until = _end_of_pause(session, row.cause)
 
     database.write(work)
 

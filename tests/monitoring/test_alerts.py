@@ -306,6 +306,28 @@ def test_alert_that_fails_is_sent_again_after_longer_and_longer_pauses(world):
     assert len(inbox.messages) == 1
 
 
+def test_alert_that_failed_is_retried_at_once_if_asked_and_by_one_worker(world):
+    company_alerts.watch_company(world, "Siemens")
+    burst(world)
+    find_alerts(world, today=TODAY)
+    with mail_server() as (inbox, port):
+        inbox.refuse = True
+        channels = (LogChannel(), mail(port))
+        assert deliver_alerts(world, channels).failed
+        assert deliver_alerts(world, channels) == DeliveryReport()
+        assert company_alerts.count_paused(world) == 1
+        inbox.refuse = False
+        pending = pending_alerts(world, retry=True)
+        first = next(pending)
+        # While this worker delivers it, no other one does.
+        assert company_alerts.count_paused(world) == 0
+        assert company_alerts.claim_alerts(world, retry=True) == []
+        assert deliver_pending([first, *pending], channels).delivered == 1
+    assert len(inbox.messages) == 1
+    assert company_alerts.count_paused(world) == 0
+    assert company_alerts.claim_alerts(world, retry=True) == []
+
+
 def test_alert_is_claimed_by_one_worker(world):
     company_alerts.watch_company(world, "Siemens")
     burst(world)

@@ -280,6 +280,29 @@ def test_error_is_one_line(stored, arguments, code, message):
     assert ran.err.count("\n") == 1
 
 
+def test_run_of_alerts_says_what_waits_and_retries_it_if_asked(stored, monkeypatch):
+    with open_database("sqlite:///newscrawl.sqlite") as database:
+        alert = CompanyAlert(cause="c", kind="first mention", company="Siemens", day=day(0))
+        company_alerts.record_alerts(database, [alert])
+    stored("alerts", "watch", "Siemens")
+    with mail_server() as (inbox, port):
+        monkeypatch.setattr(config, "NEWSCRAWL_SMTP_URL", f"smtp://127.0.0.1:{port}")
+        monkeypatch.setattr(config, "NEWSCRAWL_MAIL_FROM", "news@example.org")
+        monkeypatch.setattr(config, "NEWSCRAWL_MAIL_TO", "desk@example.org")
+        inbox.refuse = True
+        run = ("alerts", "run", "--day", day(-20))
+        failed = stored(*run)
+        inbox.refuse = False
+        waiting = stored(*run)
+        retried = stored(*run, "--retry")
+    hint = "1 alert to be tried again after a pause; at once by newscrawl alerts run --retry."
+    assert (failed.code, waiting.code, retried.code) == (1, 0, 0)
+    assert hint in failed.err
+    assert waiting.err.splitlines() == ["0 new, 0 delivered.", hint]
+    assert retried.err.splitlines()[-1] == "0 new, 1 delivered."
+    assert len(inbox.messages) == 1
+
+
 def test_alerts_are_run_and_listed(stored):
     with open_database("sqlite:///newscrawl.sqlite") as database:
         run = register(database)
