@@ -191,18 +191,20 @@ def _entry(raw: Any, base: str, language: str | None) -> Entry:
     link = raw.get("feedburner_origlink") or raw.get("link")
     if not link:
         raise UrlError("has no URL")
+    # Not by feedparser's own look-up, which returns the other date, with a warning.
+    modified = _moment(dict.get(raw, "updated"), dict.get(raw, "updated_parsed"))
     return Entry(
         url=web_url(link, base),
         hints=Hints(
             title=plain_text(raw.get("title"), MAX_TITLE),
             standfirst=plain_text(raw.get("summary"), MAX_STANDFIRST),
             authors=_authors(raw),
-            published=_moment(raw.get("published"), raw.get("published_parsed")),
+            # Many feeds have one date: "updated" of Atom, which requires only this one, or dc:date.
+            published=_moment(raw.get("published"), raw.get("published_parsed")) or modified,
             section=plain_text(tags[0].get("term"), MAX_TITLE),
             language=language,
         ),
-        # Not by feedparser's own look-up, which returns the other date, with a warning.
-        modified=_moment(dict.get(raw, "updated"), dict.get(raw, "updated_parsed")),
+        modified=modified,
     )
 
 

@@ -18,6 +18,8 @@ MAX_DEPTH = 64
 MAX_ATTRIBUTES = 32
 MAX_ATTRIBUTE = 4_000
 _MAX_TAG = 16_000
+# Ours: characters; longer than a few warnings before a document.
+_PROLOGUE = 4_000
 # Ours: longer than any text that is used.
 _MAX_TEXT = 100_000
 # Ours: a news entry with a hundred pictures has some 600 elements; RSS 1.0 lists its items at the
@@ -248,7 +250,8 @@ class _Ends:
 def _tokens(text: str) -> Iterator[_Tag | str]:
     """Yield tags, and texts with their characters repaired and their markup escaped."""
     ends = _Ends(text)
-    place = max(text.find("<"), 0)
+    # PHP writes its warnings, as HTML, before what the script writes.
+    place = max(text.find("<"), text.find("<?xml version", 0, _PROLOGUE), 0)
     while place < len(text):
         begin = _MARKUP.search(text, place)
         until = begin.start() if begin else len(text)

@@ -430,7 +430,11 @@ xmlns="http://purl.org/rss/1.0/" xmlns:dc="http://purl.org/dc/elements/1.1/">
 <dc:date>2026-11-21T10:00:00+01:00</dc:date></item></rdf:RDF>"""
 
 
-@pytest.mark.parametrize("body", [RSS, ATOM, RDF], ids=["RSS", "Atom", "RDF"])
+@pytest.mark.parametrize(
+    "body",
+    [RSS, ATOM, ATOM.replace("published", "updated"), RDF],
+    ids=["RSS", "Atom", "Atom with one date", "RDF"],
+)
 def test_feed_lists_its_pages(body: str) -> None:
     (entry,) = parse_feed(body.encode(), "https://n.example/feed").entries
     assert entry.url == "https://n.example/a"
@@ -439,7 +443,7 @@ def test_feed_lists_its_pages(body: str) -> None:
     assert entry.hints.authors == ("Jule Petersen",)
     assert entry.hints.section == "Wirtschaft"
     assert entry.hints.language == "de"
-    assert entry.moment == datetime(2026, 11, 21, 9, tzinfo=UTC)
+    assert entry.hints.published == datetime(2026, 11, 21, 9, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
@@ -460,6 +464,12 @@ def test_feed_declares_its_poll_interval(told: str, minutes: int | None) -> None
     body = f"<rss version='2.0' {module}><channel><title>F</title>{told}</channel></rss>"
     found = parse_feed(body.encode(), "https://f.example/")
     assert found.interval == (None if minutes is None else timedelta(minutes=minutes))
+
+
+def test_feed_after_warnings_of_its_server_is_read() -> None:
+    warning = "<br />\n<b>Warning</b>: Undefined variable in <b>feed.php</b> on line 3<br />\n"
+    body = f"{warning}<?xml version='1.0'?>{RSS}"
+    assert parse_feed(body.encode(), "https://n.example/feed").entries
 
 
 def test_unclosed_feed_is_read_up_to_its_end() -> None:
