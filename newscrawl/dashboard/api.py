@@ -189,10 +189,33 @@ _PARAMETERS = _NAMING_COMPANIES | {
 }
 
 
+def _check_parameters(request: Request) -> None:
+    """Raise QuestionError for a parameter that the question does not have, or that is given twice
+    but has one value: the answer would be that of another question."""
+    path = request.scope["route"].path_format
+    described = request.app.openapi()["paths"][path]["get"].get("parameters", ())
+    lists = {
+        one["name"]: one["schema"].get("type") == "array"
+        for one in described
+        if one["in"] == "query"
+    }
+    for name in request.query_params:
+        if name not in lists:
+            has = f"it has {', '.join(lists)}" if lists else "it has none"
+            raise QuestionError(f"{path} has no parameter {name!r}: {has}")
+        if not lists[name] and len(request.query_params.getlist(name)) > 1:
+            raise QuestionError(f"{name} is given twice: it has one value")
+
+
 @cache
 def make_routes() -> tuple[BaseRoute, ...]:
     """Return the routes of all questions, which are the same for every application."""
-    router = APIRouter(prefix="/api", responses=_FAULTS, tags=["questions"])
+    router = APIRouter(
+        prefix="/api",
+        responses=_FAULTS,
+        tags=["questions"],
+        dependencies=[Depends(_check_parameters)],
+    )
     # Paths with a parameter come last, since they would match the others.
     for question in sorted(QUESTIONS.values(), key=lambda one: ("{" in one.path, one.path)):
         router.add_api_route(

@@ -177,6 +177,23 @@ def test_invalid_question_is_refused_with_a_reason(client: TestClient, path: str
     assert len(answer.json()["detail"]) > 10
 
 
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [
+        ("counts?sources=ft", "/api/counts has no parameter 'sources': it has "),
+        ("share?company=Siemens&company=Bosch&Since=2026-11-01", "no parameter 'Since'"),
+        ("facts?limit=3", "/api/facts has no parameter 'limit': it has none"),
+        ("overview?language=de&language=en", "language is given twice: it has one value"),
+    ],
+)
+def test_parameter_that_would_be_ignored_is_refused(
+    client: TestClient, path: str, says: str
+) -> None:
+    answer = client.get(f"/api/{path}")
+    assert answer.status_code == 422
+    assert says in answer.json()["detail"]
+
+
 def test_api_cannot_write(client: TestClient) -> None:
     for path in client.get("/api/openapi.json").json()["paths"]:
         assert client.post(path.replace("{company}", "Siemens")).status_code == 405
