@@ -336,6 +336,24 @@ class WatchStatus:
     digests: tuple[NextDigest, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class LastMonitor:
+    """The monitor that was seen last; one that is `running` was not stopped, and is not silent."""
+
+    seen_at: datetime
+    running: bool
+
+
+def last_monitor(database: Database) -> LastMonitor | None:
+    """Return the monitor that was seen last; None before the first one."""
+    with database.reading() as session:
+        workers = session.scalars(select(Worker).order_by(Worker.seen_at.desc())).all()
+        moment = clock(session)
+    alive = [one for one in workers if one.stopped_at is None and moment - one.seen_at <= SILENT]
+    found = next(iter(alive or workers), None)
+    return None if found is None else LastMonitor(found.seen_at, bool(alive))
+
+
 def next_digests(
     database: Database, setting: str, now: datetime | None = None
 ) -> tuple[NextDigest, ...]:

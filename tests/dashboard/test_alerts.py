@@ -312,6 +312,29 @@ def test_reader_sees_recipients_but_no_form(tmp_path: Path) -> None:
     assert answer.status_code == 403
 
 
+def test_alerts_say_whether_a_monitor_runs_and_a_mail_server_is_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "news.sqlite"
+    facts = WorkerFacts(host="h", pid=1, slots=1, version="0.1.0")
+    monkeypatch.setattr(config, "NEWSCRAWL_SMTP_URL", "")
+    with (
+        open_database(f"sqlite:///{file}") as database,
+        TestClient(create_app(config_of(file)), base_url="http://127.0.0.1:8300") as client,
+    ):
+        page = client.get("/alerts").text
+        assert "<strong>No monitor is running</strong>. Start <code>newscrawl monitor" in page
+        assert "<strong>No mail server is set</strong> for this dashboard: set <code>NEWSCR" in page
+        record_worker_start(database, "h:1:x", facts)
+        monkeypatch.setattr(config, "NEWSCRAWL_SMTP_URL", "smtp://mail.example.org")
+        page = client.get("/alerts").text
+        assert "<strong>A monitor is running</strong>, last seen " in page
+        assert "<strong>A mail server is set</strong>" in page
+        record_heartbeat(database, "h:1:x", stopped=True)
+        page = client.get("/alerts").text
+        assert "<strong>No monitor is running</strong>; the last one was seen " in page
+
+
 def test_next_digest_is_shown(look: Look, news: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(config, "NEWSCRAWL_DIGEST", "")
     shown = look("/alerts").page.locator("#next-digest")

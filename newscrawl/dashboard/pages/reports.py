@@ -51,7 +51,7 @@ from newscrawl.storage.recipients import (
     remove_recipient,
     sent_notices,
 )
-from newscrawl.storage.status import next_digests
+from newscrawl.storage.status import last_monitor, next_digests
 from newscrawl.text import match_name
 
 router = APIRouter(include_in_schema=False)
@@ -277,6 +277,8 @@ def _alerts(
             of_settings=of_settings,
             settings_fault=settings_fault,
             digests=digests,
+            monitor=last_monitor(database),
+            has_mail_server=bool(settings.NEWSCRAWL_SMTP_URL),
             sent=sent_notices(database, MAX_SENT),
             alerts=[
                 stored.alert
