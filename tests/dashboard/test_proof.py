@@ -487,6 +487,7 @@ def test_least_sure_articles_are_listed_first_on_request(site: Site, counted: Co
         one.article.url: one.number for one in newest.articles
     }
     page = site.client.get(f"/proof?company=Siemens&counted={counted}").text
+    assert f"Order of all {newest.total} articles: newest first" in page
     (link,) = re.findall(r'href="([^"]+)">Least sure first', page)
     first = site.client.get(unescape(link)).text.split('class="line"')[1]
     assert f"({lowest[0]:.2f})" in first
@@ -523,6 +524,9 @@ def test_stories_are_listed_with_their_copies_together(site: Site) -> None:
     assert len(runs) == len(set(runs)) == found.number < found.total
     firsts = {one.article.story for one in found.articles if one.number}
     assert firsts == set(stories)
+    page = site.client.get("/proof?company=Siemens&counted=stories&days=10").text
+    assert page.count("1 more copy of this story</span>") == found.total - found.number
+    assert page.count("1 story</span>") == found.number
 
 
 def test_saved_queries_stand_apart_from_companies_in_the_same_articles(site: Site) -> None:
