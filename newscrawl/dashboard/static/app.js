@@ -60,6 +60,26 @@
     Object.keys(values).forEach(function (name) { if (values[name] === "") delete values[name]; });
   });
 
+  // A line of error where a form was sent in vain, beside the button if several share the form.
+  var UNREACHED = "The server can't be reached: check your connection, and try again.";
+  function addFault(place, text) {
+    var line = place.appendChild(document.createElement("span"));
+    line.className = "notice bad";
+    line.setAttribute("role", "alert");
+    line.textContent = text;
+    line.scrollIntoView({ block: "nearest" });
+  }
+  function removeFaults(form) {
+    form.querySelectorAll("span[role=alert]").forEach(function (line) { line.remove(); });
+  }
+  document.addEventListener("htmx:sendError", function (event) {
+    var form = event.detail.elt.closest("form");
+    if (!form) return;
+    var sent = event.detail.requestConfig, button = (sent.triggeringEvent || {}).submitter;
+    removeFaults(form);
+    addFault(button && button.closest("p, li, h1") || form, (sent.verb === "get" ? "Not loaded. " : "Not saved. ") + UNREACHED);
+  });
+
   // A form that was sent asks for nothing more: a new page is coming, which would cut it off.
   document.addEventListener("submit", function (event) {
     if (!event.defaultPrevented) event.target.dataset.sent = "";
@@ -191,15 +211,10 @@
     event.preventDefault();
     if (form.ariaBusy === "true") return;
     form.ariaBusy = "true";
-    form.querySelectorAll("[role=alert]").forEach(function (line) { line.remove(); });
+    removeFaults(form);
     show(form.action, new URLSearchParams(new FormData(form, event.submitter))).then(renew, function (error) {
-      var line = form.appendChild(document.createElement("p"));
-      line.className = "notice bad";
-      line.setAttribute("role", "alert");
       // Only fetch fails with a TypeError.
-      line.textContent = "Not saved. " + (error instanceof TypeError
-        ? "The server can't be reached: check your connection, and try again." : error.message);
-      line.scrollIntoView({ block: "nearest" });
+      addFault(form, "Not saved. " + (error instanceof TypeError ? UNREACHED : error.message));
     }).finally(function () { form.ariaBusy = "false"; });
   });
   function focusNumber() {
