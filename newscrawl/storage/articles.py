@@ -5,7 +5,7 @@ are SQLAlchemy's Core: objects of the ORM would take as much time as the databas
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -230,12 +230,15 @@ class SaveResult:
     """The outcome of storing a document, and the number of mentions written.
 
     `reason` is why it was quarantined; `again` is set if the same version was already pending.
+    `unannounced` is set if the page is neither that of the feed's headline nor an article of its
+    own, as where a site under maintenance answers each address with the same page.
     """
 
     outcome: Outcome
     mentions: int
     reason: Reason | None = None
     again: bool = False
+    unannounced: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -286,6 +289,9 @@ def _save_known(
     """Store a record whose URL or text is stored, or was stored by the record before it."""
     stored, known = _article_at(connection, record.urls)
     saved = SaveResult("unchanged", 0)
+    # The last of the URLs is that of the feed.
+    if record.urls[-1] not in known and quarantine.is_unannounced(record):
+        return replace(saved, unannounced=True)
     if stored is not None:
         article_id = stored.id
         saved = _update_known(connection, record, stored, origin, rollups)

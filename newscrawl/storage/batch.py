@@ -34,6 +34,7 @@ from newscrawl.storage.documents import Record, record_of
 from newscrawl.storage.engine import BulkInsert, RowIds, one_of
 from newscrawl.storage.errors import StorageError, UnstorableDocument
 from newscrawl.storage.frontier.queue import FetchResult, mark_done, mark_stored
+from newscrawl.storage.quarantine import is_unannounced
 from newscrawl.storage.rollups import RollupUpdate
 from newscrawl.storage.saved_state import Step, record_step
 
@@ -196,7 +197,8 @@ def write_batch(database: Database, run_id: int, pages: Sequence[FinishedPage]) 
     Raise StorageError.
 
     A page whose document can't be stored gets no result. A page that is fetched for the first time,
-    of an already stored article, only adds its URL.
+    of an already stored article, only adds its URL; one that is unannounced (SaveResult) adds
+    nothing, and is fetched again as scheduled.
     """
     written: list[Written] = [None] * len(pages)
     incoming = []
@@ -213,7 +215,12 @@ def write_batch(database: Database, run_id: int, pages: Sequence[FinishedPage]) 
         saved = save_records(connection, [(record, run_id) for record in records], rollups)
         rollups.write()
         for one, record, outcome in zip(incoming, records, saved, strict=True):
-            if (result := pages[one.place].result) is not None:
+            if (result := pages[one.place].result) is None:
+                continue
+            if outcome.unannounced:
+                columns = {**result.columns, "to_reason": "unannounced"}
+                mark_done(connection, [replace(result, columns=columns)])
+            else:
                 mark_stored(connection, result, _reason_of(outcome), record.urls)
         without = [one.result for one in pages if one.document is None]
         mark_done(connection, [result for result in without if result is not None])
@@ -249,6 +256,7 @@ def _without_copies(connection: Connection, incoming: Sequence[_BatchEntry]) -> 
     records = []
     for one in incoming:
         is_copy = one.is_first and not stored.isdisjoint(_addresses(one))
+        is_copy = is_copy and not is_unannounced(one.record)
         records.append(_only_address(one) if is_copy else one.record)
         stored.update(one.record.urls)
     return records
@@ -266,7 +274,7 @@ def _only_address(one: _BatchEntry) -> Record:
     """
     nothing = Article(url=one.record.urls[0], kind="other")
     record = record_of(replace(one.document, article=nothing, mentions=(), barrier=None))
-    return replace(record, only_address=True)
+    return replace(record, only_address=True, announced=None)
 
 
 _TABLES = models.Base.metadata.tables

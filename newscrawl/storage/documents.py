@@ -37,7 +37,8 @@ class Record:
     document alone; `urls` its canonical URL, then the others at which it was found, and
     `is_declared` tells whether only the page names its canonical URL. A record that is
     `only_address` adds these to an article and changes nothing else; one that is `reextracted` is a
-    new reading of an archived page, of which the metadata count even if the text is equal."""
+    new reading of an archived page, of which the metadata count even if the text is equal.
+    `announced` is the headline that a feed or sitemap gives the page."""
 
     source: str
     urls: tuple[str, ...]
@@ -49,6 +50,7 @@ class Record:
     fingerprint: str | None
     rank: int
     barrier: Barrier | None = None
+    announced: str | None = None
     is_declared: bool = False
     only_address: bool = False
     reextracted: bool = False
@@ -103,6 +105,7 @@ def record_of(document: Document) -> Record:
         fingerprint=fingerprint_of(title, text, published_at),
         rank=rank(page.access, article.kind, has_text=bool(text)),
         barrier=document.barrier,
+        announced=page.hints.title,
         is_declared=url not in fetched,
     )
 

@@ -19,7 +19,7 @@ from sqlalchemy import Connection, delete, func, insert, or_, select, update
 from newscrawl.items import Barrier, Mention, copy_fields
 from newscrawl.storage.documents import BODY, Record, clean
 from newscrawl.storage.models import Article, Incident, QuarantinedRevision, Source
-from newscrawl.storage.words import Wording, folded_words, resemblance, writes_no_blanks
+from newscrawl.storage.words import Wording, folded_words, lines, resemblance, writes_no_blanks
 
 # "no_article": the page is now a consent page, a login page, an error or a section front.
 # "text_shrank": most of the text is missing. "text_replaced": headline and text have nothing in
@@ -43,13 +43,15 @@ SMALL_LOSS: Final = 250
 # Ours: minimum characters of a word that is characteristic of an article; shorter ones are in any
 # headline.
 _MIN_WORD_CHARACTERS: Final = 4
+# Ours: characteristic words of a headline, of which an article has at least one.
+_MIN_WORDS: Final = 3
 _PARTS: Final = re.compile(r"\s*[|–—·:»•]\s*|\s+-\s+")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Version:
     """A version of an article, stored or new. `rank` is the part of the article that it has
-    (documents.rank); `barrier` is the page shown instead."""
+    (documents.rank); `barrier` is the page shown instead, `announced` the headline in a feed."""
 
     title: str | None
     text: str
@@ -57,6 +59,7 @@ class Version:
     kind: str
     access: str = "open"
     barrier: Barrier | None = None
+    announced: str | None = None
 
     @cached_property
     def wording(self) -> Wording:
@@ -127,15 +130,25 @@ def _is_replaced(stored: Version, new: Version) -> bool:
     before, after = stored.wording.sketch, new.wording.sketch
     if not stored.title or not new.title or before is None or after is None:
         return False
+    if share_words(new.announced, new.title) and not share_words(new.announced, stored.title):
+        return False  # what was stored is not the article: a page of a site under maintenance
     return not share_words(stored.title, new.title) and not resemblance(before, after)
+
+
+def is_unannounced(record: Record) -> bool:
+    """Return whether headline and text have no word of the headline that a feed gives the page."""
+    words = significant_words(record.announced)
+    found = {*lines(record.wording.title), *lines(record.wording.body)}
+    return len(words) >= _MIN_WORDS and words.isdisjoint(found)
 
 
 def share_words(one: str | None, other: str | None) -> bool:
     """Return whether two headlines have a word in common that is characteristic of an article."""
-    return not _significant_words(one).isdisjoint(_significant_words(other))
+    return not significant_words(one).isdisjoint(significant_words(other))
 
 
-def _significant_words(title: str | None) -> set[str]:
+def significant_words(title: str | None) -> set[str]:
+    """Return the words of a headline that are characteristic of an article."""
     words = folded_words(title or "")
     return {word for word in words if len(word) >= _MIN_WORD_CHARACTERS or writes_no_blanks(word)}
 
@@ -249,6 +262,7 @@ def version_of(record: Record) -> Version:
         kind=columns["kind"],
         access=columns["access"],
         barrier=record.barrier,
+        announced=record.announced,
     )
 
 

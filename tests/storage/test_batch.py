@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy import Engine, event, select
 
-from newscrawl.items import Document
+from newscrawl.items import Document, Hints
 from newscrawl.storage import Database, SaveResult, StorageError, UnstorableDocument
 from newscrawl.storage.batch import FinishedPage, Written, write_batch
 from newscrawl.storage.frontier import DequeuedPage, Frontier, FrontierEntry, open_frontier
@@ -183,3 +183,74 @@ def test_larger_batch_sends_the_same_statements(frontier: Frontier) -> None:
         assert [one.outcome for one in written if isinstance(one, SaveResult)] == ["new"] * number
     assert sent[60] == sent[20]
     assert len(sent[60]) <= MAX_STATEMENTS
+
+
+# --- A site under maintenance answers each address with the same page ---
+
+MAINTENANCE = " ".join(f"Our engineers work on server {number}." for number in range(30))
+HEADLINES = {
+    "a": "Bridge over the harbour opens",
+    "b": "Museum shows oldest maps",
+    "c": "Farmers expect poor harvest",
+}
+
+
+def told(page: DequeuedPage, title: str, text: str, *, first: bool = True) -> Document:
+    """The article of a page whose headline a feed has told."""
+    path = page.attempt.url[-1]
+    found = article(page, title=title, text=text)
+    attempt = replace(page.attempt, first=first)
+    hints = Hints(title=HEADLINES[path])
+    return replace(found, page=replace(found.page, hints=hints, attempt=attempt))
+
+
+def redirected(document: Document, path: str) -> Document:
+    """The document of a page that was redirected there."""
+    url = f"https://ft.example/{path}"
+    return replace(
+        document,
+        page=replace(document.page, final_url=url),
+        article=replace(document.article, url=url),
+    )
+
+
+@pytest.mark.parametrize("to", [None, "maintenance"])
+@pytest.mark.parametrize("together", [True, False])
+def test_articles_hidden_by_maintenance_are_read_later(
+    database: Database, frontier: Frontier, to: str | None, together: bool
+) -> None:
+    pages = taken(frontier, *HEADLINES)
+    hidden = [told(page, "The Saltmere Times", MAINTENANCE) for page in pages]
+    if to:
+        hidden = [redirected(one, to) for one in hidden]
+    parts = [arrival(frontier, page, one) for page, one in zip(pages, hidden, strict=True)]
+    for batch in [parts] if together else [[part] for part in parts]:
+        write(frontier, *batch)
+    assert states(database) == {
+        "a": ("done", "new"),
+        "b": ("done", "unannounced"),
+        "c": ("done", "unannounced"),
+    }
+    later = [
+        told(page, title, " ".join(f"{title} {number}." for number in range(30)), first=False)
+        for page, title in zip(pages, HEADLINES.values(), strict=True)
+    ]
+    written = write(
+        frontier,
+        *(arrival(frontier, page, one) for page, one in zip(pages, later, strict=True)),
+    )
+    assert [one.outcome for one in written if isinstance(one, SaveResult)] == [
+        "revised",
+        "new",
+        "new",
+    ]
+
+
+def test_copy_under_the_headline_of_the_feed_is_an_alias(
+    database: Database, frontier: Frontier
+) -> None:
+    pages = taken(frontier, "a", "b")
+    text = "The museum shows the oldest maps of the harbour. " * 8
+    copies = [told(page, "Maps", text) for page in pages]
+    write(frontier, *(arrival(frontier, p, one) for p, one in zip(pages, copies, strict=True)))
+    assert states(database) == {"a": ("done", "new"), "b": ("done", "alias")}
