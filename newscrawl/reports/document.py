@@ -281,30 +281,35 @@ def method(report: Report) -> list[str]:
     only = filters_of(report)
     counted = "with" if report.scope.subsidiaries else "without"
     which = f"Only {only}." if only else "All sources, countries and languages."
+    queries = sum(one.company in report.saved for one in report.companies)
+    kinds = [("company", "names the company")] if queries < len(report.companies) else []
+    kinds += [("saved query", "matches the saved query")] if queries else []
+    asked, does = (" or ".join(words) for words in zip(*kinds, strict=True))
+    subsidiaries = f" Companies are counted {counted} their subsidiaries."
     return [
         (
-            "An article counts if its own headline or text names the company; menus, teasers, "
+            f"An article counts if its own headline or text {does}; menus, teasers, "
             "advertisements and lists of other articles on its page do not count. An article "
             "counts for the day of its publication, or of its first fetch if it gives none. Of "
             "articles behind a paywall, headline and introduction are read. A story is one text in "
             "one or several papers."
         ),
         (
-            f"Days are those of {report.scope.zone}. Companies are counted {counted} their "
-            f"subsidiaries. {which}"
+            f"Days are those of {report.scope.zone}."
+            f"{subsidiaries if queries < len(report.companies) else ''} {which}"
         ),
         (
-            "Changes are judged by the company's share of the articles read in both periods: p is "
-            "the chance of such a difference or a larger one if the share has not changed (exact "
-            "conditional test of two Poisson rates, two-sided; both numbers are divided by the "
-            f"scatter of the company's days). If p is below {ALPHA:g}, we write a larger or a "
+            f"Changes are judged by the share of a {asked} in the articles read in both periods: p "
+            "is the chance of such a difference or a larger one if the share has not changed "
+            "(exact conditional test of two Poisson rates, two-sided; both numbers are divided by "
+            f"the scatter of its days). If p is below {ALPHA:g}, we write a larger or a "
             "smaller share, else no clear change. Of fewer than "
             f"{MIN_FOR_PERCENT} earlier articles no percentage is given; else it is the change of "
             "the share, not of the number, which also rises where more papers are read."
         ),
         (
-            "Shares of voice are shares of the sum of the articles of these companies, rounded: an "
-            "article that names two of them counts for both."
+            "Shares of voice are shares of the sum of the articles of those compared, rounded: an "
+            "article of two of them counts for both."
         ),
         (
             f"The lists show the {figures.MAX_STORIES} stories and {figures.MAX_SOURCES} sources "

@@ -13,7 +13,8 @@ from newscrawl.templating import one_line, plain, spreadsheet_text
 
 MAX_CELL = 2000  # characters; ours: Excel's own limit is 32,767
 MAX_HEADING = 200  # characters of a table's column; Excel's limit is 255
-_WIDE, _USUAL = 42, 13  # widths of columns, in characters
+_WIDE, _USUAL, _NOTES = 42, 13, 100  # widths of columns, in characters
+_FILTER = 3  # characters that the button of a table's heading takes
 _STYLE = "Table Style Light 1"
 # Text stays text, even if it looks like a formula, URL or number.
 _OPTIONS = {
@@ -146,8 +147,9 @@ class _Book:
         )
 
     def notes(self) -> None:
-        """Add the sheet on coverage and method."""
+        """Add the sheets on coverage and on method."""
         report = self.report
+        wrapped = self.book.add_format({"text_wrap": True, "valign": "top"})
         sheet = self._table(
             "Coverage",
             (
@@ -161,14 +163,17 @@ class _Book:
                 for one in report.gaps
             ],
         )
-        wrapped = self.book.add_format({"text_wrap": True, "valign": "top"})
-        sheet.set_column(4, 4, 100)
+        sheet.set_column(3, 3, _NOTES)
+        for row, one in enumerate(report.gaps, start=1):
+            sheet.write_string(row, 3, _text(one.reasons), wrapped)
+        notes = self.book.add_worksheet("Notes")
+        notes.set_column(0, 0, _NOTES)
         period = f"{day(report.since)} to {day(report.until)}"
         before = f"{day(report.before[0])} to {day(report.before[1])}"
         texts = [f"{report.title}, {period}, compared with {before}", coverage(report)]
         texts += [*filter(None, [withheld(report)]), *method(report)]
         for row, text in enumerate(texts):
-            sheet.write_string(row, 4, _text(text), wrapped)
+            notes.write_string(row, 0, _text(text), wrapped)
 
     def _table(
         self,
@@ -190,7 +195,8 @@ class _Book:
         )
         for place, heading in enumerate(headings):
             texts = any(isinstance(row[place], str) for row in rows) and len(heading) > 0
-            sheet.set_column(place, place, _WIDE if texts else _USUAL)
+            width = _WIDE if texts else _USUAL
+            sheet.set_column(place, place, max(width, min(len(heading) + _FILTER, _WIDE)))
         for number, row in enumerate(rows, start=1):
             for place, value in enumerate(row):
                 self._cell(sheet, number, place, value, columns[place]["format"])

@@ -182,7 +182,14 @@ def test_report_on_a_saved_query_says_how_complete_its_sources_are(database: Dat
     scope = Scope(since=TODAY - timedelta(days=2), until=TODAY, now=NOW)
     alone = make_report(database, ["trains"], scope)
     assert (alone.completeness.expected, alone.gaps, set(alone.unread)) == (3, (), {False})
+    text = html_report(alone)
+    assert "headline or text matches the saved query; menus" in text
+    assert "Changes are judged by the share of a saved query in the articles read" in text
+    assert "No article matches trains in this period." in text
+    assert re.search("names the company|subsidiaries|company's", text) is None
     both = make_report(database, ["trains", "Siemens"], scope)
+    assert "names the company or matches the saved query; menus" in html_report(both)
+    assert "counted without their subsidiaries" in html_report(both)
     assert (both.completeness.expected, both.gaps[0].source) == (6, "faz")
 
 
@@ -299,7 +306,7 @@ def test_report_has_the_versions_that_found_its_articles(news: Database, report:
     ((found, number),) = made.article_versions
     words = f"The articles were found with {found.summary} ({number} articles)."
     assert words in html_report(made)
-    assert words in str([cell.value for cell in opened(workbook(made))["Coverage"]["E"]])
+    assert words in str([cell.value for cell in opened(workbook(made))["Notes"]["A"]])
     several = tuple((replace(found, program=f"0.{one}"), 1) for one in range(7))
     text = html_report(replace(report, article_versions=several))
     assert re.search(r"newscrawl 0\.4, models [^;]* \(1 article\); 2 more versions\.", text)
@@ -357,10 +364,20 @@ def test_workbook_has_tables_and_charts(report: Report) -> None:
     content = workbook(report)
     book = opened(content)
     names = ["Key figures", "Over time", "Stories", "Sources", "Named together", "Coverage"]
-    assert book.sheetnames == names
+    assert book.sheetnames == [*names, "Notes"]
     assert "more may name Siemens" in withheld(report)
-    assert withheld(report) in [cell.value for cell in book["Coverage"]["E"]]
-    assert all(len(sheet.tables) == 1 for sheet in book)
+    assert withheld(report) in [cell.value for cell in book["Notes"]["A"]]
+    assert all(len(book[name].tables) == 1 for name in names)
+    for sheet in book:
+        widths = {
+            place: one.width
+            for one in sheet.column_dimensions.values()
+            for place in range(one.min, one.max + 1)
+        }
+        assert all(widths[cell.column] > min(len(cell.value), 40) for cell in sheet[1])
+    notes = book["Notes"]
+    assert notes.column_dimensions["A"].width >= 100
+    assert all(cell.alignment.wrap_text for cell in notes["A"])
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         charts = [name for name in archive.namelist() if name.startswith("xl/charts/chart")]
         assert len(charts) == 2
@@ -493,7 +510,7 @@ def test_report_on_a_group_and_tier_of_sources_says_so(
             news, "source", company="Siemens", scope=Scope(since=SINCE, source="harbour-courier")
         )
     assert row["Articles"] == sum(one.hits.articles for one in counts if one.hits) > 0
-    texts = [cell.value for cell in book["Coverage"]["E"]]
+    texts = [cell.value for cell in book["Notes"]["A"]]
     assert any("sources of the group quays" in text for text in texts if text)
 
 
