@@ -46,7 +46,8 @@ class AskedSentence:
     """The sentence whose block is explained first: of the body, or the headline. `mentions` say for
     each company in it by which rule it counts; `others` are further sentences that count; `back` is
     the address of the article's page, and `proof` that of the proof from which the explanation was
-    opened, if from one.
+    opened, if from one; `place` is that of its mention on the article's page, if it may be
+    corrected.
 
     With `left_out`, a company, the first dropped block is explained in which `finds` finds it."""
 
@@ -56,6 +57,7 @@ class AskedSentence:
     others: tuple["AskedSentence", ...] = ()
     back: str = ""
     proof: str = ""
+    place: str = ""
     left_out: str = ""
     finds: Callable[[str], bool] | None = None
 
@@ -116,7 +118,7 @@ def render(explanation: Explanation, asked: AskedSentence = NO_SENTENCE) -> str:
             asked=asked,
             blocks=len(explanation.blocks),
             shown=len(shown),
-            without=_probability_without,
+            deciding=_deciding,
             answer=_answer(explanation, asked),
             block_of=partial(_answer, explanation),
         )
@@ -144,6 +146,13 @@ def block_of(blocks: Sequence[BlockReading], sentence: str) -> BlockReading | No
             return block
     best = max(blocks, key=lambda block: share_of(sentence, block.text), default=None)
     return best if best and share_of(sentence, best.text) >= TAKEN_SHARE else None
+
+
+def _deciding(block: BlockReading) -> list[tuple[Reason, str]]:
+    """Return the reasons without which the probability of a block, as it is shown, would be another
+    one, with that one."""
+    without = [(one, f"{_probability_without(block, one):.0%}") for one in block.reasons]
+    return [(one, shown) for one, shown in without if shown != f"{block.probability:.0%}"]
 
 
 def _probability_without(block: BlockReading, reason: Reason) -> float:

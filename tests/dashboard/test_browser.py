@@ -510,6 +510,10 @@ def test_sentence_of_a_proof_leads_to_its_explanation(look: Look) -> None:
     page.wait_for_url(re.compile("/article/explanation"))
     expect(page.get_by_role("link", name="Back to the number")).to_be_visible()
     expect(page.locator(".answer .words")).to_contain_text(sentence.strip("…"))
+    page.get_by_role("link", name="Wrong? Correct it in the article").click()
+    asked = page.locator(".mention:target")
+    expect(asked.get_by_role("button", name="Not this company: Siemens")).to_be_in_viewport()
+    page.go_back()
     page.get_by_role("link", name="Back to the number").click()
     expect(page.locator("h1")).to_have_text(title)
     assert "source=harbour-courier" in page.url

@@ -16,6 +16,7 @@ from newscrawl.extraction.explain import (
     CHOOSING_METHODS,
     KINDS,
     MIN_MOVE,
+    Reason,
     columns_of,
     explain,
     reasons,
@@ -214,7 +215,7 @@ def answer_of(html: bytes, asked: AskedSentence, method: str = "combined") -> st
     return " ".join(answer.text_content().split())
 
 
-def test_sentence_is_answered_first_with_block_probability_and_reasons() -> None:
+def test_sentence_is_answered_first_with_the_probability_of_its_block() -> None:
     blocks = explain(PAGE).blocks
     kept = max(blocks, key=lambda block: block.probability)
     sentence = kept.text.split(". ")[0]
@@ -224,7 +225,23 @@ def test_sentence_is_answered_first_with_block_probability_and_reasons() -> None
     assert f"block #{kept.number} of {len(blocks)}" in answer
     assert f"belongs to the article is {kept.probability:.0%}" in answer
     assert "Siemens: rule 'name'" in answer
-    assert all(reason.kind in answer for reason in kept.reasons)
+
+
+def test_kind_of_evidence_that_changes_nothing_is_no_reason() -> None:
+    found = explain(PAGE)
+    kept = max(found.blocks, key=lambda block: block.probability)
+    strong, weak = Reason("its place", 4.0), Reason("its words", 0.001)
+    for probability, moves, decide in ((0.9, (strong, weak), True), (1 - 1e-9, (strong,), False)):
+        block = replace(kept, probability=probability, reasons=moves)
+        blocks = tuple(block if one is kept else one for one in found.blocks)
+        asked = AskedSentence(text=kept.text)
+        (answer,) = lxml_html.document_fromstring(
+            render(replace(found, blocks=blocks), asked)
+        ).find_class("answer")
+        text = " ".join(answer.text_content().split())
+        assert ("its place without it, the probability would be 14%" in text) is decide
+        assert ("No single kind of evidence decides" in text) is not decide
+        assert "its words" not in text
 
 
 def test_other_sentences_of_the_article_are_answered_below() -> None:

@@ -275,7 +275,12 @@ def _explain_article(request: Request, form: ExplanationForm, *, fetch_anew: boo
     urls = list(dict.fromkeys((found.row.url, *found.addresses)))
     wanted = form.left_out
     asked = _left_out(request, found, wanted) if wanted else _sentence_at(found, form.at)
-    asked = replace(asked, proof=f"/proof{form.proof}" if form.proof else "")
+    identity = identity_of_request(request)
+    asked = replace(
+        asked,
+        proof=f"/proof{form.proof}" if form.proof else "",
+        place=asked.place if identity is not None and identity.right == "edit" else "",
+    )
     try:
         return _document(state.config.explain(urls, fetch_anew, asked).document)
     except UnexplainedError as error:
@@ -312,7 +317,8 @@ def _sentence_at(found: ArticlePage, at: str) -> AskedSentence:
     if not wanted:
         return AskedSentence(back=back)
     asked, *others = [_sentence(found, *one) for one in _spans(found, places, wanted[0])]
-    return replace(asked, others=tuple(others), back=back)
+    section, start = wanted[0]
+    return replace(asked, others=tuple(others), back=back, place=f"{section}-{start}")
 
 
 def _spans(
