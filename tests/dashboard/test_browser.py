@@ -114,6 +114,17 @@ def test_companies_of_the_registry_are_searched_on_a_phone(look: Look) -> None:
     expect(page.locator("#found li").first).to_contain_text("Siemens Energy")
 
 
+def test_overview_of_a_phone_has_the_numbers_of_all_columns(look: Look) -> None:
+    wide, phone = look("/").page, look("/", width=390).page
+    row = wide.locator(".ranking tbody tr").first
+    before, title, body = (row.locator("td.n").nth(i).inner_text() for i in (1, 3, 4))
+    expect(row.locator(".narrow-only")).to_be_hidden()
+    line = phone.locator(".ranking tbody tr").first.locator(".narrow-only")
+    expect(line).to_have_text(f"before {before} · headlines {title} · body {body}")
+    line.get_by_role("link", name=body, exact=True).last.click()
+    expect(phone.get_by_role("dialog").locator("h1")).to_contain_text("times in the body:")
+
+
 @pytest.mark.parametrize("width", [320, 390])
 def test_switches_fit_on_a_phone(each: Watched, width: int) -> None:
     each.page.set_viewport_size({"width": width, "height": 860})
@@ -425,7 +436,7 @@ def test_overview_has_pages_with_every_company(
     names, ranks = [], []
     while True:
         rows = page.locator(".ranking tbody tr")
-        names += rows.locator("th a").all_inner_texts()
+        names += rows.locator("th > a").all_inner_texts()
         ranks += [int(one) for one in rows.locator("td.rank").all_inner_texts() if one != "–"]
         more = page.get_by_role("link", name="More companies")
         if more.count() == 0:
@@ -456,7 +467,7 @@ def test_stories_of_a_company_lead_to_their_articles(look: Look) -> None:
 
 def test_proof_opens_and_closes_by_keyboard(look: Look) -> None:
     page = look("/?days=7").page
-    number = page.locator(".ranking a.proof").first
+    number = page.locator(".ranking td a.proof").first
     number.focus()
     page.keyboard.press("Enter")
     panel = page.get_by_role("dialog")
