@@ -16,7 +16,15 @@ from newscrawl.dashboard import api, pages
 from newscrawl.dashboard.companies_file import CompaniesFile, CompaniesFileError
 from newscrawl.dashboard.config import Config
 from newscrawl.dashboard.jobs import CountingJobs, RematchJob
-from newscrawl.dashboard.rendering import STATIC, AppState, Store, render
+from newscrawl.dashboard.rendering import (
+    STATIC,
+    AppState,
+    Store,
+    app_state,
+    choices,
+    render,
+    usable_filters,
+)
 from newscrawl.dashboard.security import HEADERS, FormSeal, Guard
 from newscrawl.storage import StorageError
 from newscrawl.storage.errors import QuestionError
@@ -25,6 +33,7 @@ DESCRIPTION = (
     "How often companies are in the news, when, and together with which others. Counts are null "
     "where no source was covered; each comes with its completeness."
 )
+_FILTERED = frozenset({"/", "/search", "/compare", "/sources"})  # and the pages of companies
 RETRY_AFTER = 5  # seconds until a page without a database is loaded again
 
 
@@ -82,7 +91,22 @@ def _no_registry(request: Request, error: Exception) -> Response:
 
 
 def _bad_filter(request: Request, error: Exception) -> Response:
-    return _answer(request, 422, "Invalid request", str(error))
+    """Answer a faulty filter; a page with filters shows them again, without the faulty ones."""
+    path = request.url.path
+    if path not in _FILTERED and not path.startswith("/company/"):
+        return _answer(request, 422, "Invalid request", str(error))
+    filters, others = usable_filters(request)
+    with app_state(request).store.reading() as database:
+        offered = choices(database, filters)
+    return render(
+        request,
+        "bad_filter.html",
+        status=422,
+        reason=str(error),
+        filters=filters,
+        choices=offered,
+        others=others,
+    )
 
 
 def _bad_request(request: Request, error: Exception) -> Response:

@@ -25,6 +25,10 @@ MAX_PERIOD = 3660  # days; ours: ten years of daily points are as many as a scre
 MAX_DAYS_OF_STORIES = 100
 LAST_PAGE = 200  # the number of pages that can be asked for
 MAX_VALUE = 200  # characters
+# The fields of the form of filters.
+FIELDS = frozenset(
+    {"days", "since", "until", "zone", "source", "group", "tier", "language", "country"}
+)
 _LONG = frozenset({"q", "text", "story"})  # queries, and an address
 
 

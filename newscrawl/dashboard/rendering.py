@@ -22,7 +22,7 @@ from starlette.responses import HTMLResponse
 from newscrawl.config import user_name
 from newscrawl.dashboard.companies_file import CompaniesFile, CompaniesFileError, registry_of
 from newscrawl.dashboard.config import Config
-from newscrawl.dashboard.filters import Filters, read_filters
+from newscrawl.dashboard.filters import FIELDS, Filters, read_filters
 from newscrawl.dashboard.jobs import CountingJobs, RematchJob
 from newscrawl.dashboard.security import FORM_COOKIE, FormSeal, Identity
 from newscrawl.items import Versions
@@ -309,6 +309,26 @@ def filters_of(request: Request) -> Filters:
     now = app_state(request).config.clock()
     structure = companies_in_use(request).structure
     return read_filters(request.query_params, now, structure, app_state(request).config.catalog)
+
+
+def usable_filters(request: Request) -> tuple[Filters, list[tuple[str, str]]]:
+    """Return the filters of the address without the faulty ones, and its other parameters, which
+    the form of the filters has no field for."""
+    state, structure = app_state(request), companies_in_use(request).structure
+    now, catalog = state.config.clock(), state.config.catalog
+    kept: dict[str, str] = {}
+    others: list[tuple[str, str]] = []
+    filters = read_filters(kept, now, structure, catalog)
+    for name, value in request.query_params.multi_items():
+        tried = {**kept, name: value}
+        try:
+            filters = read_filters(tried, now, structure, catalog)
+        except QuestionError:
+            continue
+        kept = tried
+        if name not in FIELDS and name != "page":
+            others.append((name, value))
+    return filters, others
 
 
 def check_seal(request: Request, seal: str) -> None:

@@ -674,6 +674,33 @@ def test_search_says_that_words_are_found_as_they_are_written(
     assert hint not in client.get("/search").text
 
 
+@pytest.mark.parametrize(
+    ("fault", "says"),
+    [
+        ("days=abc", "days &#39;abc&#39;: write a number from 1 to"),
+        ("until=2020-13-01", "until &#39;2020-13-01&#39; is not a day"),
+        ("group=nonesuch", "nonesuch"),
+        ("since=2026-11-20&until=2026-11-01", "2026-11-01"),
+    ],
+)
+@pytest.mark.parametrize("path", ["/", "/search", "/compare", "/sources", "/company/Siemens"])
+def test_fault_of_a_filter_keeps_the_others_in_their_form(
+    client: TestClient, database: Database, path: str, fault: str, says: str
+) -> None:
+    save(database, 0, headline("Siemens"))
+    answer = client.get(f"{path}?source=ft&count=mentions&company=A%26B&{fault}&company=C")
+    assert answer.status_code == 422
+    assert says in answer.text
+    assert f'<form class="filters" action="{path}"' in answer.text
+    assert '<option value="ft" selected>' in answer.text
+    for name, value in (("count", "mentions"), ("company", "A&amp;B"), ("company", "C")):
+        assert f'<input type="hidden" name="{name}" value="{value}">' in answer.text
+    (link,) = re.findall(r'href="([^"]+)">Show the page without it', answer.text)
+    assert "company=A%26B" in link
+    if path != "/compare":
+        assert client.get(unescape(link)).status_code == 200
+
+
 def test_company_without_mentioned_subsidiaries_says_so(
     client: TestClient, database: Database
 ) -> None:
