@@ -164,7 +164,7 @@ def spellings(form: str) -> set[str]:
     be missing, a website's name may be in small letters. Chinese may be simplified or
     traditional.
     """
-    form = unicodedata.normalize("NFC", form).replace("’", "'")
+    form = unicodedata.normalize("NFC", form).replace("’", "'").replace("İ", "I")
     joined = {form, form.replace(" ", "-"), form.replace("-", " "), form.replace(" & ", " and ")}
     if "&" in form:
         # "Johnson&Johnson", "AT & T"

@@ -23,6 +23,8 @@ _ONE_FOR_ONE = {
     **dict.fromkeys("\u2018\u2019\u02bc\u2032\uff07\u00b4`", "'"),
     **dict.fromkeys("\u00a0\u2002\u2003\u2007\u2009\u200a\u202f\u3000\t", " "),
     **dict.fromkeys("\u2010\u2011", "-"),
+    # The capital of the Turkish i: "ŞİŞECAM" is "Şişecam".
+    "İ": "I",
 }
 _FULL_WIDTH = re.compile("[\uff01-\uff5e]+")
 # Their first bytes in UTF-8, which a few other characters share.
@@ -195,7 +197,7 @@ def _repair(spelled: str) -> tuple[str, Places]:
         end = found.end()
         odd = found.group()
         if odd[0] not in _INVISIBLE and odd[0] != " ":
-            composed = unicodedata.normalize("NFC", odd)
+            composed = unicodedata.normalize("NFC", odd).replace("İ", "I")
             pieces.append(composed)
             places.add(start, min(len(composed), len(odd)))
             for _ in range(len(composed) - len(odd)):

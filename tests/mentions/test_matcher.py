@@ -517,6 +517,11 @@ def test_german_compound_of_two_nouns_is_no_name_written_apart(
             "Johnson&Johnson",
             id="sign without blanks",
         ),
+        pytest.param("ARÇELİK kâr açıkladı", "tr", "Arçelik", "ARÇELİK", id="Turkish capitals"),
+        pytest.param("İş Bankası büyüdü", "tr", "İş Bankası", "İş Bankası", id="Turkish name"),
+        pytest.param(
+            "I\u0307ş Bankası büyüdü", "tr", "İş Bankası", "I\u0307ş Bankası", id="with a dot"
+        ),
         pytest.param("booked on booking.com", "en", "Booking.com", "booking.com", id="website"),
         pytest.param(
             "Godfathers Pizza opened.",
