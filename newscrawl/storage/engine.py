@@ -470,12 +470,11 @@ class Statement:
     def run(self, connection: Connection, rows: Sequence[Values]) -> None:
         """Execute the statement with each of the rows."""
         compiled = self._compile(connection.dialect)
-        parameters = list(map(compiled.parameters, rows))
         with _DriverCursor(connection, compiled.sql) as cursor:
             if len(rows) == 1:
-                cursor.execute(compiled.sql, parameters[0])
+                cursor.execute(compiled.sql, compiled.parameters(rows[0]))
             else:
-                cursor.executemany(compiled.sql, parameters)
+                cursor.executemany(compiled.sql, map(compiled.parameters, rows))
 
     def _compile(self, dialect: Dialect) -> _Compiled:
         found = self._compiled.get(dialect.name)

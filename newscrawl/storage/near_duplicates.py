@@ -94,28 +94,15 @@ class _NearIndex:
     def __init__(
         self, connection: Connection, candidates: Sequence[tuple[StoryCandidate, Sketch]]
     ) -> None:
-        self._under: dict[tuple[int, int], list[int]] = defaultdict(list)
+        # The ids of the texts under a value, by week: most values have none.
+        self._under: dict[int, dict[int, list[int]]] = defaultdict(dict)
         self._known: dict[int, _KnownArticle] = {}
         self._new: list[tuple[StoryCandidate, _KnownArticle]] = []
         self._new_values: list[dict[str, int]] = []
         if not candidates:
             return
-        places = {
-            (week, value)
-            for candidate, made in candidates
-            for week in _weeks_around(candidate)
-            for value in made.index
-        }
-        wanted = (
-            {"keys": sorted(week << _VALUE_BITS | value for week, value in places)}
-            if connection.dialect.name == "sqlite"
-            else {
-                "weeks": sorted({week for week, _ in places}),
-                "values": sorted({value for _, value in places}),
-            }
-        )
-        for week, value, article_id in _NEAR.rows(connection, wanted):
-            self._under[week, value].append(article_id)
+        for week, value, article_id in _NEAR.rows(connection, _asked(connection, candidates)):
+            self._under[value].setdefault(week, []).append(article_id)
         near = {
             number for candidate, made in candidates for number in self._nearest(candidate, made)
         }
@@ -139,11 +126,12 @@ class _NearIndex:
         known = _KnownArticle(candidate.article_id, made, story)
         self._known[candidate.article_id] = known
         self._new.append((candidate, known))
+        week = candidate.week
         for value in made.index:
-            there = self._under[candidate.week, value]
+            there = self._under[value].setdefault(week, [])
             if len(there) < MAX_PER_VALUE:
                 there.append(candidate.article_id)
-                row = {"week": candidate.week, "value": value, "article_id": candidate.article_id}
+                row = {"week": week, "value": value, "article_id": candidate.article_id}
                 self._new_values.append(row)
 
     def write(self, connection: Connection) -> None:
@@ -163,11 +151,30 @@ class _NearIndex:
 
     def _nearest(self, candidate: StoryCandidate, made: Sketch) -> list[int]:
         shared: dict[int, int] = {}
-        for week in _weeks_around(candidate):
-            for value in made.index:
-                for number in self._under.get((week, value), ()):
-                    shared[number] = shared.get(number, 0) + 1
+        weeks = _weeks_around(candidate)
+        for value in made.index:
+            if there := self._under.get(value):
+                for week in weeks:
+                    for number in there.get(week, ()):
+                        shared[number] = shared.get(number, 0) + 1
         return sorted(shared, key=lambda number: (-shared[number], number))[:MAX_COMPARED]
+
+
+def _asked(
+    connection: Connection, candidates: Sequence[tuple[StoryCandidate, Sketch]]
+) -> dict[str, list[int]]:
+    """Return the parameters of `_NEAR` for the texts of all candidates."""
+    if connection.dialect.name == "sqlite":
+        keys = {
+            week << _VALUE_BITS | value
+            for candidate, made in candidates
+            for week in _weeks_around(candidate)
+            for value in made.index
+        }
+        return {"keys": sorted(keys)}
+    weeks = {week for candidate, _ in candidates for week in _weeks_around(candidate)}
+    values = {value for _, made in candidates for value in made.index}
+    return {"weeks": sorted(weeks), "values": sorted(values)}
 
 
 def _weeks_around(candidate: StoryCandidate) -> range:

@@ -53,14 +53,14 @@ _SECOND_MIX = np.uint64(0x94D049BB133111EB)
 Values = NDArray[np.uint32]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Sketch:
     """The number of a text's different shingles, and the KEPT smallest of their hashes, sorted."""
 
     shingles: int
     smallest: Values
 
-    @property
+    @cached_property
     def index(self) -> list[int]:
         """Return the values under which the text is indexed."""
         values: list[int] = self.smallest[:INDEXED].tolist()
