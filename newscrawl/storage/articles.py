@@ -7,6 +7,7 @@ are SQLAlchemy's Core: objects of the ORM would take as much time as the databas
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import (
@@ -75,15 +76,13 @@ def numbers_at(connection: Connection, urls: Iterable[str]) -> dict[str, int]:
 
 def add_urls(connection: Connection, addresses: Sequence[tuple[str, int]]) -> None:
     """Add URLs to articles, by their ids; a URL that is already stored stays with its article."""
-    rows = [{"url": url, "article_id": number} for url, number in addresses]
-    _ADD.write(connection, rows)
+    _ADD.write(connection, addresses)
 
 
 _ARTICLES: Table = Base.metadata.tables["articles"]
 _NUMBERS = RowIds(_ARTICLES)
-_ADD_ARTICLES = BulkInsert(
-    _ARTICLES, [column.name for column in _ARTICLES.c if column.name != "revised_at"]
-)
+_COLUMNS = [column.name for column in _ARTICLES.c if column.name != "revised_at"]
+_ADD_ARTICLES = BulkInsert(_ARTICLES, _COLUMNS)
 # Pairs, passed to each database in its fastest way.
 _TWINS = Statement(
     {
@@ -134,7 +133,7 @@ def add_articles(
         return
     numbers = _NUMBERS.take(connection, len(incoming))
     rows = [_row(number, *one) for number, one in zip(numbers, incoming, strict=True)]
-    _ADD_ARTICLES.write(connection, rows)
+    _ADD_ARTICLES.write(connection, list(map(itemgetter(*_COLUMNS), rows)))
     numbered = list(zip(numbers, rows, [record for record, _ in incoming], strict=True))
     add_urls(connection, [(url, number) for number, _, record in numbered for url in record.urls])
     named, boilerplate = write_occurrences(

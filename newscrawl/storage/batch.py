@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, fields, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final, Generic, ParamSpec, TypeVar
@@ -281,7 +281,7 @@ _TABLES = models.Base.metadata.tables
 _SOURCES = select(models.Source.slug, models.Source.id).where(one_of(models.Source.slug, "slugs"))
 _SOURCE_NUMBERS = RowIds(_TABLES["sources"])
 _ADD_SOURCES = BulkInsert(
-    _TABLES["sources"], ("id", "slug", "name", "country", "language", "home", "registered_at")
+    _TABLES["sources"], ("id", *(one.name for one in fields(Origin)), "registered_at")
 )
 _RUN_NUMBERS = RowIds(_TABLES["runs"])
 _ADD_RUNS = BulkInsert(_TABLES["runs"], ("id", "source_id", "started_at", "versions"))
@@ -393,18 +393,13 @@ def _begin_runs(
     slugs = [origin.slug for origin in origins]
     known = dict(connection.execute(_SOURCES, {"slugs": slugs}).all())
     fresh = [origin for origin in origins if origin.slug not in known]
-    rows: list[dict[str, Any]] = [
-        {"id": number, **asdict(origin), "registered_at": now}
-        for number, origin in zip(_SOURCE_NUMBERS.take(connection, len(fresh)), fresh, strict=True)
-    ]
-    _ADD_SOURCES.write(connection, rows)
-    known |= {row["slug"]: row["id"] for row in rows}
+    numbers = _SOURCE_NUMBERS.take(connection, len(fresh))
+    numbered = list(zip(numbers, fresh, strict=True))
+    _ADD_SOURCES.write(connection, [(number, *astuple(one), now) for number, one in numbered])
+    known |= {origin.slug: number for number, origin in numbered}
     begun_runs = dict(zip(slugs, _RUN_NUMBERS.take(connection, len(slugs)), strict=True))
     _ADD_RUNS.write(
         connection,
-        [
-            {"id": number, "source_id": known[slug], "started_at": now, "versions": versions}
-            for slug, number in begun_runs.items()
-        ],
+        [(number, known[slug], now, versions) for slug, number in begun_runs.items()],
     )
     return begun_runs

@@ -417,40 +417,57 @@ Values = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class _Compiled:
-    """A statement for one database. `pick` returns the values of positional parameters in their
-    order, and is None if parameters have names; the driver's conversions for some types are by
-    position or name."""
+    """A statement for one database. `pick` returns values as the driver takes them, by position or
+    name, and is None if they already are; the conversions for some types are by these, too."""
 
     sql: str
     fixed: Values
-    pick: Callable[[Values], Sequence[Any]] | None
+    pick: Callable[[Any], Any] | None
+    copy: Callable[[Any], Any]
     processors: Sequence[tuple[Any, Callable[[Any], Any]]]
 
-    def parameters(self, values: Values) -> Any:
+    def parameters(self, values: Any) -> Any:
         """Return the values as the driver takes them."""
         if self.fixed:
             values = {**self.fixed, **values}
-        if not self.processors:
-            return self.pick(values) if self.pick else values
-        given: Any = list(self.pick(values)) if self.pick else dict(values)
-        for place, process in self.processors:
-            given[place] = process(given[place])
+        given = self.pick(values) if self.pick else values
+        if self.processors:
+            given = self.copy(given)
+            for place, process in self.processors:
+                given[place] = process(given[place])
         return given
 
+    def all_parameters(self, rows: Sequence[Any]) -> Iterable[Any]:
+        """Return the parameters of each row; the driver reads them one at a time."""
+        as_they_are = not (self.fixed or self.pick or self.processors)
+        return rows if as_they_are else map(self.parameters, rows)
 
-def _picker(names: Sequence[str]) -> Callable[[Values], Sequence[Any]]:
-    """Return a function that returns the values of these names, in their order."""
-    if len(names) > 1:
-        return itemgetter(*names)
-    return lambda values: [values[name] for name in names]
+
+def _picker(
+    given: Sequence[str] | None, taken: Sequence[str] | None
+) -> Callable[[Any], Any] | None:
+    """Return a function that returns values as the driver takes them: in the order of the names
+    `taken`, or by name if there is none. They are in the order of `given`, or by name."""
+    if given is None:
+        return None if taken is None else _items(taken)
+    if taken is None:
+        return lambda row: dict(zip(given, row, strict=True))
+    return None if list(given) == list(taken) else _items([given.index(name) for name in taken])
+
+
+def _items(keys: Sequence[Any]) -> Callable[[Any], Sequence[Any]]:
+    """Return a function that returns the values of these keys, in their order."""
+    if len(keys) > 1:
+        return itemgetter(*keys)
+    return lambda values: [values[key] for key in keys]
 
 
 class Statement:
     """A statement that is compiled once for each database, and executed by its driver.
 
     SQLAlchemy takes longer to execute one than SQLite, and a batch of one article has two dozen.
-    `names` are the columns of an INSERT. Rows are as the driver returns them: a time in SQLite is a
-    text.
+    `names` are the columns of an INSERT, which takes its values in their order; other statements
+    take them by name. Rows are as the driver returns them: a time in SQLite is a text.
     """
 
     def __init__(
@@ -467,14 +484,14 @@ class Statement:
             cursor.execute(compiled.sql, compiled.parameters(values))
             return list(cursor.fetchall())
 
-    def run(self, connection: Connection, rows: Sequence[Values]) -> None:
+    def run(self, connection: Connection, rows: Sequence[Values | Sequence[Any]]) -> None:
         """Execute the statement with each of the rows."""
         compiled = self._compile(connection.dialect)
         with _DriverCursor(connection, compiled.sql) as cursor:
             if len(rows) == 1:
                 cursor.execute(compiled.sql, compiled.parameters(rows[0]))
             else:
-                cursor.executemany(compiled.sql, map(compiled.parameters, rows))
+                cursor.executemany(compiled.sql, compiled.all_parameters(rows))
 
     def _compile(self, dialect: Dialect) -> _Compiled:
         found = self._compiled.get(dialect.name)
@@ -489,13 +506,15 @@ class Statement:
         compiled = statement.compile(dialect=dialect, column_keys=self._names)
         fixed = {name: one.value for name, one in compiled.binds.items() if not one.required}
         processors = {name: processor(one.type, dialect) for name, one in compiled.binds.items()}
-        places: Iterable[tuple[Any, str]] = zip(compiled.binds, compiled.binds, strict=True)
-        if compiled.positional:
-            places = enumerate(compiled.positiontup)
+        taken = compiled.positiontup if compiled.positional else None
+        places: Iterable[tuple[Any, str]] = (
+            zip(compiled.binds, compiled.binds, strict=True) if taken is None else enumerate(taken)
+        )
         return _Compiled(
             sql=str(compiled),
             fixed=fixed,
-            pick=_picker(compiled.positiontup) if compiled.positional else None,
+            pick=_picker(self._names, taken),
+            copy=dict if taken is None else list,
             processors=[(place, one) for place, name in places if (one := processors[name])],
         )
 
@@ -518,7 +537,7 @@ _FEW: Final = 16
 
 
 class BulkInsert:
-    """An INSERT of many rows into the named columns of a table.
+    """An INSERT of many rows into the named columns of a table: tuples in the order of the names.
 
     `conflict` is the SQL for rows that exist already, in the dialect of both databases.
     """
@@ -538,7 +557,7 @@ class BulkInsert:
         chosen = select(*(arrays.c[name] for name in names))
         self._arrays = Statement(resolve(postgresql.insert(table).from_select(names, chosen)))
 
-    def write(self, connection: Connection, rows: Sequence[Values]) -> None:
+    def write(self, connection: Connection, rows: Sequence[Sequence[Any]]) -> None:
         """Insert the rows, if there are any."""
         if not rows:
             return
@@ -547,12 +566,12 @@ class BulkInsert:
         elif self._copy:
             self._write_copy(connection, self._copy, rows)
         else:
-            self._arrays.run(connection, [{n: [row[n] for row in rows] for n in self._names}])
+            columns = map(list, zip(*rows, strict=True))
+            self._arrays.run(connection, [dict(zip(self._names, columns, strict=True))])
 
-    def _write_copy(self, connection: Connection, sql: str, rows: Sequence[Values]) -> None:
-        columns = []
-        for column in self._columns:
-            values = [row[column.name] for row in rows]
+    def _write_copy(self, connection: Connection, sql: str, rows: Sequence[Sequence[Any]]) -> None:
+        columns: list[Iterable[Any]] = []
+        for column, values in zip(self._columns, zip(*rows, strict=True), strict=True):
             process = processor(column.type, connection.dialect)
             columns.append(map(process, values) if process else values)
         with _DriverCursor(connection, sql) as cursor, cursor.copy(sql) as copy:

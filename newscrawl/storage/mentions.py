@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from difflib import SequenceMatcher
-from typing import Any, Literal
+from typing import Literal
 
 from sqlalchemy import Connection, delete, func, select, update
 from sqlalchemy.orm import Session
@@ -118,17 +118,17 @@ def write_occurrences(
     names = {mention.company for found in mentions.values() for mention in found}
     names.update(name for found in boilerplate.values() for name in found)
     ids = _company_ids(connection, names)
-    rows: list[dict[str, Any]] = [
-        {
-            "article_id": article_id,
-            "company_id": ids[mention.company],
-            "section": mention.section,
-            "start_offset": mention.start,
-            "end_offset": mention.end,
-            "surface": clean(mention.surface),
-            "rule": mention.rule,
-            "score": mention.score,
-        }
+    rows = [
+        (
+            article_id,
+            ids[mention.company],
+            mention.section,
+            mention.start,
+            mention.end,
+            clean(mention.surface),
+            mention.rule,
+            mention.score,
+        )
         for article_id, found in mentions.items()
         for mention in found
     ]
@@ -139,7 +139,7 @@ def write_occurrences(
     _BOILERPLATE.write(
         connection,
         [
-            {"article_id": article_id, "company_id": company, "number": number}
+            (article_id, company, number)
             for article_id, counted in numbers.items()
             for company, number in counted.items()
         ],
@@ -168,7 +168,7 @@ def _company_ids(connection: Connection, names: Iterable[str]) -> dict[str, int]
             ids[name] = number
     if missing := [name for name in asked["names"] if name not in ids]:
         # Sorted, to prevent a deadlock of two writers that add the same names.
-        _ADD_COMPANIES.write(connection, [{"name": name} for name in missing])
+        _ADD_COMPANIES.write(connection, [(name,) for name in missing])
         added = _COMPANIES.rows(connection, {"names": missing})
         ids.update((name, number) for name, number, _ in added)
     return {name: ids[cleaned] for name, cleaned in stored.items()}

@@ -98,7 +98,7 @@ class _NearIndex:
         self._under: dict[int, dict[int, list[int]]] = defaultdict(dict)
         self._known: dict[int, _KnownArticle] = {}
         self._new: list[tuple[StoryCandidate, _KnownArticle]] = []
-        self._new_values: list[dict[str, int]] = []
+        self._new_values: list[tuple[int, int, int]] = []
         if not candidates:
             return
         for week, value, article_id in _NEAR.rows(connection, _asked(connection, candidates)):
@@ -131,19 +131,18 @@ class _NearIndex:
             there = self._under[value].setdefault(week, [])
             if len(there) < MAX_PER_VALUE:
                 there.append(candidate.article_id)
-                row = {"week": week, "value": value, "article_id": candidate.article_id}
-                self._new_values.append(row)
+                self._new_values.append((week, value, candidate.article_id))
 
     def write(self, connection: Connection) -> None:
         """Write the texts that were added; their stories must have their ids."""
         rows = [
-            {
-                "article_id": candidate.article_id,
-                "story_id": known.story.story_id,
-                "week": candidate.week,
-                "shingles": known.sketch.shingles,
-                "smallest": known.sketch.to_bytes(),
-            }
+            (
+                candidate.article_id,
+                known.story.story_id,
+                candidate.week,
+                known.sketch.shingles,
+                known.sketch.to_bytes(),
+            )
             for candidate, known in self._new
         ]
         _ADD_SKETCHES.write(connection, rows)
@@ -243,4 +242,4 @@ def _number(connection: Connection, stories: Iterable[_Story]) -> None:
     numbers = _STORY_NUMBERS.take(connection, len(new))
     for story, number in zip(new, numbers, strict=True):
         story.story_id = number
-    _ADD_STORIES.write(connection, [{"id": one.story_id, "founded_on": one.day} for one in new])
+    _ADD_STORIES.write(connection, [(one.story_id, one.day) for one in new])

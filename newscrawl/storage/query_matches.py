@@ -4,7 +4,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 from sqlalchemy import Connection, and_, delete, select
 
@@ -118,8 +117,9 @@ def stored_matches(connection: Connection, numbers: Sequence[int]) -> dict[int, 
     return matches
 
 
-def write_matches(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Insert matches that are not stored."""
+def write_matches(connection: Connection, rows: Sequence[tuple[int, int, int, int, int]]) -> None:
+    """Insert matches that are not stored: the query's number and version, the article's number and
+    the hits in headline and body."""
     _ADD.write(connection, rows)
 
 
@@ -151,7 +151,7 @@ class QueryMatcher:
             old = delete(QueryMatch).where(QueryMatch.article_id.in_(changed))
             self._connection.execute(old)
         self._read_sources({article.source_id for article in articles})
-        rows: list[dict[str, Any]] = []
+        rows: list[tuple[int, int, int, int, int]] = []
         matches: dict[int, Matches] = {}
         for article in articles:
             searched = self._search_article(article)
@@ -161,12 +161,9 @@ class QueryMatcher:
                 hits = count_hits(query.node, searched)
                 if hits is None:
                     continue
-                in_title, in_body = hits
-                key = {"company_id": query.number, "version": query.version}
-                counted = {"in_title": in_title, "in_body": in_body}
-                rows.append({**key, "article_id": article.article_id, **counted})
+                rows.append((query.number, query.version, article.article_id, *hits))
                 if query.counts:
-                    matches.setdefault(article.article_id, {})[query.number] = in_title, in_body
+                    matches.setdefault(article.article_id, {})[query.number] = hits
         write_matches(self._connection, rows)
         return matches
 

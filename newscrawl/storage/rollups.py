@@ -214,17 +214,18 @@ class DailySums:
             keys, sums = _KEYS[table], _sums_of(table)
             own = slice(first := _SUMS.index(sums[0]), first + len(sums))
             rows = [
-                dict(zip((*keys, *sums), (*key, *change[own]), strict=True))
-                for key, change in sorted(changes.items())
-                if any(change[own])
+                (*key, *change[own]) for key, change in sorted(changes.items()) if any(change[own])
             ]
             changes.clear()
             if not rows:
                 continue
             _ADD[table].write(connection, rows)
-            lessened = [row for row in rows if any(row[name] < 0 for name in sums)]
-            if lessened:
-                asked = [{f"of_{name}": row[name] for name in keys} for row in lessened]
+            asked = [
+                {f"of_{name}": value for name, value in zip(keys, row, strict=False)}
+                for row in rows
+                if min(row[len(keys) :]) < 0
+            ]
+            if asked:
                 connection.execute(_DROP[table], asked)
         _write_days(connection, in_sources)
 
@@ -276,9 +277,7 @@ def _write_days(
             read_again.append({"company": company, "source": source})
         else:
             widened.append((company, source, min(days), max(days)))
-    _ADD_SOURCES.write(
-        connection, [dict(zip(_DAYS_IN_SOURCE, row, strict=True)) for row in widened]
-    )
+    _ADD_SOURCES.write(connection, widened)
     if read_again:
         connection.execute(_DROP_SOURCE, read_again)
         connection.execute(_ADD_SOURCE_AGAIN, read_again)
@@ -322,26 +321,16 @@ def insert_rows(connection: Connection, entries: Sequence[tuple[Contribution, in
     if not entries:
         return
     counted, appearances, pairs = [], [], []
-    for contribution, story_id in entries:
-        shared = {
-            "article_id": contribution.article_id,
-            "minute": contribution.minute,
-            "source_id": contribution.source_id,
-            "language": contribution.language,
-            "section": contribution.section,
-            "limited": int(contribution.limited),
-            "story_id": story_id,
-        }
-        in_title, in_body = _all(contribution.companies) or (0, 0)
-        counted.append({**shared, "in_title": in_title, "in_body": in_body})
+    for one, story_id in entries:
+        article = one.minute, one.article_id
+        limited = int(one.limited)
+        entry = (*article, one.source_id, one.language, one.section, limited)
+        counted.append((*entry, *(_all(one.companies) or (0, 0)), story_id))
         appearances += [
-            {**shared, "company_id": company, "in_title": named[0], "in_body": named[1]}
-            for company, named in (*contribution.companies.items(), *contribution.queries.items())
+            (company, *entry, *named, story_id)
+            for company, named in (*one.companies.items(), *one.queries.items())
         ]
-        pairs += [
-            {**shared, "company_id": company, "other_id": other}
-            for company, other in pairs_of(contribution.companies)
-        ]
+        pairs += [(*pair, *article, limited, story_id) for pair in pairs_of(one.companies)]
     _ADD_COUNTED.write(connection, counted)
     _ADD_APPEARANCES.write(connection, appearances)
     _ADD_PAIRS.write(connection, pairs)

@@ -267,12 +267,11 @@ def _count_batch(
             saved,
             (QueryMatch.version == saved.version + 1) & QueryMatch.article_id.in_(numbers),
         )
-        rows = []
-        for number, article in _locked_articles(session, numbers):
-            if hits := count_hits(node, article):
-                in_title, in_body = hits
-                row = {"company_id": saved.company_id, "version": saved.version + 1}
-                rows.append(row | {"article_id": number, "in_title": in_title, "in_body": in_body})
+        rows = [
+            (saved.company_id, saved.version + 1, number, *hits)
+            for number, article in _locked_articles(session, numbers)
+            if (hits := count_hits(node, article))
+        ]
         write_matches(session.connection(), rows)
         saved.position = max(saved.position, keys[-1])
         return True

@@ -28,7 +28,8 @@ POSTGRES_SEARCH = table(
     column("words", postgresql.TSVECTOR()),
 )
 
-_SQLITE_ADD = BulkInsert(SQLITE_SEARCH, ("rowid", "title", "body"))
+_SQLITE_COLUMNS = ("rowid", "title", "body")
+_SQLITE_ADD = BulkInsert(SQLITE_SEARCH, _SQLITE_COLUMNS)
 _SQLITE_REMOVE = text(
     "INSERT INTO article_search (article_search, rowid, title, body) "
     "VALUES ('delete', :rowid, :title, :body)"
@@ -68,7 +69,8 @@ def add(connection: Connection, entries: Sequence[IndexEntry]) -> None:
         ordered = sorted(entries, key=lambda entry: (entry.minute, entry.article_id))
         _SQLITE_ADD.write(connection, list(map(_sqlite_row, ordered)))
         return
-    _POSTGRES_ADD.write(connection, list(map(postgres_row, entries)))
+    rows = [(one.article_id, one.minute, one.wording.vector) for one in entries]
+    _POSTGRES_ADD.write(connection, rows)
 
 
 def remove(connection: Connection, entries: Sequence[IndexEntry]) -> None:
@@ -76,7 +78,8 @@ def remove(connection: Connection, entries: Sequence[IndexEntry]) -> None:
     if not entries:
         return
     if connection.dialect.name == "sqlite":
-        connection.execute(_SQLITE_REMOVE, [_sqlite_row(entry) for entry in entries])
+        rows = [dict(zip(_SQLITE_COLUMNS, _sqlite_row(one), strict=True)) for one in entries]
+        connection.execute(_SQLITE_REMOVE, rows)
         return
     connection.execute(_POSTGRES_REMOVE, [{"number": entry.article_id} for entry in entries])
 
@@ -87,13 +90,8 @@ def clear(connection: Connection) -> None:
     connection.execute(_SQLITE_CLEAR if sqlite else delete(POSTGRES_SEARCH))
 
 
-def postgres_row(entry: IndexEntry) -> dict[str, Any]:
-    """Return the row of PostgreSQL's index."""
-    return {"article_id": entry.article_id, "minute": entry.minute, "words": entry.wording.vector}
-
-
-def _sqlite_row(entry: IndexEntry) -> dict[str, object]:
+def _sqlite_row(entry: IndexEntry) -> tuple[int, str, str]:
     title, body = entry.wording.title, entry.wording.body
     if len(title) + len(body) > MAX_INDEXED:
         title, body = map("\n".join, entry.wording.indexed)
-    return {"rowid": search_key(entry.minute, entry.article_id), "title": title, "body": body}
+    return search_key(entry.minute, entry.article_id), title, body

@@ -45,7 +45,8 @@ def counter(**columns: object) -> BulkInsert:
 def test_rows_are_read_as_they_were_written(database: Database, number: int) -> None:
     rows = [source(place) for place in range(number)]
     written = BulkInsert(TABLES["sources"], tuple(rows[0]))
-    database.write(lambda session: written.write(session.connection(), rows))
+    values = [tuple(row.values()) for row in rows]
+    database.write(lambda session: written.write(session.connection(), values))
     with database.reading() as session:
         found = session.execute(select(Source).order_by(Source.id)).scalars().all()
     assert [(one.slug, one.name, one.registered_at) for one in found] == [
@@ -56,12 +57,12 @@ def test_rows_are_read_as_they_were_written(database: Database, number: int) -> 
 @numbers
 def test_existing_rows_are_skipped(database: Database, number: int) -> None:
     names = BulkInsert(TABLES["companies"], ("name",), lambda row: row.on_conflict_do_nothing())
-    rows = [{"name": f"{ODD} {place}"} for place in range(number)]
+    rows = [(f"{ODD} {place}",) for place in range(number)]
     database.write(lambda session: names.write(session.connection(), rows[: number // 2]))
     database.write(lambda session: names.write(session.connection(), rows))
     with database.reading() as session:
         stored = session.scalars(select(Company.name)).all()
-    assert sorted(stored) == sorted(row["name"] for row in rows)
+    assert sorted(stored) == sorted(name for (name,) in rows)
 
 
 @numbers
@@ -78,8 +79,9 @@ def test_existing_rows_are_updated(database: Database, number: int) -> None:
         for place in range(number)
     ]
     sums = counter(**rows[0])
+    values = [tuple(row.values()) for row in rows]
     for _ in range(2):
-        database.write(lambda session: sums.write(session.connection(), rows))
+        database.write(lambda session: sums.write(session.connection(), values))
     days = TABLES["daily_totals"].c
     with database.reading() as session:
         stored = session.execute(select(days.day, days["read"]).order_by(days.day)).all()
@@ -89,7 +91,7 @@ def test_existing_rows_are_updated(database: Database, number: int) -> None:
 @pytest.mark.parametrize("number", [FEW, MANY], ids=["few", "many"])
 def test_conflicting_row_raises_integrity_error(database: Database, number: int) -> None:
     names = BulkInsert(TABLES["companies"], ("name",))
-    rows = [{"name": "Siemens"}] * number
+    rows = [("Siemens",)] * number
 
     def work(connection: Connection) -> None:
         with pytest.raises(IntegrityError) as failed:
@@ -109,7 +111,7 @@ def test_row_ids_are_unique(database: Database, number: int) -> None:
 
     def work(connection: Connection) -> list[int]:
         fresh = companies.take(connection, number)
-        names.write(connection, [{"id": one, "name": str(one)} for one in fresh])
+        names.write(connection, [(one, str(one)) for one in fresh])
         return fresh
 
     taken = [
