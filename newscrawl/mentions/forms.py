@@ -65,6 +65,8 @@ _ADJECTIVE = re.compile(r"(\w+sche)( .+)")
 _AMPERSAND = re.compile("(?<=[^ ])&(?=[^ ])")
 # Names of websites, which many write in small letters: "salesforce.com".
 _DOMAIN = re.compile(r"[\w-]+\.(?:com|net|org|io|de|at|ch|fr|es|it|pl|ru|cn|co\.uk)", re.ASCII)
+# Headlines in capitals keep the small letter of Scottish names: "McDONALD'S".
+_MC = re.compile(r"\bMC(?=[A-Z]{3})")
 # Acronyms that can't be spoken are written like names in Italian: "Bmw", "Kkr".
 _CONSONANTS = re.compile(r"[B-DF-HJ-NP-TV-XZ]{3,5}")
 # Languages with endings of their own, and the letters that a declined name needs.
@@ -204,6 +206,8 @@ def _cases(spelling: str) -> set[str]:
     capitalised = [word[:1].upper() + word[1:] for word in words]
     plain = " ".join(_without_inner_capitals(word) for word in words)
     cases = {spelling, spelling.upper(), plain}
+    if "Mc" in spelling:
+        cases.add(_MC.sub("Mc", spelling.upper()))
     if _CONSONANTS.fullmatch(spelling):
         cases.add(spelling.capitalize())
     if _DOMAIN.fullmatch(spelling):

@@ -517,6 +517,7 @@ def test_german_compound_of_two_nouns_is_no_name_written_apart(
             "Johnson&Johnson",
             id="sign without blanks",
         ),
+        pytest.param("McDONALD'S to hire", "en", "McDonald's", "McDONALD'S", id="capitals but one"),
         pytest.param("ARÇELİK kâr açıkladı", "tr", "Arçelik", "ARÇELİK", id="Turkish capitals"),
         pytest.param("İş Bankası büyüdü", "tr", "İş Bankası", "İş Bankası", id="Turkish name"),
         pytest.param(
