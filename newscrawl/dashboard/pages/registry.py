@@ -149,11 +149,10 @@ def edit(request: Request, name: str = "", copied: str = "", saved: bool = False
 def preview(request: Request, form: Annotated[Entry, Form()]) -> Response:
     """Return what the definition would match, which the page shows next to the form."""
     check_seal(request, form.seal)
-    desk = app_state(request)
     if not form.name.strip():
         return render(request, "trial.html", trial=None, fault="Give it a name first.")
     try:
-        with desk.store.reading() as database:
+        with app_state(request).store.reading() as database:
             trial = try_out(database, form.definition, form.former or None)
     except CompaniesFileError as error:
         return render(request, "trial.html", trial=None, fault=str(error))

@@ -1,7 +1,7 @@
 """The pages of reports, and of recipients of alerts and digests."""
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated, Literal
 from urllib.parse import quote
 
@@ -56,7 +56,6 @@ from newscrawl.text import match_name
 
 router = APIRouter(include_in_schema=False)
 
-NOTHING_DONE = MappingProxyType({"saved": "", "removed": "", "tested": ""})
 MAX_SENT = 50
 MAX_ALERTS = 20
 # Ours, in characters: the URL of a webhook of Teams has some 300, and the companies of a recipient.
@@ -115,14 +114,23 @@ class RecipientForm(BaseModel):
     person: str = Field("", max_length=MAX_VALUE)
 
 
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The name of the recipient that was saved, removed or sent a test message just before."""
+
+    saved: str = ""
+    removed: str = ""
+    tested: str = ""
+
+
 @router.get("/alerts", response_class=HTMLResponse)
 def alerts(
     request: Request, saved: str = "", removed: str = "", tested: str = "", edit: str = ""
 ) -> HTMLResponse:
     """Show what is watched, who gets alerts and digests, and what was sent; with `edit`, the form
     to change this recipient."""
-    done = {"saved": saved, "removed": removed, "tested": tested}
     if not edit:
+        done = Done(saved, removed, tested)
         return _alerts(request, RecipientForm.model_construct(), done)
     with app_state(request).store.reading() as database:
         former = _recipient(database, edit)
@@ -256,7 +264,7 @@ def send_test(request: Request, form: Annotated[RecipientForm, Form()]) -> Respo
 def _alerts(
     request: Request,
     form: RecipientForm,
-    done: Mapping[str, str] = NOTHING_DONE,
+    done: Done = Done(),
     *,
     fault: str = "",
     former: Recipient | None = None,
