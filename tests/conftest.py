@@ -44,7 +44,15 @@ gc.set_threshold(100_000, 50, 100)
 # Folders with whole crawls, whose files take minutes each; and files with browsers, environments
 # or clusters.
 _SLOW_FOLDERS = ("crawl", "monitoring")
-_SLOW_FILES = ("test_browser", "test_screenshots", "test_cluster", "test_deploy", "test_release")
+_SLOW_FILES = (
+    "test_browser",
+    "test_proof_browser",
+    "test_editor_browser",
+    "test_screenshots",
+    "test_cluster",
+    "test_deploy",
+    "test_release",
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

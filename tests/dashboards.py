@@ -28,7 +28,7 @@ from newscrawl.storage.company_alerts import CompanyAlert, record_alerts, watch_
 from newscrawl.storage.recipients import Recipient, SentNotice, add_recipient, record_sent
 from tests.archives import capture, written
 from tests.newsroom import News, fill, page_of
-from tests.worlds import bundled_companies, document, register, save_document
+from tests.worlds import LONG, NOON, bundled_companies, document, register, save_document
 
 # What a hostile site would write into whatever it can.
 SCRIPT = "<script>window.hacked = 1</script>"
@@ -340,3 +340,34 @@ def fill_article(database: Database, companies: Path) -> None:
         title=ARTICLE_TITLE, text=ARTICLE_TEXT, mentions=mentions, published=NOW, fetched_at=NOW
     )
     assert save_document(database, page, register(database)).mentions == 4
+
+
+def save_past(
+    database: Database,
+    back: int,
+    *mentions: Mention,
+    source: str = "ft",
+    language: str = "en",
+    country: str = "gb",
+    boilerplate: tuple[tuple[str, int], ...] = (),
+) -> None:
+    """Save an article of `back` days ago, whose source was read on that day."""
+    moment = NOON.replace(year=TODAY.year, month=TODAY.month, day=TODAY.day) - timedelta(days=back)
+    path = f"{back}-{len(mentions)}-{mentions[0].company if mentions else ''}"
+    names = " ".join(mention.company for mention in mentions)
+    item = document(
+        path,
+        source=source,
+        title=f"{names} on day {back}",
+        text=f"{names} {LONG} {back}",
+        mentions=mentions,
+        published=moment,
+        fetched_at=moment,
+        language=language,
+    )
+    database.register_source(
+        source, source.upper(), country, language, f"https://{source}.example/"
+    )
+    run = database.start_run(source)
+    save_document(database, replace(item, boilerplate=boilerplate), run)
+    database.record_coverage(source, moment.date(), "ok", 1, 1)

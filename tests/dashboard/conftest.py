@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.browsers import Watched, chromium
-from tests.dashboards import ARTICLE_COMPANIES
+from tests.dashboards import ARTICLE_COMPANIES, dashboard
 
 Look = Callable[..., Watched]
 
@@ -17,6 +17,13 @@ Look = Callable[..., Watched]
 def browser() -> Iterator[Browser]:
     with chromium() as opened:
         yield opened
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a dashboard with a hostile paper among the others."""
+    with dashboard(tmp_path_factory.mktemp("dashboard"), days=40, hostile=True) as url:
+        yield url
 
 
 @pytest.fixture

@@ -1,0 +1,430 @@
+"""What the pages say of numbers, changes and gaps."""
+
+import csv
+import re
+from datetime import timedelta
+from html import unescape
+from io import StringIO
+from itertools import product
+
+import pytest
+from sqlalchemy import update
+from starlette.testclient import TestClient
+
+from newscrawl.dashboard.charts import MAX_PARTS
+from newscrawl.monitoring import spike_detection
+from newscrawl.monitoring.alerts import HIGHER, MIN_READ, SAME_BURST
+from newscrawl.storage import Database, queries
+from newscrawl.storage.company_alerts import CompanyAlert, record_alerts, watch_company
+from newscrawl.storage.models import WatchedCompany
+from newscrawl.storage.saved_queries import add_query, count_history
+from newscrawl.storage.status import Incident, record_incidents
+from tests.dashboards import NOW, TODAY, save_past as save, send_notices
+from tests.worlds import NOON, body, document, headline, save_document
+
+
+def test_stories_are_counted_in_a_tile(database: Database, client: TestClient) -> None:
+    for back in (0, 1):
+        save(database, back, headline("Siemens"))
+    number = len(queries.stories(database, company="Siemens"))
+    text = client.get("/company/Siemens?count=stories").text
+    name = "story" if number == 1 else "stories"
+    tile = text.split(f"<dt>{name}</dt>")[1].split("</dd>")[0]
+    assert f">{number}</a>" in tile
+    assert "counted=stories" in tile
+    assert f"<dt>{name}</dt>" not in client.get("/company/Siemens").text
+
+
+def test_chart_says_how_many_sources_it_does_not_draw(
+    database: Database, client: TestClient
+) -> None:
+    for number in range(MAX_PARTS + 2):
+        save(database, 1, headline("Siemens"), source=f"paper-{number}")
+    address = "/company/Siemens?split=source"
+    assert f"The {MAX_PARTS} with the most stories are drawn, 2 more are not." in (
+        client.get(f"{address}&count=stories").text
+    )
+    assert "more are not." not in client.get(address).text
+
+
+def test_empty_database_shows_what_to_do(client: TestClient) -> None:
+    answer = client.get("/")
+    assert answer.status_code == 200
+    assert "scrapy crawl ft" in answer.text
+
+
+def test_period_before_the_first_crawl_leads_to_the_days_from_it_on(
+    client: TestClient, database: Database
+) -> None:
+    save(database, 40, headline("Siemens"))
+    until = TODAY - timedelta(days=60)
+    page = client.get(f"/?since={until}&until={until}&order=change").text
+    assert "scrapy crawl" not in page
+    (address,) = re.findall(r'<a href="([^"]+)">the days from then on</a>', page)
+    assert f"since={TODAY - timedelta(days=40)}" in address
+    assert '<a href="/company/Siemens' in client.get(unescape(address)).text
+
+
+def test_overview_compares_with_the_period_before(client: TestClient, database: Database) -> None:
+    for back in (0, 1, 2, 8):
+        save(database, back, headline("Siemens"))
+    text = client.get("/?days=7").text
+    row = text.split('href="/company/Siemens')[1].split("</tr>")[0]
+    assert re.search(r'<td class="n strong"><a [^>]+>3</a></td>', row)
+    assert "1 → 3" in row
+    assert "200%" not in row
+
+
+def test_change_of_larger_numbers_is_in_percent_of_the_share(
+    client: TestClient, database: Database
+) -> None:
+    for back in range(60):
+        save(database, back, headline("Shell"))
+    for back in (*range(20), *range(30, 40)):
+        save(database, back, headline("Siemens"))
+    # 20 of 50 articles after 10 of 40.
+    row = client.get("/?days=30").text.split('href="/company/Siemens')[1].split("</tr>")[0]
+    assert "▲" in row
+    assert "</span> 60%</span>" in row
+
+
+def test_number_that_rises_while_its_share_falls_is_drawn_as_a_fall(
+    client: TestClient, database: Database
+) -> None:
+    for name in ("Shell", "Nokia", "Bosch"):
+        for back in range(30):
+            save(database, back, headline(name))
+    for back in (*range(15), *range(30, 42)):
+        save(database, back, headline("Siemens"))
+    row = client.get("/?days=30").text.split('href="/company/Siemens')[1].split("</tr>")[0]
+    assert 'class="change down"' in row
+    assert "▼" in row
+    assert "a smaller share than before (p" in client.get("/company/Siemens?days=30").text
+
+
+def test_companies_that_fell_silent_are_listed_with_what_they_had(
+    database: Database, client: TestClient
+) -> None:
+    mentions = {"Siemens": (8, 1), "Bosch": (2, 0), "Airbus": (1, 6)}
+    for name, (before, now) in mentions.items():
+        for number in range(before + now):
+            back = 8 if number < before else 1
+            save(database, back, body(name), source=f"paper-{number}")
+    save(database, 40, body("Zeiss"))
+    page = client.get("/?days=7&order=fewer").text
+    shown = re.findall(r'<th scope="row"><a href="/company/([^"?]+)', page)
+    assert shown == ["Siemens", "Bosch"]
+    assert "8 → 1" in page
+    assert "2 → 0" in page
+    proofs = [unescape(one) for one in re.findall(r'href="(/proof[^"]+company=Bosch[^"]*)"', page)]
+    texts = [client.get(one).text for one in proofs]
+    assert any("2 articles name Bosch" in text for text in texts)
+    assert any("Nothing is counted" in text for text in texts)
+    longer = page.split('id="longer-silent"')[1]
+    (last,) = re.findall(r'href="(/proof[^"]+)"', longer)
+    assert "Zeiss" in longer
+    assert "1 article names Zeiss" in client.get(unescape(last)).text
+    names = client.get("/?days=7&order=fewer&format=csv").text.splitlines()[1:]
+    assert [line.split(",")[0] for line in names] == ["Siemens", "Bosch"]
+    assert "No company fell to none" not in page
+    save(database, 1, body("Bosch"), source="paper-1")
+    assert "<p>No company fell to none.</p>" in client.get("/?days=7&order=fewer").text
+
+
+def test_sources_that_name_a_company_for_the_first_time_are_named(
+    database: Database, client: TestClient
+) -> None:
+    for source, backs in {"old": (20, 2), "new": (2, 1), "unread": (1,)}.items():
+        for back in backs:
+            save(database, back, body("Siemens"), source=source)
+    for source in ("new", "other"):
+        save(database, 20, source=source)
+    page = client.get("/company/Siemens?days=7").text
+    shown = page.split('id="new-sources"')[1].split("</p>")[0]
+    assert "Siemens for the first time: <bdi>NEW</bdi>" in shown
+    assert "OLD" not in shown
+    assert "UNREAD" not in shown
+    (proof,) = re.findall(r'href="(/proof[^"]+)"', shown)
+    assert "2 articles name Siemens" in client.get(unescape(proof)).text
+    since = (TODAY - timedelta(days=6)).isoformat()
+    api = client.get(f"/api/companies/Siemens/new-sources?since={since}").json()
+    assert [(one["source"], one["articles"]) for one in api] == [("new", 2), ("unread", 1)]
+    assert api[1]["watched_since"] == (TODAY - timedelta(days=1)).isoformat()
+    assert 'id="new-sources"' not in client.get("/company/Siemens?days=30").text
+
+
+def test_shares_are_compared_with_those_before(database: Database, client: TestClient) -> None:
+    for name, backs in {"Siemens": (8, 9, 10, 1), "Bosch": (8, 1, 2)}.items():
+        for back in backs:
+            save(database, back, body(name))
+    page = client.get("/compare?days=7&company=Siemens&company=Bosch").text
+    rows = re.findall(r'<tr><th scope="row">.*?</tr>', page, re.DOTALL)
+    shown = [re.findall(r">(\d+%)<", row) for row in rows]
+    assert shown == [["33%", "75%"], ["67%", "25%"]]
+    (proof,) = re.findall(r'href="([^"]+)" title="Before: 3"', page)
+    assert "3 articles name Siemens" in client.get(unescape(proof)).text
+
+
+def test_no_company_falls_silent_where_nothing_was_read_before(
+    database: Database, client: TestClient
+) -> None:
+    save(database, 1, body("Siemens"))
+    page = client.get("/?days=7&order=fewer").text
+    assert "No article was read before: there is nothing to compare." in page
+
+
+def test_gap_without_a_shorter_period_has_no_link(client: TestClient, database: Database) -> None:
+    for back in (0, 100):
+        save(database, back, body("Siemens"), body("Bosch"))
+    for path in ("/company/Siemens?days=30", "/compare?days=30&company=Siemens&company=Bosch"):
+        note = client.get(path).text.split('class="notice gap">')[1].split("</p>")[0]
+        assert note.endswith("before can't be compared.</strong> No article was read in them.")
+
+
+def test_gap_of_a_saved_query_is_named_apart(client: TestClient, database: Database) -> None:
+    for back in range(20):
+        save(database, back, body("Siemens"), source="ft" if back > 4 else "new")
+    add_query(database, "new paper", "Siemens source:new", "ann")
+    count_history(database, "new paper")
+    note = client.get("/compare?days=7&company=Siemens&company=new+paper").text
+    note = note.split('class="notice gap">')[1].split("</p>")[0]
+    assert note.startswith("<strong>new paper: the 7 days before can't be compared.</strong> They")
+    assert "Compare the last 2 days</a>" in note
+
+
+def test_days_before_that_were_not_read_are_named_beside_the_change(
+    client: TestClient, database: Database
+) -> None:
+    save(database, 0, headline("Siemens"))
+    save(database, 8, headline("Siemens"))
+    advice = "Compare shares of the articles read, not numbers"
+    for path in ("/?days=7", "/company/Siemens?days=7"):
+        assert advice in client.get(path).text
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "colour", "chance"),
+    [(15, 13, "even", "p\u00a0=\u00a00\\.\\d\\d?<"), (5, 30, "down", "p\u00a0=\u00a00\\.00\\d+<")],
+    ids=["few more", "far fewer"],
+)
+def test_change_that_may_be_chance_is_grey(
+    client: TestClient, database: Database, now: int, before: int, colour: str, chance: str
+) -> None:
+    for back in range(60):
+        save(database, back, headline("Shell"))
+    for back in (*range(now), *range(30, 30 + before)):
+        save(database, back, headline("Siemens"))
+    row = client.get("/?days=30").text.split('href="/company/Siemens')[1].split("</tr>")[0]
+    assert f'class="change {colour}"' in row
+    assert re.search(chance, row)
+    assert ("no clear change</span>" in row) == (colour == "even")
+    ordered = client.get("/?days=30&order=change").text
+    assert ("No change here is clear: each may be chance." in ordered) == (colour == "even")
+
+
+def test_grey_change_of_share_is_named_where_numbers_are_equal(
+    client: TestClient, database: Database
+) -> None:
+    for back in (*range(20), *range(30, 60)):
+        save(database, back, headline("Shell"))
+    for back in (*range(10), *range(30, 40)):
+        save(database, back, headline("Siemens"))
+    row = client.get("/?days=30").text.split('href="/company/Siemens')[1].split("</tr>")[0]
+    assert "33%" in row
+    assert "no clear change</span>" in row
+
+
+def test_company_page_names_the_days_with_most_articles(
+    client: TestClient, database: Database
+) -> None:
+    for back in (5, 3, 2):
+        save(database, back, body("Siemens"))
+    for back in (3, 2):
+        save(database, back, headline("Siemens"), body("Siemens"))
+    page = client.get("/company/Siemens?days=7").text
+    line = page.split('id="peak">')[1].split("</p>")[0]
+    assert re.findall(r">(\d+)</a> \((.*?)\)", line) == [
+        ("2", f"{day:%a} {day.day} {day:%b %Y}")
+        for day in (TODAY - timedelta(days=3), TODAY - timedelta(days=2))
+    ]
+    (proof, _) = re.findall(r'href="([^"]+)"', line)
+    assert "2 articles name Siemens" in client.get(unescape(proof)).text
+
+
+def test_company_page_says_whether_a_change_may_be_chance(
+    client: TestClient, database: Database
+) -> None:
+    for back in range(20):
+        save(database, back, headline("Siemens"))
+        save(database, back + 30, headline("Nokia"))
+    for back in (0, 35):
+        save(database, back, headline("BMW"))
+    assert "before: <a" in client.get("/company/BMW").text
+    assert "; no clear change (p" in client.get("/company/BMW").text
+    assert "; a larger share than before (p" in client.get("/company/Siemens").text
+
+
+def test_day_without_a_crawl_is_a_gap(client: TestClient, database: Database) -> None:
+    save(database, 4, headline("Siemens"))
+    save(database, 0, headline("Siemens"))
+    text = client.get("/company/Siemens?days=7").text
+    cells = text.split("<tbody>")[1].split("</tbody>")[0].split("<tr")[1:]
+    assert len(cells) == 7
+    assert ["no data" in cell for cell in cells] == [
+        True,
+        True,
+        False,
+        True,
+        True,
+        True,
+        False,
+    ]
+
+
+def test_days_are_those_of_the_time_zone(client: TestClient, database: Database) -> None:
+    noon = NOON.replace(year=TODAY.year, month=TODAY.month, day=TODAY.day)
+    late = noon.replace(hour=23) - timedelta(days=3)
+    found = document("a", text="Siemens", mentions=[headline("Siemens")], published=late)
+    database.register_source("ft", "FT", "gb", "en", "https://ft.example/")
+    save_document(database, found, database.start_run("ft"))
+    for back in range(10):
+        database.record_coverage("ft", TODAY - timedelta(days=back), "ok", 1, 1)
+    span = f"since={TODAY - timedelta(days=6)}&until={TODAY}"
+    for zone, moved in (("UTC", 3), ("Asia/Kolkata", 2)):
+        table = client.get(f"/company/Siemens?{span}&zone={zone}&format=csv").text
+        counts = {row[0]: row[1] for row in csv.reader(StringIO(table.lstrip("\ufeff")))}
+        assert counts[(TODAY - timedelta(days=moved)).isoformat()] == "1"
+    assert "in Asia/Kolkata" in client.get(f"/?{span}&zone=Asia/Kolkata").text
+
+
+def test_failing_source_is_shown_on_the_first_page(client: TestClient, database: Database) -> None:
+    save(database, 3, headline("Siemens"))
+    for back in (2, 1, 0):
+        database.record_coverage("ft", TODAY - timedelta(days=back), "failed", 0, 0, note="timeout")
+    text = client.get("/").text
+    assert "One source is" in text
+    assert "failed, timeout" in text
+
+
+def test_missing_crawl_of_today_is_not_a_failure(client: TestClient, database: Database) -> None:
+    save(database, 1, headline("Siemens"))
+    assert "not read at present" not in client.get("/").text
+
+
+def test_open_incidents_are_shown_above_the_sources(client: TestClient, database: Database) -> None:
+    save(database, 1, headline("Siemens"))
+    record_incidents(
+        database, [Incident(source="ft", kind="silent", note="nothing for two days")], ()
+    )
+    text = client.get("/sources").text
+    assert "1 open incident" in text
+    assert "FT: silent, nothing for two days" in text
+
+
+def test_older_articles_are_on_the_next_page(client: TestClient, database: Database) -> None:
+    for back in range(15):
+        save(database, back, headline("Siemens"))
+    first = client.get("/company/Siemens").text
+    assert 'href="/company/Siemens?page=2"' in first
+    second = client.get("/company/Siemens?page=2").text
+    assert second.count('class="line"') == 3
+    assert "on day 14" in second
+    assert "page=3" not in second
+
+
+@pytest.mark.parametrize("by", ["day", "week", "month"])
+def test_every_way_of_counting_has_a_chart(client: TestClient, database: Database, by: str) -> None:
+    save(database, 1, headline("Siemens"), body("Siemens"))
+    splits = ("whole", "source", "language", "country")
+    for count, split in product(("articles", "mentions", "stories"), splits):
+        answer = client.get(f"/company/Siemens?count={count}&split={split}&by={by}")
+        assert answer.status_code == 200, (count, split)
+        # The stories of two sources overlap, so their bars are not stacked.
+        kind = "lines" if count == "stories" and split != "whole" else "bars"
+        assert f'data-chart="{kind}"' in answer.text, (count, split)
+
+
+@pytest.mark.parametrize("split", ["source", "language", "country"])
+def test_parts_add_up_to_the_total(client: TestClient, database: Database, split: str) -> None:
+    for slug, language, country in (("ft", "en", "gb"), ("faz", "de", "de"), ("nzz", "de", "ch")):
+        save(database, 1, headline("Siemens"), source=slug, language=language, country=country)
+    text = client.get(f"/company/Siemens?split={split}&days=2").text
+    row = text.split("<tbody>")[1].split("</tbody>")[0].split("<tr")[1]
+    values = [int(part.split('"')[0]) for part in row.split('data-value="')[1:]]
+    assert values == ([2, 1] if split == "language" else [1, 1, 1])
+
+
+def test_small_parts_are_summed_up_as_others(client: TestClient, database: Database) -> None:
+    for i in range(8):
+        for back in range(8 - i):
+            save(database, back, headline("Siemens"), source=f"paper-{i}")
+    text = client.get("/company/Siemens?split=source&days=7").text
+    heads = text.split("data-chart")[1].split("</thead>")[0]
+    assert "PAPER-5" in heads
+    assert "PAPER-6" not in heads
+    assert ">others</th>" in heads
+    today = text.split("<tbody>")[1].split("</tbody>")[0].split("<tr")[-1]
+    assert [int(part.split('"')[0]) for part in today.split('data-value="')[1:]] == [1] * 6 + [2]
+
+
+def test_alerts_say_who_gets_what_and_what_was_sent(client: TestClient, database: Database) -> None:
+    empty = client.get("/alerts").text
+    assert "newscrawl alerts recipients add" in empty
+    assert "Nothing was sent yet." in empty
+    send_notices(database, "The press office")
+    page = client.get("/alerts").text
+    assert "press@example.org" in page
+    assert "s3cret" not in page
+    rows = re.findall(r"<tr><th[^>]*>(.*?)</tr>", page)
+    assert len(rows) == 6  # of two tables, heads included
+    assert "failed</span> the server answered 404" in page
+    assert '<a href="/company/Airbus">Airbus</a> and <a href="/company/Boeing">Boeing</a>' in page
+
+
+def test_company_page_says_whether_there_was_a_spike(
+    client: TestClient, database: Database
+) -> None:
+    save(database, 1, headline("Siemens"))
+    page = client.get("/company/Siemens").text
+    assert "Siemens is not watched" in page
+    assert ">Watch Siemens</button>" in page
+    watch_company(database, "Siemens")
+    # The pages are asked at NOW; the database's own clock may have passed midnight since.
+    database.write(lambda session: session.execute(update(WatchedCompany).values(added_at=NOW)))
+    page = client.get("/company/Siemens").text
+    assert f"No spike since the watch began on {TODAY.day} " in page
+    assert "A spike is a day with at least 5 articles" in page
+    week_ago = TODAY - timedelta(days=7)
+    earlier = client.get(f"/company/Siemens?since={week_ago}&until={week_ago}").text
+    assert "no day of this period was searched for spikes" in earlier
+    assert '<a href="/alerts#rules">' in page
+    spike = {"articles": 12, "expected": 3.14, "chance": 1e-5, "history_days": 50}
+    first = {"watched_since": "2026-11-20"}
+    yesterday = TODAY - timedelta(days=1)
+    alerts = [
+        CompanyAlert(cause="a", kind="spike", company="Siemens", day=yesterday, facts=spike),
+        CompanyAlert(cause="b", kind="first mention", company="Siemens", day=TODAY, facts=first),
+    ]
+    record_alerts(database, alerts)
+    for path in ("/company/Siemens", "/alerts"):
+        page = client.get(path).text
+        assert ": 12 articles, 3.1 expected" in page
+        assert "first article found since the watch began on 2026-11-20" in page
+        assert "No spike" not in page
+    assert "12 articles" not in client.get(f"/company/Siemens?since={TODAY}").text
+
+
+def test_rule_for_alerts_is_that_of_the_program(client: TestClient) -> None:
+    page = " ".join(client.get("/alerts").text.split())
+    for words in (
+        f"at least {spike_detection.MIN_ARTICLES} articles",
+        {2.0: "at least twice as many"}[spike_detection.FACTOR],
+        f"last {spike_detection.HISTORY_DAYS} days",
+        f"fewer than 1 of {1 / spike_detection.ALPHA:,.0f} days",
+        f"less than {spike_detection.MIN_HISTORY} days of history",
+        {0.5: "half of its usual articles"}[MIN_READ],
+        {3: "within three days"}[SAME_BURST.days],
+        {2.0: "only if it doubles"}[HIGHER],
+    ):
+        assert words in page
+    assert "<code>newscrawl digest --weekly --send</code>" in page
