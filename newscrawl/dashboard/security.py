@@ -97,6 +97,10 @@ class Guard:
             scope.setdefault("state", {})["identity"] = identity
             refusal = _refusal(request, identity)
         answer: ASGIApp = refusal if refusal is not None else self._app
+        if scope["method"] == "HEAD":
+            # FastAPI's routes have no HEAD, which services that watch sites ask for; the server,
+            # which has the first scope, leaves the body out.
+            scope = {**scope, "method": "GET"}
         await answer(scope, receive, marked)
 
     def _unfit(self, request: Request) -> Response | None:

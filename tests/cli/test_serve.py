@@ -5,6 +5,7 @@ import socket
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -22,6 +23,16 @@ def test_named_database_is_served(tmp_path: Path) -> None:
     with served(tmp_path, "--database", "sqlite:///news.sqlite") as url:
         assert b"Who was in the news" in asked(url)
         assert json.loads(asked(f"{url}api/facts"))["rows"]["articles"] == 0
+
+
+@pytest.mark.parametrize("path", ["", "api/sources", "static/app.js"])
+def test_head_is_answered_without_a_body(tmp_path: Path, path: str) -> None:
+    with open_database(f"sqlite:///{tmp_path / 'newscrawl.sqlite'}"), served(tmp_path) as address:
+        request = Request(f"{address}{path}", method="HEAD")  # noqa: S310 - our own
+        with urlopen(request, timeout=20) as answer:  # noqa: S310 - our own
+            length = int(answer.headers["Content-Length"])
+            assert (answer.status, answer.read()) == (200, b"")
+        assert len(asked(f"{address}{path}")) == length
 
 
 def test_missing_database_is_served_once_it_exists(tmp_path: Path) -> None:
