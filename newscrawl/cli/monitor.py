@@ -96,6 +96,7 @@ def monitor(
             terms=LeaseTerms(length=timedelta(seconds=_seconds("NEWSCRAWL_LEASE"))),
             limits=_crawl_limits(),
             once=once,
+            source_pause=_source_pause(),
             pause=_seconds("NEWSCRAWL_MONITOR_PAUSE"),
             inspect=Inspector(store, [one.slug for one in chosen], channels),
             prune=_daily_pruning(store),
@@ -119,6 +120,12 @@ def _crawl_command(url: str, settings: "Sequence[str]", logs: Path | None) -> "C
         logs=logs,
         grace=_seconds("NEWSCRAWL_LEASE") / 3,
     )
+
+
+def _source_pause() -> timedelta:
+    """Return the time between two crawls of a source: each reads all listings that are due."""
+    shortest = config.duration("NEWSCRAWL_POLL_MIN", config.NEWSCRAWL_POLL_MIN)
+    return min(timedelta(minutes=10), shortest)
 
 
 def _crawl_limits() -> "CrawlLimits":

@@ -79,7 +79,8 @@ class MonitorPlan:
     that share a host with it. `pause` and `inspect_every` are the seconds between two rounds, and
     between two calls of `inspect`, `prune` and `send_digests`; the last two receive a function that
     returns whether they must stop. `digests` says when digests are sent, as the setting does. With
-    `once`, the monitor ends when no source is due any more.
+    `once`, the monitor ends when no source is due any more. `source_pause` is the shortest time
+    between two crawls of a source.
     """
 
     sources: Sequence[SourceFacts]
@@ -89,6 +90,7 @@ class MonitorPlan:
     terms: LeaseTerms
     limits: CrawlLimits = field(default_factory=CrawlLimits)
     once: bool = False
+    source_pause: timedelta = timedelta(minutes=10)
     pause: float = 10.0
     inspect_every: float = 300.0
     inspect: Callable[[], None] = _inspect_nothing
@@ -161,7 +163,8 @@ class Monitor:
         now = datetime.now(UTC)
         interrupted = set(self._leases.interrupted()).intersection(self._slugs)
         unfinished = due_sources(self._database, now, interrupted, pause=timedelta(0))
-        due = (*unfinished, *due_sources(self._database, now, self._slugs))
+        pause = self._plan.source_pause
+        due = (*unfinished, *due_sources(self._database, now, self._slugs, pause=pause))
         return list(dict.fromkeys(one.slug for one in due))
 
     def crawl(self, slug: str) -> None:

