@@ -216,6 +216,18 @@ def caveat(period: str, length: int, known: Completeness) -> str:
     return f"{which} {verb} the first crawl: {advice}."
 
 
+def _in_gaps(report: Report) -> str:
+    """Return how many more articles the days that were not read would have had; or nothing."""
+    more = [
+        f"{count_of(one.in_gaps, 'article')} for {one.company}"
+        for one in report.companies
+        if one.in_gaps
+    ]
+    if not more:
+        return ""
+    return f"At the pace of the days that were read, they lack up to about {', '.join(more)}. "
+
+
 def _reads(report: Report) -> tuple[int, int]:
     return report.completeness.read, report.completeness_before.read
 
@@ -245,6 +257,7 @@ def coverage(report: Report) -> str:
         text += (
             f"Of the {known.expected:,} days{together}, {missing:,} "
             f"{'was' if missing == 1 else 'were'} not read, so that numbers may be too low. "
+            + _in_gaps(report)
         )
     elif not known.unwatched:
         text += "Every source was read on every day. "

@@ -24,6 +24,7 @@ from newscrawl.storage.queries import (
     StoryRow,
 )
 from newscrawl.storage.queries.completeness import COVERED
+from newscrawl.storage.queries.counts import expected_in_gaps
 from newscrawl.storage.queries.left_out import withheld_articles
 from newscrawl.storage.queries.proof import count_versions
 from newscrawl.storage.queries.significance import Change, Day, compare
@@ -68,7 +69,8 @@ class ReportStory:
 class CompanyFigures:
     """A company in a report. `series` are its articles by step, None in gaps; `sources` those with
     most of its articles; `boilerplate` hits on its pages outside of articles, not counted;
-    `withheld` further articles that may name it, or match the query, by reason."""
+    `withheld` further articles that may name it, or match the query, by reason; `in_gaps` those
+    that the source-days that were not read would have had, at the pace of the others."""
 
     company: str
     hits: Hits
@@ -80,6 +82,7 @@ class CompanyFigures:
     beside: tuple[CoMention, ...]
     boilerplate: int
     withheld: tuple[LeftOut, ...]
+    in_gaps: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,6 +235,7 @@ def _figures(
         beside=_named_beside(database, name, scope),
         boilerplate=queries.boilerplate(database, company=name, scope=scope).mentions,
         withheld=withheld_articles(database, name, scope=scope),
+        in_gaps=expected_in_gaps(sources),
     )
 
 

@@ -160,6 +160,10 @@ def test_gaps_are_empty_and_no_zeros(database: Database) -> None:
     html = html_report(made)
     assert html.count('class="gap"') == 1
     assert "Of the 3 days of all sources together, 1 was not read" in html
+    assert (
+        "At the pace of the days that were read, they lack up to about 1 article for Siemens."
+        in html
+    )
     assert f'<small dir="auto">{reasons}</small>' in html
     assert "nothing was read in the 3 days before" in html
     assert "precede the first crawl" not in html  # nothing is compared

@@ -61,7 +61,7 @@ from newscrawl.storage.queries import (
     UnmentionedCompany,
 )
 from newscrawl.storage.queries.company_counts import hits_by_name
-from newscrawl.storage.queries.counts import changes_of
+from newscrawl.storage.queries.counts import changes_of, expected_in_gaps
 from newscrawl.storage.queries.left_out import withheld_articles
 from newscrawl.storage.query_filters import scope_of_query
 from newscrawl.storage.saved_queries import list_queries
@@ -332,6 +332,7 @@ def company(request: Request, name: str) -> Response:
             stories=_stories(database, name, filters),
             change=changes_of(database, [name], scope)[name],
             **_completeness(database, name, filters),
+            in_gaps=expected_in_gaps(parts["source"]),
             gap=_gap(database, name, filters),
             withheld_articles=withheld_articles(database, name, scope=scope),
             boilerplate=queries.boilerplate(database, company=name, scope=scope),

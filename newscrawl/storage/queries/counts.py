@@ -1,6 +1,6 @@
 """Counts of mentions with their completeness, and comparisons of companies."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import Any, Literal, cast
@@ -112,6 +112,19 @@ class MentionCount:
         read = self.completeness.read
         share = self.hits.articles / read if self.hits is not None and read else None
         object.__setattr__(self, "share", share)
+
+
+def expected_in_gaps(by_source: Iterable[MentionCount]) -> int:
+    """Return how many more articles the source-days that were not read would have had, at the pace
+    of each source's other days. Articles of such days that sites still listed later are not
+    subtracted: read it as "up to about"."""
+    return round(
+        sum(
+            one.hits.articles / known.covered * (known.expected - known.covered)
+            for one in by_source
+            if one.hits and (known := one.completeness).expected > known.covered > 0
+        )
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

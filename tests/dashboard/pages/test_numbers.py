@@ -264,6 +264,23 @@ def test_company_page_says_whether_a_change_may_be_chance(
     assert "; a larger share than before (p" in client.get("/company/Siemens").text
 
 
+def test_articles_missing_on_days_not_read_are_estimated_by_source(
+    client: TestClient, database: Database
+) -> None:
+    for back in (0, 1, 2, 5):
+        save(database, back, headline("Siemens"))
+    for back in (0, 5):
+        save(database, back, headline("Siemens"), source="bbc")
+    # The FT misses 2 of 6 days with an article on each of the others, the BBC 4 with one on each.
+    text = client.get("/company/Siemens?days=6").text
+    assert "up to about 6 more articles are missing" in text
+    assert (
+        "up to about 2 more articles are missing"
+        in client.get("/company/Siemens?days=6&source=ft").text
+    )
+    assert "are missing" not in client.get("/company/Siemens?days=3&source=ft").text
+
+
 def test_day_without_a_crawl_is_a_gap(client: TestClient, database: Database) -> None:
     save(database, 4, headline("Siemens"))
     save(database, 0, headline("Siemens"))
