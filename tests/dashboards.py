@@ -146,6 +146,7 @@ def revise(database: Database) -> None:
             authors=("Ada Pell",),
             published=moment,
             language="en",
+            confidence=0.94,
         ),
         moment,
     )

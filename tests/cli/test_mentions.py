@@ -339,7 +339,7 @@ def test_search_finds_the_expected_articles(world: Newscrawl, query: str, found:
 @pytest.mark.parametrize("form", ["table", "json"])
 def test_search_without_results_says_which_word_finds_nothing(world: Newscrawl, form: str) -> None:
     ran = world("search", "plant unheard*", "-f", form)
-    none = "'unheard*' is in no article of the period and sources chosen.\n"
+    none = "'unheard*' is in no article of the period and sources chosen; 'plant' in 1 article.\n"
     assert (ran.code, ran.err) == (1, none)
 
 

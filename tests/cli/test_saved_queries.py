@@ -58,7 +58,7 @@ def test_query_is_saved_counted_edited_and_removed(world: Newscrawl) -> None:
 
 def test_query_without_hits_says_which_word_finds_nothing(world: Newscrawl) -> None:
     ran = world("queries", "add", "strikes", "strike loann*", "--who", "ann")
-    none = "'loann*' is in no article of the period and sources chosen."
+    none = "'loann*' is in no article of the period and sources chosen; 'strike' in 2 articles."
     assert (ran.code, ran.err.strip()) == (0, f"strikes: no article. {none}")
 
 

@@ -699,7 +699,9 @@ def test_versions_are_those_in_use(site: Site) -> None:
     assert versions["program"]
     assert re.fullmatch(r"[0-9a-f]{12}", versions["companies"])
     assert re.fullmatch(r"[0-9a-f]{12}", versions["extraction"])
-    assert versions["companies"] in site.client.get("/proof?company=Siemens").text
+    page = site.client.get("/proof?company=Siemens").text
+    assert versions["companies"] in page
+    assert ("newscrawl rematch" in page) is (versions["companies"] != versions_of(None).companies)
 
 
 def test_articles_are_of_the_past_and_say_what_found_them(site: Site) -> None:

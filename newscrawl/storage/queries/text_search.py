@@ -122,10 +122,14 @@ class QueryPreview:
     def why_none(self) -> str:
         """Return in a sentence why no article matches, from what the parts find alone."""
         absent = [repr(part.text) for part in self.parts if not part.articles]
+        found = [
+            f"{part.text!r} in {_at_least(part.articles)}" for part in self.parts if part.articles
+        ]
         if absent:
             verb = "is" if len(absent) == 1 else "are"
-            return f"{' and '.join(absent)} {verb} in no article of the period and sources chosen."
-        found = (f"{part.text!r} in {_at_least(part.articles)}" for part in self.parts)
+            others = f"; {', '.join(found)}" if found else ""
+            none = f"{' and '.join(absent)} {verb} in no article of the period and sources chosen"
+            return f"{none}{others}."
         newest = f"None of the newest {self.examined:,} articles with its words"
         which = "No article" if self.complete else newest
         return f"{which} matches the whole query; each part alone: {', '.join(found)}."
