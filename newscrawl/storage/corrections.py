@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, and_, insert, select, update
 from sqlalchemy.orm import Session
 
 from newscrawl.items import Mention, Section, copy_fields
@@ -39,6 +39,14 @@ from newscrawl.storage.scope import articles_within
 
 # Ours: characters of a form in a text, and of a person's name.
 MAX_SURFACE, MAX_NAME = 120, 100
+# What corrections that were made at once have in common.
+_MADE_TOGETHER = (
+    models.Correction.article_id,
+    models.Correction.kind,
+    models.Correction.company,
+    models.Correction.made_by,
+    models.Correction.made_at,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,11 +131,14 @@ def add_corrections(
         _refuse_queries(connection, {judgement.mention.company for judgement in judgements})
         text, before, mentions = _lock_article(connection, number)
         ids = []
+        made_at = datetime.now(UTC)  # of all of them, by which they can be undone together
         for judgement in judgements:
             same = [one.id for one in before if _is_same(one, judgement)]
             if not same:
                 _check(judgement, text, before, mentions)
-                row = insert(models.Correction).values(_values(judgement, text, name))
+                row = insert(models.Correction).values(
+                    **_values(judgement, text), made_by=name, made_at=made_at
+                )
                 same = list(connection.execute(row.returning(models.Correction.id)).scalars())
             ids.append(same[-1])
         _apply_anew(connection, text, without_corrections(before, mentions))
@@ -136,19 +147,25 @@ def add_corrections(
     return database.write(work)
 
 
-def undo_correction(database: Database, number: int, undone_by: str) -> str:
-    """Undo a correction, and restore the article's mentions. The correction's row stays, with the
-    time and the person who undid it. Return the URL of the article; raise CorrectionError if no
-    such correction is in force."""
+def undo_correction(
+    database: Database, number: int, undone_by: str, *, together: bool = False
+) -> str:
+    """Undo a correction, or with `together` all that were made with it at once, and restore the
+    article's mentions. The correction's row stays, with the time and the person who undid it.
+    Return the URL of the article; raise CorrectionError if no such correction is in force."""
     name = _name(undone_by)
 
     def work(session: Session) -> str:
         connection = session.connection()
-        this = (models.Correction.id == number) & models.Correction.undone_at.is_(None)
-        article_id = connection.execute(select(models.Correction.article_id).where(this)).scalar()
-        if article_id is None:
+        in_force = models.Correction.undone_at.is_(None)
+        this = and_(models.Correction.id == number, in_force)
+        row = connection.execute(select(*_MADE_TOGETHER).where(this)).one_or_none()
+        if row is None:
             raise _unknown(number)
-        text, before, mentions = _lock_article(connection, article_id)
+        text, before, mentions = _lock_article(connection, row.article_id)
+        if together:
+            same = (column == value for column, value in zip(_MADE_TOGETHER, row, strict=True))
+            this = and_(*same, in_force)
         record = {"undone_by": name, "undone_at": datetime.now(UTC), "replaced": []}
         if not connection.execute(update(models.Correction).where(this).values(record)).rowcount:
             raise _unknown(number)
@@ -256,7 +273,7 @@ def _check(
         )
 
 
-def _values(judgement: Judgement, text: StoredText, made_by: str) -> dict[str, Any]:
+def _values(judgement: Judgement, text: StoredText) -> dict[str, Any]:
     mention = judgement.mention
     start, end = 0, len(text.title)
     if mention.section == "body":
@@ -271,8 +288,6 @@ def _values(judgement: Judgement, text: StoredText, made_by: str) -> dict[str, A
         "surface": mention.surface,
         "sentence": (text.title if mention.section == "title" else text.text)[start:end],
         "sentence_offset": mention.start - start,
-        "made_by": made_by,
-        "made_at": datetime.now(UTC),
         "state": "applied",
         "replaced": [],
     }

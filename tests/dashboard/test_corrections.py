@@ -220,11 +220,32 @@ def test_one_click_corrects_a_wrong_mention_and_another_undoes_it(watched: Watch
 def test_click_beside_a_company_corrects_all_its_mentions(watched: Watched) -> None:
     page = watched.page
     page.get_by_label("Wrong in this article: Siemens").click()
-    expect(page.locator("del.wrong", has_text="Siemens")).to_have_count(6)
+    expect(page.locator("del.wrong", has_text="Siemens")).to_have_count(4)
     assert in_aside(page) == ["Alstom 1"]
     expect(page.get_by_role("status")).to_contain_text("no longer counts for Siemens.")
-    page.locator(".corrections").get_by_role("button", name="Undo").first.click()
-    expect(page.locator(".corrections li")).to_have_count(2)
+    expect(page.locator(".corrections li")).to_have_count(1)
+    page.locator(".prose").get_by_label("Undo: not Siemens").first.click()
+    expect(page.locator(".corrections")).to_contain_text("the company Siemens, 2 times")
+    page.locator(".corrections").get_by_role("button", name="Undo all 2").click()
+    expect(page.locator(".corrections")).to_have_count(0)
+    assert in_aside(page) == ["Siemens 3", "Alstom 1"]
+
+
+@pytest.mark.parametrize("of_list", ["corrected", "articles"])
+def test_one_click_in_a_proof_undoes_what_one_click_did(
+    browser: Browser, base: str, of_list: str
+) -> None:
+    page = browser.new_page(java_script_enabled=False)
+    page.goto(base + ARTICLE_PAGE)
+    page.get_by_label("Wrong in this article: Siemens").click()
+    page.get_by_label("Wrong in this article: Alstom").click()
+    page.goto(f"{base}/proof?company=Siemens&counted={of_list}")
+    page.get_by_role("button", name="Undo all 3").click()
+    expect(page.get_by_role("status")).to_contain_text("and 2 more mentions count again as Siemens")
+    expect(page.get_by_role("button", name="Undo")).to_have_count(0)
+    page.goto(base + ARTICLE_PAGE)
+    assert in_aside(page) == ["Siemens 3"]
+    page.close()
 
 
 def test_selected_words_become_a_mention_at_their_place(watched: Watched) -> None:

@@ -147,6 +147,15 @@ def test_undoing_restores_the_counts(
 
 
 @pytest.mark.usefixtures("before")
+def test_corrections_made_at_once_are_undone_together(database: Database) -> None:
+    first, *others = drop_ford(database)
+    (other,) = add_bmw(database)
+    assert others
+    undo_correction(database, first, "Grace", together=True)
+    assert [row.id for row in queries.corrections(database)] == [other]
+
+
+@pytest.mark.usefixtures("before")
 def test_one_place_can_be_given_to_another_company(database: Database) -> None:
     (mention,) = [one for one in page_of(database).mentions if one.company == "Siemens"]
     place = Mention(

@@ -47,6 +47,7 @@ from newscrawl.storage.corrections import (
 from newscrawl.storage.errors import CorrectionError, RevisionError
 from newscrawl.storage.mentions import CORRECTED
 from newscrawl.storage.queries import ArticlePage, HeldText, QuarantineRow, Scope, Version
+from newscrawl.storage.queries.article_details import made_together
 from newscrawl.storage.queries.article_lists import sentence_around
 from newscrawl.storage.revisions import apply_revision, decide_all, discard_revision
 from newscrawl.templating import content_hash
@@ -116,6 +117,7 @@ def article(request: Request, url: str) -> HTMLResponse:
         is_named=_is_named(request),
         companies=_companies(found),
         corrected=_corrected(found),
+        corrections=made_together(found.corrections),
         revised=_version_changes(versions),
         held=held and _find_held_version(found, held),
         aliases=[address for address in found.addresses if address != found.row.url],
@@ -372,10 +374,11 @@ Line = Annotated[str, Field(max_length=MAX_VALUE)]
 
 
 class CorrectionForm(BaseModel):
-    """A correction, one of four: `wrong` is a mention, as in "body:12:Siemens"; `everywhere` is a
+    """A correction, one of five: `wrong` is a mention, as in "body:12:Siemens"; `everywhere` is a
     company of which all mentions are wrong; `missed` are words for a `company`, at a `place` as
-    in "body:12" or everywhere; `undo` is the number of a correction. `proof` is the query of the
-    proof from which it was sent, if from there."""
+    in "body:12" or everywhere; `undo` is the number of a correction, `undo_all` that of one of
+    those that a click made. `proof` is the query of the proof from which it was sent, if from
+    there."""
 
     seal: Line = ""
     url: str = Field("", max_length=4000)
@@ -385,6 +388,7 @@ class CorrectionForm(BaseModel):
     company: Line = ""
     place: str = Field("", pattern=r"^((title|body):\d{1,9})?$")
     undo: int | None = Field(None, ge=1, le=2**62)
+    undo_all: int | None = Field(None, ge=1, le=2**62)
     proof: ProofText = ""
 
 
@@ -409,9 +413,11 @@ def correct(request: Request, form: Annotated[CorrectionForm, Form()]) -> Respon
     made: list[int] = []
     try:
         with app_state(request).store.reading() as database:
-            if form.undo is not None:
-                undo_correction(database, form.undo, name_of_person(request))
-                made = [form.undo]
+            undone = form.undo or form.undo_all
+            if undone is not None:
+                name, together = name_of_person(request), form.undo is None
+                undo_correction(database, undone, name, together=together)
+                made = [undone]
             else:
                 judgements = _judgements(request, database, form)
                 made = add_corrections(database, form.url, judgements, name_of_person(request))

@@ -23,8 +23,12 @@ from newscrawl.dashboard.rendering import (
 )
 from newscrawl.storage import Database, queries
 from newscrawl.storage.errors import QuestionError
-from newscrawl.storage.queries import Counted, Proof
-from newscrawl.storage.queries.article_details import CorrectionRow, correction_of_number
+from newscrawl.storage.queries import Counted, Proof, Scope
+from newscrawl.storage.queries.article_details import (
+    CorrectionRow,
+    correction_of_number,
+    made_together,
+)
 from newscrawl.storage.queries.proof_target import LEFT_OUT, OF_MENTIONS, Order
 from newscrawl.storage.saved_queries import list_queries
 
@@ -141,20 +145,28 @@ def _corrections(
     names = [name for name in (target["company"], target["beside"]) if name is not None]
     members = [filters.scope.members(name) for name in names]
     person, given = name_of_person(request), request.query_params.get("corrected", "")
-    found: dict[str, Any] = {"person": person, "changed": None, "wrong": {}, "earlier": []}
+    found: dict[str, Any] = {
+        "person": person,
+        "changed": None,
+        "wrong": {},
+        "at_once": [],
+        "earlier": [],
+    }
     if target["counted"] == "corrected":
         wrong = _wrong_mentions(database, filters)
         found["wrong"] = {(one.url, one.section, one.start, one.company): one.id for one in wrong}
+        found["at_once"] = [made for made in made_together(wrong) if len(made) > 1]
     elif person:
         yesterday = app_state(request).config.clock() - timedelta(days=1)
-        found["earlier"] = [
+        earlier = (
             one
             for one in _wrong_mentions(database, filters)
             if one.made_by == person
             and one.made_at > yesterday
             and str(one.id) != given
             and (not names or one.company in {*chain(*members)})
-        ][:MAX_EARLIER]
+        )
+        found["earlier"] = made_together(earlier)[:MAX_EARLIER]
     known = re.fullmatch(r"[1-9][0-9]{0,17}", given)
     changed = correction_of_number(database, int(given)) if known else None
     page = queries.article_page(database, changed.url) if changed else None
@@ -168,7 +180,15 @@ def _corrections(
         for one in page.mentions
         if section in {None, one.section} and (not names or one.company in counted)
     ]
-    return {**found, "changed": changed, "mentions_left": len(mentions)}
+    also = _undone_together(database, changed) if changed.undone_at else 0
+    return {**found, "changed": changed, "also": also, "mentions_left": len(mentions)}
+
+
+def _undone_together(database: Database, undone: CorrectionRow) -> int:
+    """Return how many other corrections were undone at once with this one."""
+    scope = Scope(since=undone.day, until=undone.day, source=undone.source)
+    rows = queries.corrections(database, scope=scope, undone=True)
+    return sum(one.url == undone.url and one.undone_at == undone.undone_at for one in rows) - 1
 
 
 def _wrong_mentions(database: Database, filters: Filters) -> list[CorrectionRow]:

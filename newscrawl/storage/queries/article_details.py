@@ -336,6 +336,16 @@ def correction_of_number(database: Database, number: int) -> CorrectionRow | Non
     return CorrectionRow(**row) if row else None
 
 
+def made_together(rows: Iterable[CorrectionRow]) -> list[list[CorrectionRow]]:
+    """Return corrections in lists of those that one click or command made, in the order of the
+    first of each."""
+    found: dict[tuple[object, ...], list[CorrectionRow]] = {}
+    for one in rows:
+        made = (one.url, one.kind, one.company, one.made_by, one.made_at)
+        found.setdefault(made, []).append(one)
+    return list(found.values())
+
+
 # --- The quarantine ---
 
 _COLUMNS = (
