@@ -18,8 +18,7 @@ from newscrawl.extraction.language import decide_language
 from newscrawl.extraction.methods import parse_page
 from newscrawl.extraction.template_memory import fingerprints
 from newscrawl.items import Article, Barrier, Document, Hints, Kind, Memory, Page, Versions
-from newscrawl.mentions.registry import BUNDLED
-from newscrawl.mentions.registry_cache import content_digest
+from newscrawl.mentions.registry import registry_digest
 from newscrawl.sources.urls import declared_url
 
 Reason = Literal["NotHtml", "NotAnArticle", "ConsentOrPaywall", "Empty", "TooShort"]
@@ -151,7 +150,7 @@ def versions_of(companies: Path | None) -> Versions:
     the bundled ones and one of the user's own. Raise OSError."""
     return Versions(
         program=version("newscrawl"),
-        companies=content_digest([companies, BUNDLED] if companies else [BUNDLED])[:_DIGEST],
+        companies=registry_digest(companies)[:_DIGEST],
         extraction=_digest_of_models(),
     )
 

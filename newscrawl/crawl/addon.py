@@ -1,6 +1,7 @@
 """An add-on that extracts articles in another Scrapy project, and what our pipelines read from the
 settings of this project or another."""
 
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,6 +14,7 @@ from newscrawl.config import SettingError, whole_number
 from newscrawl.crawl.exports import FeedExports
 from newscrawl.extraction.methods import METHODS
 from newscrawl.mentions import Companies, load_companies
+from newscrawl.mentions.registry import registry_digest
 from newscrawl.reading import PageReader
 
 # Those of our pipelines that are useful in a project without our spiders.
@@ -73,7 +75,13 @@ def companies_of(settings: BaseSettings) -> tuple[Path | None, Companies]:
     path: str = own_setting(settings, "NEWSCRAWL_COMPANIES")
     registry = Path(path) if path else None
     try:
-        return registry, load_companies(registry)
+        return registry, _companies(registry, registry_digest(registry))
     except (OSError, ValueError) as error:
         setting = "NEWSCRAWL_COMPANIES: " if path else ""
         raise SettingError(f"{setting}{error}") from error
+
+
+# A crawl that the monitor forks has the companies of its fork server, unless they have changed.
+@lru_cache(maxsize=1)
+def _companies(registry: Path | None, _: str) -> Companies:
+    return load_companies(registry)

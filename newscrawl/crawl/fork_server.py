@@ -1,9 +1,10 @@
 """The process from which the monitor's crawls are forked: it has imported what every crawl needs.
 
-Imports take two thirds of the processor time of a crawl without news. `newscrawl monitor` therefore
-starts `python -m newscrawl.crawl.fork_server` once; its standard input is a socket of the monitor,
-and `CrawlServer` in newscrawl.monitoring.crawl_server describes the requests. Only modules are
-loaded before the fork: no reactor, no thread, no connection, and no file of companies or sources.
+Imports and loading the companies take most of the processor time of a crawl without news.
+`newscrawl monitor` therefore starts `python -m newscrawl.crawl.fork_server` once; its standard
+input is a socket of the monitor, and `CrawlServer` in newscrawl.monitoring.crawl_server describes
+the requests. Only modules and companies are loaded before the fork, and a crawl loads companies
+again that have changed since: no reactor, no thread, no connection, and no file of sources.
 """
 
 import atexit
@@ -136,9 +137,9 @@ class Server:
 
 
 def preload() -> None:
-    """Import the modules of a crawl by Scrapy's settings.
+    """Import the modules of a crawl by Scrapy's settings, and load the companies.
 
-    A module that can't be imported is left to the crawl, whose log shows the error.
+    What can't be loaded is left to the crawl, whose log shows the error.
     """
     from scrapy.utils.misc import load_object, walk_modules_iter  # noqa: PLC0415 - slow; see main
     from scrapy.utils.project import get_project_settings  # noqa: PLC0415
@@ -154,6 +155,8 @@ def preload() -> None:
         if _CLASS.fullmatch(path):
             with suppress(Exception):
                 load_object(path)
+    with suppress(Exception):
+        import_module("newscrawl.crawl.addon").companies_of(settings)[1].prepare()
 
 
 def _strings(value: object) -> Iterator[str]:

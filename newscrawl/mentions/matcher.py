@@ -65,6 +65,10 @@ class Matcher:
     def _related(self) -> dict[int, list[int]]:
         return _find_relatives(self._companies)
 
+    def prepare(self) -> None:
+        """Build all that is otherwise built when it is first needed."""
+        _ = self._context_finder, self._related, load_model()
+
     def find(
         self, text: str, title: str, language: str | None, source: str | None = None
     ) -> list[Mention]:

@@ -69,6 +69,11 @@ class Companies(Sequence[Company]):
         """
         return self._matcher.find(text, title, language, source)
 
+    def prepare(self) -> None:
+        """Build the tables that the first ambiguous name would wait for, so that processes which
+        are forked from this one share them."""
+        self._matcher.prepare()
+
     def find_with_evidence(
         self,
         text: str,
@@ -148,6 +153,12 @@ def load_companies(
             compiled = CompiledRegistry(companies, groups, compile_forms(companies))
             kept.write(compiled)
         return Companies(compiled.companies, words, compiled.forms, compiled.groups)
+
+
+def registry_digest(own: Path | None) -> str:
+    """Return a digest of the bundled companies and of a file or folder of one's own; raise
+    OSError."""
+    return content_digest([own, BUNDLED] if own else [BUNDLED])
 
 
 @contextmanager

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scrapy.settings import Settings
 
+from newscrawl.crawl.addon import companies_of
 from tests.site import content
 from tests.site.crawling import PROJECT, clean_environment
 from tests.site.faults import Answer
@@ -258,3 +260,18 @@ def test_every_export_format_is_available(project: Project) -> None:
     sizes = {option: os.path.getsize(project.folder / option) for option in options}  # noqa: PTH202
     assert min(sizes.values()) > 1_000, sizes
     assert '""company"": ' in (project.folder / "articles.csv").read_text("utf-8")
+
+
+def test_companies_are_loaded_again_only_when_their_file_changes(tmp_path: Path) -> None:
+    file = tmp_path / "companies.toml"
+    settings = Settings({"NEWSCRAWL_COMPANIES": str(file)})
+
+    def names() -> list[str]:
+        return [company.name for company in companies_of(settings)[1]]
+
+    file.write_text('bundled = false\n[[company]]\nname = "Quaywerk"\n', "utf-8")
+    first = companies_of(settings)[1]
+    assert companies_of(settings)[1] is first
+    assert names() == ["Quaywerk"]
+    file.write_text('bundled = false\n[[company]]\nname = "Quaywerk Nord"\n', "utf-8")
+    assert names() == ["Quaywerk Nord"]
