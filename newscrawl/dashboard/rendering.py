@@ -249,6 +249,7 @@ NAME_COOKIE = "newscrawl_name"
 TEMPLATES = Path(__file__).parent / "templates"
 STATIC = Path(__file__).parent / "static"
 MAX_WITHHOLDING = 20  # sources with articles that can't be read, in a list
+MAX_ROWS = 12  # of a table below a chart or in a proof; longer ones scroll
 
 
 @dataclass(frozen=True, slots=True)
@@ -388,6 +389,7 @@ def page_templates() -> Environment:
         "query": query,
         "withheld": WITHHELD,
         "most_sources": MAX_WITHHOLDING,
+        "most_rows": MAX_ROWS,
         "min_for_percent": MIN_FOR_PERCENT,
         "alpha": ALPHA,
     }

@@ -245,6 +245,24 @@ def test_number_of_the_table_leads_to_its_articles(look: Look) -> None:
     assert page.locator("article.line").count() >= 1
 
 
+@pytest.mark.parametrize("width", [1280, 390], ids=["wide", "phone"])
+def test_all_rows_of_a_long_table_are_shown_at_a_click(look: Look, width: int) -> None:
+    watched = look("/company/Siemens?days=30", width=width)
+    page = watched.page
+    page.get_by_text("The numbers as a table").click()
+    box = page.get_by_label("The numbers of the chart")
+    hidden = "box => box.scrollHeight - box.clientHeight"
+    assert box.evaluate(hidden) > 0
+    page.get_by_label("Show all 30 rows").focus()
+    page.keyboard.press("Space")
+    assert box.evaluate(hidden) == 0
+    assert watched.violations() == []
+    watched.open("/company/Siemens?days=7")
+    page.get_by_text("The numbers as a table").click()
+    assert box.evaluate(hidden) == 0
+    expect(page.get_by_role("checkbox")).to_have_count(0)
+
+
 def test_search_marks_its_matches(look: Look) -> None:
     page = look("/").page
     page.get_by_label("Search articles").fill("tram autumn")
