@@ -11,6 +11,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from newscrawl.storage.status import Health
 from tests.browsers import Watched
 from tests.dashboard.conftest import Look
 from tests.dashboards import (
@@ -494,7 +495,13 @@ def labels(page: Page, width: int) -> set[str]:
 @pytest.mark.parametrize("width", [1280, 390], ids=["wide", "phone"])
 def test_state_of_sources_is_of_now_and_their_days_fit(look: Look, width: int) -> None:
     page = look("/sources?days=30", width=width).page
-    assert {"State now", "Found today", "Behind a paywall"} <= labels(page, width)
+    assert {
+        "State now",
+        "Found today",
+        "Behind a paywall",
+        "Days read",
+        "Last crawl",
+    } <= labels(page, width)
     row = page.locator("table.sources tbody tr").first
     name, days = (row.locator(one).bounding_box() for one in ("th", ".strip"))
     assert name
@@ -502,6 +509,15 @@ def test_state_of_sources_is_of_now_and_their_days_fit(look: Look, width: int) -
     assert days["width"] > (200 if width < 750 else 100)
     assert days["y"] > name["y"] + 10 or width > 750
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_each_state_of_a_source_has_a_symbol_of_its_own(look: Look) -> None:
+    form = """all => all.map(one => { const style = getComputedStyle(one, '::before');
+        return [style.clipPath, style.borderRadius, style.transform,
+            style.borderStyle, style.backgroundImage !== 'none'].join(); })"""
+    states = look("/sources").page.locator(".legend .state")
+    shapes = states.evaluate_all(form)
+    assert len({*shapes}) == len(shapes) == len(Health)
 
 
 @pytest.mark.parametrize("width", [1280, 390], ids=["wide", "phone"])
