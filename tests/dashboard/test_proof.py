@@ -538,7 +538,7 @@ def test_saved_queries_stand_apart_from_companies_in_the_same_articles(site: Sit
     assert {one.company: one.kind for one in together}["Airbus"] == "company"
     page = site.client.get("/company/Siemens").text
     beside = page[page.index('id="beside"') :].partition("</section>")[0]
-    companies, queried = beside.split("<h3>Saved queries</h3>")
+    companies, queried = beside.split("<h3>Saved queries that match them</h3>")
     assert name not in companies
     assert name in queried
 
@@ -602,6 +602,7 @@ def test_numbers_of_reports_lead_to_what_adds_up_to_them(site: Site) -> None:
         assert listed_sum(site, address) == number, address
     assert any("story" in one for one in named)
     assert "quays <small>(saved query)</small>" in report
+    assert "First the companies, then the saved queries" in report
     book = site.client.get(f"/report?days=5&{asked}&format=xlsx").content
     rows = load_workbook(BytesIO(book))["Named together"].iter_rows(values_only=True)
     assert ("Siemens", "quays", "saved query") in {row[:3] for row in rows}
