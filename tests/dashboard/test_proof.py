@@ -717,6 +717,8 @@ def test_articles_are_of_the_past_and_say_what_found_them(site: Site) -> None:
 def test_long_proofs_have_pages(site: Site) -> None:
     first = site.client.get("/proof?counted=read").text
     assert "page 1 of" in first
+    assert "The 50 listed here were found with" in first
+    assert "How the texts of the 50 listed here were found" in first
     second = unescape(re.findall(r'href="([^"]+page=2)"', first)[0])
     assert "page 2 of" in site.client.get(second).text
 
