@@ -90,6 +90,8 @@ def test_article_shows_what_a_quarantined_version_would_change(client: TestClien
     assert "JavaScript" in text
     assert SCRIPT not in text
     assert 'value="apply"' in text
+    assert "</del> <ins>" in text
+    assert "</del><ins>" not in text
     lost = client.get(f"/article?url={quote(LOST_URL, safe='')}").text
     assert "The page holds no article." in lost
     assert 'value="apply"' not in lost
