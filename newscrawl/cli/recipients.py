@@ -1,5 +1,6 @@
 """newscrawl alerts recipients: who gets alerts and digests about which companies."""
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -94,7 +95,7 @@ def add(
         added_by=config.user_name(),
     )
     with open_for_reading(database) as store:
-        _write_saved(*save_recipient(store, companies_from(companies), given))
+        _write_saved(store, *save_recipient(store, companies_from(companies), given))
 
 
 @app.command(
@@ -135,15 +136,23 @@ def edit(
             gets=former.gets if gets is None else NOTICE_KINDS if gets == "both" else (gets,),
             added_by=config.user_name(),
         )
-        _write_saved(*save_recipient(store, companies_from(companies), given, former))
+        _write_saved(store, *save_recipient(store, companies_from(companies), given, former))
 
 
-def _write_saved(saved: "Recipient", fresh: "list[str]") -> None:
+def _write_saved(store: "Database", saved: "Recipient", fresh: "list[str]") -> None:
+    from newscrawl.monitoring.delivery import configured_recipients
+    from newscrawl.storage.recipients import describe_repeats, list_recipients
+
     gets = " and ".join(saved.gets)
     about = ", ".join(saved.companies) or "all watched companies"
     write_note(f"{saved.name}: gets {gets} about {about}.")
     if fresh:
         write_note(f"Watched from now on: {', '.join(fresh)}.")
+    others = list_recipients(store)
+    with suppress(config.SettingError):  # newscrawl alerts recipients list says which is invalid
+        others += configured_recipients()
+    for sentence in describe_repeats(saved, others):
+        write_note(sentence)
 
 
 def save_recipient(

@@ -52,6 +52,28 @@ class Recipient:
         return self.address if self.kind == "e-mail" else urlsplit(self.address).hostname or ""
 
 
+def describe_repeats(recipient: Recipient, others: Iterable[Recipient]) -> list[str]:
+    """Return a sentence for each other recipient at the same address that gets the same notices."""
+    found = []
+    for other in others:
+        gets = [kind for kind in recipient.gets if kind in other.gets]
+        about = [one for one in recipient.companies if one in other.companies]
+        overlap = about or not (recipient.companies and other.companies)
+        same = _folded(recipient) == _folded(other) and recipient.name != other.name
+        if same and gets and overlap:
+            names = about or recipient.companies or other.companies or ["all that is watched"]
+            found.append(
+                f"{recipient.shown_address} already gets {' and '.join(gets)} about "
+                f"{', '.join(names)} as {other.name!r}: they will come twice."
+            )
+    return found
+
+
+def _folded(recipient: Recipient) -> str:
+    """Return the address as it is compared: the case of letters in e-mail addresses is ignored."""
+    return recipient.address.casefold() if recipient.kind == "e-mail" else recipient.address
+
+
 def kind_of(address: str) -> RecipientKind:
     """Return the kind of an address."""
     if "://" not in address:

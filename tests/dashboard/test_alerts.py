@@ -84,6 +84,18 @@ def test_recipient_is_added_and_removed(look: Look, news: Database, width: int) 
     expect(page.get_by_role("row").filter(has_text="new <script>")).to_have_count(0)
 
 
+def test_recipient_at_a_known_address_is_saved_with_a_warning(look: Look, news: Database) -> None:
+    page = look("/alerts").page
+    for name, companies in (("new press", ""), ("new desk", "Siemens")):
+        fill_in(page, name, "New@example.org" if companies else "new@example.org", companies)
+        page.get_by_role("button", name="Add", exact=True).click()
+        expect(page.get_by_role("status")).to_contain_text(f"{name} was saved.")
+    expect(page.get_by_role("note")).to_have_text(
+        "New@example.org already gets alerts and digests about Siemens as 'new press': "
+        "they will come twice."
+    )
+
+
 @pytest.mark.parametrize("width", [1280, 390], ids=["wide", "phone"])
 def test_recipient_is_edited_and_its_secret_address_stays(
     look: Look, news: Database, width: int

@@ -559,6 +559,29 @@ def test_recipients_are_added_tested_listed_and_removed(stored: Newscrawl, inbox
     assert stored(*run, "remove", "room").code == 1
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "repeated"),
+    [
+        ((), (), "alerts and digests about all that is watched"),
+        ((), ("-c", "Bosch", "--only", "digests"), "digests about Bosch"),
+        (("-c", "Siemens", "-c", "Bosch"), ("-c", "Bosch"), "alerts and digests about Bosch"),
+        (("-c", "Siemens"), ("-c", "Bosch"), ""),
+        (("--only", "alerts"), ("--only", "digests"), ""),
+    ],
+)
+def test_what_comes_twice_to_an_address_is_said(
+    stored: Newscrawl, first: tuple[str, ...], second: tuple[str, ...], repeated: str
+) -> None:
+    add = ("alerts", "recipients", "add")
+    stored(*add, "press office", "press@example.org", *first)
+    stored(*add, "other", "other@example.org")
+    added = stored(*add, "desk", "press@example.org", *second)
+    assert added.code == 0
+    warning = f"press@example.org already gets {repeated} as 'press office': they will come twice."
+    assert (warning in added.err) == bool(repeated)
+    assert ("twice" in added.err) == bool(repeated)
+
+
 def test_recipient_is_edited(stored: Newscrawl) -> None:
     run = ("alerts", "recipients")
     stored(*run, "add", "desk", "desk@example.org", "-c", "siemens")

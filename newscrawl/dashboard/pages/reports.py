@@ -46,6 +46,7 @@ from newscrawl.storage.recipients import (
     UNCONFIRMED,
     Recipient,
     RecipientError,
+    describe_repeats,
     kind_of,
     list_recipients,
     remove_recipient,
@@ -271,17 +272,23 @@ def _alerts(
 ) -> HTMLResponse:
     config = app_state(request).config
     of_settings, settings_fault = _settings_recipients(config)
+    repeats: list[str] = []
     with app_state(request).store.reading() as database:
         try:
             digests = next_digests(database, settings.NEWSCRAWL_DIGEST, config.clock())
         except SettingError as error:
             digests, settings_fault = (), str(error)
+        recipients = list_recipients(database)
+        for one in recipients:
+            if one.name == done.saved:
+                repeats = describe_repeats(one, [*of_settings, *recipients])
         return render(
             request,
             "alerts.html",
             status=422 if fault else 200,
             watched=watched_companies(database),
-            recipients=list_recipients(database),
+            recipients=recipients,
+            repeats=repeats,
             of_settings=of_settings,
             settings_fault=settings_fault,
             digests=digests,
