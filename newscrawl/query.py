@@ -84,7 +84,7 @@ def _names_in(given: Mapping[str, Any]) -> Iterator[str]:
 
 def _check_company(name: str, database: Database, scope: queries.Scope | None) -> None:
     """Raise QuestionError, with the nearest names, for a company that is not known."""
-    structure = scope.structure if scope else CompanyStructure()
+    structure = scope.structure if isinstance(scope, queries.Scope) else CompanyStructure()
     stored = queries.company_names(database)
     if name in stored or name in structure.groups or name in structure.parents.values():
         return

@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,25 @@ def test_unknown_grouping_is_named(news: Database, by: Any) -> None:
         query.mention_counts(news, by)
     with pytest.raises(query.QuestionError, match=re.escape(says)):
         query.share_of_voice(news, ["Siemens", "Bosch"], by=by)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"limit": -1}, "the limit -1 is not a number of rows"),
+        ({"limit": "3"}, "the limit '3' is not a number of rows"),
+        ({"scope": {"source": "ft"}}, "the scope {'source': 'ft'} is not a Scope"),
+        ({"scope": Scope(since="2026-11-01")}, "since '2026-11-01' is not a day"),  # type: ignore[arg-type]
+        ({"scope": Scope(until=datetime(2026, 11, 1, tzinfo=UTC))}, "is not a day"),
+    ],
+)
+def test_arguments_of_wrong_types_are_named(
+    news: Database, given: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(query.QuestionError, match=re.escape(says)):
+        query.company_ranking(news, **given)
+    with pytest.raises(query.QuestionError, match=re.escape(says)):
+        query.co_mentions(news, "Siemens", **given)
 
 
 def test_package_imports_its_modules_on_access() -> None:

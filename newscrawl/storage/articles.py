@@ -261,7 +261,8 @@ def save_records(
       are those of the new text.
     - "unchanged": the same headline and text, or the text of another article of the source, of
       which the URL becomes an alias; or a page with less than the stored text, such as a paywall
-      for an article that was read before. Nothing is counted twice.
+      for an article that was read before, or one without the introduction that the feed gave, as
+      where an archive is ingested. Nothing is counted twice.
     - "quarantined": the version would make the article worse.
 
     Only an article's own source rewrites it: a page elsewhere that names its URL as the canonical
@@ -359,7 +360,7 @@ def _update_known(
         if reason is not None:
             revision = quarantine.suspect_revision(record, stored.id, origin.run_id, reason)
             return _quarantine(connection, revision)
-    if record.rank < held:
+    if record.rank < held or (stored.has_text and not record.columns["text"]):
         return SaveResult("unchanged", 0)
     if differs and quarantine.is_rejected(connection, stored.id, record.content_hash):
         return SaveResult("unchanged", 0)

@@ -205,6 +205,12 @@ class Scope:
         )
 
     def _check_range(self, max_days: int | None) -> None:
+        for name, day in (("since", self.since), ("until", self.until)):
+            # A datetime is a date, too, but can't be compared with one.
+            if day is not None and (not isinstance(day, date) or isinstance(day, datetime)):
+                raise QuestionError(
+                    f"{name} {day!r} is not a day: write datetime.date(2026, 11, 1)"
+                )
         last = self.until or today(self)
         for name, day in (("since", self.since), ("until", self.until)):
             if day and not FIRST_YEAR <= day.year <= LAST_YEAR:

@@ -308,6 +308,18 @@ def test_text_replaces_a_page_that_had_less(database: Database, run: int, earlie
     assert (stored.text, stored.access, stored.kind) == (LONG, "open", "article")
 
 
+@pytest.mark.parametrize("earlier", ["paywalled", "disallowed"])
+def test_introduction_is_kept_when_the_page_is_read_without_its_feed(
+    database: Database, run: int, earlier: str
+) -> None:
+    intro = document(**_VERSIONS[earlier], mentions=[body("Siemens")])
+    save_document(database, intro, run)
+    bare = document(text="", access="paywalled", kind="paywall")
+    assert save_document(database, bare, run) == SaveResult("unchanged", 0)
+    assert rows(database, Article)[0].text == "Standfirst."
+    assert count(database, Mention) == 1
+
+
 @pytest.mark.parametrize("access", ["open", "paywalled", "disallowed"])
 def test_access_is_stored(database: Database, run: int, access: Access) -> None:
     save_document(database, document(access=access), run)

@@ -30,6 +30,7 @@ from sqlalchemy.orm import Session
 
 from newscrawl.storage.database import ANSWERS, Database
 from newscrawl.storage.documents import minute_of
+from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.scope import QUARTER, Scope
 
 __all__ = ["QUESTIONS", "Question"]
@@ -106,11 +107,15 @@ def question(
         def ask(*args: _P.args, **kwargs: _P.kwargs) -> _T:
             if scoped:
                 database = kwargs.get("database", args[0] if args else None)
-                scope = kwargs.get("scope")
-                scope = scope if isinstance(scope, Scope) else ANY
+                scope = ANY if kwargs.get("scope") is None else kwargs["scope"]
+                if not isinstance(scope, Scope):
+                    raise QuestionError(f"the scope {scope!r} is not a Scope: Scope(tier=1) is")
                 kwargs["scope"] = scope.validate(
                     database if isinstance(database, Database) else None
                 )
+            limit = kwargs.get("limit")
+            if limit is not None and (not isinstance(limit, int) or limit < 0):
+                raise QuestionError(f"the limit {limit!r} is not a number of rows from 0 on")
             return function(*args, **kwargs)
 
         QUESTIONS[function.__name__] = Question(
