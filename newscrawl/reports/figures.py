@@ -158,19 +158,27 @@ def period_of_name(name: str, today: date) -> tuple[date, date]:
             raise QuestionError(f"unknown period {name!r}: {', '.join(PERIODS)}, or 30d")
 
 
+def _days_of(scope: Scope) -> tuple[date, date]:
+    """Return the first and the last day of a report."""
+    if scope.since is None:
+        raise QuestionError("a report needs a first day: give since")
+    until = last_day(scope)
+    if scope.since > until:
+        raise QuestionError(f"a report from {scope.since} on: this day lies in the future")
+    return scope.since, until
+
+
 def make_report(database: Database, companies: Sequence[str], scope: Scope) -> Report:
     """Return the report on these companies or groups over the scope, whose first day must be set.
 
-    Raise QuestionError for none or too many companies.
+    Raise QuestionError for none or too many companies, and for days in the future.
     """
     names = list(dict.fromkeys(companies))
     if not names or len(names) > MAX_COMPANIES:
         raise QuestionError(f"a report has 1 to {MAX_COMPANIES} companies, not {len(names)}")
     scope = scope.validate(database)
-    if scope.since is None:
-        raise QuestionError("a report needs a first day: give since")
-    since, until = scope.since, last_day(scope)
-    length = timedelta(days=max((until - since).days, 0) + 1)
+    since, until = _days_of(scope)
+    length = timedelta(days=(until - since).days + 1)
     earlier = replace(scope, since=since - length, until=since - timedelta(days=1))
     by: Step = "day"
     if length.days >= DAYS_OF_WEEKS:

@@ -345,6 +345,14 @@ def test_number_of_companies_is_limited(news: Database, names: list[str]) -> Non
         make_report(news, names, SCOPE)
 
 
+def test_days_of_the_future_are_refused(news: Database) -> None:
+    later = SCOPE.validate().now
+    assert later is not None
+    days = replace(SCOPE, since=later.date() + timedelta(3), until=later.date() + timedelta(4))
+    with pytest.raises(QuestionError, match="this day lies in the future"):
+        make_report(news, ["Siemens"], days)
+
+
 @pytest.mark.parametrize(
     ("name", "first", "last"),
     [
