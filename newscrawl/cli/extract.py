@@ -91,12 +91,6 @@ def _print_text(title: str | None, text: str) -> None:
 GZIP = b"\x1f\x8b"
 _GIVE = "Give a file, a URL with http:// or https://, or - for standard input"
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
-_SNIFFED = 4096  # bytes
-# Control characters except tab, line ends, form feed and the escape of ISO-2022. Ours: text has
-# nearly none of them, random bytes have a tenth, programs and pictures more.
-_CONTROLS = bytes(set(range(32)) - {9, 10, 12, 13, 27})
-_MOST_CONTROLS = 0.05
-_WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,11 +118,9 @@ def read_page(name: str, *, allow_private: bool = False) -> NamedPage:
 
 def _text_of(html: bytes, name: str) -> bytes:
     """Return the page; raise InputError for a binary file."""
-    sniffed = html[:_SNIFFED]
-    controls = len(sniffed) - len(sniffed.translate(None, _CONTROLS))
-    # UTF-16 and UTF-32 are text in spite of their zeros.
-    wide = sniffed.startswith(_WIDE_MARKS) or sniffed.lstrip(b"\0 \t\r\n").startswith(b"<")
-    if html.startswith(b"%PDF-") or (not wide and controls > len(sniffed) * _MOST_CONTROLS):
+    from newscrawl.extraction.html import is_binary
+
+    if is_binary(html):
         raise InputError(f"{name!r} is not HTML but a binary file: give the page itself")
     return html
 

@@ -38,6 +38,13 @@ MAX_VALUE: Final = 5_000
 MAX_REPAIRS: Final = 3
 MIN_HIDDEN_SHARE: Final = 0.1
 
+# Bytes of a page that say whether it is a binary file.
+SNIFFED: Final = 4096
+# Control characters except tab, line ends, form feed and the escape of ISO-2022. Ours: text has
+# nearly none of them, random bytes have a tenth, programs and pictures more.
+_CONTROLS: Final = bytes(set(range(32)) - {9, 10, 12, 13, 27})
+MAX_CONTROLS: Final = 0.05
+_WIDE_MARKS: Final = (b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff")
 _RAW_TEXTS: Final = frozenset(
     ("iframe", "noembed", "noframes", "script", "style", "textarea", "title", "xmp")
 )
@@ -121,9 +128,20 @@ def decode(html: bytes | str, declared: str | None = None) -> bytes:
     ("text/html; charset=gb2312"). Valid UTF-8 is UTF-8 whatever the header or the page says:
     text of another charset that happens to be valid UTF-8 is far rarer than a wrong declaration.
     Labels are read as browsers read them (iso-8859-1 is windows-1252, gb2312 is gb18030).
-    What was encoded twice is decoded twice.
+    What was encoded twice is decoded twice, and a binary file is empty.
     """
+    if isinstance(html, bytes) and is_binary(html):
+        return b""
     return _without_controls(_as_utf8(html, declared))
+
+
+def is_binary(html: bytes) -> bool:
+    """Return whether bytes are no text but a picture, a document, an archive or a program."""
+    sniffed = html[:SNIFFED]
+    controls = len(sniffed) - len(sniffed.translate(None, _CONTROLS))
+    # UTF-16 and UTF-32 are text in spite of their zeros.
+    wide = sniffed.startswith(_WIDE_MARKS) or sniffed.lstrip(b"\0 \t\r\n").startswith(b"<")
+    return html.startswith(b"%PDF-") or (not wide and controls > len(sniffed) * MAX_CONTROLS)
 
 
 def _without_controls(html: bytes) -> bytes:

@@ -1,5 +1,6 @@
 """`newscrawl.extract`: whole pages in, articles out, whatever the bytes are."""
 
+import gzip
 import json
 from html import escape
 
@@ -65,6 +66,20 @@ def test_random_bytes_do_not_raise(method: str, page: bytes | str) -> None:
 )  # fmt: skip
 def test_tag_soup_does_not_raise(parts: list[str]) -> None:
     assert extract("".join(parts)).method == "combined"
+
+
+@pytest.mark.parametrize(
+    "binary",
+    [
+        pytest.param(b"%PDF-1.7\n<< /Type /Catalog >>\n" + b"Siemens sold it. " * 40, id="PDF"),
+        pytest.param(b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 40, id="picture"),
+        pytest.param(gzip.compress(PAGE.encode(), mtime=0), id="gzip"),
+    ],
+)
+def test_binary_file_has_no_article(binary: bytes) -> None:
+    article = extract(binary)
+    assert (article.text, article.title) == ("", None)
+    assert extract(PAGE.encode()).text
 
 
 def test_teaser_is_not_the_article() -> None:
