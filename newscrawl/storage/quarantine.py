@@ -136,7 +136,11 @@ def _is_replaced(stored: Version, new: Version) -> bool:
 
 
 def is_unannounced(record: Record) -> bool:
-    """Return whether headline and text have no word of the headline that a feed gives the page."""
+    """Return whether headline and text have no word of the headline that a feed gives the page, and
+    the page does not declare another address: an AMP page may be listed under a headline of its
+    own."""
+    if record.is_declared:
+        return False
     words = significant_words(record.announced)
     found = {*lines(record.wording.title), *lines(record.wording.body)}
     return len(words) >= _MIN_WORDS and words.isdisjoint(found)
