@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
@@ -15,8 +14,7 @@ from newscrawl.archive.page_processor import PRELOAD, companies_from
 from newscrawl.cluster import Workers, open_pool
 from newscrawl.items import Mention
 from newscrawl.mentions import sentence_span
-from newscrawl.mentions.registry import BUNDLED
-from newscrawl.mentions.registry_cache import registry_content
+from newscrawl.mentions.registry import registry_digest
 from newscrawl.reading import versions_of
 from newscrawl.storage import Database
 from newscrawl.storage.mentions import (
@@ -223,13 +221,9 @@ def _recount(counts: Counter[str]) -> RematchResult:
 
 def _task(companies: Path | None, scope: Scope) -> str:
     """Return the task name, which depends on registry, scope and version."""
-    digest = sha256()
-    for registry in (companies, BUNDLED) if companies else (BUNDLED,):
-        for content in registry_content(registry):
-            digest.update(content)
     facts = {
         "newscrawl": newscrawl.__version__,
-        "registry": digest.hexdigest()[:16],
+        "registry": registry_digest(companies)[:16],
         "source": scope.source,
         "since": scope.since and scope.since.isoformat(),
     }

@@ -6,7 +6,6 @@ boilerplate. Teasers are the headlines of other articles: "Read more: Yahoo fall
 """
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
@@ -14,6 +13,7 @@ from ahocorasick_rs import AhoCorasick
 
 from newscrawl.mentions.candidates import Candidate, caseless
 from newscrawl.mentions.company import Company
+from newscrawl.mentions.forms import without_accents
 from newscrawl.mentions.vocabulary import Vocabulary
 
 # Characters before a name in which a credit may begin, and those of the longest sentence.
@@ -128,7 +128,8 @@ class Credits:
             "|".join(rf"(?<!\w){re.escape(cue)}" for cue in sorted(words.boilerplate)),
             re.IGNORECASE,
         )
-        self._teasers = frozenset(map(_without_accents, words.teasers))
+        # Greek capitals have no accents.
+        self._teasers = frozenset(without_accents(caseless(label)) for label in words.teasers)
 
     def publishers_of(self, source: str | None) -> frozenset[int]:
         """Return the companies that publish a source, given by URL, host or name."""
@@ -145,7 +146,7 @@ class Credits:
         label such as "Read more:". The title of an article may begin so: "Watch: ..."."""
         start = text.rfind("\n", 0, candidate.start) + 1
         label = _LABEL.match(text, start, candidate.start) if start else None
-        if label is None or _without_accents(label[1]) not in self._teasers:
+        if label is None or without_accents(caseless(label[1])) not in self._teasers:
             return False
         return text.find("\n", candidate.end, start + MAX_TEASER) >= 0 or (
             len(text) <= start + MAX_TEASER
@@ -197,12 +198,6 @@ class Credits:
         start = starts[-1] if starts else left
         end = stop.end() if stop else candidate.end + _SENTENCE
         return self._boilerplate.search(text, start, end) is not None
-
-
-def _without_accents(label: str) -> str:
-    """Return a label as its capitals are written, in small letters: Greek ones have no accents."""
-    letters = unicodedata.normalize("NFD", caseless(label))
-    return "".join(letter for letter in letters if not unicodedata.combining(letter))
 
 
 def _points_to(text: str, candidate: Candidate, lead: str) -> bool:
