@@ -123,9 +123,11 @@ def _crawl_command(url: str, settings: "Sequence[str]", logs: Path | None) -> "C
 
 
 def _source_pause() -> timedelta:
-    """Return the time between two crawls of a source: each reads all listings that are due."""
+    """Return the time between two crawls of a source, shorter if its listings are polled sooner."""
+    from newscrawl.storage.frontier import SOURCE_PAUSE
+
     shortest = config.duration("NEWSCRAWL_POLL_MIN", config.NEWSCRAWL_POLL_MIN)
-    return min(timedelta(minutes=10), shortest)
+    return min(SOURCE_PAUSE, shortest)
 
 
 def _crawl_limits() -> "CrawlLimits":

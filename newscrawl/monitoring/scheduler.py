@@ -36,7 +36,7 @@ from newscrawl.monitoring.digests import never
 from newscrawl.monitoring.supervisor import CrawlCommand, CrawlLimits, Supervisor
 from newscrawl.sources import Source
 from newscrawl.storage import Database, StorageError
-from newscrawl.storage.frontier import due_sources
+from newscrawl.storage.frontier import SOURCE_PAUSE, due_sources
 from newscrawl.storage.leases import (
     Leases,
     LeaseTerms,
@@ -90,7 +90,7 @@ class MonitorPlan:
     terms: LeaseTerms
     limits: CrawlLimits = field(default_factory=CrawlLimits)
     once: bool = False
-    source_pause: timedelta = timedelta(minutes=10)
+    source_pause: timedelta = SOURCE_PAUSE
     pause: float = 10.0
     inspect_every: float = 300.0
     inspect: Callable[[], None] = _inspect_nothing

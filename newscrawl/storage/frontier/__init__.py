@@ -18,6 +18,7 @@ without that argument requests all of them. Only one crawl of a source may run a
 
 from newscrawl.storage.frontier.crawl import Frontier, open_frontier
 from newscrawl.storage.frontier.listings import (
+    SOURCE_PAUSE,
     DueSource,
     KnownListing,
     Reading,
@@ -36,6 +37,7 @@ from newscrawl.storage.frontier.queue import (
 
 __all__ = [
     "MAX_CRASHES",
+    "SOURCE_PAUSE",
     "DequeuedPage",
     "DueSource",
     "EnqueueCounts",

@@ -293,12 +293,17 @@ class DueSource:
     waiting: int
 
 
+# Ours: the shortest time between two crawls of a source, each of which reads all listings that are
+# due.
+SOURCE_PAUSE = timedelta(minutes=10)
+
+
 def due_sources(
     database: Database,
     now: datetime,
     slugs: Collection[str],
     *,
-    pause: timedelta = timedelta(minutes=10),
+    pause: timedelta = SOURCE_PAUSE,
 ) -> list[DueSource]:
     """Return the due sources: never crawled ones first, then the latest.
 
