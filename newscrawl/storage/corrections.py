@@ -33,20 +33,14 @@ from newscrawl.storage.mentions import (
 )
 from newscrawl.storage.models import Article
 from newscrawl.storage.queries import ArticlePage, MarkedMention, Scope
+from newscrawl.storage.queries.article_details import MADE_TOGETHER
 from newscrawl.storage.queries.article_lists import sentence_around
 from newscrawl.storage.rollups import RollupUpdate
 from newscrawl.storage.scope import articles_within
 
 # Ours: characters of a form in a text, and of a person's name.
 MAX_SURFACE, MAX_NAME = 120, 100
-# What corrections that were made at once have in common.
-_MADE_TOGETHER = (
-    models.Correction.article_id,
-    models.Correction.kind,
-    models.Correction.company,
-    models.Correction.made_by,
-    models.Correction.made_at,
-)
+_MADE_TOGETHER = [getattr(models.Correction, name) for name in ("article_id", *MADE_TOGETHER)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

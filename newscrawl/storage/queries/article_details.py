@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from difflib import SequenceMatcher
 from itertools import pairwise
+from operator import attrgetter
 from typing import Any, Literal
 
 from sqlalchemy import Select, case, func, select
@@ -336,13 +337,17 @@ def correction_of_number(database: Database, number: int) -> CorrectionRow | Non
     return CorrectionRow(**row) if row else None
 
 
+# What corrections of an article that were made at once have in common.
+MADE_TOGETHER = ("kind", "company", "made_by", "made_at")
+
+
 def made_together(rows: Iterable[CorrectionRow]) -> list[list[CorrectionRow]]:
     """Return corrections in lists of those that one click or command made, in the order of the
     first of each."""
     found: dict[tuple[object, ...], list[CorrectionRow]] = {}
+    key = attrgetter("url", *MADE_TOGETHER)
     for one in rows:
-        made = (one.url, one.kind, one.company, one.made_by, one.made_at)
-        found.setdefault(made, []).append(one)
+        found.setdefault(key(one), []).append(one)
     return list(found.values())
 
 
