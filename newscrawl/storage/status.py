@@ -347,11 +347,10 @@ class LastMonitor:
 def last_monitor(database: Database) -> LastMonitor | None:
     """Return the monitor that was seen last; None before the first one."""
     with database.reading() as session:
-        workers = session.scalars(select(Worker).order_by(Worker.seen_at.desc())).all()
-        moment = clock(session)
-    alive = [one for one in workers if one.stopped_at is None and moment - one.seen_at <= SILENT]
-    found = next(iter(alive or workers), None)
-    return None if found is None else LastMonitor(found.seen_at, bool(alive))
+        running = and_(Worker.stopped_at.is_(None), Worker.seen_at >= clock(session) - SILENT)
+        order = (running.desc(), Worker.seen_at.desc())
+        found = session.execute(select(Worker.seen_at, running).order_by(*order).limit(1)).first()
+    return None if found is None else LastMonitor(found.seen_at, bool(found[1]))
 
 
 def next_digests(

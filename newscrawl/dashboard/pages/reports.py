@@ -272,23 +272,24 @@ def _alerts(
 ) -> HTMLResponse:
     config = app_state(request).config
     of_settings, settings_fault = _settings_recipients(config)
-    repeats: list[str] = []
     with app_state(request).store.reading() as database:
         try:
             digests = next_digests(database, settings.NEWSCRAWL_DIGEST, config.clock())
         except SettingError as error:
             digests, settings_fault = (), str(error)
         recipients = list_recipients(database)
-        for one in recipients:
-            if one.name == done.saved:
-                repeats = describe_repeats(one, [*of_settings, *recipients])
         return render(
             request,
             "alerts.html",
             status=422 if fault else 200,
             watched=watched_companies(database),
             recipients=recipients,
-            repeats=repeats,
+            repeats=[
+                sentence
+                for one in recipients
+                if one.name == done.saved
+                for sentence in describe_repeats(one, [*of_settings, *recipients])
+            ],
             of_settings=of_settings,
             settings_fault=settings_fault,
             digests=digests,
