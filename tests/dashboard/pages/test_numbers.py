@@ -23,6 +23,12 @@ from tests.dashboards import NOW, TODAY, save_past as save, send_notices
 from tests.worlds import NOON, body, document, headline, save_document
 
 
+def row_of_siemens(client: TestClient, *, days: int) -> str:
+    """The row of Siemens on the overview."""
+    page = client.get(f"/?days={days}").text
+    return page.split('href="/company/Siemens')[1].split("</tr>")[0]
+
+
 def test_stories_are_counted_in_a_tile(database: Database, client: TestClient) -> None:
     for back in (0, 1):
         save(database, back, headline("Siemens"))
@@ -68,8 +74,7 @@ def test_period_before_the_first_crawl_leads_to_the_days_from_it_on(
 def test_overview_compares_with_the_period_before(client: TestClient, database: Database) -> None:
     for back in (0, 1, 2, 8):
         save(database, back, headline("Siemens"))
-    text = client.get("/?days=7").text
-    row = text.split('href="/company/Siemens')[1].split("</tr>")[0]
+    row = row_of_siemens(client, days=7)
     assert re.search(r'<td class="n strong"><a [^>]+>3</a></td>', row)
     assert "1 → 3" in row
     assert "200%" not in row
@@ -83,7 +88,7 @@ def test_change_of_larger_numbers_is_in_percent_of_the_share(
     for back in (*range(20), *range(30, 40)):
         save(database, back, headline("Siemens"))
     # 20 of 50 articles after 10 of 40.
-    row = client.get("/?days=30").text.split('href="/company/Siemens')[1].split("</tr>")[0]
+    row = row_of_siemens(client, days=30)
     assert "▲" in row
     assert "</span> 60%</span>" in row
 
@@ -96,7 +101,7 @@ def test_number_that_rises_while_its_share_falls_is_drawn_as_a_fall(
             save(database, back, headline(name))
     for back in (*range(15), *range(30, 42)):
         save(database, back, headline("Siemens"))
-    row = client.get("/?days=30").text.split('href="/company/Siemens')[1].split("</tr>")[0]
+    row = row_of_siemens(client, days=30)
     assert 'class="change down"' in row
     assert "▼" in row
     assert "a smaller share than before (p" in client.get("/company/Siemens?days=30").text
@@ -214,7 +219,7 @@ def test_change_that_may_be_chance_is_grey(
         save(database, back, headline("Shell"))
     for back in (*range(now), *range(30, 30 + before)):
         save(database, back, headline("Siemens"))
-    row = client.get("/?days=30").text.split('href="/company/Siemens')[1].split("</tr>")[0]
+    row = row_of_siemens(client, days=30)
     assert f'class="change {colour}"' in row
     assert re.search(chance, row)
     assert ("no clear change</span>" in row) == (colour == "even")
@@ -229,7 +234,7 @@ def test_grey_change_of_share_is_named_where_numbers_are_equal(
         save(database, back, headline("Shell"))
     for back in (*range(10), *range(30, 40)):
         save(database, back, headline("Siemens"))
-    row = client.get("/?days=30").text.split('href="/company/Siemens')[1].split("</tr>")[0]
+    row = row_of_siemens(client, days=30)
     assert "33%" in row
     assert "no clear change</span>" in row
 
