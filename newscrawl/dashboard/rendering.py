@@ -319,17 +319,17 @@ def usable_filters(request: Request) -> tuple[Filters, list[tuple[str, str]]]:
     now, catalog = state.config.clock(), state.config.catalog
     kept: dict[str, str] = {}
     others: list[tuple[str, str]] = []
-    filters = read_filters(kept, now, structure, catalog)
     for name, value in request.query_params.multi_items():
         tried = {**kept, name: value}
         try:
-            filters = read_filters(tried, now, structure, catalog)
+            read_filters(tried, now, structure, catalog)
         except QuestionError:
             continue
-        kept = tried
-        if name not in FIELDS and name != "page":
+        if name in FIELDS:
+            kept = tried
+        elif name != "page":
             others.append((name, value))
-    return filters, others
+    return read_filters(kept, now, structure, catalog), others
 
 
 def check_seal(request: Request, seal: str) -> None:
