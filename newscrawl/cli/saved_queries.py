@@ -153,15 +153,15 @@ def recount(name: _NameArgument, database: DatabaseOption = None) -> None:
 
 
 def _count(store: "Database", name: str) -> None:
-    from newscrawl.storage.saved_queries import count_history
+    from newscrawl.storage.saved_queries import count_history, list_queries
 
     with total_bar("articles") as report:
         count_history(store, name, report)
     years = storage.queries.mention_counts(store, "year", company=name)
     number = sum(row.hits.articles for row in years if row.hits)
     if not number:
-        (text,) = (row.text for row in storage.queries.saved_queries(store) if row.name == name)
-        none = storage.queries.preview_query(store, text, limit=0).why_none
+        (saved,) = list_queries(store, named=name)
+        none = storage.queries.preview_query(store, saved.text, limit=0).why_none
         write_note(f"{name}: no article. {none}")
         return
     write_note(f"{name}: {count_of(number, 'article')}. See newscrawl mentions -c '{name}'.")

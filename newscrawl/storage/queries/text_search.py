@@ -120,7 +120,10 @@ class QueryPreview:
 
     @property
     def why_none(self) -> str:
-        """Return in a sentence why no article matches, from what the parts find alone."""
+        """Return in a sentence why no article matches, from what the parts find alone; "" if one
+        does, or the query has no such part."""
+        if not self.parts:
+            return ""
         absent = [repr(part.text) for part in self.parts if not part.articles]
         found = [
             f"{part.text!r} in {_at_least(part.articles)}" for part in self.parts if part.articles
