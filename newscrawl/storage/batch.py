@@ -255,8 +255,8 @@ def _without_copies(connection: Connection, incoming: Sequence[_BatchEntry]) -> 
     stored = stored_urls(connection, urls)
     records = []
     for one in incoming:
-        is_copy = one.is_first and not stored.isdisjoint(_addresses(one))
-        is_copy = is_copy and not is_unannounced(one.record)
+        is_known = not stored.isdisjoint(_addresses(one))
+        is_copy = one.is_first and is_known and not is_unannounced(one.record)
         records.append(_only_address(one) if is_copy else one.record)
         stored.update(one.record.urls)
     return records

@@ -26,10 +26,10 @@ def without_wrong_claims(connection: Connection, records: Sequence[Record]) -> l
     earlier: dict[str, Record] = {}
     kept = []
     for record in records:
-        true = _without_wrong_claim(record, stored, earlier) if record.is_declared else record
-        for url in true.urls:
-            earlier.setdefault(url, true)
-        kept.append(true)
+        checked = _without_wrong_claim(record, stored, earlier) if record.is_declared else record
+        for url in checked.urls:
+            earlier.setdefault(url, checked)
+        kept.append(checked)
     return kept
 
 

@@ -141,18 +141,17 @@ def is_unannounced(record: Record) -> bool:
     own."""
     if record.is_declared:
         return False
-    words = significant_words(record.announced)
+    words = _significant_words(record.announced)
     found = {*lines(record.wording.title), *lines(record.wording.body)}
     return len(words) >= _MIN_WORDS and words.isdisjoint(found)
 
 
 def share_words(one: str | None, other: str | None) -> bool:
     """Return whether two headlines have a word in common that is characteristic of an article."""
-    return not significant_words(one).isdisjoint(significant_words(other))
+    return not _significant_words(one).isdisjoint(_significant_words(other))
 
 
-def significant_words(title: str | None) -> set[str]:
-    """Return the words of a headline that are characteristic of an article."""
+def _significant_words(title: str | None) -> set[str]:
     words = folded_words(title or "")
     return {word for word in words if len(word) >= _MIN_WORD_CHARACTERS or writes_no_blanks(word)}
 
