@@ -135,7 +135,7 @@ class WorkerProcess:
             process.kill()
 
     def close(self) -> None:
-        """Stop, and wait for the end of the process."""
+        """Stop and wait for the end of the process."""
         self.stop()
         with self._lock:
             self._end()

@@ -29,7 +29,7 @@ class SourceStatsPipeline:
         return cls(crawler)
 
     def process_item(self, item: Any) -> Any:
-        """Count, and return the item unchanged."""
+        """Count the item, and return it unchanged."""
         if isinstance(item, Document) and item.page.access == "open":
             self._count(item.page, item.article)
         return item

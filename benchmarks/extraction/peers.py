@@ -163,7 +163,7 @@ def _paragraph_text(paragraphs: Any) -> Fields:
 
 
 def _justext(language: str | None) -> Extractor:
-    """`language` None: the stop words of all languages as one list, as JT in the paper."""
+    """Return a method; None for all languages' stop words as one list, as JT in the paper."""
     justext = _load("justext")
     names = [language] if language else sorted(justext.get_stoplists())
     words = frozenset().union(*map(justext.get_stoplist, names))
@@ -329,7 +329,7 @@ DECLARED_CHARSET = re.compile(rb"""<meta[^>]+charset=["']?\s*([\w-]+)""", re.IGN
 
 
 def decode(page: bytes) -> str:
-    """UTF-8 where the bytes are valid UTF-8, else what the page declares, else windows-1252.
+    """Return text by UTF-8 where that is valid, else by what the page declares, else windows-1252.
 
     Every tool gets the same characters: charsets are not what is measured here.
     """

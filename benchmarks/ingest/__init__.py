@@ -66,7 +66,7 @@ class Result:
     ingestion: Run
 
     def share(self, single: Run) -> float:
-        """Ingestion's speed as a share of (workers × that of a single process)."""
+        """Return ingestion's speed as a share of (workers × that of a single process)."""
         return self.ingestion.speed / (self.workers * single.speed)
 
     def efficiency(self, single: Run) -> float:

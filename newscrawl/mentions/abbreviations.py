@@ -71,7 +71,7 @@ def _is_blend(text: str, start: int, form: str) -> bool:
 
 
 def words_before(text: str, start: int, count: int) -> list[str]:
-    """Up to `count` words before `start`, separated only by a blank or a hyphen."""
+    """Return up to `count` words before `start`, separated only by a blank or a hyphen."""
     head = text[max(0, start - _REACH) : start]
     if head.endswith("'"):
         # French d'Orange, l'Apple: the elided word stands in for "de".

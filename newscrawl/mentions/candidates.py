@@ -162,7 +162,7 @@ class Finder:
                     yield start, start + len(spelling), as_forms(forms)
 
     def _is_compound(self, text: str, end: int, form: Form, language: str | None) -> bool:
-        """ "Lufthansachef": German joins a name to a word that only companies have."""
+        """Return whether a German word joins the name to a word of companies: "Lufthansachef"."""
         if language not in {None, "de"} or len(form.text) < MIN_IN_COMPOUND or form.stem:
             return False
         tail = _LETTERS.match(text, end, end + self._longest_compound + 1)

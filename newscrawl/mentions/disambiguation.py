@@ -129,7 +129,7 @@ class NeighbourWords:
     words: Vocabulary
 
     def has_legal_form(self, text: str, candidate: Candidate) -> bool:
-        """ "Shell plc", "Apple, Inc."."""
+        """Return whether a legal form follows: "Shell plc", "Apple, Inc."."""
         found = _LEGAL_TAIL.match(text, candidate.end, candidate.end + _REACH)
         if not found:
             return False
@@ -150,7 +150,8 @@ class NeighbourWords:
         return self._cue_after(text, candidate, language)
 
     def _has_figures(self, text: str, candidate: Candidate) -> bool:
-        """ "Orange fell 2 percent", "Sky to axe 1,000 jobs": what is counted of companies."""
+        """Return whether figures follow that companies have: "Orange fell 2 percent", "Sky to axe
+        1,000 jobs"."""
         if candidate.form.text.lower() in _COUNTED:
             return False
         return _FIGURES.match(text, candidate.end, candidate.end + _REACH) is not None
@@ -231,7 +232,7 @@ class NeighbourWords:
         return not self.is_behind_article(text, candidate, language)
 
     def _is_verb(self, first: str, phrase: str, language: str | None) -> bool:
-        """Something that a company does: "announced", "hat angekündigt", "va fermer"."""
+        """Return whether it is a deed of companies: "announced", "hat angekündigt", "va fermer"."""
         verbs = of_language(self.words.verbs, language)
         if {first, phrase} & verbs:
             return True
@@ -254,7 +255,8 @@ class NeighbourWords:
         return possessive or self.words.is_article(before[-1], language)
 
     def is_person(self, text: str, candidate: Candidate, language: str | None) -> bool:
-        """ "Harrison Ford", "Henry J. Ford", "Werner von Siemens", "Herr Merck"."""
+        """Return whether the name is a person's: "Harrison Ford", "Henry J. Ford", "Werner von
+        Siemens", "Herr Merck"."""
         if candidate.form.text in self.words.surnames and self.has_name_before(
             text, candidate, language
         ):
@@ -289,8 +291,9 @@ class NeighbourWords:
         )
 
     def _is_founder(self, text: str, candidate: Candidate) -> bool:
-        """ "Philip Morris opened his shop in 1847": a person's full name, in a year long ago, or
-        next to another one: "from Walt Disney to Leonardo DiCaprio"."""
+        """Return whether a person's full name stands in a sentence about a year long ago ("Philip
+        Morris opened his shop in 1847") or next to another person's ("from Walt Disney to Leonardo
+        DiCaprio")."""
         if candidate.form.text.partition(" ")[0] not in self.words.given_names:
             return False
         if " " not in candidate.form.text:
@@ -306,7 +309,8 @@ class NeighbourWords:
         return _LONG_AGO.search(text, left, right) is not None
 
     def _is_given_name(self, text: str, candidate: Candidate) -> bool:
-        """ "Rafael del Pino", "Wandę Siemaszkową": forms that are given names, a surname behind."""
+        """Return whether a form is a given name before a surname: "Rafael del Pino", "Wandę
+        Siemaszkową"."""
         form = candidate.form.text
         known = self.words.given_names
         if form not in known and not (candidate.form.stem and f"{form}a" in known):
@@ -333,7 +337,7 @@ class NeighbourWords:
         return found is not None and found[1] in self.words.given_names
 
     def _is_family(self, before: Sequence[str]) -> bool:
-        """ "Familie Merck": the owners, not their company; nor is the bare name then a person."""
+        """Return whether the owners are meant ("Familie Merck"), neither company nor person."""
         return bool(before) and before[-1].lower() in self.words.families
 
     def is_capital_amid_small(self, text: str, candidate: Candidate, language: str | None) -> bool:

@@ -220,7 +220,7 @@ def _cases(spelling: str) -> set[str]:
 
 
 def _without_inner_capitals(word: str) -> str:
-    """ "BioNTech" as "Biontech" and "NVIDIA" as "Nvidia"; short words are acronyms and stay."""
+    """Return "Biontech" for "BioNTech", "Nvidia" for "NVIDIA"; acronyms, being short, stay."""
     if word[:1].islower() or sum(letter.isalpha() for letter in word) < 5:
         return word
     return "-".join(part[:1] + part[1:].lower() for part in word.split("-"))

@@ -231,7 +231,7 @@ class Matcher:
         return found + repeated
 
     def _is_common_noun(self, text: str, rival: Candidate, context: MentionContext) -> bool:
-        """ "Der Boss": an everyday word behind an article."""
+        """Return whether an everyday word stands behind an article: "Der Boss"."""
         return self._disambiguator.is_everyday(
             rival, context
         ) and self._neighbours.is_behind_article(text, rival, context.language)

@@ -57,7 +57,7 @@ def is_team(text: str, candidate: Candidate, language: str | None, words: Vocabu
 
 
 def _is_namesake_noun(word: str, words: Vocabulary) -> bool:
-    """ "Arena", "Arena's", "Park-Stadion"; Korean nouns with a particle, too."""
+    """Return whether a word is such a noun: "Arena's", "Park-Stadion", Korean with a particle."""
     nouns = words.namesakes_after
     if word.rstrip(".").split("'")[0].split("-")[0] in nouns:
         return True

@@ -130,8 +130,8 @@ def _in_one_script(word: str) -> str:
 
 
 def _to_half_width(spelled: str) -> str:
-    """Full-width letters as plain ones. Their bytes are looked for first, since a set of characters
-    is found slowly."""
+    """Return a spelling with plain letters in place of full-width ones."""
+    # A search for bytes is faster than one for a set of characters.
     encoded = spelled.encode()
     if not any(lead in encoded for lead in _FULL_WIDTH_LEADS):
         return spelled

@@ -242,7 +242,7 @@ class _Consumer(Consumer):  # type: ignore[misc]
         self._failures: tuple[type[Exception], ...] = (StorageError, *queue_errors())
 
     def start(self) -> None:
-        """Start; SIGINT and SIGHUP end the work as orderly as SIGTERM does."""
+        """Start the monitor; SIGINT and SIGHUP end the work as orderly as SIGTERM does."""
         super().start()
         for number in (signal.SIGINT, signal.SIGHUP):
             signal.signal(number, lambda *_: signal.raise_signal(signal.SIGTERM))

@@ -424,7 +424,7 @@ def stored_language(language: str | None) -> str | None:
 
 
 def _published_within(scope: Scope) -> list[ColumnElement[bool]]:
-    """Days, by their index; in other zones than UTC the exact moments, too."""
+    """Return conditions on the indexed day; in other zones than UTC on the exact moment, too."""
     zone = zone_of(scope)
     if zone.key == "UTC":
         return between(Article.day, scope)

@@ -135,7 +135,7 @@ class Corpus:
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 over every gold line and every page's bytes, whatever the order of lines."""
+        """Return the SHA-256 of all gold lines and pages, whatever the order of lines."""
         total = hashlib.sha256()
         for page in sorted(self.pages, key=lambda page: (page.set, page.id)):
             for part in (page.set, page.line):

@@ -42,7 +42,7 @@ class Command(crawl.Command):
         gc.set_threshold(GARBAGE, *gc.get_threshold()[1:])
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Crawl; set `exitcode` to the result."""
+        """Crawl and set `exitcode` to the result."""
         if len(args) != 1:
             raise UsageError("name one source, as in scrapy crawl ft", print_help=False)
         if self.settings:

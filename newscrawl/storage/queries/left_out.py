@@ -277,7 +277,7 @@ def doubtful_words_of(session: Session, asked: ProofTarget) -> DoubtfulWords:
 
 
 def _boilerplate_rows(session: Session, asked: ProofTarget) -> Any:
-    """Boilerplate is kept by UTC days; section and zone are ignored."""
+    """Return the rows of boilerplate, kept by UTC days; section and zone are ignored."""
     scope = replace(asked.scope, section=None, zone="UTC")
     rollup = rollup_table(session, scope, by="hour", company=None)
     table, around = rollup.table, models.Boilerplate
