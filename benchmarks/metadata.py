@@ -20,7 +20,7 @@ from newscrawl.cli.arguments import CorpusOption, FormatOption, LangsOption, Set
 from newscrawl.cli.evaluate import METADATA_COLUMNS, metadata_values
 from newscrawl.cli.output import Column, progress, render, write_note
 from newscrawl.training.corpus import DEVELOPMENT, SEALED, GoldPage, part_of
-from newscrawl.training.metadata_score import Fields, Score, labelled, read_page, score
+from newscrawl.training.metadata_score import Fields, Score, labelled_pages, read_page, score
 
 # The field of each measure; a tool without the field has no score instead of 0.
 FIELD_OF: Final = {
@@ -133,7 +133,7 @@ def compare_metadata(
     everything = corpus_from(corpus)
     chosen = everything.select(sets=sets or (), langs=langs or ())
     wanted = {None: (SEALED, DEVELOPMENT), True: (SEALED,), False: (DEVELOPMENT,)}[sealed]
-    pages = [page for page in labelled(chosen) if part_of(page.owner) in wanted]
+    pages = [page for page in labelled_pages(chosen) if part_of(page.owner) in wanted]
     if not pages:
         write_note(f"{everything.name}: no article with gold title, authors or date")
         raise typer.Exit(1)

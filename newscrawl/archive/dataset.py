@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from newscrawl.archive import ArchiveError
-from newscrawl.archive.remote import file_system, is_url, public_url, retried
+from newscrawl.archive.remote import file_system, is_url, public_url, retry
 from newscrawl.items import Origin
 from newscrawl.storage.documents import Record, day_of
 from newscrawl.storage.query_matches import UNKNOWN, SavedQueryTexts
@@ -307,10 +307,10 @@ class _RemoteFolder:
                 return None
             return data
 
-        return retried(request, f"can't read {self._name}/{name}")
+        return retry(request, f"can't read {self._name}/{name}")
 
     def write(self, name: str, data: bytes) -> None:
-        retried(
+        retry(
             lambda: self._system.pipe_file(f"{self._url}/{name}", data),
             f"can't write {self._name}/{name}",
         )
@@ -322,7 +322,7 @@ class _RemoteFolder:
             except FileNotFoundError:
                 return
 
-        retried(request, f"can't delete {self._name}/{name}")
+        retry(request, f"can't delete {self._name}/{name}")
 
     def has_files(self) -> bool:
         def request() -> bool:
@@ -331,4 +331,4 @@ class _RemoteFolder:
             except FileNotFoundError:
                 return False
 
-        return retried(request, f"can't list {self._name}")
+        return retry(request, f"can't list {self._name}")

@@ -152,9 +152,11 @@ class Reextraction:
     def _parts(self, start: int) -> Iterator[Sequence[PendingCapture]]:
         """Yield the captures to read among each `AT_ONCE` pages, in the archive's order."""
         for begin in range(start, len(self._pages), AT_ONCE):
-            yield tuple(self._pending(self._pages[begin : begin + AT_ONCE]))
+            yield tuple(self._pending_captures(self._pages[begin : begin + AT_ONCE]))
 
-    def _pending(self, pages: Sequence[tuple[CaptureLocation, str]]) -> Iterator[PendingCapture]:
+    def _pending_captures(
+        self, pages: Sequence[tuple[CaptureLocation, str]]
+    ) -> Iterator[PendingCapture]:
         urls = [url for _, url in pages]
         stored = versions_at(self._database, urls)
         listed = listed_at(self._database, urls)
@@ -264,7 +266,7 @@ def _change(
     stored = pending.stored
     change = Change(url=pending.url, source=pending.source, outcome="new")
     if stored is not None:
-        change = _judged(replace(change, before=stored.characters), stored, record)
+        change = _with_outcome(replace(change, before=stored.characters), stored, record)
     elif document is None or document.page.access != "open":
         return None
     if document is None or (change.outcome == "lost" and not change.reason):
@@ -283,7 +285,7 @@ def _change(
     )
 
 
-def _judged(change: Change, stored: StoredVersion, record: Record | None) -> Change:
+def _with_outcome(change: Change, stored: StoredVersion, record: Record | None) -> Change:
     """Return the change with its outcome, and with the reason of the revision check if the article
     is lost, or the metadata that differ if it isn't."""
     if record is None:

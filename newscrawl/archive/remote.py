@@ -118,7 +118,7 @@ def remote_files(url: str) -> list[RemoteFile]:
         raise ArchiveError(
             f"can't list {public_url(url)}: a web server has no list of files, name each WARC file"
         )
-    files = retried(lambda: _list_files(url), f"can't list {public_url(url)}", _LIST_ATTEMPTS)
+    files = retry(lambda: _list_files(url), f"can't list {public_url(url)}", _LIST_ATTEMPTS)
     if not files:
         raise ArchiveError(f"no WARC file (*.warc.gz, *.warc) at {public_url(url)}")
     return files
@@ -187,7 +187,7 @@ class _RangeStream(io.RawIOBase):
         number = min(number, needed if needed > 0 else _BLOCK_BEYOND)
         if number <= 0:
             return 0
-        found = retried(lambda: self._range(number), f"can't read {self._file}")
+        found = retry(lambda: self._range(number), f"can't read {self._file}")
         buffer[:number] = found
         self._position += number
         return number
@@ -214,7 +214,7 @@ class _RangeStream(io.RawIOBase):
         super().close()
 
 
-def retried(request: Callable[[], Result], purpose: str, attempts: int = _MAX_ATTEMPTS) -> Result:
+def retry(request: Callable[[], Result], purpose: str, attempts: int = _MAX_ATTEMPTS) -> Result:
     """Return the result of a request; raise ArchiveError if it can't succeed or often failed."""
     attempt = 0
     while True:
@@ -222,7 +222,7 @@ def retried(request: Callable[[], Result], purpose: str, attempts: int = _MAX_AT
             return request()
         except _errors() as error:
             attempt += 1
-            advice = _permanent(error)
+            advice = _reason_if_permanent(error)
             if advice is not None:
                 raise ArchiveError(f"{purpose}: {advice}") from error
             if attempt == attempts:
@@ -238,7 +238,7 @@ def _errors() -> tuple[type[Exception], ...]:
     return OSError, *(getattr(module, name) for module, name in loaded)
 
 
-def _permanent(error: BaseException) -> str | None:
+def _reason_if_permanent(error: BaseException) -> str | None:
     """Return the reason and what to do if no further attempt can help, else None."""
     error = _origin(error)
     status = getattr(error, "status", None)
@@ -288,7 +288,7 @@ def file_system(url: str) -> Any:
 def _system_of(protocol: str, host: str) -> Any:
     """Return the file system of a protocol, for web servers one for each host.
 
-    It tries once, because `retried` repeats what fails; s3fs, botocore and this module would
+    It tries once, because `retry` repeats what fails; s3fs, botocore and this module would
     otherwise multiply their attempts.
     """
     try:

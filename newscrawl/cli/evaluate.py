@@ -324,9 +324,9 @@ METADATA_COLUMNS = (
 def _evaluate_metadata(chosen: "Corpus", workers: "Workers", form: Format) -> None:
     """Score our metadata of the pages of a corpus that have a gold title, authors or date."""
     from newscrawl.training.corpus import map_pages
-    from newscrawl.training.metadata_score import labelled, read_page, score
+    from newscrawl.training.metadata_score import labelled_pages, read_page, score
 
-    pages = labelled(chosen)
+    pages = labelled_pages(chosen)
     if not pages:
         write_note(f"newscrawl: {chosen.name}: no article with gold title, authors or date")
         raise typer.Exit(1)

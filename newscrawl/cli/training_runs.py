@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from newscrawl.training.examples import Example, ExampleScore
     from newscrawl.training.kinds import PageRejection
     from newscrawl.training.limits import LimitsFit, Plan, Vectors
-    from newscrawl.training.network import Compared
+    from newscrawl.training.network import ScoreComparison
     from newscrawl.training.pso import Generation
     from newscrawl.training.publisher_labels import PublisherPage
     from newscrawl.training.trees import TreesName
@@ -352,7 +352,7 @@ def _write_labels(archive: Path, folder: Path) -> None:
         )
 
 
-def _show_compared(compared: "Compared", form: Format) -> None:
+def _show_compared(compared: "ScoreComparison", form: Format) -> None:
     rows = [
         {"network": name, "pages": len(scored)}
         | {key: sum(each.values[key] for each in scored) / len(scored) for key in _MEASURES}

@@ -279,9 +279,9 @@ class EndingDownloader(Downloader):
     async def _confirm(self, slot: Slot, request: Request) -> None:
         for _ in range(_ROUNDS_UNTIL_SENT):
             await asyncio.sleep(0)
-        self._sent(slot, request)
+        self._record_sending(slot, request)
 
-    def _sent(self, slot: Slot, request: Request) -> None:
+    def _record_sending(self, slot: Slot, request: Request) -> None:
         if self._unsent.get(slot) is request:
             del self._unsent[slot]
             # Later than now during the pause of a Retry-After.
@@ -299,7 +299,7 @@ class EndingDownloader(Downloader):
         try:
             return await super()._download(slot, request)
         finally:
-            self._sent(slot, request)  # if it never was
+            self._record_sending(slot, request)  # if it never was
 
     async def _watch(self) -> None:
         session = CrawlSession.of(self.crawler)

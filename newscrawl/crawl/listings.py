@@ -265,7 +265,9 @@ class Listings:
         moments = [entry.moment for entry in parsed.entries if entry.moment]
         stated = parsed.interval if isinstance(parsed, Feed) else None
         interval = publishing_interval(moments, stated, self._session.clock())
-        await self._record(listing, _reading(response, body_hash, found, skipped_before, interval))
+        await self._record(
+            listing, _make_reading(response, body_hash, found, skipped_before, interval)
+        )
 
     async def _record(self, listing: _Listing, reading: Reading) -> None:
         """Record the reading last, so that a crawl that is killed before repeats it."""
@@ -428,7 +430,7 @@ class Listings:
         found = await self._enqueue(links.articles, listing.known.id, None)
         found.newest = None
         interval = publishing_interval((), None, self._session.clock())
-        await self._record(listing, _reading(response, body_hash, found, None, interval))
+        await self._record(listing, _make_reading(response, body_hash, found, None, interval))
 
     async def _sections(self, links: ClassifiedLinks, home: KnownListing) -> AsyncIterator[Request]:
         covered = [url for url in links.sections if self._spider.covers(url)]
@@ -469,7 +471,7 @@ class Listings:
             self._session.writer.later(frontier.record_failure, listing.known.id)
 
 
-def _reading(
+def _make_reading(
     response: Response,
     body_hash: str,
     result: _ListingResult,

@@ -27,9 +27,9 @@ class ReportingHandler(HTTP11DownloadHandler):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self._pool._factory = partial(_Factory, self._written)  # type: ignore[assignment]
+        self._pool._factory = partial(_Factory, self._on_write)  # type: ignore[assignment]
 
-    def _written(self, request: Request) -> None:
+    def _on_write(self, request: Request) -> None:
         downloader = self._crawler.engine.downloader if self._crawler.engine else None
         if isinstance(downloader, EndingDownloader) and request.absoluteURI:
             downloader.request_written(urlsplit(request.absoluteURI.decode()).hostname or "")
@@ -38,19 +38,19 @@ class ReportingHandler(HTTP11DownloadHandler):
 class _Factory(_LenientHTTP11ClientFactory):
     def __init__(self, written: Callable[[Request], None], *arguments: Any) -> None:
         super().__init__(*arguments)  # type: ignore[no-untyped-call]
-        self._written = written
+        self._on_write = written
 
     def buildProtocol(self, addr: IAddress | None) -> "_Protocol":  # noqa: ARG002, N802
-        return _Protocol(self._written, self._quiescentCallback)
+        return _Protocol(self._on_write, self._quiescentCallback)
 
 
 class _Protocol(_LenientHTTP11ClientProtocol):
     def __init__(self, written: Callable[[Request], None], *arguments: Any) -> None:
         super().__init__(*arguments)  # type: ignore[no-untyped-call]
-        self._written = written
+        self._on_write = written
 
     def request(self, request: Request) -> Deferred[IResponse]:
         """Write the request, and report it."""
         response = super().request(request)
-        self._written(request)
+        self._on_write(request)
         return response

@@ -175,7 +175,7 @@ def opening_words(features: Features) -> list[list[str]]:
     """Return for each block the words of which `BlockFeatures.words` has the numbers."""
     tokens = features.tokens
     places, counts = tokens.openings(OPENING_WORDS)
-    words = iter(tokens.spelled(places.tolist()))
+    words = iter(tokens.words_at(places.tolist()))
     return [
         [*islice(words, opening), SHORT if size <= OPENING_WORDS else LONG]
         for opening, size in zip(counts.tolist(), tokens.words.tolist(), strict=True)

@@ -152,8 +152,10 @@ def _without_controls(html: bytes) -> bytes:
     """
     if not _has_controls(html):
         return html
-    if any(_CONTROL.search(found[0]) and _decoded(found[0]) for found in _TWICE.finditer(html)):
-        html = _TWICE.sub(lambda found: _decoded(found[0]) or found[0], html)
+    if any(
+        _CONTROL.search(found[0]) and _decode_again(found[0]) for found in _TWICE.finditer(html)
+    ):
+        html = _TWICE.sub(lambda found: _decode_again(found[0]) or found[0], html)
     return _CONTROL.sub(lambda found: _IN_WINDOWS[found[0]], html)
 
 
@@ -166,7 +168,7 @@ def _has_controls(html: bytes) -> bool:
     return False
 
 
-def _decoded(twice: bytes) -> bytes | None:
+def _decode_again(twice: bytes) -> bytes | None:
     """Return what was encoded twice decoded once, if that is UTF-8."""
     once = twice.decode().encode("latin-1")
     length = 2 + (once[0] >= 0xE0) + (once[0] >= 0xF0)  # of the sequence that begins so

@@ -165,7 +165,7 @@ class Tokens:
         within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
         return np.repeat(self.word_from[:-1], counts) + within, counts
 
-    def spelled(self, places: Iterable[int]) -> list[str]:
+    def words_at(self, places: Iterable[int]) -> list[str]:
         """Return the words at these places of `numbers`, in lower case."""
         starts, ends = self.spans
         text = self.text

@@ -221,7 +221,7 @@ class Exclusions:
             rarest = min(phrase.words, key=lambda word: (common[word], -len(word)), default="")
             self._by_word.setdefault(rarest, []).append(phrase)
 
-    def hold(self, text: str, start: int, end: int) -> bool:
+    def cover(self, text: str, start: int, end: int) -> bool:
         """Return whether one of the phrases covers the name's first character."""
         left, right = max(0, start - _EXCLUSION_REACH), end + _EXCLUSION_REACH
         window = caseless(text[left:right])

@@ -175,7 +175,7 @@ class Matcher:
         if exclusions is None:
             exclusions = Exclusions(company.exclude)
             self._exclusions[candidate.form.company] = exclusions
-        return exclusions.hold(text, candidate.start, candidate.end)
+        return exclusions.cover(text, candidate.start, candidate.end)
 
     def _article_context(
         self,

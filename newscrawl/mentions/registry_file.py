@@ -233,9 +233,9 @@ def _entry(row: Mapping[str, Any], file: str, lines: Mapping[str, int]) -> Entry
             "bundled is not a key of an entry", "write it above the first [[company]]", "bundled"
         )
     for key in row.keys() - {*LISTS, "name"}:
-        meant = _meant(key)
-        if meant:
-            raise error(f'unknown key "{key}"', f'write "{meant}"', key)
+        closest = _closest_key(key)
+        if closest:
+            raise error(f'unknown key "{key}"', f'write "{closest}"', key)
     facts = {key: str(value) for key, value in row.items() if key not in {*LISTS, "name"}}
     company = Company(
         name=name.strip(),
@@ -247,7 +247,7 @@ def _entry(row: Mapping[str, Any], file: str, lines: Mapping[str, int]) -> Entry
 
 
 @lru_cache(maxsize=256)
-def _meant(key: str) -> str | None:
+def _closest_key(key: str) -> str | None:
     return next(iter(get_close_matches(key, LISTS, n=1, cutoff=_LIKE)), None)
 
 
@@ -282,7 +282,9 @@ def check_structure(file: RegistryFile, companies: Sequence[Company]) -> dict[st
             raise group.error(f'the group "{group.name}" has the name of a {what}', "rename it")
         for name in group.members:
             if name.casefold() not in known:
-                raise group.error(*_unknown(f'"{name}" of the group "{group.name}"', name, known))
+                raise group.error(
+                    *_unknown_company(f'"{name}" of the group "{group.name}"', name, known)
+                )
         groups[group.name] = tuple(
             dict.fromkeys(known[name.casefold()].name for name in group.members)
         )
@@ -292,7 +294,7 @@ def check_structure(file: RegistryFile, companies: Sequence[Company]) -> dict[st
 def _check_owner(entry: Entry, known: Mapping[str, Company]) -> None:
     owner = entry.company.owner
     if owner is not None and owner.casefold() not in known:
-        raise entry.error(*_unknown(f'the parent "{owner}"', owner, known), key="parent")
+        raise entry.error(*_unknown_company(f'the parent "{owner}"', owner, known), key="parent")
     seen = set()
     while owner is not None and owner.casefold() in known:
         company = known[owner.casefold()]
@@ -304,7 +306,7 @@ def _check_owner(entry: Entry, known: Mapping[str, Company]) -> None:
         owner = company.owner
 
 
-def _unknown(what: str, name: str, known: Mapping[str, Company]) -> tuple[str, str]:
+def _unknown_company(what: str, name: str, known: Mapping[str, Company]) -> tuple[str, str]:
     """Return that a company is unknown, and what to do."""
     near = get_close_matches(name.casefold(), known, n=1, cutoff=_LIKE)
     advice = f'write "{known[near[0]].name}"' if near else "give it an entry, or leave it out"

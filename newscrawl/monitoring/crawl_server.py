@@ -44,12 +44,12 @@ class CrawlServer:
         request = json.dumps(list(arguments)).encode() + b"\n"
         with self._lock:
             if self._running is None:
-                self._running = self._started()
+                self._running = self._start_process()
             try:
                 socket.send_fds(self._running[1], [request], files)
             except OSError:  # it has ended
                 self._end()
-                self._running = self._started()
+                self._running = self._start_process()
                 # Where this one ends at once, too, the report is closed, and empty.
                 with suppress(OSError):
                     socket.send_fds(self._running[1], [request], files)
@@ -59,7 +59,7 @@ class CrawlServer:
         with self._lock:
             self._end()
 
-    def _started(self) -> tuple[subprocess.Popen[bytes], socket.socket]:
+    def _start_process(self) -> tuple[subprocess.Popen[bytes], socket.socket]:
         ours, theirs = socket.socketpair()
         with theirs:
             process = subprocess.Popen(

@@ -161,7 +161,7 @@ class Monitor:
     def _due(self) -> list[str]:
         """Return the sources that are due; an interrupted crawl is resumed without a pause."""
         now = datetime.now(UTC)
-        interrupted = set(self._leases.interrupted()).intersection(self._slugs)
+        interrupted = set(self._leases.interrupted_sources()).intersection(self._slugs)
         unfinished = due_sources(self._database, now, interrupted, pause=timedelta(0))
         pause = self._plan.source_pause
         due = (*unfinished, *due_sources(self._database, now, self._slugs, pause=pause))

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
-from typing import Literal
+from typing import Literal, NoReturn
 from urllib.parse import urljoin, urlsplit
 
 from newscrawl.sources.feeds import Entry, Feed, FeedError
@@ -270,7 +270,7 @@ def propose(
     return Source(
         slug=fields.slug or _free_slug(home, name, {source.slug for source in registry}),
         name=name,
-        country=fields.country or profile.home.country or _missing("country", "--country gb"),
+        country=fields.country or profile.home.country or _raise_missing("country", "--country gb"),
         languages=fields.languages or (_language(profile, detect_language),),
         home=home,
         feeds=profile.urls("feed"),
@@ -297,10 +297,10 @@ def _language(profile: SiteProfile, detect_language: LanguageDetector) -> str:
     body = parse(profile.page.body, profile.page.content_type).body
     text = " ".join((body.text(separator=" ") if body else "").split())
     detected = detect_language(text) if len(text) >= _MIN_CHARACTERS else None
-    return detected or _missing("language", "--language en")
+    return detected or _raise_missing("language", "--language en")
 
 
-def _missing(field: str, option: str) -> str:
+def _raise_missing(field: str, option: str) -> NoReturn:
     raise SourceError(f"the site doesn't state its {field}: add it, for example {option}")
 
 

@@ -187,11 +187,11 @@ def claim_alerts(
 
     def work(session: Session) -> list[StoredAlert]:
         moment = now or clock(session)
-        for row in _paused(session, moment) if retry else ():
+        for row in _paused_alerts(session, moment) if retry else ():
             row.claimed_until = None
         taken = session.scalars(
             update(AlertRow)
-            .where(*_pending(moment), _free(moment))
+            .where(*_pending_conditions(moment), _free(moment))
             .values(claimed_until=moment + CLAIM)
             .returning(AlertRow)
         )
@@ -203,13 +203,13 @@ def claim_alerts(
 def count_paused(database: Database) -> int:
     """Return the number of alerts that failed and wait for the end of their pause."""
     with database.reading() as session:
-        return len(_paused(session, clock(session)))
+        return len(_paused_alerts(session, clock(session)))
 
 
-def _paused(session: Session, now: datetime) -> list[AlertRow]:
+def _paused_alerts(session: Session, now: datetime) -> list[AlertRow]:
     """Return the alerts that wait for the end of their pause; those that a worker delivers just now
     are reserved until another moment."""
-    reserved = session.scalars(select(AlertRow).where(*_pending(now), ~_free(now)))
+    reserved = session.scalars(select(AlertRow).where(*_pending_conditions(now), ~_free(now)))
     return [row for row in reserved if row.claimed_until == _end_of_pause(session, row.cause)]
 
 
@@ -218,7 +218,7 @@ def _end_of_pause(session: Session, cause: str) -> datetime | None:
     return failed[-1] + RETRIES[: len(failed)][-1] if failed else None
 
 
-def _pending(now: datetime) -> tuple[ColumnElement[bool], ...]:
+def _pending_conditions(now: datetime) -> tuple[ColumnElement[bool], ...]:
     fresh = AlertRow.raised_at > now - STALE
     return AlertRow.delivered_at.is_(None), fresh, AlertRow.kind != "digest"
 
@@ -348,11 +348,11 @@ def rename_watched(session: Session, name: str, new_name: str) -> None:
     """Give a company another name where it is watched and in its alerts, whose causes follow, in
     the caller's transaction."""
     for row in session.scalars(select(WatchedRow).where(_names(WatchedRow, name))):
-        row.company, row.other = _renamed((row.company, row.other), name, new_name)
+        row.company, row.other = _rename_in_pair((row.company, row.other), name, new_name)
     for alert in session.scalars(select(AlertRow).where(_names(AlertRow, name))):
         kind, _, rest = alert.cause.partition("/")
         rest = rest.removeprefix("/".join(filter(None, (alert.company, alert.other))))
-        alert.company, alert.other = _renamed((alert.company, alert.other), name, new_name)
+        alert.company, alert.other = _rename_in_pair((alert.company, alert.other), name, new_name)
         alert.cause = f"{kind}/{'/'.join(filter(None, (alert.company, alert.other)))}{rest}"
 
 
@@ -360,7 +360,7 @@ def _names(row: type[WatchedRow] | type[AlertRow], name: str) -> ColumnElement[b
     return or_(row.company == name, row.other == name)
 
 
-def _renamed(pair: tuple[str, str], name: str, new_name: str) -> tuple[str, str]:
+def _rename_in_pair(pair: tuple[str, str], name: str, new_name: str) -> tuple[str, str]:
     first, second = (new_name if one == name else one for one in pair)
     return _pair(first, second)
 

@@ -155,14 +155,14 @@ def undo_correction(
         this = and_(models.Correction.id == number, in_force)
         row = connection.execute(select(*_MADE_TOGETHER).where(this)).one_or_none()
         if row is None:
-            raise _unknown(number)
+            raise _unknown_correction(number)
         text, before, mentions = _lock_article(connection, row.article_id)
         if together:
             same = (column == value for column, value in zip(_MADE_TOGETHER, row, strict=True))
             this = and_(*same, in_force)
         record = {"undone_by": name, "undone_at": datetime.now(UTC), "replaced": []}
         if not connection.execute(update(models.Correction).where(this).values(record)).rowcount:
-            raise _unknown(number)
+            raise _unknown_correction(number)
         _apply_anew(connection, text, without_corrections(before, mentions))
         return text.url
 
@@ -295,7 +295,7 @@ def _name(person: str) -> str:
     return name
 
 
-def _unknown(number: int) -> CorrectionError:
+def _unknown_correction(number: int) -> CorrectionError:
     return CorrectionError(
         f"there is no correction {number}: newscrawl corrections list shows them"
     )

@@ -86,7 +86,7 @@ def upgrade_database(url: str) -> tuple[str | None, str]:
     finally:
         engine.dispose()
     if after > migrations.HEAD:
-        raise StorageError(_newer(engines.shown(parsed), after))
+        raise StorageError(_newer(engines.display_name(parsed), after))
     return before, after
 
 
@@ -177,7 +177,7 @@ class Database:
     @property
     def name(self) -> str:
         """Return the file, or the URL without its password."""
-        return engines.shown(self._url)
+        return engines.display_name(self._url)
 
     @property
     def dialect(self) -> str:
@@ -230,7 +230,7 @@ class Database:
                     session.info[ANSWERS] = partial(self._answers.get, state, session)
                 yield session
         except DBAPIError as error:
-            raise engines.named(error, self._url) from error
+            raise engines.as_storage_error(error, self._url) from error
 
     def _connect(self) -> object:
         """Check the pool's connection, or replace it; return the state of the database if answers
@@ -353,7 +353,7 @@ def _source_id(session: Session, slug: str) -> int:
 
 
 def _lock_wait(url: URL) -> LockWait:
-    return LockWait(engines.shown(url), engines.longest_wait(url) if url.query else MAX_WAIT)
+    return LockWait(engines.display_name(url), engines.longest_wait(url) if url.query else MAX_WAIT)
 
 
 def _retry_if_locked(
@@ -361,7 +361,7 @@ def _retry_if_locked(
 ) -> Result:
     """Do the work, and retry it if another transaction prevented it; raise StorageError."""
     if lock_wait.is_spent:
-        raise StorageError(engines.locked(url))
+        raise StorageError(engines.locked_message(url))
     pauses = iter(RETRY_PAUSES)
     since = time.monotonic()
     while True:
@@ -375,7 +375,7 @@ def _retry_if_locked(
                 again = pause is not None
                 time.sleep((pause or 0) * random.uniform(0.5, 1.5))  # noqa: S311 - spreads the writers
             if not again:
-                raise engines.named(error, url) from error
+                raise engines.as_storage_error(error, url) from error
         else:
             lock_wait.record_success()
             return result

@@ -103,7 +103,7 @@ def mask(text: str) -> str:
     return re.sub(r"(?<=://)[^/]*@|(?<=://).*@", "***@", text)
 
 
-def shown(url: URL) -> str:
+def display_name(url: URL) -> str:
     """Return the name of the database in messages: the file, or the URL without its password."""
     if url.drivername in SQLITE:
         return url.database or "memory"
@@ -131,7 +131,7 @@ def make_engine(url: URL, cache: int = SQLITE_CACHE) -> Engine:
             "PostgreSQL needs a driver that is not installed: pip install 'newscrawl[postgres]'"
         ) from error
     # First, as SQLAlchemy reads texts when it connects, which the driver does not decode then.
-    event.listen(engine, "connect", partial(_prepare_postgres, shown(url)), insert=True)
+    event.listen(engine, "connect", partial(_prepare_postgres, display_name(url)), insert=True)
     return engine
 
 
@@ -269,10 +269,10 @@ def is_transient(error: DBAPIError) -> bool:
     )
 
 
-def named(error: DBAPIError, url: URL) -> StorageError:
+def as_storage_error(error: DBAPIError, url: URL) -> StorageError:
     """Return the error as one line that names the database and says what to do."""
     cause = " ".join(_DRIVER_ADVICE.sub("", str(error.orig)).split()) or type(error.orig).__name__
-    where = shown(url)
+    where = display_name(url)
     if url.drivername in SQLITE:
         return StorageError(_sqlite_advice(cause, url))
     if isinstance(error, IntegrityError) or getattr(error.orig, "sqlstate", None):
@@ -285,18 +285,18 @@ def named(error: DBAPIError, url: URL) -> StorageError:
     )
 
 
-def locked(url: URL) -> str:
+def locked_message(url: URL) -> str:
     """Return the message for an SQLite database that stays locked."""
     return (
-        f"the database {shown(url)} is still locked by another process: "
+        f"the database {display_name(url)} is still locked by another process: "
         "end the other writer, or use PostgreSQL when several write at once"
     )
 
 
 def _sqlite_advice(cause: str, url: URL) -> str:
-    where = shown(url)
+    where = display_name(url)
     if "locked" in cause:
-        return locked(url)
+        return locked_message(url)
     if "unable to open" in cause:
         return (
             f"can't open the database {where}: does its folder exist, and may you write there? "

@@ -118,7 +118,7 @@ class Leases:
 
         return self._database.write(work)
 
-    def interrupted(self) -> list[str]:
+    def interrupted_sources(self) -> list[str]:
         """Return the sources whose last crawl was interrupted (its worker died or was stopped) or
         failed."""
         with self._database.reading() as session:

@@ -101,7 +101,9 @@ class _NearIndex:
         self._new_values: list[tuple[int, int, int]] = []
         if not candidates:
             return
-        for week, value, article_id in _NEAR.rows(connection, _asked(connection, candidates)):
+        for week, value, article_id in _NEAR.rows(
+            connection, _near_parameters(connection, candidates)
+        ):
             self._under[value].setdefault(week, []).append(article_id)
         near = {
             number for candidate, made in candidates for number in self._nearest(candidate, made)
@@ -159,7 +161,7 @@ class _NearIndex:
         return sorted(shared, key=lambda number: (-shared[number], number))[:MAX_COMPARED]
 
 
-def _asked(
+def _near_parameters(
     connection: Connection, candidates: Sequence[tuple[StoryCandidate, Sketch]]
 ) -> dict[str, list[int]]:
     """Return the parameters of `_NEAR` for the texts of all candidates."""

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from newscrawl.storage.database import Database
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.models import Company, DailySource, SavedQuery, Source
-from newscrawl.storage.query_matches import parsed
+from newscrawl.storage.query_matches import parse_saved
 from newscrawl.storage.scope import (
     UNKNOWN,
     Scope,
@@ -53,18 +53,18 @@ def _slugs(session: Session, written: str) -> list[str]:
     """Return the slugs of one source or several with commas, by slug or name; sources may share a
     name."""
     names = dict(session.execute(select(Source.slug, Source.name).order_by(Source.slug)).all())
-    if whole := _named(written, names):  # a name may have a comma
+    if whole := _slugs_named(written, names):  # a name may have a comma
         return whole
     slugs: list[str] = []
     for one in filter(None, map(str.strip, written.split(","))):
-        found = _named(one, names)
+        found = _slugs_named(one, names)
         if not found:
             _refuse_source(one, names)
         slugs += found
     return slugs
 
 
-def _named(written: str, names: Mapping[str, str]) -> list[str]:
+def _slugs_named(written: str, names: Mapping[str, str]) -> list[str]:
     folded = written.casefold()
     by_slug = [slug for slug in names if slug.casefold() == folded]
     return by_slug or [slug for slug, name in names.items() if name.casefold() == folded]
@@ -113,7 +113,7 @@ def limited_to(session: Session, names: Collection[str | None], scope: Scope) ->
     """Return the `own_scope` of each of the names."""
     query = select(Company.name, SavedQuery.text).where(Company.name.in_(set(names) - {None}))
     saved = session.execute(query.join(Company, Company.id == SavedQuery.company_id))
-    nodes = ((name, parsed(text)) for name, text in saved)
+    nodes = ((name, parse_saved(text)) for name, text in saved)
     filtered = {name: node for name, node in nodes if node and any(filters_of(node))}
     return {
         name: replace(scope, among=filtered[name]) if name in filtered else scope for name in names

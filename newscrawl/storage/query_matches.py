@@ -65,7 +65,7 @@ class _Query:
 
 
 @lru_cache(maxsize=256)
-def parsed(text: str) -> Node | None:
+def parse_saved(text: str) -> Node | None:
     """Return the parsed query of a saved text; None if only an earlier version of newscrawl accepts
     it."""
     try:
@@ -83,7 +83,7 @@ def count_hits(node: Node, article: SearchedArticle) -> tuple[int, int] | None:
     return sections.count("title"), sections.count("body")
 
 
-def _searched(wording: Wording, facts: Facts) -> SearchedArticle:
+def _searched_article(wording: Wording, facts: Facts) -> SearchedArticle:
     return SearchedArticle(lines(wording.title), lines(wording.body), facts)
 
 
@@ -91,7 +91,7 @@ class SavedQueryTexts:
     """Saved queries, their texts by name, to be matched with articles outside of a database."""
 
     def __init__(self, texts: Mapping[str, str]) -> None:
-        nodes = {name: parsed(text) for name, text in texts.items()}
+        nodes = {name: parse_saved(text) for name, text in texts.items()}
         self._queries = [(name, node, needed_words(node)) for name, node in nodes.items() if node]
         self.texts = texts
 
@@ -99,7 +99,7 @@ class SavedQueryTexts:
         """Return the numbers of hits in headline and body, by the name of the query."""
         if not self._queries:
             return {}
-        article = _searched(wording, facts)
+        article = _searched_article(wording, facts)
         found = {
             name: count_hits(node, article)
             for name, node, needed in self._queries
@@ -133,9 +133,9 @@ class QueryMatcher:
         self._connection = connection
         self._queries: list[_Query] = []
         for number, text, version, pending_text in _QUERIES.rows(connection):
-            if version and (node := parsed(text)):
+            if version and (node := parse_saved(text)):
                 self._queries.append(_Query(number, version, True, node, needed_words(node)))
-            if pending_text is not None and (node := parsed(pending_text)):
+            if pending_text is not None and (node := parse_saved(pending_text)):
                 pending = _Query(number, version + 1, False, node, needed_words(node))
                 self._queries.append(pending)
         self._facts: dict[int, tuple[str, str]] = {}
@@ -174,4 +174,4 @@ class QueryMatcher:
 
     def _search_article(self, article: MatchedArticle) -> SearchedArticle:
         slug, country = self._facts[article.source_id]
-        return _searched(article.wording, Facts(article.language or UNKNOWN, slug, country))
+        return _searched_article(article.wording, Facts(article.language or UNKNOWN, slug, country))

@@ -59,7 +59,7 @@ def describe_repeats(recipient: Recipient, others: Iterable[Recipient]) -> list[
         gets = [kind for kind in recipient.gets if kind in other.gets]
         about = [one for one in recipient.companies if one in other.companies]
         overlap = about or not (recipient.companies and other.companies)
-        same = _folded(recipient) == _folded(other) and recipient.name != other.name
+        same = _comparison_key(recipient) == _comparison_key(other) and recipient.name != other.name
         if same and gets and overlap:
             names = about or recipient.companies or other.companies or ["all that is watched"]
             found.append(
@@ -69,7 +69,7 @@ def describe_repeats(recipient: Recipient, others: Iterable[Recipient]) -> list[
     return found
 
 
-def _folded(recipient: Recipient) -> str:
+def _comparison_key(recipient: Recipient) -> str:
     """Return the address as it is compared: the case of letters in e-mail addresses is ignored."""
     return recipient.address.casefold() if recipient.kind == "e-mail" else recipient.address
 

@@ -71,7 +71,7 @@ def apply_revision(database: Database, number: int, decided_by: str = "") -> str
 
     def work(session: Session) -> str:
         connection = session.connection()
-        held, stored = _pending(connection, number)
+        held, stored = _lock_pending(connection, number)
         if not held["text"]:
             raise RevisionError(
                 f"revision {number} can't be applied: its page holds no article; "
@@ -103,7 +103,7 @@ def discard_revision(database: Database, number: int, decided_by: str = "") -> s
 
     def work(session: Session) -> str:
         connection = session.connection()
-        _, stored = _pending(connection, number)
+        _, stored = _lock_pending(connection, number)
         close_pending(connection, stored.id, "discarded", decided_by)
         return str(stored.url)
 
@@ -198,7 +198,7 @@ def decide_all(
     return done, left
 
 
-def _pending(connection: Connection, number: int) -> tuple[dict[str, Any], StoredArticle]:
+def _lock_pending(connection: Connection, number: int) -> tuple[dict[str, Any], StoredArticle]:
     """Return the quarantined revision and its article, and lock its writers."""
     table = Base.metadata.tables[QuarantinedRevision.__tablename__]
     query = table.select().where(table.c.id == number, table.c.state == "pending")

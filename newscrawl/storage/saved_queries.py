@@ -104,7 +104,7 @@ def find_query(database: Database, name: str) -> SavedQueryRow:
     """Return a saved query by its name in any case; raise QuestionError with similar names."""
     rows = {row.name: row for row in list_queries(database)}
     known, near = match_name(name, [*rows])
-    return rows[known] if known is not None else _unknown(name, near)
+    return rows[known] if known is not None else _raise_unknown(name, near)
 
 
 def read_query(database: Database, text: str) -> str:
@@ -364,10 +364,10 @@ def _find_query(session: Session, name: str, *, lock: bool = False) -> SavedQuer
     query = select(SavedQuery).join(Company, Company.id == SavedQuery.company_id)
     query = query.where(Company.name == name)
     saved = session.scalar(query.with_for_update(of=SavedQuery) if lock else query)
-    return saved if saved is not None else _unknown(name, [])
+    return saved if saved is not None else _raise_unknown(name, [])
 
 
-def _unknown(name: str, near: Sequence[str]) -> NoReturn:
+def _raise_unknown(name: str, near: Sequence[str]) -> NoReturn:
     advice = f"did you mean {' or '.join(near)}?" if near else "newscrawl queries list shows them"
     raise QuestionError(f"no saved query {name!r}: {advice}")
 

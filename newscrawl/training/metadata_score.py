@@ -116,7 +116,7 @@ def read_page(page: GoldPage) -> Fields:
     return Fields(found.title, found.authors, found.published, found.language)
 
 
-def labelled(corpus: Corpus) -> list[GoldPage]:
+def labelled_pages(corpus: Corpus) -> list[GoldPage]:
     """Return the articles that have gold for title, authors or date."""
     return [
         page

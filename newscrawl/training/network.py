@@ -550,7 +550,7 @@ def fit_further(
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ScoreComparison:
     """Scores of the same pages, of sites not trained on, before and after more training; `fitted`
     is the last of the networks that were trained further."""
 
@@ -573,7 +573,7 @@ def compare_further(
     splits: Sequence[Split],
     settings: NetworkSettings,
     on_epoch: Callable[[Epoch], None] = lambda _: None,
-) -> Compared:
+) -> ScoreComparison:
     """Train networks further on each split's training sites, and score its other pages."""
     before: list[ExampleScore] = []
     after: list[ExampleScore] = []
@@ -584,7 +584,7 @@ def compare_further(
         runtime = as_runtime(new)
         before += [score(example, old, BALANCED) for example in test]
         after += [score(example, runtime, BALANCED) for example in test]
-    return Compared(before, after, new)
+    return ScoreComparison(before, after, new)
 
 
 def cross_validate(

@@ -19,7 +19,7 @@ LINK = (LINK_START, LINK_END)
 
 def words_of(text: str) -> list[str]:
     tokens = count((text,))
-    return tokens.spelled(range(len(tokens.numbers)))
+    return tokens.words_at(range(len(tokens.numbers)))
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_stop_words_cover_the_papers_fourteen_languages() -> None:
 def test_opening_words_are_those_of_each_block() -> None:
     tokens = count(("One two three", "", f"{LINK_START}Four{LINK_END}, five"))
     places, counts = tokens.openings(2)
-    assert tokens.spelled(places) == ["one", "two", "four", "five"]
+    assert tokens.words_at(places) == ["one", "two", "four", "five"]
     assert counts.tolist() == [2, 0, 2]
 
 

@@ -308,7 +308,7 @@ def test_tickers_are_found_wherever_they_stand(companies, text, surfaces):
 def test_excluded_phrases_are_found_as_phrases(text, excluded):
     phrases = Exclusions(["Apple pie", "Apple tree*"])
     start = text.upper().index("APPLE")
-    assert phrases.hold(text, start, start + len("Apple")) is excluded
+    assert phrases.cover(text, start, start + len("Apple")) is excluded
 
 
 def test_distant_context_does_not_count(companies):

@@ -185,9 +185,9 @@ def test_interrupted_sources_are_listed(database: Database) -> None:
         first.take(slug)
         first.release(slug, outcome, code, "")
     dead.take("spiegel")
-    assert first.interrupted() == ["bbc"]
+    assert first.interrupted_sources() == ["bbc"]
     end_leases(database)
-    assert first.interrupted() == ["bbc", "spiegel"]
+    assert first.interrupted_sources() == ["bbc", "spiegel"]
 
 
 def test_sources_of_one_host_exclude_each_other(database: Database) -> None:

@@ -32,7 +32,7 @@ def corpus(tmp_path: Path) -> Path:
 
 
 def test_scores_are_means_over_pages_with_gold(corpus: Path) -> None:
-    pages = metadata_score.labelled(load_corpus(corpus))
+    pages = metadata_score.labelled_pages(load_corpus(corpus))
     scores = metadata_score.score(pages, metadata_score.read_page)["all"]
     assert scores["title exact"].mean == 0.5
     assert scores["authors F1"].mean == pytest.approx(2 / 3)
@@ -42,7 +42,7 @@ def test_scores_are_means_over_pages_with_gold(corpus: Path) -> None:
 
 
 def test_method_without_results_scores_zero(corpus: Path) -> None:
-    pages = metadata_score.labelled(load_corpus(corpus))
+    pages = metadata_score.labelled_pages(load_corpus(corpus))
     scores = metadata_score.score(pages, lambda _: Fields())["all"]
     assert {name: score.mean for name, score in scores.items()} == dict.fromkeys(scores, 0.0)
 

@@ -210,7 +210,7 @@ def _find_in_text(signals: PageSignals) -> tuple[str, ...]:
     """Return the persons that the text names as authors, without any mark in the markup."""
     text = signals.text
     title = signals.title or ""
-    return text_bylines.labelled(text, title) or text_bylines.beside_title(
+    return text_bylines.labelled_persons(text, title) or text_bylines.beside_title(
         text, title, signals.site_names, signals.dialect
     )
 

@@ -39,7 +39,7 @@ _MINUTES: Final = any_of(words("bylines", "minutes"))
 _READING_TIME: Final = re.compile(rf"\d+\W?(?:{_MINUTES})(?!\w)", re.IGNORECASE)
 
 
-def labelled(text: str, title: str) -> tuple[str, ...]:
+def labelled_persons(text: str, title: str) -> tuple[str, ...]:
     """Return the persons after "Written by" or "Author:" at the beginning of a line, else the
     person in a line of its own before a paragraph that begins with "Jane Doe is a"."""
     title_words = frozenset(titles.words_of(title))

@@ -26,7 +26,7 @@ from newscrawl.storage.models import (
 from newscrawl.storage.ownership import Tenure
 from newscrawl.storage.queries.questions import ANY, about, question
 from newscrawl.storage.queries.rollup_tables import rollup_table
-from newscrawl.storage.query_matches import UNKNOWN, parsed
+from newscrawl.storage.query_matches import UNKNOWN, parse_saved
 from newscrawl.storage.scope import Scope, articles_within, day_of_minute
 from newscrawl.storage.search_language import Facts, spans
 
@@ -420,7 +420,7 @@ def _add_matches(
     """Add the places of the words of saved queries to those of the companies."""
     query = select(SavedQuery.text).join(Company, Company.id == SavedQuery.company_id)
     names = {one.company for one in companies}
-    nodes = map(parsed, session.scalars(query.where(Company.name.in_(names))))
+    nodes = map(parse_saved, session.scalars(query.where(Company.name.in_(names))))
     if not (asked := [node for node in nodes if node is not None]):
         return
     countries = dict(session.execute(select(Source.slug, Source.country)).all())

@@ -64,7 +64,7 @@ from newscrawl.storage.queries.rollup_tables import (
     rollup_table,
 )
 from newscrawl.storage.query_filters import own_scope
-from newscrawl.storage.query_matches import parsed
+from newscrawl.storage.query_matches import parse_saved
 from newscrawl.storage.scope import UNKNOWN, By, Group, Scope, last_day
 from newscrawl.storage.search_language import Facts, spans
 
@@ -487,7 +487,7 @@ def _add_matches(
     queries = session.execute(saved.where(Company.name.in_(names))).all()
     countries = dict(session.execute(select(Source.slug, Source.country)).all()) if queries else {}
     for name, text in queries:
-        if (node := parsed(text)) is None:
+        if (node := parse_saved(text)) is None:
             continue
         for row in rows:
             contents: dict[Section, str] = {"title": row.title or "", "body": texts[row.number]}
