@@ -219,13 +219,13 @@ def caveat(period: str, length: int, known: Completeness) -> str:
 def _in_gaps(report: Report) -> str:
     """Return how many more articles the days that were not read would have had; or nothing."""
     more = [
-        f"{count_of(one.in_gaps, 'article')} for {one.company}"
+        f"about {count_of(one.in_gaps, 'more article')} for {one.company}"
         for one in report.companies
         if one.in_gaps
     ]
     if not more:
         return ""
-    return f"At the pace of the days that were read, they lack up to about {', '.join(more)}. "
+    return f"Estimate: {', '.join(more)}, at the pace of the days that were read. "
 
 
 def _reads(report: Report) -> tuple[int, int]:

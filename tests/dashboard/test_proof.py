@@ -553,6 +553,11 @@ def test_saved_query_has_proofs_like_a_company(site: Site) -> None:
     check_numbers(site, "/company/German%20trams?days=10")
     whole = site.client.get("/proof?counted=read&company=German%20trams&days=10").text
     assert "that German trams may match" in whole
+    page = site.client.get("/company/trams?days=10").text
+    assert "<dt>words matched in headlines</dt>" in page
+    assert "<dt>times in headlines</dt>" not in page
+    headlines = site.client.get("/proof?company=trams&counted=headline").text
+    assert re.search(r"<h1[^>]*>[\d,]+ words matched in headlines by trams</h1>", headlines)
     assert {one.rule for each in found.articles for one in each.sentences[0].mentions} == {"query"}
 
 

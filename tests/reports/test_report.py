@@ -161,7 +161,7 @@ def test_gaps_are_empty_and_no_zeros(database: Database) -> None:
     assert html.count('class="gap"') == 1
     assert "Of the 3 days of all sources together, 1 was not read" in html
     assert (
-        "At the pace of the days that were read, they lack up to about 1 article for Siemens."
+        "Estimate: about 1 more article for Siemens, at the pace of the days that were read."
         in html
     )
     assert f'<small dir="auto">{reasons}</small>' in html

@@ -331,8 +331,7 @@ def company(request: Request, name: str) -> Response:
             **_saved_query(database, name, parts["source"], scope),
             stories=_stories(database, name, filters),
             change=changes_of(database, [name], scope)[name],
-            **_completeness(database, name, filters),
-            in_gaps=expected_in_gaps(parts["source"]),
+            **_completeness(database, name, filters, parts["source"]),
             gap=_gap(database, name, filters),
             withheld_articles=withheld_articles(database, name, scope=scope),
             boilerplate=queries.boilerplate(database, company=name, scope=scope),
@@ -361,14 +360,21 @@ def _saved_query(
     return {"hits": hits, "saved": saved, "why_none": none}
 
 
-def _completeness(database: Database, name: str, filters: Filters) -> dict[str, Any]:
+def _completeness(
+    database: Database, name: str, filters: Filters, by_source: Sequence[MentionCount]
+) -> dict[str, Any]:
     """Return how complete the counts of the period and of the one before are, of the sources that
-    matter to the company or saved query."""
+    matter to the company or saved query, and how many articles are missing by estimate."""
     scope, before = filters.scope, filters.before.scope
     return {
         "own_completeness": queries.completeness(database, company=name, scope=scope),
         "own_before": queries.completeness(database, company=name, scope=before),
-        "unread": unread_sources(database, scope_of_query(database, name, scope)),
+        "unread": unread_sources(
+            database,
+            scope_of_query(database, name, scope),
+            {one.key for one in by_source if one.hits and one.hits.articles},
+        ),
+        "in_gaps": expected_in_gaps(by_source),
     }
 
 

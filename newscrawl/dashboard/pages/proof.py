@@ -197,6 +197,14 @@ def _wrong_mentions(database: Database, filters: Filters) -> list[CorrectionRow]
     return [one for one in found if one.kind == "wrong"]
 
 
+# The words that match a saved query count as its mentions; an article has several.
+_OF_QUERY = {
+    "mentions": ("word matched by", "words matched by"),
+    "headline": ("word matched in headlines by", "words matched in headlines by"),
+    "body": ("word matched in the body by", "words matched in the body by"),
+}
+
+
 def _title(found: Proof, verb: str) -> str:
     """Return the number in words; articles "name" a company, and "match" a saved query."""
     does = "matches" if verb == "match" else "names"
@@ -205,6 +213,7 @@ def _title(found: Proof, verb: str) -> str:
         "mentions": ("mention of", "mentions of"),
         "headline": ("time in headlines:", "times in headlines:"),
         "body": ("time in the body:", "times in the body:"),
+        **(_OF_QUERY if verb == "match" else {}),
         "stories": (f"story {does}", f"stories {verb}"),
         "read": ("article read", "articles read"),
         "boilerplate": ("hit in menus and teasers:", "hits in menus and teasers:"),

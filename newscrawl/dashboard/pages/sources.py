@@ -2,7 +2,7 @@
 usual number of articles."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from statistics import median
@@ -91,12 +91,17 @@ def sources(request: Request) -> HTMLResponse:
         )
 
 
-def unread_sources(database: Database, scope: Scope) -> tuple[Gap, ...]:
-    """Return the sources that were not read on the most days of the scope, MAX_UNREAD of them."""
+def unread_sources(
+    database: Database, scope: Scope, having: Collection[str] = ()
+) -> tuple[Gap, ...]:
+    """Return the sources that were not read on the most days of the scope, MAX_UNREAD of them; only
+    of those `having` articles of a company, if one of these was not read."""
     with database.reading() as session:
         known = completeness_by(session, "source", scope.validate(database))
     missed = {source: one.expected - one.covered for source, one in known.items()}
-    most = sorted((one for one in missed if missed[one] > 0), key=lambda one: -missed[one])
+    unread = {source: number for source, number in missed.items() if number > 0}
+    own = {source: number for source, number in unread.items() if source in having} or unread
+    most = sorted(own, key=lambda one: -own[one])
     return gaps(
         day
         for source in most[:MAX_UNREAD]

@@ -116,8 +116,8 @@ class MentionCount:
 
 def expected_in_gaps(by_source: Iterable[MentionCount]) -> int:
     """Return how many more articles the source-days that were not read would have had, at the pace
-    of each source's other days. Articles of such days that sites still listed later are not
-    subtracted: read it as "up to about"."""
+    of each source's other days: an estimate, rather too high, since articles of such days that
+    sites still listed later are not subtracted."""
     return round(
         sum(
             one.hits.articles / known.covered * (known.expected - known.covered)

@@ -277,13 +277,37 @@ def test_articles_missing_on_days_not_read_are_estimated_by_source(
     for back in (0, 5):
         save(database, back, headline("Siemens"), source="bbc")
     # The FT misses 2 of 6 days with an article on each of the others, the BBC 4 with one on each.
-    text = client.get("/company/Siemens?days=6").text
-    assert "up to about 6 more articles are missing" in text
-    assert (
-        "up to about 2 more articles are missing"
-        in client.get("/company/Siemens?days=6&source=ft").text
-    )
-    assert "are missing" not in client.get("/company/Siemens?days=3&source=ft").text
+    pace = ", at the pace of the days that were read."
+    assert f"Estimate: about 6 more articles{pace}" in client.get("/company/Siemens?days=6").text
+    text = client.get("/company/Siemens?days=6&source=ft").text
+    assert f"Estimate: about 2 more articles{pace}" in text
+    assert "Estimate:" not in client.get("/company/Siemens?days=3&source=ft").text
+    assert "Estimate:" not in client.get("/?days=6").text
+
+
+def test_sources_not_read_are_those_with_articles_of_the_company_or_query(
+    client: TestClient, database: Database
+) -> None:
+    for back in (0, 1, 2, 5):
+        save(database, back, headline("Siemens"))
+    for back in range(6):
+        save(database, back, headline("Bosch"), source="bbc")
+    save(database, 5, headline("Alstom"), source="taz")
+    for name, text in (("engines", "Siemens"), ("drills", "Bosch")):
+        add_query(database, name, text, "ann")
+        count_history(database, name)
+    # The FT misses 2 of 6 days, the taz 5; only the FT has Siemens, neither of them has Bosch.
+    for name in ("Siemens", "engines"):
+        text = client.get(f"/company/{name}?days=6").text
+        notice = text[text.index("Not everything was read.") :].partition("</p>")[0]
+        assert "<bdi>FT</bdi> on 2 days" in notice
+        assert "TAZ" not in notice
+        assert "; other sources on 5 days. Estimate: about 2 more articles," in notice
+    for name in ("Bosch", "drills"):
+        text = client.get(f"/company/{name}?days=6").text
+        assert "<bdi>TAZ</bdi> on 5 days" in text
+        assert "other sources on" not in text
+        assert "Estimate: no more articles, at the pace of" in text
 
 
 def test_day_without_a_crawl_is_a_gap(client: TestClient, database: Database) -> None:
