@@ -22,6 +22,8 @@ from newscrawl.dashboard.rendering import (
     Store,
     app_state,
     choices,
+    filters_of,
+    page_before,
     render,
     usable_filters,
 )
@@ -33,7 +35,8 @@ DESCRIPTION = (
     "How often companies are in the news, when, and together with which others. Counts are null "
     "where no source was covered; each comes with its completeness."
 )
-_FILTERED = frozenset({"/", "/search", "/compare", "/sources"})  # and the pages of companies
+# And the pages of companies.
+_FILTERED = frozenset({"/", "/search", "/compare", "/sources", "/proof", "/report", "/queries"})
 RETRY_AFTER = 5  # seconds until a page without a database is loaded again
 
 
@@ -93,8 +96,8 @@ def _no_registry(request: Request, error: Exception) -> Response:
 def _bad_filter(request: Request, error: Exception) -> Response:
     """Answer a faulty filter; a page with filters shows them again, without the faulty ones."""
     path = request.url.path
-    if path not in _FILTERED and not path.startswith("/company/"):
-        return _answer(request, 422, "Invalid request", str(error))
+    if (path not in _FILTERED and not path.startswith("/company/")) or _has_filters(request):
+        return _answer(request, 422, "This page can't be shown", str(error))
     filters, others = usable_filters(request)
     with app_state(request).store.reading() as database:
         offered = choices(database, filters)
@@ -106,13 +109,24 @@ def _bad_filter(request: Request, error: Exception) -> Response:
         filters=filters,
         choices=offered,
         others=others,
+        # A report has no form of filters: the page that leads to it has.
+        action=page_before(request)[1].partition("?")[0] if path == "/report" else path,
     )
+
+
+def _has_filters(request: Request) -> bool:
+    """Return whether the filters of the address can be used, so that something else is wrong."""
+    try:
+        filters_of(request)
+    except QuestionError:
+        return False
+    return True
 
 
 def _bad_request(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - as registered above
     faults = [f"{fault['loc'][-1]}: {fault['msg']}" for fault in error.errors()]
-    return _answer(request, 422, "Invalid request", "; ".join(faults))
+    return _answer(request, 422, "This page can't be shown", "; ".join(faults))
 
 
 def _write_refused(request: Request, error: Exception) -> Response:
@@ -141,6 +155,17 @@ def _answer(
 ) -> Response:
     if request.url.path.startswith("/api/"):
         return JSONResponse({"detail": reason}, status_code=status)
+    back = ("overview", "/")
+    if status == 404:
+        back = "overview", f"/{usable_filters(request)[0].address()}"
+    elif status == 422:
+        back = page_before(request)
     return render(
-        request, "error.html", status=status, title=title, reason=reason, again_in=again_in
+        request,
+        "error.html",
+        status=status,
+        title=title,
+        reason=reason,
+        again_in=again_in,
+        back=back,
     )

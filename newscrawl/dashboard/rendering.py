@@ -332,6 +332,20 @@ def usable_filters(request: Request) -> tuple[Filters, list[tuple[str, str]]]:
     return read_filters(kept, now, structure, catalog), others
 
 
+def page_before(request: Request) -> tuple[str, str]:
+    """Return the name and the address of the page that leads to a proof or report of the companies
+    in an address, with those of its filters that can be used."""
+    filters, others = usable_filters(request)
+    names = [value for name, value in others if name == "company" and value]
+    if len(names) == 1:
+        return names[0], f"{company_address(names[0])}{filters.address()}"
+    if names:
+        address = filters.address()
+        named = urlencode([("company", name) for name in names])
+        return "comparison", f"/compare{address}{'&' if address else '?'}{named}"
+    return "overview", f"/{filters.address()}"
+
+
 def check_seal(request: Request, seal: str) -> None:
     """Raise HTTPException for a form without the seal of this browser."""
     if not app_state(request).seal.holds(request, seal):

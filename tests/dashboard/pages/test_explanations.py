@@ -54,7 +54,9 @@ def test_search_says_that_words_are_found_as_they_are_written(
         ("since=2026-11-20&until=2026-11-01", "2026-11-01"),
     ],
 )
-@pytest.mark.parametrize("path", ["/", "/search", "/compare", "/sources", "/company/Siemens"])
+@pytest.mark.parametrize(
+    "path", ["/", "/search", "/compare", "/sources", "/company/Siemens", "/queries"]
+)
 def test_fault_of_a_filter_keeps_the_others_in_their_form(
     client: TestClient, database: Database, path: str, fault: str, says: str
 ) -> None:
@@ -70,6 +72,43 @@ def test_fault_of_a_filter_keeps_the_others_in_their_form(
     assert "company=A%26B" in link
     if path != "/compare":
         assert client.get(unescape(link)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "says", "button", "leads"),
+    [
+        (
+            "/proof?counted=x&company=Siemens",
+            "counted &#39;x&#39;",
+            "To Siemens",
+            "/company/Siemens?",
+        ),
+        ("/proof?company=Nobody", "Nobody", "To the overview", "/?"),
+        ("/proof?company=Siemens&days=x", "days &#39;x&#39;", "without it", "/proof?"),
+        ("/report?x=y", "company: ", "To the overview", "/?"),
+        ("/report?company=Siemens&format=pdf", "format: ", "To Siemens", "/company/Siemens?"),
+        (
+            "/report?company=A%26B&company=Siemens&format=pdf",
+            "format: ",
+            "To the comparison",
+            "/compare?source=ft&company=A%26B&company=Siemens",
+        ),
+        ("/report?company=Siemens&days=x", "days &#39;x&#39;", "without it", "/report?"),
+    ],
+)
+def test_fault_leads_back_with_the_filters(
+    client: TestClient, database: Database, path: str, says: str, button: str, leads: str
+) -> None:
+    save(database, 0, headline("Siemens"))
+    answer = client.get(f"{path}&source=ft")
+    assert answer.status_code in {404, 422}
+    assert says in answer.text
+    (link,) = re.findall(rf'href="([^"]+)">[^<]*{button}</a>', answer.text)
+    assert unescape(link).startswith(leads)
+    assert "source=ft" in link
+    assert 'aria-label="Pages"' in answer.text
+    if "days=x" in path and "report" in path:
+        assert 'class="filters" action="/company/Siemens"' in answer.text
 
 
 def test_company_without_mentioned_subsidiaries_says_so(
