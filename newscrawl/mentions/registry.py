@@ -85,7 +85,7 @@ class Companies(Sequence[Company]):
         """Return the mentions as `find` does, with the data for their scores."""
         return self._matcher.find_with_evidence(text, title, language, source)
 
-    def named(self, name: str) -> Company | None:
+    def by_name(self, name: str) -> Company | None:
         """Return the company of this name or unambiguous alias, in any case."""
         return self._by_name.get(name.casefold())
 
@@ -104,7 +104,7 @@ class Companies(Sequence[Company]):
     def structure(self) -> CompanyStructure:
         """Return the owners of brands and subsidiaries with their days, the groups, and the names
         of all companies."""
-        owners = {company.name: self.named(company.owner or "") for company in self._companies}
+        owners = {company.name: self.by_name(company.owner or "") for company in self._companies}
         parents = {name: owner.name for name, owner in owners.items() if owner}
         tenures = {company.name: company.tenure for company in self._companies}
         owned = {name: tenures[name] for name in parents if tenures[name] != (None, None)}

@@ -149,7 +149,7 @@ def _find_company(companies: Companies, name: str, words: Vocabulary) -> str | N
         rest = name[mention.end :].replace(",", " ").replace("(publ)", " ").split()
         if mention.start == 0 and all(word in words.legal_forms or word == "&" for word in rest):
             return mention.company
-    known = companies.named(_without_legal_form(name, words))
+    known = companies.by_name(_without_legal_form(name, words))
     return known.name if known else None
 
 

@@ -404,7 +404,7 @@ def _summary(digest: Digest) -> str:
     reads = digest.completeness.read, digest.completeness_before.read
     before = "a week before" if digest.span == "daily" else "in the 7 days before"
     lines = [
-        in_short(_marked(digest, one.company), one.change, reads, before)
+        in_short(_display_name(digest, one.company), one.change, reads, before)
         for one in digest.companies
     ]
     return "\n".join([*lines, _coverage(digest)])
@@ -434,15 +434,15 @@ def _values(digest: Digest) -> Mapping[str, object]:
         "coverage": _coverage(digest),
         "alerts": [_alert_line(stored) for stored in digest.alerts],
         "headings": _HEADINGS,
-        "rows": [(_marked(digest, one.company), *_cells(one)) for one in digest.companies],
-        "companies": [(_marked(digest, one.company), one.newest) for one in digest.companies],
+        "rows": [(_display_name(digest, one.company), *_cells(one)) for one in digest.companies],
+        "companies": [(_display_name(digest, one.company), one.newest) for one in digest.companies],
         "names": digest.names,
-        "unmentioned": [_marked(digest, name) for name in digest.unmentioned],
+        "unmentioned": [_display_name(digest, name) for name in digest.unmentioned],
         "stories": digest.stories,
     }
 
 
-def _marked(digest: Digest, name: str) -> str:
+def _display_name(digest: Digest, name: str) -> str:
     """Return a name as people read it, with the remark that it is that of a saved query."""
     return f"{name} (saved query)" if name in digest.saved else name
 
@@ -453,10 +453,10 @@ def _coverage(digest: Digest) -> str:
     length = _LENGTHS[digest.span]
     period = "a week before" if length == 1 else "before"
     zone = "" if digest.zone == "UTC" else f"Days are those of {digest.zone}."
-    return " ".join(filter(None, (_covered(known), caveat(period, length, before), zone)))
+    return " ".join(filter(None, (_coverage_text(known), caveat(period, length, before), zone)))
 
 
-def _covered(completeness: Completeness) -> str:
+def _coverage_text(completeness: Completeness) -> str:
     read = count_of(completeness.read, "article")
     read += " was read" if completeness.read == 1 else " were read"
     if completeness.level == "full":

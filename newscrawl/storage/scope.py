@@ -456,7 +456,7 @@ def covered_within(scope: Scope) -> list[ColumnElement[bool]]:
     return between(Coverage.day, scope.widened())
 
 
-def watched(scope: Scope) -> list[ColumnElement[bool]]:
+def sources_within(scope: Scope) -> list[ColumnElement[bool]]:
     """Return the conditions for the scope's sources: of a language, those that are written in it
     and those that had an article in it."""
     conditions = _of_sources(scope)
@@ -541,5 +541,5 @@ def first_days(session: Session, scope: Scope) -> dict[str, date]:
         .scalar_subquery()
     )
     zone = zone_of(scope)
-    rows = session.execute(select(Source.slug, first).where(*watched(scope)))
+    rows = session.execute(select(Source.slug, first).where(*sources_within(scope)))
     return {slug: local_day(day, zone) for slug, day in rows if day is not None}

@@ -449,7 +449,7 @@ def parts_of(node: Node) -> Iterator[Node]:
             yield from parts_of(node.wanted)
 
 
-def written(node: Node) -> str:
+def query_text(node: Node) -> str:
     """Return a part of a query as it can be written."""
     match node:
         case Term():
@@ -458,13 +458,13 @@ def written(node: Node) -> str:
         case Filter():
             return f"{node.name}:{node.value}"
         case Near():
-            return f"{written(node.first)} NEAR/{node.distance} {written(node.second)}"
+            return f"{query_text(node.first)} NEAR/{node.distance} {query_text(node.second)}"
         case And():
-            return f"({' '.join(map(written, node.parts))})"
+            return f"({' '.join(map(query_text, node.parts))})"
         case Or():
-            return f"({' OR '.join(map(written, node.parts))})"
+            return f"({' OR '.join(map(query_text, node.parts))})"
         case Without():
-            return f"({written(node.wanted)} NOT {written(node.unwanted)})"
+            return f"({query_text(node.wanted)} NOT {query_text(node.unwanted)})"
 
 
 def written_filters(text: str) -> list[WrittenFilter]:

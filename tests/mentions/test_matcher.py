@@ -258,7 +258,7 @@ def test_every_parent_is_an_entry_or_a_full_name(companies):
     kinds = {company.facts["kind"] for company in companies if "kind" in company.facts}
     assert kinds == {"affiliate", "brand", "subsidiary", "joint venture"}
     parents = {c.facts["parent"] for c in companies if "parent" in c.facts}
-    assert {parent for parent in parents if companies.named(parent) is None} <= {"Masdar"}
+    assert {parent for parent in parents if companies.by_name(parent) is None} <= {"Masdar"}
 
 
 def test_context_in_the_title_supports_the_body(companies):

@@ -111,7 +111,7 @@ def test_everyday_word_of_a_language_is_no_company_in_it(companies, language, te
 )
 def test_every_word_of_a_name_is_declined(companies, language, text, company):
     found = companies.find(text, language=language)
-    assert [mention.company for mention in found] == [companies.named(company).name]
+    assert [mention.company for mention in found] == [companies.by_name(company).name]
 
 
 def test_of_two_companies_with_one_name_the_one_at_home_is_meant(companies):

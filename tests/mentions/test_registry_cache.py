@@ -69,7 +69,7 @@ def test_cached_registry_equals_the_loaded_one(first):
     assert list(kept) == list(fresh)
     for language in (None, "de", "pl", "ru", "ja"):
         assert kept.find(TEXT, language=language) == fresh.find(TEXT, language=language) != []
-    assert kept.named("VW") == fresh.named("VW") is not None
+    assert kept.by_name("VW") == fresh.by_name("VW") is not None
 
 
 def test_changed_file_replaces_the_cached_registry(registry, tmp_path):

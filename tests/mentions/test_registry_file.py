@@ -37,8 +37,8 @@ def test_bundled_registry_has_over_a_thousand_companies():
 
 def test_company_is_found_by_name_and_alias_in_any_case():
     companies = bundled_companies()
-    assert companies.named("volkswagen") is companies.named("VW")
-    assert companies.named("nobody of that name") is None
+    assert companies.by_name("volkswagen") is companies.by_name("VW")
+    assert companies.by_name("nobody of that name") is None
 
 
 def test_facts_and_tickers_are_kept(tmp_path):
@@ -262,8 +262,8 @@ def test_own_form_no_longer_stands_for_a_bundled_company(tmp_path):
     file = write(tmp_path, entry(name="Wolfsburg Motors", aliases=["VW", "YouTube"]))
     companies = load_companies(file)
     assert companies.find("The VW plant", language="en")[0].company == "Wolfsburg Motors"
-    assert "VW" not in companies.named("Volkswagen").aliases
-    assert companies.named("YouTube").name == "Wolfsburg Motors"
+    assert "VW" not in companies.by_name("Volkswagen").aliases
+    assert companies.by_name("YouTube").name == "Wolfsburg Motors"
     assert "YouTube" not in {company.name for company in companies}
 
 

@@ -31,7 +31,7 @@ def test_every_label_is_a_known_company_and_occurs_in_its_text(companies, labell
     assert len(labelled) >= 400
     for text in labelled:
         for company, surface in text.mentions:
-            assert companies.named(company).name == company, text.id
+            assert companies.by_name(company).name == company, text.id
             assert surface in f"{text.title}\n{text.text}", text.id
 
 

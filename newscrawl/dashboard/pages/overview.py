@@ -492,7 +492,7 @@ def _similar_names(request: Request, name: str, names: Sequence[str]) -> list[st
 
 def _find_company(request: Request, name: str) -> Company | None:
     """Return the company of this name or alias, of the user's file or bundled."""
-    return companies_in_use(request).named(name)
+    return companies_in_use(request).by_name(name)
 
 
 def _registered(request: Request, name: str, scope: Scope, names: Sequence[str]) -> dict[str, Any]:

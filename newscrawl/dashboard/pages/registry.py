@@ -111,7 +111,7 @@ class Draft:
 def registry(request: Request, q: Annotated[str, Field(max_length=MAX_VALUE)] = "") -> Response:
     """Show the user's companies and the bundled ones."""
     file = _file(request)
-    found = _matching(registry_of(None), q)
+    found = _matching_companies(registry_of(None), q)
     opened = file.open() if file else None
     in_use = () if opened and opened.fault else registry_of(file)
     return render(
@@ -339,7 +339,7 @@ def _form(request: Request, draft: Draft, *, saved: bool, status: int = 200) -> 
     )
 
 
-def _matching(companies: Companies, words: str) -> list[Company]:
+def _matching_companies(companies: Companies, words: str) -> list[Company]:
     wanted = words.strip().casefold()
     return [
         company

@@ -171,7 +171,7 @@ def _watchable(request: Request, database: Database, given: str) -> str:
     known, near = match_name(given, names)
     if known is not None:
         return known
-    if (company := registry.named(given.strip())) is not None:
+    if (company := registry.by_name(given.strip())) is not None:
         return company.name
     advice = f" Did you mean {' or '.join(near)}?" if near else ""
     raise HTTPException(422, f"No company, group or saved query is named {given!r}.{advice}")

@@ -30,7 +30,7 @@ from newscrawl.storage.models import (
 )
 from newscrawl.storage.queries.article_lists import ArticleRow, article_rows, copies_of, sentences
 from newscrawl.storage.queries.questions import ANY, about, question
-from newscrawl.storage.scope import Scope, articles_within, watched
+from newscrawl.storage.scope import Scope, articles_within, sources_within
 from newscrawl.text import count_of
 
 __all__ = [
@@ -440,7 +440,7 @@ def quarantine_sizes(database: Database, *, scope: Scope = ANY) -> dict[str, int
         select(Source.slug, func.count())
         .join(Article, Article.source_id == Source.id)
         .join(QuarantinedRevision, QuarantinedRevision.article_id == Article.id)
-        .where(_PENDING, *watched(scope))
+        .where(_PENDING, *sources_within(scope))
         .group_by(Source.slug)
     )
     with database.reading() as session:

@@ -43,7 +43,7 @@ from newscrawl.storage.scope import (
     local_day,
     local_time,
     period_of,
-    watched,
+    sources_within,
     zone_of,
 )
 from newscrawl.storage.status import SourceStatus, only_checked, watch_status
@@ -142,7 +142,7 @@ def coverage(database: Database, *, scope: Scope = ANY) -> list[CoverageDay]:
     query = (
         select(Source.slug, *columns)
         .join(Source, Source.id == Coverage.source_id)
-        .where(*watched(scope), *between(Coverage.day, scope))
+        .where(*sources_within(scope), *between(Coverage.day, scope))
     )
     with database.reading() as session:
         first = first_days(session, scope)
@@ -267,7 +267,7 @@ def _covered_by_day(session: Session, scope: Scope) -> dict[date, int]:
         .where(Coverage.state.in_(COVERED), *covered_within(scope))
         .group_by(Coverage.day)
     )
-    if conditions := watched(scope):
+    if conditions := sources_within(scope):
         query = query.join(Source, Source.id == Coverage.source_id).where(*conditions)
     zone = zone_of(scope)
     return {local_day(day, zone): number for day, number in session.execute(query)}
@@ -311,7 +311,7 @@ def _read_by(
         return _read_by_column(session, by, scope)
     key: Any = Source.country if by == "country" else Source.slug
     sources: dict[str, set[str]] = defaultdict(set)
-    for group, slug in session.execute(select(key, Source.slug).where(*watched(scope))):
+    for group, slug in session.execute(select(key, Source.slug).where(*sources_within(scope))):
         sources[group].add(slug)
     of: Group = "country" if by == "country" else "source"
     rollup = rollup_table(session, scope, by=of, company=None)
@@ -338,7 +338,7 @@ def _read_by_column(
             read[group or UNKNOWN] += int(number)
             sources[group or UNKNOWN].add(slugs[source])
     if by == "language":
-        own = select(Source.language, Source.slug).where(*watched(scope))
+        own = select(Source.language, Source.slug).where(*sources_within(scope))
         if scope.language is not None:
             own = own.where(Source.language == scope.language)
         if scope.among is not None:
@@ -353,7 +353,9 @@ def _covered_by_source(session: Session, scope: Scope) -> dict[str, int]:
     zone = zone_of(scope)
     if zone.key == "UTC":
         number = Coverage.source_id
-        named = dict(session.execute(select(Source.id, Source.slug).where(*watched(scope))).all())
+        named = dict(
+            session.execute(select(Source.id, Source.slug).where(*sources_within(scope))).all()
+        )
         counted = select(number, func.count()).where(*covered).group_by(number)
         if scope.narrows_sources:
             counted = counted.where(number.in_(named))
@@ -362,7 +364,7 @@ def _covered_by_source(session: Session, scope: Scope) -> dict[str, int]:
     query = (
         select(Source.slug, Coverage.day)
         .join(Source, Source.id == Coverage.source_id)
-        .where(*covered, *watched(scope))
+        .where(*covered, *sources_within(scope))
     )
     first, last = scope.since or date.min, scope.until or date.max
     return Counter(
@@ -418,7 +420,7 @@ def source_health(database: Database, *, scope: Scope = ANY) -> list[SourceStatu
 
     The days of the scope are ignored.
     """
-    query = select(Source.slug).where(*watched(scope), ~only_checked()).order_by(Source.slug)
+    query = select(Source.slug).where(*sources_within(scope), ~only_checked()).order_by(Source.slug)
     with database.reading() as session:
         slugs = session.scalars(query).all()
     return sorted(watch_status(database, slugs).sources, key=lambda one: one.severity)

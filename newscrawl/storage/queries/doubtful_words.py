@@ -84,7 +84,7 @@ class Spellings:
     def find(self, section: Section, text: str) -> Iterator[MarkedMention]:
         """Yield the places of the spellings with a capital, as in names."""
         for match in self.pattern.finditer(text):
-            known = self._known(match[0])
+            known = self._company_of(match[0])
             # Capitals may be those of another word: "I" is also the capital of a Turkish letter.
             if known is None:
                 continue
@@ -100,10 +100,10 @@ class Spellings:
 
     def spelling_of(self, surface: str) -> str:
         """Return the spelling of words that were found."""
-        known = self._known(surface)
+        known = self._company_of(surface)
         return known[1] if known else surface
 
-    def _known(self, surface: str) -> tuple[str, str] | None:
+    def _company_of(self, surface: str) -> tuple[str, str] | None:
         return self.known.get(tuple(word.text for word in words_of(surface)))
 
 
@@ -140,7 +140,7 @@ def find_doubtful_words(
         keys = keys[:MAX_TEXTS]
         since = _day_of(session, keys[-1])
     within = eligible.where(one_of(CountedArticle.article_id, "numbers"))
-    left = {*session.scalars(within, {"numbers": list(keys)})} - _corrected(session, names)
+    left = {*session.scalars(within, {"numbers": list(keys)})} - _corrected_articles(session, names)
     unread = [key for key in keys if key in left]
     articles: list[int] = []
     times: Counter[str] = Counter()
@@ -203,7 +203,7 @@ def doubtful_in(
     return found
 
 
-def _corrected(session: Session, names: Collection[str]) -> set[int]:
+def _corrected_articles(session: Session, names: Collection[str]) -> set[int]:
     """Return the articles in which a person has called a mention of one of the companies wrong."""
     return {
         *session.scalars(

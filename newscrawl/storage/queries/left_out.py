@@ -80,7 +80,7 @@ def left_out(session: Session, asked: ProofTarget) -> Iterator[LeftOut]:
     if articles and asked.scope.among is None:
         yield LeftOut(reason="boilerplate", articles=articles, mentions=mentions)
     if asked.counted == "read":
-        yield from _withheld(session, asked)
+        yield from _withheld_articles(session, asked)
         return
     doubtful = doubtful_words_of(session, asked)
     if doubtful.articles or doubtful.since:
@@ -91,8 +91,8 @@ def left_out(session: Session, asked: ProofTarget) -> Iterator[LeftOut]:
             words=doubtful.spellings,
             since=doubtful.since,
         )
-    yield from _withheld(session, asked)
-    mentions, articles = _sums(session, _corrected(session, asked))
+    yield from _withheld_articles(session, asked)
+    mentions, articles = _sums(session, _corrected_articles(session, asked))
     if articles:
         yield LeftOut(reason="corrected", articles=articles, mentions=mentions)
     if quarantined := _count_quarantined(session, asked):
@@ -115,10 +115,12 @@ def withheld_articles(
 @cache_answers
 def _withheld_of(session: Session, company: str | None, scope: Scope) -> tuple[LeftOut, ...]:
     counted: Counted = "read" if company is None else "articles"
-    return tuple(_withheld(session, ProofTarget(counted=counted, company=company, scope=scope)))
+    return tuple(
+        _withheld_articles(session, ProofTarget(counted=counted, company=company, scope=scope))
+    )
 
 
-def _withheld(session: Session, asked: ProofTarget) -> Iterator[LeftOut]:
+def _withheld_articles(session: Session, asked: ProofTarget) -> Iterator[LeftOut]:
     limited = _headline_only(session, asked).subquery().c
     query = select(limited.access, Source.slug, func.count())
     query = query.join(Source, Source.id == limited.source_id)
@@ -154,7 +156,7 @@ def left_out_rows(session: Session, asked: ProofTarget) -> Any:
         query = select(Article.id.label("article_id"), literal(1).label("number"))
         rows = query.where(Article.id.in_(doubtful))
     else:
-        find = _corrected if asked.counted == "corrected" else _on_other_kinds
+        find = _corrected_articles if asked.counted == "corrected" else _on_other_kinds
         rows = find(session, asked)
     each = rows.subquery().c
     moment = func.coalesce(Article.published_at, Article.first_seen_at)
@@ -201,7 +203,7 @@ def _headline_only(session: Session, asked: ProofTarget) -> Select[Any]:
     return query.where(~select(1).where(*names).correlate(table).exists())
 
 
-def _corrected(session: Session, asked: ProofTarget) -> Select[int, int]:
+def _corrected_articles(session: Session, asked: ProofTarget) -> Select[int, int]:
     """Return the articles with mentions that people have called wrong, with their number."""
     corrected = session.scalars(wrong_corrections(select(Correction.article_id), asked)).all()
     query = select(Correction.article_id, func.count().label("number"))

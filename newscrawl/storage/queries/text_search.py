@@ -34,8 +34,8 @@ from newscrawl.storage.search_language import (
     is_exact,
     parse_query,
     parts_of,
+    query_text,
     spans,
-    written,
 )
 from newscrawl.storage.words import folded_words
 from newscrawl.text import count_of
@@ -85,7 +85,7 @@ def search(
     """
     with database.reading() as session:
         asked = parse_query(with_slugs(session, query))
-        numbers = _matching(session, asked, scope, limit, offset)
+        numbers = _matching_keys(session, asked, scope, limit, offset)
         rows = article_rows(session, numbers, None)
         texts = texts_of(session, [row.number for row in rows])
         countries = dict(session.execute(select(Source.slug, Source.country)).all())
@@ -163,7 +163,7 @@ def preview_query(
         matching, examined, complete = _count(session, asked, scope)
         alone = [] if matching else list(parts_of(asked))[:MAX_PARTS]
         parts = tuple(
-            QueryPart(text=written(part), articles=_count(session, part, scope)[0])
+            QueryPart(text=query_text(part), articles=_count(session, part, scope)[0])
             for part in alone
         )
     return QueryPreview(
@@ -187,7 +187,7 @@ def _count(session: Session, asked: Node, scope: Scope) -> tuple[int, int, bool]
     return matching, len(examined), len(candidates) <= MAX_EXAMINED
 
 
-def _matching(
+def _matching_keys(
     session: Session, asked: Node, scope: Scope, limit: int, offset: int
 ) -> Sequence[int]:
     """Return the keys of the articles, the newest first."""
@@ -278,13 +278,13 @@ def find_other_articles(
     if session.get_bind().dialect.name == "sqlite":
         key = SQLITE_SEARCH.c.rowid
         query = _in_sqlite(session, asked, scope).limit(limit)
-        naming = _naming(companies, key.op(">>")(NUMBER_BITS), article_of(key))
+        naming = _mentions_of(companies, key.op(">>")(NUMBER_BITS), article_of(key))
         if begins is not None:
             query = query.where(key >= search_key(begins, 0))
         return [article_of(key) for key in session.scalars(query.where(~naming.exists()))]
     search = POSTGRES_SEARCH.c
     query = _in_postgres(session, asked, scope)
-    naming = _naming(companies, search.minute, search.article_id)
+    naming = _mentions_of(companies, search.minute, search.article_id)
     if begins is None:
         return _newest(session, query.where(~naming.exists()), scope, limit, 0)
     if others.few:
@@ -294,7 +294,7 @@ def find_other_articles(
     return session.scalars(query).all()
 
 
-def _naming(companies: Collection[int], minute: Any, article: Any) -> Select[int]:
+def _mentions_of(companies: Collection[int], minute: Any, article: Any) -> Select[int]:
     """Return a query of the mentions of companies in an article, for EXISTS."""
     named = Appearance.minute == minute, Appearance.article_id == article
     return select(literal_column("1")).where(Appearance.company_id.in_(companies), *named)
