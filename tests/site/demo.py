@@ -73,7 +73,9 @@ def main() -> int:
 
 
 def _folder(arguments: list[str]) -> Path:
-    """A new folder, or the one that was named, without what an earlier demo left in it."""
+    """Return a new folder, or the named one without what an earlier demo left in it."""
+    if any(argument.startswith("-") for argument in arguments):
+        raise SystemExit("usage: python -m tests.site.demo [FOLDER]")
     if not arguments:
         return Path(tempfile.mkdtemp(prefix="newscrawl-demo-"))
     folder = Path(arguments[0]).absolute()
