@@ -70,12 +70,12 @@ def html_report(report: Report, dashboard: str | None = None) -> str:
 
 
 def report_policy() -> str:
-    """Return the content policy of the page: its style sheet, the script of its button, and nothing
-    else."""
+    """Return the content policy of the page: its style sheet, the script of its button, the
+    dashboard's for its colours, and nothing else."""
     style = (TEMPLATES / "report.css").read_text("utf-8")
     return (
-        f"default-src 'none'; style-src {content_hash(style)}; script-src {content_hash(_PRINT)}; "
-        "base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; style-src {content_hash(style)}; "
+        f"script-src 'self' {content_hash(_PRINT)}; base-uri 'none'; form-action 'none'"
     )
 
 

@@ -18,7 +18,12 @@ from newscrawl.storage.scope import (
     did_you_mean,
     usual_spelling,
 )
-from newscrawl.storage.search_language import QuerySyntaxError, filters_of, written_filters
+from newscrawl.storage.search_language import (
+    QuerySyntaxError,
+    filters_of,
+    parse_query,
+    written_filters,
+)
 from newscrawl.text import match_name
 
 _SUGGESTED = 3  # as `match_name` has them
@@ -102,6 +107,13 @@ def scope_of_query(database: Database, name: str, scope: Scope) -> Scope:
     through; unchanged for a company, and for a query without filters."""
     with database.reading() as session:
         return own_scope(session, name, scope)
+
+
+def scope_of_text(session: Session, text: str, scope: Scope) -> Scope:
+    """Return the scope of the articles that the filters of a query let through; raise
+    QuerySyntaxError."""
+    node = parse_query(with_slugs(session, text))
+    return replace(scope, among=node) if any(filters_of(node)) else scope
 
 
 def own_scope(session: Session, name: str | None, scope: Scope) -> Scope:

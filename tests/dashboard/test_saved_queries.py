@@ -196,6 +196,9 @@ def test_source_is_written_as_the_form_shows_it(look: Look, news: Database) -> N
     whole = {one.article.url for one in query.search(news, f"siemens source:{slug}", limit=500)}
     fill_in(page, "Of one source", f'siemens source:"{name.upper()}" NOT nothing')
     expect(page.locator("#trial strong")).to_have_text(str(len(whole)))
+    scope = query.Scope(since=TODAY - timedelta(days=364), until=TODAY, source=slug)
+    read = query.completeness(news, scope=scope).read
+    expect(page.locator("#searched")).to_contain_text(f"Searched: {read:,} articles of 1 source")
     page.get_by_label("Query", exact=True).fill(f"siemens source:{name.split()[0]}")
     expect(page.locator("#trial [role=alert]")).to_contain_text(f"did you mean {name} ({slug})")
 

@@ -192,6 +192,12 @@ def test_report_is_one_click_away(
     page.get_by_role("link", name="Report to print").focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_contain_text("in the news")
+    ground = {"light": "rgb(255, 255, 255)", "dark": "rgb(16, 21, 27)"}
+    expect(page.locator("body")).to_have_css("background-color", ground[scheme])
+    assert watched.violations() == []
+    page.emulate_media(media="print")
+    expect(page.locator("body")).to_have_css("background-color", ground["light"])
+    page.emulate_media(media="screen")
     for name in names:
         page.locator("#key-figures").get_by_role("link", name=name).wait_for()
     page.locator("#key-figures a").first.click()

@@ -1,7 +1,7 @@
 """The pages of saved queries: their list, and the editor with a preview. What they count is shown
 by the pages of companies."""
 
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, Form, Request
@@ -18,8 +18,11 @@ from newscrawl.dashboard.rendering import (
     name_of_person,
     render,
 )
-from newscrawl.storage import queries
+from newscrawl.storage import Database, queries
 from newscrawl.storage.errors import QuestionError
+from newscrawl.storage.queries import Scope
+from newscrawl.storage.queries.completeness import completeness_by
+from newscrawl.storage.query_filters import scope_of_text
 from newscrawl.storage.saved_queries import (
     SavedQueryRow,
     add_query,
@@ -30,7 +33,7 @@ from newscrawl.storage.saved_queries import (
     remove_query,
     rename_query,
 )
-from newscrawl.storage.search_language import MAX_LENGTH
+from newscrawl.storage.search_language import MAX_LENGTH, NEAR_WORDS
 
 router = APIRouter(include_in_schema=False)
 
@@ -92,12 +95,13 @@ def preview(request: Request, form: Annotated[QueryForm, Form()]) -> Response:
     """Return the query's matches in the period, which the page shows next to the form."""
     check_seal(request, form.seal)
     filters = filters_of(request)
-    found, fault = None, None
+    found, fault, searched = None, None, {}
     if form.text.strip():
         try:
             with app_state(request).store.reading() as database:
                 scope = filters.scope
                 found = queries.preview_query(database, form.text, scope=scope, limit=EXAMPLES)
+                searched = _searched(database, form.text, scope)
         except QuestionError as error:
             fault = error
     return render(
@@ -107,7 +111,20 @@ def preview(request: Request, form: Annotated[QueryForm, Form()]) -> Response:
         fault=fault,
         filters=filters,
         words=form.text.strip(),
+        **searched,
     )
+
+
+def _searched(database: Database, text: str, scope: Scope) -> dict[str, Any]:
+    """Return the number of sources that a query can find, and the articles read in each language,
+    the most first."""
+    with database.reading() as session:
+        own = scope_of_text(session, text, scope.validate(database))
+        known = completeness_by(session, "language", own)
+        sources = completeness_by(session, "source", own)
+    read = {language: one.read for language, one in known.items() if one.read}
+    most = dict(sorted(read.items(), key=lambda one: -one[1]))
+    return {"sources": len(sources), "languages": most}
 
 
 @router.post("/queries/save", response_class=HTMLResponse)
@@ -194,4 +211,5 @@ def _form(
         row=row,
         counted=counted,
         source=source,
+        near_words=NEAR_WORDS,
     )
