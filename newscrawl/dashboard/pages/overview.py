@@ -61,7 +61,7 @@ from newscrawl.storage.queries import (
     UnmentionedCompany,
 )
 from newscrawl.storage.queries.company_counts import hits_by_name
-from newscrawl.storage.queries.counts import changes_of, expected_in_gaps
+from newscrawl.storage.queries.counts import changes_of, difference_of, expected_in_gaps
 from newscrawl.storage.queries.left_out import withheld_articles
 from newscrawl.storage.query_filters import scope_of_query
 from newscrawl.storage.saved_queries import list_queries
@@ -622,14 +622,18 @@ def _corrections(
 
 def _compare_before(database: Database, chosen: Sequence[str], filters: Filters) -> dict[str, Any]:
     """Return the share of each of several companies in the period before, the changes of their
-    articles since then, and which of them overlap."""
+    articles since then, which of them overlap, and the difference between two that don't."""
     scope = filters.before.scope
     shares: list[Share] = []
     if len(chosen) > 1:
         shares = queries.share_of_voice(database, chosen, measure=filters.count, scope=scope)
+    overlaps, difference = _overlaps(chosen, scope), None
+    if len(chosen) == 2 and not overlaps:
+        difference = difference_of(database, chosen[0], chosen[1], filters.scope)
     return {
         "before": {share.company: share for share in shares},
-        "overlaps": _overlaps(chosen, scope),
+        "overlaps": overlaps,
+        "difference": difference,
         "changes": changes_of(database, chosen, filters.scope),
         "read_before": queries.completeness(database, scope=scope).read,
     }

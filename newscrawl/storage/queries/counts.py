@@ -550,6 +550,17 @@ def changes_of(database: Database, companies: Sequence[str], scope: Scope) -> di
     }
 
 
+def difference_of(database: Database, first: str, second: str, scope: Scope) -> Change:
+    """Return the articles of one company against those of another in the same days, which take the
+    place of the earlier ones. Articles about both count in both, so that real differences are
+    called unclear rather than chance a difference."""
+    own, _ = _two_periods(scope.validate(database))
+    with database.reading() as session:
+        known = _known_days(session, (first, second), own)
+        hits = _daily_hits(session, (first, second), own)
+    return compare(*(_days(hits.get(name, {}), known[name]) for name in (first, second)))
+
+
 def _known_days(
     session: Session, names: Sequence[str], scope: Scope
 ) -> dict[str, dict[str, Completeness]]:

@@ -8,6 +8,7 @@ from io import StringIO
 from itertools import product
 
 import pytest
+from scipy.stats import binomtest
 from sqlalchemy import update
 from starlette.testclient import TestClient
 
@@ -267,6 +268,25 @@ def test_company_page_says_whether_a_change_may_be_chance(
     assert "before: <a" in client.get("/company/BMW").text
     assert "; no clear change (p" in client.get("/company/BMW").text
     assert "; a larger share than before (p" in client.get("/company/Siemens").text
+
+
+def test_comparison_of_two_says_whether_their_difference_may_be_chance(
+    client: TestClient, database: Database
+) -> None:
+    for back in range(20):
+        save(database, back, headline("Siemens"), headline("Nokia") if back < 15 else body("Bosch"))
+    save(database, 0, headline("BMW"))
+    said = {}
+    for other in ("BMW", "Nokia", "Nobody", "Siemens", "Nokia&company=BMW"):
+        text = client.get(f"/compare?company={other}&company=Siemens").text
+        line = re.search(r'<p id="difference">(.+?)</p>', text)
+        said[other] = unescape(re.sub(r"<[^>]+>", "", line[1])) if line else ""
+    larger = "Siemens has a larger share of the articles read than BMW, which is more than chance"
+    assert said.pop("BMW") == f"Between the two: {larger} (p\u00a0<\u00a00.001)."
+    chance = f"{binomtest(15, 35).pvalue:.2g}"
+    unclear = "Between the two: the difference of their articles may be chance"
+    assert said.pop("Nokia") == f"{unclear} (p\u00a0=\u00a0{chance})."
+    assert set(said.values()) == {""}
 
 
 def test_articles_missing_on_days_not_read_are_estimated_by_source(
