@@ -1,5 +1,6 @@
 """The dashboard's tasks on the archive: explain pages, and find mentions again."""
 
+import logging
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -19,6 +20,8 @@ from newscrawl.sources.fetcher import FetchError, fetch
 from newscrawl.storage import Database
 from newscrawl.storage.mentions import count_texts
 from newscrawl.storage.queries import Scope
+
+logger = logging.getLogger(__name__)
 
 # Ours: minimum interval between two readings of the archive's folder, which running crawls extend.
 READ_AGAIN = 60.0  # seconds
@@ -80,11 +83,12 @@ class Explainer:
         try:
             capture = self._capture(self._folder, urls)
             if capture is None:
-                raise UnexplainedError(f"The page is not in the archive {self._folder}.")
+                raise UnexplainedError("The page is not in the archive.")
             html = decoded_body(capture)
             encoding = http_content_type_encoding(capture.header("content-type"))
         except ArchiveError as error:
-            raise UnexplainedError(f"{error}.") from error
+            logger.warning("can't explain a page: %s", error)
+            raise UnexplainedError("Its copy in the archive can't be read.") from error
         return explain(html, capture.url, encoding=encoding)
 
     def _capture(self, folder: Path, urls: Sequence[str]) -> Capture | None:

@@ -20,8 +20,7 @@ class UnexplainedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ExplainedDocument:
-    """The HTML document that explains a page, with one style sheet in it; its only script is
-    the dashboard's for the colours."""
+    """The HTML document that explains a page, with one style sheet in it and no script."""
 
     document: str
 

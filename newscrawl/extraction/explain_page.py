@@ -88,8 +88,6 @@ def render(explanation: Explanation, asked: AskedSentence = NO_SENTENCE) -> str:
     policy = (
         f"default-src 'none'; style-src {content_hash(style)}; base-uri 'none'; form-action 'none'"
     )
-    if asked.back:
-        policy += "; script-src 'self'"
     shown = explanation.blocks[:MAX_BLOCKS]
     bars = _bars(explanation.lines)
     return (

@@ -360,11 +360,12 @@ def test_explanation_keeps_its_style_and_runs_nothing(look: Look) -> None:
     page = watched.page
     page.get_by_label("Change between light and dark").click()
     page.get_by_text("Why is this counted?").click()
-    expect(page.get_by_text("not in the archive")).to_be_visible()
+    expect(page.get_by_text("The page is not in the archive.")).to_be_visible()
     page.get_by_role("button", name="Fetch and explain it").click()
     answer = page.locator(".answer")
     expect(answer).to_have_css("border-radius", "8px")
-    expect(page.locator("body")).to_have_css("background-color", "rgb(17, 24, 39)")  # the dark one
+    expect(page.locator("body")).to_have_css("background-color", "rgb(16, 21, 27)")  # the dark one
+    expect(page.get_by_role("navigation", name="Pages")).to_be_visible()
     assert (
         page.locator("thead th")
         .evaluate_all("all => all.map(one => one.offsetHeight)")

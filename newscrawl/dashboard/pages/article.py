@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from markupsafe import Markup
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
@@ -33,6 +34,7 @@ from newscrawl.dashboard.rendering import (
     query,
     render,
 )
+from newscrawl.dashboard.security import POLICY
 from newscrawl.extraction.explain_page import AskedSentence
 from newscrawl.items import Mention, Section
 from newscrawl.storage import Database, queries
@@ -67,6 +69,7 @@ _REASONS: Mapping[str, str] = {
     "layout_changed": "the site's pages have changed",
 }
 _STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
+_BODY = re.compile(r"<body>(.*)</body>", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,7 +287,7 @@ def _explain_article(request: Request, form: ExplanationForm, *, fetch_anew: boo
         place=asked.place if identity is not None and identity.right == "edit" else "",
     )
     try:
-        return _document(state.config.explain(urls, fetch_anew, asked).document)
+        return _framed(request, state.config.explain(urls, fetch_anew, asked).document)
     except UnexplainedError as error:
         # Without the archived page, the database still has the sentence and its rule.
         return render(
@@ -357,16 +360,21 @@ def _sentence(found: ArticlePage, section: Section, span: tuple[int, int]) -> As
     )
 
 
-def _document(document: str) -> HTMLResponse:
-    """Return the document unchanged; the policy allows only its one style sheet, and scripts of
-    the dashboard, for its colours."""
-    found = _STYLE.search(document)
-    style = content_hash(found[1] if found else "")
-    policy = (
-        f"default-src 'none'; style-src {style}; script-src 'self'; base-uri 'none'; "
-        "form-action 'none'; frame-ancestors 'none'"
+def _framed(request: Request, document: str) -> HTMLResponse:
+    """Return the document in the frame of the other pages, whose policy also allows its style
+    sheet, limited to it; its colours are those chosen in the dashboard."""
+    found, content = _STYLE.search(document), _BODY.search(document)
+    rules = (found[1] if found else "").replace("color-scheme: light dark;", "")
+    style = f"@scope (.explained) {{{rules.replace(':root', ':scope')}}}"
+    answer = render(
+        request,
+        "explained.html",
+        style=Markup(style),  # noqa: S704 - a file of ours
+        document=Markup(content[1] if content else document),  # noqa: S704 - rendered by us
     )
-    return HTMLResponse(document, headers={"Content-Security-Policy": policy})
+    allowed = POLICY.replace("style-src 'self'", f"style-src 'self' {content_hash(style)}")
+    answer.headers["Content-Security-Policy"] = allowed
+    return answer
 
 
 _YEAR = 365 * 24 * 3600  # seconds
