@@ -2,10 +2,11 @@
 
 import gc
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from shutil import copyfile
 from tempfile import TemporaryDirectory
@@ -40,6 +41,11 @@ hypothesis.settings.load_profile("patient")
 # through them so often that it takes a sixth of the processor time.
 gc.set_threshold(100_000, 50, 100)
 
+# Images of containers often forbid Python to keep compiled modules. Each of hundreds of processes
+# would then compile newscrawl, and each of pytest's all tests.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 
 # Folders with whole crawls, whose files take minutes each; and files with browsers, environments
 # or clusters.
@@ -57,13 +63,18 @@ _SLOW_FILES = (
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run slow files first: one that begins last would keep a single core busy for minutes."""
-    tests = Path(__file__).parent
-    items.sort(
-        key=lambda item: (
-            item.path.relative_to(tests).parts[0] not in _SLOW_FOLDERS,
-            item.path.stem not in _SLOW_FILES,
-        )
-    )
+    items.sort(key=lambda item: _rank(item.path))
+
+
+@cache
+def _rank(path: Path) -> tuple[bool, bool]:
+    folder = path.relative_to(Path(__file__).parent).parts[0]
+    return folder not in _SLOW_FOLDERS, path.stem not in _SLOW_FILES
+
+
+def pytest_collection_finish() -> None:
+    """Spare the collector what was imported and collected."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

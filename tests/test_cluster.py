@@ -11,8 +11,6 @@ import pytest
 if importlib.util.find_spec("distributed") is None:
     pytest.skip("needs the extra cluster; make dev installs it", allow_module_level=True)
 
-import distributed
-
 from newscrawl import cluster as module
 from newscrawl.cluster import Cluster, ClusterError, ClusterPool, open_pool
 from newscrawl.workers import results_by_item
@@ -132,12 +130,12 @@ def test_scheduler_of_another_version_is_one_line(
     dask: DaskProcesses, monkeypatch: pytest.MonkeyPatch, newscrawl: Newscrawl, tmp_path: Path
 ) -> None:
     path = warc(tmp_path / "a.warc.gz", page(1))
-    monkeypatch.setattr(distributed, "__version__", "1999.1.0")
+    monkeypatch.setattr("distributed.__version__", "1999.1.0")
 
     def refused(*_: object, **__: object) -> None:
         raise TypeError("Scheduler.identity() got an unexpected keyword argument 'n_workers'")
 
-    monkeypatch.setattr(distributed, "Client", refused)  # as by the scheduler of 2025.1
+    monkeypatch.setattr("distributed.Client", refused)  # as by the scheduler of 2025.1
     done = newscrawl("ingest", path, "--cluster", dask.address)
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert "this machine 1999.1.0: install the same version on both" in done.err

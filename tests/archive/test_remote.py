@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -25,9 +25,10 @@ from newscrawl.storage import open_database
 from tests.archives import page, warc
 from tests.conftest import Newscrawl
 
-moto = pytest.importorskip("moto.server", reason="moto[server] serves S3; make dev installs it")
-boto3: ModuleType = pytest.importorskip("boto3")
-pytest.importorskip("s3fs", reason="needs the extra s3; make dev installs it")
+# Found but not imported yet: that takes a second of all processes of pytest.
+if not all(map(find_spec, ("s3fs", "boto3", "moto"))):
+    reason = "needs the extra s3 and moto[server]; make dev installs them"
+    pytest.skip(reason, allow_module_level=True)
 
 CONFIG = ReadingConfig(reader=PageReader(method="combined", min_characters=120))
 BUSY = (
@@ -82,10 +83,18 @@ class Proxy:
 
 @pytest.fixture(scope="module")
 def s3_server() -> Iterator[tuple[str, int]]:
-    server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    from moto.server import ThreadedMotoServer  # noqa: PLC0415
+
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     yield server.get_host_and_port()
     server.stop()
+
+
+def client_of(service: str, url: str) -> Any:
+    import boto3  # noqa: PLC0415
+
+    return boto3.client(service, endpoint_url=url)
 
 
 @pytest.fixture
@@ -99,7 +108,7 @@ def s3(s3_server: tuple[str, int], monkeypatch: pytest.MonkeyPatch) -> Iterator[
     monkeypatch.setattr(remote, "_FIRST_PAUSE", 0.001)
     url = "http://{}:{}".format(*s3_server)
     connect(monkeypatch, url)
-    client = boto3.client("s3", endpoint_url=url)
+    client = client_of("s3", url)
     client.create_bucket(Bucket="news")
     yield client
     for entry in client.list_objects_v2(Bucket="news").get("Contents", ()):
@@ -177,7 +186,7 @@ def test_denied_access_is_one_line(
     """With wrong keys nothing can be listed; with others, files can be listed but not read."""
     url = os.environ["AWS_ENDPOINT_URL"]
     s3.upload_file(str(warc(tmp_path / "a.warc.gz", page(1))), "news", "a.warc.gz")
-    iam = boto3.client("iam", endpoint_url=url)
+    iam = client_of("iam", url)
     iam.create_user(UserName="reader")
     policy = json.dumps(READ_NOTHING)
     iam.put_user_policy(UserName="reader", PolicyName="list", PolicyDocument=policy)

@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
@@ -190,19 +191,21 @@ def test_links_of_labelled_pages_are_classified() -> None:
     "head",
     [
         pytest.param(
-            b"<p " + b" ".join(b"a%d=1" % n for n in range(800_000)) + b">", id="attributes"
+            lambda: b"<p " + b" ".join(b"a%d=1" % n for n in range(800_000)) + b">",
+            id="attributes",
         ),
-        pytest.param(b"<div>" * 200_000, id="depth"),
-        pytest.param(b"<a href=/x>" * 100_000, id="links"),
+        pytest.param(lambda: b"<div>" * 200_000, id="depth"),
+        pytest.param(lambda: b"<a href=/x>" * 100_000, id="links"),
     ],
 )
-def test_hostile_home_page_is_read_in_linear_time(head: bytes) -> None:
+def test_hostile_home_page_is_read_in_linear_time(head: Callable[[], bytes]) -> None:
     """Time of this process, with much to spare: without the parser's limits they take minutes."""
     link = (
         b"<h2><a href='/2026/11/22/council-votes-on-tram-line'>Council votes on tram line</a></h2>"
     )
+    page = link + head()
     started = time.process_time()
-    judged = classify_links(link + head, "https://n.example/", "text/html")
+    judged = classify_links(page, "https://n.example/", "text/html")
     assert time.process_time() - started < 20
     assert "https://n.example/2026/11/22/council-votes-on-tram-line" in {
         entry.url for entry in judged.articles

@@ -4,8 +4,6 @@ import json
 import sys
 from pathlib import Path
 
-import joblib
-import lightgbm
 import pytest
 
 from newscrawl.training.corpus import (
@@ -80,6 +78,8 @@ def fields_of(example: Example) -> dict[str, object]:
 
 
 def test_decision_tree_is_written_for_scikit_learn(newscrawl: Newscrawl, tmp_path: Path) -> None:
+    import joblib  # noqa: PLC0415 - only here: all processes of pytest import this module
+
     file = tmp_path / "models" / "tree.joblib"
     ran = newscrawl("train", "--model", "tree", "--corpus", BUNDLED, "-o", file, "-f", "json")
     assert ran.code == 0
@@ -95,6 +95,8 @@ def test_decision_tree_is_written_for_scikit_learn(newscrawl: Newscrawl, tmp_pat
 
 
 def test_boosted_trees_are_written_as_text(newscrawl: Newscrawl, tmp_path: Path) -> None:
+    import lightgbm  # noqa: PLC0415 - only here: it takes a second
+
     file = tmp_path / "boosted.txt"
     ran = newscrawl("train", "--model", "boosted", "--corpus", BUNDLED, "-o", file)
     assert ran.code == 0

@@ -4,7 +4,6 @@ import random
 
 import pytest
 from hypothesis import given, strategies as st
-from scipy.stats import binom
 
 from benchmarks.changes import share_named
 from newscrawl.reports.document import change_text, verdict_text
@@ -19,6 +18,8 @@ from newscrawl.storage.queries.significance import ALPHA, Change, Day, compare, 
 def test_chance_is_twice_the_smaller_tail_of_the_binomial(
     now: int, before: int, share: float
 ) -> None:
+    from scipy.stats import binom  # noqa: PLC0415 - takes a second of all processes of pytest
+
     total = now + before
     tails = binom.cdf(now, total, share), binom.sf(now - 1, total, share)
     expected = min(1.0, 2 * min(tails))
