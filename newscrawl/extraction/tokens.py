@@ -69,18 +69,21 @@ def codes_of(text: str) -> NDArray[np.intp]:
     return np.minimum(places, _SIZE - 1, out=places)
 
 
+def _characters() -> NDArray[np.str_]:
+    """Return all characters; numpy asks them in a tenth of the time that a loop takes."""
+    return np.arange(_SIZE, dtype=np.uint32).view("U1")
+
+
 @cache
 def classes() -> NDArray[np.uint8]:
     """Return the class (`Char`) of each code point."""
     table = np.full(_SIZE, Char.OTHER, dtype=np.uint8)
-    for code in range(_SIZE):
-        char = chr(code)
-        if char.isalpha():
-            table[code] = Char.CAPITAL if char.isupper() else Char.LETTER
-        elif char.isdigit():
-            table[code] = Char.DIGIT
-        elif char.isspace():
-            table[code] = Char.BLANK
+    chars = _characters()
+    table[np.char.isspace(chars)] = Char.BLANK
+    table[np.char.isdigit(chars)] = Char.DIGIT
+    letters = np.char.isalpha(chars)
+    table[letters] = Char.LETTER
+    table[letters & np.char.isupper(chars)] = Char.CAPITAL
     for members, kind in (
         (".!?…。！？؟।॥;\u037e።", Char.SENTENCE_END),
         (",、，:،·", Char.COMMA),
@@ -98,7 +101,8 @@ def classes() -> NDArray[np.uint8]:
 @cache
 def in_words() -> NDArray[np.uint8]:
     """Return the effect of each code point on words (`InWord`)."""
-    letters = [chr(code).isalnum() or chr(code) == "_" for code in range(_SIZE)]
+    letters = np.char.isalnum(_characters())
+    letters[ord("_")] = True
     table = np.where(letters, InWord.JOINS, InWord.NO).astype(np.uint8)
     for first, last in _JOINING:
         table[first : last + 1] = InWord.JOINS
@@ -110,12 +114,8 @@ def in_words() -> NDArray[np.uint8]:
 @cache
 def lower_case() -> NDArray[np.uint16]:
     """Return the lower case of each code point; the two Greek sigmas are one."""
-    table = np.arange(_SIZE, dtype=np.uint16)
-    for code in range(_SIZE):
-        lowered = chr(code).lower()
-        if len(lowered) == 1:
-            table[code] = ord(lowered)
-    table[ord("İ")] = ord("i")
+    # İ is the only one with two small letters, i and a dot: numpy keeps the first.
+    table = np.char.lower(_characters()).view(np.uint32).astype(np.uint16)
     table[ord("ς")] = ord("σ")
     return table
 
@@ -297,10 +297,9 @@ def _powers_up_to(count: int) -> tuple[WordNumbers, WordNumbers]:
 
 def number_words(words: Iterable[str]) -> WordNumbers:
     """Return the numbers of words, as `Tokens` has them."""
-    listed = [codes_of(word) for word in words]
-    ends = np.cumsum([len(codes) for codes in listed], dtype=np.int64)
-    codes = np.concatenate([np.zeros(0, dtype=np.intp), *listed])
-    return _numbers(codes, np.concatenate(([0], ends))[:-1], ends)
+    listed = list(words)
+    ends = np.cumsum([0, *map(len, listed)], dtype=np.int64)
+    return _numbers(codes_of("".join(listed)), ends[:-1], ends[1:])
 
 
 class WordTable:

@@ -3,14 +3,13 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from ahocorasick_rs import AhoCorasick
 
-from newscrawl.mentions.forms import Form, accepts_ending, as_forms, is_korean_tail, script
+from newscrawl.mentions.forms import Form, accepts_ending, is_korean_tail, script
 from newscrawl.mentions.vocabulary import Vocabulary
 
 _UNSPACED = frozenset({"han", "katakana", "thai"})
@@ -20,8 +19,6 @@ _EXCLUSION_REACH = 60
 MAX_ENDING = 4
 # Shorter names take a hyphen: "VW-Chef", but "Bahnchef".
 MIN_IN_COMPOUND = 4
-# Letters of a spelling that the automaton looks for; the rest is compared.
-BEGINNING = 6
 _UMLAUT = re.compile("[äöüÄÖÜ]")
 _DIGRAPH = re.compile("ae|oe|ue", re.IGNORECASE)
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -84,17 +81,16 @@ class Finder:
     built in a third of the time that one of whole spellings takes."""
 
     def __init__(
-        self, forms: Iterable[tuple[str, Form | Sequence[Form]]], words: Vocabulary
+        self,
+        beginnings: Sequence[str],
+        spelled: Sequence[Sequence[tuple[str, Sequence[Form]]]],
+        words: Vocabulary,
     ) -> None:
         self._common_words = words.common_words
         self._compounds = words.compounds
         self._longest_compound = max(map(len, words.compounds), default=0)
-        # Each spelling, then its forms, and so on: tuples of both would take 5 MB more.
-        beginnings: dict[str, list[Any]] = {}
-        for spelling, meant in forms:
-            beginnings.setdefault(spelling[:BEGINNING], []).extend((spelling, meant))
-        self._spellings = list(beginnings.values())
-        self._automaton = AhoCorasick(list(beginnings), store_patterns=False)
+        self._spelled = spelled
+        self._automaton = AhoCorasick(beginnings, store_patterns=False)
 
     def find(self, text: str, language: str | None) -> list[Candidate]:
         """Return every occurrence as a whole word, overlapping ones too, in no particular order."""
@@ -139,15 +135,10 @@ class Finder:
     def _forms_spelled(self, spelling: str) -> Sequence[Form]:
         """Return the forms that this very spelling may mean."""
         for number, start, _ in self._automaton.find_matches_as_indexes(spelling, overlapping=True):
-            for known, forms in self._spelled_with(number):
+            for known, forms in self._spelled[number]:
                 if start == 0 and known == spelling:
-                    return as_forms(forms)
+                    return forms
         return ()
-
-    def _spelled_with(self, number: int) -> Iterator[tuple[str, Form | Sequence[Form]]]:
-        """Return the spellings that have a beginning, with the forms that they may mean."""
-        parts = iter(self._spellings[number])
-        return zip(parts, parts, strict=True)
 
     def _places(self, text: str) -> Iterator[tuple[int, int, Sequence[Form]]]:
         """Yield the places of spellings that begin a word, with the forms that they may mean."""
@@ -157,9 +148,9 @@ class Finder:
                 or _in_number(text, start)
             ):
                 continue
-            for spelling, forms in self._spelled_with(number):
+            for spelling, forms in self._spelled[number]:
                 if text.startswith(spelling, start):
-                    yield start, start + len(spelling), as_forms(forms)
+                    yield start, start + len(spelling), forms
 
     def _is_compound(self, text: str, end: int, form: Form, language: str | None) -> bool:
         """Return whether a German word joins the name to a word of companies: "Lufthansachef"."""

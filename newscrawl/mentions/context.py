@@ -3,10 +3,11 @@
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ahocorasick_rs import AhoCorasick
 
@@ -63,7 +64,7 @@ class _Pattern(NamedTuple):
     open_left: bool
     open_right: bool
     spelled: str = ""
-    languages: frozenset[str] = frozenset()
+    languages: Collection[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,28 +94,33 @@ class MentionContext:
         self.ends.add(found.end)
 
 
+def context_table(companies: Sequence[Company], words: Vocabulary) -> Mapping[str, Any]:
+    """Return the `patterns` of the companies' context words, and of each entry of theirs (a word,
+    or a topic of thousands of words) the numbers and weights of its patterns; both can be written
+    as JSON."""
+    numbers: dict[_Pattern, int] = {}
+    entries = {
+        entry: [
+            (numbers.setdefault(pattern, len(numbers)), weight)
+            for word, weight, languages in _weight_words(entry, words)
+            for pattern in _patterns(word, languages)
+        ]
+        for entry in dict.fromkeys(entry for company in companies for entry in company.context)
+    }
+    patterns = [(*pattern[:-1], sorted(pattern.languages)) for pattern in numbers]
+    return {"patterns": patterns, "entries": entries}
+
+
 class ContextFinder:
     """Finds the context words of all companies in one automaton, of certain forms too: another
     company may have the same one in doubt."""
 
-    def __init__(self, companies: Sequence[Company], words: Vocabulary) -> None:
-        numbers: dict[_Pattern, int] = {}
-        owners: dict[int, dict[int, int]] = defaultdict(dict)
-        # Most companies name the same few topics, of thousands of words.
-        weighted: dict[str, dict[int, int]] = {}
-        for index, company in enumerate(companies):
-            for entry in company.context:
-                if entry not in weighted:
-                    weighted[entry] = {
-                        numbers.setdefault(pattern, len(numbers)): weight
-                        for word, weight, languages in _weight_words(entry, words)
-                        for pattern in _patterns(word, languages)
-                    }
-                for number, weight in weighted[entry].items():
-                    owners[number][index] = weight
-        self._patterns = list(numbers)
-        self._owners = [owners[number] for number in range(len(numbers))]
-        literals = [pattern.literal for pattern in self._patterns]
+    def __init__(self, companies: Sequence[Company], table: Mapping[str, Any]) -> None:
+        self._companies = companies
+        self._patterns: Sequence[Sequence[Any]] = table["patterns"]
+        self._entries: Mapping[str, Sequence[tuple[int, int]]] = table["entries"]
+        self._weights: dict[int, dict[int, int]] = {}
+        literals = [pattern[0] for pattern in self._patterns]
         self._longest = max(map(len, literals), default=0)
         self._automaton = AhoCorasick(literals, store_patterns=False)
 
@@ -124,26 +130,31 @@ class ContextFinder:
         """Return the context words of the wanted companies near these places, in text order."""
         low = text.replace("İ", "I").lower()
         hits: dict[int, list[ContextHit]] = defaultdict(list)
+        weights = {index: self._weights_for(index) for index in wanted}
         for left, right in self._windows(places):
             found = self._automaton.find_matches_as_indexes(low[left:right], overlapping=True)
-            for pattern, start, _ in found:
-                owners = self._owners[pattern]
-                supported = owners.keys() & wanted
+            for number, start, _ in found:
+                supported = [index for index, known in weights.items() if number in known]
+                pattern = _Pattern(*self._patterns[number]) if supported else None
                 if (
-                    supported
-                    and self._counts_in(pattern, language)
-                    and self._stands(text, low, pattern, left + start)
+                    pattern
+                    and (not pattern.languages or language in pattern.languages)
+                    and _stands(text, low, pattern, left + start)
                 ):
-                    word = self._patterns[pattern].literal
                     for index in supported:
-                        hits[index].append(ContextHit(left + start, owners[index], word))
+                        hit = ContextHit(left + start, weights[index][number], pattern.literal)
+                        hits[index].append(hit)
         for company_hits in hits.values():
             company_hits.sort()
         return hits
 
-    def _counts_in(self, pattern: int, language: str | None) -> bool:
-        languages = self._patterns[pattern].languages
-        return not languages or language in languages
+    def _weights_for(self, company: int) -> Mapping[int, int]:
+        """Return the numbers of a company's patterns, with their weights."""
+        weights = self._weights.get(company)
+        if weights is None:
+            parts = (self._entries[entry] for entry in self._companies[company].context)
+            weights = self._weights[company] = dict(chain.from_iterable(parts))
+        return weights
 
     def _windows(self, places: Iterable[int]) -> list[tuple[int, int]]:
         """Return the parts of the text in which context counts, without overlap."""
@@ -155,16 +166,16 @@ class ContextFinder:
             windows.append((left, right))
         return windows
 
-    def _stands(self, text: str, low: str, pattern: int, start: int) -> bool:
-        form = self._patterns[pattern]
-        end = start + len(form.literal)
-        if form.spelled and text[start:end] not in (form.spelled, form.spelled.upper()):
-            return False
-        if not form.open_left and start and _is_spaced(low[start - 1]) and _is_spaced(low[start]):
-            return False
-        if form.open_right or not _is_spaced(low[end - 1]):
-            return True
-        return _PLURAL.match(low, end) is not None
+
+def _stands(text: str, low: str, pattern: _Pattern, start: int) -> bool:
+    end = start + len(pattern.literal)
+    if pattern.spelled and text[start:end] not in (pattern.spelled, pattern.spelled.upper()):
+        return False
+    if not pattern.open_left and start and _is_spaced(low[start - 1]) and _is_spaced(low[start]):
+        return False
+    if pattern.open_right or not _is_spaced(low[end - 1]):
+        return True
+    return _PLURAL.match(low, end) is not None
 
 
 def _is_spaced(letter: str) -> bool:

@@ -6,13 +6,12 @@ boilerplate. Teasers are the headlines of other articles: "Read more: Yahoo fall
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from urllib.parse import urlsplit
 
 from ahocorasick_rs import AhoCorasick
 
 from newscrawl.mentions.candidates import Candidate, caseless
-from newscrawl.mentions.company import Company
 from newscrawl.mentions.forms import without_accents
 from newscrawl.mentions.vocabulary import Vocabulary
 
@@ -111,11 +110,10 @@ MAX_TEASER = 250  # characters of a paragraph that is only a teaser
 class Credits:
     """Finds the credits of a registry's publishers."""
 
-    def __init__(self, companies: Sequence[Company], words: Vocabulary) -> None:
+    def __init__(self, published: Iterable[tuple[int, Sequence[str]]], words: Vocabulary) -> None:
         self._publishers = {
-            index: frozenset(outlet.casefold() for outlet in company.outlets)
-            for index, company in enumerate(companies)
-            if company.outlets
+            index: frozenset(outlet.casefold() for outlet in outlets)
+            for index, outlets in published
         }
         self._published: dict[str, set[int]] = {}
         for index, outlets in self._publishers.items():

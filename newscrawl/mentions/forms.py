@@ -7,7 +7,6 @@ a hyphen for a blank, no accents) and knows the case endings of languages.
 import re
 import unicodedata
 from bisect import bisect
-from collections.abc import Sequence
 from typing import NamedTuple
 
 # Letters that Unicode does not decompose into a base letter and a mark.
@@ -133,11 +132,6 @@ class Form(NamedTuple):
         if not self.ambiguous:
             return False
         return language is None or "*" in self.ambiguous or language in self.ambiguous
-
-
-def as_forms(meant: Form | Sequence[Form]) -> Sequence[Form]:
-    """Return the forms that a spelling may mean; most mean one, which is kept without a list."""
-    return (meant,) if isinstance(meant, Form) else meant
 
 
 def script(letter: str) -> str:

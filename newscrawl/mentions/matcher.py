@@ -9,12 +9,11 @@ from typing import TypeVar
 from newscrawl.items import Mention
 from newscrawl.mentions.abbreviations import is_acronym, spells_out
 from newscrawl.mentions.candidates import Candidate, Exclusions, Finder
-from newscrawl.mentions.company import Company
 from newscrawl.mentions.context import ContextFinder, MentionContext
 from newscrawl.mentions.credits import Credits
 from newscrawl.mentions.disambiguation import Disambiguator, NeighbourWords
-from newscrawl.mentions.forms import Form
 from newscrawl.mentions.normalized_text import NormalizedText, normalize
+from newscrawl.mentions.registry_cache import CompiledRegistry
 from newscrawl.mentions.score import Evidence, FoundName, evidence_of, load_model
 from newscrawl.mentions.tickers import TickerHit, Tickers
 from newscrawl.mentions.vocabulary import Vocabulary
@@ -42,28 +41,29 @@ Found = TypeVar("Found", Candidate, TickerHit)
 class Matcher:
     """Finds the mentions of a registry's companies; has no state between articles."""
 
-    def __init__(
-        self,
-        companies: Sequence[Company],
-        words: Vocabulary,
-        forms: Iterable[tuple[str, Form | Sequence[Form]]],
-    ) -> None:
-        self._companies = companies
+    def __init__(self, registry: CompiledRegistry, words: Vocabulary) -> None:
+        self._registry = registry
+        self._companies = registry.companies
         self._words = words
-        self._finder = Finder(forms, words)
-        self._tickers = Tickers(companies)
+        self._finder = Finder(registry.beginnings, registry.spelled, words)
+        self._tickers = Tickers(registry.tickers)
         self._neighbours = NeighbourWords(words)
-        self._disambiguator = Disambiguator(self._neighbours, companies)
-        self._credits = Credits(companies, words)
+        self._disambiguator = Disambiguator(self._neighbours, self._companies)
+        self._credits = Credits(registry.outlets, words)
         self._exclusions: dict[int, Exclusions] = {}
 
     @cached_property
     def _context_finder(self) -> ContextFinder:
-        return ContextFinder(self._companies, self._words)
+        return ContextFinder(self._companies, self._registry.contexts)
 
     @cached_property
     def _related(self) -> dict[int, list[int]]:
-        return _find_relatives(self._companies)
+        """Return for each company the numbers of its owner and of the companies that it owns."""
+        related: dict[int, list[int]] = defaultdict(list)
+        for number, owner in self._registry.owners:
+            related[owner].append(number)
+            related[number].append(owner)
+        return related
 
     def prepare(self) -> None:
         """Build all that is otherwise built when it is first needed."""
@@ -293,15 +293,3 @@ def _is_apposition(places: Sequence[Place], rivals: Place) -> bool:
         rivals[0].start - candidate.end == len(" (") and candidate.form.company in companies
         for candidate in (places[-1] if places else ())
     )
-
-
-def _find_relatives(companies: Sequence[Company]) -> dict[int, list[int]]:
-    """Return for each company the numbers of its owner and of the companies that it owns."""
-    numbers = {company.name: number for number, company in enumerate(companies)}
-    related: dict[int, list[int]] = defaultdict(list)
-    for number, company in enumerate(companies):
-        owner = numbers.get(company.owner or "")
-        if owner is not None:
-            related[owner].append(number)
-            related[number].append(owner)
-    return related

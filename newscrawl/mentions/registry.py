@@ -1,12 +1,11 @@
 """The registry of companies, and the search for them."""
 
 import gc
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import overload
 
 from newscrawl.items import CompanyStructure, Mention
@@ -15,8 +14,7 @@ from newscrawl.mentions.matcher import Matcher
 from newscrawl.mentions.registry_cache import (
     CompiledRegistry,
     RegistryCache,
-    Spelled,
-    compile_forms,
+    compile_registry,
     content_digest,
 )
 from newscrawl.mentions.registry_file import (
@@ -28,7 +26,7 @@ from newscrawl.mentions.registry_file import (
     read_file,
 )
 from newscrawl.mentions.score import Evidence
-from newscrawl.mentions.vocabulary import Vocabulary, load_vocabulary
+from newscrawl.mentions.vocabulary import load_vocabulary
 
 BUNDLED = Path(__file__).parent / "companies"
 
@@ -36,20 +34,17 @@ BUNDLED = Path(__file__).parent / "companies"
 class Companies(Sequence[Company]):
     """A registry of companies that finds their mentions. Safe to share between threads."""
 
-    def __init__(
-        self,
-        companies: Sequence[Company],
-        words: Vocabulary | None = None,
-        forms: Iterable[Spelled] | None = None,
-        groups: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
-    ) -> None:
-        self._companies = tuple(companies)
-        self._groups = groups
-        self._matcher = Matcher(
-            self._companies,
-            words or load_vocabulary(),
-            forms if forms is not None else compile_forms(self._companies),
-        )
+    def __init__(self, companies: Sequence[Company] | CompiledRegistry) -> None:
+        if not isinstance(companies, CompiledRegistry):
+            companies = CompiledRegistry(compile_registry(companies, {}, load_vocabulary()))
+        self._compiled = companies
+        self._companies, self._groups = companies.companies, companies.groups
+
+    @cached_property
+    def _matcher(self) -> Matcher:
+        # Most questions to a registry don't search a text.
+        with _garbage_collection_off():
+            return Matcher(self._compiled, load_vocabulary())
 
     def find(
         self,
@@ -70,8 +65,8 @@ class Companies(Sequence[Company]):
         return self._matcher.find(text, title, language, source)
 
     def prepare(self) -> None:
-        """Build the tables that the first ambiguous name would wait for, so that processes which
-        are forked from this one share them."""
+        """Build what the first text would wait for, so that processes which are forked from this
+        one share it."""
         self._matcher.prepare()
 
     def find_with_evidence(
@@ -145,14 +140,13 @@ def load_companies(
     own = Path(path) if path is not None else None
     registries = [BUNDLED] if own is None else [own] if alone else [own, BUNDLED]
     with _garbage_collection_off():
-        words = load_vocabulary()
         kept = RegistryCache(registries, Path(cache) if cache is not None else None)
         compiled = kept.read()
         if compiled is None:
-            companies, groups = read_companies(own, alone=alone)
-            compiled = CompiledRegistry(companies, groups, compile_forms(companies))
-            kept.write(compiled)
-        return Companies(compiled.companies, words, compiled.forms, compiled.groups)
+            content = compile_registry(*read_companies(own, alone=alone), load_vocabulary())
+            kept.write(content)
+            compiled = CompiledRegistry(content)
+        return Companies(compiled)
 
 
 def registry_digest(own: Path | None) -> str:

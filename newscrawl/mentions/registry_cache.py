@@ -2,7 +2,8 @@
 
 Reading, checking and compiling a large registry takes a second or more. The result is cached as
 JSON Lines, named by a digest of the registry and of the code that reads it, so that a change to
-either compiles it again. If the file can't be read or written, only time is lost.
+either compiles it again. If the file can't be read or written, only time is lost. A process needs
+few of the companies: a line is parsed when it is first asked for.
 """
 
 import json
@@ -10,20 +11,22 @@ import logging
 import math
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import lru_cache
 from hashlib import sha256
 from importlib.resources import files
-from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar, overload
+from zlib import crc32
 
 from newscrawl.mentions.company import HOME_LANGUAGES, Company
-from newscrawl.mentions.forms import Form, as_forms, spellings, stem_forms, stem_languages
+from newscrawl.mentions.context import context_table
+from newscrawl.mentions.forms import Form, spellings, stem_forms, stem_languages
+from newscrawl.mentions.vocabulary import Vocabulary
 
 logger = logging.getLogger(__name__)
 
@@ -31,39 +34,144 @@ logger = logging.getLogger(__name__)
 MIN_CACHED_BYTES = 100_000
 # The oldest files are deleted first.
 MAX_KEPT_FILES = 8
-# Rows of a line: read line by line, the file is never in memory as a whole.
-_ROWS = 500
+# Ours: letters of a spelling that the automaton looks for; the rest is compared.
+BEGINNING = 6
 # The code on which a compiled registry depends.
 _SOURCES = (
     "registry.py",
     "registry_file.py",
     "company.py",
+    "context.py",
     "forms.py",
     "registry_cache.py",
     "vocabulary.toml",
 )
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+Row = TypeVar("Row")
 
 
-# A spelling, and the form or the forms that it may mean.
-Spelled = tuple[str, Form | Sequence[Form]]
+class Rows(Sequence[Row]):
+    """Rows of which each is parsed when it is first asked for."""
+
+    def __init__(self, lines: Iterable[bytes], parse: Callable[[Any], Row]) -> None:
+        self._rows: list[Any] = list(lines)
+        self._parse = parse
+
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Row]: ...
+
+    def __getitem__(self, index: int | slice) -> Row | Sequence[Row]:
+        if isinstance(index, slice):
+            return tuple(self[one] for one in range(*index.indices(len(self))))
+        row = self._rows[index]
+        if type(row) is bytes:
+            row = self._rows[index] = self._parse(json.loads(row))
+        known: Row = row
+        return known
+
+    def __len__(self) -> int:
+        return len(self._rows)
 
 
-@dataclass(frozen=True, slots=True)
 class CompiledRegistry:
-    """Companies, the companies of each group, and the forms by spelling."""
+    """A registry as lines of JSON.
 
-    companies: tuple[Company, ...]
-    groups: Mapping[str, tuple[str, ...]]
-    forms: Iterable[Spelled]
+    `groups` are the companies of each group. `tickers`, `outlets` and `owners` are pairs of a
+    company's number and a symbol, its outlets, or the number of its owner; `contexts` is a table
+    of `context_table`. `spelled` are the spellings of each of the `beginnings`, with the forms
+    that they may mean.
+    """
+
+    def __init__(self, content: bytes) -> None:
+        head, self._contexts, self._beginnings, *rows = content.split(b"\n")
+        known: dict[str, Any] = json.loads(head)
+        companies, forms, spelled = known["rows"]
+        if len(rows) != companies + forms + spelled:
+            raise ValueError("lines are missing")
+        self._facts = [MappingProxyType(one) for one in known["facts"]]
+        self._kinds = [
+            (frozenset(doubtful), stem, frozenset(home)) for doubtful, stem, home in known["kinds"]
+        ]
+        self.groups = {name: tuple(members) for name, members in known["groups"].items()}
+        self.tickers: Sequence[tuple[int, str]] = known["tickers"]
+        self.outlets: Sequence[tuple[int, Sequence[str]]] = known["outlets"]
+        self.owners: Sequence[tuple[int, int]] = known["owners"]
+        self.companies = Rows(rows[:companies], self._company)
+        self._forms = Rows(rows[companies : companies + forms], self._form)
+        self.spelled = Rows(rows[companies + forms :], self._spellings)
+
+    @property
+    def beginnings(self) -> Sequence[str]:
+        """Return the first letters of all spellings."""
+        known: list[str] = json.loads(self._beginnings)
+        return known
+
+    @property
+    def contexts(self) -> Mapping[str, Any]:
+        """Return the context words of all companies."""
+        known: dict[str, Any] = json.loads(self._contexts)
+        return known
+
+    def _company(self, row: dict[str, Any]) -> Company:
+        for key, value in row.items():
+            if isinstance(value, list):
+                row[key] = tuple(value)
+        return Company(**row | {"facts": self._facts[row["facts"]]})
+
+    def _form(self, row: tuple[int, str, int]) -> Form:
+        company, text, kind = row
+        doubtful, stem, languages = self._kinds[kind]
+        form = Form(company, text, doubtful, False, languages)
+        return _stem(form, text) if stem else form
+
+    def _spellings(self, row: list[Any]) -> list[tuple[str, tuple[Form, ...]]]:
+        return [(text, tuple(self._forms[one] for one in meant)) for text, *meant in row]
 
 
-def compile_forms(companies: Sequence[Company]) -> Collection[Spelled]:
-    """Return the spellings of all forms, each with the forms that it may mean."""
-    by_spelling: dict[str, list[Form]] = {}
+def compile_registry(
+    companies: Sequence[Company], groups: Mapping[str, Sequence[str]], words: Vocabulary
+) -> bytes:
+    """Return the content of a `CompiledRegistry`: what is read at once, the context words, the
+    beginnings, and a line for each company, form and beginning. A stem's pattern is written as its
+    source."""
+    facts: dict[tuple[tuple[str, str], ...], int] = {}
+    # Of thousands of forms the same is in doubt, in the same languages.
+    kinds: dict[tuple[frozenset[str], bool, frozenset[str]], int] = {}
+    forms: dict[Form, int] = {}
+    beginnings: dict[str, dict[str, list[int]]] = {}
     for form in _forms_of(companies):
+        number = forms.setdefault(form, len(forms))
         for spelling in spellings(form.text):
-            by_spelling.setdefault(spelling, []).append(form)
-    return by_spelling.items()
+            known = beginnings.setdefault(spelling[:BEGINNING], {})
+            known.setdefault(spelling, []).append(number)
+    rows = [_encode(_row(company, facts)) for company in companies]
+    for form in forms:
+        kind = form.ambiguous, form.stem, form.languages
+        text = form.source or form.text
+        rows.append(_encode([form.company, text, kinds.setdefault(kind, len(kinds))]))
+    rows += [
+        _encode([[text, *meant] for text, meant in one.items()]) for one in beginnings.values()
+    ]
+    numbers = {company.name: number for number, company in enumerate(companies)}
+    head = {
+        "groups": groups,
+        "facts": [dict(one) for one in facts],
+        "kinds": [[sorted(doubtful), stem, sorted(home)] for doubtful, stem, home in kinds],
+        "rows": [len(companies), len(forms), len(beginnings)],
+        "tickers": [(number, one) for number, of in enumerate(companies) for one in of.tickers],
+        "outlets": [(number, of.outlets) for number, of in enumerate(companies) if of.outlets],
+        "owners": [
+            (number, numbers[of.owner])
+            for number, of in enumerate(companies)
+            if of.owner in numbers
+        ],
+    }
+    parts = [_encode(head), _encode(context_table(companies, words)), _encode(list(beginnings))]
+    return "\n".join([*parts, *rows]).encode()
 
 
 def _forms_of(companies: Sequence[Company]) -> Iterable[Form]:
@@ -151,15 +259,16 @@ class RegistryCache:
         if self._path is None:
             return None
         try:
-            with self._path.open("rb") as lines:
-                return _parse_lines(json.loads(line) for line in lines)
+            checksum, _, content = self._path.read_bytes().partition(b"\n")
+            is_whole = int(checksum) == crc32(content)
+            return CompiledRegistry(content) if is_whole else None
         except FileNotFoundError:
             return None
         except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
             logger.debug("%s is not used: %s", self._path, error)
             return None
 
-    def write(self, compiled: CompiledRegistry) -> None:
+    def write(self, content: bytes) -> None:
         """Write the file atomically; a folder that can't be written to is only logged."""
         if self._path is None:
             return
@@ -167,10 +276,7 @@ class RegistryCache:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             with TemporaryDirectory(dir=self._folder) as folder:
                 whole = Path(folder, self._path.name)
-                with whole.open("w", encoding="utf-8", newline="\n") as file:
-                    for part in _plain(compiled):
-                        file.write(json.dumps(part, ensure_ascii=False, separators=(",", ":")))
-                        file.write("\n")
+                whole.write_bytes(b"%d\n%b" % (crc32(content), content))
                 whole.replace(self._path)
             self._delete_oldest(self._path)
         except OSError as error:
@@ -196,93 +302,9 @@ def cache_folder() -> Path:
         return Path(os.devnull) / "newscrawl"
 
 
-def _plain(compiled: CompiledRegistry) -> Iterator[Any]:
-    """Yield lists and texts only: the groups and the number of each kind of row, then the rows and
-    the spellings, some hundred at a time. A stem's pattern is written as its source."""
-    forms: dict[Form, int] = {}
-    spelled = [
-        (spelling, [forms.setdefault(form, len(forms)) for form in as_forms(found)])
-        for spelling, found in compiled.forms
-    ]
-    facts: dict[tuple[tuple[str, str], ...], int] = {}
-    # Of thousands of forms the same is in doubt, in the same languages.
-    kinds: dict[tuple[frozenset[str], frozenset[str], bool], int] = {}
-    rows = (
-        [_row(company, facts) for company in compiled.companies],
-        [
-            [
-                form.company,
-                form.source or form.text,
-                kinds.setdefault((form.ambiguous, form.languages, form.stem), len(kinds)),
-            ]
-            for form in forms
-        ],
-    )
-    groups = {name: list(members) for name, members in compiled.groups.items()}
-    yield {
-        "groups": groups,
-        "facts": [dict(one) for one in facts],
-        "kinds": [[sorted(doubtful), sorted(home), stem] for doubtful, home, stem in kinds],
-        "rows": [len(part) for part in (*rows, spelled)],
-    }
-    for part in rows:
-        yield from (part[start : start + _ROWS] for start in range(0, len(part), _ROWS))
-    for start in range(0, len(spelled), _ROWS):
-        texts, numbers = zip(*spelled[start : start + _ROWS], strict=True)
-        # One text is read much faster than hundreds.
-        yield ["\n".join(texts), [n[0] if len(n) == 1 else n for n in numbers]]
-
-
 def _row(company: Company, facts: dict[tuple[tuple[str, str], ...], int]) -> dict[str, Any]:
     """Return the fields of a company that are not empty; of its facts their number, as thousands of
     companies have the same, such as country and sector."""
     row = {field.name: getattr(company, field.name) for field in fields(company)}
     number = facts.setdefault(tuple(company.facts.items()), len(facts))
     return {key: value for key, value in row.items() if value} | {"facts": number}
-
-
-def _parse_lines(lines: Iterator[Any]) -> CompiledRegistry:
-    head: dict[str, Any] = next(lines, {})
-    companies, forms = (
-        chain.from_iterable(islice(lines, -(-count // _ROWS))) for count in head["rows"][:2]
-    )
-    facts = [MappingProxyType(one) for one in head["facts"]]
-    known = tuple(_company(row, facts) for row in companies)
-    alone = list(_forms_of_rows(forms, head["kinds"], len(known)))
-    spelled = [(text, [_meant(number, alone) for number in numbers]) for text, numbers in lines]
-    counted = sum(text.count("\n") + 1 for text, _ in spelled)
-    places = sum(len(meant) for _, meant in spelled)
-    if [len(known), len(alone), counted, places] != [*head["rows"], counted]:
-        raise ValueError("lines are missing")
-    groups = {name: tuple(members) for name, members in head["groups"].items()}
-    return CompiledRegistry(known, groups, _parted(spelled))
-
-
-def _meant(number: Any, alone: Sequence[Form]) -> Form | Sequence[Form]:
-    return alone[number] if type(number) is int else tuple(alone[one] for one in number)
-
-
-def _parted(lines: list[tuple[str, list[Form | Sequence[Form]]]]) -> Iterator[Spelled]:
-    """Yield the spellings of all lines, and release each line before the next one: a dictionary of
-    all would take a tenth of the memory that loading takes."""
-    lines.reverse()
-    while lines:
-        text, meant = lines.pop()
-        yield from zip(text.split("\n"), meant, strict=True)
-
-
-def _forms_of_rows(rows: Iterable[Any], kinds: Iterable[Any], companies: int) -> Iterator[Form]:
-    shared = [(frozenset(doubtful), frozenset(home), stem) for doubtful, home, stem in kinds]
-    numbers = range(companies)
-    for company, text, kind in rows:
-        doubtful, languages, stem = shared[kind]
-        form = Form(numbers[company], text, doubtful, False, languages)
-        yield _stem(form, text) if stem else form
-
-
-def _company(row: dict[str, Any], facts: Sequence[Mapping[str, str]]) -> Company:
-    for key, value in row.items():
-        if isinstance(value, list):
-            row[key] = tuple(value)
-    row["facts"] = facts[row["facts"]]
-    return Company(**row)

@@ -1,10 +1,8 @@
 """Tickers, which count only in ticker notation: "NYSE: MSFT", "(AAPL.O)"."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-
-from newscrawl.mentions.company import Company
 
 _SYMBOL = r"[A-Z0-9]{1,6}(?:\.[A-Z]{1,2})?"
 # Reuters (SIEGn.DE), Bloomberg (SIE GY Equity) and newswire (NYSE: MSFT) notation, cashtags.
@@ -56,13 +54,12 @@ class TickerHit:
 class Tickers:
     """Finds the symbols of a registry."""
 
-    def __init__(self, companies: Sequence[Company]) -> None:
+    def __init__(self, tickers: Iterable[tuple[int, str]]) -> None:
         self._listings: dict[str, list[tuple[str | None, int]]] = {}
-        for index, company in enumerate(companies):
-            for ticker in company.tickers:
-                exchange, _, symbol = ticker.rpartition(":")
-                country = _COUNTRY.get(exchange.strip())
-                self._listings.setdefault(symbol.strip(), []).append((country, index))
+        for index, ticker in tickers:
+            exchange, _, symbol = ticker.rpartition(":")
+            country = _COUNTRY.get(exchange.strip())
+            self._listings.setdefault(symbol.strip(), []).append((country, index))
 
     def find(self, text: str) -> list[TickerHit]:
         """Return every known symbol in ticker notation."""
