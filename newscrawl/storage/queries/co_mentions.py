@@ -2,12 +2,13 @@
 
 The articles and stories of one company by itself are counted from the pairs of companies in an
 article, whose key has all that is needed: a range of it for each other company. Where a question is
-about several companies together, or about some of the sources, languages or sections, all
+about few articles, several companies together, or some of the sources, languages or sections, all
 appearances in the company's articles are read instead.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from heapq import nlargest
 from typing import Literal
 
 from sqlalchemy import ColumnElement, Select, Subquery, and_, func, select, union_all
@@ -29,6 +30,11 @@ from newscrawl.storage.queries.rollup_tables import (
 from newscrawl.storage.scope import Scope
 
 __all__ = ["CoMention", "co_mentions"]
+
+# Ours: articles of which the companies are read faster than the pairs with a thousand companies.
+FEW_ARTICLES = 250
+# Ours: names that are asked for one by one.
+MAX_NAMED = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,27 +67,27 @@ def _co_mentions(
     session: Session, company: str, scope: Scope, limit: int, *, stories: bool
 ) -> list[CoMention]:
     asked = company_days(session, company, scope)
+    rollup = rollup_table(session, scope, by=None, company=asked)
+    whole, *_ = session.execute(rollup.select(*rollup.hits())).one()
     unions, owners = unions_of(session, scope)
-    names = dict(session.execute(select(Company.id, Company.name)).all()) | owners
-    saved = {*session.scalars(select(SavedQuery.company_id))}
     one = asked[0].number
-    in_pairs = not unions and _has_pairs(asked, saved, scope)
+    saved = {*session.scalars(select(SavedQuery.company_id))}
+    in_pairs = whole > FEW_ARTICLES and not unions and _has_pairs(asked, saved, scope)
     if in_pairs:
         found = _count_pairs(session, one, saved, scope)
     else:
-        found = _count_beside(session, company, asked, unions, scope)
-    order = sorted(found, key=lambda other: (-found[other], names[other]))[:limit]
+        found = _count_beside(session, asked, unions, scope)
+    if found and not whole:
+        raise QuestionError(
+            f"the daily counts of {company} are missing: newscrawl db rebuild counts them again"
+        )
+    names = _names_of(session, found, limit) | owners
+    order = sorted(names.keys() & found, key=lambda other: (-found[other], names[other]))[:limit]
     counted: Mapping[int, int] = {}
     if stories and order and in_pairs:
         counted = _count_stories_of_pairs(session, one, order, saved, scope)
     elif stories and order:
-        counted = _count_beside(session, company, asked, unions, scope, stories_of=order)
-    rollup = rollup_table(session, scope, by=None, company=company)
-    whole, *_ = session.execute(rollup.select(*rollup.hits())).one() if order else (0,)
-    if order and not whole:
-        raise QuestionError(
-            f"the daily counts of {company} are missing: newscrawl db rebuild counts them again"
-        )
+        counted = _count_beside(session, asked, unions, scope, stories_of=order)
     return [
         CoMention(
             company=names[other],
@@ -92,6 +98,16 @@ def _co_mentions(
         )
         for other in order
     ]
+
+
+def _names_of(session: Session, found: Mapping[int, int], limit: int) -> dict[int, str]:
+    """Return the names of the companies that may be among the first, by their articles."""
+    least = min(nlargest(limit, found.values()), default=0)
+    first = [other for other, articles in found.items() if articles >= least]
+    query = select(Company.id, Company.name)
+    # A statement has few parameters; all names are read faster than those of very many.
+    query = query.where(Company.id.in_(first)) if len(first) <= MAX_NAMED else query
+    return dict(session.execute(query).all())
 
 
 def count_articles_of_both(session: Session, company: str, beside: str, scope: Scope) -> int | None:
@@ -200,7 +216,6 @@ def _unpaired_beside(company: int, saved: set[int], scope: Scope) -> Iterator[Se
 
 def _count_beside(
     session: Session,
-    company: str,
     asked: Sequence[CompanyDays],
     unions: Unions,
     scope: Scope,
@@ -209,7 +224,7 @@ def _count_beside(
 ) -> dict[int, int]:
     """Return the number of articles, or of stories of some, that each other company or union has in
     common with this one."""
-    rollup = rollup_table(session, scope, by="hour", company=company)
+    rollup = rollup_table(session, scope, by="hour", company=asked)
     table, other = rollup.table, aliased(Appearance)
     members = UnionMembers(session, other, unions)
     beside: ColumnElement[int] = members.union

@@ -71,6 +71,7 @@ CompletenessLevel = Literal["full", "partial", "none"]
 
 # The states of a day on which a source was read. A stale feed was fetched, but may lack articles.
 COVERED: tuple[CoverageState, ...] = ("ok", "paywalled")
+_PERIODS, _GROUPS = get_args(Period), get_args(Group)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,10 +193,9 @@ def completeness_by(session: Session, by: By, scope: Scope) -> dict[str, Complet
 
 def is_period(by: By) -> bool:
     """Return whether `by` is a period; it may also be a group. Raise QuestionError for others."""
-    periods, groups = get_args(Period), get_args(Group)
-    if by not in periods and by not in groups:
-        raise QuestionError(f"can't count by {by!r}: choose one of {', '.join(periods + groups)}")
-    return by in periods
+    if by not in _PERIODS and by not in _GROUPS:
+        raise QuestionError(f"can't count by {by!r}: choose one of {', '.join(_PERIODS + _GROUPS)}")
+    return by in _PERIODS
 
 
 def period_key(rollup: RollupTable, moment: Any, by: Period, scope: Scope) -> str:
@@ -215,7 +215,7 @@ def _over_time(session: Session, by: Period, scope: Scope) -> dict[str, Complete
     periods: dict[str, Completeness] = {}
     for day, known in _by_day(session, scope, _read_over_time(session, "day", scope)):
         key = period_of(day, by)
-        periods[key] = periods.get(key, Completeness()) + known
+        periods[key] = periods[key] + known if key in periods else known
     return periods
 
 

@@ -231,12 +231,13 @@ def mention_counts(
         completeness = completeness_by(session, by, own_scope(session, company, scope))
         hits = _hits_by(session, by, company, scope, stories=stories)
     nothing = Hits(stories=0) if stories else Hits()
+    left_out = _days_left_out(completeness, by, scope)
     rows = [
         MentionCount(
             key=key,
             hits=None if known.level == "none" else hits.get(key, nothing),
             completeness=known,
-            days_left_out=_left_out(key, by, scope),
+            days_left_out=left_out.get(key),
         )
         for key, known in completeness.items()
     ]
@@ -448,8 +449,9 @@ def share_of_voice(
             return _shares(None, {name: within[own[name]] for name in chosen}, hits, measure)
         each = {name: _hits_by(session, by, name, scope, stories=stories) for name in chosen}
         known = {one: completeness_by(session, by, one) for one in {scope, *own.values()}}
+        left_out = _days_left_out(known[scope], by, scope)
         return [
-            replace(share, days_left_out=_left_out(key, by, scope))
+            replace(share, days_left_out=left_out.get(key))
             for key in known[scope]
             for share in _shares(
                 key,
@@ -482,8 +484,13 @@ def _shares(
     ]
 
 
-def _left_out(key: str, by: By, scope: Scope) -> int | None:
-    return days_left_out(key, cast("Period", by), scope) if is_period(by) else None
+def _days_left_out(keys: Iterable[str], by: By, scope: Scope) -> dict[str, int]:
+    """Return the days of each period that are not counted; nothing for groups."""
+    if not is_period(by):
+        return {}
+    if by in {"hour", "day"}:
+        return dict.fromkeys(keys, 0)
+    return {key: days_left_out(key, cast("Period", by), scope) for key in keys}
 
 
 @question("/overview")

@@ -175,11 +175,11 @@ def rollup_table(
     scope: Scope,
     *,
     by: By | None,
-    company: str | None,
+    company: str | Sequence[CompanyDays] | None,
     stories: bool = False,
 ) -> RollupTable:
-    """Return the table with the counts of a company or group, or of all articles if there is
-    none.
+    """Return the table with the counts of a company or group, by its name or its `company_days`,
+    or of all articles if there is none.
 
     Its days may be UTC days although the scope has a zone, unless `by` is a period or the scope
     has a first or last day: a question that reads local days of groups needs `by="hour"`.
@@ -189,7 +189,8 @@ def rollup_table(
     table = table_of[grain]
     conditions = _conditions(session, table, grain, scope)
     if company is not None:
-        days = _mentioned_companies(session, company_days(session, company, scope), scope)
+        days = company_days(session, company, scope) if isinstance(company, str) else company
+        days = _mentioned_companies(session, days, scope)
         if days != [CompanyDays(days[0].number)]:
             return union_table(session, scope, {days[0].number: days})
         conditions.append(table.company_id == days[0].number)
@@ -285,8 +286,8 @@ class UnionMembers:
     ) -> None:
         self.union: ColumnElement[int] = table.company_id
         """The number of the union for which the company of a row counts, else its own."""
-        numbers = {one.number for days in unions.values() for one in days}
-        self._may_be_member = table.company_id.in_(numbers)
+        self._company = table.company_id
+        self._numbers = {one.number for days in unions.values() for one in days}
         self._members: CTE | None = None
         if unions:
             self._members = _member_rows(session, table, unions)
@@ -298,7 +299,7 @@ class UnionMembers:
         companies that count for none."""
         if only_members:
             # The numbers by themselves: databases use no index for a join with days.
-            query = query.where(self._may_be_member)
+            query = query.where(self._company.in_(self._numbers))
         if self._members is None:
             return query
         return query.join(self._members, self._is_member, isouter=not only_members)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass
+from importlib import import_module
 from random import Random
 
 import pytest
@@ -71,6 +72,14 @@ def world(module_database: Database) -> World:
     return World(module_database, pages)
 
 
+@pytest.fixture(params=[0, 250], ids=["pairs", "articles"])
+def read_from(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counts from the pairs, or from the articles themselves."""
+    module = import_module("newscrawl.storage.queries.co_mentions")
+    monkeypatch.setattr(module, "FEW_ARTICLES", request.param)
+
+
+@pytest.mark.usefixtures("read_from")
 @pytest.mark.parametrize("scope", SCOPES)
 def test_articles_together_are_those_of_the_pages(world: World, scope: Scope) -> None:
     for name in (*COMPANIES, "strikes"):
@@ -86,6 +95,7 @@ def test_articles_together_are_those_of_the_pages(world: World, scope: Scope) ->
         assert {row.kind for row in rows if row.company == "strikes"} <= {"saved query"}
 
 
+@pytest.mark.usefixtures("read_from")
 @pytest.mark.parametrize("scope", SCOPES)
 def test_stories_together_are_those_of_the_articles(world: World, scope: Scope) -> None:
     since, until = minutes_of(scope)
