@@ -8,21 +8,18 @@ few of the companies: a line is parsed when it is first asked for.
 
 import json
 import logging
-import math
-import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import fields
 from functools import lru_cache
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import Any, TypeVar, overload
 from zlib import crc32
 
+from newscrawl.cache import cache_folder, write_cache_file
 from newscrawl.mentions.company import HOME_LANGUAGES, Company
 from newscrawl.mentions.context import context_table
 from newscrawl.mentions.forms import Form, spellings, stem_forms, stem_languages
@@ -32,8 +29,6 @@ logger = logging.getLogger(__name__)
 
 # Bytes; smaller registries are compiled each time.
 MIN_CACHED_BYTES = 100_000
-# The oldest files are deleted first.
-MAX_KEPT_FILES = 8
 # Ours: letters of a spelling that the automaton looks for; the rest is compared.
 BEGINNING = 6
 # The code on which a compiled registry depends.
@@ -269,37 +264,11 @@ class RegistryCache:
             return None
 
     def write(self, content: bytes) -> None:
-        """Write the file atomically; a folder that can't be written to is only logged."""
-        if self._path is None:
-            return
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with TemporaryDirectory(dir=self._folder) as folder:
-                whole = Path(folder, self._path.name)
-                whole.write_bytes(b"%d\n%b" % (crc32(content), content))
-                whole.replace(self._path)
-            self._delete_oldest(self._path)
-        except OSError as error:
-            logger.debug("%s is not kept: %s", self._path, error)
-
-    def _delete_oldest(self, newest: Path) -> None:
-        """Delete all but the newest files; those that seem newer than the file that was just
-        written come from a clock that was wrong and go first."""
-        times = {path: path.stat().st_mtime for path in self._folder.glob("companies-*.json")}
-        now = times.pop(newest, math.inf)
-        oldest = sorted(times, key=lambda path: (times[path] <= now, times[path]))
-        for path in oldest[: max(0, len(oldest) + 1 - MAX_KEPT_FILES)]:
-            with suppress(OSError):
-                path.unlink()
-
-
-def cache_folder() -> Path:
-    """Return the user's cache folder: newscrawl in $XDG_CACHE_HOME or ~/.cache."""
-    base = os.environ.get("XDG_CACHE_HOME")
-    try:
-        return (Path(base) if base else Path.home() / ".cache") / "newscrawl"
-    except RuntimeError:
-        return Path(os.devnull) / "newscrawl"
+        """Write the file; a folder that can't be written to is only logged."""
+        if self._path is not None:
+            write_cache_file(
+                self._path, lambda file: file.write(b"%d\n%b" % (crc32(content), content))
+            )
 
 
 def _row(company: Company, facts: dict[tuple[tuple[str, str], ...], int]) -> dict[str, Any]:

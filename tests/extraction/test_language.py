@@ -1,8 +1,11 @@
 """Which language a text is in: the declared one, unless its words speak against it."""
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 
-from newscrawl.extraction.language import SURE_WORDS, decide_language
+from newscrawl.extraction.language import SURE_WORDS, decide_language, read_model
 
 TEXTS = {
     "en": "The council has said that it will not sell the old harbour, and that the boats which are"
@@ -90,3 +93,17 @@ def test_language_without_stop_words_is_identified() -> None:
         " megoldani végül."
     )
     assert decide_language(None, hungarian) == "hu"
+
+
+@pytest.mark.parametrize("length", [None, 60_000_000, 0])
+def test_model_is_read_from_the_cache_unless_its_file_is_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, length: int | None
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    unpacked = read_model()
+    (file,) = tmp_path.glob("newscrawl/languages-*.npy")
+    whole = file.read_bytes()
+    file.write_bytes(whole[:length])
+    for part, known in zip(read_model(), unpacked, strict=True):
+        assert np.array_equal(part, known)
+    assert file.read_bytes() == whole

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from newscrawl.cache import MAX_KEPT_FILES, cache_folder
 from newscrawl.mentions import Companies, CompaniesError, load_companies
 from newscrawl.mentions.registry_cache import (
-    MAX_KEPT_FILES,
     MIN_CACHED_BYTES,
-    cache_folder,
     content_digest,
 )
 
