@@ -61,7 +61,8 @@ from newscrawl.storage.queries import (
     UnmentionedCompany,
 )
 from newscrawl.storage.queries.company_counts import hits_by_name
-from newscrawl.storage.queries.counts import changes_of, difference_of, expected_in_gaps
+from newscrawl.storage.queries.comparisons import changes_of, difference_of
+from newscrawl.storage.queries.counts import expected_in_gaps
 from newscrawl.storage.queries.left_out import withheld_articles
 from newscrawl.storage.query_filters import scope_of_query
 from newscrawl.storage.saved_queries import list_queries

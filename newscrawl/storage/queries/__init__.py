@@ -9,7 +9,8 @@ gives none.
 On a day on which nothing was crawled, counts are None and not 0. `Completeness` describes how
 complete a count is.
 
-The modules: `counts` has questions about mentions, `company_counts` the numbers of each company,
+The modules: `counts` has questions about mentions, `comparisons` those that compare companies or
+periods, `company_counts` the numbers of each company,
 group or owner that they begin with, `significance` the test of a change; `co_mentions` is about
 companies that are mentioned together; `completeness` about the coverage and health of sources, and
 what is in the database; `article_lists` and `article_details` about articles and stories;
@@ -23,6 +24,7 @@ from newscrawl.storage.queries import (
     article_details as _article_details,
     article_lists as _article_lists,
     co_mentions as _co_mentions,
+    comparisons as _comparisons,
     completeness as _completeness,
     counts as _counts,
     proof as _proof,
@@ -32,6 +34,7 @@ from newscrawl.storage.queries import (
 from newscrawl.storage.queries.article_details import *
 from newscrawl.storage.queries.article_lists import *
 from newscrawl.storage.queries.co_mentions import *
+from newscrawl.storage.queries.comparisons import *
 from newscrawl.storage.queries.completeness import *
 from newscrawl.storage.queries.counts import *
 from newscrawl.storage.queries.proof import *
@@ -44,6 +47,7 @@ __all__: list[str] = []
 __all__ += _article_details.__all__
 __all__ += _article_lists.__all__
 __all__ += _co_mentions.__all__
+__all__ += _comparisons.__all__
 __all__ += _completeness.__all__
 __all__ += _counts.__all__
 __all__ += _proof.__all__

@@ -1,0 +1,272 @@
+"""Questions that compare companies with each other, or a period with the one before it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
+from typing import Literal
+
+from sqlalchemy.orm import Session
+
+from newscrawl.storage.database import Database
+from newscrawl.storage.errors import QuestionError
+from newscrawl.storage.queries.company_counts import (
+    hits_by_name,
+    listed_hits,
+    union_hits_over_time,
+)
+from newscrawl.storage.queries.completeness import (
+    Completeness,
+    completeness_by,
+    completeness_within,
+)
+from newscrawl.storage.queries.counts import (
+    LEFT_OUT,
+    days_left_out_by,
+    hits_by,
+    hits_by_period,
+    ranked_companies,
+)
+from newscrawl.storage.queries.questions import ANY, about, cache_answers, question
+from newscrawl.storage.queries.rollup_tables import Hits, company_days, families
+from newscrawl.storage.queries.significance import Change, Day, compare
+from newscrawl.storage.query_filters import limited_to
+from newscrawl.storage.scope import By, Measure, Scope, last_day
+
+__all__ = ["Overview", "OverviewRow", "Share", "overview", "share_of_voice"]
+
+# Ours: the days of an overview without a period.
+OVERVIEW_DAYS = 30
+_NO_HITS, _NOTHING_READ = Hits(), Completeness()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """A company's share among those that it is compared with, 0 to 1."""
+
+    key: str | None = field(metadata=about("the period or group; null for the whole scope"))
+    company: str
+    number: int | None = field(metadata=about("the measured count; null if nothing was crawled"))
+    share: float | None = field(metadata=about("null if none of the companies was mentioned"))
+    days_left_out: int | None = field(default=None, metadata=LEFT_OUT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverviewRow:
+    """A company's row in the overview."""
+
+    company: str
+    hits: Hits
+    before: Hits | None = field(
+        metadata=about("of the days before; null if nothing was crawled then")
+    )
+    change: float | None = field(metadata=about("growth of articles: 0.5 is half as many again"))
+    chance: float | None = field(
+        metadata=about(
+            "of such a change or a larger one if the share of the articles read has not changed: "
+            "below 0.01 it is hardly chance; null if it can't be computed"
+        )
+    )
+    spark: tuple[int | None, ...] = field(metadata=about("articles by day; null in gaps"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overview:
+    """The companies by articles; each spark has a number for each of the days."""
+
+    days: tuple[date, ...]
+    completeness: Completeness
+    before: Completeness
+    companies: tuple[OverviewRow, ...]
+
+
+@question("/share", names={"companies": "company"})
+def share_of_voice(
+    database: Database,
+    companies: Sequence[str],
+    *,
+    by: By | None = None,
+    measure: Measure = "articles",
+    scope: Scope = ANY,
+) -> list[Share]:
+    """Return each company's share of the sum of all of them, in the order given.
+
+    With `by` there is a share for each period or group, otherwise one for the whole scope. An
+    article that mentions two of the companies counts for both. Raise QuestionError for fewer than
+    two companies.
+    """
+    chosen = list(dict.fromkeys(companies))
+    if len(chosen) < 2:
+        raise QuestionError("a share of voice needs two companies or more")
+    stories = measure == "stories"
+    with database.reading() as session:
+        own = limited_to(session, chosen, scope)
+        if by is None:
+            within = {one: completeness_within(session, one) for one in {*own.values()}}
+            hits = hits_by_name(session, chosen, scope, stories=stories)
+            return _shares(None, {name: within[own[name]] for name in chosen}, hits, measure)
+        each = {name: hits_by(session, by, name, scope, stories=stories) for name in chosen}
+        known = {one: completeness_by(session, by, one) for one in {scope, *own.values()}}
+        left_out = days_left_out_by(known[scope], by, scope)
+        return [
+            replace(share, days_left_out=left_out.get(key))
+            for key in known[scope]
+            for share in _shares(
+                key,
+                {name: known[own[name]].get(key, _NOTHING_READ) for name in chosen},
+                {name: each[name].get(key) for name in chosen},
+                measure,
+            )
+        ]
+
+
+def _shares(
+    key: str | None,
+    known: Mapping[str, Completeness],
+    hits: Mapping[str, Hits | None],
+    measure: Measure,
+) -> list[Share]:
+    numbers = {
+        name: None if known[name].level == "none" else getattr(one or _NO_HITS, measure) or 0
+        for name, one in hits.items()
+    }
+    whole = sum(filter(None, numbers.values()))
+    return [
+        Share(
+            key=key,
+            company=name,
+            number=number,
+            share=None if number is None or not whole else number / whole,
+        )
+        for name, number in numbers.items()
+    ]
+
+
+@question("/overview")
+def overview(
+    database: Database,
+    *,
+    scope: Scope = ANY,
+    limit: int = 20,
+    ranked: Literal["now", "before"] = "now",
+) -> Overview:
+    """Return the companies, saved queries and groups of the scope by articles, compared with an
+    equally long period before it; or those with the most articles "before", of which some may have
+    none now.
+
+    Without `since`, the scope is the last 30 days.
+    """
+    scope, earlier = two_periods(scope)
+    with database.reading() as session:
+        known, known_before = (completeness_by(session, "day", one) for one in (scope, earlier))
+        leading, other = (scope, earlier) if ranked == "now" else (earlier, scope)
+        found = {row.company: row.hits for row in ranked_companies(session, leading, limit)}
+        names = tuple(found)
+        groups = [name for name in names if name in scope.structure.groups]
+        others = listed_hits(session, names, other) | hits_by_name(session, groups, other)
+        now, past = (found, others) if ranked == "now" else (others, found)
+        series = daily_hits(session, tuple(filter(now.get, names)), scope)
+        series_before = daily_hits(session, tuple(filter(past.get, names)), earlier)
+        own, own_before = (known_days(session, names, one) for one in (scope, earlier))
+    rows = []
+    for name in names:
+        hits, by_day = now[name] or Hits(), series.get(name, {})
+        read_before = sum(own_before[name].values(), Completeness())
+        before = None if read_before.level == "none" else past[name] or Hits()
+        days = _days(by_day, own[name]), _days(series_before.get(name, {}), own_before[name])
+        rows.append(
+            OverviewRow(
+                company=name,
+                hits=hits,
+                before=before,
+                change=_change(hits, before),
+                chance=compare(*days).chance,
+                spark=_spark(by_day, {day: own[name].get(day, _NOTHING_READ) for day in known}),
+            )
+        )
+    return Overview(
+        days=tuple(map(date.fromisoformat, known)),
+        completeness=sum(known.values(), Completeness()),
+        before=sum(known_before.values(), Completeness()),
+        companies=tuple(rows),
+    )
+
+
+def changes_of(database: Database, companies: Sequence[str], scope: Scope) -> dict[str, Change]:
+    """Return the change of each company's articles against the equally long period before."""
+    scope, earlier = two_periods(scope.validate(database))
+    with database.reading() as session:
+        known, known_before = (known_days(session, companies, one) for one in (scope, earlier))
+        now, before = (daily_hits(session, tuple(companies), one) for one in (scope, earlier))
+    return {
+        name: compare(
+            _days(now.get(name, {}), known[name]), _days(before.get(name, {}), known_before[name])
+        )
+        for name in companies
+    }
+
+
+def difference_of(database: Database, first: str, second: str, scope: Scope) -> Change:
+    """Return the articles of one company against those of another in the same days, which take the
+    place of the earlier ones. Articles about both count in both, so that real differences are
+    called unclear rather than chance a difference."""
+    own, _ = two_periods(scope.validate(database))
+    with database.reading() as session:
+        known = known_days(session, (first, second), own)
+        hits = daily_hits(session, (first, second), own)
+    return compare(*(_days(hits.get(name, {}), known[name]) for name in (first, second)))
+
+
+def known_days(
+    session: Session, names: Sequence[str], scope: Scope
+) -> dict[str, dict[str, Completeness]]:
+    """Return the completeness of each day for each of the companies and saved queries."""
+    own = limited_to(session, names, scope)
+    known = {one: completeness_by(session, "day", one) for one in {*own.values()}}
+    return {name: known[one] for name, one in own.items()}
+
+
+def two_periods(scope: Scope) -> tuple[Scope, Scope]:
+    """Return the scope with both ends, and the equally long one before it."""
+    last = last_day(scope)
+    since = scope.since or last - timedelta(days=OVERVIEW_DAYS - 1)
+    until = last if since <= last else scope.until or last
+    length = until - since + timedelta(days=1)
+    earlier = replace(scope, since=since - length, until=since - timedelta(days=1))
+    return replace(scope, since=since, until=until), earlier
+
+
+@cache_answers
+def daily_hits(
+    session: Session, names: tuple[str, ...], scope: Scope
+) -> dict[str, dict[str, Hits]]:
+    counted = families(session, scope)
+    days = {
+        place: counted.get(name) or company_days(session, name, scope)
+        for place, name in enumerate(names)
+    }
+    rollup, hits = union_hits_over_time(session, days, scope, "day")
+    return {
+        name: hits_by_period(rollup, hits[place], "day", scope) for place, name in enumerate(names)
+    }
+
+
+def _days(hits: Mapping[str, Hits], known: Mapping[str, Completeness]) -> list[Day]:
+    """Return the articles of the days that were crawled."""
+    return [
+        Day(hits.get(key, _NO_HITS).articles, one.read)
+        for key, one in known.items()
+        if one.level != "none"
+    ]
+
+
+def _change(hits: Hits, before: Hits | None) -> float | None:
+    if before is None or not before.articles:
+        return None
+    return hits.articles / before.articles - 1
+
+
+def _spark(hits: Mapping[str, Hits], known: Mapping[str, Completeness]) -> tuple[int | None, ...]:
+    return tuple(
+        None if one.level == "none" else hits.get(key, _NO_HITS).articles
+        for key, one in known.items()
+    )
