@@ -241,13 +241,13 @@ class RegistryCache:
 
     def _place(self, registries: Sequence[Path]) -> Path | None:
         try:
-            contents = [content for path in registries for content in registry_content(path)]
+            parts = [part for path in registries for part in _registry_files(path)]
+            if sum(part.stat().st_size for part in parts) < MIN_CACHED_BYTES:
+                return None
+            known = content_digest(registries), str(len(registries)), _CODE
         except OSError:
             return None
-        if sum(map(len, contents)) < MIN_CACHED_BYTES:
-            return None
-        contents += [str(len(registries)).encode(), _CODE.encode()]
-        return self._folder / f"companies-{_digest(contents)[:32]}.json"
+        return self._folder / f"companies-{_digest(one.encode() for one in known)[:32]}.json"
 
     def read(self) -> CompiledRegistry | None:
         """Return the compiled registry; None if it is missing or can't be used."""
