@@ -7,6 +7,7 @@ All are frozen dataclasses without behaviour; this module imports no other modul
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import date, datetime
+from functools import cache
 from typing import Any, Literal, TypeVar, cast
 
 Made = TypeVar("Made")
@@ -15,8 +16,13 @@ Made = TypeVar("Made")
 def copy_fields(kind: type[Made], given: object, **others: Any) -> Made:
     """Return a dataclass whose fields are `others`, and else the attributes of `given` with their
     names."""
-    names = (one.name for one in fields(cast("Any", kind)) if one.name not in others)
+    names = (name for name in _field_names(cast("Any", kind)) if name not in others)
     return kind(**{name: getattr(given, name) for name in names}, **others)
+
+
+@cache
+def _field_names(kind: type[Any]) -> tuple[str, ...]:
+    return tuple(one.name for one in fields(kind))
 
 
 Kind = Literal[

@@ -448,5 +448,10 @@ def _if(condition: Any, value: Any) -> ColumnElement[Any]:
 
 def hits_of(numbers: Sequence[int | None]) -> Hits:
     """Return hits from the sums of `RollupTable.hits`."""
-    articles, limited, in_title, in_body = (int(number or 0) for number in numbers)
-    return Hits(articles=articles, limited=limited, in_title=in_title, in_body=in_body)
+    articles, limited, in_title, in_body = numbers
+    return Hits(
+        articles=int(articles or 0),
+        limited=int(limited or 0),
+        in_title=int(in_title or 0),
+        in_body=int(in_body or 0),
+    )
