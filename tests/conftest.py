@@ -25,14 +25,16 @@ from tests.site.crawling import crawl_environment
 from tests.site.forking import Forks
 from tests.worlds import bundled_companies, empty
 
-# No deadlines, because a busy machine is slow. Examples are the same in each run, so that a failure
-# is due to the change; NEWSCRAWL_EXPLORE=1 searches for new ones.
+# No deadlines, because a busy machine is slow. Examples are few and the same in each run, so that a
+# failure is due to the change; NEWSCRAWL_EXPLORE=1 searches for new ones, and for more.
+_EXPLORES = bool(os.environ.get("NEWSCRAWL_EXPLORE"))
 hypothesis.settings.register_profile(
     "patient",
     hypothesis.settings.default,
+    max_examples=100 if _EXPLORES else 25,
     deadline=None,
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
-    derandomize="NEWSCRAWL_EXPLORE" not in os.environ,
+    derandomize=not _EXPLORES,
     database=None,
 )
 hypothesis.settings.load_profile("patient")

@@ -66,31 +66,34 @@ def test_score_of_a_mention_is_fitted_to_cases_and_corrections(
 def test_real_news_is_scored_separately_if_its_corpus_is_present(
     newscrawl: Newscrawl, tmp_path: Path
 ) -> None:
-    (labels, *_) = [one for one in read_labels() if one.part == "development"]
+    (labels, *_) = [
+        one for one in read_labels() if (one.part, one.language) == ("development", "it")
+    ]
     folder = tmp_path / labels.set
     (folder / "pages").mkdir(parents=True)
     (folder / "pages" / f"{labels.page}.html").write_text("<p>Rain.</p>", "utf-8")
     page = {"id": labels.page, "lang": labels.language, "site": labels.site, "text": "Rain."}
     (folder / "gold.jsonl").write_text(json.dumps(page), "utf-8")
-    ran = newscrawl("evaluate", "mentions", "--corpus", folder, "--worst", 3)
+    mentions = ("evaluate", "mentions", "--lang", "it")
+    ran = newscrawl(*mentions, "--corpus", folder, "--worst", 3)
     assert ran.code == 0
     assert "1 labelled text of real news skipped: the gold text has changed" in ran.err
     assert f"skipped: not in {labels.set}" in ran.err
     assert "labelled real news (development)" in ran.out
     assert max(map(len, ran.out.splitlines())) <= 80
-    ran = newscrawl("evaluate", "mentions", "--corpus", folder, "--sealed", "--format", "json")
+    ran = newscrawl(*mentions, "--corpus", folder, "--sealed", "--format", "json")
     rows = json.loads(ran.out)
     assert {"kind": "real", "group": "all", "texts": 0}.items() <= next(
         row.items() for row in rows if row["kind"] == "real"
     )
-    assert "labelled texts of real news skipped" in newscrawl("evaluate", "mentions").err
+    assert "labelled texts of real news skipped" in newscrawl(*mentions).err
 
 
 def test_label_that_was_not_renamed_with_the_registry_is_named(
     newscrawl: Newscrawl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = "Boeing builds fans."
-    row = {"set": "news", "page": "fans", "language": "en", "site": "rain.example"}
+    text = "Boeing fa ventole."
+    row = {"set": "news", "page": "fans", "language": "it", "site": "rain.example"}
     row |= {"part": "development", "headline": False, "in_title": [], "doubt": []}
     row |= {"sha256": hashlib.sha256(text.encode()).hexdigest(), "in_text": [[0, 6, "Boeing Co"]]}
     labels = tmp_path / "labels.jsonl"
@@ -98,10 +101,10 @@ def test_label_that_was_not_renamed_with_the_registry_is_named(
     folder = tmp_path / "news"
     (folder / "pages").mkdir(parents=True)
     (folder / "pages" / "fans.html").write_text(f"<p>{text}</p>", "utf-8")
-    page = {"id": "fans", "lang": "en", "site": "rain.example", "text": text}
+    page = {"id": "fans", "lang": "it", "site": "rain.example", "text": text}
     (folder / "gold.jsonl").write_text(json.dumps(page), "utf-8")
     monkeypatch.setattr("newscrawl.training.mention_score.read_labels", lambda: read_labels(labels))
-    ran = newscrawl("evaluate", "mentions", "--corpus", folder)
+    ran = newscrawl("evaluate", "mentions", "--lang", "it", "--corpus", folder)
     assert "same span, other name: label Boeing Co, registry Boeing; rename the label" in ran.err
 
 

@@ -57,7 +57,7 @@ def api(app: FastAPI) -> Any:
 
 @pytest.mark.parametrize("path", sorted(create_app(config_of(Path("none"))).openapi()["paths"]))
 def test_every_question_is_answered_as_described(path: str, api: Any) -> None:
-    @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=settings().max_examples // 2, suppress_health_check=list(HealthCheck))
     @given(case=api[path]["GET"].as_strategy())
     def ask(case: schemathesis.Case) -> None:
         # A range in the wrong order or a zone that is none can't be told by a description.

@@ -156,24 +156,25 @@ def check_sentences(one: dict[str, Any], counted: str, company: str | None) -> N
         assert sum(number for _, number in one["boilerplate"]) == one["number"]
 
 
+# A page has as many numbers as it has days, and each of them is asked for.
 PAGES = [
     "/?days=7",
     "/company/Siemens?days=7",
-    "/company/Siemens?days=10&count=mentions&split=source",
+    "/company/Siemens?days=3&count=mentions&split=source",
     "/company/Siemens?days=10&count=stories&split=language&by=week",
     "/company/Airbus?days=10&count=mentions&source=harbour-courier",
-    "/company/Siemens?days=7&split=group",
-    "/company/Siemens?days=7&split=group&group=mine&count=stories",
-    "/company/Siemens?days=10&split=tier&count=mentions",
+    "/company/Siemens?days=3&split=group",
+    "/company/Siemens?days=3&split=group&group=mine&count=stories",
+    "/company/Siemens?days=3&split=tier&count=mentions",
     "/company/Bosch?days=10&language=fr&by=month",
-    "/company/Siemens?days=4&zone=Asia/Kolkata",
-    "/company/Wing%20Holding?days=7&subsidiaries=included&count=mentions",
-    "/company/our%20competitors?days=7",
-    "/?days=7&subsidiaries=included",
+    "/company/Siemens?days=2&zone=Asia/Kolkata",
+    "/company/Wing%20Holding?days=2&subsidiaries=included&count=mentions",
+    "/company/our%20competitors?days=3",
+    "/?days=2&subsidiaries=included",
     "/compare?company=Wing+Holding&company=Siemens&days=7&subsidiaries=included&count=mentions",
     "/compare?company=Airbus&company=Siemens&days=7&count=stories",
     "/compare?company=our+competitors&company=Siemens&days=7&count=mentions",
-    "/company/our%20competitors?days=7&split=source&count=mentions",
+    "/company/our%20competitors?days=2&split=source&count=mentions",
 ]
 
 
@@ -546,11 +547,11 @@ def test_saved_queries_stand_apart_from_companies_in_the_same_articles(site: Sit
 def test_saved_query_has_proofs_like_a_company(site: Site) -> None:
     add_query(site.database, "trams", "tram* OR Kai OR quay", "ann")
     count_history(site.database, "trams")
-    check_numbers(site, "/company/trams?days=10&count=mentions")
+    check_numbers(site, "/company/trams?days=3&count=mentions")
     found = queries.proof(site.database, company="trams")
     add_query(site.database, "German trams", "(tram* OR Kai) language:de", "ann")
     count_history(site.database, "German trams")
-    check_numbers(site, "/company/German%20trams?days=10")
+    check_numbers(site, "/company/German%20trams?days=3")
     whole = site.client.get("/proof?counted=read&company=German%20trams&days=10").text
     assert "that German trams may match" in whole
     page = site.client.get("/company/trams?days=10").text

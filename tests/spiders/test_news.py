@@ -333,7 +333,7 @@ DATES = st.builds(
 
 
 @given(st.one_of(st.text(), NUMBERS, DATES, DATES.map(lambda text: text.partition(", ")[2])))
-@settings(max_examples=500)
+@settings(max_examples=settings().max_examples * 4)
 def test_random_retry_after_does_not_raise(header: str) -> None:
     found = retry_after(answered(header.encode("latin-1", "replace").decode("latin-1")))
     assert found is None or 0 <= found <= YEAR

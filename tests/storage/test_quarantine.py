@@ -349,7 +349,7 @@ def _check_counts(database: Database) -> None:
     assert len(pending) == len(set(pending)) == len(queries.quarantined(database))
 
 
-@settings(max_examples=30)
+@settings(max_examples=settings().max_examples // 2)
 @given(steps=_STEPS)
 def test_rollups_follow_quarantine_decisions_on_sqlite(
     new_sqlite: Callable[[], Database], steps: list[Any]
@@ -359,7 +359,7 @@ def test_rollups_follow_quarantine_decisions_on_sqlite(
         _check_counts(database)
 
 
-@settings(max_examples=10)
+@settings(max_examples=settings().max_examples // 5)
 @given(steps=_STEPS)
 def test_rollups_follow_quarantine_decisions_on_postgresql(
     postgres: Database, postgres_tables: str, steps: list[Any]

@@ -94,7 +94,7 @@ def test_rebuild_reports_its_progress(database: Database) -> None:
 # --- Properties: whatever is written, what is kept in step is what would be made anew ---
 
 
-@settings(max_examples=25)
+@settings(max_examples=settings().max_examples // 2)
 @given(steps=STEPS)
 def test_incremental_rollups_equal_rebuilt_ones_on_sqlite(
     new_sqlite: Callable[[], Database], steps: list[Step]
@@ -111,7 +111,7 @@ def test_incremental_rollups_equal_rebuilt_ones_on_sqlite(
         assert found_by_search(database) == found
 
 
-@settings(max_examples=10)
+@settings(max_examples=settings().max_examples // 5)
 @given(steps=STEPS)
 def test_incremental_rollups_equal_rebuilt_ones_on_postgresql(
     postgres: Database, postgres_tables: str, steps: list[Step]
@@ -143,7 +143,7 @@ def answers(database: Database) -> list[object]:
     ]
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings().max_examples // 4)
 @given(steps=STEPS)
 def test_kept_answers_are_those_of_the_present_articles(
     new_sqlite: Callable[[], Database], steps: list[Step]

@@ -341,7 +341,7 @@ def _keeps_in_step(database: Database, steps: list[Step]) -> None:
     assert counted(database) == kept
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings().max_examples // 4)
 @given(steps=STEPS)
 def test_queries_stay_in_step_on_sqlite(
     new_sqlite: Callable[[], Database], steps: list[Step]
@@ -350,7 +350,7 @@ def test_queries_stay_in_step_on_sqlite(
         _keeps_in_step(database, steps)
 
 
-@settings(max_examples=6)
+@settings(max_examples=settings().max_examples // 6)
 @given(steps=STEPS)
 def test_queries_stay_in_step_on_postgresql(
     postgres: Database, postgres_tables: str, steps: list[Step]

@@ -229,7 +229,7 @@ def both(
     empty(postgres_tables)
 
 
-@settings(max_examples=150)
+@settings(max_examples=settings().max_examples * 2)
 @given(text=QUERIES)
 def test_both_databases_answer_as_the_evaluator(both: list[Database], text: str) -> None:
     node = parse_query(text)

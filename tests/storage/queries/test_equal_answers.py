@@ -122,7 +122,8 @@ def _by_hand(world: World, scope: Scope) -> int:
 
 
 @settings(
-    max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=settings().max_examples // 5,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(
     world=_WORLDS,
