@@ -11,7 +11,7 @@ from typing import IO
 
 logger = logging.getLogger(__name__)
 
-# Files of one kind; the oldest are deleted first.
+# Files of one kind; those that were not used for longest are deleted first.
 MAX_KEPT_FILES = 8
 
 
@@ -22,6 +22,14 @@ def cache_folder() -> Path:
         return (Path(base) if base else Path.home() / ".cache") / "newscrawl"
     except RuntimeError:
         return Path(os.devnull) / "newscrawl"
+
+
+def read_cache_file(path: Path) -> bytes:
+    """Return the content of a file and note that it is used; raise OSError."""
+    content = path.read_bytes()
+    with suppress(OSError):
+        os.utime(path)
+    return content
 
 
 def write_cache_file(path: Path, write: Callable[[IO[bytes]], object]) -> None:
@@ -40,7 +48,7 @@ def write_cache_file(path: Path, write: Callable[[IO[bytes]], object]) -> None:
 
 
 def _delete_oldest(newest: Path) -> None:
-    """Delete all but the newest files; those that seem newer than the file that was just written
+    """Delete all but the files used last; those that seem newer than the file that was just written
     come from a clock that was wrong and go first."""
     kind, _, _ = newest.name.partition("-")
     times = {path: path.stat().st_mtime for path in newest.parent.glob(f"{kind}-*{newest.suffix}")}

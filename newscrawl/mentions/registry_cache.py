@@ -19,7 +19,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar, overload
 from zlib import crc32
 
-from newscrawl.cache import cache_folder, write_cache_file
+from newscrawl.cache import cache_folder, read_cache_file, write_cache_file
 from newscrawl.mentions.company import HOME_LANGUAGES, Company
 from newscrawl.mentions.context import context_table
 from newscrawl.mentions.forms import Form, spellings, stem_forms, stem_languages
@@ -254,7 +254,7 @@ class RegistryCache:
         if self._path is None:
             return None
         try:
-            checksum, _, content = self._path.read_bytes().partition(b"\n")
+            checksum, _, content = read_cache_file(self._path).partition(b"\n")
             is_whole = int(checksum) == crc32(content)
             return CompiledRegistry(content) if is_whole else None
         except FileNotFoundError:

@@ -190,17 +190,13 @@ def test_week_that_is_not_whole_is_marked(world: Newscrawl, what: tuple[str, ...
         ("corrections add https://ft.example/a wrong Sie", "Siemens"),
     ],
 )
-def test_shell_completes_companies_and_sources(world: Newscrawl, line: str, offered: str) -> None:
-    asked = {
-        "_NEWSCRAWL_COMPLETE": "complete_bash",
-        "COMP_WORDS": f"newscrawl {line}",
-        "COMP_CWORD": str(len(line.split())),
-    }
-    program = str(Path(sys.executable).with_name("newscrawl"))
-    ran = subprocess.run(
-        [program], env=os.environ | asked, capture_output=True, text=True, check=False
-    )
-    assert offered in ran.stdout.splitlines()
+def test_shell_completes_companies_and_sources(
+    world: Newscrawl, monkeypatch: pytest.MonkeyPatch, line: str, offered: str
+) -> None:
+    monkeypatch.setenv("_NEWSCRAWL_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", f"newscrawl {line}")
+    monkeypatch.setenv("COMP_CWORD", str(len(line.split())))
+    assert offered in world().out.splitlines()
 
 
 def test_number_is_explained_by_its_sentences(world: Newscrawl) -> None:

@@ -45,6 +45,15 @@ def readers() -> Iterator[ExtractionPool]:
     opened.close()
 
 
+@pytest.fixture(scope="module")
+def started() -> Iterator[ExtractionPool]:
+    """Readers with a process, for tests that don't ask when it starts: that takes seconds."""
+    config = WorkerConfig(reader=PlacedReader(method="fe", min_characters=10))
+    opened = ExtractionPool(config, 1)
+    yield opened
+    opened.close()
+
+
 def read_all(readers: ExtractionPool, pages: list[Page]) -> list[Document | BaseException]:
     async def work() -> list[Document | BaseException]:
         return await asyncio.gather(*map(readers.read, pages), return_exceptions=True)
@@ -74,8 +83,8 @@ def test_preloaded_process_reads_the_first_page(readers: ExtractionPool) -> None
     assert places(read_all(readers, [PAGE])).isdisjoint({f"{os.getpid()} extraction_0"})
 
 
-def test_thread_and_process_return_equal_documents(readers: ExtractionPool) -> None:
-    documents = read_all(readers, [PAGE] * (BACKLOG + 5))
+def test_thread_and_process_return_equal_documents(started: ExtractionPool) -> None:
+    documents = read_all(started, [PAGE] * (BACKLOG + 5))
     texts = {document.article.text for document in documents if isinstance(document, Document)}
     assert len(texts) == 1
     assert all(document.page == PAGE for document in documents if isinstance(document, Document))
@@ -104,19 +113,19 @@ def test_missing_registry_leaves_documents_unsearched(tmp_path: Path) -> None:
     assert document.searched is None
 
 
-def test_reader_process_returns_why_a_page_is_not_an_article(readers: ExtractionPool) -> None:
+def test_reader_process_returns_why_a_page_is_not_an_article(started: ExtractionPool) -> None:
     empty = replace(PAGE, html=b"")
-    verdicts = read_all(readers, [empty] * (BACKLOG + 5))
+    verdicts = read_all(started, [empty] * (BACKLOG + 5))
     assert all(isinstance(verdict, NoArticleError) for verdict in verdicts)
     assert {verdict.reason for verdict in verdicts if isinstance(verdict, NoArticleError)} == {
         "NotHtml"
     }
 
 
-def test_page_that_crashes_its_process_loses_no_other_page(readers: ExtractionPool) -> None:
-    read_all(readers, [PAGE] * (BACKLOG + 1))
+def test_page_that_crashes_its_process_loses_no_other_page(started: ExtractionPool) -> None:
+    read_all(started, [PAGE] * (BACKLOG + 1))
     poison = replace(PAGE, html=b"poison")
-    verdicts = read_all(readers, [PAGE, PAGE, poison, PAGE, PAGE])
+    verdicts = read_all(started, [PAGE, PAGE, poison, PAGE, PAGE])
     assert [type(verdict) for verdict in verdicts] == [
         Document, Document, WorkerDiedError, Document, Document,
     ]  # fmt: skip
@@ -129,10 +138,10 @@ def suspected(page: Page) -> Page:
     )
 
 
-def test_quarantined_page_is_read_in_a_process(readers: ExtractionPool) -> None:
+def test_quarantined_page_is_read_in_a_process(started: ExtractionPool) -> None:
     fine, poison = suspected(PAGE), suspected(replace(PAGE, html=b"poison"))
-    assert places(read_all(readers, [fine])).isdisjoint({f"{os.getpid()} extraction_0"})
-    assert [type(verdict) for verdict in read_all(readers, [poison])] == [WorkerDiedError]
+    assert places(read_all(started, [fine])).isdisjoint({f"{os.getpid()} extraction_0"})
+    assert [type(verdict) for verdict in read_all(started, [poison])] == [WorkerDiedError]
 
 
 def test_page_over_its_time_limit_is_given_up() -> None:
@@ -144,21 +153,21 @@ def test_page_over_its_time_limit_is_given_up() -> None:
     assert [type(verdict) for verdict in verdicts] == [WorkerDiedError, Document]
 
 
-def test_large_page_is_read_in_a_process(readers: ExtractionPool) -> None:
+def test_large_page_is_read_in_a_process(started: ExtractionPool) -> None:
     large = replace(PAGE, html=PAGE.html + b" " * LARGE_PAGE_BYTES)
-    assert places(read_all(readers, [large])).isdisjoint({f"{os.getpid()} extraction_0"})
+    assert places(read_all(started, [large])).isdisjoint({f"{os.getpid()} extraction_0"})
 
 
-def test_beginning_of_a_page_that_crashes_its_process_is_read(readers: ExtractionPool) -> None:
+def test_beginning_of_a_page_that_crashes_its_process_is_read(started: ExtractionPool) -> None:
     page = suspected(replace(PAGE, html=PAGE.html + b" " * REDUCED_BYTES + b"<p>poisoned end"))
-    (document,) = read_all(readers, [page])
+    (document,) = read_all(started, [page])
     assert isinstance(document, Document)
     assert document.page == page
 
 
-def test_page_over_its_memory_limit_loses_no_other_page(readers: ExtractionPool) -> None:
+def test_page_over_its_memory_limit_loses_no_other_page(started: ExtractionPool) -> None:
     greedy = suspected(replace(PAGE, html=b"greedy"))
-    verdicts = read_all(readers, [greedy, suspected(PAGE)])
+    verdicts = read_all(started, [greedy, suspected(PAGE)])
     assert [type(verdict) for verdict in verdicts] == [WorkerDiedError, Document]
 
 

@@ -5,6 +5,7 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
@@ -147,6 +148,17 @@ def test_only_the_newest_cache_files_are_kept(registry, tmp_path):
     assert len(files(tmp_path)) == MAX_KEPT_FILES
 
 
+def test_cache_file_in_use_is_kept_beside_those_of_many_changes(registry, tmp_path):
+    load_companies(registry, alone=True, cache=tmp_path)
+    (used,) = files(tmp_path)
+    edited = copytree(registry, registry.with_name("edited"))
+    for number in range(MAX_KEPT_FILES):
+        (edited / "c.toml").write_text(entry(90_000 + number), encoding="utf-8")
+        load_companies(edited, alone=True, cache=tmp_path)
+        load_companies(registry, alone=True, cache=tmp_path)
+    assert used in files(tmp_path)
+
+
 def test_files_of_a_clock_that_was_wrong_are_deleted_first(registry, tmp_path):
     tomorrow = time.time() + 86_400
     for number in range(MAX_KEPT_FILES + 1):
@@ -158,9 +170,9 @@ def test_files_of_a_clock_that_was_wrong_are_deleted_first(registry, tmp_path):
     newest = [file for file in files(tmp_path) if file.stat().st_mtime < tomorrow]
     assert len(files(tmp_path)) == MAX_KEPT_FILES
     assert len(newest) == 1
-    stamp = newest[0].stat().st_mtime_ns
+    written = newest[0].stat().st_ino
     load_companies(registry, alone=True, cache=tmp_path)
-    assert newest[0].stat().st_mtime_ns == stamp  # it was read, not written again
+    assert newest[0].stat().st_ino == written  # it was read, not written again
 
 
 def test_cache_folder_is_private_to_the_user(first):
