@@ -51,9 +51,14 @@ class Watched:
         self.base = base
         self.said: list[str] = []
         self.elsewhere: list[str] = []
-        page.on("console", lambda message: self.said.append(f"{message.type}: {message.text}"))
+        page.on("console", lambda message: self._hear(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda error: self.said.append(f"error: {error}"))
         page.on("request", lambda request: self._note(request.url))
+
+    def _hear(self, said: str) -> None:
+        # htmx says so of a request that a newer one replaced; those that fail, it names otherwise.
+        if not said.startswith(("error: htmx:afterRequest,", "error: htmx:sendAbort,")):
+            self.said.append(said)
 
     def _note(self, url: str) -> None:
         if not url.startswith((self.base, "data:")):

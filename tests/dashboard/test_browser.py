@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import date, timedelta
 from pathlib import Path
 from shutil import copyfile
 from typing import Literal
@@ -225,6 +225,56 @@ def test_chosen_days_replace_the_period(look: Look) -> None:
     page.get_by_label("First day").fill("2026-01-05")
     page.wait_for_url(re.compile("since=2026-01-05"))
     assert "days=" not in page.url
+
+
+def write_day(page: Page, label: str, day: date) -> None:
+    """Click a field, and type a day as the browser's English asks for it."""
+    page.get_by_label(label).click(position={"x": 12, "y": 12})
+    page.keyboard.type(f"{day:%m%d%Y}", delay=20)
+
+
+def test_typed_days_are_asked_for_when_they_are_left(look: Look) -> None:
+    page = look("/").page
+    first, last = TODAY - timedelta(days=20), TODAY - timedelta(days=8)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url.partition("/?")[2]))
+    page.get_by_text("Other days").click()
+    write_day(page, "First day", first)
+    assert asked == []
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(f"since={first}$"))
+    expect(page.get_by_label("First day")).to_be_focused()
+    write_day(page, "Last day", last)
+    page.get_by_role("heading", level=1).click()
+    page.wait_for_url(re.compile(f"since={first}&until={last}$"))
+    page.get_by_label("First day").click(position={"x": 12, "y": 12})
+    page.keyboard.press("Backspace")
+    page.get_by_role("heading", level=1).click()
+    page.get_by_role("radio", name="7 days").check()
+    page.wait_for_url(re.compile("days=7$"))
+    # The picture of the tab has no filters.
+    asked = [one for one in asked if one]
+    assert asked == [f"since={first}", f"since={first}&until={last}", "days=7"]
+
+
+def test_first_day_written_right_after_the_last_loses_neither(look: Look) -> None:
+    page = look("/").page
+    first, last = TODAY - timedelta(days=20), TODAY - timedelta(days=8)
+    page.route(re.compile(r"\?until=[^&]*$"), lambda _: None)  # an answer that takes its time
+    page.get_by_text("Other days").click()
+    write_day(page, "Last day", last)
+    write_day(page, "First day", first)
+    page.get_by_label("Time zone").focus()
+    page.wait_for_url(re.compile(f"since={first}&until={last}$"))
+    expect(page.get_by_label("Time zone")).to_be_focused()
+
+
+def test_filter_chosen_right_after_another_loses_neither(look: Look) -> None:
+    page = look("/").page
+    page.route(re.compile(r"\?language=de$"), lambda _: None)
+    page.get_by_label("Language").select_option("de")
+    page.get_by_role("radio", name="7 days").check()
+    page.wait_for_url(re.compile("days=7&language=de$"))
 
 
 def test_time_zone_can_be_chosen(look: Look) -> None:

@@ -29,6 +29,28 @@
     }
   }, true);
 
+  // A day is asked for when its field is left, or at once if it was picked or confirmed with Enter:
+  // one that is typed is a day at each digit of its year. A day that is begun before the other is
+  // answered is asked for with it, since the answer would replace its field.
+  function daysChanged(form) {
+    return Array.from(form.querySelectorAll("[type=date]")).some(function (input) {
+      return input.value !== input.defaultValue && !input.validity.badInput;
+    });
+  }
+  function onDays(name, react) {
+    document.addEventListener(name, function (event) {
+      var form = event.target.type === "date" && event.target.closest(".filters");
+      if (form) react(event, form);
+    }, true);
+  }
+  onDays("keydown", function (event) { event.target.dataset.typed = ""; });
+  onDays("change", function (event) { if ("typed" in event.target.dataset) event.stopPropagation(); });
+  onDays("focusin", function (_, form) { if (daysChanged(form)) htmx.trigger(form, "htmx:abort"); });
+  onDays("focusout", function (event, form) {
+    delete event.target.dataset.typed;
+    if (daysChanged(form)) htmx.trigger(form, "change");
+  });
+
   // Several names are written one after another: only Enter and the button compare them.
   document.addEventListener("change", function (event) {
     if (event.target.closest(".names-field")) event.stopPropagation();
