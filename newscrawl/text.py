@@ -26,6 +26,13 @@ def count_of(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def estimate_of(number: float, noun: str) -> str:
+    """Return an estimated number with a noun: "about 6 articles", "less than 1 article"."""
+    if 0 < number < 0.5:
+        return f"less than 1 {noun}"
+    return f"about {count_of(round(number), noun)}" if number else f"no {noun}s"
+
+
 def match_name(text: str, names: Sequence[str]) -> tuple[str | None, list[str]]:
     """Return the name that equals the text in any case, or None and up to three similar names."""
     from difflib import get_close_matches  # noqa: PLC0415 - imported only for misspelt names

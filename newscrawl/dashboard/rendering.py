@@ -37,7 +37,7 @@ from newscrawl.storage.mentions import CORRECTED
 from newscrawl.storage.queries.significance import ALPHA, MIN_FOR_PERCENT
 from newscrawl.storage.scope import today
 from newscrawl.templating import html_templates, marked_pieces
-from newscrawl.text import count_of
+from newscrawl.text import count_of, estimate_of
 
 Change = Literal["same", "gone", "new"]
 _WORDS = re.compile(r"\s+|[^\s]+")
@@ -382,6 +382,7 @@ def page_templates() -> Environment:
     templates.filters |= {
         "number": number,
         "count_of": count_of,
+        "estimate_of": estimate_of,
         "percent": percent,
         "day": day,
         "moment": moment,

@@ -1,6 +1,6 @@
 """A report as one HTML page that loads nothing and prints well."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 from functools import cache, partial
 from pathlib import Path
@@ -16,7 +16,7 @@ from newscrawl.storage.queries import Completeness, versions_text
 from newscrawl.storage.queries.left_out import LeftOutReason
 from newscrawl.storage.queries.significance import ALPHA, MIN_FOR_PERCENT, Change
 from newscrawl.templating import content_hash, html_templates, marked_pieces
-from newscrawl.text import count_of
+from newscrawl.text import count_of, estimate_of
 
 TEMPLATES = Path(__file__).parent / "templates"
 MAX_VERSIONS = 5  # that a report names; ours
@@ -63,6 +63,7 @@ def html_report(report: Report, dashboard: str | None = None) -> str:
                     in_short(one.company, one.change, _reads(report), _when_before(report))
                     for one in report.companies
                 ),
+                *between_two(report),
                 *caveats(report),
             ],
         )
@@ -176,6 +177,26 @@ def in_short(company: str, change: Change, reads: tuple[int, int], before: str) 
     return f"{now}, {after}; {verdict_text(change)}{growth}."
 
 
+def difference_text(companies: Sequence[str], difference: Change) -> str:
+    """Return which of two companies has the larger share of the articles read, and whether that is
+    more than chance; nothing if it can't be tested."""
+    if difference.chance is None:
+        return ""
+    p_value = chance_text(difference.chance)
+    if difference.verdict == "unclear":
+        return f"the difference of their articles may be chance ({p_value})."
+    more, less = companies if difference.rises else reversed(companies)
+    share = "a larger share of the articles read"
+    return f"{more} has {share} than {less}, which is more than chance ({p_value})."
+
+
+def between_two(report: Report) -> list[str]:
+    """Return the sentence on the difference between two companies, if it can be tested."""
+    names = [one.company for one in report.companies]
+    text = report.difference and difference_text(names, report.difference)
+    return [f"Between {names[0]} and {names[1]}: {text}"] if text else []
+
+
 def caveats(report: Report) -> list[str]:
     """Return what a reader must know to compare numbers: of the days before the first crawl, and of
     the articles whose text can't be read."""
@@ -219,7 +240,7 @@ def caveat(period: str, length: int, known: Completeness) -> str:
 def _in_gaps(report: Report) -> str:
     """Return how many more articles the days that were not read would have had; or nothing."""
     more = [
-        f"about {count_of(one.in_gaps, 'more article')} for {one.company}"
+        f"{estimate_of(one.in_gaps, 'more article')} for {one.company}"
         for one in report.companies
         if one.in_gaps
     ]

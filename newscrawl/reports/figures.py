@@ -23,6 +23,7 @@ from newscrawl.storage.queries import (
     Share,
     StoryRow,
 )
+from newscrawl.storage.queries.comparisons import difference_of
 from newscrawl.storage.queries.completeness import COVERED
 from newscrawl.storage.queries.counts import expected_in_gaps
 from newscrawl.storage.queries.left_out import withheld_articles
@@ -82,7 +83,7 @@ class CompanyFigures:
     beside: tuple[CoMention, ...]
     boilerplate: int
     withheld: tuple[LeftOut, ...]
-    in_gaps: int
+    in_gaps: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,8 +93,9 @@ class Report:
     `steps` are the first days of the points of all series, `left_out` the days of each that are not
     counted, since the period begins or ends within a week or month; `partial` says which are not
     whole for this reason or since today is not over, and `unread` on which not all sources were
-    read though some were; `gaps` are the sources that were not read on all of their days; `saved`
-    are the names of saved queries; `article_versions` those that found the articles.
+    read though some were; `difference` is that of two companies in this period; `gaps` are the
+    sources that were not read on all of their days; `saved` are the names of saved queries;
+    `article_versions` those that found the articles.
     """
 
     scope: Scope
@@ -107,6 +109,7 @@ class Report:
     unread: tuple[bool, ...]
     companies: tuple[CompanyFigures, ...]
     shares: tuple[Share, ...]
+    difference: Change | None
     completeness: Completeness
     completeness_before: Completeness
     gaps: tuple[Gap, ...]
@@ -207,6 +210,7 @@ def make_report(database: Database, companies: Sequence[str], scope: Scope) -> R
         shares=tuple(queries.share_of_voice(database, names, scope=scope))
         if len(names) > 1
         else (),
+        difference=difference_of(database, names, scope),
         completeness=queries.completeness(database, company=only, scope=scope),
         completeness_before=queries.completeness(database, company=only, scope=earlier),
         gaps=gaps(queries.coverage(database, scope=own)),

@@ -7,7 +7,14 @@ from io import BytesIO
 from typing import Any
 
 from newscrawl.config import SettingError
-from newscrawl.reports.document import coverage, day, method, verdict_text, withheld
+from newscrawl.reports.document import (
+    between_two,
+    caveats,
+    coverage,
+    day,
+    method,
+    verdict_text,
+)
 from newscrawl.reports.figures import CompanyFigures, Report
 from newscrawl.templating import one_line, plain, spreadsheet_text
 
@@ -150,6 +157,11 @@ class _Book:
         """Add the sheets on coverage and on method."""
         report = self.report
         wrapped = self.book.add_format({"text_wrap": True, "valign": "top"})
+        gaps: list[tuple[str, int, int | None, str]] = [
+            (report.source_name(one.source), one.missed, one.days, one.reasons)
+            for one in report.gaps
+        ]
+        gaps = gaps or [("(none)", 0, None, coverage(report))]
         sheet = self._table(
             "Coverage",
             (
@@ -158,20 +170,17 @@ class _Book:
                 "Days of the source",
                 "Which, and why",
             ),
-            [
-                (report.source_name(one.source), one.missed, one.days, one.reasons)
-                for one in report.gaps
-            ],
+            gaps,
         )
         sheet.set_column(3, 3, _NOTES)
-        for row, one in enumerate(report.gaps, start=1):
-            sheet.write_string(row, 3, _text(one.reasons), wrapped)
+        for row, (*_, reasons) in enumerate(gaps, start=1):
+            sheet.write_string(row, 3, _text(reasons), wrapped)
         notes = self.book.add_worksheet("Notes")
         notes.set_column(0, 0, _NOTES)
         period = f"{day(report.since)} to {day(report.until)}"
         before = f"{day(report.before[0])} to {day(report.before[1])}"
         texts = [f"{report.title}, {period}, compared with {before}", coverage(report)]
-        texts += [*filter(None, [withheld(report)]), *method(report)]
+        texts += [*between_two(report), *caveats(report), *method(report)]
         for row, text in enumerate(texts):
             notes.write_string(row, 0, _text(text), wrapped)
 

@@ -21,7 +21,7 @@ from newscrawl import config
 from newscrawl.dashboard import create_app
 from newscrawl.items import CompanyStructure
 from newscrawl.reports import Report, gaps, html_report, make_report, period_of_name, workbook
-from newscrawl.reports.document import coverage, withheld
+from newscrawl.reports.document import caveats, coverage, withheld
 from newscrawl.reports.figures import Gap
 from newscrawl.storage import Database, open_database, queries
 from newscrawl.storage.database import CoverageState
@@ -331,6 +331,28 @@ def test_stories_come_with_a_sentence_that_names_the_company(report: Report) -> 
             assert one.company in marked
 
 
+def test_report_on_two_companies_says_whether_their_difference_may_be_chance(
+    news: Database,
+) -> None:
+    two = make_report(news, NAMES[1:], SCOPE)
+    p_value = f"p\u00a0=\u00a0{two.difference.chance:.2g}"
+    line = f"Between Airbus and Boeing: the difference of their articles may be chance ({p_value})."
+    assert f"<li>{line}</li>" in html_report(two)
+    assert line in [cell.value for cell in opened(workbook(two))["Notes"]["A"]]
+    for names in (NAMES, NAMES[:1]):
+        assert "Between " not in html_report(make_report(news, names, SCOPE))
+
+
+def test_workbook_says_that_every_source_was_read(database: Database) -> None:
+    run = database.start_run(_source(database))
+    save_document(database, document("1", mentions=[body("Siemens")], published=NOW), run)
+    database.record_coverage("ft", TODAY, "ok", 1, 1)
+    made = make_report(database, ["Siemens"], Scope(since=TODAY, until=TODAY, now=NOW))
+    (row,) = rows_of(opened(workbook(made))["Coverage"])
+    assert row["Days not read"] == 0
+    assert "Every source was read on every day." in row["Which, and why"]
+
+
 def test_group_counts_each_article_once(news: Database) -> None:
     structure = CompanyStructure(groups={"wings": ("Airbus", "Boeing")})
     scope = Scope(since=SINCE, until=TODAY, now=NOW, structure=structure)
@@ -378,7 +400,8 @@ def test_workbook_has_tables_and_charts(report: Report) -> None:
     names = ["Key figures", "Over time", "Stories", "Sources", "Named together", "Coverage"]
     assert book.sheetnames == [*names, "Notes"]
     assert "more may name Siemens" in withheld(report)
-    assert withheld(report) in [cell.value for cell in book["Notes"]["A"]]
+    assert withheld(report) in caveats(report)
+    assert {*caveats(report)} <= {cell.value for cell in book["Notes"]["A"]}
     assert all(len(book[name].tables) == 1 for name in names)
     for sheet in book:
         widths = {

@@ -38,6 +38,7 @@ from newscrawl.dashboard.rendering import (
     render,
 )
 from newscrawl.mentions.company import Company
+from newscrawl.reports import difference_text
 from newscrawl.storage import Database, queries
 from newscrawl.storage.company_alerts import (
     ALERTS_SHOWN,
@@ -628,13 +629,11 @@ def _compare_before(database: Database, chosen: Sequence[str], filters: Filters)
     shares: list[Share] = []
     if len(chosen) > 1:
         shares = queries.share_of_voice(database, chosen, measure=filters.count, scope=scope)
-    overlaps, difference = _overlaps(chosen, scope), None
-    if len(chosen) == 2 and not overlaps:
-        difference = difference_of(database, chosen[0], chosen[1], filters.scope)
+    difference = difference_of(database, chosen, filters.scope)
     return {
         "before": {share.company: share for share in shares},
-        "overlaps": overlaps,
-        "difference": difference,
+        "overlaps": _overlaps(chosen, scope),
+        "difference": difference and difference_text(chosen, difference),
         "changes": changes_of(database, chosen, filters.scope),
         "read_before": queries.completeness(database, scope=scope).read,
     }

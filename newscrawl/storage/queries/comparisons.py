@@ -205,15 +205,19 @@ def changes_of(database: Database, companies: Sequence[str], scope: Scope) -> di
     }
 
 
-def difference_of(database: Database, first: str, second: str, scope: Scope) -> Change:
-    """Return the articles of one company against those of another in the same days, which take the
-    place of the earlier ones. Articles about both count in both, so that real differences are
-    called unclear rather than chance a difference."""
+def difference_of(database: Database, companies: Sequence[str], scope: Scope) -> Change | None:
+    """Return the articles of the first of two companies against those of the second in the same
+    days, which take the place of the earlier ones; None for another number of companies, or if one
+    counts with the other. Articles about both count in both, so that real differences are called
+    unclear rather than chance a difference."""
     own, _ = two_periods(scope.validate(database))
+    members = [{*own.members(name)} for name in companies]
+    if len(members) != 2 or members[0] & members[1]:
+        return None
     with database.reading() as session:
-        known = known_days(session, (first, second), own)
-        hits = daily_hits(session, (first, second), own)
-    return compare(*(_days(hits.get(name, {}), known[name]) for name in (first, second)))
+        known = known_days(session, companies, own)
+        hits = daily_hits(session, tuple(companies), own)
+    return compare(*(_days(hits.get(name, {}), known[name]) for name in companies))
 
 
 def known_days(

@@ -100,16 +100,14 @@ class MentionCount:
         object.__setattr__(self, "share", share)
 
 
-def expected_in_gaps(by_source: Iterable[MentionCount]) -> int:
+def expected_in_gaps(by_source: Iterable[MentionCount]) -> float:
     """Return how many more articles the source-days that were not read would have had, at the pace
     of each source's other days: an estimate, rather too high, since articles of such days that
     sites still listed later are not subtracted."""
-    return round(
-        sum(
-            one.hits.articles / known.covered * (known.expected - known.covered)
-            for one in by_source
-            if one.hits and (known := one.completeness).expected > known.covered > 0
-        )
+    return sum(
+        one.hits.articles / known.covered * (known.expected - known.covered)
+        for one in by_source
+        if one.hits and (known := one.completeness).expected > known.covered > 0
     )
 
 

@@ -303,6 +303,12 @@ def test_articles_missing_on_days_not_read_are_estimated_by_source(
     assert f"Estimate: about 2 more articles{pace}" in text
     assert "Estimate:" not in client.get("/company/Siemens?days=3&source=ft").text
     assert "Estimate:" not in client.get("/?days=6").text
+    for back in range(6, 11):
+        save(database, back, headline("Bosch"))
+    save(database, 11, headline("Nestlé"))
+    # An article on one of 10 days, of 12.
+    text = client.get("/company/Nestl%C3%A9?days=12").text
+    assert f"Estimate: less than 1 more article{pace}" in text
 
 
 def test_sources_not_read_are_those_with_articles_of_the_company_or_query(
