@@ -586,6 +586,13 @@ def test_sources_of_a_past_period_show_its_coverage(look: Look, width: int) -> N
     assert width_of_page <= width
 
 
+def test_state_of_each_source_is_at_the_right_of_a_phone(look: Look) -> None:
+    page = look("/sources?days=30", width=390).page
+    right = """all => all.map(one => { const range = document.createRange();
+        range.selectNodeContents(one); return Math.round(range.getBoundingClientRect().right); })"""
+    assert len({*page.locator("table.sources tbody th + td").evaluate_all(right)}) == 1
+
+
 def test_report_has_a_button_that_prints_it(look: Look) -> None:
     page = look("/report?company=Siemens").page
     page.evaluate("window.print = () => { window.printed = true; }")
