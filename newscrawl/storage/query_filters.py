@@ -54,6 +54,11 @@ def with_slugs(session: Session, text: str) -> str:
     return "".join([*parts, text[rest:]])
 
 
+def languages_of_sources(session: Session) -> dict[str, str]:
+    """Return the main language of each source by its slug."""
+    return dict(session.execute(select(Source.slug, Source.language)).all())
+
+
 def _slugs(session: Session, written: str) -> list[str]:
     """Return the slugs of one source or several with commas, by slug or name; sources may share a
     name."""

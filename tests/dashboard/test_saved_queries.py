@@ -188,6 +188,28 @@ def test_search_leads_to_the_editor_with_its_filters(look: Look, news: Database)
     remove_query(news, "In the town")
 
 
+def test_preview_names_the_sources_without_hits_and_counts_a_wider_near(
+    look: Look, news: Database
+) -> None:
+    page = look("/queries/edit?days=365").page
+    scope = query.Scope(since=TODAY - timedelta(days=364), until=TODAY)
+    found = query.preview_query(news, "harbour NEAR/2 siemens", scope=scope)
+    assert found.wider
+    assert found.wider > found.articles > 0
+    assert found.sources == ("northern-ledger",)
+    fill_in(page, "Near", "harbour NEAR/2 siemens")
+    expect(page.locator("#wider")).to_have_text(f"With NEAR/20: {found.wider} articles.")
+    without = page.locator("#without")
+    expect(without).to_contain_text("Nothing found in: Corriere del Molo (it), Diario del ")
+    expect(without).to_contain_text(", and 1 more.")
+    expect(without).not_to_contain_text("Northern Ledger")
+    # Only of the sources that the query asks for.
+    page.get_by_label("Query", exact=True).fill("siemens tram country:it")
+    expect(page.locator("#searched")).to_contain_text("of 1 source")
+    expect(without).to_have_count(0)
+    expect(page.locator("#wider")).to_have_count(0)
+
+
 def test_source_is_written_as_the_form_shows_it(look: Look, news: Database) -> None:
     page = look("/queries/edit?days=365").page
     slug, name = next(iter(query.source_names(news).items()))

@@ -22,7 +22,8 @@ from newscrawl.storage import Database, queries
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries import Scope
 from newscrawl.storage.queries.completeness import completeness_by
-from newscrawl.storage.query_filters import scope_of_text
+from newscrawl.storage.queries.text_search import WIDER_NEAR
+from newscrawl.storage.query_filters import languages_of_sources, scope_of_text
 from newscrawl.storage.saved_queries import (
     SavedQueryRow,
     add_query,
@@ -101,7 +102,7 @@ def preview(request: Request, form: Annotated[QueryForm, Form()]) -> Response:
             with app_state(request).store.reading() as database:
                 scope = filters.scope
                 found = queries.preview_query(database, form.text, scope=scope, limit=EXAMPLES)
-                searched = _searched(database, form.text, scope)
+                searched = _searched(database, form.text, scope, found)
         except QuestionError as error:
             fault = error
     return render(
@@ -111,20 +112,31 @@ def preview(request: Request, form: Annotated[QueryForm, Form()]) -> Response:
         fault=fault,
         filters=filters,
         words=form.text.strip(),
+        wider_near=WIDER_NEAR,
         **searched,
     )
 
 
-def _searched(database: Database, text: str, scope: Scope) -> dict[str, Any]:
-    """Return the number of sources that a query can find, and the articles read in each language,
-    the most first."""
+def _searched(
+    database: Database, text: str, scope: Scope, found: queries.QueryPreview
+) -> dict[str, Any]:
+    """Return the number of sources that a query can find, the articles read in each language, the
+    most first, and the read sources in which nothing was found, with their languages."""
     with database.reading() as session:
         own = scope_of_text(session, text, scope.validate(database))
         known = completeness_by(session, "language", own)
         sources = completeness_by(session, "source", own)
+        languages = languages_of_sources(session)
     read = {language: one.read for language, one in known.items() if one.read}
     most = dict(sorted(read.items(), key=lambda one: -one[1]))
-    return {"sources": len(sources), "languages": most}
+    # Articles that were not examined may be of any source.
+    certain = found.complete and found.articles
+    without = {
+        slug: languages[slug]
+        for slug, one in sources.items()
+        if certain and one.read and slug not in found.sources
+    }
+    return {"sources": len(sources), "languages": most, "without": without}
 
 
 @router.post("/queries/save", response_class=HTMLResponse)

@@ -25,9 +25,13 @@ from newscrawl.storage.search_index import (
     search_key,
 )
 from newscrawl.storage.search_language import (
+    And,
     Facts,
+    Near,
     Node,
+    Or,
     SearchedArticle,
+    Without,
     evaluate,
     for_postgres,
     for_sqlite,
@@ -58,6 +62,9 @@ MOST_OF_SOURCES = 8_000
 # index can't decide (a distance, a field); and the number of texts in memory at a time.
 MAX_EXAMINED = 5_000
 _AT_ONCE = 200
+
+# Ours: the words of the wider NEAR that a preview counts, about two sentences.
+WIDER_NEAR = 20
 
 # Ours: the parts of a query without matches that are counted one by one.
 MAX_PARTS = 10
@@ -109,12 +116,16 @@ class QueryPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryPreview:
-    """What a query would count: `articles` of the newest `examined` ones with its words match. If
-    none does, `parts` says what each part finds alone, up to ten."""
+    """What a query would count: `articles` of the newest `examined` ones with its words match, and
+    these are in the `sources`. If none does, `parts` says what each part finds alone, up to ten."""
 
     articles: int
     examined: int
     complete: bool = field(metadata=about("whether all articles with its words were examined"))
+    sources: tuple[str, ...]
+    wider: int | None = field(
+        metadata=about("articles with NEAR/20 in place of smaller distances; null without these")
+    )
     examples: tuple[FoundArticle, ...]
     parts: tuple[QueryPart, ...]
 
@@ -160,31 +171,75 @@ def preview_query(
     """
     with database.reading() as session:
         asked = parse_query(with_slugs(session, query))
-        matching, examined, complete = _count(session, asked, scope)
-        alone = [] if matching else list(parts_of(asked))[:MAX_PARTS]
+        found = _count(session, asked, scope)
+        alone = [] if found.keys else list(parts_of(asked))[:MAX_PARTS]
         parts = tuple(
-            QueryPart(text=query_text(part), articles=_count(session, part, scope)[0])
+            QueryPart(text=query_text(part), articles=len(_count(session, part, scope).keys))
             for part in alone
         )
+        sources = _sources_of(session, found.keys)
     return QueryPreview(
-        articles=matching,
-        examined=examined,
-        complete=complete,
+        articles=len(found.keys),
+        examined=found.examined,
+        complete=found.complete,
+        sources=sources,
+        wider=found.wider,
         examples=tuple(search(database, query, scope=scope, limit=limit, each=2)),
         parts=parts,
     )
 
 
-def _count(session: Session, asked: Node, scope: Scope) -> tuple[int, int, bool]:
-    """Return how many articles match, how many were examined, and whether these were all with the
-    words."""
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """The keys of the articles that match, how many were examined, whether these were all with the
+    words, and how many match with a wider NEAR."""
+
+    keys: Sequence[int]
+    examined: int
+    complete: bool
+    wider: int | None = None
+
+
+def _count(session: Session, asked: Node, scope: Scope) -> _Counted:
     candidates = find_candidates(session, asked, scope, MAX_EXAMINED + 1, 0)
     examined = candidates[:MAX_EXAMINED]
-    matching = len(examined) if is_exact(asked) else 0
-    for start in range(0, 0 if is_exact(asked) else len(examined), _AT_ONCE):
+    complete = len(candidates) <= MAX_EXAMINED
+    if is_exact(asked):
+        return _Counted(examined, len(examined), complete)
+    # The index finds the same articles for each distance, so their texts are read once.
+    wide = _widened(asked)
+    keys: list[int] = []
+    others = 0
+    for start in range(0, len(examined), _AT_ONCE):
         articles = searched_articles(session, examined[start : start + _AT_ONCE])
-        matching += sum(evaluate(asked, one) is not None for one in articles.values())
-    return matching, len(examined), len(candidates) <= MAX_EXAMINED
+        for key, article in articles.items():
+            if evaluate(asked, article) is not None:
+                keys.append(key)
+            elif wide != asked and evaluate(wide, article) is not None:
+                others += 1
+    wider = None if wide == asked else len(keys) + others
+    return _Counted(keys, len(examined), complete, wider)
+
+
+def _widened(node: Node) -> Node:
+    """Return a query whose wanted words may be WIDER_NEAR words apart, or as far as they may be."""
+    match node:
+        case Near():
+            return Near(_widened(node.first), _widened(node.second), max(node.distance, WIDER_NEAR))
+        case And() | Or():
+            return type(node)(tuple(map(_widened, node.parts)))
+        case Without():
+            return Without(_widened(node.wanted), node.unwanted)
+    return node
+
+
+def _sources_of(session: Session, keys: Sequence[int]) -> tuple[str, ...]:
+    """Return the slugs of the sources of articles, in their order."""
+    slugs: set[str] = set()
+    query = select(Source.slug).join(Article, Article.source_id == Source.id).distinct()
+    for start in range(0, len(keys), _AT_ONCE):
+        slugs.update(session.scalars(query.where(Article.id.in_(keys[start : start + _AT_ONCE]))))
+    return tuple(sorted(slugs))
 
 
 def _matching_keys(

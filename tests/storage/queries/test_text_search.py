@@ -104,6 +104,28 @@ def test_query_without_hits_says_what_its_parts_find(
 
 
 @pytest.mark.parametrize(
+    ("query", "articles", "wider"),
+    [
+        ("fed NEAR rates", 1, 2),
+        ("(fed OR growth) NEAR/3 rates NOT (fed NEAR/11 rates)", 1, 2),
+        ("fed NEAR/5 rates headline", 1, 2),
+        ("fed NEAR/30 rates", 3, None),
+        ("fed rates", 3, None),
+        ("fed title:headline", 3, None),
+    ],
+)
+def test_preview_counts_with_a_wider_near(
+    database: Database, save: Save, query: str, articles: int, wider: int | None
+) -> None:
+    for path, between in (("a", 3), ("b", 12), ("c", 25)):
+        save(path, f"fed {'word ' * between}rates")
+    save("d", "growth of rates")
+    preview = queries.preview_query(database, query)
+    assert (preview.articles, preview.wider) == (articles, wider)
+    assert preview.sources == ("ft",)
+
+
+@pytest.mark.parametrize(
     ("text", "query"),
     [
         ("苹果公司周二在北京发布了新手机。", "苹果"),
