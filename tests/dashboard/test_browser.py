@@ -425,6 +425,9 @@ def test_explanation_keeps_its_style_and_runs_nothing(look: Look) -> None:
     expect(answer.locator(".words")).to_contain_text("Siemens will build a tram for the harbour")
     expect(answer).to_contain_text("the probability that the block belongs to the article is")
     expect(answer.locator("details")).to_have_count(3)
+    expect(page.locator("li.kept").first).to_be_visible()
+    page.get_by_role("radio", name="dropped").check()
+    expect(page.locator("li.kept").first).to_be_hidden()
     assert page.evaluate("window.hacked") is None
     page.get_by_role("link", name="Back to the article").click()
     expect(page.locator("h1")).to_contain_text("Siemens builds a tram")

@@ -364,14 +364,9 @@ def _framed(request: Request, document: str) -> HTMLResponse:
     """Return the document in the frame of the other pages, whose policy also allows its style
     sheet, limited to it; its colours are those chosen in the dashboard."""
     found, content = _STYLE.search(document), _BODY.search(document)
-    rules = (found[1] if found else "").replace("color-scheme: light dark;", "")
-    style = f"@scope (.explained) {{{rules.replace(':root', ':scope')}}}"
-    answer = render(
-        request,
-        "explained.html",
-        style=Markup(style),  # noqa: S704 - a file of ours
-        document=Markup(content[1] if content else document),  # noqa: S704 - rendered by us
-    )
+    style = f"@scope (.explained) {{{found[1] if found else ''}}}"
+    inner = f"<style>{style}</style>{content[1] if content else document}"
+    answer = render(request, "explained.html", document=Markup(inner))  # noqa: S704 - rendered by us
     allowed = POLICY.replace("style-src 'self'", f"style-src 'self' {content_hash(style)}")
     answer.headers["Content-Security-Policy"] = allowed
     return answer
