@@ -142,6 +142,20 @@ def test_company_is_watched_by_a_button_and_no_longer(
     assert "Bosch" not in {one.company for one in watched_companies(news)}
 
 
+def test_company_of_few_articles_is_told_that_a_spike_is_unlikely(look: Look) -> None:
+    sentence = "1 article in 7 days: a spike is unlikely, but a digest tells of each."
+    section = "section[aria-labelledby=alerts]"
+    expect(look("/company/Bosch?days=7").page.locator(section)).to_contain_text(sentence)
+    for path in (
+        "Bosch?days=7&source=harbour-courier",
+        "Bosch?days=7&language=en",
+        "Airbus?days=7",
+    ):
+        page = look(f"/company/{path}").page
+        expect(page.locator(section)).to_contain_text("A spike is a day with at least 5")
+        expect(page.locator(section)).not_to_contain_text("unlikely")
+
+
 def test_alerts_page_watches_by_name_and_refuses_unknown_names(look: Look, base: str) -> None:
     page = look("/alerts").page
     panel = page.locator("section[aria-labelledby=watched]")
