@@ -356,6 +356,13 @@ def period_of(local: date, by: Period) -> str:
     return local.isoformat()[:10]
 
 
+@lru_cache(maxsize=4096)
+def key_of_day(day: date, by: Period) -> str:
+    """Return what `period_of` does for a day. Times are not kept: equal ones of two zones have two
+    keys."""
+    return period_of(day, by)
+
+
 def bounds_of(key: str, by: Period, zone: ZoneInfo) -> tuple[int, int]:
     """Return the first minute of a period, and the first one after it."""
     if by == "hour":

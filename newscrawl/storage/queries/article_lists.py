@@ -8,8 +8,22 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from itertools import islice
 
-from sqlalchemy import ColumnElement, Select, and_, func, or_, select
-from sqlalchemy.orm import Session, defer
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Row,
+    Select,
+    and_,
+    bindparam,
+    case,
+    false,
+    func,
+    or_,
+    select,
+    true,
+    union_all,
+)
+from sqlalchemy.orm import Session
 
 from newscrawl.items import Section, copy_fields
 from newscrawl.storage.database import Database
@@ -55,8 +69,35 @@ MAX_SNIPPET = 280
 _BEFORE = 80
 
 Span = tuple[int, int]
-# An article's mentions: company, section and number of occurrences.
-_Mentions = dict[int, list[tuple[str, str, int]]]
+# An article's number, a company or saved query, whether it is one, and occurrences.
+_Named = Row[int, str, bool, int, int]
+
+# Statements of each list, made once.
+_NUMBERS: BindParameter[int] = bindparam("numbers", expanding=True)
+_LISTED = (
+    select(Article.id, Article.day, Article.url, Article.title, Article.published_at)
+    .add_columns(Article.language, Article.access, Article.kind, Article.revision)
+    .add_columns(Source.slug.label("source"), CountedArticle.story_id.label("story"))
+    .join(Source, Source.id == Article.source_id)
+    .outerjoin(CountedArticle, CountedArticle.article_id == Article.id)
+    .where(Article.id.in_(_NUMBERS))
+)
+_NAMED = union_all(
+    select(
+        Mention.article_id,
+        Company.name,
+        false().label("is_query"),
+        func.count(case((Mention.section == "title", 1))).label("in_title"),
+        func.count(case((Mention.section == "body", 1))).label("in_body"),
+    )
+    .join(Company, Company.id == Mention.company_id)
+    .where(Mention.article_id.in_(_NUMBERS))
+    .group_by(Mention.article_id, Company.name),
+    select(Appearance.article_id, Company.name, true(), Appearance.in_title, Appearance.in_body)
+    .join(Company, Company.id == Appearance.company_id)
+    .join(SavedQuery, SavedQuery.company_id == Appearance.company_id)
+    .where(Appearance.article_id.in_(_NUMBERS)),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -317,26 +358,26 @@ def article_rows(
 ) -> list[ArticleRow]:
     """Return the rows of these articles, in this order; occurrences are those of `companies`, which
     may be saved queries, or of all companies."""
-    query = (
-        select(Article, Source.slug, CountedArticle.story_id)
-        .join(Source, Source.id == Article.source_id)
-        .outerjoin(CountedArticle, CountedArticle.article_id == Article.id)
-        .where(Article.id.in_(numbers))
-        .options(defer(Article.text))
-    )
-    stored = {
-        article.id: (article, source, story) for article, source, story in session.execute(query)
-    }
-    mentions, matches = _mentions_of(session, numbers), _matches_of(session, numbers)
+    if not numbers:
+        return []
+    stored = {article.id: article for article in session.execute(_LISTED, {"numbers": numbers})}
+    named = _named_in(session, numbers)
     rows = []
     for number in (one for one in numbers if one in stored):
-        article, source, story = stored[number]
-        found = mentions[number] + matches[number]
-        counted = mentions[number]
+        article, found = stored[number], named[number]
+        counted = [one for one in found if not one.is_query]
         if companies is not None:
             names = {one.company for one in companies if one.covers(article.day)}
-            counted = [one for one in found if one[0] in names]
-        rows.append(_row(article, source, story, counted, sorted({name for name, _, _ in found})))
+            counted = [one for one in found if one.name in names]
+        row = copy_fields(
+            ArticleRow,
+            article,
+            number=number,
+            companies=tuple(sorted({one.name for one in found})),
+            in_title=sum(one.in_title for one in counted),
+            in_body=sum(one.in_body for one in counted),
+        )
+        rows.append(row)
     return rows
 
 
@@ -431,51 +472,12 @@ def _add_matches(
                 places[row.number][section] += marks
 
 
-def _mentions_of(session: Session, numbers: Sequence[int]) -> _Mentions:
-    """Return the mentions of companies in articles."""
-    query = (
-        select(Mention.article_id, Company.name, Mention.section, func.count())
-        .join(Company, Company.id == Mention.company_id)
-        .where(Mention.article_id.in_(numbers))
-        .group_by(Mention.article_id, Company.name, Mention.section)
-    )
-    mentions: _Mentions = defaultdict(list)
-    for number, company, section, times in session.execute(query):
-        mentions[number].append((company, section, times))
-    return mentions
-
-
-def _matches_of(session: Session, numbers: Sequence[int]) -> _Mentions:
-    """Return the words of saved queries in articles."""
-    query = (
-        select(Appearance.article_id, Company.name, Appearance.in_title, Appearance.in_body)
-        .join(Company, Company.id == Appearance.company_id)
-        .join(SavedQuery, SavedQuery.company_id == Appearance.company_id)
-        .where(Appearance.article_id.in_(numbers))
-    )
-    matches: _Mentions = defaultdict(list)
-    for number, name, in_title, in_body in session.execute(query):
-        matches[number] += [(name, "title", in_title), (name, "body", in_body)]
-    return matches
-
-
-def _row(
-    article: Article,
-    source: str,
-    story: int | None,
-    counted: Sequence[tuple[str, str, int]],
-    companies: Sequence[str],
-) -> ArticleRow:
-    return copy_fields(
-        ArticleRow,
-        article,
-        number=article.id,
-        source=source,
-        companies=tuple(companies),
-        in_title=sum(times for _, section, times in counted if section == "title"),
-        in_body=sum(times for _, section, times in counted if section == "body"),
-        story=story,
-    )
+def _named_in(session: Session, numbers: Sequence[int]) -> dict[int, list[_Named]]:
+    """Return the companies and saved queries in articles, with their occurrences."""
+    named: dict[int, list[_Named]] = defaultdict(list)
+    for one in session.execute(_NAMED, {"numbers": numbers}):
+        named[one.article_id].append(one)
+    return named
 
 
 def _firsts(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from heapq import nlargest
 from typing import Literal
 
-from sqlalchemy import ColumnElement, Select, Subquery, and_, func, select, union_all
+from sqlalchemy import ColumnElement, Row, Select, Subquery, and_, func, select, union_all
 from sqlalchemy.orm import Session, aliased
 
 from newscrawl.storage.database import Database
@@ -68,11 +68,12 @@ def _co_mentions(
 ) -> list[CoMention]:
     asked = company_days(session, company, scope)
     rollup = rollup_table(session, scope, by=None, company=asked)
-    whole, *_ = session.execute(rollup.select(*rollup.hits())).one()
+    whole = session.scalar(rollup.select(rollup.hits()[0])) or 0
     unions, owners = unions_of(session, scope)
     one = asked[0].number
-    saved = {*session.scalars(select(SavedQuery.company_id))}
-    in_pairs = whole > FEW_ARTICLES and not unions and _has_pairs(asked, saved, scope)
+    many = whole > FEW_ARTICLES and not unions
+    saved = {*session.scalars(select(SavedQuery.company_id))} if many else set()
+    in_pairs = many and _has_pairs(asked, saved, scope)
     if in_pairs:
         found = _count_pairs(session, one, saved, scope)
     else:
@@ -81,7 +82,9 @@ def _co_mentions(
         raise QuestionError(
             f"the daily counts of {company} are missing: newscrawl db rebuild counts them again"
         )
-    names = _names_of(session, found, limit) | owners
+    named = _names_of(session, found, limit)
+    names = {number: name for number, name, _ in named} | owners
+    queries = {number for number, _, is_query in named if is_query}
     order = sorted(names.keys() & found, key=lambda other: (-found[other], names[other]))[:limit]
     counted: Mapping[int, int] = {}
     if stories and order and in_pairs:
@@ -91,7 +94,7 @@ def _co_mentions(
     return [
         CoMention(
             company=names[other],
-            kind="saved query" if other in saved else "company",
+            kind="saved query" if other in queries else "company",
             articles=found[other],
             stories=counted.get(other),
             share=found[other] / whole,
@@ -100,14 +103,18 @@ def _co_mentions(
     ]
 
 
-def _names_of(session: Session, found: Mapping[int, int], limit: int) -> dict[int, str]:
-    """Return the names of the companies that may be among the first, by their articles."""
+def _names_of(
+    session: Session, found: Mapping[int, int], limit: int
+) -> Sequence[Row[int, str, bool]]:
+    """Return the number and name of the companies that may be among the first, by their articles,
+    and whether each is a saved query."""
     least = min(nlargest(limit, found.values()), default=0)
     first = [other for other, articles in found.items() if articles >= least]
-    query = select(Company.id, Company.name)
+    query = select(Company.id, Company.name, SavedQuery.company_id.is_not(None))
+    query = query.outerjoin(SavedQuery, SavedQuery.company_id == Company.id)
     # A statement has few parameters; all names are read faster than those of very many.
     query = query.where(Company.id.in_(first)) if len(first) <= MAX_NAMED else query
-    return dict(session.execute(query).all())
+    return session.execute(query).all()
 
 
 def count_articles_of_both(session: Session, company: str, beside: str, scope: Scope) -> int | None:

@@ -103,27 +103,30 @@ def share_of_voice(
         if by is None:
             within = {one: completeness_within(session, one) for one in {*own.values()}}
             hits = hits_by_name(session, chosen, scope, stories=stories)
-            return _shares(None, {name: within[own[name]] for name in chosen}, hits, measure)
+            return _shares({name: within[own[name]] for name in chosen}, hits, measure)
         each = {name: hits_by(session, by, name, scope, stories=stories) for name in chosen}
         known = {one: completeness_by(session, by, one) for one in {scope, *own.values()}}
         left_out = days_left_out_by(known[scope], by, scope)
         return [
-            replace(share, days_left_out=left_out.get(key))
+            share
             for key in known[scope]
             for share in _shares(
-                key,
                 {name: known[own[name]].get(key, _NOTHING_READ) for name in chosen},
                 {name: each[name].get(key) for name in chosen},
                 measure,
+                key=key,
+                days_left_out=left_out.get(key),
             )
         ]
 
 
 def _shares(
-    key: str | None,
     known: Mapping[str, Completeness],
     hits: Mapping[str, Hits | None],
     measure: Measure,
+    *,
+    key: str | None = None,
+    days_left_out: int | None = None,
 ) -> list[Share]:
     numbers = {
         name: None if known[name].level == "none" else getattr(one or _NO_HITS, measure) or 0
@@ -136,6 +139,7 @@ def _shares(
             company=name,
             number=number,
             share=None if number is None or not whole else number / whole,
+            days_left_out=days_left_out,
         )
         for name, number in numbers.items()
     ]

@@ -38,6 +38,7 @@ from newscrawl.storage.scope import (
     days,
     first_days,
     hours_of,
+    key_of_day,
     last_day,
     let_through,
     local_day,
@@ -200,8 +201,9 @@ def is_period(by: By) -> bool:
 
 def period_key(rollup: RollupTable, moment: Any, by: Period, scope: Scope) -> str:
     """Return the key of the period in which a `moment` of the table lies."""
-    local = local_time(moment, zone_of(scope)) if rollup.grain == "article" else moment
-    return period_of(local, by)
+    if rollup.grain == "article":
+        return period_of(local_time(moment, zone_of(scope)), by)
+    return key_of_day(moment, by)
 
 
 # --- Over time ---
@@ -214,7 +216,7 @@ def _over_time(session: Session, by: Period, scope: Scope) -> dict[str, Complete
         return _by_hour(session, scope)
     periods: dict[str, Completeness] = {}
     for day, known in _by_day(session, scope, _read_over_time(session, "day", scope)):
-        key = period_of(day, by)
+        key = key_of_day(day, by)
         periods[key] = periods[key] + known if key in periods else known
     return periods
 
@@ -289,15 +291,17 @@ def _by_group(session: Session, by: Group, scope: Scope) -> dict[str, Completene
     read, sources = _read_by(session, by, scope)
     covered = _covered_by_source(session, scope)
     firsts = first_days(session, scope)
-    groups = {}
+    groups, end = {}, last_day(scope)
     for group in sorted({*read, *sources}):
         crawled = sources.get(group, set()) & firsts.keys()
         if group not in read and not crawled:
             continue
-        groups[group] = replace(
-            _expected_days([firsts[slug] for slug in crawled], scope),
+        expected, unwatched = _expected_days([firsts[one] for one in crawled], scope.since, end)
+        groups[group] = Completeness(
             read=read.get(group, 0),
             covered=sum(covered.get(slug, 0) for slug in crawled),
+            expected=expected,
+            unwatched=unwatched,
         )
     return groups
 
@@ -372,14 +376,14 @@ def _covered_by_source(session: Session, scope: Scope) -> dict[str, int]:
     )
 
 
-def _expected_days(firsts: Sequence[date], scope: Scope) -> Completeness:
-    """Return the source-days expected of sources that are watched since these days."""
+def _expected_days(firsts: Sequence[date], since: date | None, end: date) -> tuple[int, int]:
+    """Return the source-days expected of sources that are watched since these days, and the days
+    before the first of them."""
     if not firsts:
-        return Completeness()
-    end = last_day(scope)
-    since = scope.since or min(firsts)
+        return 0, 0
+    since = since or min(firsts)
     expected = sum(max(0, (end - max(first, since)).days + 1) for first in firsts)
-    return Completeness(expected=expected, unwatched=max(0, (min(*firsts, end) - since).days))
+    return expected, max(0, (min(*firsts, end) - since).days)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

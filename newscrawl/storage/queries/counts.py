@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
+from operator import add
 from typing import Any, cast
 
 from sqlalchemy import func, select
@@ -411,8 +412,11 @@ def _hits_over_time(
         return hits_by_period(rollup, unions[0], by, scope)
     rollup = rollup_table(session, scope, by=by, company=company)
     moment = rollup.moment
-    rows = session.execute(rollup.select(moment, *rollup.hits()).group_by(moment))
-    return hits_by_period(rollup, {when: hits_of(sums) for when, *sums in rows}, by, scope)
+    sums: dict[str, list[int]] = {}
+    for when, *numbers in session.execute(rollup.select(moment, *rollup.hits()).group_by(moment)):
+        key = period_key(rollup, when, by, scope)
+        sums[key] = [*map(add, sums[key], numbers)] if key in sums else numbers
+    return {key: hits_of(numbers) for key, numbers in sums.items()}
 
 
 def hits_by_period(
@@ -436,7 +440,8 @@ def _grouped_hits(
     hits = {}
     for group, *sums in session.execute(grouped(rollup, by, *rollup.hits(), *extra)):
         number = int(sums.pop()) if stories else None
-        hits[group or UNKNOWN] = replace(hits_of(sums), stories=number)
+        one = hits_of(sums)
+        hits[group or UNKNOWN] = replace(one, stories=number) if stories else one
     return hits
 
 

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from newscrawl.storage.database import Database
 from newscrawl.storage.models import Appearance, Article, CountedArticle, DailySource, Source
-from newscrawl.storage.queries.article_lists import FoundArticle, article_rows, snippets, texts_of
+from newscrawl.storage.queries.article_lists import FoundArticle, article_rows, snippets
 from newscrawl.storage.queries.questions import ANY, about, question
 from newscrawl.storage.queries.rollup_tables import rollup_table
 from newscrawl.storage.query_filters import with_slugs
@@ -94,12 +94,13 @@ def search(
         asked = parse_query(with_slugs(session, query))
         numbers = _matching_keys(session, asked, scope, limit, offset)
         rows = article_rows(session, numbers, None)
-        texts = texts_of(session, [row.number for row in rows])
-        countries = dict(session.execute(select(Source.slug, Source.country)).all())
+        texts = select(Article.id, Article.text, Source.country).join(Source)
+        found = session.execute(texts.where(Article.id.in_(numbers))) if rows else ()
+        bodies = {number: (text, country) for number, text, country in found}
     results = []
     for row in rows:
-        facts = Facts(row.language or UNKNOWN, row.source, countries[row.source])
-        body = texts[row.number]
+        body, country = bodies[row.number]
+        facts = Facts(row.language or UNKNOWN, row.source, country)
         marks = spans(asked, row.title or "", body, facts)
         results.append(FoundArticle(article=row, snippets=snippets(row.title, body, marks, each)))
     return results
