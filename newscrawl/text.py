@@ -27,10 +27,8 @@ def count_of(number: int, noun: str) -> str:
 
 
 def estimate_of(number: float, noun: str) -> str:
-    """Return an estimated number with a noun: "about 6 articles", "less than 1 article"."""
-    if 0 < number < 0.5:
-        return f"less than 1 {noun}"
-    return f"about {count_of(round(number), noun)}" if number else f"no {noun}s"
+    """Return an estimated number above 0 with a noun: "about 6 articles", "less than 1 article"."""
+    return f"about {count_of(round(number), noun)}" if number >= 0.5 else f"less than 1 {noun}"
 
 
 def match_name(text: str, names: Sequence[str]) -> tuple[str | None, list[str]]:
