@@ -36,6 +36,12 @@ FEW_ARTICLES = 250
 # Ours: names that are asked for one by one.
 MAX_NAMED = 300
 
+# Made once, as they take longer to write than to run.
+_OTHER = aliased(Appearance)
+_IN_LISTS = select(Company.id, Company.name, SavedQuery.company_id.is_not(None)).outerjoin(
+    SavedQuery, SavedQuery.company_id == Company.id
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoMention:
@@ -110,10 +116,8 @@ def _names_of(
     and whether each is a saved query."""
     least = min(nlargest(limit, found.values()), default=0)
     first = [other for other, articles in found.items() if articles >= least]
-    query = select(Company.id, Company.name, SavedQuery.company_id.is_not(None))
-    query = query.outerjoin(SavedQuery, SavedQuery.company_id == Company.id)
     # A statement has few parameters; all names are read faster than those of very many.
-    query = query.where(Company.id.in_(first)) if len(first) <= MAX_NAMED else query
+    query = _IN_LISTS.where(Company.id.in_(first)) if len(first) <= MAX_NAMED else _IN_LISTS
     return session.execute(query).all()
 
 
@@ -203,7 +207,7 @@ def _pairs_beside(company: int, scope: Scope) -> Iterator[Select[int, int]]:
 def _unpaired_beside(company: int, saved: set[int], scope: Scope) -> Iterator[Select[int, int]]:
     """Yield queries of what is in no pairs, with the stories of the articles beside this company:
     the companies in articles of very many, and saved queries."""
-    pair, other = CompanyPair, aliased(Appearance)
+    pair, other = CompanyPair, _OTHER
     crowded = select(pair.article_id).where(pair.company_id == company, pair.other_id == 0)
     beside = select(other.company_id.label("other"), other.story_id)
     yield beside.where(
@@ -232,7 +236,7 @@ def _count_beside(
     """Return the number of articles, or of stories of some, that each other company or union has in
     common with this one."""
     rollup = rollup_table(session, scope, by="hour", company=asked)
-    table, other = rollup.table, aliased(Appearance)
+    table, other = rollup.table, _OTHER
     members = UnionMembers(session, other, unions)
     beside: ColumnElement[int] = members.union
     # Without unions, a company is beside this one at most once in an article.

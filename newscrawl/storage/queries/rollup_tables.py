@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeVarTuple
 
 from sqlalchemy import (
     CTE,
+    BindParameter,
     ColumnElement,
     Date,
     Integer,
@@ -65,6 +66,10 @@ _OF_COMPANIES: dict[Grain, type[Any]] = {
     "source": models.DailyCompanySource,
     "article": models.Appearance,
 }
+
+# Made once: most questions need it, and it takes longer to write than to run.
+_NAMES: BindParameter[str] = bindparam("names", expanding=True)
+_BY_NAME = select(Company.name, Company.id).where(Company.name.in_(_NAMES))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,10 +226,8 @@ def company_days(session: Session, name: str, scope: Scope) -> list[CompanyDays]
     """Return the companies that count under a name, with their days; 0, which no company has, if
     none of them was ever mentioned."""
     found = scope.tenures(name)
-    names = [one.company for one in found]
-    # A statement with one name as a plain parameter takes less to write.
-    named = Company.name == names[0] if len(names) == 1 else Company.name.in_(names)
-    numbers = dict(session.execute(select(Company.name, Company.id).where(named)).all())
+    names = {"names": [one.company for one in found]}
+    numbers = dict(session.execute(_BY_NAME, names).all())
     days = [
         CompanyDays(numbers[one.company], one.first, one.last)
         for one in found
