@@ -252,6 +252,8 @@ def _known_group(scope: Scope) -> str:
 def usual_spelling(text: str, known: Sequence[str], kind: str) -> str:
     """Return the usual spelling of a source, country or language; raise QuestionError for an
     unknown one."""
+    if text in known:
+        return text
     name, near = match_name(text, known)
     if name is not None:
         return name

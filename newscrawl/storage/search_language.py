@@ -18,7 +18,7 @@ import pyparsing as pp
 
 from newscrawl.items import Section
 from newscrawl.storage.errors import QuestionError
-from newscrawl.storage.words import MAX_INDEXED, Word, folded_words, words_of
+from newscrawl.storage.words import MAX_INDEXED, folded_words, places_of_words
 
 # Ours: each word costs a lookup in the index, each level of parentheses a few calls, and a query
 # of this length fills half a screen.
@@ -578,15 +578,13 @@ def needed_words(node: Node) -> tuple[frozenset[str], ...]:
 
 def spans(node: Node, title: str, text: str, facts: Facts) -> dict[Section, list[tuple[int, int]]]:
     """Return the places in headline and text of the words for which an article matches."""
-    words: dict[Section, list[Word]] = {
-        "title": list(words_of(title)),
-        "body": list(words_of(text)),
-    }
-    title_words, body_words = ([word.text for word in words[one]] for one in _SECTIONS)
-    article = SearchedArticle(title_words, body_words, facts)
+    written: dict[Section, str] = {"title": title, "body": text}
+    article = SearchedArticle(folded_words(title), folded_words(text), facts)
+    hits = sorted(evaluate(node, article) or ())
+    places = {section: places_of_words(written[section]) for section in {one for one, *_ in hits}}
     marks: dict[Section, list[tuple[int, int]]] = {section: [] for section in _SECTIONS}
-    for section, first, last in sorted(evaluate(node, article) or ()):
-        marks[section].append((words[section][first].start, words[section][last].end))
+    for section, first, last in hits:
+        marks[section].append((places[section][first][0], places[section][last][1]))
     return marks
 
 

@@ -14,7 +14,7 @@ import codecs
 import re
 import unicodedata
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import chain
@@ -145,15 +145,6 @@ MAX_INDEXED = 16_000
 _POSITIONS = tuple(map(str, range(1, MAX_INDEXED + 2)))
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
-    """A folded word and its place in the text."""
-
-    text: str
-    start: int
-    end: int
-
-
 def folded_words(text: str) -> list[str]:
     """Return the words of a text, without case and accents."""
     words = _words_in_bytes(text)
@@ -166,10 +157,9 @@ def folded_words(text: str) -> list[str]:
     return words
 
 
-def words_of(text: str) -> Iterator[Word]:
-    """Yield the words as in `folded_words`, with their places."""
-    for match in _WORD.finditer(text):
-        yield Word(_fold(match[0]), match.start(), match.end())
+def places_of_words(text: str) -> list[tuple[int, int]]:
+    """Return the start and end of each of the `folded_words` of a text."""
+    return [match.span() for match in _WORD.finditer(text)]
 
 
 def without_accents(text: str) -> str:

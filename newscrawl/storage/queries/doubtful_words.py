@@ -30,7 +30,12 @@ from newscrawl.storage.queries.article_details import MarkedMention
 from newscrawl.storage.queries.text_search import OtherArticles, find_other_articles
 from newscrawl.storage.scope import Scope, between, day_of_minute, first_minute
 from newscrawl.storage.search_language import Node, Or, Term
-from newscrawl.storage.words import without_accents, words_of, writes_no_blanks
+from newscrawl.storage.words import (
+    folded_words,
+    places_of_words,
+    without_accents,
+    writes_no_blanks,
+)
 
 # Ours: the limits of a search (docs/queries.md): spellings of a group or of an owner, articles that
 # count for them, among which the others are looked for (the newest ones), and texts that are read.
@@ -68,7 +73,7 @@ class Spellings:
         known: dict[tuple[str, ...], tuple[str, str]] = {}
         for company in scope.members(name):
             for spelling in scope.structure.spellings.get(company, ()):
-                if words := tuple(word.text for word in words_of(spelling)):
+                if words := tuple(folded_words(spelling)):
                     known.setdefault(words, (company, spelling))
         if not known:
             return None
@@ -104,13 +109,13 @@ class Spellings:
         return known[1] if known else surface
 
     def _company_of(self, surface: str) -> tuple[str, str] | None:
-        return self.known.get(tuple(word.text for word in words_of(surface)))
+        return self.known.get(tuple(folded_words(surface)))
 
 
 def _as_written(spelling: str) -> str:
     """Return a pattern of a spelling: unchanged, in capitals or with a first capital, with or
     without accents, and with any signs between its words."""
-    words = [spelling[word.start : word.end] for word in words_of(spelling)]
+    words = [spelling[start:end] for start, end in places_of_words(spelling)]
     pattern = r"(?<!\w)" if not writes_no_blanks(words[0]) else ""
     for place, word in enumerate(words):
         if place:
