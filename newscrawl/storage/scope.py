@@ -192,17 +192,16 @@ class Scope:
             tiers = ", ".join(map(str, sorted({*scope.catalog.tiers.values()})))
             raise QuestionError(f"no source has the tier {scope.tier}: there are {tiers or 'none'}")
         scope._check_range(max_days)
-        if database is None or (scope.source is None and scope.country is None):
+        columns = {"source": Source.slug, "country": Source.country}
+        asked = {name: text for name in columns if (text := getattr(scope, name))}
+        if database is None or not asked:
             return scope
         with database.reading() as session:
-            known = session.execute(select(Source.slug, Source.country)).all()
-        slugs = sorted({slug for slug, _ in known})
-        countries = sorted({country for _, country in known})
-        return replace(
-            scope,
-            source=scope.source and usual_spelling(scope.source, slugs, "source"),
-            country=scope.country and usual_spelling(scope.country, countries, "country"),
-        )
+            known = {name: {*session.scalars(select(columns[name]))} for name in asked}
+        usual: dict[str, Any] = {
+            one: usual_spelling(text, sorted(known[one]), one) for one, text in asked.items()
+        }
+        return replace(scope, **usual)
 
     def _check_range(self, max_days: int | None) -> None:
         for name, day in (("since", self.since), ("until", self.until)):

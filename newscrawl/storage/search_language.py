@@ -11,7 +11,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Literal
 
 import pyparsing as pp
@@ -142,6 +142,8 @@ _PREFIXED = re.compile(r"([^\W\d_]+):")
 _FILTER = re.compile(rf"[a-z]+: *({_VALUE})", re.IGNORECASE)
 
 
+# A request reads its query several times: for its filters, its words, its preview.
+@lru_cache(maxsize=8)
 def parse_query(text: str) -> Node:
     """Return what a query means; raise QuerySyntaxError with the place of a fault.
 

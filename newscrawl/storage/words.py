@@ -173,10 +173,6 @@ def writes_no_blanks(word: str) -> bool:
     return len(word) == 1 and re.match(f"[{_ALONE}]", word) is not None
 
 
-def _fold(word: str) -> str:
-    return _bare(word)[:_LONGEST]
-
-
 def _bare(text: str) -> str:
     """Return the text without case and accents."""
     if text.isascii():
