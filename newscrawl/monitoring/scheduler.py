@@ -114,7 +114,7 @@ class Monitor:
         self._prune_later = queue.task(name="prune")(self.prune)
         self._next_inspection = 0.0
         self._inspection = Thread(target=self.inspect, daemon=True)
-        self._consumer = _Consumer(queue, self.schedule, plan)
+        self._consumer = _Consumer(queue, self, plan)
         self._stopping: Callable[[], bool] = self._consumer.stop_flag.is_set
         database.lock_wait.is_closing = self._stopping
         self._supervisor = Supervisor(self._leases, plan.command, plan.limits, self._stopping)
@@ -157,6 +157,11 @@ class Monitor:
             self._inspect_later()
             self._prune_later()
         return len(placed)
+
+    def has_queued_sources(self) -> bool:
+        """Return whether a source waits for a worker: huey counts neither as pending nor as running
+        what a worker has read from the queue and not yet begun."""
+        return not {*self._slugs}.isdisjoint(self._leases.queued_sources())
 
     def _due(self) -> list[str]:
         """Return the sources that are due; an interrupted crawl is resumed without a pause."""
@@ -225,7 +230,7 @@ class Monitor:
 class _Consumer(Consumer):  # type: ignore[misc]
     """huey's workers; the main thread also schedules at every pause."""
 
-    def __init__(self, queue: Huey, schedule: Callable[[], int], plan: MonitorPlan) -> None:
+    def __init__(self, queue: Huey, monitor: Monitor, plan: MonitorPlan) -> None:
         # A worker polls a queue in a file: at least four times in a pause.
         delay = max(plan.pause / 4, 0.1)
         super().__init__(
@@ -235,7 +240,7 @@ class _Consumer(Consumer):  # type: ignore[misc]
             max_delay=delay,
             graceful_signal="TERM",
         )
-        self._schedule = schedule
+        self._monitor = monitor
         self._pause = plan.pause
         self._once = plan.once
         self._next_round = 0.0
@@ -259,24 +264,27 @@ class _Consumer(Consumer):  # type: ignore[misc]
         """Schedule when it is time; with `once`, stop when nothing is left to crawl."""
         idle = self._once and not self.huey.pending_count() and not self.huey._tasks_in_flight
         if idle or time.monotonic() >= self._next_round:
-            placed = self._try_to_schedule()
-            if idle and not placed:
+            is_done = self._try_to_schedule()
+            if idle and is_done:
                 self.stop(graceful=True)
                 raise ConsumerStopped
         checked: float | None = super().loop(health_check_ts)
         return checked
 
-    def _try_to_schedule(self) -> int:
+    def _try_to_schedule(self) -> bool:
+        """Return whether nothing was queued, and with `once`, whether nothing was before."""
         self._next_round = time.monotonic() + self._pause
         try:
-            return self._schedule()
+            return not self._monitor.schedule() and not (
+                self._once and self._monitor.has_queued_sources()
+            )
         except self._failures as error:
             # The database may recover; a single round can't wait for that.
             if self._once:
                 self.stop(graceful=True)
                 raise
             logger.error("Nothing is scheduled: %s", " ".join(str(error).split()))  # noqa: TRY400
-            return 0
+            return False
 
 
 def same_host_sources(sources: Iterable[Source]) -> Mapping[str, frozenset[str]]:

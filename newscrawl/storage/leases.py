@@ -118,6 +118,12 @@ class Leases:
 
         return self._database.write(work)
 
+    def queued_sources(self) -> list[str]:
+        """Return the sources that wait in a queue, or that a worker has just read from one."""
+        with self._database.reading() as session:
+            queued = Lease.queued_until > clock(session)
+            return list(session.scalars(select(Source.slug).join(Lease).where(queued)))
+
     def interrupted_sources(self) -> list[str]:
         """Return the sources whose last crawl was interrupted (its worker died or was stopped) or
         failed."""

@@ -112,6 +112,19 @@ def test_task_that_the_queue_has_lost_is_queued_again_after_the_length_of_a_leas
         assert [task.args for task in queue.pending() if task.args] == [["ft"]]
 
 
+def test_source_that_a_worker_has_read_and_not_begun_is_waited_for(tmp_path: Path) -> None:
+    database, queue, monitor = due_source(tmp_path)
+    with database, closing(queue.storage):
+        assert not monitor.has_queued_sources()
+        assert monitor.schedule() == 1
+        for _ in queue.pending():
+            queue.dequeue()
+        assert queue.pending_count() == 0
+        assert monitor.has_queued_sources()
+        assert Leases(database, "b", LeaseTerms(length=timedelta(minutes=5))).take("ft")
+        assert not monitor.has_queued_sources()
+
+
 @pytest.mark.parametrize(("pause", "due"), [(1, 1), (10, 0)])
 def test_source_is_crawled_again_after_its_pause(tmp_path: Path, pause: int, due: int) -> None:
     database, queue, monitor = due_source(tmp_path, source_pause=timedelta(minutes=pause))
