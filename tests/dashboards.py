@@ -12,11 +12,12 @@ from urllib.parse import quote
 
 import pytest
 import uvicorn
+from markupsafe import Markup
 
 from newscrawl.archive.warc import ArchiveWriter
 from newscrawl.cli.explainer import Explainer, find_mentions_again
 from newscrawl.cli.recipients import save_from_form
-from newscrawl.dashboard import Config, ExplainedDocument, create_app
+from newscrawl.dashboard import Config, create_app
 from newscrawl.extraction.explain_page import AskedSentence
 from newscrawl.items import Article, Document, Mention, Page
 from newscrawl.mentions import load_companies
@@ -279,9 +280,7 @@ class WorldExplainer:
     archive: Explainer
     site: Explainer
 
-    def __call__(
-        self, urls: Sequence[str], fetch_anew: bool, asked: AskedSentence
-    ) -> ExplainedDocument:
+    def __call__(self, urls: Sequence[str], fetch_anew: bool, asked: AskedSentence) -> Markup:
         return (self.site if fetch_anew else self.archive)(urls, False, asked)
 
 

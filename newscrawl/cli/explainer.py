@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Lock
 
+from markupsafe import Markup
 from w3lib.encoding import http_content_type_encoding
 
 from newscrawl.archive import ArchiveError
@@ -13,9 +14,9 @@ from newscrawl.archive.lookup import Archive, NotArchivedError
 from newscrawl.archive.rematch import Rematch, RematchResult
 from newscrawl.archive.warc import Capture, decoded_body
 from newscrawl.cli.extract import fetch_policy
-from newscrawl.dashboard.config import ExplainedDocument, UnexplainedError
+from newscrawl.dashboard.config import UnexplainedError
 from newscrawl.extraction.explain import Explanation, explain
-from newscrawl.extraction.explain_page import NO_SENTENCE, AskedSentence, render
+from newscrawl.extraction.explain_page import NO_SENTENCE, AskedSentence, render_content
 from newscrawl.sources.fetcher import FetchError, fetch
 from newscrawl.storage import Database
 from newscrawl.storage.mentions import count_texts
@@ -56,7 +57,7 @@ class Explainer:
 
     def __call__(
         self, urls: Sequence[str], fetch_anew: bool, asked: AskedSentence = NO_SENTENCE
-    ) -> ExplainedDocument:
+    ) -> Markup:
         """Return the explanation of the page at the first available URL, beginning with `sentence`.
 
         Raises UnexplainedError.
@@ -65,7 +66,7 @@ class Explainer:
             explained = (
                 self._explain_fetched(urls[0]) if fetch_anew else self._explain_archived(urls)
             )
-            return ExplainedDocument(render(explained, asked))
+            return render_content(explained, asked)
 
     def _explain_fetched(self, url: str) -> Explanation:
         try:

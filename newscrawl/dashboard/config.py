@@ -7,6 +7,8 @@ from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Any, Protocol
 
+from markupsafe import Markup
+
 from newscrawl.extraction.explain_page import AskedSentence
 from newscrawl.items import SourceCatalog
 from newscrawl.mentions import Companies
@@ -18,17 +20,11 @@ class UnexplainedError(Exception):
     """A page that can't be explained: one line that says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExplainedDocument:
-    """The HTML document that explains a page, with one style sheet in it and no script."""
-
-    document: str
-
-
 # A function of an article's URLs, the canonical one first, whether its page is to be fetched
-# instead of looked up in an archive, and the sentence to explain first; it raises UnexplainedError.
+# instead of looked up in an archive, and the sentence to explain first: the content of a page, as
+# `explain_page.render_content` returns it, or UnexplainedError.
 # The command line provides it, since the dashboard must not import the archive.
-Explain = Callable[[Sequence[str], bool, AskedSentence], ExplainedDocument]
+Explain = Callable[[Sequence[str], bool, AskedSentence], Markup]
 
 
 class RematchReport(Protocol):

@@ -83,20 +83,41 @@ class BlockRun:
 
 def render(explanation: Explanation, asked: AskedSentence = NO_SENTENCE) -> str:
     """Return the whole HTML document; the explanation of a sentence comes first."""
-    article = explanation.article
-    style = (TEMPLATES / "explain.css").read_text("utf-8")
+    style = style_sheet()
     policy = (
         f"default-src 'none'; style-src {content_hash(style)}; base-uri 'none'; form-action 'none'"
     )
-    shown = explanation.blocks[:MAX_BLOCKS]
-    bars = _bars(explanation.lines)
     return (
         html_templates(TEMPLATES)
         .get_template("explain.html")
         .render(
-            style=Markup(style),  # noqa: S704 - a file of ours
+            style=style,
             policy=policy,
-            title=article.title or "A page without a headline",
+            title=_title(explanation),
+            content=render_content(explanation, asked),
+        )
+    )
+
+
+def style_sheet() -> Markup:
+    """Return the style sheet of the document; its `:scope` is the part that is explained."""
+    return Markup((TEMPLATES / "explain.css").read_text("utf-8"))  # noqa: S704 - a file of ours
+
+
+def _title(explanation: Explanation) -> str:
+    return explanation.article.title or "A page without a headline"
+
+
+def render_content(explanation: Explanation, asked: AskedSentence = NO_SENTENCE) -> Markup:
+    """Return the body of the document."""
+    article = explanation.article
+    shown = explanation.blocks[:MAX_BLOCKS]
+    bars = _bars(explanation.lines)
+    return Markup(  # noqa: S704 - the template escapes
+        html_templates(TEMPLATES)
+        .get_template("explain_content.html")
+        .render(
+            title=_title(explanation),
             article=article,
             is_web=safe_url(article.url) is not None,
             facts=_facts(explanation),

@@ -1,7 +1,6 @@
 """The pages of an article: its text with the mentions marked, the forms that correct these, its
 history, the quarantine, and the explanation of how its text was extracted."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -35,7 +34,7 @@ from newscrawl.dashboard.rendering import (
     render,
 )
 from newscrawl.dashboard.security import POLICY
-from newscrawl.extraction.explain_page import AskedSentence
+from newscrawl.extraction.explain_page import AskedSentence, style_sheet
 from newscrawl.items import Mention, Section
 from newscrawl.storage import Database, queries
 from newscrawl.storage.corrections import (
@@ -68,8 +67,6 @@ _REASONS: Mapping[str, str] = {
     "headline_lost": "the headline is gone",
     "layout_changed": "the site's pages have changed",
 }
-_STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
-_BODY = re.compile(r"<body>(.*)</body>", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +284,7 @@ def _explain_article(request: Request, form: ExplanationForm, *, fetch_anew: boo
         place=asked.place if identity is not None and identity.right == "edit" else "",
     )
     try:
-        return _framed(request, state.config.explain(urls, fetch_anew, asked).document)
+        return _framed(request, state.config.explain(urls, fetch_anew, asked))
     except UnexplainedError as error:
         # Without the archived page, the database still has the sentence and its rule.
         return render(
@@ -360,13 +357,12 @@ def _sentence(found: ArticlePage, section: Section, span: tuple[int, int]) -> As
     )
 
 
-def _framed(request: Request, document: str) -> HTMLResponse:
-    """Return the document in the frame of the other pages, whose policy also allows its style
+def _framed(request: Request, content: Markup) -> HTMLResponse:
+    """Return an explanation in the frame of the other pages, whose policy also allows its style
     sheet, limited to it; its colours are those chosen in the dashboard."""
-    found, content = _STYLE.search(document), _BODY.search(document)
-    style = f"@scope (.explained) {{{found[1] if found else ''}}}"
-    inner = f"<style>{style}</style>{content[1] if content else document}"
-    answer = render(request, "explained.html", document=Markup(inner))  # noqa: S704 - rendered by us
+    style = Markup("@scope (.explained) {{{}}}").format(style_sheet())
+    styled = Markup("<style>{}</style>{}").format(style, content)
+    answer = render(request, "explained.html", content=styled)
     allowed = POLICY.replace("style-src 'self'", f"style-src 'self' {content_hash(style)}")
     answer.headers["Content-Security-Policy"] = allowed
     return answer

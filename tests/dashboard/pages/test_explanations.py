@@ -6,10 +6,11 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+from markupsafe import Markup
 from starlette.testclient import TestClient
 
 from newscrawl.cli.explainer import Explainer
-from newscrawl.dashboard import ExplainedDocument, UnexplainedError, create_app
+from newscrawl.dashboard import UnexplainedError, create_app
 from newscrawl.dashboard.rendering import evidence_text
 from newscrawl.extraction.explain_page import AskedSentence
 from newscrawl.mentions.score import load_model
@@ -157,7 +158,7 @@ def test_hit_in_a_teaser_leads_to_the_reason_why_it_is_not_counted(
 ) -> None:
     found: list[AskedSentence] = []
 
-    def explain(_: list[str], fetch_anew: bool, asked: AskedSentence) -> ExplainedDocument:
+    def explain(_: list[str], fetch_anew: bool, asked: AskedSentence) -> Markup:
         found.append(asked)
         raise UnexplainedError("not in the archive")
 
