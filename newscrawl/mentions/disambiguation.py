@@ -291,9 +291,9 @@ class NeighbourWords:
         )
 
     def _is_founder(self, text: str, candidate: Candidate) -> bool:
-        """Return whether a person's full name stands in a sentence about a year long ago ("Philip
-        Morris opened his shop in 1847") or next to another person's ("from Walt Disney to Leonardo
-        DiCaprio")."""
+        """Return whether the name is a person's: in a sentence with a year of long ago ("Philip
+        Morris opened his shop in 1847") or next to another person's full name ("from Walt Disney
+        to Leonardo DiCaprio")."""
         if candidate.form.text.partition(" ")[0] not in self.words.given_names:
             return False
         if " " not in candidate.form.text:

@@ -39,6 +39,7 @@ _SOURCES = (
     "context.py",
     "forms.py",
     "registry_cache.py",
+    "vocabulary.py",
     "vocabulary.toml",
 )
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
