@@ -155,9 +155,9 @@ def _answer(
 ) -> Response:
     if request.url.path.startswith("/api/"):
         return JSONResponse({"detail": reason}, status_code=status)
-    back = ("overview", "/")
+    back = ("the overview", "/")
     if status == 404:
-        back = "overview", f"/{usable_filters(request)[0].address()}"
+        back = "the overview", f"/{usable_filters(request)[0].address()}"
     elif status == 422:
         back = page_before(request)
     return render(

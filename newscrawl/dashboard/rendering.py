@@ -342,8 +342,8 @@ def page_before(request: Request) -> tuple[str, str]:
     if names:
         address = filters.address()
         named = urlencode([("company", name) for name in names])
-        return "comparison", f"/compare{address}{'&' if address else '?'}{named}"
-    return "overview", f"/{filters.address()}"
+        return "the comparison", f"/compare{address}{'&' if address else '?'}{named}"
+    return "the overview", f"/{filters.address()}"
 
 
 def check_seal(request: Request, seal: str) -> None:
