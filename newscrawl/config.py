@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from importlib.metadata import version
 from typing import Literal
+from urllib.parse import unquote
 from zoneinfo import ZoneInfo
 
 _DURATION = re.compile(r"([0-9]{1,6})([smhd])", re.ASCII)
@@ -27,6 +28,23 @@ class SettingError(ValueError):
 
 def _env(name: str, default: str) -> str:
     return os.environ.get(name, "").strip() or default
+
+
+# A URL before its path: user and password, in which signs that end a part are written as %40 and
+# the like (RFC 3986, 3.2), host and port. No further @ follows: it would be one of the password.
+_NETWORK_URL = re.compile(
+    r"[\w+.-]+://(?:(?P<user>[^\s:/?#@]*)(?::[^\s/?#@]*)?@)?"
+    r"(?:[\w.,-]+|\[[\w:.%]+\])?(?::\d+)?(?:[/?][^@]*)?"
+)
+
+
+def has_plain_host(url: str) -> bool:
+    """Return whether the URL of a server shows where its password ends and its host begins.
+
+    Otherwise a part of the password would be looked up as the host, or shown.
+    """
+    parts = _NETWORK_URL.fullmatch(url)
+    return parts is not None and ":" not in unquote(parts["user"] or "")
 
 
 def whole_number(name: str, value: object) -> int:

@@ -7,6 +7,7 @@ interrupted, and 141 if the reader of the output has closed it, as `head` does.
 import errno
 import io
 import os
+import re
 import signal
 import sys
 from pathlib import Path
@@ -41,6 +42,7 @@ from newscrawl.cli import (
 _ASK, _WATCH, _READ = "Ask the news", "Watch the news", "Read pages"
 _KEEP, _LEARN = "Manage the data", "Score and improve extraction"
 _INTERRUPTED, _BROKEN_PIPE = 128 + signal.SIGINT, 128 + signal.SIGPIPE
+_MAYBE_PASSWORD = re.compile(r"(No such command |extra argument\S* ).*@.*", re.DOTALL)
 _DISK_FAULTS = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EACCES, errno.EFBIG}
 
 app = typer.Typer(
@@ -182,6 +184,8 @@ def _discard_output() -> None:
 
 def _usage(error: TyperException) -> str:
     message = error.format_message().removesuffix(".").replace("Value error, ", "")
+    # Arguments with an @ may be those of a URL: also a part of it, where a blank splits it.
+    message = _MAYBE_PASSWORD.sub(r"\1(not shown: it may have a password)", message)
     context = getattr(error, "ctx", None)
     # Without a message the help itself has been printed.
     return f"{message} (see {context.command_path} --help)" if message and context else message

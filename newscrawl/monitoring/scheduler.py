@@ -30,7 +30,7 @@ from huey.exceptions import ConfigurationError
 from huey.registry import Message
 from huey.serializer import Serializer
 
-from newscrawl.config import SettingError
+from newscrawl.config import SettingError, has_plain_host
 from newscrawl.mentions import CompaniesError
 from newscrawl.monitoring.digests import never
 from newscrawl.monitoring.supervisor import CrawlCommand, CrawlLimits, Supervisor
@@ -376,9 +376,9 @@ def open_queue(database_url: str, queue_url: str = "") -> Huey:
     try:
         if _SQLITE.match(url):
             return _sqlite_queue(_SQLITE.sub("", url) or "newscrawl.queue.sqlite", options)
-        if _POSTGRES.match(url):
+        if _POSTGRES.match(url) and has_plain_host(url):
             return _postgres_queue(_POSTGRES.sub("postgresql://", url), options)
-        if _REDIS.match(url):
+        if _REDIS.match(url) and has_plain_host(url):
             return _redis_queue(url, options)
     except ConfigurationError as error:
         kind = "postgres" if _POSTGRES.match(url) else "redis"
@@ -387,7 +387,8 @@ def open_queue(database_url: str, queue_url: str = "") -> Huey:
         ) from error
     raise SettingError(
         "NEWSCRAWL_QUEUE_URL: not a URL of SQLite, PostgreSQL or Redis; as in "
-        "redis://host:6379/0 (left empty, the queue is kept with the database)"
+        "redis://user:password@host:6379/0, with an @ of the password as %40 (left empty, the "
+        "queue is kept with the database)"
     )
 
 
@@ -418,7 +419,7 @@ def _postgres_queue(dsn: str, options: dict[str, Any]) -> Huey:
             psycopg.errors.UniqueViolation,
         ):
             time.sleep(_RETRY_PAUSE)
-        except psycopg.OperationalError as error:
+        except psycopg.Error as error:
             cause = " ".join(str(error).split())
             raise SettingError(f"can't reach the queue in PostgreSQL: {cause}") from error
 

@@ -51,6 +51,7 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.types import TypeEngine
 
+from newscrawl.config import has_plain_host
 from newscrawl.storage.errors import StorageError
 
 # Seconds that SQLite waits for another writer in one attempt, which can't be interrupted
@@ -63,7 +64,9 @@ SQLITE_CACHE = 65_536
 SQLITE_WAL_PAGES = 10_000
 POSTGRES_CONNECT_TIMEOUT = 10
 
-_EXAMPLES = "sqlite:///newscrawl.sqlite or postgresql://user:password@host/name"
+_SQLITE_EXAMPLE = "sqlite:///newscrawl.sqlite"
+_EXAMPLES = f"{_SQLITE_EXAMPLE} or postgresql://user:password@host/name"
+_ESCAPES = "In user and password, @ : / ? # and blanks are written as %40 %3A %2F %3F %23 %20"
 _POSTGRES = {"postgres", "postgresql", "postgresql+psycopg"}
 SQLITE = {"sqlite", "sqlite+pysqlite"}
 # PostgreSQL's codes: serialization failure, deadlock, lock not available, too many
@@ -80,27 +83,32 @@ _DRIVER_ADVICE = re.compile(r"\s*Is the server running .*?\?", re.DOTALL)
 
 
 def parse_url(text: str) -> URL:
-    """Return the URL with its driver; raise StorageError unless it is of SQLite or PostgreSQL."""
+    """Return the URL with its driver; raise StorageError unless it is of SQLite or PostgreSQL.
+
+    The message shows nothing of an invalid URL: any part of it may be one of the password. It is
+    raised without its cause, which quotes a part.
+    """
     try:
         url = make_url(text)
-    except (ArgumentError, ValueError) as error:
-        raise StorageError(
-            f"not a database URL: {mask(text)!r}. Write it as {_EXAMPLES}"
-        ) from error
+    except (ArgumentError, ValueError):
+        raise StorageError(f"not a database URL: write it as {_EXAMPLES}. {_ESCAPES}") from None
     if url.drivername in SQLITE:
+        if url.host or url.username:
+            raise StorageError(
+                f"not a database URL: one of SQLite has no host, as in {_SQLITE_EXAMPLE}"
+            )
         return url
-    if url.drivername in _POSTGRES:
-        return url.set(drivername="postgresql+psycopg")
-    raise StorageError(
-        f"no support for the database {url.drivername!r}: SQLite and PostgreSQL are. "
-        f"Write the URL as {_EXAMPLES}"
-    )
-
-
-def mask(text: str) -> str:
-    """Return the URL for messages: *** in place of user and password, even if the URL is
-    invalid."""
-    return re.sub(r"(?<=://)[^/]*@|(?<=://).*@", "***@", text)
+    if url.drivername not in _POSTGRES:
+        raise StorageError(
+            f"no support for the database {url.drivername!r}: SQLite and PostgreSQL are. "
+            f"Write the URL as {_EXAMPLES}"
+        )
+    if not has_plain_host(text):
+        raise StorageError(
+            f"the database URL doesn't show where its password ends: write it as {_EXAMPLES}. "
+            f"{_ESCAPES}"
+        )
+    return url.set(drivername="postgresql+psycopg")
 
 
 def display_name(url: URL) -> str:
@@ -277,8 +285,8 @@ def as_storage_error(error: DBAPIError, url: URL) -> StorageError:
         return StorageError(_sqlite_advice(cause, url))
     if isinstance(error, IntegrityError) or getattr(error.orig, "sqlstate", None):
         return StorageError(f"the database {where} refused: {cause}")
-    if url.password:
-        cause = cause.replace(str(url.password), "***")
+    for password in filter(None, (url.password, url.query.get("password"))):
+        cause = cause.replace(str(password), "***")
     return StorageError(
         f"can't reach the database {where}: {cause}. Is the server up, and are the address, user "
         "and password in NEWSCRAWL_DATABASE_URL right?"
