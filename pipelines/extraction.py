@@ -149,7 +149,18 @@ class ExtractionPipeline(DocumentPipeline):
             self._crawler.stats.inc_value("newscrawl/pages_paywalled")
             return document
         self._check_age(document)
-        return document
+        return await self._without_forbidden_address(document)
+
+    async def _without_forbidden_address(self, document: Document) -> Document:
+        """Return the document under the address that was fetched, if its page declares one that
+        robots.txt forbids."""
+        page, article = document.page, document.article
+        fetched = page.final_url or page.url
+        if not article.url or article.url == fetched or await self._session.allows(article.url):
+            return document
+        article = replace(article, url=fetched)
+        searched = article if document.searched == document.article else document.searched
+        return replace(document, article=article, searched=searched)
 
     def _check_age(self, document: Document) -> None:
         since = self._session.spider.since if self._session.spider else None

@@ -31,6 +31,9 @@ from newscrawl.storage.frontier import DequeuedPage
 # Maximum number of days for which dated URLs are built.
 MAX_DAYS = 31
 _NOT_MODIFIED = 304
+# A 203 is a 200 from a proxy. Of other 2xx none is a whole page: 206 is a part that nobody asked
+# for, 204 and 205 are empty, and some firewalls send 202 with a challenge for browsers.
+_WHOLE = frozenset({200, 203})
 
 
 class NewsSpider(Spider):
@@ -215,6 +218,11 @@ class NewsSpider(Spider):
         if access != "open":
             for page in self._from_hints(queued, access, response.status):
                 yield replace(page, fetched_at=self._fetched_at(response))
+            return
+        if response.status not in _WHOLE:
+            status = response.status
+            cause = Cause(f"HTTP {status}", f"the server answered {status}, not with a whole page")
+            self.queue.mark_failed(attempt, queued.fetch_url, cause)
             return
         self.session.count("pages_fetched")
         yield Page(

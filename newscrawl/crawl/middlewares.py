@@ -247,18 +247,19 @@ class RetryAfterMiddleware(RetryMiddleware):
 
 
 def retry_after(response: Response) -> float | None:
-    """Return the seconds of the Retry-After header, a year at most, or None without one."""
+    """Return the seconds of the Retry-After header, a year at most; None without one, and for 0 or
+    a date that has passed, which an overloaded server doesn't mean."""
     header = response.headers.get("Retry-After") or b""
     text = header[:_MAX_HEADER].decode("latin-1").strip()
     if text.isascii() and text.isdigit():
-        return min(float(text), _MAX_REST)
+        return min(float(text), _MAX_REST) or None
     try:
         moment = parsedate_to_datetime(text)
     except (ValueError, TypeError, IndexError, OverflowError):
         return None  # email.utils has raised each of them for some invalid date
     # Not as two aware moments, since the year 9999 in another zone may be the year 10000 in ours.
     rest = moment.replace(tzinfo=UTC) - datetime.now(UTC) - (moment.utcoffset() or timedelta())
-    return min(max(0.0, rest.total_seconds()), _MAX_REST)
+    return min(rest.total_seconds(), _MAX_REST) if rest > timedelta() else None
 
 
 logger = logging.getLogger(__name__)
@@ -312,6 +313,7 @@ class RobotsMiddleware:
         # A replay sends no requests: the pages of its archive were allowed when it was written.
         self._is_replay = bool(settings.get("NEWSCRAWL_REPLAY"))
         self._rules_by_host: dict[str, asyncio.Future[_HostRules]] = {}
+        self._session.allows = self.allows
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -329,6 +331,17 @@ class RobotsMiddleware:
             raise type(rules.refusal)(*rules.refusal.args) from rules.refusal
         if rules.parser is not None:
             self._check(rules.parser, request)
+
+    async def allows(self, url: str) -> bool:
+        """Return whether a URL may be requested, by the rules that are known without a request: of
+        this crawl, or those of the last copy."""
+        origin = robots.origin_of(url)
+        agent = self._agent or str(self._crawler.settings["USER_AGENT"])
+        if (task := self._rules_by_host.get(origin)) is not None:
+            rules = await asyncio.shield(task)
+            return rules.refusal is None and (not rules.parser or rules.parser.allowed(url, agent))
+        copy = await self._last_good_copy(origin)
+        return copy is None or robots.RobotsRules(copy, agent).allows(url)
 
     def _check(self, parser: RobotParser, request: Request) -> None:
         agent = self._agent_of(request)

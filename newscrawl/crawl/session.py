@@ -10,7 +10,7 @@ import logging
 import signal
 import tempfile
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -90,6 +90,10 @@ class CrawlRun:
     frontier: Frontier
 
 
+async def _allows_all(_url: str) -> bool:
+    return True
+
+
 class CrawlSession:
     """The source, clock, database, run, queue and template memory of one crawl.
 
@@ -110,6 +114,8 @@ class CrawlSession:
         self.versions: Versions | None = None
         # Writes all pending documents in one batch; StoragePipeline sets it.
         self.flush: Callable[[], None] = lambda: None
+        # Set by RobotsMiddleware: whether robots.txt, as far as it is known, allows a URL.
+        self.allows: Callable[[str], Awaitable[bool]] = _allows_all
         # The ids of the feeds and sitemaps of this crawl: the source is due when one of them is.
         self.polled: list[int] = []
 

@@ -1,10 +1,11 @@
 """Interpret responses to requests for robots.txt (RFC 9309), for crawls and for single fetches."""
 
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from protego import Protego
 
@@ -26,6 +27,12 @@ _SUCCESSFUL: Final = frozenset({200, 203, 204})
 # (RFC 8470, 5.2) and 429 (RFC 6585, 4). They count as a server error.
 _TEMPORARY: Final = frozenset({408, 425, 429})
 _AGENT_LINE = re.compile(r"(?i)\s*user[- ]?agent\s*[:\s]\s*([^#]*)")
+# What follows a product token in a user agent (RFC 9309, 2.2.1; RFC 9110, 10.1.5): some files name
+# a robot by the whole of it.
+_BEHIND_TOKEN = re.compile(r"\s*[/(].*")
+# RFC 9309, 2.2: only these end a line. Python, and Protego with it, ends lines at _OTHER_ENDS too.
+_LINE_END = re.compile(r"\r\n?|\n")
+_OTHER_ENDS = re.compile("[\v\f\x1c-\x1e\x85\u2028\u2029]")
 # A name that is not a robot's: no product token has a space (RFC 9309, 2.2.1).
 _NOBODY = "User-agent: nobody here"
 
@@ -74,9 +81,27 @@ def rules_for(policy: RobotsPolicy, agent: str) -> str:
     A parser stores each rule for each robot: a file of 100 KB that names 2,000 robots before 5,000
     rules took Protego 32 seconds and 700 MB.
     """
-    text = policy.rules.decode("utf-8-sig", errors="replace")
     name = agent.strip().lower()
-    return "\n".join(_without_others(line, name) for line in text.splitlines())
+    return "\n".join(_without_others(line, name) for line in _lines_of(_text_of(policy.rules)))
+
+
+def _text_of(rules: bytes) -> str:
+    """Return the characters of a file in UTF-8, or in UTF-16 by its mark or its first letter."""
+    if rules.startswith((BOM_UTF16_BE, b"\0")):
+        charset = "utf-16-be"
+    elif rules.startswith(BOM_UTF16_LE) or rules[1:2] == b"\0":
+        charset = "utf-16-le"
+    else:
+        return rules.decode("utf-8-sig", errors="replace")
+    whole = rules[: len(rules) // 2 * 2]  # a cut may have left half a character
+    return whole.decode(charset, errors="replace").removeprefix("\ufeff")
+
+
+def _lines_of(text: str) -> Iterator[str]:
+    """Yield the lines without comments, and with each of _OTHER_ENDS as it is in URLs."""
+    for line in _LINE_END.split(text):
+        rule = line.partition("#")[0].strip()
+        yield _OTHER_ENDS.sub(lambda end: quote(end[0]), rule)
 
 
 class RobotsRules:
@@ -112,7 +137,7 @@ def _lines_for(text: str, name: str) -> Iterator[str]:
     for line in text.splitlines():
         found = _AGENT_LINE.match(line)
         if found is None:
-            rule = line.partition("#")[0].strip()
+            rule = line.strip()
             in_head = in_head and not rule
             if rule:
                 named += [rule] if any(robot != "*" and robot in name for robot in robots) else []
@@ -131,7 +156,7 @@ def _without_others(line: str, name: str) -> str:
     if robot in {"", "*"}:
         return line
     # Some files have "newscrawl*", which is not a product token but clearly meant for us.
-    robot = robot.replace("*", "").strip()
+    robot = _BEHIND_TOKEN.sub("", robot.replace("*", "")).strip()
     if robot and re.search(rf"(?<![\w-]){re.escape(robot)}", name):
         return f"User-agent: {robot}"
     return _NOBODY
@@ -142,5 +167,5 @@ def _cut(body: bytes) -> bytes:
     meaning."""
     if len(body) <= MAX_RULES_BYTES:
         return body
-    whole, _, _ = body[:MAX_RULES_BYTES].rpartition(b"\n")
-    return whole
+    read = body[:MAX_RULES_BYTES]
+    return read[: max(read.rfind(b"\n"), read.rfind(b"\r"), 0)]

@@ -81,6 +81,8 @@ def test_wrong_charset_is_corrected(world: World) -> None:
     [
         ("missing", "HTTP 404", "the server answered 404"),
         ("unavailable", "HTTP 503", "the server answered 503"),
+        ("part", "HTTP 206", "the server answered 206, not with a whole page"),
+        ("accepted", "HTTP 202", "the server answered 202, not with a whole page"),
         ("circle", "redirect loop", "it redirects to itself"),
         ("spiral/0", "redirect loop", "more redirects than REDIRECT_MAX_TIMES"),
         ("dropped", "cut off", "the connection broke before the page was whole"),

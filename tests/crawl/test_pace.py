@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from itertools import count, pairwise
 from pathlib import Path
 
+import pytest
+
 from tests.site.faults import Answer, listing, story
 from tests.site.forking import Forks
 from tests.site.server import FetchAttempt, SiteServer
@@ -93,6 +95,25 @@ def test_request_that_was_begun_before_an_overloaded_answer_does_not_end_the_pau
     seen = crawled_with_overload(forks, tmp_path, 3, 1, **settings)
     assert seen[3].path == seen[1].path
     assert seen[3].received - seen[1].received > SLOW + REST - TOLERANCE
+
+
+@pytest.mark.parametrize("header", ["0", "Sat, 01 Jan 2000 00:00:00 GMT"])
+def test_overloaded_host_that_asks_for_no_pause_gets_the_usual_one(
+    forks: Forks, tmp_path: Path, header: str
+) -> None:
+    site = SiteServer(routes={"/robots.txt": lambda _: Answer(status=404)})
+    feed = Answer(body=listing(site.url, ("/story/0",)), kind="application/xml")
+    site.routes["/feed.xml"] = lambda _: feed
+    refusal = Answer(status=503, headers=(("Retry-After", header),))
+    page = Answer(body=story("About /story/0", "Siemens"))
+    site.routes["/story/0"] = lambda attempt: refusal if attempt == 1 else page
+    pause = {"NEWSCRAWL_RETRY_PAUSE": "1", "AUTOTHROTTLE_ENABLED": "0"}
+    with site:
+        feeds = f"feeds={site.url}/feed.xml"
+        done = forks.crawl("ft", feeds, database=tmp_path / "news.sqlite", settings=pause)
+    assert done.counts["newscrawl/retry_after_pauses"] == 1
+    first, second = (one.received for one in site.visits if one.path == "/story/0")
+    assert second - first > 1 - TOLERANCE
 
 
 def test_hosts_with_and_without_www_have_one_delay(forks: Forks, tmp_path: Path) -> None:

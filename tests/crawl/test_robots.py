@@ -279,3 +279,27 @@ def test_robots_txt_is_read_up_to_500_kibibytes(reader: Reader) -> None:
         asked = set(site.paths())
     assert asked.isdisjoint({"/f1.xml", "/f2.xml"})
     assert {"/f3.xml", "/f4.xml"} < asked
+
+
+def test_declared_address_that_robots_txt_forbids_is_neither_kept_nor_requested(
+    reader: Reader,
+) -> None:
+    site = site_with(always(OPEN))
+    pages = [path for path in site.routes if path.startswith("/f1/")]
+    for path in pages:
+        link = f"<link rel='canonical' href='{site.url}/secret{path}'></head>"
+        page = story(f"Story {path}", "Siemens").replace(b"</head>", link.encode())
+        site.routes[path] = always(page)
+    with site:
+        done = reader.crawl(site)
+        reader.change("UPDATE frontier SET due_at = visited_at")
+        again = reader.crawl(site)
+    assert done.counts["newscrawl/articles_new"] == len(FEEDS) * 3
+    assert again.counts["newscrawl/articles_unchanged"] == len(FEEDS) * 3
+    assert [path for path in site.paths() if "secret" in path] == []
+    urls = {row["url"] for row in again.rows("SELECT url FROM article_urls")}
+    assert [url for url in urls if "secret" in url] == []
+    assert {f"{site.url}{path}" for path in pages} <= urls
+    assert {row["url"] for row in again.rows("SELECT url FROM articles")} == urls
+    mentions = again.rows("SELECT count(*) AS n FROM mentions")
+    assert mentions[0]["n"] >= len(urls)

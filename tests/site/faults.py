@@ -98,6 +98,8 @@ PAGES: dict[str, Callable[[str, int], Answer]] = {
     "/fault/overloaded": _overloaded,
     "/fault/missing": _fixed(Answer(status=404, body=b"<h1>Gone</h1>")),
     "/fault/unavailable": _fixed(Answer(status=503)),
+    "/fault/part": _fixed(Answer(status=206, body=story("Half of it", "Siemens")[:1000])),
+    "/fault/accepted": _fixed(Answer(status=202, body=story("Wait a moment", "Siemens"))),
     "/fault/forbidden": _fixed(Answer(status=403, body=b"<h1>No robots, please</h1>")),
     "/fault/payment": _fixed(Answer(status=402, body=b"<h1>Subscribe</h1>")),
     "/fault/circle": _fixed(Answer(status=302, headers=(("Location", "/fault/circle"),))),

@@ -100,6 +100,59 @@ def test_removing_rules_of_other_robots_keeps_ours(lines: list[str]) -> None:
         assert ours.can_fetch(url, "newscrawl") == whole.can_fetch(url, "newscrawl"), lines
 
 
+FOR_US = "User-agent: *\nAllow: /\n\nUser-agent: {}\nDisallow: /a\n"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "newscrawl/1.0",
+        "Newscrawl/1.0 (+https://newscrawl.example/)",
+        "newscrawl (+https://newscrawl.example/)",
+        "newscrawl*/2",
+    ],
+)
+@pytest.mark.parametrize("agent", ["newscrawl", "newscrawl/0.1.0 (+https://me.example/)"])
+def test_version_and_comment_behind_our_name_are_ours(name: str, agent: str) -> None:
+    rules = robots.RobotsRules(policy(rules=FOR_US.format(name).encode()), agent)
+    assert not rules.allows(f"{SITE}/a")
+    assert rules.line_against(f"{SITE}/a") == "Disallow: /a"
+    other = robots.RobotsRules(policy(rules=FOR_US.format("other/1.0").encode()), agent)
+    assert other.allows(f"{SITE}/a")
+
+
+@pytest.mark.parametrize("charset", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
+def test_file_is_decoded_by_its_charset(charset: str) -> None:
+    text = FOR_US.format("newscrawl") + "Disallow: /käse\n"
+    bodies = [text.encode(charset)]
+    if charset == "utf-16-be":
+        bodies.append(text.encode("utf-16-be").join([b"\xfe\xff", b""]))
+    for body in bodies:
+        rules = robots.RobotsRules(policy(rules=body), "newscrawl")
+        assert not rules.allows(f"{SITE}/a")
+        assert not rules.allows(f"{SITE}/k%C3%A4se")
+        assert rules.allows(f"{SITE}/b")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
+@pytest.mark.parametrize("charset", ["utf-8", "utf-16-le", "utf-16-be"])
+def test_truncated_file_keeps_its_whole_lines(end: str, charset: str) -> None:
+    text = FOR_US.format("newscrawl").replace("\n", end) + f"Disallow: /b{end}" * 50_000
+    cut = robots.policy_of(SITE, 200, text.encode(charset), NOW)
+    assert len(cut.rules) > robots.MAX_RULES_BYTES - 50
+    rules = robots.RobotsRules(cut, "newscrawl")
+    assert set(rules._lines) == {"Disallow: /a", "Disallow: /b"}
+
+
+@pytest.mark.parametrize("character", "\v\f\x1c\x1d\x1e\x85\u2028\u2029")
+def test_lines_end_at_cr_and_lf_alone(character: str) -> None:
+    text = f"User-agent: *\rDisallow: /a{character}Allow: /\nDisallow: /b{character}\r\n"
+    rules = robots.RobotsRules(policy(rules=text.encode()), "newscrawl")
+    assert rules.allows(f"{SITE}/a")
+    assert not rules.allows(f"{SITE}/a{character}Allow: /x")
+    assert not rules.allows(f"{SITE}/b")
+
+
 def test_file_of_many_robots_and_rules_is_read_in_limited_time() -> None:
     names = b"".join(b"User-agent: robot%d\n" % number for number in range(10_000))
     hostile = robots.policy_of(SITE, 200, names + b"Disallow: /x\n" * 20_000, NOW)
