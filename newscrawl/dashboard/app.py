@@ -23,11 +23,12 @@ from newscrawl.dashboard.rendering import (
     app_state,
     choices,
     filters_of,
+    identity_of_request,
     page_before,
     render,
     usable_filters,
 )
-from newscrawl.dashboard.security import HEADERS, FormSeal, Guard
+from newscrawl.dashboard.security import HEADERS, FormSeal, Guard, Sessions
 from newscrawl.storage import StorageError
 from newscrawl.storage.errors import QuestionError
 
@@ -63,11 +64,13 @@ def create_app(config: Config) -> FastAPI:
         routes=[*api.make_routes(), *pages.ROUTES, static],
     )
     registry_file = CompaniesFile(config.companies) if config.companies else None
+    sessions = Sessions(config.clock)
     job = RematchJob(config.find_again, config.database_url) if config.find_again else None
     app.state.dashboard = AppState(
         config=config,
         store=store,
         seal=FormSeal(),
+        sessions=sessions,
         registry=registry_file,
         job=job,
         counting=CountingJobs(config.database_url),
@@ -78,13 +81,22 @@ def create_app(config: Config) -> FastAPI:
     app.add_exception_handler(RequestValidationError, _bad_request)
     app.add_exception_handler(HTTPException, _write_refused)
     app.add_exception_handler(Exception, _internal_error)
-    app.add_middleware(Guard, config=config, reading=store.reading)
+    app.add_middleware(
+        Guard,
+        config=config,
+        reading=store.reading,
+        sessions=sessions,
+        no_database=_no_database,
+    )
     return app
 
 
 def _no_database(request: Request, error: Exception) -> Response:
     again = {"Retry-After": str(RETRY_AFTER)}
-    answer = _answer(request, 503, "The database is out of reach", str(error), again_in=RETRY_AFTER)
+    reason = str(error)
+    if identity_of_request(request) is None and app_state(request).config.is_closed:
+        reason = "Nobody can be signed in. The command newscrawl status says why, on the server."
+    answer = _answer(request, 503, "The database is out of reach", reason, again_in=RETRY_AFTER)
     answer.headers.update(again)
     return answer
 

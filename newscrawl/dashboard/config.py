@@ -85,3 +85,8 @@ class Config:
     send_test: SendTest | None = None
     settings_recipients: SettingsRecipients | None = None
     clock: Callable[[], datetime] = current_time
+
+    @property
+    def is_closed(self) -> bool:
+        """Return whether each request needs a token, whatever the database has."""
+        return bool(self.token or self.proxies or self.needs_token)

@@ -24,7 +24,7 @@ from newscrawl.dashboard.companies_file import CompaniesFile, CompaniesFileError
 from newscrawl.dashboard.config import Config
 from newscrawl.dashboard.filters import FIELDS, Filters, read_filters
 from newscrawl.dashboard.jobs import CountingJobs, RematchJob
-from newscrawl.dashboard.security import FORM_COOKIE, FormSeal, Identity
+from newscrawl.dashboard.security import FORM_COOKIE, FormSeal, Identity, Sessions
 from newscrawl.items import Versions
 from newscrawl.mentions import Companies
 from newscrawl.reading import versions_of
@@ -259,6 +259,7 @@ class AppState:
     config: Config
     store: Store
     seal: FormSeal
+    sessions: Sessions
     registry: CompaniesFile | None
     job: RematchJob | None
     counting: CountingJobs

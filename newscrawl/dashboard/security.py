@@ -2,18 +2,21 @@
 
 The Host header must be an IP address, localhost or a name given at the start, so that a foreign
 name that resolves to this machine (DNS rebinding) is refused. With a token, programs send it as
-`Authorization: Bearer`; browsers send it once, and get a cookie that proves it. A proxy that signs
+`Authorization: Bearer`; browsers send it once, and get the cookie of a session. A proxy that signs
 people in names them in a header, which is accepted only from the proxy's own address. Each request
-has an `Identity`; without the right to edit, only requests that change nothing are answered.
+has an `Identity`; without the right to edit, only requests that change nothing are answered. While
+the database of tokens can't be read, requests whose identity depends on it are answered by 503.
 """
 
 import hashlib
 import hmac
 import ipaddress
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from datetime import datetime, timedelta
+from threading import Lock
 from urllib.parse import quote, urlsplit
 
 from starlette.concurrency import run_in_threadpool
@@ -24,14 +27,18 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from newscrawl.dashboard.config import Config
 from newscrawl.storage import Database, StorageError
-from newscrawl.storage.tokens import Right, find_token, has_tokens, session_of
+from newscrawl.storage.tokens import Right, find_token, has_tokens, hash_of
 
 # Opens the database for one request.
 Reading = Callable[[], AbstractContextManager[Database]]
+# Answers a request while the database can't be read.
+NoDatabase = Callable[[Request, Exception], Response]
 
 SESSION_COOKIE = "newscrawl_session"
 FORM_COOKIE = "newscrawl_form"
 MIN_TOKEN = 16  # characters; ours: 16 random letters can't be guessed over a network
+SIGNED_IN_FOR = timedelta(days=30)
+MAX_SESSIONS = 10_000  # ours: as many take five megabytes
 MAX_BODY = 1 << 18  # bytes; the largest form is a company's definition
 _DIGITS = len(str(MAX_BODY))
 
@@ -52,7 +59,7 @@ HEADERS = {
 USER_HEADER = "X-Forwarded-User"
 MAX_USER = 100  # characters of a name
 ANYBODY = "*"  # among the editors: every user whom the proxy names
-_OPEN_TO_ALL = ("/sign-in", "/static/")
+_OPEN_TO_ALL = {"/sign-in", "/sign-out"}  # and static files
 _SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 
 
@@ -69,10 +76,19 @@ class Identity:
 class Guard:
     """The outermost layer: checks every request and adds the headers to every answer."""
 
-    def __init__(self, app: ASGIApp, config: Config, reading: Reading) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        config: Config,
+        reading: Reading,
+        sessions: "Sessions",
+        no_database: NoDatabase,
+    ) -> None:
         self._app = app
         self._config = config
         self._reading = reading
+        self._sessions = sessions
+        self._no_database = no_database
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -92,10 +108,8 @@ class Guard:
         if self._is_proxy(request) and request.headers.get("X-Forwarded-Proto") == "https":
             scope["scheme"] = "https"
         refusal = self._unfit(request)
-        if refusal is None:
-            identity = await run_in_threadpool(self._identity, request)
-            scope.setdefault("state", {})["identity"] = identity
-            refusal = _refusal(request, identity)
+        if refusal is None and not _is_open_to_all(request):
+            refusal = await run_in_threadpool(self._identify, request)
         answer: ASGIApp = refusal if refusal is not None else self._app
         if scope["method"] == "HEAD":
             # FastAPI's routes have no HEAD, which services that watch sites ask for; the server,
@@ -127,32 +141,79 @@ class Guard:
             return False
         return any(peer in network for network in self._config.proxies)
 
+    def _identify(self, request: Request) -> Response | None:
+        """Put the identity into the state of the request; return the response to one without the
+        required right."""
+        try:
+            identity = self._identity(request)
+        except StorageError as error:
+            return self._no_database(request, error)
+        request.state.identity = identity
+        return _refusal(request, identity)
+
     def _identity(self, request: Request) -> Identity | None:
-        """Return the identity of a request; None without a right."""
         user = _forwarded_user(request) if self._is_proxy(request) else None
         if user:
             editors = self._config.editors
             return Identity(user, "edit" if editors & {user, ANYBODY} else "read")
-        cookie = request.cookies.get(SESSION_COOKIE, "")
-        return identity_of(self._config, self._reading, _bearer(request), cookie)
+        session = self._sessions.token_of(request.cookies.get(SESSION_COOKIE, ""))
+        secret = _bearer(request)
+        hashes = [hash_of(secret)] if secret else []
+        return identity_of(self._config, self._reading, [*hashes, *filter(None, [session])])
 
 
-def identity_of(config: Config, reading: Reading, secret: str, cookie: str) -> Identity | None:
-    """Return the identity of a token or cookie; without tokens, the one of all requests."""
-    own = config.token
-    if own and (is_equal(secret, own) or is_equal(cookie, session_of(own))):
+def identity_of(config: Config, reading: Reading, hashes: Collection[str]) -> Identity | None:
+    """Return the identity of a request with tokens of these hashes; None without a right. While
+    there is no token, all requests have the right to edit. Raise StorageError if the database can't
+    be read: whether it has the token, or any, is unknown then."""
+    if config.token and any(is_equal(one, hash_of(config.token)) for one in hashes):
         return Identity(None, "edit", signed_in=True)
-    is_closed = bool(own or config.proxies or config.needs_token)
-    try:
-        with reading() as database:
-            token = find_token(database, secret, cookie) if secret or cookie else None
-            is_closed = is_closed or has_tokens(database)
-    except StorageError:
-        # Without a database it is unknown whether a token is needed; the pages show the error.
-        return None if is_closed else Identity(None, "read")
-    if token is not None:
-        return Identity(token.name, token.right, signed_in=True)
-    return None if is_closed else Identity(None, "edit")
+    if config.is_closed and not hashes:
+        return None
+    with reading() as database:
+        token = find_token(database, hashes)
+        if token is not None:
+            return Identity(token.name, token.right, signed_in=True)
+        return None if config.is_closed or has_tokens(database) else Identity(None, "edit")
+
+
+@dataclass(frozen=True, slots=True)
+class _Session:
+    token_hash: str
+    ends_at: datetime
+
+
+class Sessions:
+    """The browsers that are signed in: their random cookies, by hashes, and the hashes of their
+    tokens. They are in memory, and end with the process.
+
+    A session is worth what its token is worth at each request, and nothing after it has ended.
+    """
+
+    def __init__(self, clock: Callable[[], datetime]) -> None:
+        self._clock = clock
+        self._lock = Lock()
+        self._sessions: dict[str, _Session] = {}
+
+    def begin(self, token_hash: str) -> str:
+        """Return the cookie of a new session; the oldest of more than MAX_SESSIONS ends."""
+        cookie = secrets.token_urlsafe(32)
+        with self._lock:
+            self._sessions[hash_of(cookie)] = _Session(token_hash, self._clock() + SIGNED_IN_FOR)
+            if len(self._sessions) > MAX_SESSIONS:
+                del self._sessions[next(iter(self._sessions))]
+        return cookie
+
+    def token_of(self, cookie: str) -> str | None:
+        """Return the hash of the token with which the session of this cookie began; None if it has
+        ended."""
+        session = self._sessions.get(hash_of(cookie))
+        return session.token_hash if session and self._clock() < session.ends_at else None
+
+    def end(self, cookie: str) -> None:
+        """End the session of this cookie, if there is one."""
+        with self._lock:
+            self._sessions.pop(hash_of(cookie), None)
 
 
 def _bearer(request: Request) -> str:
@@ -167,13 +228,17 @@ def _forwarded_user(request: Request) -> str | None:
     return name if name and len(name) <= MAX_USER and name.isprintable() else None
 
 
+def _is_open_to_all(request: Request) -> bool:
+    # The path by which the request is routed; that of `request.url` also depends on headers.
+    path: str = request.scope["path"]
+    return path in _OPEN_TO_ALL or path.startswith("/static/")
+
+
 def _refusal(request: Request, identity: Identity | None) -> Response | None:
     """Return the response to a request without the required right."""
-    path, changes = request.url.path, request.method not in _SAFE_METHODS
-    if path.startswith(_OPEN_TO_ALL):
-        return None
+    path, changes = request.scope["path"], request.method not in _SAFE_METHODS
     if identity is not None:
-        if not changes or identity.right == "edit" or path == "/sign-out":
+        if not changes or identity.right == "edit":
             return None
         return PlainTextResponse("You may only read here.\n", status_code=403)
     if path.startswith("/api/"):

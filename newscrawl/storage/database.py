@@ -115,9 +115,8 @@ class AnswerCache:
         self._lock = Lock()
         self._state: object = None
         self._answers: dict[Hashable, _Answer] = {}
+        self._file = file
         self._watching: sqlite3.Connection | None = None
-        if file is not None:
-            self._watching = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
 
     def close(self) -> None:
         if self._watching is not None:
@@ -125,12 +124,16 @@ class AnswerCache:
 
     def state(self, connection: Connection) -> object:
         """Return what differs after each change of the database."""
-        if self._watching is None:
+        if self._file is None:
             return connection.scalar(text("SELECT CAST(pg_current_snapshot() AS TEXT)"))
         with self._lock:
             try:
+                if self._watching is None:
+                    self._watching = sqlite3.connect(
+                        self._file, isolation_level=None, check_same_thread=False
+                    )
                 return self._watching.execute("PRAGMA data_version").fetchone()
-            except sqlite3.OperationalError:  # it is locked
+            except sqlite3.DatabaseError:  # it is locked, or can't be read
                 return object()
 
     def get(

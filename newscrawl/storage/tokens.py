@@ -2,14 +2,13 @@
 has changed the registry with them."""
 
 import hashlib
-import hmac
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, get_args
 
-from sqlalchemy import exists, or_, select, update
+from sqlalchemy import exists, select, update
 from sqlalchemy.orm import Session
 
 from newscrawl.items import copy_fields
@@ -59,8 +58,7 @@ def add_token(database: Database, name: str, right: Right) -> str:
             TokenRow(
                 name=name,
                 rights=right,
-                token_hash=_hash(secret),
-                session_hash=_hash(session_of(secret)),
+                token_hash=hash_of(secret),
                 made_at=clock(session),
             )
         )
@@ -91,11 +89,11 @@ def revoke_token(database: Database, name: str) -> bool:
     return database.write(work)
 
 
-def find_token(database: Database, secret: str = "", cookie: str = "") -> Token | None:
-    """Return the token with this secret, or with the cookie that `session_of` gives for it."""
-    given = or_(TokenRow.token_hash == _hash(secret), TokenRow.session_hash == _hash(cookie))
+def find_token(database: Database, hashes: Collection[str]) -> Token | None:
+    """Return the token in use whose secret has one of these hashes."""
+    query = select(TokenRow).where(TokenRow.token_hash.in_(hashes), TokenRow.revoked_at.is_(None))
     with database.reading() as session:
-        row = session.scalar(select(TokenRow).where(given, TokenRow.revoked_at.is_(None)).limit(1))
+        row = session.scalar(query.limit(1))
         return None if row is None else _token(row)
 
 
@@ -105,9 +103,9 @@ def has_tokens(database: Database) -> bool:
         return bool(session.scalar(select(exists().select_from(TokenRow))))
 
 
-def session_of(secret: str) -> str:
-    """Return the cookie for browsers that have sent the secret, which can't be derived from it."""
-    return hmac.new(secret.encode(), b"newscrawl session", hashlib.sha256).hexdigest()
+def hash_of(secret: str) -> str:
+    """Return the hash that stands for a secret."""
+    return hashlib.sha256(secret.encode()).hexdigest()
 
 
 def record_change(database: Database, made_by: str, action: str, entry: str) -> None:
@@ -125,10 +123,6 @@ def registry_changes(database: Database, limit: int) -> Sequence[RegistryChange]
     query = select(ChangeRow).order_by(ChangeRow.id.desc()).limit(limit)
     with database.reading() as session:
         return [copy_fields(RegistryChange, row) for row in session.scalars(query)]
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _token(row: TokenRow) -> Token:

@@ -8,13 +8,12 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
 from newscrawl.dashboard.rendering import app_state, check_seal, render
-from newscrawl.dashboard.security import SESSION_COOKIE, identity_of
-from newscrawl.storage.tokens import session_of
+from newscrawl.dashboard.security import SESSION_COOKIE, SIGNED_IN_FOR, identity_of
+from newscrawl.storage.tokens import hash_of
 
 router = APIRouter(include_in_schema=False)
 
 WRONG_PAUSE = 1.0  # seconds of the pause after a wrong token
-SIGNED_IN_FOR = 30 * 24 * 3600  # seconds
 
 
 @router.get("/sign-in", response_class=HTMLResponse)
@@ -30,19 +29,20 @@ async def sign_in(
     then: Annotated[str, Form(max_length=2000)] = "/",
     seal: Annotated[str, Form(max_length=200)] = "",
 ) -> Response:
-    """Set the cookie for a valid token."""
+    """Begin a session of this browser for a valid token."""
     check_seal(request, seal)
     state = app_state(request)
-    secret = token.strip()
-    identity = await run_in_threadpool(identity_of, state.config, state.store.reading, secret, "")
+    hashes = [hash_of(token.strip())]
+    identity = await run_in_threadpool(identity_of, state.config, state.store.reading, hashes)
     if identity is None or not identity.signed_in:
         await asyncio.sleep(WRONG_PAUSE)
         return render(request, "sign_in.html", status=401, then=_here(then), wrong=True)
+    state.sessions.end(request.cookies.get(SESSION_COOKIE, ""))
     answer = RedirectResponse(_here(then), status_code=303)
     answer.set_cookie(
         SESSION_COOKIE,
-        session_of(secret),
-        max_age=SIGNED_IN_FOR,
+        state.sessions.begin(*hashes),
+        max_age=int(SIGNED_IN_FOR.total_seconds()),
         httponly=True,
         samesite="strict",
         secure=request.url.scheme == "https",
@@ -52,8 +52,9 @@ async def sign_in(
 
 @router.post("/sign-out")
 def sign_out(request: Request, seal: Annotated[str, Form(max_length=200)] = "") -> Response:
-    """Delete the cookie of this browser."""
+    """End the session of this browser."""
     check_seal(request, seal)
+    app_state(request).sessions.end(request.cookies.get(SESSION_COOKIE, ""))
     answer = RedirectResponse("/sign-in", status_code=303)
     answer.delete_cookie(SESSION_COOKIE)
     return answer

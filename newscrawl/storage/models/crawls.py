@@ -358,7 +358,7 @@ class SentNotice(Base):
 class Token(Base):
     """A right to read or to edit, with the name under which it is used.
 
-    The token itself is not stored, but its hash, and that of the cookie that browsers get for it.
+    The token itself is not stored, but its hash.
     """
 
     __tablename__ = "tokens"
@@ -367,7 +367,6 @@ class Token(Base):
     name: Mapped[str] = mapped_column(unique=True)
     rights: Mapped[str]
     token_hash: Mapped[str] = mapped_column(unique=True)
-    session_hash: Mapped[str] = mapped_column(unique=True)
     made_at: Mapped[datetime]
     revoked_at: Mapped[datetime | None]
 
