@@ -5,7 +5,6 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from datetime import datetime
-from pathlib import Path
 from typing import Any, Self
 
 from scrapy import signals
@@ -22,7 +21,7 @@ from newscrawl.crawl.conversion import DocumentPipeline
 from newscrawl.crawl.session import SQLITE_CACHE, CrawlRun, CrawlSession, SourceSpider
 from newscrawl.extraction.template_memory import with_pages
 from newscrawl.items import Document, Page
-from newscrawl.sources import load_sources
+from newscrawl.sources import load_sources, own_file
 from newscrawl.storage import CoverageState, Database, SaveResult, StorageError, open_database
 from newscrawl.storage.articles import LostArticle
 from newscrawl.storage.batch import Batches, FinishedPage, Written, write_batch
@@ -275,8 +274,8 @@ class OtherSpidersStorage(DocumentStorage):
         slug = document.page.source
         if slug in self._runs:
             return
-        own_file = own_setting(self._crawler.settings, "NEWSCRAWL_SOURCES")
-        sources = (*load_sources(), *(load_sources(Path(own_file)) if own_file else ()))
+        file = own_file(own_setting(self._crawler.settings, "NEWSCRAWL_SOURCES"))
+        sources = (*load_sources(), *(load_sources(file) if file else ()))
         known = next((source for source in sources if source.slug == slug), None)
         if known is None:
             origin = OriginFinder(()).origin(document.page.url, document.article.language)

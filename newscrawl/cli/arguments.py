@@ -224,7 +224,7 @@ OwnSourcesOption = Annotated[
     typer.Option(
         "--sources",
         envvar="NEWSCRAWL_SOURCES",
-        help="A sources file of your own, added to the bundled one.",
+        help="Your own sources file, added to the bundled one; else sources.csv in this folder.",
         metavar="FILE",
     ),
 ]
@@ -522,9 +522,10 @@ def company_names_of(given: Sequence[str], query: QueryContext) -> list[str]:
 
 
 def own_sources_file(path: Path | None) -> Path | None:
-    """Return the sources file of the option, the environment or the settings; None without one."""
-    chosen = path or config.NEWSCRAWL_SOURCES
-    return Path(chosen) if chosen else None
+    """Return the sources file of the option, the settings or this folder; None without one."""
+    from newscrawl.sources import own_file
+
+    return own_file(path or config.NEWSCRAWL_SOURCES)
 
 
 def sources_by_slug(path: Path | None = None) -> "dict[str, Source]":

@@ -30,6 +30,7 @@ from newscrawl.cli.arguments import (
     match_one,
     open_for_reading,
     own_sources,
+    own_sources_file,
     own_urls,
     scope_of,
     sources_by_slug,
@@ -65,9 +66,6 @@ app = typer.Typer(
     help="The registered news sites, their checks and their coverage.", no_args_is_help=True
 )
 
-
-# The user's own sources file unless NEWSCRAWL_SOURCES or --sources names another.
-OWN_FILE = "sources.csv"
 
 _COVERAGE_COLOURS = {
     "ok": "green",
@@ -229,7 +227,7 @@ SourcesOption = Annotated[
     typer.Option(
         "--sources",
         envvar="NEWSCRAWL_SOURCES",
-        help=f"The sources file to write to; else {OWN_FILE} in this folder.",
+        help="The sources file to write to; else sources.csv in this folder.",
         metavar="FILE",
     ),
 ]
@@ -260,7 +258,7 @@ def add(
     from newscrawl.extraction.language import decide_language
     from newscrawl.sources.discovery import GivenFields, home_of, propose
     from newscrawl.sources.fetcher import Fetcher
-    from newscrawl.sources.registry import add_source, load_registry
+    from newscrawl.sources.registry import OWN_FILE, add_source, load_registry
 
     file = Path(sources or config.NEWSCRAWL_SOURCES or OWN_FILE)
     registry = load_registry(file if file.exists() else None)
@@ -312,7 +310,7 @@ def _show_found(source: "Source", profile: "SiteProfile", output_format: Format)
 
 def _write_next_steps(source: "Source", file: Path) -> None:
     write_note(f"Added {source.slug!r} to {file}.")
-    if not config.NEWSCRAWL_SOURCES:
+    if (read := own_sources_file(None)) is None or read.resolve() != file.resolve():
         write_note(f"To use it in crawls: export NEWSCRAWL_SOURCES={file.absolute()}")
     write_note(f"Then: scrapy crawl {source.slug} -a limit=5")
 

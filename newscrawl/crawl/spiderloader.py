@@ -9,7 +9,7 @@ from scrapy.settings import BaseSettings
 from scrapy.spiderloader import SpiderLoader
 from scrapy.utils.misc import load_object
 
-from newscrawl.sources import Source, SourceError, load_sources
+from newscrawl.sources import Source, SourceError, load_sources, own_file
 
 
 class RegistrySpiderLoader(SpiderLoader):
@@ -19,8 +19,8 @@ class RegistrySpiderLoader(SpiderLoader):
     def __init__(self, settings: BaseSettings) -> None:
         super().__init__(settings)
         default: type[Spider] = load_object(settings["NEWSCRAWL_SPIDER_CLASS"])
-        own_file = settings.get("NEWSCRAWL_SOURCES")
-        bundled, operators = _load(None), _load(Path(own_file)) if own_file else ()
+        file = own_file(settings.get("NEWSCRAWL_SOURCES"))
+        bundled, operators = _load(None), _load(file) if file else ()
         for source in (*bundled, *operators):
             base = self._spiders.get(source.slug, default)
             if issubclass(base, default):

@@ -33,6 +33,8 @@ COLUMNS = (
 # Columns that are optional.
 OPTIONAL_COLUMNS = ("sections", "groups", "tier")
 MAX_TIER = 9
+# The user's own sources, in the folder of the database, unless a setting or option names a file.
+OWN_FILE = "sources.csv"
 _MAX_GROUP = 60
 _TWO_LETTERS = re.compile(r"[a-z]{2}")
 _PLACEHOLDER = re.compile(r"\{([^}]*)\}")
@@ -98,6 +100,14 @@ def _rows(
         raise SourceError(f"{file}: not UTF-8; save it as CSV in UTF-8") from error
     except csv.Error as error:
         raise SourceError(f"{file}: can't be read as a CSV file: {error}") from error
+
+
+def own_file(stated: str | Path | None) -> Path | None:
+    """Return the user's own sources file: the one that an option or NEWSCRAWL_SOURCES states, or
+    else OWN_FILE of this folder; None where there is none."""
+    if stated:
+        return Path(stated)
+    return Path(OWN_FILE) if Path(OWN_FILE).exists() else None
 
 
 def load_registry(own: Path | None = None) -> tuple[Source, ...]:

@@ -117,6 +117,13 @@ def test_one_round_crawls_every_source_once(first_round: Round) -> None:
     assert sorted(crawled) == sorted(SLUGS)
 
 
+def test_sources_of_the_folder_are_watched_where_no_file_is_named(room: Newsroom) -> None:
+    room.sites.add("one")
+    done = once(room, "one", NEWSCRAWL_SOURCES="")
+    assert done.returncode == 0, done.stderr
+    assert room.count("SELECT count(*) FROM articles") == 4
+
+
 def test_each_source_has_its_own_log(first_round: Round) -> None:
     for slug in SLUGS:
         assert "state ok" in (first_round.room.folder / "logs" / f"{slug}.log").read_text()

@@ -308,6 +308,27 @@ def test_dry_run_writes_nothing(newscrawl: Newscrawl, site: SiteServer) -> None:
     assert not Path("sources.csv").exists()
 
 
+def test_added_site_is_read_in_the_same_folder(newscrawl: Newscrawl, site: SiteServer) -> None:
+    with site:
+        ran = newscrawl("sources", "add", site.url, "--allow-private", "--country", "at")
+    assert "NEWSCRAWL_SOURCES" not in ran.err
+    listed = json.loads(newscrawl("sources", "list", "--own", "-f", "json").out)
+    assert [one["slug"] for one in listed] == ["salzmeerer-bote"]
+    shown = json.loads(newscrawl("sources", "show", "salzmeerer-bote", "-f", "json").out)
+    assert shown["home"] == f"{site.url}/"
+
+
+def test_file_of_another_folder_is_named_for_crawls(
+    newscrawl: Newscrawl, site: SiteServer, tmp_path: Path
+) -> None:
+    file = tmp_path / "own.csv"
+    with site:
+        ran = newscrawl(
+            "sources", "add", site.url, "--allow-private", "--country", "at", "--sources", file
+        )
+    assert f"export NEWSCRAWL_SOURCES={file}" in ran.err
+
+
 def test_known_site_is_not_added_again(newscrawl: Newscrawl, site: SiteServer) -> None:
     with site:
         add(newscrawl, site)

@@ -75,6 +75,17 @@ def test_source_of_the_user_is_added(tmp_path: Path) -> None:
     assert len(own.list()) == len(load_sources()) + 1
 
 
+def test_file_of_the_folder_is_read_where_none_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    demo_settings("http://127.0.0.1:8000", tmp_path, "sqlite://")
+    monkeypatch.chdir(tmp_path)
+    assert (tmp_path / "sources.csv").exists()
+    spider = loader().load("harbour-courier")
+    assert issubclass(spider, NewsSpider)
+    assert spider.named_by_operator
+
+
 # --- Arguments ----------------------------------------------------------------------------------
 
 
