@@ -16,8 +16,11 @@ MAX_TITLE, MAX_URL = 200, 2000  # characters
 _UNFIT = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff\u202a-\u202e\u2066-\u2069]"
 )
-# Characters with which a formula begins in a spreadsheet.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# Where a formula begins in a spreadsheet (OWASP, "CSV Injection"): at the beginning of a cell, and
+# where one that splits at semicolons or tabs, and takes a quote amid a cell for a letter, begins
+# another one.
+_FORMULA = re.compile(r"""(^|[;\t\r\n])([\s"]*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])""")
+_FIRST_BREAK = ("\t", "\r", "\n")
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>|~&#!])")
 
 
@@ -60,8 +63,10 @@ def plain(text: str) -> str:
 
 
 def spreadsheet_text(text: str) -> str:
-    """Return the text with an apostrophe before it if a spreadsheet took it for a formula."""
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    """Return the text with an apostrophe before each part that a spreadsheet would take for a
+    formula."""
+    text = _FORMULA.sub(r"\1\2'", text)
+    return f"'{text}" if text.startswith(_FIRST_BREAK) else text
 
 
 def _html_value(value: object) -> object:

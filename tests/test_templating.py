@@ -11,6 +11,7 @@ from newscrawl.templating import (
     markdown_templates,
     marked_pieces,
     safe_url,
+    spreadsheet_text,
 )
 
 HERE = Path(__file__).parent
@@ -34,6 +35,25 @@ def test_markdown_template_escapes_any_value() -> None:
 
 def test_markdown_is_one_line() -> None:
     assert markdown("a\n# b\x1b[31m\u2028c") == r"a \# b \[31m c"
+
+
+# A German or French spreadsheet splits a file at semicolons, and takes the quotes of a cell that
+# begins amid another one for letters.
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("=1+1", "'=1+1"),
+        ("Trams;=cmd|' /C calc'!A0", "Trams;'=cmd|' /C calc'!A0"),
+        ('Trams; "@SUM(A1)"', 'Trams; "\'@SUM(A1)"'),
+        ("Trams\n-2+3;+1", "Trams\n'-2+3;'+1"),
+        ("Trams\t\uff1d1", "Trams\t'\uff1d1"),
+        ("\tTrams", "'\tTrams"),
+        ("A+B; C-D, -5 %; x=1", "A+B; C-D, -5 %; x=1"),
+    ],
+)
+def test_no_part_of_a_cell_begins_a_formula(text: str, cell: str) -> None:
+    assert spreadsheet_text(text) == cell
+    assert spreadsheet_text(cell) == cell
 
 
 @pytest.mark.parametrize(

@@ -38,8 +38,6 @@ WIDE = 110
 # Control characters, including the escapes that colour, move and rename a terminal, and the marks
 # that reverse the direction of text.
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-# Characters that begin a formula in a spreadsheet.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -295,18 +293,22 @@ def _parquet(rows: Sequence[Row]) -> None:
 
 
 def _csv(rows: Iterable[Row], columns: Sequence[Column]) -> None:
+    from newscrawl.templating import spreadsheet_text
+
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow([column.key for column in columns])
     for row in rows:
-        writer.writerow([_field(row.get(column.key)) for column in columns])
+        values = (_field(row.get(column.key)) for column in columns)
+        writer.writerow(
+            spreadsheet_text(value) if isinstance(value, str) else value for value in values
+        )
 
 
 def _field(value: object) -> object:
     if isinstance(value, (tuple, list)):
         value = "; ".join(map(str, value))
     if isinstance(value, str):
-        text = _CONTROLS.sub(" ", value)
-        return f"'{text}" if text.startswith(_FORMULA) else text
+        return _CONTROLS.sub(" ", value)
     return _plain(value) if isinstance(value, (date, datetime)) else value
 
 

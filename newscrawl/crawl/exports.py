@@ -25,6 +25,7 @@ from scrapy.extensions.feedexport import (
 from newscrawl.config import SettingError
 from newscrawl.crawl.session import CrawlSession
 from newscrawl.items import ArticleItem
+from newscrawl.templating import spreadsheet_text
 
 logger = logging.getLogger(__name__)
 
@@ -176,8 +177,6 @@ def exports_failed(crawler: Crawler) -> bool:
     return any(name.startswith(("feedexport/failed_count", EXPORT_ERRORS)) for name in stats)
 
 
-# Characters that begin a formula in a spreadsheet, which would evaluate text of a page.
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 # Characters that XML 1.0 doesn't allow (its production 2, "Char").
 _NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # Ours: maximum items of a row group, and maximum characters of their texts: a group is held in
@@ -195,9 +194,9 @@ class CsvExporter(CsvItemExporter):
         if isinstance(value, list) and all(isinstance(part, str) for part in value):
             value = "; ".join(value)
         elif isinstance(value, (list, dict)):
-            return json.dumps(value, ensure_ascii=False)
-        if isinstance(value, str) and value.startswith(_FORMULA):
-            value = f"'{value}"
+            value = json.dumps(value, ensure_ascii=False)
+        if isinstance(value, str):
+            value = spreadsheet_text(value)
         return super().serialize_field(field, name, value)
 
 

@@ -72,7 +72,10 @@ class CompaniesFile:
 
     def open(self) -> FileState:
         """Read the file; a missing file is empty."""
-        content = b"" if self.path.is_dir() else self._bytes()
+        try:
+            content = b"" if self.path.is_dir() else self._bytes()
+        except CompaniesError as error:
+            return FileState((), "", str(error))
         fault = self._format_fault()
         if fault is None and not _TABLE.search(content.decode("utf-8", "replace")):
             return FileState((), _mark(content), None)
@@ -168,7 +171,7 @@ class CompaniesFile:
 
     def _bytes(self) -> bytes:
         try:
-            return self.path.read_bytes()
+            return b"".join(registry_content(self.path))
         except FileNotFoundError:
             return b""
         except OSError as error:

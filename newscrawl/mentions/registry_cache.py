@@ -23,6 +23,7 @@ from newscrawl.cache import cache_folder, read_cache_file, write_cache_file
 from newscrawl.mentions.company import HOME_LANGUAGES, Company
 from newscrawl.mentions.context import context_table
 from newscrawl.mentions.forms import Form, spellings, stem_forms, stem_languages
+from newscrawl.mentions.registry_file import registry_files
 from newscrawl.mentions.vocabulary import Vocabulary
 
 logger = logging.getLogger(__name__)
@@ -203,17 +204,13 @@ def _stem(form: Form, stem: str) -> Form:
 
 
 def registry_content(path: Path) -> list[bytes]:
-    """Return the content of a registry's files; raise OSError."""
-    return [part.read_bytes() for part in _registry_files(path)]
-
-
-def _registry_files(path: Path) -> list[Path]:
-    return sorted(path.glob("*.toml")) if path.is_dir() else [path]
+    """Return the content of a registry's files; raise OSError or CompaniesError."""
+    return [part.read_bytes() for part in registry_files(path)]
 
 
 def content_digest(registries: Sequence[Path]) -> str:
-    """Return a digest of the files of registries; raise OSError."""
-    parts = [part for path in registries for part in _registry_files(path)]
+    """Return a digest of the files of registries; raise OSError or CompaniesError."""
+    parts = [part for path in registries for part in registry_files(path)]
     states = ((part, part.stat()) for part in parts)
     return _digest_of(tuple((part, state.st_mtime_ns, state.st_size) for part, state in states))
 
@@ -242,7 +239,7 @@ class RegistryCache:
 
     def _place(self, registries: Sequence[Path]) -> Path | None:
         try:
-            parts = [part for path in registries for part in _registry_files(path)]
+            parts = [part for path in registries for part in registry_files(path)]
             if sum(part.stat().st_size for part in parts) < MIN_CACHED_BYTES:
                 return None
             known = content_digest(registries), str(len(registries)), _CODE

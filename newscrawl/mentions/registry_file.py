@@ -74,10 +74,20 @@ class RegistryFile:
     bundled: bool = True
 
 
+def registry_files(path: Path) -> list[Path]:
+    """Return a file, or the TOML files of a folder. Raise CompaniesError for what is neither:
+    reading a pipe or a device may never end."""
+    files = sorted(path.glob("*.toml")) if path.is_dir() else [path]
+    for file in files:
+        if file.exists() and not file.is_file():
+            raise CompaniesError("is not a file", "save its content as a file", file=str(file))
+    return files
+
+
 def read_file(path: Path) -> RegistryFile:
     """Return the content of a TOML or CSV file, or of all TOML files of a folder."""
+    files = registry_files(path)
     if path.is_dir():
-        files = sorted(path.glob("*.toml"))
         if not files:
             raise CompaniesError(
                 "no *.toml in this folder", "name a companies file", file=str(path)
@@ -137,6 +147,8 @@ def _toml_data(text: str, file: str) -> dict[str, Any]:
         line = int(place[1]) if place and place[1] else text.count("\n") + 1
         fault = f"not TOML: {_TOML_PLACE.sub('', str(error))}"
         raise CompaniesError(fault, "correct this line", file=file, line=line) from None
+    except (RecursionError, ValueError) as error:
+        raise CompaniesError(*_excess(error), file=file) from None
     rows = data.get("company", [])
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise CompaniesError("company is not a list of tables", "write [[company]]", file=file)
@@ -150,6 +162,13 @@ def _toml_data(text: str, file: str) -> dict[str, Any]:
             "bundled is neither true nor false", "write bundled = false", file=file
         )
     return data
+
+
+def _excess(error: Exception) -> tuple[str, str]:
+    """Return the fault of a value that Python can't read or write, and what to do."""
+    if isinstance(error, RecursionError):
+        return "nested too deeply", "write plain values and lists"
+    return "a number has too many digits", "shorten it, or write it as text"
 
 
 def _groups(table: object, text: str, file: str) -> Iterator[Group]:
@@ -236,7 +255,10 @@ def _entry(row: Mapping[str, Any], file: str, lines: Mapping[str, int]) -> Entry
         closest = _closest_key(key)
         if closest:
             raise error(f'unknown key "{key}"', f'write "{closest}"', key)
-    facts = {key: str(value) for key, value in row.items() if key not in {*LISTS, "name"}}
+    try:
+        facts = {key: str(value) for key, value in row.items() if key not in {*LISTS, "name"}}
+    except (RecursionError, ValueError) as excess:
+        raise error(*_excess(excess), "") from None
     company = Company(
         name=name.strip(),
         tickers=lists.pop("ticker"),

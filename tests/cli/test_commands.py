@@ -16,7 +16,7 @@ import pytest
 
 from newscrawl import __version__
 from newscrawl.cli.arguments import InputError, match_one, parse_day
-from newscrawl.cli.output import columns_of
+from newscrawl.cli.output import Column, columns_of, render
 from newscrawl.extraction.compiled import PATH
 from newscrawl.storage import StorageError, open_database, queries
 from newscrawl.storage.company_alerts import CompanyAlert, record_alerts
@@ -120,6 +120,20 @@ def test_mentions_as_csv_have_empty_gaps(world: Newscrawl) -> None:
         ("2026-11-20", "2", "full"),
         ("2026-11-21", "0", "partial"),
     ]
+
+
+def test_cell_of_csv_is_no_formula_where_a_semicolon_begins_a_cell(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    columns = [Column(key=key, heading=key) for key in ("title", "names", "articles")]
+    row = {"title": "Trams;=cmd|' /C calc'!A0", "names": ("Ada", "=1"), "articles": -1}
+    render([row], columns, "csv")
+    cells = next(csv.DictReader(StringIO(capsys.readouterr().out)))
+    assert cells == {
+        "title": "Trams;'=cmd|' /C calc'!A0",
+        "names": "Ada; '=1",
+        "articles": "-1",
+    }
 
 
 def test_mentions_as_json_have_null_gaps(world: Newscrawl) -> None:

@@ -414,7 +414,7 @@ ITEM = ArticleItem(
     source="n",
     title="=1+1",
     text="Siemens\x0b \ufffe grows.",
-    authors=("Ada", "Jule, Jr."),
+    authors=("Ada", "Jule, Jr.", "=2"),
     published=NOW,
     mentions=(
         MentionItem(
@@ -443,7 +443,7 @@ def written(exporter: type, *items: object, **options: object) -> bytes:
 def test_csv_cells_are_not_formulas() -> None:
     (row,) = csv.DictReader(StringIO(written(CsvExporter, ITEM).decode(), newline=""))
     assert row["title"] == "'=1+1"
-    assert row["authors"] == "Ada; Jule, Jr."
+    assert row["authors"] == "Ada; Jule, Jr.; '=2"
     assert (row["published"], row["modified"]) == ("2026-11-22T12:00:00+00:00", "")
     assert json.loads(row["mentions"]) == [
         {"company": "Siemens", "form": "Siemens", "start": 0, "end": 7, "place": "body"}

@@ -1,7 +1,9 @@
 """Companies files: what they may say, and how a fault in one is named."""
 
+import os
 import re
 from datetime import date
+from pathlib import Path
 
 import pytest
 from scrapy import Spider
@@ -9,7 +11,9 @@ from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 
 from newscrawl.config import SettingError
+from newscrawl.dashboard.companies_file import CompaniesFile, CompaniesFileError, registry_of
 from newscrawl.mentions import CompaniesError, load_companies
+from newscrawl.mentions.registry import registry_digest
 from newscrawl.storage import company_alerts, open_database, queries
 from pipelines.mentions import MentionsPipeline
 from tests.worlds import body, bundled_companies, document, register, save_document
@@ -154,6 +158,18 @@ FAULTS = [
     ),
     pytest.param('[[company]]\nname = "Acme\n', 2, "not TOML", id="broken TOML"),
     pytest.param('[[firm]]\nname = "Acme"\n', None, "unknown table", id="other table"),
+    pytest.param(f"x = {'[' * 5000}", None, "nested too deeply", id="deep nesting"),
+    pytest.param(entry(name="Acme") + f"\nx = {'{a=' * 5000}", None, "nested", id="deep tables"),
+    pytest.param(entry(name="Acme") + f"\nx{'.x' * 5000} = 1", 1, "nested", id="deep keys"),
+    pytest.param(
+        entry(name="Acme") + f"\nfounded = {'9' * 5000}",
+        None,
+        "too many digits",
+        id="endless number",
+    ),
+    pytest.param(
+        entry(name="Acme") + f"\nfounded = 0x{'f' * 5000}", 1, "too many digits", id="hexadecimal"
+    ),
     pytest.param("", None, "no company", id="empty file"),
     pytest.param(
         'bundled = "no"\n' + entry(name="Acme"), None, "neither true nor false", id="bundled"
@@ -197,6 +213,22 @@ def test_unreadable_file_is_named(tmp_path, name, content, fault):
 def test_missing_file_is_named(tmp_path):
     with pytest.raises(CompaniesError, match="no such file"):
         load_companies(tmp_path / "nowhere.toml", alone=True)
+
+
+@pytest.mark.parametrize("folder", [False, True], ids=["file", "folder"])
+def test_pipe_or_device_is_refused_and_not_waited_for(newscrawl, tmp_path, folder):
+    os.mkfifo(tmp_path / "pipe.toml")
+    pipe = tmp_path if folder else tmp_path / "pipe.toml"
+    for file in (pipe, Path("/dev/zero")):
+        for arguments in (("check", file), ("find", "Siemens", "--companies", file)):
+            ran = newscrawl("companies", *arguments)
+            assert (ran.code, ran.err.count("\n")) == (2, 1)
+            assert "is not a file; save its content as a file" in " ".join(ran.err.split())
+        with pytest.raises(CompaniesError, match="not a file"):
+            registry_digest(file)
+        assert "not a file" in CompaniesFile(file).open().fault
+        with pytest.raises(CompaniesFileError, match="not a file"):
+            registry_of(CompaniesFile(file))
 
 
 @pytest.mark.parametrize("name", ["USB", "Paris", "Peter", "Next"])
