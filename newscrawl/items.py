@@ -28,7 +28,11 @@ def _field_names(kind: type[Any]) -> tuple[str, ...]:
 Kind = Literal[
     "article", "live", "gallery", "video", "front", "consent", "paywall", "error", "other"
 ]
-Access = Literal["open", "paywalled", "disallowed"]
+# Why only headline and introduction of an article may be read: a paywall, robots.txt, or the site
+# refuses the page (HTTP 403). Articles that a 403 refused before this was told apart are
+# "disallowed" in the database.
+Withheld = Literal["paywalled", "disallowed", "refused"]
+Access = Literal["open", Withheld]
 Section = Literal["title", "body"]
 Place = Literal["headline", "body"]
 Outcome = Literal["new", "revised", "unchanged", "quarantined"]
@@ -47,8 +51,7 @@ Counted = Literal[
     "read",
     "boilerplate",
     "doubtful",
-    "paywalled",
-    "disallowed",
+    Withheld,
     "corrected",
     "kind",
 ]

@@ -71,6 +71,7 @@ class Counts:
     pages_deferred: int = 0
     pages_disallowed: int = 0
     pages_paywalled: int = 0
+    pages_refused: int = 0
     articles_new: int = 0
     articles_revised: int = 0
     articles_unchanged: int = 0
@@ -98,6 +99,11 @@ class Counts:
         return cls(
             **counts, dropped=_with_prefix(stats, _DROPPED), failures=_with_prefix(stats, _FAILED)
         )
+
+    @property
+    def withheld(self) -> int:
+        """Pages that may not be read."""
+        return self.pages_disallowed + self.pages_paywalled + self.pages_refused
 
     @property
     def stored(self) -> int:
@@ -168,13 +174,16 @@ def _refused_state(counts: Counts) -> tuple[CoverageState, str] | None:
         return None
     if 2 * counts.pages_deferred >= counts.requested:
         return "failed", "robots.txt can't be read, so article pages wait until it can"
-    if counts.pages_disallowed == counts.requested:
-        return "blocked_by_robots", "robots.txt or the server refuses all article pages"
-    if counts.pages_disallowed + counts.pages_paywalled == counts.requested:
-        return "paywalled", "headlines and introductions only"
-    if counts.pages_failed == counts.requested:
-        return "failed", "no article page could be fetched"
-    return None
+    forbidden = counts.pages_disallowed
+    reasons: tuple[tuple[int, CoverageState, str], ...] = (
+        (forbidden, "blocked_by_robots", "robots.txt allows none of the article pages"),
+        (forbidden + counts.pages_refused, "refused", "HTTP 403 from all article pages"),
+        (counts.withheld, "paywalled", "headlines and introductions only"),
+        (counts.pages_failed, "failed", "no article page could be fetched"),
+    )
+    return next(
+        ((state, note) for number, state, note in reasons if number == counts.requested), None
+    )
 
 
 def _stale_state(
@@ -202,8 +211,8 @@ def summary(source: str, counts: Counts, state: CoverageState, note: str) -> str
     ]
     if counts.revisions_quarantined:
         parts.append(f"{counts.revisions_quarantined} quarantined")
-    if counts.pages_disallowed or counts.pages_paywalled:
-        parts.append(f"{counts.pages_disallowed + counts.pages_paywalled} from the feed only")
+    if counts.withheld:
+        parts.append(f"{counts.withheld} from the feed only")
     for name, reasons in (("dropped", counts.dropped), ("failed", counts.failures)):
         if reasons:
             by_reason = ", ".join(f"{reason} {count}" for reason, count in sorted(reasons.items()))

@@ -66,8 +66,8 @@ MeasureOption = Annotated[
     typer.Option(
         help="What --share and --explain count: articles, mentions or stories; --explain also of "
         "headline, body, read (all articles), and of what is left out: boilerplate (menus and "
-        "teasers), doubtful (words that may mean the company), paywalled, disallowed, corrected "
-        "and kind (pages that are not articles).",
+        "teasers), doubtful (words that may mean the company), paywalled, disallowed, refused, "
+        "corrected and kind (pages that are not articles).",
         metavar="WHAT",
     ),
 ]
@@ -423,6 +423,7 @@ _REASONS = {
     "paywalled": "behind a paywall, with headline and introduction alone: up to {articles:,} more",
     "doubtful": "words that may mean it, without support: up to {articles:,} more{words}",
     "disallowed": "not to be fetched (robots.txt), headline alone: up to {articles:,} more",
+    "refused": "refused by the site (HTTP 403), headline alone: up to {articles:,} more",
     "corrected": "called wrong by a person: {mentions:,} in {texts}",
     "quarantined": "in the quarantine: {mentions:,} in {versions}",
     "kind": "on pages that are not articles: {mentions:,} on {articles:,}",
@@ -431,6 +432,7 @@ _REASONS = {
 _REASONS_OF_READ = {
     "paywalled": "behind a paywall: the text of {texts} ({sources})",
     "disallowed": "not to be fetched (robots.txt): the text of {texts} ({sources})",
+    "refused": "refused by the site (HTTP 403): the text of {texts} ({sources})",
 }
 
 

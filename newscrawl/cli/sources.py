@@ -72,6 +72,7 @@ _COVERAGE_COLOURS = {
     "paywalled": "cyan",
     "stale_feed": "yellow",
     "blocked_by_robots": "yellow",
+    "refused": "yellow",
     "failed": "red",
     "not crawled": "red",
 }

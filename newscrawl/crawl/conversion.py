@@ -26,7 +26,7 @@ from newscrawl.sources import UrlError, canonical_url
 from newscrawl.storage.documents import clean
 
 # Status codes with which a server refuses a page, and the access of its article.
-REFUSALS: dict[int, Access] = {401: "paywalled", 402: "paywalled", 403: "disallowed"}
+REFUSALS: dict[int, Access] = {401: "paywalled", 402: "paywalled", 403: "refused"}
 _PLACES: dict[Section, Place] = {"title": "headline", "body": "body"}
 _SECTIONS: dict[Place, Section] = {"headline": "title", "body": "body"}
 
@@ -35,7 +35,7 @@ def page_from(response: Response, source: str, *, access: Access = "open") -> Pa
     """Return the page of a response, for any spider: `yield page_from(response, "mysite")`.
 
     `source` is the name under which its articles are stored. A page that may not be read, with
-    `access` "paywalled" or "disallowed", has no bytes.
+    another `access` than "open", has no bytes.
     """
     requested: list[str] = response.meta.get("redirect_urls", []) if response.request else []
     content_type = response.headers.get("Content-Type") or b""

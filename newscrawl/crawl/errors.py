@@ -56,7 +56,7 @@ _TOO_LARGE = Cause("too large", "larger than DOWNLOAD_MAXSIZE", final=True)
 _BY_TYPE: dict[type[BaseException], Cause] = {
     CannotResolveHostError: Cause("no such host", "the host has no address"),
     DownloadCancelledError: _TOO_LARGE,
-    DownloadConnectionRefusedError: Cause("refused", "the server refuses connections"),
+    DownloadConnectionRefusedError: Cause("connection refused", "the server refuses connections"),
     DownloadFailedError: Cause("broken", "the connection broke"),
     DownloadTimeoutError: Cause("timeout", "no complete response within DOWNLOAD_TIMEOUT"),
     ResponseDataLossError: Cause("cut off", "the connection broke before the page was whole"),

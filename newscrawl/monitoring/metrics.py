@@ -3,11 +3,13 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
+from typing import get_args
 
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from newscrawl.items import Withheld
 from newscrawl.storage import Database, StorageError
 from newscrawl.storage.source_stats import articles_so_far
 from newscrawl.storage.status import Health, SourceStatus, WatchStatus, watch_status
@@ -110,6 +112,15 @@ def _sources(status: WatchStatus) -> Iterator[Metric]:
             if number is not None:
                 family.add_metric([one.source], number)
         yield family
+    withheld = GaugeMetricFamily(
+        "newscrawl_pages_withheld_day",
+        "Pages of the last 24 hours of which only headline and introduction may be read",
+        labels=["source", "reason"],
+    )
+    for one in crawled:
+        for reason in get_args(Withheld):
+            withheld.add_metric([one.source, reason], one.withheld_day.get(reason, 0))
+    yield withheld
     health = GaugeMetricFamily(
         "newscrawl_source_health", "1 for the health of a source", labels=["source", "health"]
     )

@@ -24,6 +24,7 @@ MAX_VERSIONS = 5  # that a report names; ours
 WITHHELD: Mapping[LeftOutReason, str] = {
     "paywalled": "behind a paywall",
     "disallowed": "that robots.txt forbids to fetch",
+    "refused": "that the site refuses to show (HTTP 403)",
 }
 
 

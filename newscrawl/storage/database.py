@@ -22,7 +22,7 @@ from newscrawl.storage.engine import MAX_INTERACTIVE_WAIT, MAX_WAIT, LockWait
 from newscrawl.storage.errors import StorageError
 from newscrawl.storage.rollups import rebuild
 
-CoverageState = Literal["ok", "paywalled", "stale_feed", "blocked_by_robots", "failed"]
+CoverageState = Literal["ok", "paywalled", "stale_feed", "blocked_by_robots", "refused", "failed"]
 
 # From the best state of a day to the worst; a day keeps its best one.
 COVERAGE_STATES: tuple[CoverageState, ...] = get_args(CoverageState)

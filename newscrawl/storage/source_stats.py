@@ -142,7 +142,8 @@ class _Sum:
 
         listings = ("listings_read", "listings_unchanged", "listings_rested")
         self.failed_runs += not any(map(count, listings))
-        for name, value in _sums_of(counts, count("pages_disallowed")).items():
+        forbidden = count("pages_disallowed") + count("pages_refused")
+        for name, value in _sums_of(counts, forbidden).items():
             self.counts[name] += value
         if read := count("extraction/articles"):
             self.characters.append((count("extraction/median_characters"), read))
@@ -171,13 +172,13 @@ _NAMES: Mapping[str, str] = {
 }
 
 
-def _sums_of(counts: Mapping[str, int], disallowed: int) -> dict[str, int]:
+def _sums_of(counts: Mapping[str, int], forbidden: int) -> dict[str, int]:
     found = {name: int(counts.get(f"newscrawl/{key}", 0)) for name, key in _NAMES.items()}
     refused = sum(int(counts.get(f"newscrawl/pages_failed/{kind}", 0)) for kind in _REFUSALS)
     return {
         **found,
         "failed": int(counts.get("newscrawl/pages_failed", 0)),
-        "refused": refused + disallowed,
+        "refused": refused + forbidden,
         "dropped": sum(int(counts.get(f"{_DROPPED}{reason}", 0)) for reason in _DROPS),
     }
 

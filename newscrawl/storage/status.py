@@ -9,13 +9,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from sqlalchemy import ColumnElement, Integer, and_, case, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from newscrawl.config import Span, digest_times
-from newscrawl.items import copy_fields
+from newscrawl.items import Withheld, copy_fields
 from newscrawl.storage import models
 from newscrawl.storage.database import Database
 from newscrawl.storage.frontier import due_sources
@@ -204,6 +204,7 @@ _HEALTH_BY_INCIDENT: Mapping[str, Health] = {
 _HEALTH_BY_COVERAGE: Mapping[str | None, Health] = {
     "failed": Health.FAILING,
     "blocked_by_robots": Health.BLOCKED,
+    "refused": Health.BLOCKED,
     "stale_feed": Health.STALE,
 }
 _SEVERITY = {health: place for place, health in enumerate(Health)}
@@ -238,7 +239,8 @@ class SourceStatus:
     are those of the newest day of the last seven; `gaps` are the full days of these on which the
     source was not read. `failures` counts the crawls of monitors that failed in a row,
     `failure_note` is the last line of the last one. `new_*` count articles, `runs_day` and
-    `pages_failed_day` those of the last 24 hours; `causes` are those of the last crawl with failed
+    `pages_failed_day` those of the last 24 hours, as are `withheld_day`, the pages that may not be
+    read by reason; `causes` are those of the last crawl with failed
     pages. `last_success` is the end of the last crawl of these 24 hours that read a listing.
     `quarantined` revisions wait for a decision.
     """
@@ -264,6 +266,7 @@ class SourceStatus:
     new_hour: int = 0
     new_day: int = 0
     pages_failed_day: int = 0
+    withheld_day: Mapping[str, int] = field(default_factory=dict)
     causes: Mapping[str, int] = field(default_factory=dict)
     gaps: tuple[date, ...] = ()
     quarantined: int = 0
@@ -464,6 +467,7 @@ def _last_day(session: Session, now: datetime) -> dict[str, dict[str, Any]]:
     new = _count_column("newscrawl/articles_new")
     read = _count_column("newscrawl/listings_read") + _count_column("newscrawl/listings_rested")
     hour = Run.finished_at > now - timedelta(hours=1)
+    reasons = get_args(Withheld)
     query = (
         select(
             Source.slug,
@@ -471,13 +475,17 @@ def _last_day(session: Session, now: datetime) -> dict[str, dict[str, Any]]:
             func.sum(new).label("new_day"),
             func.sum(case((hour, new), else_=0)).label("new_hour"),
             func.sum(_count_column("newscrawl/pages_failed")).label("pages_failed_day"),
+            *(func.sum(_count_column(f"newscrawl/pages_{one}")).label(one) for one in reasons),
             func.max(case((read > 0, Run.finished_at))).label("last_success"),
         )
         .join(Run, Run.source_id == Source.id)
         .where(Run.started_at > now - timedelta(days=1))
         .group_by(Source.slug)
     )
-    return _by_slug(session, query)
+    found = _by_slug(session, query)
+    for row in found.values():
+        row["withheld_day"] = {one: number for one in reasons if (number := row.pop(one))}
+    return found
 
 
 def _count_column(name: str) -> ColumnElement[int]:

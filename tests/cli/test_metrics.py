@@ -43,7 +43,7 @@ def fill(database: Database) -> None:
     facts_of_worker = WorkerFacts(host="host", pid=1, slots=4, version="0.1.0")
     record_worker_start(database, "host:1:x", facts_of_worker)
     run = database.start_run("a")
-    counts = {"articles_new": 12, "listings_read": 1, "pages_failed": 3}
+    counts = {"articles_new": 12, "listings_read": 1, "pages_failed": 3, "pages_refused": 2}
     database.finish_run(run, "finished", {f"newscrawl/{name}": n for name, n in counts.items()})
     refresh_source_stats(database, datetime.now(UTC))
     leases.take("b")
@@ -67,6 +67,8 @@ def samples(text: str) -> dict[tuple[str, tuple[str, ...]], float]:
         ("newscrawl_articles_total", ("a",), 12),
         ("newscrawl_new_articles_hour", ("a",), 12),
         ("newscrawl_pages_failed_day", ("a",), 3),
+        ("newscrawl_pages_withheld_day", ("refused", "a"), 2),
+        ("newscrawl_pages_withheld_day", ("disallowed", "a"), 0),
         ("newscrawl_source_health", ("stale", "a"), 1),
         ("newscrawl_source_health", ("healthy", "a"), 0),
         ("newscrawl_crawl_failures", ("a",), 0),

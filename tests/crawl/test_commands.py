@@ -133,7 +133,7 @@ def test_parse_reports_why_a_page_is_not_an_article(scrapy: Commands) -> None:
     assert "/nothing is dropped (" in ran.err
     ran = scrapy("parse", "--spider=ft", f"{scrapy.site.url}/closed")
     assert ran.code == 1
-    assert "/closed is disallowed, and no feed has its headline" in ran.err
+    assert "/closed is refused, and no feed has its headline" in ran.err
 
 
 def test_parse_exports_its_articles(scrapy: Commands) -> None:

@@ -106,9 +106,7 @@ def test_response_without_html_is_dropped_and_counted(world: World, path: str) -
     assert world.stored(f"/fault/{path}") == []
 
 
-@pytest.mark.parametrize(
-    ("path", "access"), [("forbidden", "disallowed"), ("payment", "paywalled")]
-)
+@pytest.mark.parametrize(("path", "access"), [("forbidden", "refused"), ("payment", "paywalled")])
 def test_text_of_the_feed_is_stored_for_a_refused_page(
     world: World, path: str, access: str
 ) -> None:

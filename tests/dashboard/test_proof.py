@@ -83,10 +83,13 @@ def serve(folder: Path, url: str) -> Iterator[Site]:
 
 
 def save_uncounted(database: Database) -> None:
-    """Store an article that robots.txt withholds, and a list of articles that names Siemens."""
+    """Store an article that robots.txt withholds, one that the site refuses, and a list of articles
+    that names Siemens."""
     run = database.start_run("harbour-courier", versions_of(None))
-    unread = document("unread", source="harbour-courier", access="disallowed", published=NOW)
-    save_document(database, unread, run)
+    for name, access in (("unread", "disallowed"), ("refused", "refused")):
+        unread = document(name, source="harbour-courier", access=access, published=NOW)
+        unread = replace(unread, article=replace(unread.article, text=f"The {name} introduction."))
+        save_document(database, unread, run)
     front = document("front", source="harbour-courier", kind="front", published=NOW)
     text = "Siemens lends the crane. Old news of Siemens."
     article = replace(front.article, text=text)
@@ -301,13 +304,12 @@ def test_proof_says_what_is_left_out(site: Site) -> None:
 
 
 def test_sources_whose_texts_are_not_read_are_named(site: Site) -> None:
+    of = r"the pages of 1 of (these articles|the articles of these days), of which only headline "
     for path in ("/sources?days=7", "/proof?counted=read&days=7"):
         text = re.sub(r"<[^>]+>", "", site.client.get(path).text)
-        assert re.search(
-            r"robots.txt forbids the pages of 1 of (these articles|the articles of these days), of "
-            r"which only headline and introduction are known: Harbour Courier 1\.",
-            text,
-        ), path
+        for who in ("robots.txt forbids", r"Refused by the site \(HTTP 403\): the site refuses"):
+            said = f"{who} {of}and introduction are known: Harbour Courier 1\\."
+            assert re.search(said, text), path
     days = {"since": str(TODAY - timedelta(days=6)), "until": str(TODAY)}
     read = asked(site, f"/proof?{urlencode({'counted': 'read', **days})}")
     hidden = {one["reason"]: one for one in read["left_out"]}["paywalled"]
@@ -342,7 +344,8 @@ def test_page_and_report_say_how_many_more_articles_may_name_a_company(site: Sit
     notice = re.sub(r"<[^>]+>", "", page.split('id="withheld">')[1].split("</p>")[0])
     assert notice == (
         f"Some texts can't be read. Up to {more['disallowed']} more article that robots.txt "
-        f"forbids to fetch and up to {more['paywalled']} more articles behind a paywall may name "
+        f"forbids to fetch and up to {more['paywalled']} more articles behind a paywall and up to "
+        f"{more['refused']} more article that the site refuses to show (HTTP 403) may name "
         "Siemens: only headline and introduction are read."
     )
     report = site.client.get(f"/report?company=Siemens&company=Airbus&{days}").text
@@ -381,13 +384,21 @@ def test_numbers_of_what_is_left_out_lead_to_its_articles(site: Site) -> None:
     numbers = {
         parse_qs(urlsplit(one).query)["counted"][0]: (one, n) for one, n in numbers_of(site, page)
     }
-    assert numbers.keys() >= {"boilerplate", "paywalled", "disallowed", "corrected", "kind"}
+    assert numbers.keys() >= {
+        "boilerplate",
+        "paywalled",
+        "disallowed",
+        "refused",
+        "corrected",
+        "kind",
+    }
     texts = {}
     for reason, (address, number) in numbers.items():
         assert listed_sum(site, address) == number
         texts[reason] = site.client.get(address).text
         assert f"{number} " in texts[reason].split("<h1")[1].split("</h1>")[0]
     assert "1 unread article may name Siemens" in texts["disallowed"]
+    assert "1 refused article may name Siemens" in texts["refused"]
     forbidden = "robots.txt forbade no article that may name Siemens"
     assert forbidden not in site.client.get(page).text
     assert forbidden in site.client.get(f"{page}&source=stadtbote").text

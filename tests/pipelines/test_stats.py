@@ -72,6 +72,8 @@ def test_crawl_with_known_articles_only_is_ok() -> None:
         ({"listings_read": 0, "listings_rested": 1}, "ok"),
         ({"found": 0, "requested": 0, "known": 0, "unchanged_entries": 3}, "ok"),
         ({"pages_disallowed": 6}, "blocked_by_robots"),
+        ({"pages_refused": 6}, "refused"),
+        ({"pages_refused": 5, "pages_disallowed": 1}, "refused"),
         ({"pages_disallowed": 1, "pages_paywalled": 5}, "paywalled"),
         ({"pages_failed": 6}, "failed"),
         ({"found": 0, "requested": 0, "known": 0, "offsite": 30}, "failed"),

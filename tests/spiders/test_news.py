@@ -150,7 +150,7 @@ def test_ft_spider_follows_articles(url: str, wanted: bool) -> None:
         ("https://www.ft.com/content/1", "Subscribe to read | Financial Times", 200, "paywalled"),
         ("https://www.ft.com/barrier/trial", "Join", 200, "paywalled"),
         ("https://www.ft.com/products?segment=1", "Offers", 200, "paywalled"),
-        ("https://www.ft.com/content/1", "Sorry", 403, "disallowed"),
+        ("https://www.ft.com/content/1", "Sorry", 403, "refused"),
         ("https://www.ft.com/content/1", "Sorry", 401, "paywalled"),
     ],
 )

@@ -279,12 +279,13 @@ _VERSIONS: dict[str, dict[str, Any]] = {
     "body": {"text": LONG},
     "paywalled": {"text": "Standfirst.", "access": "paywalled", "kind": "paywall"},
     "disallowed": {"text": "Standfirst.", "access": "disallowed", "kind": "paywall"},
+    "refused": {"text": "Standfirst.", "access": "refused", "kind": "paywall"},
     "emptied": {"text": ""},
     "consent": {"text": "We value your privacy. " * 20, "kind": "consent"},
 }
 
 
-@pytest.mark.parametrize("later", ["paywalled", "disallowed", "emptied", "consent"])
+@pytest.mark.parametrize("later", ["paywalled", "disallowed", "refused", "emptied", "consent"])
 def test_text_is_kept_when_a_later_page_has_less(database: Database, run: int, later: str) -> None:
     save_document(database, document(mentions=[body("Siemens")]), run)
     saved = save_document(database, document(**_VERSIONS[later]), run)
@@ -298,7 +299,7 @@ def test_text_is_kept_when_a_later_page_has_less(database: Database, run: int, l
     assert count(database, Mention) == 1
 
 
-@pytest.mark.parametrize("earlier", ["paywalled", "disallowed", "emptied", "consent"])
+@pytest.mark.parametrize("earlier", ["paywalled", "disallowed", "refused", "emptied", "consent"])
 def test_text_replaces_a_page_that_had_less(database: Database, run: int, earlier: str) -> None:
     save_document(database, document(**_VERSIONS[earlier]), run)
     assert save_document(database, document(mentions=[body("Siemens")]), run) == SaveResult(

@@ -530,7 +530,7 @@ def test_hints_are_added_to_a_page_in_flight(frontier: Frontier) -> None:
 
 @pytest.mark.parametrize(
     ("outcome", "reason"),
-    [("closed", "paywalled"), ("closed", "disallowed"), ("read", "ConsentOrPaywall")],
+    [("closed", "paywalled"), ("closed", "refused"), ("read", "ConsentOrPaywall")],
 )
 @pytest.mark.parametrize("order", ["told first", "left first"])
 def test_page_without_a_headline_is_queued_again_with_it(

@@ -41,6 +41,7 @@ COVERAGE = {
     "paywalled": Health.HEALTHY,
     "stale_feed": Health.STALE,
     "blocked_by_robots": Health.BLOCKED,
+    "refused": Health.BLOCKED,
     "failed": Health.FAILING,
 }
 FACTS = {

@@ -223,6 +223,7 @@ def _title(found: Proof, verb: str) -> str:
             f"articles behind a paywall may {verb}",
         ),
         "disallowed": (f"unread article may {verb}", f"unread articles may {verb}"),
+        "refused": (f"refused article may {verb}", f"refused articles may {verb}"),
         "corrected": ("mention called wrong:", "mentions called wrong:"),
         "kind": ("mention outside articles:", "mentions outside articles:"),
     }[found.counted]

@@ -85,7 +85,7 @@ def sources(request: Request) -> HTMLResponse:
             is_past=is_past,
             healths=tuple(Health),
             incidents=list_incidents(database),
-            withheld=withheld,
+            unread=withheld,
             first=first,
             number=min(MAX_DAYS, filters.length),
         )

@@ -12,7 +12,7 @@ dequeued alone, and given up if runs still crash on it.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from sqlalchemy import (
     JSON,
@@ -31,7 +31,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql, sqlite
 
-from newscrawl.items import FetchAttempt, Hints
+from newscrawl.items import FetchAttempt, Hints, Withheld
 from newscrawl.storage.articles import add_urls, numbers_at, stored_urls
 from newscrawl.storage.documents import MAX_URL_BYTES, clean
 from newscrawl.storage.engine import Statement, one_of
@@ -48,7 +48,7 @@ FetchOutcome = Literal["read", "closed", "failed", "crashed", "deferred", "hopel
 UNREACHABLE_ROBOTS = "robots.txt unreachable"
 # Reasons why a page without a headline from a listing was dropped: `Access` other than "open", or
 # a consent page or paywall.
-WITHOUT_HEADLINE = frozenset({"paywalled", "disallowed", "ConsentOrPaywall"})
+WITHOUT_HEADLINE = frozenset({*get_args(Withheld), "ConsentOrPaywall"})
 # The reason of a page that was queued again when a listing had its headline.
 HEADLINE_KNOWN = "headline known"
 # Reasons of a last fetch with a new text, a correction, or another page in its place.

@@ -1,7 +1,7 @@
 """All reads of the database: each question is a function that returns frozen dataclasses.
 
 An article counts if its kind is one of COUNTED_KINDS, with headline and body; or if only its
-headline and standfirst may be read (access "paywalled" or "disallowed"): such articles are counted
+headline and standfirst may be read (any other access than "open"): such articles are counted
 with the others, and also separately as `limited`. Pages of other kinds (section fronts, consent
 pages) never count. An article counts for its UTC day of publication, or of its first fetch where it
 gives none.

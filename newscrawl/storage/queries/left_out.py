@@ -4,12 +4,12 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import groupby
-from typing import Any, Literal, TypeVarTuple
+from typing import Any, Literal, TypeVarTuple, get_args
 
 from sqlalchemy import Select, func, literal, literal_column, select
 from sqlalchemy.orm import Session, aliased
 
-from newscrawl.items import Counted
+from newscrawl.items import Counted, Withheld
 from newscrawl.storage import models
 from newscrawl.storage.database import Database
 from newscrawl.storage.engine import one_of
@@ -37,9 +37,7 @@ from newscrawl.storage.query_filters import own_scope
 from newscrawl.storage.scope import By, Scope, articles_within, between
 
 _Columns = TypeVarTuple("_Columns")
-LeftOutReason = Literal[
-    "boilerplate", "paywalled", "disallowed", "doubtful", "corrected", "quarantined", "kind"
-]
+LeftOutReason = Literal["boilerplate", Withheld, "doubtful", "corrected", "quarantined", "kind"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,9 +48,9 @@ class LeftOut:
         metadata=about(
             'in menus and teasers ("boilerplate"); articles of which only headline and '
             "introduction may be read and do not name the company, though the rest might, or all "
-            'such articles where those read are counted ("paywalled", "disallowed"); articles that '
-            "might count, whose only names of the company lack support or are part of something "
-            'else ("doubtful"); mentions that a '
+            'such articles where those read are counted ("paywalled", "disallowed" by robots.txt, '
+            '"refused" by the site with HTTP 403); articles that might count, whose only names of '
+            'the company lack support or are part of something else ("doubtful"); mentions that a '
             'person called wrong ("corrected"); versions in the quarantine that name it '
             '("quarantined"); pages that are not articles ("kind")'
         )
@@ -128,10 +126,9 @@ def _withheld_articles(session: Session, asked: ProofTarget) -> Iterator[LeftOut
     most_first = limited.access, func.count().desc(), Source.slug
     rows = session.execute(query.order_by(*most_first)).all()
     for access, each in groupby(rows, key=lambda row: row[0]):
-        reason: LeftOutReason = "paywalled" if access == "paywalled" else "disallowed"
         sources = tuple((slug, number) for _, slug, number in each)
         articles = sum(number for _, number in sources)
-        yield LeftOut(reason=reason, articles=articles, mentions=None, sources=sources)
+        yield LeftOut(reason=access, articles=articles, mentions=None, sources=sources)
 
 
 def _sums(session: Session, rows: Select[int, int]) -> tuple[int, int]:
@@ -148,7 +145,7 @@ def left_out_rows(session: Session, asked: ProofTarget) -> Any:
     for each article."""
     if asked.counted == "boilerplate":
         return _boilerplate_rows(session, asked)
-    if asked.counted in {"paywalled", "disallowed"}:
+    if asked.counted in get_args(Withheld):
         limited = _headline_only(session, asked)
         return limited.where(Article.access == asked.counted).subquery()
     if asked.counted == "doubtful":

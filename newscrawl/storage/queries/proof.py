@@ -5,12 +5,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
-from typing import Any
+from typing import Any, get_args
 
 from sqlalchemy import ColumnElement, Select, case, func, literal, not_, select
 from sqlalchemy.orm import Session, aliased
 
-from newscrawl.items import Counted, Section, Versions
+from newscrawl.items import Counted, Section, Versions, Withheld
 from newscrawl.storage import models
 from newscrawl.storage.database import Database
 from newscrawl.storage.errors import QuestionError
@@ -391,7 +391,7 @@ def _articles(
     rows = article_rows(session, list(numbers), tenures)
     around = _boilerplate_of(session, asked, rows)
     versions = versions_by_article(session, list(numbers))
-    without_sentences = {"read", "boilerplate", "paywalled", "disallowed"}
+    without_sentences = {"read", "boilerplate", *get_args(Withheld)}
     texts = {} if asked.counted in without_sentences else texts_of(session, list(numbers))
     mentions = _marked_mentions(session, asked, rows, texts) if texts else {}
     return tuple(

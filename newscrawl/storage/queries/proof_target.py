@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from sqlalchemy import ColumnElement, and_, func, not_, select
 
-from newscrawl.items import Counted
+from newscrawl.items import Counted, Withheld
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.models import Article, Source
 from newscrawl.storage.queries.doubtful_words import Spellings
@@ -14,7 +14,7 @@ from newscrawl.storage.queries.rollup_tables import RollupTable
 from newscrawl.storage.scope import Group, Scope, stored_language
 
 # What a number leaves out (`left_out.LeftOut`).
-LEFT_OUT = frozenset({"boilerplate", "doubtful", "paywalled", "disallowed", "corrected", "kind"})
+LEFT_OUT = frozenset({"boilerplate", "doubtful", *get_args(Withheld), "corrected", "kind"})
 
 OF_MENTIONS = frozenset({"articles", "mentions", "headline", "body"})
 # Of a proof's articles: the newest first, or those whose mentions are least likely right.
