@@ -14,6 +14,8 @@ from scrapy.exceptions import (
 from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.python.failure import Failure
 
+from newscrawl.sources.fetcher import LARGE_FRAMING
+
 
 class UnfitAddressError(IgnoreRequest):
     """A request for a URL that no crawl may request, whatever robots.txt says."""
@@ -33,6 +35,10 @@ class MissingPageError(IgnoreRequest):
 
 class DamagedPageError(IgnoreRequest):
     """A URL whose capture in the archive can't be read."""
+
+
+class LargeFramingError(Exception):
+    """A response of which too much is not its body: headers, framing of chunks, trailers."""
 
 
 class DisallowedByRobotsError(IgnoreRequest):
@@ -59,6 +65,7 @@ _BY_TYPE: dict[type[BaseException], Cause] = {
     DownloadConnectionRefusedError: Cause("connection refused", "the server refuses connections"),
     DownloadFailedError: Cause("broken", "the connection broke"),
     DownloadTimeoutError: Cause("timeout", "no complete response within DOWNLOAD_TIMEOUT"),
+    LargeFramingError: Cause("headers too large", LARGE_FRAMING),
     ResponseDataLossError: Cause("cut off", "the connection broke before the page was whole"),
 }
 # The messages of our own exceptions are the reasons.

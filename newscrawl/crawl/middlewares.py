@@ -43,6 +43,7 @@ from twisted.internet.error import DNSLookupError
 from newscrawl.config import seconds
 from newscrawl.crawl.errors import (
     DisallowedByRobotsError,
+    LargeFramingError,
     PrivateAddressError,
     RobotsUnreachableError,
     UnfitAddressError,
@@ -51,6 +52,7 @@ from newscrawl.crawl.errors import (
 from newscrawl.crawl.session import CLOSING_CHECK_SECONDS, CrawlSession
 from newscrawl.items import RobotsPolicy
 from newscrawl.sources import robots
+from newscrawl.sources.fetcher import LARGE_FRAMING
 from newscrawl.sources.robots import UnreachableRobotsError
 from newscrawl.sources.urls import AllowedAddresses, IpAddress, address_of, is_public
 from newscrawl.storage import StorageError
@@ -275,6 +277,7 @@ _CAUSES: Final[dict[type[BaseException], str]] = {
     DownloadConnectionRefusedError: "the server refuses connections",
     DownloadFailedError: "the connection broke",
     DownloadTimeoutError: "no complete response within DOWNLOAD_TIMEOUT",
+    LargeFramingError: LARGE_FRAMING,
     ResponseDataLossError: "the connection broke before the file was complete",
 }
 

@@ -1,6 +1,7 @@
 """Visits outside a crawl keep a crawl's manners."""
 
 import contextlib
+import gzip
 import socket
 import time
 from collections.abc import Callable
@@ -211,3 +212,49 @@ def test_slow_tls_handshake_is_aborted_in_time() -> None:
             fetcher_module.get(url, replace(POLICY, timeout=0.4), 1_000)
         thread.join()
     assert not whole.is_set()
+
+
+@pytest.mark.parametrize("name", broken.floods())
+def test_response_of_endless_headers_is_aborted(name: str) -> None:
+    flood = broken.floods()[name]
+    with site(a=instead(flood)) as server, pytest.raises(FetchError, match=r"can't fetch .*/a: "):
+        Fetcher(replace(POLICY, timeout=60.0)).fetch(f"{server.url}/a")
+    assert flood.sent < broken.BUFFERED
+
+
+def test_robots_txt_of_endless_headers_is_aborted() -> None:
+    flood = broken.floods()["early-hints"]
+    cause = r"headers or framing of chunks larger than 64 KiB"
+    with site(robots=instead(flood)) as server, pytest.raises(FetchError, match=cause):
+        Fetcher(replace(POLICY, timeout=60.0)).fetch(f"{server.url}/a")
+    assert flood.sent < broken.BUFFERED
+
+
+def test_page_behind_interim_responses_is_read() -> None:
+    def hints(connection: socket.socket) -> None:
+        connection.sendall(
+            b"HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n"
+            b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nDone"
+        )
+
+    with site(a=instead(hints)) as server:
+        assert Fetcher(POLICY).fetch(f"{server.url}/a").body == b"Done"
+
+
+def test_page_in_small_chunks_is_read() -> None:
+    chunks = b"6\r\nabcdef\r\n" * 20_000 + b"0\r\n\r\n"
+
+    def answer(connection: socket.socket) -> None:
+        connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks)
+
+    with site(a=instead(answer)) as server:
+        body = Fetcher(replace(POLICY, max_bytes=200_000)).fetch(f"{server.url}/a").body
+    assert body == b"abcdef" * 20_000
+
+
+def test_bytes_behind_a_compressed_page_are_limited() -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzip.compress(b"short")
+    flood = broken.Flood(head, b"nothing")
+    with site(a=instead(flood)) as server, pytest.raises(FetchError, match="larger than"):
+        Fetcher(replace(POLICY, timeout=60.0)).fetch(f"{server.url}/a")
+    assert flood.sent < broken.BUFFERED
