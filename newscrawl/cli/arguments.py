@@ -80,7 +80,7 @@ class CommandGroup(_PlainHelp, TyperGroup):
 REASONS = {
     "no_article": "no longer an article",
     "text_shrank": "most of the text is gone",
-    "text_replaced": "another text under another headline",
+    "text_replaced": "another text",
     "headline_lost": "the headline is gone",
     "layout_changed": "the site's pages have changed",
 }

@@ -5,7 +5,7 @@ are SQLAlchemy's Core: objects of the ORM would take as much time as the databas
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from operator import itemgetter
 from typing import Any
@@ -230,7 +230,9 @@ class SaveResult:
 
     `reason` is why it was quarantined; `again` is set if the same version was already pending.
     `unannounced` is set if the page is neither that of the feed's headline nor an article of its
-    own, as where a site under maintenance answers each address with the same page.
+    own, as where a site under maintenance answers each address with the same page. `applied` is
+    set unless the article was stored already and stays as it was, though the page is another: the
+    page's addresses are then not the article's.
     """
 
     outcome: Outcome
@@ -238,6 +240,10 @@ class SaveResult:
     reason: Reason | None = None
     again: bool = False
     unannounced: bool = False
+    applied: bool = field(default=True, compare=False)
+
+
+_NOT_APPLIED = SaveResult("unchanged", 0, applied=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -291,7 +297,7 @@ def _save_known(
     saved = SaveResult("unchanged", 0)
     # The last of the URLs is that of the feed.
     if record.urls[-1] not in known and quarantine.is_unannounced(record):
-        return replace(saved, unannounced=True)
+        return replace(saved, unannounced=True, applied=False)
     if stored is not None:
         article_id = stored.id
         saved = _update_known(connection, record, stored, origin, rollups)
@@ -302,8 +308,10 @@ def _save_known(
         add_articles(connection, [(record, origin)], rollups)
         return SaveResult("new", len(record.mentions))
     _touch(connection, article_id, record)
-    unknown = [url for url in record.urls if url not in known]
-    add_urls(connection, [(url, article_id) for url in unknown])
+    if saved.applied or record.urls[-1] not in known:
+        # Not what another page at the article's own address declares or redirects to.
+        unknown = [url for url in record.urls if url not in known]
+        add_urls(connection, [(url, article_id) for url in unknown])
     return saved
 
 
@@ -361,9 +369,9 @@ def _update_known(
             revision = quarantine.suspect_revision(record, stored.id, origin.run_id, reason)
             return _quarantine(connection, revision)
     if record.rank < held or (stored.has_text and not record.columns["text"]):
-        return SaveResult("unchanged", 0)
+        return _NOT_APPLIED
     if differs and quarantine.is_rejected(connection, stored.id, record.content_hash):
-        return SaveResult("unchanged", 0)
+        return _NOT_APPLIED
     if stored.has_pending:
         quarantine.close_pending(connection, stored.id, "superseded")
     if differs:
@@ -402,8 +410,10 @@ def _rank(stored: StoredArticle) -> int:
 def _quarantine(connection: Connection, revision: quarantine.SuspectRevision) -> SaveResult:
     done = quarantine.add_revision(connection, revision)
     if done == "rejected":
-        return SaveResult("unchanged", 0)
-    return SaveResult("quarantined", 0, revision.reason, again=done == "again")
+        return _NOT_APPLIED
+    return replace(
+        _NOT_APPLIED, outcome="quarantined", reason=revision.reason, again=done == "again"
+    )
 
 
 def quarantine_lost_article(

@@ -221,7 +221,8 @@ def write_batch(database: Database, run_id: int, pages: Sequence[FinishedPage]) 
                 columns = {**result.columns, "to_reason": "unannounced"}
                 mark_done(connection, [replace(result, columns=columns)])
             else:
-                mark_stored(connection, result, _reason_of(outcome), record.urls)
+                urls = record.urls if outcome.applied else ()
+                mark_stored(connection, _result_of(outcome, result), _reason_of(outcome), urls)
         without = [one.result for one in pages if one.document is None]
         mark_done(connection, [result for result in without if result is not None])
         held = [
@@ -234,6 +235,14 @@ def write_batch(database: Database, run_id: int, pages: Sequence[FinishedPage]) 
     for one, saved in zip(incoming, stored, strict=True):
         written[one.place] = saved
     return [one or other for one, other in zip(written, held, strict=True)]
+
+
+def _result_of(saved: SaveResult, result: FetchResult) -> FetchResult:
+    """Return the result for the queue, without validators where it must be known whether the page
+    has the same version again."""
+    if saved.reason != "text_replaced":
+        return result
+    return replace(result, columns={**result.columns, "to_etag": None, "to_last_modified": None})
 
 
 def _reason_of(saved: SaveResult) -> str:
@@ -258,7 +267,9 @@ def _without_copies(connection: Connection, incoming: Sequence[_BatchEntry]) -> 
         is_known = not stored.isdisjoint(_addresses(one))
         is_copy = one.is_first and is_known and not is_unannounced(one.record)
         records.append(_only_address(one) if is_copy else one.record)
-        stored.update(one.record.urls)
+        if one.is_first:
+            # The addresses of a version that is quarantined are not stored.
+            stored.update(one.record.urls)
     return records
 
 

@@ -18,12 +18,18 @@ from sqlalchemy import Connection, delete, func, insert, or_, select, update
 
 from newscrawl.items import Barrier, Mention, copy_fields
 from newscrawl.storage.documents import BODY, Record, clean
-from newscrawl.storage.models import Article, Incident, QuarantinedRevision, Source
+from newscrawl.storage.models import (
+    Article,
+    FrontierUrl,
+    Incident,
+    QuarantinedRevision,
+    Source,
+)
 from newscrawl.storage.words import Wording, folded_words, lines, resemblance, writes_no_blanks
 
 # "no_article": the page is now a consent page, a login page, an error or a section front.
-# "text_shrank": most of the text is missing. "text_replaced": headline and text have nothing in
-# common with the stored ones. "headline_lost": the headline is missing, or it is the site's name.
+# "text_shrank": most of the text is missing. "text_replaced": the text has nothing in common with
+# the stored one. "headline_lost": the headline is missing, or it is the site's name.
 # "layout_changed": the layout of the source's pages has changed (an open incident).
 Reason = Literal["no_article", "text_shrank", "text_replaced", "headline_lost", "layout_changed"]
 REASONS: Final[tuple[Reason, ...]] = get_args(Reason)
@@ -45,13 +51,17 @@ SMALL_LOSS: Final = 250
 _MIN_WORD_CHARACTERS: Final = 4
 # Ours: characteristic words of a headline, of which an article has at least one.
 _MIN_WORDS: Final = 3
+# Ours: of the shorter of two texts that are too short for sketches, the part of its characteristic
+# words that is in the other one if both are of one article; some words are in any two texts.
+_COMMON_WORDS: Final = 1 / 3
 _PARTS: Final = re.compile(r"\s*[|–—·:»•]\s*|\s+-\s+")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Version:
     """A version of an article, stored or new. `rank` is the part of the article that it has
-    (documents.rank); `barrier` is the page shown instead, `announced` the headline in a feed."""
+    (documents.rank); `barrier` is the page shown instead, `announced` the headline in a feed. One
+    that is `reextracted` is a new reading of the page that the stored one was read from."""
 
     title: str | None
     text: str
@@ -60,6 +70,7 @@ class Version:
     access: str = "open"
     barrier: Barrier | None = None
     announced: str | None = None
+    reextracted: bool = False
 
     @cached_property
     def wording(self) -> Wording:
@@ -127,12 +138,22 @@ def _fold(name: str) -> str:
 
 
 def _is_replaced(stored: Version, new: Version) -> bool:
-    before, after = stored.wording.sketch, new.wording.sketch
-    if not stored.title or not new.title or before is None or after is None:
+    if not stored.title or not new.title:
         return False
     if share_words(new.announced, new.title) and not share_words(new.announced, stored.title):
         return False  # what was stored is not the article: a page of a site under maintenance
-    return not share_words(stored.title, new.title) and not resemblance(before, after)
+    if new.reextracted and share_words(stored.title, new.title):
+        return False  # the site hasn't changed the page
+    return _is_another_text(stored.wording, new.wording)
+
+
+def _is_another_text(one: Wording, other: Wording) -> bool:
+    if one.sketch and other.sketch:
+        return not resemblance(one.sketch, other.sketch)
+    shorter, longer = sorted(
+        (_significant_words(one.body), _significant_words(other.body)), key=len
+    )
+    return len(shorter) >= _MIN_WORDS and len(shorter & longer) < _COMMON_WORDS * len(shorter)
 
 
 def is_unannounced(record: Record) -> bool:
@@ -168,6 +189,8 @@ def names_of_site(name: str, slug: str, home: str) -> tuple[str, ...]:
 
 State = Literal["pending", "superseded", "applied", "discarded", "replaced"]
 
+# Reasons in the queue of pages that were read again and have their articles.
+_READ_AGAIN = frozenset({"unmodified", "unchanged", "revised"})
 # The states in which a version is not listed again.
 _REJECTED: tuple[State, ...] = ("discarded", "replaced")
 _PENDING = QuarantinedRevision.state == "pending"
@@ -234,7 +257,7 @@ def quarantine_reason(
     row = connection.execute(query).one()
     names = (*names_of_site(row.name, row.slug, row.home), row.site_name)
     changed = layout_changed_since(connection, row.id)
-    return reason_against(
+    reason = reason_against(
         Version(title=row.title, text=row.text, rank=held_rank, kind=row.kind),
         version_of(record),
         SourceContext(
@@ -242,6 +265,53 @@ def quarantine_reason(
             layout_changed=changed is not None and changed <= record.seen_at,
         ),
     )
+    is_likely = share_words(row.title, record.columns["title"])
+    if reason == "text_replaced" and is_likely and _is_confirmed(connection, record, article_id):
+        return None
+    return reason
+
+
+def _is_confirmed(connection: Connection, record: Record, article_id: int) -> bool:
+    """Return whether a text written anew is the article's own: its page has it again, other pages
+    of the source were meanwhile read again, and none of them has the same. One page for all
+    addresses, such as the welcome of a relaunched site, would else replace every article."""
+    table = QuarantinedRevision
+    pending = connection.execute(
+        select(table.seen_at, Article.source_id)
+        .join(Article, Article.id == table.article_id)
+        .where(table.article_id == article_id, _PENDING, table.content_hash == record.content_hash)
+    ).one_or_none()
+    if pending is None:
+        return False
+    source_id, since = pending.source_id, pending.seen_at
+    other_pages = select(FrontierUrl.id).where(
+        FrontierUrl.source_id == source_id,
+        FrontierUrl.due_at.is_not(None),
+        FrontierUrl.visited_at > since,
+        FrontierUrl.reason.in_(_READ_AGAIN),
+        FrontierUrl.url.not_in(record.urls),
+    )
+    if connection.execute(other_pages.limit(1)).first() is None:
+        return False
+    return not _is_text_of_others(connection, record, article_id, source_id)
+
+
+def _is_text_of_others(
+    connection: Connection, record: Record, article_id: int, source_id: int
+) -> bool:
+    """Return whether other articles of the source have this text, or would have it by a version in
+    the quarantine."""
+    others = (Article.source_id == source_id, Article.id != article_id)
+    if record.fingerprint is not None:
+        same = select(Article.id).where(*others, Article.fingerprint == record.fingerprint)
+        if connection.execute(same.limit(1)).first() is not None:
+            return True
+    texts = connection.execute(
+        select(QuarantinedRevision.text)
+        .join(Article, Article.id == QuarantinedRevision.article_id)
+        .where(*others, _PENDING, QuarantinedRevision.text != "")
+    ).scalars()
+    return any(not _is_another_text(Wording.of("", text), record.wording) for text in texts)
 
 
 def layout_changed_since(connection: Connection, source_id: int) -> datetime | None:
@@ -266,6 +336,7 @@ def version_of(record: Record) -> Version:
         access=columns["access"],
         barrier=record.barrier,
         announced=record.announced,
+        reextracted=record.reextracted,
     )
 
 

@@ -306,7 +306,7 @@ class StoredVersion:
             names=tuple(filter(None, names)),
             layout_changed=since is not None and since <= record.seen_at,
         )
-        return reason_against(self.kept, version_of(record), context)
+        return reason_against(self.kept, version_of(replace(record, reextracted=True)), context)
 
 
 def articles_at(database: Database, urls: Sequence[str]) -> dict[str, tuple[int, str]]:

@@ -214,3 +214,74 @@ def test_revision_applied_by_mistake_can_be_restored(world: World, newscrawl: Ne
     assert "no version 9" in wrong.err
     assert newscrawl("revisions", "apply").code == 2
     assert newscrawl("revisions", "apply", numbers[0]).code == 1
+
+
+def welcome() -> bytes:
+    """A relaunch's page: about as long as a story, with a word of its headline and a company."""
+    title = "Welcome to the new harbour portal"
+    text = " ".join(
+        f"Under tab {number} our readers find pictures, maps and {number * 7} forms by Bosch."
+        for number in range(50)
+    )
+    return (
+        f"<!DOCTYPE html><html lang='en'><head><meta charset='utf-8'><title>{title}</title></head>"
+        f"<body><article><h1>{title}</h1><p>{text}</p></article></body></html>"
+    ).encode()
+
+
+def show_welcome(world: World, *, by_redirect: bool) -> None:
+    """Show the same page at the address of every story."""
+    page = Answer(body=welcome())
+    elsewhere = Answer(status=302, headers=(("Location", "/welcome"),))
+    world.site.routes["/welcome"] = lambda _: page
+    for path in world.paths:
+        world.site.routes[path] = lambda _: elsewhere if by_redirect else page
+
+
+@pytest.mark.parametrize("by_redirect", [False, True], ids=["answered", "redirected"])
+@pytest.mark.parametrize("first_alone", [0, 1, 2])
+def test_page_that_all_addresses_show_replaces_no_article(
+    world: World, newscrawl: Newscrawl, by_redirect: bool, first_alone: int
+) -> None:
+    world.paths = PATHS[:9]
+    with world.site:
+        first = world.crawl()
+        before = world.contents(first)
+        addresses = first.rows("SELECT * FROM article_urls ORDER BY url")
+        assert len(before[0]) == len(addresses) == len(world.paths)
+        shortest = min(len(str(row["text"])) for row in before[0])
+        assert shortest / 2 < len(welcome()) < 2 * shortest
+        show_welcome(world, by_redirect=by_redirect)
+        for _ in range(first_alone):
+            # Only one of the articles is due, before it is known what the others show.
+            first.rows("UPDATE frontier SET due_at = visited_at WHERE url LIKE '%/story/0'")
+            time.sleep(0.05)
+            alone = world.crawl()
+            assert world.contents(alone) == before
+        for _ in range(2):
+            again = world.revisit()
+            assert world.contents(again) == before
+            assert again.rows("SELECT * FROM article_urls ORDER BY url") == addresses
+        listed = json.loads(newscrawl("articles", "--quarantined", "-f", "json").out)
+        assert {row["url"] for row in listed} == {row["url"] for row in before[0]}
+        assert f"{len(world.paths)} revisions are in the quarantine" in newscrawl("status").out
+        world.serve_stories()
+        last = world.revisit()
+    assert world.contents(last) == before
+    assert newscrawl("articles", "--quarantined").code == 1
+
+
+def test_article_that_was_written_anew_is_stored_when_it_is_read_again(world: World) -> None:
+    world.paths = PATHS[:3]
+    anew = welcome().replace(b"Welcome to the new harbour portal", b"Harbour report 0, closed")
+    with world.site:
+        before = world.contents(world.crawl())
+        world.serve("/story/0", lambda: anew)
+        again = world.revisit()
+        assert world.contents(again) == before
+        assert again.counts["newscrawl/revisions_quarantined"] == 1
+        third = world.revisit()
+    assert third.counts["newscrawl/articles_revised"] == 1
+    (row,) = third.rows("SELECT title, text, revision FROM articles WHERE url LIKE '%/0'")
+    assert (row["title"], row["revision"]) == ("Harbour report 0, closed", 2)
+    assert third.rows("SELECT DISTINCT state FROM quarantine") == [{"state": "superseded"}]

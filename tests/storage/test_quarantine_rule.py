@@ -1,5 +1,7 @@
 """The rule that tells a correction from a page that went wrong."""
 
+from dataclasses import replace
+
 import pytest
 
 from newscrawl.items import Barrier
@@ -42,10 +44,11 @@ def version(
         version(" ".join(SENTENCES[:-4])),
         version(" ".join(SENTENCES[: len(SENTENCES) // 2 + 2])),
         version(title="Corrected: crews stay where they are"),
-        version(OTHER),  # written anew under the headline it had
+        # A better reading of the same page.
+        replace(version(OTHER), reextracted=True),
         version("The crews move. " * 30 + TEXT, "Live: harbour"),
     ],
-    ids=["added", "cut", "half", "headline", "rewritten", "grown"],
+    ids=["added", "cut", "half", "headline", "reread", "grown"],
 )
 def test_corrections_are_accepted(new: Version) -> None:
     assert reason_against(version(), new, SOURCE) is None
@@ -61,6 +64,8 @@ def test_corrections_are_accepted(new: Version) -> None:
         (version(title="SALTMERETIMES"), "headline_lost"),
         (version(title=None), "headline_lost"),
         (version(OTHER, "Sign in to continue"), "text_replaced"),
+        # It may be written anew under its headline: its next reading decides.
+        (version(OTHER), "text_replaced"),
         (version("", rank=0, kind="error"), "no_article"),
         (version("", rank=1), "no_article"),
     ],
@@ -117,3 +122,13 @@ def test_texts_in_unspaced_scripts_are_compared() -> None:
     other = "".join(f"{chr(0x5E00 + number)}页请登录账户。" for number in range(60))
     assert reason_against(stored, version(other, "登录"), SOURCE) == "text_replaced"
     assert reason_against(stored, version(text + "更正", "更正:工人"), SOURCE) is None
+
+
+def test_short_texts_are_compared_by_their_words() -> None:
+    stored = version("Crane falls at the northern port. Two hurt, police say.", "Crane falls")
+    later = version(
+        "Police say a crane at the northern port fell on Monday.", "Crane falls at port"
+    )
+    welcome = version("Welcome! Find maps, forms and pictures here.", "Our crane is new")
+    assert reason_against(stored, later, SOURCE) is None
+    assert reason_against(stored, welcome, SOURCE) == "text_replaced"

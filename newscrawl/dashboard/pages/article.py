@@ -63,7 +63,7 @@ _Place = tuple[Section, int]  # the part and the start of a mention
 _REASONS: Mapping[str, str] = {
     "no_article": "there is no longer an article at its address",
     "text_shrank": "most of the text is gone",
-    "text_replaced": "headline and text are those of another article",
+    "text_replaced": "the text is that of another article, or written anew",
     "headline_lost": "the headline is gone",
     "layout_changed": "the site's pages have changed",
 }
