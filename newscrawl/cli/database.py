@@ -126,8 +126,9 @@ def delete(
 
     Headline, text, authors, earlier versions, mentions, corrections and the entry in the search
     index are deleted, and all counts follow. The address stays, so that no crawl, ingestion or
-    reextraction stores the article again. Archives, backups and exports are files of your own:
-    delete it there, too.
+    reextraction stores the article again. The words are also erased from the files of SQLite, in
+    steps between which crawls can write; PostgreSQL does so by VACUUM. Archives, backups and
+    exports are files of your own: delete it there, too.
 
     With --before, only the articles of earlier days; --source and --before together limit each
     other.
@@ -147,7 +148,12 @@ def delete(
                 typer.echo(f"{printable(article.url)}  {printable(article.title or '')}")
         else:
             with total_bar("articles") as report:
-                delete_articles(store, [one.number for one in found], report)
+                erased = delete_articles(store, [one.number for one in found], report)
+            if not erased:
+                write_note(
+                    "Others use the database: the words of deleted articles stay in its file until "
+                    "the next newscrawl db delete or the daily pruning of a monitor."
+                )
     for url in missing:
         write_note(f"No article is stored under {printable(url)}")
     write_note(f"Articles {'to delete' if dry_run else 'deleted'}: {len(found):,}.")

@@ -11,6 +11,7 @@ from newscrawl.reading import article_of_hints
 from newscrawl.sources.fetcher import Fetcher, FetchError
 from newscrawl.sources.robots import RobotsRules, origin_of
 from newscrawl.storage import Database
+from newscrawl.storage.erasure import erase_deleted
 from newscrawl.storage.retention import (
     REDUCED_AT_ONCE,
     ReadArticle,
@@ -157,6 +158,7 @@ def purge(
         chosen = numbers[start : start + REDUCED_AT_ONCE]
         reduce_articles(database, dict(_reduce_documents(database, chosen, companies)))
         on_progress(len(chosen))
+    erase_deleted(database)
 
 
 def _reduce_documents(

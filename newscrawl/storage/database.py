@@ -196,6 +196,21 @@ class Database:
         files = (file, *(file.with_name(file.name + end) for end in ("-wal", "-shm")))
         return sum(one.stat().st_size for one in files if one.exists())
 
+    def empty_journal(self) -> bool:
+        """Write SQLite's journal into its file and empty it; return False if others use it."""
+
+        def work() -> bool:
+            connection = self._engine.raw_connection()  # outside a transaction
+            try:
+                cursor = connection.cursor()
+                cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                (busy, *_) = cursor.fetchone() or (1,)
+                return not busy
+            finally:
+                connection.close()
+
+        return _retry_if_locked(work, self._url, self.lock_wait)
+
     def check_schema(self, *, create: bool) -> None:
         """Raise StorageError unless the schema is the current one; with `create`, an empty database
         gets its tables."""

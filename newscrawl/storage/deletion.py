@@ -11,6 +11,7 @@ from sqlalchemy import Connection, delete, select, update
 from newscrawl.storage.articles import lock_source
 from newscrawl.storage.database import Database
 from newscrawl.storage.documents import DELETED
+from newscrawl.storage.erasure import erase_deleted, require_erasure
 from newscrawl.storage.models import Article, ArticleUrl, FrontierUrl, QueryMatch, Source
 from newscrawl.storage.retention import OF_THE_PAGE
 from newscrawl.storage.rollups import RollupUpdate
@@ -81,8 +82,9 @@ def delete_articles(
     database: Database,
     numbers: Iterable[int],
     report: Callable[[int, int], None] = lambda _done, _of: None,
-) -> None:
-    """Delete the texts of articles and all data derived from them, and update the counts.
+) -> bool:
+    """Delete the texts of articles and all data derived from them, and update the counts; return
+    whether their words were also erased from the files of the database (`erase_deleted`).
 
     The addresses stay, so that no crawl, ingestion or reextraction stores the articles again.
     """
@@ -91,6 +93,7 @@ def delete_articles(
         some = chosen[start : start + _AT_ONCE]
         database.transact(partial(_delete, some))
         report(start + len(some), len(chosen))
+    return erase_deleted(database)
 
 
 def _delete(numbers: Sequence[int], connection: Connection) -> None:
@@ -102,6 +105,7 @@ def _delete(numbers: Sequence[int], connection: Connection) -> None:
             connection.execute(delete(table).where(table.article_id.in_(numbers)))
         connection.execute(update(Article).where(Article.id.in_(numbers)).values(_EMPTY))
     rollups.write()
+    require_erasure(connection)
     addresses = select(ArticleUrl.url).where(ArticleUrl.article_id.in_(numbers))
     connection.execute(
         update(FrontierUrl)

@@ -232,6 +232,8 @@ def _prepare_sqlite(cache: int, connection: sqlite3.Connection, _record: object)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA foreign_keys = ON")
+    # What is deleted is overwritten at once, as Debian's SQLite does by default.
+    connection.execute("PRAGMA secure_delete = ON")
     connection.execute(f"PRAGMA cache_size = -{cache}")
     connection.execute(f"PRAGMA wal_autocheckpoint = {SQLITE_WAL_PAGES}")
 

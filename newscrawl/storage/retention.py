@@ -44,6 +44,7 @@ from newscrawl.items import Document, Hints
 from newscrawl.storage import models
 from newscrawl.storage.database import Database
 from newscrawl.storage.documents import Record, record_of
+from newscrawl.storage.erasure import erase_deleted, require_erasure
 from newscrawl.storage.frontier.queue import NAMED_AGAIN, unpack_hints
 from newscrawl.storage.mentions import write_occurrences
 from newscrawl.storage.models import (
@@ -224,6 +225,7 @@ def prune_daily(
         return None
     pruned = Pruning(database=database, keep=keep, now=now, is_stopping=is_stopping).run()
     database.write(lambda session: _note(session, pruned))
+    erase_deleted(database, is_stopping)
     return pruned
 
 
@@ -385,6 +387,7 @@ def reduce_articles(database: Database, documents: Mapping[int, Document]) -> No
             for number, record in sorted(records.items()):
                 _reduce(connection, number, record)
         rollups.write()
+        require_erasure(connection)
 
     database.transact(work)
 
