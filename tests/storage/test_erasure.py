@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from shutil import copyfile
-from threading import Event, Thread
+from threading import Thread
 
 import pytest
 
@@ -84,31 +84,29 @@ def test_crawls_store_articles_while_words_are_erased(
 ) -> None:
     monkeypatch.setattr(erasure, "_STEP", 1)
     run = news.start_run("ft")
-    begun, stored = Event(), []
+    stored = []
 
     def crawl() -> None:
-        begun.wait()
         stored.extend(save_document(news, other(number), run) for number in range(100, 140))
 
     steps = 0
 
-    def count() -> bool:
+    def store_after_first_step() -> bool:
         nonlocal steps
         steps += 1
-        begun.set()
-        if steps == 2:
+        if steps == 1:
+            crawling = Thread(target=crawl)
+            crawling.start()
             crawling.join()
         return False
 
-    crawling = Thread(target=crawl)
-    crawling.start()
     (article,), _ = articles_under(news, [URL])
     monkeypatch.setattr(
         "newscrawl.storage.deletion.erase_deleted",
-        lambda database: erasure.erase_deleted(database, count),
+        lambda database: erasure.erase_deleted(database, store_after_first_step),
     )
     assert delete_articles(news, [article.number])
-    assert steps > 2
+    assert steps > 1
     assert [one.outcome for one in stored] == ["new"] * 40
     assert rest(file) == set()
     assert len(queries.search(news, "stays", limit=200)) == 100
