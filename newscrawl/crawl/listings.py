@@ -148,9 +148,8 @@ class Listings:
 
     def _is_not_due(self, listing: KnownListing) -> bool:
         """Return whether only due listings are wanted, and this one is not due."""
-        next_poll_at = listing.next_poll_at
-        is_due = not next_poll_at or next_poll_at <= self._session.clock()
-        return self._arguments.only_due and not is_due
+        schedule, now = self._session.frontier.schedule, self._session.clock()
+        return self._arguments.only_due and not schedule.is_due(listing.next_poll_at, now)
 
     def _request(
         self,

@@ -33,6 +33,8 @@ Outcome = Literal["done", "failed", "stopped"]
 # not renewed counts as lost; the rest is for the end of the crawl.
 RENEWALS: Final = 3
 MAX_UNRENEWED: Final = 0.75
+# Ours: no lease and no pause is as long.
+_FARTHEST = timedelta(days=1)
 _RELEASED = {"holder": None, "taken_at": None, "expires_at": None}
 
 
@@ -103,7 +105,7 @@ class Leases:
 
         def work(session: Session) -> list[str]:
             now = clock(session)
-            free = (_free(now), _past(Lease.retry_at, now), _past(Lease.queued_until, now))
+            free = (_free(now), _has_rested(now), _past(Lease.queued_until, now))
             ready = set(session.scalars(select(Source.slug).join(Lease).where(*free)))
             placed: list[str] = []
             for slug in slugs:
@@ -143,7 +145,7 @@ class Leases:
             now = clock(session)
             if not self._has_its_turn(session, slug, now, lock=True):
                 return False
-            query = _of(slug).where(_free(now), _past(Lease.retry_at, now))
+            query = _of(slug).where(_free(now), _has_rested(now))
             taken = query.values(
                 holder=self._holder,
                 taken_at=now,
@@ -222,7 +224,9 @@ class Leases:
             .order_by(Lease.source_id)
         )
         found = session.execute(query.with_for_update(of=Lease) if lock else query).all()
-        return not any(one != slug and until and until > now for one, until in found)
+        return not any(
+            one != slug and until and now < until <= now + _FARTHEST for one, until in found
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -275,8 +279,15 @@ def _free(now: datetime) -> ColumnElement[bool]:
     return _past(Lease.expires_at, now)
 
 
+def _has_rested(now: datetime) -> ColumnElement[bool]:
+    """Return whether a source's pause is over; one after a crawl that ended in the future is that
+    of a clock that was wrong."""
+    return or_(_past(Lease.retry_at, now), Lease.ended_at > now)
+
+
 def _past(column: InstrumentedAttribute[datetime | None], now: datetime) -> ColumnElement[bool]:
-    return or_(column.is_(None), column <= now)
+    """Return whether a moment is over, or so far away that only a clock that was wrong set it."""
+    return or_(column.is_(None), column <= now, column > now + _FARTHEST)
 
 
 def _changes_row(session: Session, query: Update) -> bool:

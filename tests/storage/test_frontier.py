@@ -497,6 +497,19 @@ def test_source_is_due_soon_after_one_of_its_pages(database: Database, frontier:
     assert due.waiting == 1
 
 
+def test_source_is_due_after_a_clock_that_was_days_fast(database: Database) -> None:
+    number = register(database, "ft")
+    fast = replace(open_frontier(database, "ft", number, SCHEDULE), clock=lambda: now() + 3 * DAY)
+    (listing,) = fast.listings(["https://ft.example/rss"])
+    fast.record_reading(listing.id, reading(interval=HOUR))
+    fast.finish([listing.id])
+    (due,) = due_sources(database, now(), ["ft"])
+    assert due.due_at is not None
+    assert due.due_at <= now()
+    (listing,) = fast.listings(["https://ft.example/rss"])
+    assert SCHEDULE.is_due(listing.next_poll_at, now())
+
+
 def test_new_and_overdue_sources_come_first(database: Database) -> None:
     for slug, interval in (("ft", 2 * HOUR), ("bbc", HOUR)):
         frontier = open_frontier(database, slug, register(database, slug), SCHEDULE)

@@ -160,6 +160,24 @@ def test_resting_source_is_neither_leased_nor_queued(database: Database) -> None
     assert lease.retry_at - lease.ended_at == timedelta(minutes=2)
 
 
+def test_source_is_crawled_after_a_clock_that_was_days_fast(database: Database) -> None:
+    first, second = leases(database, "a"), leases(database, "b")
+    first.take("bbc")
+    first.release("bbc", "done", 0, "3 new")
+    first.take("ft")  # and its machine dies
+    first.place(["spiegel"], 1)
+    later = timedelta(days=3)
+    for name in ("expires_at", "queued_until", "retry_at", "taken_at", "ended_at"):
+        column = getattr(Lease, name)
+        with database.reading() as session:
+            rows = session.execute(select(Lease.source_id, column).where(column.is_not(None))).all()
+        for number, moment in rows:
+            moved = update(Lease).where(Lease.source_id == number).values({name: moment + later})
+            database.write(lambda session, moved=moved: session.execute(moved))
+    assert second.place(["ft", "bbc", "spiegel"], 3) == ["ft", "bbc", "spiegel"]
+    assert all(map(second.take, ("ft", "bbc", "spiegel")))
+
+
 @pytest.mark.parametrize(
     ("outcomes", "failures"),
     [

@@ -56,6 +56,11 @@ class Schedule:
             return None
         return now + max(_DEFERRED_LEAST, min(age / _DEFERRED_SHARE, self.poll_max))
 
+    def is_due(self, poll_at: datetime | None, now: datetime) -> bool:
+        """Return whether a listing is to be requested; a time that is farther away than the longest
+        interval was set by a clock that was wrong."""
+        return poll_at is None or not now < poll_at <= now + self.poll_max
+
     def poll_at(
         self, interval: timedelta, polls_since_new: int, failures: int, now: datetime
     ) -> datetime:
@@ -355,6 +360,8 @@ def _due(slug: str, state: _State | None, now: datetime, pause: timedelta) -> Du
         return DueSource(slug=slug, due_at=None, polled_at=None, waiting=0)
     wanted = min(filter(None, (state.poll_at, state.page_at)))
     due_at = max(wanted, state.polled_at + pause)
+    if state.polled_at - now > pause:  # the clock was wrong then, and may have said so for days
+        due_at = now
     if due_at > now:
         return None
     return DueSource(slug=slug, due_at=due_at, polled_at=state.polled_at, waiting=state.waiting)
