@@ -55,12 +55,15 @@ class SourceStatsPipeline:
 _DROPPED = "item_dropped_reasons_count/"
 _OWN = "newscrawl/"
 _FAILED = f"{_OWN}pages_failed/"
+_LISTINGS_FAILED = f"{_OWN}listings_failed/"
+_FORBIDDEN = "HTTP 403"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
     """The statistics of a crawl about its source, by their names in Scrapy's stats after
-    `newscrawl/`; `dropped` and `failures` are counted by reason."""
+    `newscrawl/`; `dropped` and the failures are counted by reason. `listing_fault` and
+    `robots_fault` are the first cause for which a listing, and a robots.txt, was not read."""
 
     found: int = 0
     known: int = 0
@@ -88,8 +91,11 @@ class Counts:
     listings_unreachable_robots: int = 0
     robots_copies_obeyed: int = 0
     newest_entry: datetime | None = None
+    listing_fault: str = ""
+    robots_fault: str = "robots.txt can't be read"
     dropped: Mapping[str, int]
     failures: Mapping[str, int]
+    listing_failures: Mapping[str, int]
 
     @classmethod
     def of(cls, stats: Mapping[str, Any]) -> Self:
@@ -97,7 +103,10 @@ class Counts:
         own = {name.removeprefix(_OWN): value for name, value in stats.items()}
         counts = {one.name: own[one.name] for one in fields(cls) if one.name in own}
         return cls(
-            **counts, dropped=_with_prefix(stats, _DROPPED), failures=_with_prefix(stats, _FAILED)
+            **counts,
+            dropped=_with_prefix(stats, _DROPPED),
+            failures=_with_prefix(stats, _FAILED),
+            listing_failures=_with_prefix(stats, _LISTINGS_FAILED),
         )
 
     @property
@@ -147,11 +156,10 @@ def state_of(
     # Ours, for listings as for pages below: with half of them unread, a day without mentions means
     # nothing.
     if counts.listings_unreachable_robots > counts.listings_read:
-        return "failed", "robots.txt can't be read, so feeds and sitemaps wait until it can"
+        wait = "feeds and sitemaps wait for robots.txt"
+        return "failed", f"{counts.robots_fault}; {wait}"
     if not counts.listings_read and not counts.listings_rested:
-        if counts.listings_disallowed and not counts.listings_failed:
-            return "blocked_by_robots", "robots.txt allows none of the feeds and sitemaps"
-        return "failed", "no feed or sitemap could be read"
+        return _unread_state(counts)
     return (
         _refused_state(counts)
         or _stale_state(counts, now, recent_days)
@@ -159,13 +167,24 @@ def state_of(
     )
 
 
+def _unread_state(counts: Counts) -> tuple[CoverageState, str]:
+    """Return the state of a source none of whose listings could be read."""
+    if counts.listings_disallowed and not counts.listings_failed:
+        return "blocked_by_robots", "robots.txt allows none of the feeds and sitemaps"
+    more = counts.listings_failed - 1
+    note = counts.listing_fault or "no feed or sitemap could be read"
+    refused = counts.listing_failures.get(_FORBIDDEN) == counts.listings_failed > 0
+    return "refused" if refused else "failed", f"{note} and {more} more" if more > 0 else note
+
+
 def _source_note(counts: Counts) -> str:
     if waiting := counts.pages_deferred + counts.listings_unreachable_robots:
-        return f"{waiting} feeds and pages wait for a robots.txt that can't be read"
+        return f"{counts.robots_fault}; {waiting} feeds and pages wait for robots.txt"
     if counts.robots_copies_obeyed:
-        return "robots.txt can't be read; its copy of the last 24 hours is obeyed"
+        return f"{counts.robots_fault}; its copy of the last 24 hours is obeyed"
     if lost := counts.listings_failed:
-        return f"{lost} of its feeds and sitemaps could not be read"
+        note = f"{lost} of its feeds and sitemaps could not be read"
+        return f"{counts.listing_fault}; {note}" if counts.listing_fault else note
     return ""
 
 
@@ -173,13 +192,14 @@ def _refused_state(counts: Counts) -> tuple[CoverageState, str] | None:
     if not counts.requested:
         return None
     if 2 * counts.pages_deferred >= counts.requested:
-        return "failed", "robots.txt can't be read, so article pages wait until it can"
-    forbidden = counts.pages_disallowed
+        return "failed", f"{counts.robots_fault}; article pages wait for robots.txt"
+    forbidden, causes = counts.pages_disallowed, counts.failures
+    usual = max(causes, key=causes.__getitem__, default="unknown cause")
     reasons: tuple[tuple[int, CoverageState, str], ...] = (
         (forbidden, "blocked_by_robots", "robots.txt allows none of the article pages"),
         (forbidden + counts.pages_refused, "refused", "HTTP 403 from all article pages"),
         (counts.withheld, "paywalled", "headlines and introductions only"),
-        (counts.pages_failed, "failed", "no article page could be fetched"),
+        (counts.pages_failed, "failed", f"{usual}: no article page could be fetched"),
     )
     return next(
         ((state, note) for number, state, note in reasons if number == counts.requested), None

@@ -226,7 +226,8 @@ class StoragePipeline(DocumentStorage):
             self._learn()
         if self._learned is not self._session.memory:
             keep_memory(self._database, self._source.slug, self._learned)
-        self._database.finish_run(self._run.id, reason, numbers)
+        ended = {"newscrawl/state": state, "newscrawl/note": note}
+        self._database.finish_run(self._run.id, reason, {**numbers, **ended})
         self._session.release_lease()
 
 

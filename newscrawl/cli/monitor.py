@@ -489,6 +489,7 @@ def _remark(one: "SourceStatus") -> str:
         return one.reason
     causes = ", ".join(f"{cause} {number}" for cause, number in list(one.causes.items())[:3])
     parts = [
+        "" if one.incidents else one.reason,  # the table of incidents has their notes
         f"running since {_moment(one.running_since)}" if one.running_since else "",
         f"due since {_moment(one.due_at)}" if one.late and one.due_at else "",
         f"{one.quarantined:,} in quarantine" if one.quarantined else "",

@@ -1,6 +1,7 @@
 """Why a request failed: our exceptions, and a short cause for logs and statistics."""
 
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from scrapy.exceptions import (
     CannotResolveHostError,
@@ -15,6 +16,7 @@ from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.python.failure import Failure
 
 from newscrawl.sources.fetcher import LARGE_FRAMING
+from newscrawl.storage.documents import clean
 
 
 class UnfitAddressError(IgnoreRequest):
@@ -49,6 +51,13 @@ class RobotsUnreachableError(IgnoreRequest):
     """A page that waits until robots.txt can be read, which may forbid it."""
 
 
+# Ours: characters of a file's name, and of a whole cause, in the note of a day.
+_LONGEST_NAME, _LONGEST_CAUSE = 60, 200
+UNUSABLE = "unusable"
+_NO_HOST, _NO_CONNECTION = "host name not found", "connection refused"
+_NO_ROBOTS, _IGNORED = "robots.txt unreachable", "ignored"
+
+
 class Cause(NamedTuple):
     """`kind` is counted, `reason` is logged; with `final`, a retry is useless."""
 
@@ -56,14 +65,34 @@ class Cause(NamedTuple):
     reason: str
     final: bool = False
 
+    def of(self, url: str) -> str:
+        """Return what failed and where, for people: "HTTP 500 from feed.xml"."""
+        parts = urlsplit(url)
+        host = parts.hostname or url
+        page = (parts.path.rstrip("/").rpartition("/")[2] or host)[:_LONGEST_NAME]
+        if self.kind in {_NO_ROBOTS, _IGNORED}:
+            text = self.reason
+        elif self.kind == UNUSABLE:
+            text = f"{page} {self.reason.removeprefix('it ')}"
+        elif self.kind.startswith("HTTP "):
+            text = f"{self.kind} from {page}"
+        else:
+            text = f"{self.kind}: {host if self.kind in {_NO_HOST, _NO_CONNECTION} else page}"
+        return clean(" ".join(text.split()))[:_LONGEST_CAUSE]
+
+
+def unusable(error: Exception) -> Cause:
+    """Return the cause of a feed or sitemap that arrived and can't be used."""
+    return Cause(UNUSABLE, f"it {error}")
+
 
 _GONE = 410
 _TOO_LARGE = Cause("too large", "larger than DOWNLOAD_MAXSIZE", final=True)
 _BY_TYPE: dict[type[BaseException], Cause] = {
-    CannotResolveHostError: Cause("no such host", "the host has no address"),
+    CannotResolveHostError: Cause(_NO_HOST, "host name not found"),
     DownloadCancelledError: _TOO_LARGE,
-    DownloadConnectionRefusedError: Cause("connection refused", "the server refuses connections"),
-    DownloadFailedError: Cause("broken", "the connection broke"),
+    DownloadConnectionRefusedError: Cause(_NO_CONNECTION, "the server refuses connections"),
+    DownloadFailedError: Cause("connection broke", "the connection broke"),
     DownloadTimeoutError: Cause("timeout", "no complete response within DOWNLOAD_TIMEOUT"),
     LargeFramingError: Cause("headers too large", LARGE_FRAMING),
     ResponseDataLossError: Cause("cut off", "the connection broke before the page was whole"),
@@ -88,20 +117,30 @@ _BY_MESSAGE = {
 
 def cause_of(failure: Failure) -> Cause:
     """Return why a request failed."""
-    error = failure.value
+    return cause_of_error(failure.value)
+
+
+def cause_of_error(error: BaseException | None) -> Cause:
+    """Return why a request failed, by its exception."""
     if error is None:
         return Cause("unknown", "no reason was given")
     if isinstance(error, HttpError):
         status = error.response.status
         return Cause(f"HTTP {status}", f"the server answered {status}", status == _GONE)
+    if isinstance(error, IgnoreRequest):
+        return _cause_of_ignored(error)
+    if isinstance(error, DownloadFailedError) and "certificate" in str(error):
+        return Cause("certificate not valid", "the certificate has expired or is not valid")
+    return _BY_TYPE.get(type(error)) or Cause(type(error).__name__, _first_line(error))
+
+
+def _cause_of_ignored(error: IgnoreRequest) -> Cause:
     if isinstance(error, RobotsUnreachableError):
-        return Cause("robots.txt unreachable", str(error))
+        return Cause(_NO_ROBOTS, str(error))
     if kind := _OURS.get(type(error)):
         return Cause(kind, str(error), final=True)
-    if isinstance(error, IgnoreRequest):
-        known = (cause for part, cause in _BY_MESSAGE.items() if part in str(error))
-        return next(known, Cause("ignored", str(error)))
-    return _BY_TYPE.get(type(error)) or Cause(type(error).__name__, _first_line(error))
+    known = (cause for part, cause in _BY_MESSAGE.items() if part in str(error))
+    return next(known, Cause(_IGNORED, str(error)))
 
 
 def _first_line(error: BaseException) -> str:

@@ -14,7 +14,14 @@ from scrapy.http import Response
 from twisted.python.failure import Failure
 
 from newscrawl.config import whole_number
-from newscrawl.crawl.errors import DisallowedByRobotsError, RobotsUnreachableError, cause_of
+from newscrawl.crawl.errors import (
+    UNUSABLE,
+    Cause,
+    DisallowedByRobotsError,
+    RobotsUnreachableError,
+    cause_of,
+    unusable,
+)
 from newscrawl.crawl.page_queue import PageQueue, conditions
 from newscrawl.crawl.session import (
     CLOSING_CHECK_SECONDS,
@@ -249,7 +256,7 @@ class Listings:
         except WorkStoppedError:
             return  # the crawl is closing
         except (FeedError, SitemapError, WorkExceededError) as error:
-            self._record_broken(listing, f"Can't use {response.url}: it {error}")
+            self._record_broken(listing, unusable(error), response.url)
             return
         self._session.count("listings_read")
         self._session.count("urls_refused", parsed.unusable)
@@ -278,8 +285,8 @@ class Listings:
     ) -> AsyncIterator[Request]:
         nesting = index.nesting + 1
         if children and nesting > MAX_NESTING:
-            message = f"Sitemap index {index.known.url} is nested too deeply; it is not followed"
-            self._record_broken(replace(index, is_failure_recorded=False), message)
+            deep = unusable(SitemapError("is nested too deeply; it is not followed"))
+            self._record_broken(replace(index, is_failure_recorded=False), deep)
             return
         oldest = self._spider.oldest(archive=True)
         wanted: dict[str, Entry] = {}
@@ -419,7 +426,7 @@ class Listings:
         except WorkStoppedError:
             return  # the crawl is closing
         except WorkExceededError as error:
-            self._record_broken(listing, f"Can't use {response.url}: it {error}")
+            self._record_broken(listing, unusable(error), response.url)
             return
         self._session.count("listings_read")
         self._session.count("sections_read")
@@ -443,28 +450,36 @@ class Listings:
         """Count and log a listing that couldn't be fetched."""
         request: Request = failure.request  # type: ignore[attr-defined]
         listing: _Listing = request.cb_kwargs["listing"]
-        message = f"Can't read {listing.known.url}: {cause_of(failure).reason}"
         is_disallowed = isinstance(failure.value, DisallowedByRobotsError)
         if isinstance(failure.value, RobotsUnreachableError):
             self._session.count("listings_unreachable_robots")
-        self._record_broken(
-            listing, message, "listings_disallowed" if is_disallowed else "listings_failed"
-        )
+        counted_as = "listings_disallowed" if is_disallowed else "listings_failed"
+        self._record_broken(listing, cause_of(failure), counted_as=counted_as)
 
     def redirect_loop(self, request: Request) -> None:
         """Record a listing that redirects to itself, or to another one of this crawl."""
         listing: _Listing = request.cb_kwargs["listing"]
         if request.url in request.meta.get("redirect_urls", []):
-            self._record_broken(listing, f"Can't read {listing.known.url}: it redirects to itself")
+            circle = Cause("redirect loop", "it redirects to itself")
+            self._record_broken(listing, circle)
         else:
             frontier = self._session.frontier
             self._session.writer.later(frontier.record_unchanged, listing.known.id)
 
     def _record_broken(
-        self, listing: _Listing, message: str, counted_as: str = "listings_failed"
+        self,
+        listing: _Listing,
+        cause: Cause,
+        url: str | None = None,
+        counted_as: str = "listings_failed",
     ) -> None:
+        url = url or listing.known.url
         self._session.count(counted_as)
-        logger.warning("%s", message)
+        if counted_as == "listings_failed":
+            self._session.count(f"listings_failed/{cause.kind}")
+            self._session.note("listing_fault", cause.of(url))
+        did = "use" if cause.kind == UNUSABLE else "read"
+        logger.warning("Can't %s %s: %s", did, url, cause.reason)
         if not listing.is_failure_recorded:
             frontier = self._session.frontier
             self._session.writer.later(frontier.record_failure, listing.known.id)

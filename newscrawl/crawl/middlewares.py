@@ -22,14 +22,9 @@ from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddlewa
 from scrapy.downloadermiddlewares.offsite import OffsiteMiddleware
 from scrapy.downloadermiddlewares.retry import RetryMiddleware
 from scrapy.exceptions import (
-    CannotResolveHostError,
     DownloadCancelledError,
-    DownloadConnectionRefusedError,
-    DownloadFailedError,
-    DownloadTimeoutError,
     IgnoreRequest,
     NotConfigured,
-    ResponseDataLossError,
 )
 from scrapy.http import Response, TextResponse
 from scrapy.http.request import NO_CALLBACK
@@ -42,17 +37,17 @@ from twisted.internet.error import DNSLookupError
 
 from newscrawl.config import seconds
 from newscrawl.crawl.errors import (
+    Cause,
     DisallowedByRobotsError,
-    LargeFramingError,
     PrivateAddressError,
     RobotsUnreachableError,
     UnfitAddressError,
     UnfitUrlError,
+    cause_of_error,
 )
 from newscrawl.crawl.session import CLOSING_CHECK_SECONDS, CrawlSession
 from newscrawl.items import RobotsPolicy
 from newscrawl.sources import robots
-from newscrawl.sources.fetcher import LARGE_FRAMING
 from newscrawl.sources.robots import UnreachableRobotsError
 from newscrawl.sources.urls import AllowedAddresses, IpAddress, address_of, is_public
 from newscrawl.storage import StorageError
@@ -271,15 +266,6 @@ _PRIORITY: Final = 1000
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 # Ours: how long a crawl requests no page of a host before it requests robots.txt again.
 _UNREACHABLE_FOR: Final = timedelta(hours=1)
-_CAUSES: Final[dict[type[BaseException], str]] = {
-    CannotResolveHostError: "the host has no address",
-    DownloadCancelledError: f"larger than {robots.MAX_ANSWER_BYTES // 1024} KiB",
-    DownloadConnectionRefusedError: "the server refuses connections",
-    DownloadFailedError: "the connection broke",
-    DownloadTimeoutError: "no complete response within DOWNLOAD_TIMEOUT",
-    LargeFramingError: LARGE_FRAMING,
-    ResponseDataLossError: "the connection broke before the file was complete",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,7 +391,8 @@ class RobotsMiddleware:
             return _HostRules(until=now, refusal=refusal)
         if not isinstance(error, UnreachableRobotsError):
             self._count(f"robotstxt/exception_count/{type(error)}")
-        cause = _cause_of(error)
+        cause = _cause_of(error).of(f"{origin}/robots.txt")
+        self._session.note("robots_fault", cause)
         copy = await self._last_good_copy(origin)
         if copy is not None and robots.is_usable_copy(copy, now):
             self._count("newscrawl/robots_copies_obeyed")
@@ -418,7 +405,7 @@ class RobotsMiddleware:
             return await self._parse(copy, request)
         self._count("newscrawl/robots_unreachable")
         logger.warning("Can't read %s/robots.txt: %s; no page is requested there", origin, cause)
-        refusal = RobotsUnreachableError(f"its robots.txt can't be read: {cause}")
+        refusal = RobotsUnreachableError(f"{cause}; no robots.txt, no page")
         return _HostRules(until=now + _UNREACHABLE_FOR, refusal=refusal)
 
     async def _download(self, origin: str) -> Response:
@@ -492,8 +479,11 @@ class RobotsMiddleware:
         self._crawler.stats.inc_value(name)
 
 
-def _cause_of(error: Exception) -> str:
-    if isinstance(error, (UnreachableRobotsError, IgnoreRequest)):
-        return str(error)
-    cause = _CAUSES.get(type(error))
-    return cause or f"{type(error).__name__}: {error}".rstrip(": ").splitlines()[0]
+def _cause_of(error: Exception) -> Cause:
+    """Return why a robots.txt was not read."""
+    if isinstance(error, UnreachableRobotsError):
+        return Cause(str(error), str(error))
+    if isinstance(error, DownloadCancelledError):
+        limit = f"larger than {robots.MAX_ANSWER_BYTES // 1024} KiB"
+        return Cause(limit, limit)
+    return cause_of_error(error)

@@ -145,6 +145,11 @@ class CrawlSession:
         if amount:
             self._crawler.stats.inc_value(f"newscrawl/{name}", amount)
 
+    def note(self, name: str, text: str) -> None:
+        """Keep a text as the statistic `newscrawl/NAME`; the first one stays."""
+        stats = self._crawler.stats
+        stats.set_value(f"newscrawl/{name}", stats.get_value(f"newscrawl/{name}", text))
+
     # The database --------------------------------------------------------------------------
 
     def open(self, spider: SourceSpider) -> Database:

@@ -151,6 +151,10 @@ _COMMON_PART = 0.5
 _BEHIND_PART = 0.1
 _MIN_COMMON = 5
 
+_BLOCKED: Mapping[str, str] = {
+    "blocked_by_robots": "robots.txt forbids us",
+    "refused": "HTTP 403: the site refuses us",
+}
 _MEASURES: Mapping[str, str] = {
     "characters": "length of texts",
     "text_share": "part of the page that is text",
@@ -164,7 +168,7 @@ _MEASURES: Mapping[str, str] = {
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceRecord:
     """What the checks of a source need: its days, the oldest first, its coverage by day, the
-    number of crawls that failed in a row and the note of the last one, the health of its feeds
+    number of crawls that failed in a row and the cause of the last one, the health of its feeds
     and sitemaps, and the number of its revisions in the quarantine."""
 
     slug: str
@@ -256,7 +260,7 @@ def _unreachable(record: SourceRecord, _today: date) -> list[CheckResult]:
         return []
     if not record.failures:
         return [_result("unreachable", record, None)]
-    note = f"{record.failures} crawls failed in a row; the last one: {record.note or 'no reason'}"
+    note = f"{record.note or 'no reason'}; {record.failures} crawls failed in a row"
     return [_result("unreachable", record, note, {"failures": record.failures})]
 
 
@@ -278,8 +282,9 @@ def _feed_failed(record: SourceRecord, _today: date) -> list[CheckResult]:
 
 def _check_blocking(record: SourceRecord, today: date) -> list[CheckResult]:
     state = _latest_state(record, today)
-    if state == "blocked_by_robots":
-        note = "robots.txt or the server refuses us"
+    # While no crawl succeeds, `_unreachable` reports the refusal.
+    note = _BLOCKED.get(state or "")
+    if note and not (state == "refused" and record.failures):
         return [_result("blocked", record, note, {"state": state})]
     now = _latest_day(record, today, lambda one: one.fetched + one.refused)
     if now is None:

@@ -64,7 +64,7 @@ def policy_of(origin: str, status: int, body: bytes, fetched_at: datetime) -> Ro
     if 400 <= status < 500 and status not in _TEMPORARY:
         # RFC 9309, 2.3.1.3: there is no file; the body is something else.
         return RobotsPolicy(origin=origin, status=status, rules=b"", fetched_at=fetched_at)
-    raise UnreachableRobotsError(f"the server answered {status}")
+    raise UnreachableRobotsError(f"HTTP {status}")
 
 
 def is_usable_copy(copy: RobotsPolicy, now: datetime) -> bool:

@@ -3,7 +3,7 @@
 import random
 import sqlite3
 import time
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, date, datetime
@@ -283,14 +283,15 @@ class Database:
 
         return self.write(work)
 
-    def finish_run(self, run_id: int, reason: str, counts: dict[str, int]) -> None:
-        """End a run, with the reason and its counts."""
+    def finish_run(self, run_id: int, reason: str, counts: Mapping[str, int | str]) -> None:
+        """End a run, with the reason and its counts; and with its state and the note of that, from
+        which `status` takes the health of a source."""
 
         def work(session: Session) -> None:
             run = session.get(models.Run, run_id)
             if run is None:
                 raise StorageError(f"no run {run_id} in the database: start_run gives one")
-            run.finished_at, run.reason, run.counts = _now(), reason, counts
+            run.finished_at, run.reason, run.counts = _now(), reason, dict(counts)
 
         self.write(work)
 

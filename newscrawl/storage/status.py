@@ -214,6 +214,8 @@ LATE = timedelta(minutes=15)
 SILENT = timedelta(minutes=2)
 GAP_DAYS = 7
 _FAILED = "newscrawl/pages_failed/"
+# How crawls end that were stopped from outside (Scrapy's finish_reason).
+_STOPPED = ("shutdown", "monitor_gone", "lease_lost")
 # The states of a day on which the source was read, as far as that is allowed.
 _READ = ("ok", "paywalled")
 
@@ -237,8 +239,9 @@ class SourceStatus:
 
     `incidents` are the notes of its open incidents by their kind. `coverage` and `coverage_note`
     are those of the newest day of the last seven; `gaps` are the full days of these on which the
-    source was not read. `failures` counts the crawls of monitors that failed in a row,
-    `failure_note` is the last line of the last one. `new_*` count articles, `runs_day` and
+    source was not read. `last_state` and `last_note` are those of the last crawl that came to its
+    end in these days. `failures` counts the crawls of monitors that failed in a row, `failure_note`
+    is the cause of the last one. `new_*` count articles, `runs_day` and
     `pages_failed_day` those of the last 24 hours, as are `withheld_day`, the pages that may not be
     read by reason; `causes` are those of the last crawl with failed
     pages. `last_success` is the end of the last crawl of these 24 hours that read a listing.
@@ -252,6 +255,8 @@ class SourceStatus:
     incidents: Mapping[str, str] = field(default_factory=dict)
     coverage: str | None = None
     coverage_note: str = ""
+    last_state: str | None = None
+    last_note: str = ""
     running_since: datetime | None = None
     worker: str | None = None
     last_start: datetime | None = None
@@ -287,8 +292,9 @@ def _health(status: SourceStatus) -> Health:
     if status.last_start is None and not status.failures:
         return Health.NEVER_CRAWLED
     found = {_HEALTH_BY_INCIDENT.get(kind, Health.DEGRADED) for kind in status.incidents}
-    if status.coverage in _HEALTH_BY_COVERAGE:
-        found.add(_HEALTH_BY_COVERAGE[status.coverage])
+    state = status.last_state or status.coverage
+    if state in _HEALTH_BY_COVERAGE:
+        found.add(_HEALTH_BY_COVERAGE[state])
     if status.failures:
         found.add(Health.FAILING)
     if status.late and not status.running_since:
@@ -306,11 +312,20 @@ def _reason(status: SourceStatus) -> str:
         return "; ".join(notes)
     if status.failures:
         times = "once" if status.failures == 1 else f"{status.failures} times in a row"
-        # The last part of a crawl's last line is the reason; or else the signal that ended it.
-        before, _, state = status.failure_note.rpartition("; state ")
-        why = before.partition(f"; {status.source}: ")[0] if state == "ok" else state
-        return f"failed {times}: {why}"
+        return f"{status.failure_note} (failed {times})"
+    if status.last_state is not None:
+        return status.last_note if status.last_state in _HEALTH_BY_COVERAGE else ""
     return status.coverage_note if status.coverage in _HEALTH_BY_COVERAGE else ""
+
+
+def _failure_cause(slug: str, note: str) -> str:
+    """Return why a crawl failed, from what a monitor noted of its end: why the monitor ended it,
+    and the crawl's last line, at the end of which is its state with the cause in brackets."""
+    ended, line, summary = f"; {note}".partition(f"; {slug}: ")
+    if ended or not line:
+        return ended.removeprefix("; ") or note
+    state = summary.rpartition("; state ")[2]
+    return state.partition(" (")[2].removesuffix(")") or state
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -403,6 +418,7 @@ def watch_status(database: Database, slugs: Sequence[str] | None = None) -> Watc
             _by_slug(session, select(Source.slug, Source.name)),
             _leases(session, now),
             _last_runs(session),
+            _last_states(session, now),
             _last_day(session, now),
             _coverage(session, now.date()),
             _causes(session, now),
@@ -437,7 +453,7 @@ def _leases(session: Session, now: datetime) -> dict[str, dict[str, Any]]:
             "running_since": lease.taken_at if running else None,
             "worker": lease.holder if running else None,
             "failures": lease.failures,
-            "failure_note": lease.note if lease.failures else "",
+            "failure_note": _failure_cause(slug, lease.note or "") if lease.failures else "",
         }
     return found
 
@@ -461,6 +477,20 @@ def _last_runs(session: Session) -> dict[str, dict[str, Any]]:
     )
     moments = Run.started_at.label("last_start"), Run.finished_at.label("last_end")
     return _by_slug(session, select(Source.slug, *moments).join(Run, Run.id == newest))
+
+
+def _last_states(session: Session, now: datetime) -> dict[str, dict[str, Any]]:
+    """Return the state of the last crawl of each source that came to its end; one that was stopped
+    says nothing of the source, and those of earlier versions have none."""
+    state, note = (Run.counts[f"newscrawl/{name}"].as_string() for name in ("state", "note"))
+    newest = (
+        select(func.max(Run.id))
+        .where(Run.finished_at > now - timedelta(days=GAP_DAYS), state.is_not(None))
+        .where(Run.reason.not_in(_STOPPED))
+        .group_by(Run.source_id)
+    )
+    columns = Source.slug, state.label("last_state"), note.label("last_note")
+    return _by_slug(session, select(*columns).join(Run).where(Run.id.in_(newest)))
 
 
 def _last_day(session: Session, now: datetime) -> dict[str, dict[str, Any]]:

@@ -286,9 +286,7 @@ def test_robots_txt_is_obeyed(robots: str) -> None:
 
 
 def test_unreadable_robots_txt_forbids_the_page() -> None:
-    assert "can't be read (the server answered 503)" in failure(
-        {"/robots.txt": answer("", 503), "/a": answer()}
-    )
+    assert "can't be read (HTTP 503)" in failure({"/robots.txt": answer("", 503), "/a": answer()})
 
 
 @pytest.mark.parametrize(

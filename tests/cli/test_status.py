@@ -86,7 +86,7 @@ def test_table_shows_sources_that_need_attention(store: Database, newscrawl: New
     assert "New articles: 15 in 1 h, 15 in 24 h. Sources: 1 failing, 1 late, 1 never" in ran.out
     (failing,) = (line for line in lines if line.lstrip().startswith("c "))
     assert "failing" in failing
-    assert "failed once" in failing
+    assert "no feed could be read" in failing
     assert any(line.lstrip().startswith("b ") and "late" in line for line in lines)
     assert max(map(len, lines)) <= 80
 
@@ -216,7 +216,7 @@ def test_watch_option_refreshes_the_terminal(store: Database, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("note", "remark"),
     [
-        ("d: 0 found, 0 mentions; state failed (no feed)", "failed (no feed)"),
+        ("d: 0 found, 0 mentions; state failed (no feed)", "no feed"),
         ("The crawl stops: a full disk; d: 4 found; state ok", "The crawl stops: a full disk"),
         ("killed by signal 9", "killed by signal 9"),
     ],
@@ -232,7 +232,7 @@ def test_failure_is_shown_with_its_cause(
     leases.take("d")
     leases.release("d", "failed", 1, note)
     (row,) = json.loads(newscrawl("status", "--source", "d", "-f", "json").out)["sources"]
-    assert row["remark"] == f"failed once: {remark}"
+    assert row["remark"] == f"{remark} (failed once)"
 
 
 def test_late_source_is_due_since_a_day_that_is_named(

@@ -60,7 +60,7 @@ def world(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> Iterator[Wo
 def test_crawl_of_faulty_pages_finishes(world: World) -> None:
     assert world.crawl.code == 0, world.crawl.output
     assert world.crawl.errors == []
-    assert world.crawl.summary.endswith("state ok (4 of its feeds and sitemaps could not be read)")
+    assert world.crawl.summary.endswith("; 4 of its feeds and sitemaps could not be read)")
 
 
 @pytest.mark.parametrize("path", ["fine", "overloaded", "nested", "nul", "cut", "latin"])

@@ -79,6 +79,6 @@ def test_crawl_of_an_unreadable_source_fails(forks: Forks, tmp_path: Path) -> No
         site.routes["/feed.xml"] = lambda _: Answer(status=410)
         done = forks.crawl("ft", f"feeds={site.url}/feed.xml", database=tmp_path / "news.sqlite")
     assert done.code == 1
-    assert "state failed (no feed or sitemap could be read)" in done.summary
+    assert "state failed (HTTP 410 from feed.xml)" in done.summary
     (run,) = done.rows("SELECT finished_at, reason FROM runs")
     assert run["reason"] == "finished"

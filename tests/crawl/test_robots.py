@@ -146,7 +146,7 @@ def test_unreadable_robots_txt_forbids_all_pages(reader: Reader, robots: Route) 
     assert done.counts["newscrawl/robots_unreachable"] == 1
     (day,) = done.rows("SELECT state, note FROM coverage")
     assert day["state"] == "failed"
-    assert day["note"].startswith("robots.txt can't be read")
+    assert day["note"].endswith("; feeds and sitemaps wait for robots.txt")
     assert done.output.count(f"Can't read {site.url}/robots.txt: ") == 1
 
 
@@ -159,7 +159,7 @@ def test_unreadable_robots_txt_affects_only_its_host(reader: Reader) -> None:
     (day,) = done.rows("SELECT state, note FROM coverage")
     assert tuple(day.values()) == (
         "ok",
-        "5 feeds and pages wait for a robots.txt that can't be read",
+        "connection broke: robots.txt; 5 feeds and pages wait for robots.txt",
     )
 
 
@@ -181,7 +181,7 @@ def test_last_copy_of_robots_txt_is_obeyed_for_a_day(reader: Reader) -> None:
         assert {*FEEDS, "/f2/new"} <= asked
         assert "/f1/new" not in asked
         (day,) = done.rows("SELECT state, note FROM coverage")
-        assert (day["state"], day["note"][:26]) == ("ok", "robots.txt can't be read; ")
+        assert (day["state"], day["note"][:28]) == ("ok", "connection broke: robots.txt")
 
         reader.age_copies(timedelta(hours=25))
         before = len(site.visits)
@@ -220,7 +220,7 @@ def test_pages_wait_until_robots_txt_can_be_read_again(reader: Reader) -> None:
         (day,) = done.rows("SELECT state, note FROM coverage")
         assert tuple(day.values()) == (
             "ok",
-            "3 feeds and pages wait for a robots.txt that can't be read",
+            "connection broke: robots.txt; 3 feeds and pages wait for robots.txt",
         )
 
         pages.routes["/robots.txt"] = always(OPEN)

@@ -85,7 +85,7 @@ def test_home_page_links_to_sections_and_articles_are_followed(
     assert not {"/login", "/about-us", "/economy/markets/"} & set(asked)
     assert asked.count("/politics/council-votes-for-new-bridge") == 1
     assert done.counts["newscrawl/sections_read"] == 3
-    assert done.summary.endswith("state ok (1 of its feeds and sitemaps could not be read)")
+    assert done.summary.endswith("; 1 of its feeds and sitemaps could not be read)")
     assert "Links to elsewhere.example are not followed" in done.output
     # What was found before is not fetched again.
     assert set(asked_again) <= {"/robots.txt", "/feed.xml", "/", "/politics/", "/economy/"}
@@ -133,7 +133,7 @@ def test_feeds_argument_replaces_section_pages(forks: Forks, tmp_path: Path) -> 
     with site() as server:
         done = crawled(forks, server, tmp_path, f"feeds={server.url}/feed.xml")
         assert "/" not in server.paths()
-    assert done.summary.endswith("state failed (no feed or sitemap could be read)")
+    assert done.summary.endswith("state failed (HTTP 404 from feed.xml)")
 
 
 def test_section_page_over_its_time_limit_is_skipped_and_others_are_read(

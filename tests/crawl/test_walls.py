@@ -122,4 +122,4 @@ def test_crawl_fails_whose_pages_all_lead_to_another_site(tmp_path: Path, forks:
         done = forks.crawl("ft", feed, database=tmp_path / "news.sqlite")
     assert done.code == 1
     assert "4 failed (offsite 4)" in done.summary
-    assert done.summary.endswith("state failed (no article page could be fetched)")
+    assert done.summary.endswith("state failed (offsite: no article page could be fetched)")

@@ -93,9 +93,9 @@ def test_unresponsive_host_is_requested_once() -> None:
 @pytest.mark.parametrize(
     ("robots", "cause"),
     [
-        (always(status=500), r"robots\.txt can't be read \(the server answered 500\)"),
-        (always(status=429), r"robots\.txt can't be read \(the server answered 429\)"),
-        (always("<script>", status=202), "the server answered 202"),
+        (always(status=500), r"robots\.txt can't be read \(HTTP 500\)"),
+        (always(status=429), r"robots\.txt can't be read \(HTTP 429\)"),
+        (always("<script>", status=202), "HTTP 202"),
         (always(status=302, headers=(("Location", "/robots.txt"),)), "more than 5 redirects"),
         (always(status=302, headers=(("Location", "http://[/"),)), "redirects to no URL"),
         (always("# more\n" * 800_000), "larger than 5000 KiB"),

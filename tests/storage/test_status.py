@@ -156,7 +156,7 @@ def test_dashboard_gives_the_same_health(client: TestClient) -> None:
         ("incident-drift", "drift"),
         ("coverage-stale_feed", "was stale_feed"),
         ("coverage-paywalled", ""),
-        ("failed-once", "failed once: failed (no feed)"),
+        ("failed-once", "no feed (failed once)"),
         ("due-for-hours", ""),
     ],
 )

@@ -105,5 +105,5 @@ def _has_failed(crawler: Crawler) -> bool:
     return (
         abort_note
         or exports_failed(crawler)
-        or crawler.stats.get_value("newscrawl/state") == "failed"
+        or crawler.stats.get_value("newscrawl/state") in {"failed", "refused"}
     )
