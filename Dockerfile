@@ -1,18 +1,19 @@
 # docker build -t newscrawl .   (or podman build, buildah bud --format docker); docs/operations.md
 ARG PYTHON=docker.io/library/python:3.13-slim
 FROM ${PYTHON} AS build
-# A compiler makes extraction faster; where apt has none, extraction runs in Python.
-RUN apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev || true
+# It makes extraction faster. --build-arg COMPILER= leaves it out, and extraction runs in Python.
+ARG COMPILER="gcc libc6-dev"
+RUN if [ -n "$COMPILER" ]; then \
+    apt-get update && apt-get install -y --no-install-recommends $COMPILER; fi
 WORKDIR /src
-COPY requirements.txt ./
-# The versions that are tested, for what is installed below.
-RUN grep -v '^-e' requirements.txt > /constraints.txt && python3 -m venv /opt/newscrawl
+COPY requirements.lock ./
+RUN python3 -m venv /opt/newscrawl && \
+    /opt/newscrawl/bin/pip install --no-cache-dir --require-hashes -r requirements.lock
 COPY pyproject.toml setup.py README.md LICENSE ./
 COPY newscrawl newscrawl
 COPY spiders spiders
 COPY pipelines pipelines
-RUN /opt/newscrawl/bin/pip install --no-cache-dir -c /constraints.txt \
-    '.[dashboard,parquet,postgres,redis,s3]'
+RUN /opt/newscrawl/bin/pip install --no-cache-dir --no-deps --no-build-isolation .
 
 FROM ${PYTHON}
 COPY --from=build /opt/newscrawl /opt/newscrawl

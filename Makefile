@@ -12,7 +12,7 @@ export NEWSCRAWL_CORPUS := $(CORPUS)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev demo serve test lint types contracts pytest corpus-test commands pages bench bench-cluster bench-cost bench-crawl bench-ingest bench-peers bench-query release release-check clean
+.PHONY: help setup dev demo serve test lint types contracts pytest corpus-test commands pages lock bench bench-cluster bench-cost bench-crawl bench-ingest bench-peers bench-query release release-check clean
 
 help:
 	@echo "make demo         crawl a small bundled news site and count its companies"
@@ -29,6 +29,7 @@ help:
 	@echo "make bench-query  ask a year of a million articles (10 GB, half an hour)"
 	@echo "make bench-peers  score and time every other tool beside them"
 	@echo "make commands     write docs/commands.md from the help texts"
+	@echo "make lock         renew the versions and hashes of all that is installed"
 	@echo "make pages        JSON for new pages in tests/pages"
 	@echo "make release      VERSION=0.2.0: write, build, try, commit and tag a release"
 	@echo "make clean        remove what make made"
@@ -42,15 +43,30 @@ $(VENV)/bin/python:
 	@echo "Making an environment in $(VENV) ..."
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
 
-$(VENV)/.ready: requirements.txt pyproject.toml $(KERNEL) | $(VENV)/bin/python
+# The project itself, with the compiler and the build system of the lock file.
+PROJECT := --no-deps --no-build-isolation -e .
+
+$(VENV)/.ready: requirements.lock pyproject.toml $(KERNEL) | $(VENV)/bin/python
 	@echo "Installing what a crawl needs (about a minute) ..."
-	@$(PIP) -r requirements.txt
+	@$(PIP) --require-hashes -r requirements.lock
+	@$(PIP) $(PROJECT)
 	@touch $@
 
-$(VENV)/.ready-dev: requirements.txt pyproject.toml $(KERNEL) | $(VENV)/bin/python
+$(VENV)/.ready-dev: requirements-dev.lock pyproject.toml $(KERNEL) | $(VENV)/bin/python
 	@echo "Installing what development needs (about two minutes) ..."
-	@$(PIP) -r requirements.txt -e '.[dev]'
+	@$(PIP) --require-hashes -r requirements-dev.lock
+	@$(PIP) $(PROJECT)
 	@touch $@ $(VENV)/.ready
+
+# Direct requirements stay at the versions of requirements.txt; all others become the newest.
+COMPILE := $(BIN)/uv pip compile -q --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate \
+  --custom-compile-command "make lock" pyproject.toml -
+BUILD := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")
+lock: | $(VENV)/bin/python
+	@$(PIP) uv
+	@{ grep -v '^-e' requirements.txt; $(BIN)/python -c '$(BUILD)'; } > $(VENV)/direct.txt
+	$(COMPILE) --extra dashboard,parquet,postgres,redis,reports,s3 -o requirements.lock < $(VENV)/direct.txt
+	$(COMPILE) --extra dev -c requirements.lock -o requirements-dev.lock < $(VENV)/direct.txt
 
 demo: setup
 	@$(BIN)/python -m tests.site.demo .demo
