@@ -2,7 +2,8 @@
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -56,7 +57,7 @@ from newscrawl.items import copy_fields
 if TYPE_CHECKING:
     from newscrawl.monitoring.robots_audit import Audit, ForbiddenArticle, Rules
     from newscrawl.sources import Source
-    from newscrawl.sources.discovery import SiteProfile, SourceCheck
+    from newscrawl.sources.discovery import FoundListings, SourceCheck
     from newscrawl.sources.fetcher import Fetcher
     from newscrawl.storage import Database
     from newscrawl.storage.source_stats import LastCheckup
@@ -238,7 +239,9 @@ SourcesOption = Annotated[
     epilog="Example: newscrawl sources add https://www.harbour-courier.example/ --country gb"
 )
 def add(
-    url: Annotated[str, typer.Argument(help="The site's home page.", metavar="URL")],
+    url: Annotated[
+        str, typer.Argument(help="The site's home page, or a page or feed of it.", metavar="URL")
+    ],
     slug: SlugOption = None,
     name: Annotated[str | None, typer.Option(help="Its name; else from its home page.")] = None,
     country: SiteCountryOption = None,
@@ -252,44 +255,56 @@ def add(
 
     Feeds, sitemaps, name, language and country are found on its home page, in robots.txt and in the
     usual places, as politely as in a crawl; feeds and sitemaps are read before they are added. A
-    site without them is crawled from its home and section pages.
+    site without them is crawled from its home and section pages. The address of a section or
+    article leads to its site; a feed whose address is given is the only one that is added.
 
     Exit code 2 if the site can't be visited or is already registered.
     """
     from newscrawl.extraction.language import decide_language
-    from newscrawl.sources.discovery import GivenFields, home_of, propose
+    from newscrawl.sources import discovery
     from newscrawl.sources.fetcher import Fetcher
     from newscrawl.sources.registry import OWN_FILE, add_source, load_registry
 
     file = Path(sources or config.NEWSCRAWL_SOURCES or OWN_FILE)
     registry = load_registry(file if file.exists() else None)
-    stated = GivenFields(
+    stated = discovery.GivenFields(
         slug=slug,
         name=name,
         country=country.lower() if country else None,
         languages=tuple(code.lower() for code in language or ()),
     )
-    profile = _find(home_of(url), Fetcher(fetch_policy(allow_private=allow_private)))
-    source = propose(profile, stated, registry, detect_language=partial(decide_language, None))
-    _show_found(source, profile, output_format)
+    addresses = discovery.addresses_of(url)
+    discovery.refuse_known(addresses[0], slug, registry)
+    fetcher = Fetcher(fetch_policy(allow_private=allow_private))
+    with _visiting() as on_fetch:
+        site = discovery.visit(addresses, fetcher, on_fetch=on_fetch)
+        # Before the other requests, as it may ask for an option.
+        facts = discovery.describe(
+            site, stated, registry, detect_language=partial(decide_language, None)
+        )
+        found = discovery.find_listings(site, fetcher, on_fetch=on_fetch)
+        source = discovery.source_of(site, facts, found)
+    _show_found(source, found, facts.notes, output_format)
     if not dry_run:
         add_source(file, source)
         _write_next_steps(source, file)
 
 
-def _find(url: str, fetcher: "Fetcher") -> "SiteProfile":
-    from newscrawl.sources.discovery import find
-
+@contextmanager
+def _visiting() -> "Iterator[Callable[[str], None]]":
+    """Show the URL that is fetched."""
     with Console(stderr=True).status("Visiting the site ...") as status:
-        return find(
-            url, fetcher, on_fetch=lambda seen: status.update(Text(f"Visiting {printable(seen)}"))
-        )
+        yield lambda url: status.update(Text(f"Visiting {printable(url)}"))
 
 
-def _show_found(source: "Source", profile: "SiteProfile", output_format: Format) -> None:
-    listings = [asdict(listing) for listing in profile.listings]
+def _show_found(
+    source: "Source", found: "FoundListings", notes: "Sequence[str]", output_format: Format
+) -> None:
+    listings = [asdict(listing) for listing in found.listings]
     if output_format == "json":
-        write_json({**asdict(source), "listings": listings, "refused": profile.refused})
+        write_json(
+            {**asdict(source), "listings": listings, "refused": found.refused, "notes": notes}
+        )
         return
     columns = (
         Column(key="kind", heading="kind"),
@@ -305,7 +320,11 @@ def _show_found(source: "Source", profile: "SiteProfile", output_format: Format)
     sections = [{"kind": "section", "url": url, "found": "home page"} for url in source.sections]
     title = f"{source.slug}: {source.name} ({source.country}, {', '.join(source.languages)})"
     render(
-        [*listings, *sections], columns, output_format, title=title, note="\n".join(profile.refused)
+        [*listings, *sections],
+        columns,
+        output_format,
+        title=title,
+        note="\n".join((*notes, *found.refused)),
     )
 
 

@@ -3,6 +3,7 @@ check whether sources can be crawled today (`newscrawl sources check`)."""
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -11,14 +12,24 @@ from itertools import islice
 from typing import Literal, NoReturn
 from urllib.parse import urljoin, urlsplit
 
+from babel.core import get_global
+
 from newscrawl.sources.feeds import Entry, Feed, FeedError
-from newscrawl.sources.fetcher import DisallowedError, Fetcher, FetchError, FetchResult
+from newscrawl.sources.fetcher import (
+    DisallowedError,
+    Fetcher,
+    FetchError,
+    FetchResult,
+    PrivateAddressError,
+)
 from newscrawl.sources.front_pages import (
     ARTICLE,
     HomePage,
     Link,
     article_points,
     classify_links,
+    country_of,
+    names_in_title,
     parse,
     read_home,
 )
@@ -44,6 +55,9 @@ MAX_FEEDS = 10
 # Bytes: the beginning of a listing shows its type, and usually the newest entries.
 _LISTING_BYTES = 2 * 1024 * 1024
 _MAX_CHILDREN = 3
+_HTML = re.compile(rb"<!doctype\s+html|<html\b", re.IGNORECASE)
+# Paths of the home pages of editions: /de, /en-gb, /uk.
+_EDITION = re.compile(r"/[a-z]{2}(?:[-_][a-z]{2})?", re.IGNORECASE)
 _NEWS_CHILD = re.compile(r"news|latest|recent|today", re.IGNORECASE)
 
 
@@ -59,14 +73,25 @@ class Listing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SiteProfile:
-    """The description of a site by its home page, and its working listings.
+class Site:
+    """A site that was visited: the facts of its home page, and the listing whose address was given.
 
-    `refused` has a line for each listing that the site names and that can't be used.
+    `page` is None for a home page that can't be read, where a feed was given. `notes` has a line
+    for each thing that a user may not expect.
     """
 
     home: HomePage
-    page: FetchResult
+    page: FetchResult | None
+    given: Listing | None = None
+    headlines: str = ""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundListings:
+    """The working listings of a site, and a line for each one that it names and that can't be
+    used."""
+
     listings: tuple[Listing, ...]
     refused: tuple[str, ...] = ()
 
@@ -75,46 +100,174 @@ class SiteProfile:
         return tuple(listing.url for listing in self.listings if listing.kind == kind)
 
 
-def find(
-    url: str, fetcher: Fetcher, *, on_fetch: Callable[[str], None] = lambda _url: None
-) -> SiteProfile:
-    """Fetch a site's home page, robots.txt and the listings that they name.
+def visit(
+    addresses: Sequence[str],
+    fetcher: Fetcher,
+    *,
+    on_fetch: Callable[[str], None] = lambda _url: None,
+) -> Site:
+    """Return the site of an address: that of its home page, of a section or article, or of a feed
+    or sitemap. Of several addresses, the first that answers counts.
 
-    `on_fetch` is called with each URL before it is fetched. Raises FetchError if the home page
-    can't be fetched.
+    `on_fetch` is called with each URL before it is fetched. Raises FetchError if the page can't be
+    fetched.
     """
-    on_fetch(url)
-    page = fetcher.fetch(url)
+    page = _first_answer(addresses, fetcher, on_fetch)
+    listing = _listing_in(page)
+    if listing is not None:
+        return _site_of_listing(page, listing, fetcher, on_fetch)
     if page.status != 200:
-        raise FetchError(f"can't fetch {page.url}: the server answered {page.status}")
-    home = parse_in_process(read_home, page.body, page.url, page.content_type)
-    search = _Search(fetcher, home, on_fetch)
-    search.all()
-    return SiteProfile(
-        home=home, page=page, listings=tuple(search.listings), refused=tuple(search.refused)
+        raise FetchError(
+            f"can't fetch {page.url}: the server answered {page.status}. If the site has a feed, "
+            "give the feed's address"
+        )
+    if not any(map(_is_home, (page.asked, page.url))):
+        on_fetch(_root(page.url))
+        root = _page_or_reason(_root(page.url), fetcher)
+        moved = isinstance(root, FetchResult) and not _is_same_page(root.url, page.url)
+        if isinstance(root, FetchResult) and moved and _same_site(root.url, page.url):
+            note = f"{page.url} is a page of this site, whose home page is {root.url}"
+            return Site(home=_read_home(root), page=root, notes=(note,))
+    return Site(home=_read_home(page), page=page)
+
+
+def _first_answer(
+    addresses: Sequence[str], fetcher: Fetcher, on_fetch: Callable[[str], None]
+) -> FetchResult:
+    failures = []
+    for url in addresses:
+        on_fetch(url)
+        try:
+            return fetcher.fetch(url)
+        except (DisallowedError, PrivateAddressError):
+            raise
+        except FetchError as error:
+            failures.append(str(error))
+    raise FetchError("; ".join(failures))
+
+
+def _is_home(url: str) -> bool:
+    """Return whether a URL has the path of a home page: none, or that of an edition."""
+    return not _path(url) or _EDITION.fullmatch(_path(url)) is not None
+
+
+def _is_same_page(one: str, other: str) -> bool:
+    return (_host(one), _path(one)) == (_host(other), _path(other))
+
+
+def _root(url: str) -> str:
+    return urljoin(url, "/")
+
+
+def _page_or_reason(url: str, fetcher: Fetcher) -> FetchResult | str:
+    """Return a page, or the reason why it can't be read."""
+    try:
+        page = fetcher.fetch(url)
+    except FetchError as error:
+        return _reason(error, url)
+    return page if page.status == 200 else f"the server answered {page.status}"
+
+
+def _read_home(page: FetchResult) -> HomePage:
+    return parse_in_process(read_home, page.body, page.url, page.content_type)
+
+
+def _listing_in(page: FetchResult) -> Feed | Sitemap | None:
+    """Return the feed or sitemap in a response; None for a page."""
+    if page.status != 200 or _HTML.search(page.body[:1024]):
+        return None
+    try:
+        return read_listing(page.body, page.url, page.content_type)
+    except (FeedError, SitemapError):
+        return None
+
+
+def _site_of_listing(
+    page: FetchResult,
+    listing: Feed | Sitemap,
+    fetcher: Fetcher,
+    on_fetch: Callable[[str], None],
+) -> Site:
+    """Return the site of most entries of a listing, whose home page need not be readable."""
+    origins = Counter(_root(entry.url) for entry in listing.entries).most_common(1)
+    root = origins[0][0] if origins else _root(page.url)
+    on_fetch(root)
+    home_page = _page_or_reason(root, fetcher)
+    url = page.url if page.moved else page.asked
+    notes: tuple[str, ...] = ()
+    if isinstance(home_page, FetchResult):
+        home = _read_home(home_page)
+    else:
+        notes = (f"its home page {root} can't be read: {home_page}",)
+        hints = [entry.hints for entry in listing.entries]
+        home = HomePage(
+            url=root,
+            name=next(iter(names_in_title(getattr(listing, "title", None) or "", root)), None),
+            language=next((hint.language for hint in hints if hint.language), None),
+            country=country_of(root),
+            feeds=(),
+            sitemaps=(),
+        )
+    texts = (text for entry in listing.entries for text in _texts(entry))
+    return Site(
+        home=home,
+        page=home_page if isinstance(home_page, FetchResult) else None,
+        given=_described(listing, url, "given"),
+        headlines=" ".join(texts),
+        notes=notes,
     )
+
+
+def _texts(entry: Entry) -> Iterator[str]:
+    yield from filter(None, (entry.hints.title, entry.hints.standfirst))
+
+
+def _described(listing: Feed | Sitemap, url: str, found: str) -> Listing:
+    moments = [entry.moment for entry in listing.entries if entry.moment]
+    children = len(listing.children) if isinstance(listing, Sitemap) else 0
+    return Listing(
+        url=url,
+        kind=_kind(listing),
+        entries=len(listing.entries) + children,
+        newest=max(moments, default=None),
+        found=found,
+    )
+
+
+def find_listings(
+    site: Site, fetcher: Fetcher, *, on_fetch: Callable[[str], None] = lambda _url: None
+) -> FoundListings:
+    """Read the feeds and sitemaps that a site's home page and robots.txt name, or those at the
+    usual paths. A feed that was given is the only one. Raises FetchError."""
+    search = _Search(fetcher, site, on_fetch)
+    search.all()
+    return FoundListings(listings=tuple(search.listings), refused=tuple(search.refused))
 
 
 class _Search:
     """The state of a search: listings found and refused, number of fetches left."""
 
-    def __init__(self, fetcher: Fetcher, home: HomePage, on_fetch: Callable[[str], None]) -> None:
+    def __init__(self, fetcher: Fetcher, site: Site, on_fetch: Callable[[str], None]) -> None:
         self._fetcher = fetcher
-        self._home = home
+        self._home = site.home
+        self._is_readable = site.page is not None
         self._on_fetch = on_fetch
         self._left = MAX_FETCHES
-        self._seen: set[str] = set()
-        self.listings: list[Listing] = []
+        self.listings: list[Listing] = [site.given] if site.given else []
+        self._seen: set[str] = {listing.url for listing in self.listings}
         self.refused: list[str] = []
 
     def all(self) -> None:
         """Read the listings that the site names, or else those at the usual paths."""
-        for url in self._home.feeds:
-            self._read_listing(url, "home page")
+        if not self._has("feed"):
+            for url in self._home.feeds:
+                self._read_listing(url, "home page")
         for url in self._sitemaps_of_robots():
             self._read_listing(url, "robots.txt")
         for url in self._home.sitemaps:
             self._read_listing(url, "home page")
+        if not self._is_readable:
+            return  # of a site that refuses its home page, nothing is tried that it does not name
         if not self._has("feed"):
             self._try(FEED_PLACES)
         if not self._has("sitemap", "news sitemap"):
@@ -163,15 +316,7 @@ class _Search:
         kind = _kind(listing)
         if kind == "feed" and not self._is_of_site(listing.entries):
             raise FeedError("is a feed of other sites' pages, or empty")
-        moments = [entry.moment for entry in listing.entries if entry.moment]
-        entries = len(listing.entries)
-        if isinstance(listing, Sitemap):
-            entries += len(listing.children)
-        self.listings.append(
-            Listing(
-                url=url, kind=kind, entries=entries, newest=max(moments, default=None), found=found
-            )
-        )
+        self.listings.append(_described(listing, url, found))
 
     def _is_of_site(self, entries: tuple[Entry, ...]) -> bool:
         ours = sum(_same_site(entry.url, self._home.url) for entry in entries)
@@ -216,14 +361,14 @@ def _reason(error: Exception, url: str) -> str:
     return str(error).removeprefix(f"can't fetch {url}: ")
 
 
-def home_of(url: str) -> str:
-    """Return the URL of a site's home page; a host without a scheme gets https.
+def addresses_of(text: str) -> tuple[str, ...]:
+    """Return the URLs that a user may mean: without a scheme, that of https and then of http.
 
     Raises UrlError for anything else than a web address.
     """
-    text = url.strip()
-    home = web_url(text if "://" in text else f"https://{text}")
-    return home if urlsplit(home).path else f"{home}/"
+    text = text.strip()
+    urls = (text,) if "://" in text else (f"https://{text}", f"http://{text}")
+    return tuple(url if urlsplit(url).path else f"{url}/" for url in map(web_url, urls))
 
 
 # Ours: minimum number of characters to detect the language of a text.
@@ -242,60 +387,100 @@ class GivenFields:
     languages: tuple[str, ...] = ()
 
 
-def propose(
-    profile: SiteProfile,
-    fields: GivenFields,
-    registry: Collection[Source],
-    *,
-    detect_language: LanguageDetector,
-) -> Source:
-    """Return the source of a site, from the given fields and its profile.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Description:
+    """The facts on a site that its row states; `notes` has a line for each one that is guessed."""
 
-    `detect_language` is called if neither gives a language. Raises SourceError if a field is
-    missing, the site is registered already, or the page seems to be an article.
-    """
-    home = profile.home.url
-    if article_points(Link(url=home, text="")) >= ARTICLE:
-        raise SourceError(
-            f"{home} looks like the address of an article; give the site's home page, as in "
-            f"{urljoin(home, '/')}"
-        )
-    _refuse_known(home, fields, registry)
-    sections: tuple[str, ...] = ()
-    if not profile.listings:
-        page = profile.page
-        judged = parse_in_process(classify_links, page.body, page.url, page.content_type)
-        sections = judged.sections or (home,)
-    name = fields.name or profile.home.name or (site_name(home) or _host(home)).title()
-    return Source(
-        slug=fields.slug or _free_slug(home, name, {source.slug for source in registry}),
-        name=name,
-        country=fields.country or profile.home.country or _raise_missing("country", "--country gb"),
-        languages=fields.languages or (_language(profile, detect_language),),
-        home=home,
-        feeds=profile.urls("feed"),
-        sitemaps=profile.urls("sitemap"),
-        news_sitemaps=profile.urls("news sitemap"),
-        sections=sections,
-    )
+    slug: str
+    name: str
+    country: str
+    languages: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
-def _refuse_known(home: str, fields: GivenFields, registry: Collection[Source]) -> None:
+def refuse_known(home: str, slug: str | None, registry: Iterable[Source]) -> None:
+    """Raise SourceError if the home page or the slug is registered already."""
     for source in registry:
-        if _host(source.home) == _host(home) and _path(source.home) == _path(home):
+        if _is_same_page(source.home, home):
             raise SourceError(
                 f"{home} is registered already as {source.slug!r}: "
                 f"newscrawl sources show {source.slug}"
             )
-        if source.slug == fields.slug:
-            raise SourceError(f"--slug {fields.slug} is taken by {source.name!r}; choose another")
+        if source.slug == slug:
+            raise SourceError(f"--slug {slug} is taken by {source.name!r}; choose another")
 
 
-def _language(profile: SiteProfile, detect_language: LanguageDetector) -> str:
-    if profile.home.language:
-        return profile.home.language
-    body = parse(profile.page.body, profile.page.content_type).body
-    text = " ".join((body.text(separator=" ") if body else "").split())
+def describe(
+    site: Site,
+    fields: GivenFields,
+    registry: Collection[Source],
+    *,
+    detect_language: LanguageDetector,
+) -> Description:
+    """Return the facts on a site, from the given fields and its home page or feed.
+
+    `detect_language` is called if neither gives a language, and the country of most speakers is
+    that of a site that states none. Raises SourceError if the language is unknown, the site is
+    registered already, or the page seems to be an article.
+    """
+    home = site.home.url
+    if article_points(Link(url=home, text="")) >= ARTICLE:
+        raise SourceError(
+            f"{home} looks like the address of an article, and {_root(home)} can't be read; give "
+            "the address of a feed"
+        )
+    refuse_known(home, fields.slug, registry)
+    name = fields.name or site.home.name or (site_name(home) or _host(home)).title()
+    languages = fields.languages or (_language(site, detect_language),)
+    country, notes = fields.country or site.home.country, site.notes
+    if not country:
+        country = _usual_country(languages[0])
+        notes += (f"country {country!r} is guessed from the language; --country CODE changes it",)
+    return Description(
+        slug=fields.slug or _free_slug(home, name, {source.slug for source in registry}),
+        name=name,
+        country=country,
+        languages=languages,
+        notes=notes,
+    )
+
+
+def source_of(site: Site, description: Description, found: FoundListings) -> Source:
+    """Return the source of a site, which has sections if it has no listings."""
+    sections: tuple[str, ...] = ()
+    if site.page is not None and not found.listings:
+        page = site.page
+        judged = parse_in_process(classify_links, page.body, page.url, page.content_type)
+        sections = judged.sections or (site.home.url,)
+    return Source(
+        slug=description.slug,
+        name=description.name,
+        country=description.country,
+        languages=description.languages,
+        home=site.home.url,
+        feeds=found.urls("feed"),
+        sitemaps=found.urls("sitemap"),
+        news_sitemaps=found.urls("news sitemap"),
+        sections=sections,
+    )
+
+
+def _usual_country(language: str) -> str:
+    """Return the country that Unicode's CLDR names for a language (likely subtags)."""
+    subtags = str(get_global("likely_subtags").get(language, ""))
+    country = subtags.rpartition("_")[2].lower()
+    return (
+        country if re.fullmatch("[a-z]{2}", country) else _raise_missing("country", "--country gb")
+    )
+
+
+def _language(site: Site, detect_language: LanguageDetector) -> str:
+    if site.home.language:
+        return site.home.language
+    text = site.headlines
+    if not text and site.page is not None:
+        body = parse(site.page.body, site.page.content_type).body
+        text = " ".join((body.text(separator=" ") if body else "").split())
     detected = detect_language(text) if len(text) >= _MIN_CHARACTERS else None
     return detected or _raise_missing("language", "--language en")
 

@@ -93,6 +93,7 @@ class Feed:
     """
 
     entries: tuple[Entry, ...]
+    title: str | None = None
     unusable: int = 0
     interval: timedelta | None = None
 
@@ -119,6 +120,7 @@ def parse_feed(body: bytes, url: str, *, content_type: str | None = None) -> Fee
             continue
     return Feed(
         entries=tuple(entries),
+        title=plain_text(parsed.feed.get("title"), MAX_TITLE),
         unusable=len(parsed.entries) - len(entries) + repaired.dropped,
         interval=_interval(parsed.feed),
     )

@@ -32,7 +32,11 @@ _MAX_DEPTH = 12
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4"})
 _NAVIGATION = frozenset({"nav", "footer", "menu"})
 _MAX_NAME = 80
-_FEED_TYPES = {"application/rss+xml", "application/atom+xml", "application/rdf+xml"}
+# Of the last two, those that are feeds are found by reading them.
+_FEED_TYPES = {"application/rss+xml", "application/atom+xml", "application/rdf+xml"} | {
+    "application/xml",
+    "text/xml",
+}
 # Paths of feeds: /rss, /feed.xml, /rss/world.xml, but not /feedback.
 _FEED_PATH = re.compile(r"/(?:rss|feeds?|atom)(?:[/._-]|$)|\.(?:rss|atom|rdf)$", re.IGNORECASE)
 _COMMENTS = re.compile(r"comment|kommentar", re.IGNORECASE)
@@ -161,20 +165,20 @@ def _absolute(href: str | None, url: str) -> Iterator[str]:
 
 
 def _name(tree: LexborHTMLParser, url: str) -> str | None:
+    title = tree.css_first("title")
     candidates = (
         _meta(tree, "og:site_name"),
         *_publishers(tree),
         _meta(tree, "application-name"),
-        *_parts_of_title(tree, url),
+        *names_in_title(title.text() if title else "", url),
     )
     names = (plain_text(name, _MAX_NAME) for name in candidates)
     return next((name for name in names if name and "://" not in name), None)
 
 
-def _parts_of_title(tree: LexborHTMLParser, url: str) -> list[str]:
-    """Return the parts of the title, first those that the host name contains."""
-    title = tree.css_first("title")
-    parts = [part for part in _TITLE_PARTS.split(title.text().strip() if title else "") if part]
+def names_in_title(title: str, url: str) -> list[str]:
+    """Return the parts of a title, first those that the host name contains."""
+    parts = [part for part in _TITLE_PARTS.split(title.strip()) if part]
     host = _squeeze(urlsplit(url).hostname or "")
     named = [part for part in parts if part.casefold().strip() not in _HOME_WORDS] or parts
     return sorted(named, key=lambda part: not _squeeze(part) or _squeeze(part) not in host)

@@ -222,12 +222,33 @@ def test_country_follows_from_the_domain(url: str, country: str | None) -> None:
     assert country_of(url) == country
 
 
-def test_unknown_country_is_asked_for(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_unknown_country_is_guessed_from_the_language(
+    newscrawl: Newscrawl, site: SiteServer
+) -> None:
     with site:
         site.routes["/"] = always(HOME.format(head="").replace("de-AT", "de"))
-        ran = newscrawl("sources", "add", site.url, "--allow-private")
+        ran = newscrawl("sources", "add", site.url, "--allow-private", "--dry-run")
+        stated = add(newscrawl, site, "--dry-run")
+    assert ran.code == 0
+    assert "Salzmeerer Bote (de, de)" in ran.out
+    assert "country 'de' is guessed from the language; --country CODE" in ran.out
+    assert (stated["country"], stated["notes"]) == ("at", [])
+
+
+@pytest.mark.parametrize(
+    ("html", "option"),
+    [('<html lang="xx">', "--country gb"), ("<title>Pier</title>", "--language en")],
+    ids=["country", "language"],
+)
+def test_missing_field_is_asked_for_before_listings_are_requested(
+    newscrawl: Newscrawl, site: SiteServer, html: str, option: str
+) -> None:
+    with site:
+        site.routes["/"] = always(html)
+        ran = newscrawl("sources", "add", site.url, "--allow-private", "--dry-run")
+        assert site.paths() == ["/robots.txt", "/"]
     assert ran.code == 2
-    assert "add it, for example --country gb" in ran.err
+    assert f"add it, for example {option}" in ran.err
     assert not Path("sources.csv").exists()
 
 
@@ -347,14 +368,143 @@ def test_rows_of_the_user_extend_the_registry_and_have_precedence(tmp_path: Path
     assert registry["bbc-news"].name == "The BBC"
 
 
-def test_address_of_an_article_is_refused_with_that_of_the_home_page(
-    newscrawl: Newscrawl, site: SiteServer, tmp_path: Path
+# --- Addresses other than that of the home page ---------------------------------------------------
+
+
+ARTICLE = "/2026/11/25/neue-bruecke-ueber-den-hafen.html"
+
+
+@pytest.mark.parametrize("path", ["/wirtschaft/", ARTICLE], ids=["section", "article"])
+def test_address_of_a_page_leads_to_its_site(
+    newscrawl: Newscrawl, site: SiteServer, path: str
 ) -> None:
-    path = "/2026/11/25/neue-bruecke-ueber-den-hafen.html"
-    site.routes[path] = always(HOME.format(head=""))
-    with site as served:
-        said = newscrawl("sources", "add", served.url + path, "--allow-private", "--country", "at")
+    page = HOME.format(head="").replace("Startseite | Salzmeerer Bote", "Lokales")
+    site.routes |= {path: always(page), "/rss.xml": always(listing(site.url, ("/a",)), kind=XML)}
+    with site:
+        ran = newscrawl(
+            "sources", "add", site.url + path, "--allow-private", "--country", "at", "-f", "json"
+        )
+    found = json.loads(ran.out)
+    assert (found["name"], found["home"]) == ("Salzmeerer Bote", f"{site.url}/")
+    assert found["feeds"] == [f"{site.url}/rss.xml"]
+    (note,) = found["notes"]
+    assert note == f"{site.url}{path} is a page of this site, whose home page is {site.url}/"
+
+
+def test_home_page_of_an_edition_is_kept(newscrawl: Newscrawl, site: SiteServer) -> None:
+    site.routes["/en-gb/"] = always(HOME.format(head="").replace("Salzmeerer", "Saltmere"))
+    with site:
+        site_of_edition = newscrawl(
+            "sources",
+            "add",
+            f"{site.url}/en-gb/",
+            "--allow-private",
+            "--country",
+            "gb",
+            "-f",
+            "json",
+        )
+        assert "/" not in site.paths()
+    assert json.loads(site_of_edition.out)["home"] == f"{site.url}/en-gb/"
+
+
+def test_article_of_a_site_whose_home_page_is_refused_is_no_home_page(
+    newscrawl: Newscrawl, site: SiteServer
+) -> None:
+    site.routes |= {ARTICLE: always(HOME.format(head="")), "/": always(status=403)}
+    with site:
+        said = newscrawl("sources", "add", site.url + ARTICLE, "--allow-private")
     assert said.code == 2
     assert "looks like the address of an article" in said.err
-    assert f"as in {served.url}/" in said.err
-    assert not (tmp_path / "sources.csv").exists()
+    assert f"{site.url}/ can't be read; give the address of a feed" in said.err
+    assert not Path("sources.csv").exists()
+
+
+def titled_feed(site: str) -> bytes:
+    """A feed with its language and the name of its site."""
+    facts = b"<title>Salzmeerer Bote - Politik</title><language>de</language>"
+    found = listing(site, ("/politik/a", "/politik/b"))
+    head, _, rest = found.partition(b"<item>")
+    return head.partition(b"<title>")[0] + facts + b"<item>" + rest
+
+
+def test_given_feed_is_the_only_one_of_its_site(newscrawl: Newscrawl, site: SiteServer) -> None:
+    with site:
+        site.routes["/"] = always(HOME.format(head=FEED_LINK.format("/all.rss", "Alles")))
+        site.routes["/politik.rss"] = always(titled_feed(site.url), kind=XML)
+        site.routes["/robots.txt"] = always(f"Sitemap: {site.url}/news.xml\n")
+        site.routes["/news.xml"] = always(news_sitemap(site.url), kind=XML)
+        ran = newscrawl(
+            "sources", "add", f"{site.url}/politik.rss", "--allow-private", "-f", "json"
+        )
+        assert "/all.rss" not in site.paths()
+    found = json.loads(ran.out)
+    assert found["feeds"] == [f"{site.url}/politik.rss"]
+    assert found["news_sitemaps"] == [f"{site.url}/news.xml"]
+    assert (found["home"], found["country"]) == (f"{site.url}/", "at")
+
+
+def test_feed_of_a_site_whose_home_page_is_refused_is_added(
+    newscrawl: Newscrawl, site: SiteServer
+) -> None:
+    with site:
+        site.routes |= {
+            "/": always(status=403),
+            "/politik.rss": always(titled_feed(site.url), kind=XML),
+        }
+        refused = newscrawl("sources", "add", site.url, "--allow-private", "--country", "at")
+        site.visits.clear()
+        ran = newscrawl("sources", "add", f"{site.url}/politik.rss", "--allow-private")
+        assert site.paths() == ["/robots.txt", "/politik.rss", "/"]
+    assert refused.code == 2
+    assert "the server answered 403. If the site has a feed, give the feed's" in refused.err
+    assert ran.code == 0, ran.err
+    (source,) = load_sources(Path("sources.csv"))
+    assert (source.name, source.languages) == ("Salzmeerer Bote", ("de",))
+    assert (source.home, source.feeds) == (f"{site.url}/", (f"{site.url}/politik.rss",))
+    assert "can't be read: the server answered 403" in " ".join(ran.out.split())
+
+
+def test_feeds_named_as_xml_count(newscrawl: Newscrawl, site: SiteServer) -> None:
+    link = '<link rel="alternate" type="{}" href="{}">'
+    with site:
+        places = {"/a.php": "text/xml", "/b.php": "application/xml", "/c.php": "text/xml"}
+        head = "".join(link.format(kind, path) for path, kind in places.items())
+        site.routes["/"] = always(HOME.format(head=head))
+        site.routes |= dict.fromkeys(("/a.php", "/b.php"), always(titled_feed(site.url), kind=XML))
+        site.routes["/c.php"] = always("<oembed><title>Neue Brücke</title></oembed>", kind=XML)
+        found = add(newscrawl, site)
+    assert found["feeds"] == [f"{site.url}/a.php", f"{site.url}/b.php"]
+    assert "/c.php" in str(found["refused"])
+
+
+def test_address_without_scheme_is_tried_with_https_and_then_http(
+    newscrawl: Newscrawl, site: SiteServer
+) -> None:
+    with site:
+        address = site.url.removeprefix("http://")
+        ran = newscrawl("sources", "add", address, "--allow-private", "--country", "at")
+    assert ran.code == 0, ran.err
+    (source,) = load_sources(Path("sources.csv"))
+    assert source.home == f"http://{address}/"
+
+
+def test_address_without_scheme_that_answers_to_neither_is_named_twice(
+    newscrawl: Newscrawl,
+) -> None:
+    ran = newscrawl("sources", "add", "127.0.0.1:1", "--allow-private", "--country", "at")
+    assert ran.code == 2
+    line = " ".join(ran.err.split())
+    assert "https://127.0.0.1:1/" in line
+    assert "http://127.0.0.1:1/" in line
+
+
+def test_registered_site_is_refused_before_any_request(
+    newscrawl: Newscrawl, site: SiteServer
+) -> None:
+    with site:
+        add(newscrawl, site)
+        site.visits.clear()
+        ran = newscrawl("sources", "add", site.url, "--allow-private")
+        assert site.visits == []
+    assert ran.code == 2
