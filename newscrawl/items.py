@@ -29,9 +29,10 @@ Kind = Literal[
     "article", "live", "gallery", "video", "front", "consent", "paywall", "error", "other"
 ]
 # Why only headline and introduction of an article may be read: a paywall, robots.txt, or the site
-# refuses the page (HTTP 403). Articles that a 403 refused before this was told apart are
+# refuses the page (HTTP 403), or the page shows something else, such as a request to enable
+# JavaScript ("unreadable"). Articles that a 403 refused before this was told apart are
 # "disallowed" in the database.
-Withheld = Literal["paywalled", "disallowed", "refused"]
+Withheld = Literal["paywalled", "disallowed", "refused", "unreadable"]
 Access = Literal["open", Withheld]
 Section = Literal["title", "body"]
 Place = Literal["headline", "body"]

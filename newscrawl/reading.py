@@ -17,9 +17,11 @@ from newscrawl.extraction.extract import extract_from
 from newscrawl.extraction.language import decide_language
 from newscrawl.extraction.methods import parse_page
 from newscrawl.extraction.template_memory import fingerprints
+from newscrawl.extraction.tokens import stop_words_of
 from newscrawl.items import Article, Barrier, Document, Hints, Kind, Memory, Page, Versions
 from newscrawl.mentions.registry import registry_digest
 from newscrawl.sources.urls import declared_url
+from newscrawl.storage.words import folded_words, writes_no_blanks
 
 Reason = Literal["NotHtml", "NotAnArticle", "ConsentOrPaywall", "Empty", "TooShort"]
 
@@ -28,6 +30,11 @@ NOT_ARTICLES: Final[frozenset[Kind]] = frozenset({"front", "error", "other"})
 _BEFORE_ARTICLES: Final[frozenset[Kind]] = frozenset({"consent", "paywall"})
 _TAG = re.compile(rb"<[!a-zA-Z]")
 _SNIFFED = 4096
+# Ours: characters of a text that is compared with the headline in the listing. Most shells, walls
+# and messages are shorter, and of a longer text a listing's headline may share no word.
+MAX_COMPARED: Final = 500
+# Ours: characters of a word that must be equal, since endings vary, and the least of a word.
+_STEM: Final = 4
 _DIGEST = 12  # hexadecimal digits
 
 
@@ -55,7 +62,7 @@ class PageReader:
         """Return the page with its article, without mentions; raise NoArticleError.
 
         The document of a page behind a paywall, with `access` "paywalled", has the hints of the
-        feed.
+        feed, and so has that of a page that shows something else, with `access` "unreadable".
         """
         if page.access != "open":
             return Document(page=page, article=article_of_hints(page))
@@ -67,7 +74,11 @@ class PageReader:
         article = extract_from(parsed, page.url, method=self.method, memory=memory)
         if article.paywalled or article.kind in _BEFORE_ARTICLES:
             return _paywalled_document(page, article)
-        self._check(article)
+        if article.kind in NOT_ARTICLES:
+            raise NoArticleError("NotAnArticle", f"the page is of the kind {article.kind!r}")
+        if _is_another_page(article, page.hints.title):
+            return _unreadable_document(page, article)
+        self._check_length(article.text)
         texts = parsed.blocks.texts
         places = parsed.candidates.places.tolist() if self.collects_blocks else ()
         return Document(
@@ -77,13 +88,11 @@ class PageReader:
             rest=other_blocks(texts, article),
         )
 
-    def _check(self, article: Article) -> None:
-        if article.kind in NOT_ARTICLES:
-            raise NoArticleError("NotAnArticle", f"the page is of the kind {article.kind!r}")
-        if not article.text:
+    def _check_length(self, text: str) -> None:
+        if not text:
             raise NoArticleError("Empty", "no text found")
-        if len(article.text) < self.min_characters:
-            raise NoArticleError("TooShort", f"{len(article.text)} characters of text")
+        if len(text) < self.min_characters:
+            raise NoArticleError("TooShort", f"{len(text)} characters of text")
 
 
 def other_blocks(blocks: Sequence[str], article: Article) -> str:
@@ -107,8 +116,34 @@ def _paywalled_document(page: Page, article: Article) -> Document:
     if not hints.title:
         message = f"a {article.kind} page, and no feed has its headline"
         raise NoArticleError("ConsentOrPaywall", message)
-    paywalled = replace(page, access="paywalled", hints=hints)
+    # What it redirects to is not the article's address.
+    paywalled = replace(page, access="paywalled", hints=hints, final_url=None)
     return Document(page=paywalled, article=article_of_hints(paywalled), barrier=barrier)
+
+
+def _is_another_page(article: Article, headline: str | None) -> bool:
+    """Return whether a page has no text, or a short one that is not that of the article with this
+    headline in a listing, such as a request to enable JavaScript: they have no word in common."""
+    if not headline or len(article.text) > MAX_COMPARED:
+        return False
+    if not article.text:
+        return True
+    stems = _stems(headline, article.language)
+    return bool(stems) and stems.isdisjoint(
+        _stems(f"{article.title or ''} {article.text}", article.language)
+    )
+
+
+def _stems(text: str, language: str | None) -> set[str]:
+    common = stop_words_of(language)
+    words = (word for word in folded_words(text) if word not in common)
+    return {word[:_STEM] for word in words if len(word) >= _STEM or writes_no_blanks(word)}
+
+
+def _unreadable_document(page: Page, article: Article) -> Document:
+    unreadable = replace(page, access="unreadable", final_url=None)
+    barrier = Barrier(kind="other", title=article.title)
+    return Document(page=unreadable, article=article_of_hints(unreadable), barrier=barrier)
 
 
 def article_of_hints(page: Page) -> Article:

@@ -146,7 +146,7 @@ class ExtractionPipeline(DocumentPipeline):
         except WorkerDiedError as error:
             raise WorkerDied(str(error)) from error
         if document.page.access != page.access:
-            self._crawler.stats.inc_value("newscrawl/pages_paywalled")
+            self._crawler.stats.inc_value(f"newscrawl/pages_{document.page.access}")
             return document
         self._check_age(document)
         return await self._without_forbidden_address(document)

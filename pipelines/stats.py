@@ -75,6 +75,7 @@ class Counts:
     pages_disallowed: int = 0
     pages_paywalled: int = 0
     pages_refused: int = 0
+    pages_unreadable: int = 0
     articles_new: int = 0
     articles_revised: int = 0
     articles_unchanged: int = 0
@@ -112,7 +113,8 @@ class Counts:
     @property
     def withheld(self) -> int:
         """Pages that may not be read."""
-        return self.pages_disallowed + self.pages_paywalled + self.pages_refused
+        forbidden = self.pages_disallowed + self.pages_refused
+        return forbidden + self.pages_paywalled + self.pages_unreadable
 
     @property
     def stored(self) -> int:
@@ -198,12 +200,18 @@ def _refused_state(counts: Counts) -> tuple[CoverageState, str] | None:
     reasons: tuple[tuple[int, CoverageState, str], ...] = (
         (forbidden, "blocked_by_robots", "robots.txt allows none of the article pages"),
         (forbidden + counts.pages_refused, "refused", "HTTP 403 from all article pages"),
-        (counts.withheld, "paywalled", "headlines and introductions only"),
+        (counts.withheld, "paywalled", _withheld_note(counts)),
         (counts.pages_failed, "failed", f"{usual}: no article page could be fetched"),
     )
     return next(
         ((state, note) for number, state, note in reasons if number == counts.requested), None
     )
+
+
+def _withheld_note(counts: Counts) -> str:
+    note = "headlines and introductions only"
+    unreadable = counts.pages_unreadable
+    return f"{note}; {unreadable} pages show no article" if unreadable else note
 
 
 def _stale_state(

@@ -309,7 +309,7 @@ def _outcome_of(document: Document) -> FetchOutcome:
     again.
     """
     page = document.page
-    if page.access == "open" or page.status == 0:
+    if page.access in {"open", "unreadable"} or page.status == 0:
         return "read"
     again = page.attempt is not None and not page.attempt.first
     return "read" if again and document.barrier is not None else "closed"

@@ -67,7 +67,7 @@ MeasureOption = Annotated[
         help="What --share and --explain count: articles, mentions or stories; --explain also of "
         "headline, body, read (all articles), and of what is left out: boilerplate (menus and "
         "teasers), doubtful (words that may mean the company), paywalled, disallowed, refused, "
-        "corrected and kind (pages that are not articles).",
+        "unreadable, corrected and kind (pages that are not articles).",
         metavar="WHAT",
     ),
 ]
@@ -424,6 +424,7 @@ _REASONS = {
     "doubtful": "words that may mean it, without support: up to {articles:,} more{words}",
     "disallowed": "not to be fetched (robots.txt), headline alone: up to {articles:,} more",
     "refused": "refused by the site (HTTP 403), headline alone: up to {articles:,} more",
+    "unreadable": "pages that show no article, headline alone: up to {articles:,} more",
     "corrected": "called wrong by a person: {mentions:,} in {texts}",
     "quarantined": "in the quarantine: {mentions:,} in {versions}",
     "kind": "on pages that are not articles: {mentions:,} on {articles:,}",
@@ -433,6 +434,7 @@ _REASONS_OF_READ = {
     "paywalled": "behind a paywall: the text of {texts} ({sources})",
     "disallowed": "not to be fetched (robots.txt): the text of {texts} ({sources})",
     "refused": "refused by the site (HTTP 403): the text of {texts} ({sources})",
+    "unreadable": "pages that show no article: the text of {texts} ({sources})",
 }
 
 

@@ -357,6 +357,12 @@ def languages() -> tuple[str, ...]:
     return tuple(_stop_word_lists())
 
 
+@cache
+def stop_words_of(language: str | None) -> frozenset[str]:
+    """Return the stop words of a language, ISO 639-1; none of a language without a list."""
+    return frozenset(_stop_word_lists().get(language or "", ()))
+
+
 def _stop_word_lists() -> dict[str, list[str]]:
     source = files("newscrawl.extraction").joinpath("data/stopwords.toml").read_text("utf-8")
     return {lang: table["words"].split() for lang, table in tomllib.loads(source).items()}

@@ -1,5 +1,6 @@
 """Consent pages, robot checks, paywalls and fronts are never stored as an article's body."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,7 +61,7 @@ def stored(world: World, done: Crawl, path: str) -> list[dict[str, object]]:
 @pytest.mark.parametrize("page", WALLS, ids=[page.path for page in WALLS])
 def test_wall_is_never_stored_as_article_text(world: World, page: Page) -> None:
     for row in stored(world, world.told, page.path):
-        assert row["access"] == "paywalled"
+        assert row["access"] in {"paywalled", "unreadable"}
         assert row["kind"] == "paywall"
         assert row["text"] == f"What the feed says about {page.path}."
     for row in stored(world, world.untold, page.path):
@@ -123,3 +124,104 @@ def test_crawl_fails_whose_pages_all_lead_to_another_site(tmp_path: Path, forks:
     assert done.code == 1
     assert "4 failed (offsite 4)" in done.summary
     assert done.summary.endswith("state failed (offsite: no article page could be fetched)")
+
+
+SHELL = (
+    "<!DOCTYPE html><html lang='de'><head><meta charset='utf-8'><title>Hafenkurier</title></head>"
+    "<body><div id='root'><p>Bitte aktivieren Sie JavaScript in den Einstellungen Ihres Browsers, "
+    "um diese Seite anzuzeigen, und laden Sie sie dann neu. Danke!</p></div></body></html>"
+)
+
+EMPTY_SHELL = re.sub("<p>.*</p>", "", SHELL).replace("Hafenkurier", "Bauern erwarten Ernte")
+
+
+def news(headline: str, text: str) -> str:
+    return (
+        f"<!DOCTYPE html><html lang='de'><head><meta charset='utf-8'><title>{headline}</title>"
+        f"</head><body><article><h1>{headline}</h1><p>{text}</p></article></body></html>"
+    )
+
+
+def feed_of(site: SiteServer, headlines: dict[str, str]) -> str:
+    items = "".join(
+        f"<item><title>{headline}</title><link>{site.url}{path}</link>"
+        f"<description>Siemens meldet: {headline}.</description></item>"
+        for path, headline in headlines.items()
+    )
+    return f"<rss version='2.0'><channel><title>Hafenkurier</title>{items}</channel></rss>"
+
+
+HEADLINES = {
+    "/kran": "Kran stürzt um",
+    "/linie": "Siemens baut neue Straßenbahnlinie",
+    "/ernte": "Bauern erwarten schlechte Ernte",
+}
+
+
+def test_shell_has_the_text_of_its_feed_and_is_read_again(tmp_path: Path, forks: Forks) -> None:
+    with SiteServer(routes={"/robots.txt": always(status=404)}) as site:
+        shells = (SHELL, SHELL.replace(", und laden Sie sie dann neu. Danke!", "."), EMPTY_SHELL)
+        site.routes |= {path: always(shell) for path, shell in zip(HEADLINES, shells, strict=True)}
+        site.routes["/feed.xml"] = always(feed_of(site, HEADLINES), kind="application/xml")
+        feed, database = f"feeds={site.url}/feed.xml", tmp_path / "news.sqlite"
+        first = forks.crawl("ft", feed, database=database)
+        rows = first.rows("SELECT title, text, access, kind FROM articles ORDER BY id")
+        for path, headline in HEADLINES.items():
+            site.routes[path] = always(news(headline, f"Was zu {headline} bekannt ist. " * 30))
+        first.rows("UPDATE frontier SET due_at = visited_at")
+        again = forks.crawl("ft", feed, database=database)
+    assert [row["access"] for row in rows] == ["unreadable"] * 3
+    assert {row["title"]: row["text"] for row in rows} == {
+        headline: f"Siemens meldet: {headline}." for headline in HEADLINES.values()
+    }
+    assert first.counts["newscrawl/pages_unreadable"] == 3
+    assert first.summary.endswith("(headlines and introductions only; 3 pages show no article)")
+    assert again.counts["newscrawl/articles_revised"] == 3
+    assert again.rows("SELECT DISTINCT access FROM articles") == [{"access": "open"}]
+    assert again.errors == first.errors == []
+
+
+def test_article_that_turns_into_a_shell_is_quarantined(tmp_path: Path, forks: Forks) -> None:
+    with SiteServer(routes={"/robots.txt": always(status=404)}) as site:
+        for path, headline in HEADLINES.items():
+            site.routes[path] = always(news(headline, f"Was zu {headline} bekannt ist. " * 5))
+        site.routes["/feed.xml"] = always(feed_of(site, HEADLINES), kind="application/xml")
+        feed, database = f"feeds={site.url}/feed.xml", tmp_path / "news.sqlite"
+        first = forks.crawl("ft", feed, database=database)
+        before = first.rows("SELECT title, text, access FROM articles")
+        site.routes |= {path: always(SHELL) for path in HEADLINES}
+        first.rows("UPDATE frontier SET due_at = visited_at")
+        again = forks.crawl("ft", feed, database=database)
+    assert {row["access"] for row in before} == {"open"}
+    assert again.rows("SELECT title, text, access FROM articles") == before
+    assert again.rows("SELECT DISTINCT reason FROM quarantine") == [{"reason": "no_article"}]
+
+
+SHORT = {
+    "/kran": ("Kran stürzt um", "Unfall im Hafen"),
+    "/bahn": ("Neue Straßenbahnen für Saltmere", "Kurz gemeldet"),
+    "/javascript": ("JavaScript wird dreißig Jahre alt", "JavaScript wird dreißig Jahre alt"),
+}
+TEXTS = {
+    "/kran": "Im Hafen von Saltmere sind am Montag zwei Krane umgestürzt. Verletzt wurde niemand, "
+    "die Ursache ist noch nicht bekannt, teilte das Hafenamt mit.",
+    "/bahn": "Ab Mai fährt auf der Linie 3 eine neue Straßenbahn. Sie hat Platz für 240 Fahrgäste, "
+    "teilte der Betreiber am Montag in Saltmere mit.",
+    "/javascript": "Vor dreißig Jahren erschien die Sprache JavaScript. Wer sie im Browser "
+    "aktiviert hat, nutzt sie heute auf fast jeder Seite.",
+}
+
+
+def test_short_article_about_the_subject_of_its_headline_is_stored(
+    tmp_path: Path, forks: Forks
+) -> None:
+    with SiteServer(routes={"/robots.txt": always(status=404)}) as site:
+        site.routes |= {path: always(news(SHORT[path][1], text)) for path, text in TEXTS.items()}
+        headlines = {path: page[0] for path, page in SHORT.items()}
+        site.routes["/feed.xml"] = always(feed_of(site, headlines), kind="application/xml")
+        feed = f"feeds={site.url}/feed.xml"
+        done = forks.crawl("ft", feed, database=tmp_path / "news.sqlite")
+    rows = done.rows("SELECT title, text, access FROM articles ORDER BY id")
+    assert {(row["title"], row["text"], row["access"]) for row in rows} == {
+        (SHORT[path][1], text, "open") for path, text in TEXTS.items()
+    }, done.output

@@ -75,6 +75,7 @@ def test_crawl_with_known_articles_only_is_ok() -> None:
         ({"pages_refused": 6}, "refused"),
         ({"pages_refused": 5, "pages_disallowed": 1}, "refused"),
         ({"pages_disallowed": 1, "pages_paywalled": 5}, "paywalled"),
+        ({"pages_unreadable": 6}, "paywalled"),
         ({"pages_failed": 6}, "failed"),
         ({"found": 0, "requested": 0, "known": 0, "offsite": 30}, "failed"),
         ({"newest_entry": NOW - timedelta(days=9)}, "stale_feed"),

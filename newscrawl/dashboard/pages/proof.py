@@ -224,6 +224,7 @@ def _title(found: Proof, verb: str) -> str:
         ),
         "disallowed": (f"unread article may {verb}", f"unread articles may {verb}"),
         "refused": (f"refused article may {verb}", f"refused articles may {verb}"),
+        "unreadable": (f"unreadable article may {verb}", f"unreadable articles may {verb}"),
         "corrected": ("mention called wrong:", "mentions called wrong:"),
         "kind": ("mention outside articles:", "mentions outside articles:"),
     }[found.counted]

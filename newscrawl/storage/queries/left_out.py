@@ -49,10 +49,11 @@ class LeftOut:
             'in menus and teasers ("boilerplate"); articles of which only headline and '
             "introduction may be read and do not name the company, though the rest might, or all "
             'such articles where those read are counted ("paywalled", "disallowed" by robots.txt, '
-            '"refused" by the site with HTTP 403); articles that might count, whose only names of '
-            'the company lack support or are part of something else ("doubtful"); mentions that a '
-            'person called wrong ("corrected"); versions in the quarantine that name it '
-            '("quarantined"); pages that are not articles ("kind")'
+            '"refused" by the site with HTTP 403, "unreadable" if their pages show something '
+            "else); articles that might count, whose only names of the company lack support or "
+            'are part of something else ("doubtful"); mentions that a person called wrong '
+            '("corrected"); versions in the quarantine that name it ("quarantined"); pages that '
+            'are not articles ("kind")'
         )
     )
     articles: int
