@@ -4,7 +4,8 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from threading import Lock
+from threading import BoundedSemaphore, Lock
+from typing import Final
 
 from markupsafe import Markup
 from w3lib.encoding import http_content_type_encoding
@@ -14,18 +15,21 @@ from newscrawl.archive.lookup import Archive, NotArchivedError
 from newscrawl.archive.rematch import Rematch, RematchResult
 from newscrawl.archive.warc import Capture, decoded_body
 from newscrawl.cli.extract import fetch_policy
-from newscrawl.dashboard.config import UnexplainedError
-from newscrawl.extraction.explain import Explanation, explain
-from newscrawl.extraction.explain_page import NO_SENTENCE, AskedSentence, render_content
-from newscrawl.sources.fetcher import FetchError, fetch
+from newscrawl.dashboard.config import BusyError, UnexplainedError
+from newscrawl.extraction.explain_page import NO_SENTENCE, AskedSentence, explained_content
+from newscrawl.sources.fetcher import FetchedPage, FetchError, fetch
 from newscrawl.storage import Database
 from newscrawl.storage.mentions import count_texts
 from newscrawl.storage.queries import Scope
+from newscrawl.workers import Limits, WorkerProcess, WorkExceededError
 
 logger = logging.getLogger(__name__)
 
 # Ours: minimum interval between two readings of the archive's folder, which running crawls extend.
 READ_AGAIN = 60.0  # seconds
+# The limits of a crawl (extraction_pool); a page of 7 MB takes 12 to 22 s.
+LIMITS: Final = Limits(seconds=60, megabytes=1024, clock_seconds=120.0)
+MAX_WAITING: Final = 3  # ours: further requests, each of which occupies one of the server's threads
 # Ours: sentences of each company in a preview, and processes, which leave the server's thread free.
 _EXAMPLES = 3
 _WORKERS = 2
@@ -47,35 +51,43 @@ def find_mentions_again(
 
 
 class Explainer:
-    """Explain pages, one at a time because each takes a second of processor time."""
+    """Explain pages, each in a process of its own, one at a time; a few requests may wait."""
 
-    def __init__(self, folder: Path | None) -> None:
+    def __init__(self, folder: Path | None, limits: Limits = LIMITS) -> None:
         self._folder = folder
+        self._limits = limits
         self._archive: Archive | None = None
         self._read_at = float("-inf")
         self._lock = Lock()
+        self._places = BoundedSemaphore(1 + MAX_WAITING)
 
     def __call__(
         self, urls: Sequence[str], fetch_anew: bool, asked: AskedSentence = NO_SENTENCE
     ) -> Markup:
-        """Return the explanation of the page at the first available URL, beginning with `sentence`.
+        """Return the explanation of the page at the first available URL, beginning with `asked`.
 
-        Raises UnexplainedError.
+        Raises UnexplainedError, and BusyError if as many requests wait as may.
         """
-        with self._lock:
-            explained = (
-                self._explain_fetched(urls[0]) if fetch_anew else self._explain_archived(urls)
-            )
-            return render_content(explained, asked)
-
-    def _explain_fetched(self, url: str) -> Explanation:
+        if not self._places.acquire(blocking=False):
+            raise BusyError("Several pages are being explained already: try again in a minute.")
+        worker = WorkerProcess(self._limits)
         try:
-            page = fetch(url, fetch_policy())
+            with self._lock:
+                page = self._fetched(urls[0]) if fetch_anew else self._archived(urls)
+                return worker.run(explained_content, page.body, page.url, page.encoding, asked)
+        except WorkExceededError as error:
+            raise UnexplainedError(f"Its explanation {error}.") from error
+        finally:
+            worker.close()
+            self._places.release()
+
+    def _fetched(self, url: str) -> FetchedPage:
+        try:
+            return fetch(url, fetch_policy())
         except FetchError as error:
             raise UnexplainedError(f"{error}.") from error
-        return explain(page.body, page.url, encoding=page.encoding)
 
-    def _explain_archived(self, urls: Sequence[str]) -> Explanation:
+    def _archived(self, urls: Sequence[str]) -> FetchedPage:
         if self._folder is None:
             raise UnexplainedError(
                 "This dashboard has no archive of pages. Crawls keep them, and the dashboard finds "
@@ -85,12 +97,11 @@ class Explainer:
             capture = self._capture(self._folder, urls)
             if capture is None:
                 raise UnexplainedError("The page is not in the archive.")
-            html = decoded_body(capture)
             encoding = http_content_type_encoding(capture.header("content-type"))
+            return FetchedPage(url=capture.url, body=decoded_body(capture), encoding=encoding)
         except ArchiveError as error:
             logger.warning("can't explain a page: %s", error)
             raise UnexplainedError("Its copy in the archive can't be read.") from error
-        return explain(html, capture.url, encoding=encoding)
 
     def _capture(self, folder: Path, urls: Sequence[str]) -> Capture | None:
         found = _first(self._archive, urls) if self._archive else None

@@ -143,7 +143,7 @@ def _bad_request(request: Request, error: Exception) -> Response:
 
 def _write_refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - as registered above
-    titles = {404: "Page not found", 405: "Method not allowed", 403: "Invalid form"}
+    titles = {404: "Page not found", 405: "Method not allowed", 403: "Invalid form", 503: "Busy"}
     title = titles.get(error.status_code, "Error")
     # The framework's own message "Not Found" gives no advice.
     unnamed = error.status_code == 404 and error.detail == "Not Found"

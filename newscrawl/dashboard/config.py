@@ -20,9 +20,13 @@ class UnexplainedError(Exception):
     """A page that can't be explained: one line that says why."""
 
 
+class BusyError(Exception):
+    """As many pages wait for their explanation as may: one line that says so."""
+
+
 # A function of an article's URLs, the canonical one first, whether its page is to be fetched
 # instead of looked up in an archive, and the sentence to explain first: the content of a page, as
-# `explain_page.render_content` returns it, or UnexplainedError.
+# `explain_page.render_content` returns it, or UnexplainedError or BusyError.
 # The command line provides it, since the dashboard must not import the archive.
 Explain = Callable[[Sequence[str], bool, AskedSentence], Markup]
 

@@ -14,6 +14,7 @@ from newscrawl.extraction.explain import (
     Explanation,
     LineReading,
     Reason,
+    explain,
     share_of,
 )
 from newscrawl.items import Section
@@ -49,7 +50,8 @@ class AskedSentence:
     opened, if from one; `place` is that of its mention on the article's page, if it may be
     corrected.
 
-    With `left_out`, a company, the first dropped block is explained in which `finds` finds it."""
+    With `left_out`, a company, the first dropped block is explained in which `finds` finds it,
+    which must be fit to be sent to another process."""
 
     text: str = ""
     section: Section = "body"
@@ -106,6 +108,13 @@ def style_sheet() -> Markup:
 
 def _title(explanation: Explanation) -> str:
     return explanation.article.title or "A page without a headline"
+
+
+def explained_content(
+    html: bytes, url: str, encoding: str | None, asked: AskedSentence = NO_SENTENCE
+) -> Markup:
+    """Explain a page, and return the body of the document; for a process with limits."""
+    return render_content(explain(html, url, encoding=encoding), asked)
 
 
 def render_content(explanation: Explanation, asked: AskedSentence = NO_SENTENCE) -> Markup:

@@ -3,13 +3,13 @@
 import gc
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import overload
 
 from newscrawl.items import CompanyStructure, Mention
-from newscrawl.mentions.company import Company
+from newscrawl.mentions.company import CompaniesError, Company
 from newscrawl.mentions.matcher import Matcher
 from newscrawl.mentions.registry_cache import (
     CompiledRegistry,
@@ -147,6 +147,28 @@ def load_companies(
             kept.write(content)
             compiled = CompiledRegistry(content)
         return Companies(compiled)
+
+
+@dataclass(frozen=True)
+class CompanyFinder:
+    """Finds one company in texts by the registry of a file or folder, or by the bundled one, also
+    if that can't be read; it can be sent to another process, where it loads the registry."""
+
+    company: str
+    language: str | None
+    registry: Path | None
+
+    def __call__(self, text: str) -> bool:
+        """Return whether the text has the company's name or one of its other forms."""
+        mentions = self._companies.find(text, language=self.language)
+        return self.company in text or any(one.company == self.company for one in mentions)
+
+    @cached_property
+    def _companies(self) -> Companies:
+        try:
+            return load_companies(self.registry)
+        except (OSError, CompaniesError):
+            return load_companies()
 
 
 def registry_digest(own: Path | None) -> str:

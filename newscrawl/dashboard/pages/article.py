@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from newscrawl.dashboard.companies_file import registry_of
-from newscrawl.dashboard.config import UnexplainedError
+from newscrawl.dashboard.config import BusyError, UnexplainedError
 from newscrawl.dashboard.filters import MAX_VALUE
 from newscrawl.dashboard.rendering import (
     NAME_COOKIE,
@@ -24,7 +24,6 @@ from newscrawl.dashboard.rendering import (
     article_address,
     changes,
     check_seal,
-    companies_in_use,
     evidence_text,
     identity_of_request,
     name_of_person,
@@ -36,6 +35,7 @@ from newscrawl.dashboard.rendering import (
 from newscrawl.dashboard.security import POLICY
 from newscrawl.extraction.explain_page import AskedSentence, style_sheet
 from newscrawl.items import Mention, Section
+from newscrawl.mentions import CompanyFinder
 from newscrawl.storage import Database, queries
 from newscrawl.storage.corrections import (
     MAX_NAME,
@@ -58,6 +58,7 @@ router = APIRouter(include_in_schema=False)
 
 MAX_QUARANTINED = 200  # versions on a page
 MAX_DECISIONS = 20
+BUSY_RETRY_AFTER = 60  # ours: seconds; the limit of a page
 MAX_SENTENCES = 50  # of an article, in the explanation of one of them
 _Place = tuple[Section, int]  # the part and the start of a mention
 _REASONS: Mapping[str, str] = {
@@ -285,6 +286,9 @@ def _explain_article(request: Request, form: ExplanationForm, *, fetch_anew: boo
     )
     try:
         return _framed(request, state.config.explain(urls, fetch_anew, asked))
+    except BusyError as error:
+        again = {"Retry-After": str(BUSY_RETRY_AFTER)}
+        raise HTTPException(503, str(error), again) from error
     except UnexplainedError as error:
         # Without the archived page, the database still has the sentence and its rule.
         return render(
@@ -299,13 +303,9 @@ def _explain_article(request: Request, form: ExplanationForm, *, fetch_anew: boo
 
 def _left_out(request: Request, found: ArticlePage, company: str) -> AskedSentence:
     """Return the question why a company around the article is not counted."""
-    companies, language = companies_in_use(request), found.row.language
-
-    def finds(text: str) -> bool:
-        return company in text or any(
-            one.company == company for one in companies.find(text, language=language)
-        )
-
+    file = app_state(request).registry
+    path = file.path if file is not None and file.path.exists() else None
+    finds = CompanyFinder(company, found.row.language, path)
     return AskedSentence(back=article_address(found.row.url), left_out=company, finds=finds)
 
 
