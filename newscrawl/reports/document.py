@@ -25,7 +25,7 @@ WITHHELD: Mapping[LeftOutReason, str] = {
     "paywalled": "behind a paywall",
     "disallowed": "that robots.txt forbids to fetch",
     "refused": "that the site refuses to show (HTTP 403)",
-    "unreadable": "whose pages show something else",
+    "unreadable": "with something else on the page",
 }
 
 

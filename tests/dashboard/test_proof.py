@@ -83,10 +83,11 @@ def serve(folder: Path, url: str) -> Iterator[Site]:
 
 
 def save_uncounted(database: Database) -> None:
-    """Store an article that robots.txt withholds, one that the site refuses, and a list of articles
-    that names Siemens."""
+    """Store an article that robots.txt withholds, one that the site refuses, one whose page shows
+    something else, and a list of articles that names Siemens."""
     run = database.start_run("harbour-courier", versions_of(None))
-    for name, access in (("unread", "disallowed"), ("refused", "refused")):
+    accesses = {"unread": "disallowed", "refused": "refused", "shell": "unreadable"}
+    for name, access in accesses.items():
         unread = document(name, source="harbour-courier", access=access, published=NOW)
         unread = replace(unread, article=replace(unread.article, text=f"The {name} introduction."))
         save_document(database, unread, run)
@@ -345,7 +346,8 @@ def test_page_and_report_say_how_many_more_articles_may_name_a_company(site: Sit
     assert notice == (
         f"Some texts can't be read. Up to {more['disallowed']} more article that robots.txt "
         f"forbids to fetch and up to {more['paywalled']} more articles behind a paywall and up to "
-        f"{more['refused']} more article that the site refuses to show (HTTP 403) may name "
+        f"{more['refused']} more article that the site refuses to show (HTTP 403) and up to "
+        f"{more['unreadable']} more article with something else on the page may name "
         "Siemens: only headline and introduction are read."
     )
     report = site.client.get(f"/report?company=Siemens&company=Airbus&{days}").text
@@ -389,6 +391,7 @@ def test_numbers_of_what_is_left_out_lead_to_its_articles(site: Site) -> None:
         "paywalled",
         "disallowed",
         "refused",
+        "unreadable",
         "corrected",
         "kind",
     }
@@ -399,6 +402,7 @@ def test_numbers_of_what_is_left_out_lead_to_its_articles(site: Site) -> None:
         assert f"{number} " in texts[reason].split("<h1")[1].split("</h1>")[0]
     assert "1 unread article may name Siemens" in texts["disallowed"]
     assert "1 refused article may name Siemens" in texts["refused"]
+    assert "1 unreadable article may name Siemens" in texts["unreadable"]
     forbidden = "robots.txt forbade no article that may name Siemens"
     assert forbidden not in site.client.get(page).text
     assert forbidden in site.client.get(f"{page}&source=stadtbote").text
