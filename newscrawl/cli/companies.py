@@ -21,8 +21,10 @@ from newscrawl.cli.output import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from newscrawl.items import Mention
-    from newscrawl.mentions import Companies
+    from newscrawl.mentions import Companies, Company
     from newscrawl.mentions.company import Origin
 
 app = typer.Typer(
@@ -36,6 +38,8 @@ _ORIGINS: "dict[Origin, str]" = {
 }
 # Characters of the text shown on both sides of a mention.
 _CONTEXT = 30
+# Ours: companies with further forms that a check names; the list has all.
+_SHOWN_COMPANIES = 20
 
 
 @app.command("list", epilog="Example: newscrawl companies list --format csv")
@@ -119,6 +123,8 @@ def check(
         f"{file} is fine: {number} under {forms:,} name{'' if forms == 1 else 's'}. In use: "
         f"{_numbers(registry)}."
     )
+    for line in _added_forms(file, own):
+        write_note(line)
 
 
 @app.command(epilog="Example: newscrawl companies audit --listed listed.csv")
@@ -149,6 +155,38 @@ def audit(
         typer.echo(registry_audit.as_markdown(rows), nl=False)
     else:
         render(records_of(rows), columns_of(registry_audit.AuditRow), output_format)
+
+
+def _added_forms(file: Path, own: "Sequence[Company]") -> "Iterator[str]":
+    """Yield for each company the forms that count and that the file does not list, those that need
+    support first."""
+    from newscrawl.mentions.legal_forms import forms_of
+    from newscrawl.mentions.registry_file import read_file
+
+    written = {entry.company.name: forms_of(entry.company) for entry in read_file(file).entries}
+    lines: list[tuple[bool, str]] = []
+    for company in own:
+        new = [
+            form for form in dict.fromkeys(forms_of(company)) if form not in written[company.name]
+        ]
+        if new and company.origin == "override":
+            lines.append((False, f"{company.name}: with all forms of the bundled {new[0]}"))
+            continue
+        certain = [f'"{form}"' for form in new if form not in company.ambiguous]
+        doubtful = [f'"{form}"' for form in new if form in company.ambiguous]
+        if certain:
+            lines.append((False, f"{company.name}: also {', '.join(certain)}"))
+        if doubtful:
+            lines.append((True, f"{company.name}: {', '.join(doubtful)} only with support"))
+    lines.sort(key=lambda line: not line[0])
+    yield from (line for _, line in lines[:_SHOWN_COMPANIES])
+    if len(lines) > _SHOWN_COMPANIES:
+        yield f"and {len(lines) - _SHOWN_COMPANIES:,} more: newscrawl companies list shows all"
+    if any(doubtful for doubtful, _ in lines):
+        yield (
+            "What is a word, a place, a name of persons or of another company counts only with "
+            "support: give such entries context words."
+        )
 
 
 def _numbers(registry: "Companies") -> str:

@@ -24,6 +24,7 @@ from tomlkit.items import AoT, Array
 from newscrawl.mentions import Companies, CompaniesError, Company, load_companies
 from newscrawl.mentions.registry import read_companies
 from newscrawl.mentions.registry_cache import registry_content
+from newscrawl.mentions.registry_file import read_file
 
 LISTS = ("aliases", "ambiguous", "ambiguous_in", "local", "context", "exclude", "stems", "ticker")
 FACTS = ("country", "sector", "wikidata", "kind", "parent", "since", "until")
@@ -54,8 +55,8 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """The file as it was read: its companies, and its groups with the companies of each. `mark`
-    is a hash of its content; `fault` is why it can't be written, None if it can."""
+    """The file as it was read: its companies as they are written, and its groups with the companies
+    of each. `mark` is a hash of its content; `fault` is why it can't be written, None if it can."""
 
     companies: tuple[Company, ...]
     mark: str
@@ -80,11 +81,11 @@ class CompaniesFile:
         if fault is None and not _TABLE.search(content.decode("utf-8", "replace")):
             return FileState((), _mark(content), None)
         try:
-            companies, groups = read_companies(self.path)
+            _, groups = read_companies(self.path)
+            written = tuple(entry.company for entry in read_file(self.path).entries)
         except CompaniesError as error:
             return FileState((), "", f"Mend the file first. {error}")
-        own = tuple(company for company in companies if company.origin != "bundled")
-        return FileState(own, _mark(content), fault, groups)
+        return FileState(written, _mark(content), fault, groups)
 
     def _format_fault(self) -> str | None:
         if self.path.is_dir():

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ahocorasick_rs import AhoCorasick
@@ -74,6 +74,10 @@ class Candidate:
     form: Form
     inflected: bool = False
     compound: bool = False
+
+    def in_doubt(self) -> "Candidate":
+        """Return the same place with a form that needs support in any language."""
+        return replace(self, form=self.form._replace(ambiguous=frozenset({"*"})))
 
 
 class Finder:

@@ -62,6 +62,30 @@ _TO_SIMPLIFIED = str.maketrans(_TRADITIONAL, _SIMPLIFIED)
 # "die Deutsche Bank", but "der Deutschen Bank".
 _ADJECTIVE = re.compile(r"(\w+sche)( .+)")
 _AMPERSAND = re.compile("(?<=[^ ])&(?=[^ ])")
+# "Moser & Söhne" is "Moser und Söhne", too; text that was encoded twice has "&amp;".
+_ANDS = (" and ", " und ", " et ", " y ", " och ", " og ", " &amp; ")
+# "e-Harbour", "3-D": also without the hyphen.
+_ONE_AND_HYPHEN = re.compile(r"\b([^\W_])-(?=[^\W_])")
+# "S.E.T.": also without points.
+_INITIALS = re.compile(r"\b(?:[A-Z]\.){3,}")
+# Words that registers shorten and newspapers write out, or the other way round.
+_SHORTENED = (
+    ("Gebr.", "Gebrüder"),
+    ("Bros.", "Brothers"),
+    ("Bros", "Brothers"),
+    ("Hnos.", "Hermanos"),
+    ("F.lli", "Fratelli"),
+    ("Sankt", "St."),
+    ("Saint", "St."),
+    ("Saint", "St"),
+)
+# "Den Stadtwerken Kiel": the dative of German words in the plural.
+_PLURAL = re.compile(r"\b([^\W\d_]*(?:[Ww]erke|[Bb]etriebe|[Dd]ienste|[Hh]äuser|[Mm]ärkte))\b")
+# The last word of Korean names, before which a blank may stand: 한빛전자, 한빛 전자.
+_KOREAN_LAST = re.compile(
+    r"(?<=[\uac00-\ud7a3]{2}) ?(전자|건설|화학|조선|중공업|물산|증권|은행|생명|화재|제약|식품"
+    r"|통신|항공|해운|산업|상사|금융|카드|그룹|홀딩스|에너지|자동차|반도체|바이오|엔지니어링|코리아|테크|시스템|솔루션|로지스틱스|물류|유통)$"
+)
 # Names of websites, which many write in small letters: "salesforce.com".
 _DOMAIN = re.compile(r"[\w-]+\.(?:com|net|org|io|de|at|ch|fr|es|it|pl|ru|cn|co\.uk)", re.ASCII)
 # Headlines in capitals keep the small letter of Scottish names: "McDONALD'S".
@@ -161,8 +185,10 @@ def spellings(form: str) -> set[str]:
     traditional.
     """
     form = unicodedata.normalize("NFC", form).replace("’", "'").replace("İ", "I")
-    joined = {form, form.replace(" ", "-"), form.replace("-", " "), form.replace(" & ", " and ")}
+    joined = {form, form.replace(" ", "-"), form.replace("-", " ")}
+    joined |= _written_otherwise(form)
     if "&" in form:
+        joined |= {form.replace(" & ", word) for word in _ANDS}
         # "Johnson&Johnson", "AT & T"
         joined |= {form.replace(" & ", "&"), _AMPERSAND.sub(" & ", form)}
     if "'s " in form:
@@ -185,6 +211,25 @@ def spellings(form: str) -> set[str]:
     for spelling in accented:
         cased |= _cases(spelling)
     return cased
+
+
+def _written_otherwise(form: str) -> set[str]:
+    """Return the form with words shortened or written out, initials without points, a single letter
+    or digit without its hyphen, and the endings and blanks of its language."""
+    forms = {
+        _ONE_AND_HYPHEN.sub(r"\1", form),
+        _INITIALS.sub(lambda found: found[0].replace(".", ""), form),
+        _PLURAL.sub(r"\1n", form),
+        _KOREAN_LAST.sub(r" \1", form),
+        _KOREAN_LAST.sub(r"\1", form),
+    }
+    words = form.split(" ")
+    if len(words) > 1:
+        for pair in _SHORTENED:
+            for word, other in (pair, pair[::-1]):
+                if word in words:
+                    forms.add(" ".join(other if each == word else each for each in words))
+    return forms
 
 
 def _transcribe(form: str) -> str:

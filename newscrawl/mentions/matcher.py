@@ -87,7 +87,7 @@ class Matcher:
             return []
         own = self._credits.publishers_of(source)
         places, persons = self._filter(content, candidates, own, language)
-        certain, doubtful = self._split_by_certainty(places, persons, language)
+        certain, doubtful = self._split_by_certainty(content, places, persons, language)
         by_rule = [(c, "inflection" if c.inflected else "name") for c in certain]
         if doubtful:
             context = self._article_context(content, certain, tickers, doubtful, language)
@@ -138,12 +138,17 @@ class Matcher:
         }
 
     def _split_by_certainty(
-        self, places: Iterable[Place], persons: Mapping[str, int], language: str | None
+        self,
+        text: str,
+        places: Iterable[Place],
+        persons: Mapping[str, int],
+        language: str | None,
     ) -> tuple[list[Candidate], list[Place]]:
         """Return the certain places and those that need support.
 
         A form that names a person in this article is doubtful from there on, an everyday word of
-        its language always; so is a form of two companies, even if it is so for one of them only.
+        its language always, and a word that many things share behind an article ("ein Vogel"); so
+        is a form of two companies, even if it is so for one of them only.
         """
         certain = []
         doubtful = []
@@ -153,7 +158,11 @@ class Matcher:
             person = persons.get(form)
             everyday = self._words.is_everyday_in(form, language)
             before = person is None or rivals[0].start < person
-            if sure and len(rivals) == 1 and before and not everyday:
+            if form.lower() in self._words.shared_names and self._neighbours.is_behind_article(
+                text, rivals[0], language
+            ):
+                doubtful.append([rival.in_doubt() for rival in rivals])
+            elif sure and len(rivals) == 1 and before and not everyday:
                 certain.append(sure[0])
             else:
                 doubtful.append(rivals)

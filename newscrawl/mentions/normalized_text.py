@@ -94,8 +94,8 @@ def normalize(text: str, title: str = "") -> NormalizedText:
         for variant, plain in _ONE_FOR_ONE.items():
             spelled = spelled.replace(variant, plain)
         spelled = _without_look_alikes(_to_half_width(_without_surrogates(spelled)))
-    elif "\t" in spelled:
-        spelled = spelled.replace("\t", " ")
+    elif "\t" in spelled or "`" in spelled:
+        spelled = spelled.replace("\t", " ").replace("`", "'")
     # Where breaks come in pairs none is alone.
     if spelled.count("\n") != 2 * spelled.count("\n\n"):
         spelled = _LINE_BREAK.sub(" ", spelled)

@@ -1,15 +1,17 @@
 """The registry of companies, and the search for them."""
 
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import overload
 
 from newscrawl.items import CompanyStructure, Mention
 from newscrawl.mentions.company import CompaniesError, Company
+from newscrawl.mentions.legal_forms import ShortForms
 from newscrawl.mentions.matcher import Matcher
 from newscrawl.mentions.registry_cache import (
     CompiledRegistry,
@@ -206,6 +208,7 @@ def read_companies(
     if own is not None and (alone or not file.bundled):
         if not companies:
             raise no_company(own)
+        companies = tuple(ShortForms(load_vocabulary(), ()).add_to(companies).values())
         return companies, {} if alone else check_structure(file, companies)
     companies = _merge_companies(companies, _load_bundled())
     return companies, check_structure(file, companies)
@@ -226,20 +229,31 @@ def _read_bundled(_: str) -> tuple[Company, ...]:
 
 def _merge_companies(own: Sequence[Company], bundled: Sequence[Company]) -> tuple[Company, ...]:
     """Return own companies, then the bundled ones with other names."""
-    claimed = {form for company in own for form in company.certain}
-    names = {company.name.casefold() for company in own}
-    replaced = {company.name.casefold() for company in bundled} & names
+    if not own:
+        return tuple(replace(company, origin="bundled") for company in bundled)
+    in_place = ShortForms(load_vocabulary(), bundled).add_to(own)
+    claimed = {form for company in in_place.values() for form in company.certain}
+    names = {name.casefold(): company.name for name, company in in_place.items()}
+    names |= {company.name.casefold(): company.name for company in own}
+    replaced = {company.name.casefold() for company in bundled} & names.keys()
     first = [
         replace(company, origin="override") if company.name.casefold() in replaced else company
-        for company in own
+        for company in in_place.values()
     ]
     rest = [
         replace(
             company,
             origin="bundled",
             aliases=tuple(alias for alias in company.aliases if alias not in claimed),
+            facts=_with_owner(company.facts, names),
         )
         for company in bundled
         if company.name not in claimed and company.name.casefold() not in names
     ]
     return (*first, *rest)
+
+
+def _with_owner(facts: Mapping[str, str], names: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the facts with the name that the owner has in the user's file."""
+    owner = names.get(facts.get("parent", "").casefold())
+    return MappingProxyType({**facts, "parent": owner}) if owner else facts

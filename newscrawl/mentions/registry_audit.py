@@ -12,9 +12,10 @@ from typing import Any
 
 from newscrawl.mentions.company import KINDS, CompaniesError, Company
 from newscrawl.mentions.forms import script
+from newscrawl.mentions.legal_forms import LegalForms
 from newscrawl.mentions.registry import Companies
 from newscrawl.mentions.registry_file import companies_by_name, refusal
-from newscrawl.mentions.vocabulary import Vocabulary, load_vocabulary
+from newscrawl.mentions.vocabulary import load_vocabulary
 
 # The reasons of forms, by comparison with the entry's name.
 REASONS = (
@@ -56,12 +57,12 @@ class ListedCompany:
 def audit(companies: Sequence[Company]) -> list[AuditRow]:
     """Return the numbers of entries by country and kind, of forms by reason, and of the members of
     stock indices that have an entry."""
-    words = load_vocabulary()
+    legal = LegalForms(load_vocabulary())
     countries = Counter(company.facts.get("country") or "none given" for company in companies)
     kinds = Counter(company.facts.get("kind", KINDS[0]) for company in companies)
     owned = sum(company.owner is not None for company in companies)
     dated = sum(company.tenure != (None, None) for company in companies)
-    forms = Counter(reason for company in companies for reason in _reasons(company, words))
+    forms = Counter(reason for company in companies for reason in _reasons(company, legal))
     doubtful = sum(len(company.ambiguous) for company in companies)
     tables = {
         "entries by country": sorted(countries.items(), key=lambda item: (-item[1], item[0])),
@@ -122,6 +123,7 @@ def listed_companies(companies: Companies, file: Path) -> Iterator[ListedCompany
     """Yield the companies of a CSV with the columns country, name and maybe size and isin; raise
     CompaniesError for another file."""
     words = load_vocabulary()
+    legal = LegalForms(words)
     entries = {company.facts.get("isin"): company.name for company in companies}
     with file.open(encoding="utf-8-sig", newline="") as lines:
         rows = csv.DictReader(lines)
@@ -130,9 +132,9 @@ def listed_companies(companies: Companies, file: Path) -> Iterator[ListedCompany
                 "no columns country and name", "name a CSV that has them", file=str(file), line=1
             )
         for row in rows:
-            name = _without_legal_form(row["name"], words)
+            name = legal.without(row["name"])
             entry = entries.get(row.get("isin") or "") or _find_company(
-                companies, row["name"], words
+                companies, row["name"], legal
             )
             yield ListedCompany(
                 country=row["country"],
@@ -143,24 +145,16 @@ def listed_companies(companies: Companies, file: Path) -> Iterator[ListedCompany
             )
 
 
-def _find_company(companies: Companies, name: str, words: Vocabulary) -> str | None:
+def _find_company(companies: Companies, name: str, legal: LegalForms) -> str | None:
     """Return the company that a registrar's name means: no more than legal forms may follow it."""
     for mention in companies.find(name)[:1]:
-        rest = name[mention.end :].replace(",", " ").replace("(publ)", " ").split()
-        if mention.start == 0 and all(word in words.legal_forms or word == "&" for word in rest):
+        if mention.surface in {name, *(short.text for short in legal.short_names(name))}:
             return mention.company
-    known = companies.by_name(_without_legal_form(name, words))
+    known = companies.by_name(legal.without(name))
     return known.name if known else None
 
 
-def _without_legal_form(name: str, words: Vocabulary) -> str:
-    parts = name.replace(",", " ").split()
-    while len(parts) > 1 and parts[-1] in words.legal_forms | {"&", "(publ)"}:
-        parts.pop()
-    return " ".join(parts)
-
-
-def _reasons(company: Company, words: Vocabulary) -> Iterator[str]:
+def _reasons(company: Company, legal: LegalForms) -> Iterator[str]:
     """Yield the reason of each form."""
     name, official, translated, short, variant, other, declined, ticker, outlet = REASONS
     yield name
@@ -168,7 +162,7 @@ def _reasons(company: Company, words: Vocabulary) -> Iterator[str]:
     for alias in dict.fromkeys((*company.aliases, *company.ambiguous)):
         if alias == company.name:
             continue
-        if _without_legal_form(alias, words) != alias:
+        if legal.short_names(alias):
             yield official
         elif _script(alias) != _script(company.name):
             yield translated

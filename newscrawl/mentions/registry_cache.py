@@ -39,6 +39,7 @@ _SOURCES = (
     "company.py",
     "context.py",
     "forms.py",
+    "legal_forms.py",
     "registry_cache.py",
     "vocabulary.py",
     "vocabulary.toml",

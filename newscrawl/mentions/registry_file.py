@@ -278,13 +278,14 @@ def _is_phrase(value: object) -> bool:
 
 
 def companies_by_name(companies: Sequence[Company]) -> dict[str, Company]:
-    """Return the companies by name and certain alias in small letters; names go first."""
+    """Return the companies by name and certain alias in small letters; names go first. The name of
+    a bundled company also stands for the one in its place."""
     return {
         form.casefold(): company
         for part in (0, 1)
         for company in reversed(companies)
         for form in ((company.name,) if part else company.aliases)
-        if part or form in company.certain
+        if part or form in company.certain or company.origin == "override"
     }
 
 

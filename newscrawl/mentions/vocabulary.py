@@ -8,7 +8,15 @@ from typing import Any
 
 # The key of words that are everyday words in all languages.
 ANY = "any"
-_BY_LANGUAGE = ("modifiers", "capitalised", "articles", "teams", "sports")
+_BY_LANGUAGE = (
+    "modifiers",
+    "capitalised",
+    "articles",
+    "teams",
+    "sports",
+    "registered_forms",
+    "registered_forms_before",
+)
 # Languages whose topical words count in articles of any.
 _TOPICAL_EVERYWHERE = frozenset({"en", "de", "fr", "es", "it", "pl", "ru", "el", "zh", "ja"})
 # Cues by language: their words are looked up in the article's language and in English.
@@ -19,7 +27,11 @@ _CUES = ("after", "before", "verbs")
 class Vocabulary:
     """Our word lists, in small letters except legal forms, given names and namesakes.
 
-    `legal_forms` follow a company's name ("AG", "Inc."). `after` and `before` are words beside
+    `legal_forms` follow a company's name ("AG", "Inc."); with them `registered_forms`, by country
+    ("any": of many), are cut from registered names, `registered_forms_before` from their beginning
+    ("PT").
+    `shared_names` are words, places and surnames that many companies have as their whole name
+    without a legal form. `after` and `before` are words beside
     a name that only a company has ("shares", "retailer"), `verbs` what companies and people do.
     `before_persons` are those of them that precede persons, too ("sued"). `before_endings` end
     such words ("Softwarekonzern"); `compounds` are joined to a name without a hyphen
@@ -45,6 +57,9 @@ class Vocabulary:
     """
 
     legal_forms: frozenset[str]
+    registered_forms: Mapping[str, frozenset[str]]
+    registered_forms_before: Mapping[str, frozenset[str]]
+    shared_names: frozenset[str]
     after: Mapping[str, frozenset[str]]
     before: Mapping[str, frozenset[str]]
     before_persons: frozenset[str]
@@ -128,11 +143,11 @@ def _topic(lists: Mapping[str, str]) -> tuple[tuple[str, frozenset[str]], ...]:
 
 
 def _by_language(lists: Mapping[str, str]) -> dict[str, frozenset[str]]:
-    return {
-        language: frozenset(_phrases({language: text}))
-        for languages, text in lists.items()
-        for language in languages.split()
-    }
+    words: dict[str, frozenset[str]] = {}
+    for languages, text in lists.items():
+        for language in languages.split():
+            words[language] = words.get(language, frozenset()) | set(_phrases({language: text}))
+    return words
 
 
 def _with_english(lists: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:

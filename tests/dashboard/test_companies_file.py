@@ -8,9 +8,10 @@ from newscrawl.dashboard.companies_file import (
     CompaniesFile,
     CompaniesFileError,
     Definition,
+    registry_of,
     single_registry,
 )
-from newscrawl.mentions import load_companies
+from newscrawl.mentions import Company, load_companies
 
 FILE = """\
 # Our own watch list.
@@ -154,6 +155,15 @@ def test_file_mode_and_symbolic_link_are_kept(file: CompaniesFile) -> None:
 def test_definition_can_be_tried_alone() -> None:
     (mention,) = single_registry(definition("Harbour Bank")).find("The Harbour Bank opens.")
     assert mention.company == "Harbour Bank"
+
+
+def test_form_shows_what_is_written_and_not_what_follows_from_it(file: CompaniesFile) -> None:
+    put(file, definition("Moser & Söhne GmbH"))
+    put(file, definition("Siemens AG"))
+    opened = {company.name: company for company in file.open().companies}
+    for name in ("Moser & Söhne GmbH", "Siemens AG"):
+        assert Definition.of(opened[name]) == Definition.of(Company(name=name))
+    assert "Siemens" in [alias for company in registry_of(file) for alias in company.aliases]
 
 
 def test_name_that_looks_like_toml_stays_a_name(file: CompaniesFile) -> None:

@@ -17,6 +17,9 @@ def test_definition_is_tried_while_it_is_written(look: Look) -> None:
     page.get_by_label("Name").fill("you")
     expect(page.locator("#trial")).to_contain_text("everyday word")
     page.get_by_label("Name").fill("Harbour Courier Holding")
+    expect(page.locator("#forms strong")).to_have_text(
+        ["Harbour Courier Holding", "Harbour Courier"]
+    )
     page.get_by_label("Also called").fill("Siemens")
     expect(page.locator("#trial mark").first).to_have_text("Siemens")
     expect(page.locator("#trial ins")).to_contain_text("more")

@@ -379,8 +379,11 @@ class TrialArticle:
 @dataclass(frozen=True, slots=True)
 class Trial:
     """The matches of a definition in `read` articles since `since`. `new` articles would newly be
-    counted, `lost` ones would no longer be."""
+    counted, `lost` ones would no longer be. `certain` and `ambiguous` are the forms that are
+    searched, with those that follow from the registered name."""
 
+    certain: tuple[str, ...]
+    ambiguous: tuple[str, ...]
     read: int
     since: date | None
     mentions: int
@@ -404,7 +407,10 @@ def try_out(database: Database, definition: Definition, former: str | None) -> T
             lost += 1
     # New articles come first.
     shown = sorted(hits, key=lambda hit: hit[0].known > 0)[:MAX_FOUND]
+    company = companies[0]
     return Trial(
+        certain=company.certain,
+        ambiguous=company.ambiguous,
         read=len(texts),
         since=min((text.day for text in texts), default=None),
         mentions=sum(len(mentions) for _, mentions in hits),

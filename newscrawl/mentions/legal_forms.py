@@ -1,0 +1,288 @@
+"""Legal forms: what remains of a registered name without them, and what of it counts.
+
+Newspapers write "Moser & Söhne" for "Moser & Söhne GmbH". The bundled registry lists such forms; to
+a company of the user's own file they are added here.
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+from newscrawl.mentions.abbreviations import ACRONYM_LENGTH, is_acronym
+from newscrawl.mentions.company import Company
+from newscrawl.mentions.forms import script
+from newscrawl.mentions.registry_file import LISTS, refusal
+from newscrawl.mentions.vocabulary import ANY, Vocabulary
+
+# Words of the longest legal form, "spółka z ograniczoną odpowiedzialnością spółka komandytowa".
+_LONGEST = 6
+# Letters of a legal form that only counts as it is listed or in capitals: "SpA", not "Spa".
+_SHORT = 3
+_NO_LETTER = re.compile(r"[\W_]")
+_QUOTED = re.compile(r"[\"'«„“”‚‘](.+)[\"'»“”‘’]")
+_EDGES = " ,;&+-–—/"
+# Legal forms of languages that write them without a blank, and the countries of each.
+_UNSPACED = (
+    (
+        "(?:株式会社|有限会社|合同会社|合資会社|合名会社|[(]株[)]|[(]有[)])",
+        frozenset({"JP"}),
+    ),
+    ("(?:주식회사|유한회사|유한책임회사|[(]주[)]|[(]유[)])", frozenset({"KR"})),
+    ("(?:บริษัท|จำกัด(?: ?[(]มหาชน[)])?)", frozenset({"TH"})),
+)
+_AT_AN_END = tuple(
+    (re.compile(f"^{forms} ?| ?{forms}$"), countries) for forms, countries in _UNSPACED
+)
+_CHINESE = re.compile("(?:股份有限公司|有限责任公司|有限責任公司|股份公司|有限公司|集团|集團)$")
+_CHINESE_CITY = re.compile(r"^\w{2,3}市(?=\w{3})")
+_GREATER_CHINA = frozenset({"CN", "HK", "MO", "SG", "TW"})
+# Characters; shorter Chinese and Korean forms arise by chance where two words meet.
+_CHANCE = 2
+_LISTS = tuple(key for key in LISTS if key != "ticker")
+# What supports a form of these scripts, which write no blank before a cue.
+_DEFAULT_CONTEXT = "@markets"
+
+
+@dataclass(frozen=True, slots=True)
+class ShortName:
+    """A name without a legal form, and the countries that have such a form; none: any."""
+
+    text: str
+    countries: frozenset[str]
+
+
+class LegalForms:
+    """Cuts the legal forms of all countries from names."""
+
+    def __init__(self, words: Vocabulary) -> None:
+        by_country = words.registered_forms
+        others = words.legal_forms - frozenset().union(*by_country.values())
+        self._behind = _FormTable({**by_country, "any": by_country["any"] | others})
+        self._before = _FormTable(words.registered_forms_before)
+
+    def without(self, name: str) -> str:
+        """Return the name without any legal form; itself if it has none."""
+        return next((short.text for short in reversed(self.short_names(name))), name)
+
+    def short_names(self, name: str) -> list[ShortName]:
+        """Return what remains as one legal form after the other is cut: "Westhaven Brewing
+        Company", "Westhaven Brewing" of "Westhaven Brewing Company, Inc."."""
+        names: list[ShortName] = []
+        rest = " ".join(unicodedata.normalize("NFKC", name).split())
+        countries: frozenset[str] = frozenset()
+        while (cut := self._cut(rest)) is not None:
+            rest = _tidy(cut.text)
+            is_legal_form = self._behind.countries(rest.split()) is not None
+            if is_legal_form or not any(letter.isalpha() for letter in rest):
+                break
+            countries = _common(countries, cut.countries)
+            names.append(ShortName(rest, countries))
+        if names and rest.startswith("The ") and rest.count(" ") > 1:
+            names.append(ShortName(rest.removeprefix("The "), countries))
+        return [short for short in names if short.text != name]
+
+    def _cut(self, name: str) -> ShortName | None:
+        for pattern, countries in _AT_AN_END:
+            rest = pattern.sub("", name)
+            if rest != name:
+                return ShortName(rest, countries)
+        rest = _CHINESE.sub("", name)
+        if rest != name:
+            # Registered names begin with their city.
+            return ShortName(_CHINESE_CITY.sub("", rest), _GREATER_CHINA)
+        parts = name.split()
+        for count in range(min(_LONGEST, len(parts) - 1), 0, -1):
+            behind = self._behind.countries(parts[-count:])
+            if behind is not None:
+                return ShortName(" ".join(parts[:-count]), behind)
+            before = self._before.countries(parts[:count])
+            rest = " ".join(parts[count:])
+            if before is None and _QUOTED.fullmatch(rest):
+                # 'AS "Latvijas Finieris"': before quotes any legal form is one.
+                before = self._behind.countries(parts[:count])
+            if before is not None:
+                return ShortName(rest, before)
+        return None
+
+
+class _FormTable:
+    """Legal forms with the countries that have them."""
+
+    def __init__(self, phrases: Mapping[str, Iterable[str]]) -> None:
+        self._countries: dict[str, set[str]] = {}
+        self._written: set[str] = set()
+        for country, forms in phrases.items():
+            for form in forms:
+                self._countries.setdefault(_key(form), set()).add(country)
+                self._written |= {_bare(form), _bare(form.upper())}
+
+    def countries(self, parts: Sequence[str]) -> frozenset[str] | None:
+        """Return the countries that have this legal form, none for any; None if it is not one."""
+        text = " ".join(parts)
+        key = _key(text)
+        if key not in self._countries:
+            return None
+        if key.isascii() and len(key) <= _SHORT and _bare(text) not in self._written:
+            return None
+        countries = self._countries[key]
+        return frozenset() if "any" in countries else frozenset(countries)
+
+
+def _key(form: str) -> str:
+    """Return the letters of a legal form: "S. p. A." and "SpA" are one."""
+    return _NO_LETTER.sub("", unicodedata.normalize("NFKC", form)).casefold()
+
+
+def _bare(form: str) -> str:
+    return form.replace(" ", "").strip("(),.")
+
+
+def _common(countries: frozenset[str], others: frozenset[str]) -> frozenset[str]:
+    """Return the countries that have both legal forms, if any does."""
+    return (countries & others or countries) if others and countries else countries | others
+
+
+def _tidy(rest: str) -> str:
+    """Return a name without the signs that were left beside a legal form."""
+    rest = rest.strip(_EDGES)
+    for word in (" und", " and", " et", " y", " e", " och", " og", " ve", " i"):
+        rest = rest.removesuffix(word)
+    quoted = _QUOTED.fullmatch(rest)
+    return quoted[1] if quoted else rest
+
+
+class ShortForms:
+    """Gives the companies of a file the forms under which newspapers name them.
+
+    `bundled` are the bundled companies beside them.
+    """
+
+    def __init__(self, words: Vocabulary, bundled: Sequence[Company]) -> None:
+        self._words = words
+        self._legal = LegalForms(words)
+        self._bundled = {company.name.casefold(): company for company in bundled}
+        self._certain = {form for company in bundled for form in company.certain}
+
+    def add_to(self, companies: Sequence[Company]) -> dict[str, Company]:
+        """Return the companies with their forms without legal forms, by the name of the bundled
+        company whose place they take, or else by their own.
+
+        A company whose short name is that of a bundled one of its country takes its place, with its
+        forms and context ("Siemens AG" that of Siemens). Other short forms that are words, places,
+        names of persons or forms of another company are ambiguous.
+        """
+        written = {form for company in companies for form in forms_of(company)}
+        short_names = [self._short_names(company) for company in companies]
+        times = Counter(form for names in short_names for form in {short.text for short in names})
+        shared = self._certain | {form for form, number in times.items() if number > 1}
+        extended: dict[str, Company] = {}
+        for company, names in zip(companies, short_names, strict=True):
+            new = [form for form in _with_title_case(names) if form not in written]
+            twin = self._twin(company, names, written)
+            if twin is None or twin.name in extended:
+                extended[company.name] = self._with_forms(company, new, shared)
+            else:
+                merged = _in_place_of(company, twin, written)
+                extended[twin.name] = self._with_forms(merged, new, frozenset())
+        return extended
+
+    def _short_names(self, company: Company) -> list[ShortName]:
+        forms = company.name, *company.aliases
+        return [short for form in forms for short in self._legal.short_names(form)]
+
+    def _twin(
+        self, company: Company, names: Iterable[ShortName], written: Set[str]
+    ) -> Company | None:
+        """Return the bundled company that this one is, by its registered name."""
+        for short in names:
+            bundled = self._bundled.get(short.text.casefold())
+            if bundled is None or bundled.name in written:
+                continue
+            country = bundled.facts.get("country", "")
+            if "country" in company.facts:
+                is_same = company.facts["country"] == country
+            else:
+                is_same = not short.countries or country in short.countries
+            if is_same:
+                return bundled
+        return None
+
+    def _with_forms(self, company: Company, forms: Iterable[str], shared: Set[str]) -> Company:
+        new = [form for form in dict.fromkeys(forms) if form not in forms_of(company)]
+        doubtful = [form for form in new if form in shared or is_doubtful(form, self._words)]
+        context = company.context
+        if not context and any(script(form[0]) in {"han", "hangul"} for form in doubtful):
+            context = (_DEFAULT_CONTEXT,)
+        return replace(
+            company,
+            aliases=(*company.aliases, *(form for form in new if form not in doubtful)),
+            ambiguous=(*company.ambiguous, *doubtful),
+            context=context,
+        )
+
+
+def is_doubtful(form: str, words: Vocabulary) -> bool:
+    """Return whether a form without a legal form may well be something else: a word, a place, a
+    person's name, an abbreviation."""
+    if script(form[0]) in {"han", "hangul", "katakana"}:
+        return len(form) <= _CHANCE or refusal(form, words) is not None
+    parts = form.split()
+    telling = [
+        part
+        for part in parts
+        if part.lower() not in words.function_words or part.lower() in words.before[ANY]
+    ]
+    if len(parts) > 1 and len(telling) < 2:
+        # "Das Haus", "Le Monde"
+        return True
+    if len(parts) == 2 and parts[0] in words.given_names and parts[1].isalpha():
+        # "Hans Moser"; not "Logan Group".
+        return parts[1].lower() not in words.before[ANY]
+    low = form.lower()
+    return (
+        is_acronym(form)
+        or len(form) <= ACRONYM_LENGTH
+        or refusal(form, words) is not None
+        or words.is_everyday(form)
+        or low in words.common_words
+        or low in words.titles
+        or low in words.shared_names
+        or form in words.surnames
+    )
+
+
+def _with_title_case(shorts: Iterable[ShortName]) -> Iterator[str]:
+    """Yield the short names; registers that write all in capitals hide how newspapers do."""
+    for short in shorts:
+        yield short.text
+        if short.text.isupper() and " " in short.text:
+            yield " ".join(
+                word if len(word) <= ACRONYM_LENGTH else word.capitalize()
+                for word in short.text.split()
+            )
+
+
+def forms_of(company: Company) -> tuple[str, ...]:
+    """Return the forms that are not declined, certain and ambiguous ones."""
+    return (company.name, *company.aliases, *company.ambiguous)
+
+
+def _in_place_of(company: Company, bundled: Company, written: Set[str]) -> Company:
+    """Return a company with what the bundled one has in addition; forms that the file gives to
+    another company stay with that one."""
+    lists: dict[str, Any] = {
+        key: (*getattr(company, key), *getattr(bundled, key)) for key in (*_LISTS, "tickers")
+    }
+    lists["aliases"] = (*company.aliases, bundled.name, *bundled.aliases)
+    for key in ("aliases", "ambiguous", "local"):
+        lists[key] = tuple(
+            form
+            for form in dict.fromkeys(lists[key])
+            if form in forms_of(company) or form not in written
+        )
+    facts = MappingProxyType({**bundled.facts, **company.facts})
+    return replace(company, **lists, facts=facts, origin="override")
