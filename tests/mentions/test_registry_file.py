@@ -229,6 +229,9 @@ def test_pipe_or_device_is_refused_and_not_waited_for(newscrawl, tmp_path, folde
         assert "not a file" in CompaniesFile(file).open().fault
         with pytest.raises(CompaniesFileError, match="not a file"):
             registry_of(CompaniesFile(file))
+        crawler = Crawler(Spider, Settings({"NEWSCRAWL_COMPANIES": str(file)}))
+        with pytest.raises(SettingError, match=r"NEWSCRAWL_COMPANIES: .* is not a file"):
+            MentionsPipeline.from_crawler(crawler)
 
 
 @pytest.mark.parametrize("name", ["USB", "Paris", "Peter", "Next"])
