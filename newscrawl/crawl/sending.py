@@ -1,9 +1,10 @@
-"""Scrapy's download handler, which also reports when a request is given to its connection, and
-limits the bytes of a response that are not its body.
+"""Scrapy's download handler, which also reports when a request is given to its connection, sends
+none without a fresh lease, and limits the bytes of a response that are not its body.
 
 A file of its own, since it alone depends on private classes of Scrapy's and Twisted's HTTP/1.1.
 """
 
+import asyncio
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -16,16 +17,17 @@ from scrapy.core.downloader.handlers.http11 import (
     _LenientHTTPClientParser,
 )
 from scrapy.crawler import Crawler
-from scrapy.exceptions import DownloadFailedError, ResponseDataLossError
+from scrapy.exceptions import DownloadFailedError, DownloadTimeoutError, ResponseDataLossError
 from scrapy.http import Request as ScrapyRequest, Response
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import Deferred, fail
 from twisted.internet.interfaces import IAddress
 from twisted.python.failure import Failure
-from twisted.web._newclient import Request, ResponseFailed
+from twisted.web._newclient import Request, RequestNotSent, ResponseFailed
 from twisted.web.iweb import IResponse
 
 from newscrawl.crawl.errors import LargeFramingError
 from newscrawl.crawl.extensions import EndingDownloader
+from newscrawl.crawl.session import CLOSING_CHECK_SECONDS, CrawlSession
 from newscrawl.sources.fetcher import LARGE_FRAMING, MAX_FRAMING_BYTES
 
 
@@ -34,10 +36,20 @@ class ReportingHandler(HTTP11DownloadHandler):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self._pool._factory = partial(_Factory, self._on_write)  # type: ignore[assignment]
+        self._session = CrawlSession.of(crawler)
+        self._pool._factory = partial(  # type: ignore[assignment]
+            _Factory, lambda: self._session.may_send, self._on_write
+        )
 
     async def download_request(self, request: ScrapyRequest) -> Response:
-        """Return the response; raise LargeFramingError where too much of it is not its body."""
+        """Return the response; raise LargeFramingError where too much of it is not its body.
+
+        Without a fresh lease it waits for one, until the crawl closes.
+        """
+        while not self._session.may_send:
+            if self._session.is_closing:
+                raise DownloadTimeoutError("the crawl is closing")
+            await asyncio.sleep(CLOSING_CHECK_SECONDS)
         try:
             return await super().download_request(request)
         except (DownloadFailedError, ResponseDataLossError) as error:
@@ -54,21 +66,37 @@ class ReportingHandler(HTTP11DownloadHandler):
 
 
 class _Factory(_LenientHTTP11ClientFactory):
-    def __init__(self, written: Callable[[Request], None], *arguments: Any) -> None:
+    def __init__(
+        self,
+        may_send: Callable[[], bool],
+        written: Callable[[Request], None],
+        *arguments: Any,
+    ) -> None:
         super().__init__(*arguments)  # type: ignore[no-untyped-call]
+        self._may_send = may_send
         self._on_write = written
 
     def buildProtocol(self, addr: IAddress | None) -> "_Protocol":  # noqa: ARG002, N802
-        return _Protocol(self._on_write, self._quiescentCallback)
+        return _Protocol(self._may_send, self._on_write, self._quiescentCallback)
 
 
 class _Protocol(_LenientHTTP11ClientProtocol):
-    def __init__(self, written: Callable[[Request], None], *arguments: Any) -> None:
+    def __init__(
+        self,
+        may_send: Callable[[], bool],
+        written: Callable[[Request], None],
+        *arguments: Any,
+    ) -> None:
         super().__init__(*arguments)  # type: ignore[no-untyped-call]
+        self._may_send = may_send
         self._on_write = written
 
     def request(self, request: Request) -> Deferred[IResponse]:
-        """Write the request, and report it."""
+        """Write the request, and report it; fail if the lease expired while it was connecting."""
+        if not self._may_send():
+            self.transport.abortConnection()  # type: ignore[union-attr]
+            not_sent = Failure(RequestNotSent())  # type: ignore[no-untyped-call]
+            return fail(ResponseFailed([not_sent]))  # type: ignore[no-untyped-call]
         response = super().request(request)
         self._parser.__class__ = _LimitedParser  # as Scrapy does
         self._on_write(request)

@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
-from time import monotonic
 from typing import Any, ClassVar, Final, Literal, Protocol, Self
 
 from scrapy import signals
@@ -29,7 +28,7 @@ from newscrawl.sources import Source, UrlError, web_url
 from newscrawl.storage import Database, StorageError, open_database
 from newscrawl.storage.batch import Writer
 from newscrawl.storage.frontier import Frontier, Schedule, open_frontier
-from newscrawl.storage.leases import MAX_UNRENEWED, RENEWALS, SourceLease
+from newscrawl.storage.leases import MAX_UNRENEWED, MonitorsLease, SourceLease, boot_time
 from newscrawl.storage.saved_state import memory_of
 
 logger = logging.getLogger(__name__)
@@ -166,10 +165,12 @@ class CrawlSession:
                 database = self._register_source(settings["NEWSCRAWL_DATABASE_URL"], spider.source)
                 on_failure.callback(database.close)
                 self.memory = memory_of(database, slug)
-                # A crawl of the monitor takes no lease: the monitor has it.
-                if not settings.get("NEWSCRAWL_PARENT_GRACE"):
-                    self._lease = CrawlLease(self, slug, SourceLease(database, slug, length))
-                    self._lease.take(self._crawler)
+                holder = settings.get("NEWSCRAWL_LEASE_HOLDER")  # the monitor that started us
+                lease = SourceLease(database, slug, length)
+                if holder:
+                    lease = MonitorsLease(database, slug, length, holder)
+                self._lease = CrawlLease(self, slug, lease)
+                self._lease.take(self._crawler)
                 on_failure.pop_all()
         except StorageError as error:
             raise SettingError(str(error)) from error
@@ -201,6 +202,12 @@ class CrawlSession:
             folder.cleanup()
 
         self._crawler.signals.connect(close, signal=signals.spider_closed, weak=False)
+
+    @property
+    def may_send(self) -> bool:
+        """Return whether no other process may be crawling the source by now. Check it right before
+        each request is sent."""
+        return self._lease is None or self._lease.is_fresh
 
     def release_lease(self) -> None:
         """Release the lease of the source; raise StorageError."""
@@ -246,21 +253,31 @@ class CrawlSession:
 class CrawlLease:
     """The lease of a crawl on its source, so that no other process crawls it.
 
-    The crawl's own event loop renews it: a crawl that hangs loses it, and one that can't renew it
-    stops before it expires.
+    The crawl's own event loop renews it, or reads whether the monitor has: a crawl that hangs
+    loses it, and one that can't renew it stops before it expires. `is_fresh` is computed by a clock
+    that goes on while the process is stopped or the machine sleeps.
     """
 
     def __init__(self, session: CrawlSession, slug: str, lease: SourceLease) -> None:
         self._session = session
         self._slug = slug
         self._lease = lease
-        self._renewed = monotonic()
+        length = lease.length.total_seconds()
+        self._longest = length * MAX_UNRENEWED
+        # The rest of a lease is for the responses to requests that were sent.
+        self._rest = length - self._longest
+        self._fresh_until = 0.0
         self._renewing: asyncio.Task[None] | None = None
+
+    @property
+    def is_fresh(self) -> bool:
+        """Return whether the lease was renewed, and will not expire soon."""
+        return boot_time() < self._fresh_until
 
     def take(self, crawler: Crawler) -> None:
         """Take it; raise SourceBusyError if another process crawls the source."""
-        self._renewed = monotonic()
         self._lease.take()
+        self._renew_now()
         crawler.signals.connect(self._start_renewing, signal=signals.spider_opened)
 
     def release(self) -> None:
@@ -274,34 +291,39 @@ class CrawlLease:
 
     async def _keep(self) -> None:
         """Renew the lease until it is lost, and stop the crawl then."""
-        length = self._lease.length.total_seconds()
         lost = ""
         while not lost:
-            await asyncio.sleep(length / RENEWALS)
-            lost = await self._renew(length * MAX_UNRENEWED)
+            await asyncio.sleep(self._lease.length.total_seconds() / self._lease.renewals)
+            lost = await self._renew()
         self._session.stop("lease_lost", lost)
 
-    async def _renew(self, longest: float) -> str:
+    def _renew_now(self) -> bool:
+        """Renew the lease; return False if it is lost."""
+        began = boot_time()
+        valid = self._lease.renew()
+        if valid:
+            self._fresh_until = began + valid - self._rest
+        return bool(valid)
+
+    async def _renew(self) -> str:
         """Renew the lease; return why it is lost, or an empty text."""
-        began = monotonic()
-        left = max(self._renewed + longest - began, _LATE_SECONDS)
+        left = max(self._fresh_until - boot_time(), _LATE_SECONDS)
         # Nobody can take a lease from a locked SQLite database either: the crawl waits for it.
         timeout = left if self._lease.is_on_server else None
         try:
-            if not await asyncio.wait_for(asyncio.to_thread(self._lease.renew), timeout):
-                return f"another process has taken over {self._slug}"
+            if not await asyncio.wait_for(asyncio.to_thread(self._renew_now), timeout):
+                return f"another process has taken over {self._slug}, or may soon"
         except StorageError as error:
             logger.warning("%s: the lease is not renewed: %s", self._slug, error)
         except TimeoutError:
             logger.warning("%s: the lease is not renewed: the database doesn't answer", self._slug)
         else:
-            self._renewed = began
             return ""
-        if monotonic() < self._renewed + longest:
+        if self.is_fresh:
             return ""
         return (
-            f"its lease of {self._slug} could not be renewed for {longest:g} seconds, and another "
-            "process may crawl it soon"
+            f"its lease of {self._slug} could not be renewed for {self._longest:g} seconds, and "
+            "another process may crawl it soon"
         )
 
 

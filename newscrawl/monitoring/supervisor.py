@@ -11,13 +11,13 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Self
 
 from newscrawl.monitoring.crawl_server import CrawlServer
 from newscrawl.storage import StorageError
-from newscrawl.storage.leases import MAX_UNRENEWED, RENEWALS, Leases, Outcome
+from newscrawl.storage.leases import MAX_UNRENEWED, RENEWALS, Leases, Outcome, boot_time
 
 logger = logging.getLogger(__name__)
 
@@ -87,7 +87,11 @@ class Supervisor:
         stopping: Callable[[], bool],
     ) -> None:
         self._leases = leases
-        self._command = command
+        shown = {
+            "NEWSCRAWL_LEASE_HOLDER": leases.holder,
+            "NEWSCRAWL_LEASE": f"{leases.terms.length.total_seconds():g}",
+        }
+        self._command = replace(command, settings={**command.settings, **shown})
         self._limits = limits
         self._stopping = stopping
         self._server = CrawlServer(command.environment)
@@ -144,12 +148,12 @@ class _LeaseRenewal:
         self._slug = slug
         self._leases = leases
         self._length = leases.terms.length.total_seconds()
-        self._renewed = self._tried = time.monotonic()
+        self._renewed = self._tried = boot_time()
         self._is_trying = self._lost = False
 
     def holds(self) -> bool:
         """Begin to renew the lease when it is time, and return whether it is still ours."""
-        now = time.monotonic()
+        now = boot_time()
         if now - self._renewed > self._length * MAX_UNRENEWED:
             self._lost = True
         elif (

@@ -12,6 +12,7 @@ All times are those of one clock: the database server's, or on SQLite the machin
 import os
 import platform
 import re
+import time
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
@@ -74,7 +75,7 @@ class Leases:
         same_host_sources: Mapping[str, Collection[str]] | None = None,
     ) -> None:
         self._database = database
-        self._holder = holder
+        self.holder = holder
         self._same_host_sources = same_host_sources or {}
         # Taken and not yet released. The database can't distinguish two threads of one holder.
         self._held: set[str] = set()
@@ -147,7 +148,7 @@ class Leases:
                 return False
             query = _of(slug).where(_free(now), _has_rested(now))
             taken = query.values(
-                holder=self._holder,
+                holder=self.holder,
                 taken_at=now,
                 expires_at=now + self.terms.length,
                 queued_until=None,
@@ -164,7 +165,7 @@ class Leases:
 
         def work(session: Session) -> bool:
             now = clock(session)
-            ours = _of(slug).where(Lease.holder == self._holder, Lease.expires_at > now)
+            ours = _of(slug).where(Lease.holder == self.holder, Lease.expires_at > now)
             return _changes_row(session, ours.values(expires_at=now + self.terms.length))
 
         # The thread that renews also supervises a crawl.
@@ -178,7 +179,7 @@ class Leases:
             lease = session.scalar(
                 select(Lease)
                 .join(Source)
-                .where(Source.slug == slug, Lease.holder == self._holder)
+                .where(Source.slug == slug, Lease.holder == self.holder)
                 .with_for_update(of=Lease)
             )
             if lease is None:
@@ -196,7 +197,7 @@ class Leases:
 
     def release_unused(self, slug: str) -> None:
         """Release a lease that was not used; nothing is recorded."""
-        ours = _of(slug).where(Lease.holder == self._holder)
+        ours = _of(slug).where(Lease.holder == self.holder)
         try:
             self._database.write(lambda session: _changes_row(session, ours.values(_RELEASED)))
         finally:
@@ -353,6 +354,9 @@ class SourceLease:
         self._holder = f"{this_process()}:{uuid4().hex[:8]}"
         self.length = length
 
+    # Renewals in the length of the lease.
+    renewals = RENEWALS
+
     @property
     def is_on_server(self) -> bool:
         """Return whether others may take the lease while the database doesn't answer us."""
@@ -372,15 +376,15 @@ class SourceLease:
 
         self._database.write(work)
 
-    def renew(self) -> bool:
-        """Extend the lease; return False if another process has taken it meanwhile."""
+    def renew(self) -> float:
+        """Extend the lease; return for how many seconds, 0 if another process has taken it."""
 
-        def work(session: Session) -> bool:
+        def work(session: Session) -> float:
             lease = self._row(session)
             if lease.holder != self._holder:
-                return False
+                return 0.0
             lease.expires_at = clock(session) + self.length
-            return True
+            return self.length.total_seconds()
 
         return self._database.write(work)
 
@@ -399,6 +403,44 @@ class SourceLease:
             session.add(lease)
             session.flush()
         return lease
+
+
+class MonitorsLease(SourceLease):
+    """The lease of a monitor, as the crawl that it has started reads it: only the monitor, which
+    may have stopped meanwhile, renews it."""
+
+    # Twice as often as the monitor renews it, so that each renewal is read in time.
+    renewals = 2 * RENEWALS
+
+    def __init__(self, database: Database, slug: str, length: timedelta, holder: str) -> None:
+        super().__init__(database, slug, length)
+        self._holder = holder
+
+    def take(self) -> None:
+        """Raise SourceBusyError if the monitor no longer has the lease."""
+        if not self.renew():
+            raise SourceBusyError(
+                f"the monitor that started this crawl lost its lease of {self._slug}"
+            )
+
+    def renew(self) -> float:
+        """Return for how many seconds the monitor has the lease, 0 if it has lost it."""
+        with self._database.reading() as session:
+            query = select(Lease.expires_at).join(Source).where(Source.slug == self._slug)
+            expires_at = session.scalar(query.where(Lease.holder == self._holder))
+            if expires_at is None:
+                return 0.0
+            return max(0.0, (expires_at - clock(session)).total_seconds())
+
+    def release(self) -> None:
+        """Leave the lease to the monitor."""
+
+
+def boot_time() -> float:
+    """Return seconds by a clock that goes on while the process is stopped or the machine sleeps."""
+    if hasattr(time, "CLOCK_BOOTTIME"):
+        return time.clock_gettime(time.CLOCK_BOOTTIME)
+    return time.monotonic()  # on macOS it stops while the machine sleeps
 
 
 def _busy(slug: str, holder: str, lease: Lease, now: datetime) -> str:

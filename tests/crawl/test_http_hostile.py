@@ -117,7 +117,7 @@ def test_headers_of_an_aborted_response_are_freed() -> None:
     ended: list[Failure] = []
 
     def flooded_response() -> None:
-        protocol = _Protocol(lambda _: None, lambda _: None)
+        protocol = _Protocol(lambda: True, lambda _: None, lambda _: None)
         protocol.makeConnection(StringTransport())  # type: ignore[no-untyped-call]
         headers = Headers({b"host": [b"127.0.0.1"]})
         request = TwistedRequest(b"GET", b"/", headers, None)  # type: ignore[no-untyped-call]

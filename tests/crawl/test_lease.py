@@ -8,14 +8,14 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from datetime import timedelta
 from pathlib import Path
 
 import psycopg
 import pytest
 
-from newscrawl.storage import Database, upgrade_database
+from newscrawl.storage import Database, open_database, upgrade_database
 from newscrawl.storage.leases import (
     Leases,
     LeaseTerms,
@@ -142,10 +142,55 @@ def test_killed_crawl_resumes_at_once(
 
 def test_crawl_of_a_monitor_takes_no_own_lease(tmp_path: Path, site: SiteServer) -> None:
     database = tmp_path / "news.sqlite"
-    with a_crawl_at_work(site, database, {"NEWSCRAWL_PARENT_GRACE": "5"}):
-        with closing(sqlite3.connect(database)) as connection, connection:
-            assert connection.execute("SELECT count(*) FROM leases").fetchone() == (0,)
-        connection.close()
+    url = f"sqlite:///{database}"
+    upgrade_database(url)
+    with open_database(url) as opened:
+        monitors = Leases(opened, "host:1:abcdef01", LeaseTerms(length=MINUTE))
+        monitors.register([SourceFacts("ft", "FT", "GB", "en", "https://ft.example/")])
+        refused = again(site, database, {"NEWSCRAWL_LEASE_HOLDER": "host:1:abcdef01"})
+        assert site.visits == []
+        assert monitors.take("ft")
+        with a_crawl_at_work(site, database, {"NEWSCRAWL_LEASE_HOLDER": "host:1:abcdef01"}):
+            assert holder(database) == "host:1:abcdef01"
+    assert refused.code == 1
+    assert "newscrawl: the monitor that started this crawl lost its lease of ft" in refused.output
+
+
+def test_stopped_crawl_sends_nothing_after_another_has_begun(tmp_path: Path) -> None:
+    database = tmp_path / "news.sqlite"
+    pace = {"DOWNLOAD_DELAY": "0.2", "NEWSCRAWL_LEASE": "1.5", "AUTOTHROTTLE_ENABLED": "0"}
+    paths = tuple(f"/story/{number}" for number in range(100))
+
+    def requests(site: SiteServer, crawler: str) -> int:
+        return sum(visit.user_agent == crawler for visit in site.visits)
+
+    with SiteServer() as site, ExitStack() as stack:
+        site.routes["/robots.txt"] = lambda _: Answer(status=404)
+        site.routes["/feed.xml"] = lambda _: Answer(
+            body=listing(site.url, paths), kind="application/xml"
+        )
+        for path in paths:
+            site.routes[path] = lambda _, path=path: Answer(body=story(f"At {path}", "Siemens"))
+
+        def started(crawler: str) -> subprocess.Popen[bytes]:
+            command = crawl_command(
+                "ft", [f"feeds={site.url}/feed.xml"], pace | {"USER_AGENT": crawler}
+            )
+            run = subprocess.Popen(command, cwd=PROJECT, env=crawl_environment(database))
+            stack.callback(run.communicate, timeout=300)
+            stack.callback(run.kill)
+            wait_for(lambda: requests(site, crawler) > 4, 300)
+            return run
+
+        first = started("first")
+        first.send_signal(signal.SIGSTOP)
+        time.sleep(2)  # until its lease has expired
+        second = started("second")
+        sent = requests(site, "first")
+        first.send_signal(signal.SIGCONT)
+        assert first.wait(timeout=300) == 1
+        assert requests(site, "first") == sent
+        assert second.poll() is None
 
 
 def test_crawl_ends_when_its_lease_is_taken_over(

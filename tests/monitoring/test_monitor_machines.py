@@ -6,11 +6,15 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import psycopg
 import pytest
 
 from newscrawl.storage import upgrade_database
+from tests.crawl.test_pace import TOLERANCE
+from tests.site.crawling import HASTE
+from tests.traffic import Traffic
 from tests.watching import (
     Sites,
     alive,
@@ -23,6 +27,7 @@ from tests.watching import (
 
 SLUGS = ("one", "two")
 PAGES = 24
+DELAY = 0.4
 
 
 @pytest.fixture
@@ -62,6 +67,31 @@ def test_another_monitor_finishes_crawls_of_a_killed_one(
     assert sorted(stored) == [(url, 1) for url in sorted(urls)]
     assert ask(postgres_url, "SELECT url FROM frontier WHERE state <> 'done'") == []
     _assert_one_at_a_time(postgres_url)
+
+
+def test_crawl_of_a_stopped_monitor_sends_nothing_after_another_has_begun(
+    sites: Sites, tmp_path: Path
+) -> None:
+    urls = sites.add("one", 60)
+    database = f"sqlite:///{tmp_path}/news.sqlite"
+    upgrade_database(database)
+    settings = environment(sites.file(tmp_path, ["one"]), database, NEWSCRAWL_LEASE="6")
+    pace = {**HASTE, "DOWNLOAD_DELAY": str(DELAY), "AUTOTHROTTLE_ENABLED": "0"}
+    command = monitor_command(["one"], "--workers", "1", pace=pace)
+    with ExitStack() as stack:
+        for name in ("a", "b"):
+            (tmp_path / name).mkdir()
+            monitor = stack.enter_context(started(command, tmp_path / name, settings))
+            if name == "a":
+                wait_for(lambda: sites.visits > 5, 240)
+                monitor.send_signal(signal.SIGSTOP)
+        wait_for(
+            lambda: set(sites.by_slug["one"].paths()) >= {urlsplit(url).path for url in urls}, 240
+        )
+    traffic = Traffic.of({"one": sites.by_slug["one"].visits})
+    assert sites.by_slug["one"].paths().count("/robots.txt") == 2
+    assert traffic.overlaps() == 0
+    assert traffic.shortest().seconds > DELAY - TOLERANCE
 
 
 def test_monitor_survives_a_restart_of_the_database(
