@@ -20,12 +20,13 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_all_start_methods, get_context
 from multiprocessing.connection import Connection, Pipe
 from multiprocessing.context import BaseContext
 from pathlib import Path
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
@@ -66,8 +67,35 @@ def _mapped_bytes() -> int | None:
     return pages * resource.getpagesize()
 
 
+class Killable(Protocol):
+    """A process of subprocess or of multiprocessing."""
+
+    def kill(self) -> None:
+        """End the process with SIGKILL."""
+
+
 # Exit code of a worker without memory to send a message (EX_OSERR of sysexits.h).
 _OUT_OF_MEMORY = 71
+# Ours: seconds for sending a piece of work and its result, which takes milliseconds.
+_SEND_SECONDS = 5.0
+
+
+@contextmanager
+def killing(processes: Iterable[Killable], seconds: float) -> Iterator[None]:
+    """Kill the processes if the block takes longer than these seconds: a stopped process (SIGSTOP)
+    neither answers nor ends otherwise."""
+
+    def kill() -> None:
+        for process in processes:
+            process.kill()
+
+    timer = threading.Timer(seconds, kill)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 class WorkExceededError(Exception):
@@ -109,14 +137,16 @@ class WorkerProcess:
         """
         with self._lock:
             try:
-                connection = self._connect()
-                connection.send((work, arguments))
-                if not connection.poll(self._limits.clock_seconds):
-                    self._end()
-                    raise WorkExceededError(
-                        f"took longer than {self._limits.clock_seconds:g} seconds"
-                    )
-                outcome, value = connection.recv()
+                connection, process = self._connect()
+                # A message that is larger than the pipe is sent while it is being read.
+                with killing([process], self._limits.clock_seconds + _SEND_SECONDS):
+                    connection.send((work, arguments))
+                    if not connection.poll(self._limits.clock_seconds):
+                        self._end()
+                        raise WorkExceededError(
+                            f"took longer than {self._limits.clock_seconds:g} seconds"
+                        )
+                    outcome, value = connection.recv()
             except (EOFError, OSError) as error:
                 raise self._exit_error() from error
         if outcome == "raised":
@@ -140,10 +170,10 @@ class WorkerProcess:
         with self._lock:
             self._end()
 
-    def _connect(self) -> Connection:
+    def _connect(self) -> tuple[Connection, subprocess.Popen[bytes]]:
         if self._stopped.is_set():
             raise WorkStoppedError("stopped")
-        if self._connection is None:
+        if self._connection is None or self._process is None:
             ours, theirs = Pipe()
             command = [sys.executable, "-m", "newscrawl.workers", str(theirs.fileno())]
             with theirs:
@@ -157,7 +187,7 @@ class WorkerProcess:
             ours.send((sys.path, self._limits))
             if self._stopped.is_set():  # stopped while the process was starting
                 self._process.kill()
-        return self._connection
+        return self._connection, self._process
 
     def _end(self) -> None:
         if self._process is not None:

@@ -75,6 +75,18 @@ def test_waiting_task_is_ended() -> None:
     worker.close()
 
 
+@pytest.mark.parametrize("size", [1, 8 << 20], ids=["a short message", "more than the pipe takes"])
+def test_stopped_worker_is_ended(size: int) -> None:
+    worker = WorkerProcess(Limits(seconds=60, megabytes=256, clock_seconds=10.0))
+    stopped = worker.run(os.getpid)
+    os.kill(stopped, signal.SIGSTOP)
+    with pytest.raises(WorkExceededError):
+        worker.run(len, bytes(size))
+    assert not alive(stopped)
+    assert worker.run(os.getpid) != stopped
+    worker.close()
+
+
 def test_task_can_be_stopped_at_once(worker: WorkerProcess) -> None:
     worker = WorkerProcess(Limits(seconds=600, megabytes=256, clock_seconds=600.0))
     stopped = threading.Timer(0.3, worker.stop)

@@ -23,7 +23,7 @@ from newscrawl.config import SettingError
 from newscrawl.items import Document, Page
 from newscrawl.mentions import Companies, load_companies, with_mentions
 from newscrawl.reading import NoArticleError, PageReader, Reason
-from newscrawl.workers import limit_memory, reduce_garbage_collection
+from newscrawl.workers import killing, limit_memory, reduce_garbage_collection
 
 # Ours: the number of waiting pages above which processes are started. A polite crawl never has two.
 BACKLOG = 8
@@ -114,6 +114,8 @@ class ExtractionPool:
         self._thread = ThreadPoolExecutor(1, "extraction")
         self._pool: ProcessPoolExecutor | None = None
         self._waiting = 0
+        # How many pages the processes have read.
+        self._results = 0
         self._one_at_a_time = asyncio.Lock()
         self._is_ended = False
 
@@ -140,7 +142,9 @@ class ExtractionPool:
         """Stop the thread and the processes."""
         self._thread.shutdown()
         if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
+            processes = list((self._pool._processes or {}).values())
+            with killing(processes, CLOSING_GRACE):
+                self._pool.shutdown(cancel_futures=True)
 
     async def _result(self, page: Page) -> ReadResult:
         if not self._needs_process(page):
@@ -175,24 +179,30 @@ class ExtractionPool:
         if pool is None:
             pool = self._pool = self._start_pool()
         try:
-            return await self._unless_closing(pool, _run(pool, _read_in_process, page))
+            return await self._unless_stuck(pool, _run(pool, _read_in_process, page))
         except BrokenProcessPool:
             if self._pool is pool:
                 self._pool = None
             raise
 
-    async def _unless_closing(
+    async def _unless_stuck(
         self, pool: ProcessPoolExecutor, result: Coroutine[Any, Any, ReadResult]
     ) -> ReadResult:
-        """Return the result; kill the processes CLOSING_GRACE seconds after the crawl closes."""
+        """Return the result; kill the processes CLOSING_GRACE seconds after the crawl closes, or
+        when they have read no page for longer than a page may take: a stopped process (SIGSTOP)
+        doesn't end itself."""
         reading = asyncio.ensure_future(result)
-        left = CLOSING_GRACE
+        left, waited, results = CLOSING_GRACE, 0.0, self._results
         while not reading.done():
             await asyncio.wait({reading}, timeout=_CHECK_SECONDS)
             left -= _CHECK_SECONDS if self._is_closing() else 0
-            if left <= 0 and not reading.done():
-                self._is_ended = True
+            waited = waited + _CHECK_SECONDS if results == self._results else 0.0
+            results = self._results
+            is_stuck = waited > self._config.max_seconds + CLOSING_GRACE
+            if (left <= 0 or is_stuck) and not reading.done():
+                self._is_ended = left <= 0
                 _kill(pool)
+        self._results += 1
         return reading.result()
 
     def _start_pool(self) -> ProcessPoolExecutor:

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -229,3 +230,27 @@ def test_auto_means_at_least_one_process() -> None:
 def test_invalid_setting_is_named(setting: str) -> None:
     with pytest.raises(SettingError, match="NEWSCRAWL_EXTRACTION_PROCESSES"):
         process_count(setting)
+
+
+def _processes(readers: ExtractionPool) -> set[int]:
+    return {int(place.split()[0]) for place in places(read_all(readers, [suspected(PAGE)]))}
+
+
+def test_page_of_a_stopped_process_is_read_in_another_one() -> None:
+    config = WorkerConfig(reader=PlacedReader(method="fe", min_characters=10), max_seconds=20)
+    readers = ExtractionPool(config, 1)
+    (stopped,) = _processes(readers)
+    os.kill(stopped, signal.SIGSTOP)
+    assert _processes(readers).isdisjoint({stopped})
+    assert not _is_alive(stopped)
+    readers.close()
+
+
+def test_stopped_process_is_killed_at_the_end(readers: ExtractionPool) -> None:
+    (stopped,) = _processes(readers)
+    os.kill(stopped, signal.SIGSTOP)
+    ending = threading.Thread(target=readers.close, daemon=True)
+    ending.start()
+    ending.join(60)
+    assert not ending.is_alive()
+    assert not _is_alive(stopped)

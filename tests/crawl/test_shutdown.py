@@ -1,5 +1,6 @@
 """A stopped crawl ends soon, whatever it waits for; the next one crawls its remaining pages."""
 
+import os
 import signal
 import sqlite3
 import subprocess
@@ -10,11 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from newscrawl.crawl.extraction_pool import LARGE_PAGE_BYTES
 from tests.site import broken
 from tests.site.crawling import PROJECT, crawl_command, crawl_environment
 from tests.site.faults import Answer, listing, story
 from tests.site.forking import Forks
 from tests.site.server import SiteServer
+from tests.watching import alive, children, wait_for
 
 PAGES = ("/1", "/2", "/3")
 RESTING = Answer(status=429, headers=(("Retry-After", "100"),))
@@ -60,3 +63,40 @@ def test_sigterm_ends_a_waiting_crawl(
             site.routes[path] = lambda _, body=body: Answer(body=body)
         done = forks.crawl("ft", feed, database=database)
     assert done.counts["newscrawl/articles_new"] == 3
+
+
+def test_stopped_extraction_process_does_not_hold_a_crawl(tmp_path: Path) -> None:
+    database = tmp_path / "news.sqlite"
+    large = story("A long one", "Siemens", extra=f"<!-- {'x' * LARGE_PAGE_BYTES} -->")
+    settings = {"DOWNLOAD_TIMEOUT": "600", "NEWSCRAWL_EXTRACTION_PROCESSES": "1"}
+    with site_with(broken.instead(broken.silence)) as site:
+        site.routes[PAGES[0]] = lambda _: Answer(body=large)
+        process = subprocess.Popen(
+            crawl_command("ft", [f"feeds={site.url}/feed.xml"], settings),
+            cwd=PROJECT,
+            env=crawl_environment(database),
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            wait_for(lambda: _articles(database) == 1, 240)
+            workers = [
+                child
+                for child in children(process.pid)
+                if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()
+            ]
+            assert len(workers) == 1
+            os.kill(workers[0], signal.SIGSTOP)
+            process.send_signal(signal.SIGTERM)
+            process.wait(timeout=120)  # it ends this test where the crawl hangs
+        finally:
+            process.kill()
+            process.wait()
+    assert not alive(workers[0])
+
+
+def _articles(database: Path) -> int:
+    try:
+        with closing(sqlite3.connect(database)) as connection:
+            return int(connection.execute("SELECT count(*) FROM articles").fetchone()[0])
+    except sqlite3.OperationalError:
+        return 0  # the crawl has not created the tables yet
