@@ -56,13 +56,16 @@ def whole_number(name: str, value: object) -> int:
 
 
 def seconds(name: str, value: object) -> float:
-    """Return the value of a setting in seconds; raise SettingError unless it is 0 or above."""
+    """Return the value of a setting in seconds, given as a number of them or as in "10m"; raise
+    SettingError unless it is 0 or above."""
+    text = str(value).strip().lower()
+    unit = _DURATION.fullmatch(text)
     try:
-        found = float(str(value))
+        found = float(int(unit[1]) * _UNITS[unit[2]] if unit else text)
     except ValueError:
         found = -1.0
     if not 0 <= found < float("inf"):
-        raise SettingError(f"{name}={value}: not a number of seconds, 0 or above")
+        raise SettingError(f"{name}={value}: not a time, as in 30s, 10m or 6h")
     return found
 
 

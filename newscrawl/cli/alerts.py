@@ -147,9 +147,9 @@ def run(
     """Find new alerts, and deliver them by log, e-mail and webhook (NEWSCRAWL_SMTP_URL,
     NEWSCRAWL_WEBHOOKS); each alert is sent once.
 
-    Run it every few minutes. Exit code 1 if a channel failed; runs after 5 minutes, 15 minutes, and
-    then each hour try it again. With --retry a run does so at once, as after the mail server was
-    mended.
+    It says which alert went to whom. Run it every few minutes. Exit code 1 if a channel failed;
+    runs after 5 minutes, 15 minutes, and then each hour try it again. With --retry a run does so at
+    once, as after the mail server was mended.
     """
     from newscrawl.monitoring.alerts import find_alerts, pending_alerts
     from newscrawl.monitoring.delivery import deliver_pending
@@ -163,9 +163,12 @@ def run(
         fresh = find_alerts(store, today=today, everyone=everyone, structure=structure)
         report = deliver_pending(pending_alerts(store, structure, retry=retry), channels)
         paused = storage.company_alerts.count_paused(store)
+    for subject, delivery in report.deliveries:
+        if delivery.delivered_by:
+            write_note(f"{subject}: sent to {', '.join(delivery.delivered_by)}.")
+        for failure in delivery.failed:
+            write_note(f"{subject}: {failure.channel} failed: {failure.reason}")
     write_note(f"{len(fresh)} new, {report.delivered} delivered.")
-    for failure in report.failed:
-        write_note(f"{failure.channel} failed: {failure.reason}")
     if paused:
         write_note(
             f"{count_of(paused, 'alert')} to be tried again after a pause; at once by "

@@ -198,7 +198,7 @@ def _show_articles(request: QueryContext, rows: "Sequence[ArticleRow]", title: s
         for record, row in zip(records, rows, strict=True):
             record["article"] = _article(row, names.get(row.source, row.source))
     render(records, columns, request.output_format, title=title)
-    exit_without(rows, "No such article.")
+    exit_without(rows, "Articles: none.")
 
 
 def _article(row: "ArticleRow", source: str) -> "Text":
@@ -243,7 +243,7 @@ def _show_found(
         columns = tuple(Column(key=name, heading=name) for name in names)
         records = [_found_record(one) for one in results]
     render(records, columns, request.output_format, title=title)
-    exit_without(results, none or "No such article.")
+    exit_without(results, none or "Articles: none.")
 
 
 def _found_record(one: "FoundArticle") -> dict[str, object]:
@@ -291,7 +291,7 @@ def _show_quarantined(request: QueryContext, limit: int) -> None:
             record["characters"] = f"{row.before:,} → {row.after:,}"
     note = f"{len(rows):,} shown of {number:,} in the quarantine" if len(rows) < number else ""
     render(records, columns, request.output_format, title="In the quarantine", note=note)
-    exit_without(rows, "No such revision.")
+    exit_without(rows, "Revisions: none.")
 
 
 def _revision_text(row: "QuarantineRow") -> "Text":

@@ -287,6 +287,7 @@ _HEALTH_COLOURS = {
     "healthy": "green",
 }
 _MAX_ROWS = 25
+_MAX_NEXT = 3  # ours: the crawls that are due next, in one line of a terminal
 
 
 def status(
@@ -379,6 +380,7 @@ def _screen(current: "WatchStatus", *, everything: bool) -> "Group":
         Text(f"Monitoring at {current.moment:%Y-%m-%d %H:%M:%S} UTC", style="bold"),
         Text(_workers(current)),
         Text(_totals(current.sources)),
+        Text(_next(current)),
         Text(_digests(current)),
         *map(Text, _quarantine(current.sources)),
     ]
@@ -435,6 +437,13 @@ def _totals(sources: Sequence["SourceStatus"]) -> str:
     return f"New articles: {hour:,} in 1 h, {day:,} in 24 h. Sources: {counts or 'none'}."
 
 
+def _next(current: "WatchStatus") -> str:
+    """Return which sources are to be crawled next, and when."""
+    due = sorted((one.next_at, one.source) for one in current.sources if one.next_at)
+    shown = [f"{slug} {_moment(at)}" for at, slug in due[:_MAX_NEXT]]
+    return f"Next crawls due: {', '.join(shown) or 'none'} (UTC)."
+
+
 def _digests(current: "WatchStatus") -> str:
     if current.digests:
         return f"Next digest: {'; '.join(map(str, current.digests))}."
@@ -472,6 +481,7 @@ _FOR_PROGRAMS = (
     "last_end",
     "last_success",
     "due_at",
+    "next_at",
     "waiting",
     "failures",
     "runs_day",

@@ -101,6 +101,7 @@ def list_sources(
         if (country is None or source.country == country.lower())
         and (language is None or language.lower() in source.languages)
     ]
+    checked, due = _stored(database)
     columns = (
         Column(key="slug", heading="slug"),
         Column(key="name", heading="name", wide=True),
@@ -109,13 +110,22 @@ def list_sources(
         Column(key="status", heading="", table=False),
         Column(key="state", heading="check", show=state_text),
         Column(key="last_ok", heading="last ok", show=format_day),
+        Column(
+            key="next_crawl",
+            heading="next due",
+            show=_due,
+            table=any(source.slug in due for source in chosen),
+        ),
         Column(key="checked_at", heading="", table=False),
         Column(key="home", heading="", table=False),
     )
-    checked = _checkups(database)
-    rows = [_record(source) | _checkup(checked.get(source.slug)) for source in chosen]
+    rows = [
+        _record(source) | _checkup(checked.get(source.slug)) | {"next_crawl": due.get(source.slug)}
+        for source in chosen
+    ]
     render(rows, columns, output_format, note=f"{len(chosen)} sites")
-    exit_without(chosen, "No such site.")
+    hint = " of your own: none. newscrawl sources add URL adds one" if own else ": none"
+    exit_without(chosen, f"Sites{hint}.")
 
 
 @app.command(epilog="Example: newscrawl sources show ft")
@@ -137,7 +147,7 @@ def show(
         "sitemaps": source.sitemaps,
         "news_sitemaps": source.news_sitemaps,
         "sections": source.sections,
-        **_checkup(_checkups(database).get(source.slug)),
+        **_checkup(_stored(database)[0].get(source.slug)),
     }
     if output_format == "json":
         write_json(record)
@@ -184,22 +194,28 @@ def _record(source: "Source") -> dict[str, object]:
     return {name: getattr(source, name) for name in names}
 
 
-def _checkups(database: str | None) -> "dict[str, LastCheckup]":
-    """Return the last check of each source; empty if there is no database and none was given."""
+def _stored(database: str | None) -> "tuple[dict[str, LastCheckup], dict[str, datetime]]":
+    """Return the last check of each source, and when its next crawl is due; nothing if there is no
+    database and none was given."""
+    from newscrawl.storage.frontier import next_crawls
     from newscrawl.storage.source_stats import last_checkups
 
     try:
         with open_for_reading(database) as store:
-            return last_checkups(store)
+            return last_checkups(store), next_crawls(store)
     except storage.StorageError:
         if database:
             raise
-        return {}
+        return {}, {}
 
 
 def _checkup(last: "LastCheckup | None") -> dict[str, object]:
     names = ("state", "note", "checked_at", "last_ok", "newest_at", "moved_to")
     return {name: getattr(last, name, None) for name in names}
+
+
+def _due(value: object) -> str:
+    return f"{value:%m-%d %H:%M}" if isinstance(value, datetime) else "–"
 
 
 def _lines(value: object) -> str:

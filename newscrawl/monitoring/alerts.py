@@ -117,7 +117,7 @@ def mark_delivered(
 def send_test(database: Database, recipient: Recipient) -> str:
     """Send a test message to a recipient; return why it failed, or an empty text."""
     text = f"This is a test: alerts and digests of newscrawl reach {recipient.name} here."
-    notice = Notice(subject="newscrawl: a test message", text=text, summary=text)
+    notice = Notice(subject="newscrawl: a test message", text=text, event="test", summary=text)
     fault = ""
     try:
         RecipientChannel(recipient).deliver(notice)

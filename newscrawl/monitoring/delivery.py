@@ -39,7 +39,8 @@ from newscrawl.templating import MAX_TITLE, MAX_URL, markdown, one_line, safe_ur
 
 logger = logging.getLogger(__name__)
 
-Event = Literal["opened", "recovered", "report"]
+# An incident and its end; a company alert, a digest, a test message.
+Event = Literal["opened", "recovered", "alert", "digest", "test"]
 WebhookStyle = Literal["webhook", "slack", "teams"]
 
 
@@ -74,7 +75,7 @@ class Notice:
 
     subject: str
     text: str
-    event: Event = "report"
+    event: Event = "alert"
     cause: str = ""
     facts: Mapping[str, object] = field(default_factory=dict)
     html: str | None = None
@@ -170,10 +171,12 @@ class PendingNotice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryReport:
-    """The number of notices that every channel has delivered, and the failures of the others."""
+    """The number of notices that every channel has delivered, the failures of the others, and what
+    was sent now over which channels, by the subject of each notice."""
 
     delivered: int = 0
     failed: tuple[FailedDelivery, ...] = ()
+    deliveries: tuple[tuple[str, Delivery], ...] = ()
 
 
 def deliver_pending(
@@ -182,12 +185,15 @@ def deliver_pending(
     """Deliver each notice over the channels that have not delivered it yet."""
     delivered = 0
     failed: list[FailedDelivery] = []
+    deliveries: list[tuple[str, Delivery]] = []
     for one in pending:
         delivery = deliver(one.notice, channels, delivered_by=one.delivered_by)
         one.acknowledge(delivery)
         delivered += not delivery.failed
         failed += delivery.failed
-    return DeliveryReport(delivered=delivered, failed=tuple(failed))
+        fresh = tuple(name for name in delivery.delivered_by if name not in one.delivered_by)
+        deliveries.append((one.notice.subject, replace(delivery, delivered_by=fresh)))
+    return DeliveryReport(delivered=delivered, failed=tuple(failed), deliveries=tuple(deliveries))
 
 
 def deliver(

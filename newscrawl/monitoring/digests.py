@@ -378,6 +378,7 @@ def due_digests(
 def digest_notice(digest: Digest) -> Notice:
     """Return the digest as a notice: in Markdown for plain text, and in HTML."""
     return Notice(
+        event="digest",
         subject=digest_title(digest),
         text=markdown_digest(digest),
         html=html_digest(digest),

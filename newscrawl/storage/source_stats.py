@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
 
-from sqlalchemy import delete, func, insert, select
+from sqlalchemy import Integer, delete, func, insert, select
 from sqlalchemy.orm import Session
 
 from newscrawl.items import copy_fields
@@ -195,14 +195,27 @@ def _median(weighted: Iterable[tuple[float, int]]) -> float | None:
 
 
 def articles_so_far(database: Database) -> dict[str, int]:
-    """Return the number of new articles of each source since its first stored day."""
-    query = (
-        select(Source.slug, func.sum(SourceStats.new))
-        .join(SourceStats, SourceStats.source_id == Source.id)
-        .group_by(Source.slug)
-    )
+    """Return the number of new articles of each source since its first stored day, those of the
+    crawls included that have ended since the last inspection."""
+    new = func.coalesce(Run.counts["newscrawl/articles_new"].as_integer(), 0, type_=Integer())
     with database.reading() as session:
-        return {slug: int(number) for slug, number in session.execute(query)}
+        last = session.scalar(select(func.max(SourceStats.day)))
+        # A later inspection sums up the last two days again.
+        first = last - timedelta(days=1) if last else date.min
+        queries = (
+            select(SourceStats.source_id, func.sum(SourceStats.new))
+            .where(SourceStats.day < first)
+            .group_by(SourceStats.source_id),
+            select(Run.source_id, func.sum(new))
+            .where(Run.started_at >= datetime.combine(first, time(), UTC))
+            .group_by(Run.source_id),
+        )
+        sums: dict[int, int] = defaultdict(int)
+        for query in queries:
+            for source_id, number in session.execute(query):
+                sums[source_id] += int(number)
+        slugs = session.execute(select(Source.id, Source.slug))
+        return {slug: sums[number] for number, slug in slugs if number in sums}
 
 
 def coverage_by_day(database: Database, since: date) -> dict[str, dict[date, str]]:

@@ -18,7 +18,7 @@ from newscrawl.config import Span, digest_times
 from newscrawl.items import Withheld, copy_fields
 from newscrawl.storage import models
 from newscrawl.storage.database import Database
-from newscrawl.storage.frontier import due_sources
+from newscrawl.storage.frontier import due_sources, next_crawls
 from newscrawl.storage.leases import clock
 from newscrawl.storage.models import (
     Article,
@@ -239,8 +239,9 @@ class SourceStatus:
 
     `incidents` are the notes of its open incidents by their kind. `coverage` and `coverage_note`
     are those of the newest day of the last seven; `gaps` are the full days of these on which the
-    source was not read. `last_state` and `last_note` are those of the last crawl that came to its
-    end in these days. `failures` counts the crawls of monitors that failed in a row, `failure_note`
+    source was not read. `next_at` is when its next crawl is due. `last_state` and `last_note` are
+    those of the last crawl that came to its end in these days. `failures` counts the crawls of
+    monitors that failed in a row, `failure_note`
     is the cause of the last one. `new_*` count articles, `runs_day` and
     `pages_failed_day` those of the last 24 hours, as are `withheld_day`, the pages that may not be
     read by reason; `causes` are those of the last crawl with failed
@@ -263,6 +264,7 @@ class SourceStatus:
     last_end: datetime | None = None
     last_success: datetime | None = None
     due_at: datetime | None = None
+    next_at: datetime | None = None
     waiting: int = 0
     late: bool = False
     failures: int = 0
@@ -429,6 +431,7 @@ def watch_status(database: Database, slugs: Sequence[str] | None = None) -> Watc
         waiting = select(func.count()).where(Lease.queued_until > now)
         queued = session.scalars(waiting).one()
     parts.append(_due(database, slugs, now))
+    parts.append({slug: {"next_at": at} for slug, at in next_crawls(database).items()})
     sources = tuple(
         SourceStatus(source=slug, **{k: v for part in parts for k, v in part.get(slug, {}).items()})
         for slug in slugs

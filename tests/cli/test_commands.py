@@ -383,7 +383,7 @@ def test_articles_are_printed_as_json(world: Newscrawl) -> None:
 
 def test_no_articles_are_exit_code_1(world: Newscrawl) -> None:
     ran = world("articles", "--language", "fr")
-    assert (ran.code, ran.err) == (1, "No such article.\n")
+    assert (ran.code, ran.err) == (1, "Articles: none.\n")
 
 
 @pytest.mark.parametrize("form", ["table", "csv"])

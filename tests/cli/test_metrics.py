@@ -87,6 +87,17 @@ def test_metrics_have_the_figures_of_the_database(
     assert samples(ran.out)[name, labels] == value
 
 
+def test_articles_of_a_crawl_count_before_the_next_inspection(
+    store: Database, newscrawl: Newscrawl
+) -> None:
+    for number in (5, 2):
+        store.finish_run(store.start_run("a"), "finished", {"newscrawl/articles_new": number})
+    store.finish_run(store.start_run("b"), "finished", {"newscrawl/articles_new": 4})
+    found = samples(newscrawl("metrics").out)
+    assert found["newscrawl_articles_total", ("a",)] == 12 + 5 + 2
+    assert found["newscrawl_articles_total", ("b",)] == 4
+
+
 def test_last_success_is_a_timestamp(store: Database, newscrawl: Newscrawl) -> None:
     found = samples(newscrawl("metrics").out)
     moment = found["newscrawl_last_success_timestamp_seconds", ("a",)]

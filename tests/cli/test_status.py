@@ -244,3 +244,27 @@ def test_late_source_is_due_since_a_day_that_is_named(
     due = re.search(r"^ d .*due since (\d{4}-\d\d-\d\d) \d\d:\d\d", ran.out, re.MULTILINE)
     assert due, ran.out
     assert due[1] < TODAY.isoformat()
+
+
+def test_next_crawl_is_shown_to_people_and_programs(store: Database, newscrawl: Newscrawl) -> None:
+    ran = newscrawl("status")
+    (line,) = (one for one in ran.out.splitlines() if one.startswith("Next crawls due: "))
+    assert re.fullmatch(r"Next crawls due: b [\d: -]+, a [\d: -]+ \(UTC\)\.", line)
+    rows = {
+        one["source"]: one for one in json.loads(newscrawl("status", "-f", "json").out)["sources"]
+    }
+    # The poll of b was due six hours ago; a rests after its crawl of a moment ago.
+    assert datetime.fromisoformat(rows["b"]["next_at"]) < NOW
+    assert datetime.fromisoformat(rows["a"]["next_at"]) > NOW
+    assert rows["d"]["next_at"] is None
+
+
+def test_next_crawl_is_in_the_list_of_sources(store: Database, newscrawl: Newscrawl) -> None:
+    store.register_source("ft", "FT", "gb", "en", "https://www.ft.com/")
+    crawled(store, "ft")
+    listed = newscrawl("sources", "list", "--country", "gb")
+    assert "next due" in listed.out
+    assert max(map(len, listed.out.splitlines())) <= 80
+    rows = json.loads(newscrawl("sources", "list", "-f", "json").out)
+    (moment,) = (one["next_crawl"] for one in rows if one["slug"] == "ft")
+    assert datetime.fromisoformat(moment) > NOW

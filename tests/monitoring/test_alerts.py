@@ -135,7 +135,7 @@ def test_spike_of_a_watched_company_is_delivered_once_with_its_articles(world):
     assert r"\[Siemens\](javascript:x)" in plain
     (told,) = hook.notices
     assert told["facts"]["articles_behind"][0]["url"] == "https://ft.example/burst-0-8"
-    assert told["cause"] == f"spike/Siemens/{day(0)}"
+    assert (told["event"], told["cause"]) == ("alert", f"spike/Siemens/{day(0)}")
 
 
 def test_group_has_alerts_and_a_digest_of_its_companies_together(world):

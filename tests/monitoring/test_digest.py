@@ -1,5 +1,6 @@
 """Digests: their numbers, hostile headlines as text, and that they are sent once."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
 from io import BytesIO
@@ -236,6 +237,7 @@ def test_digest_is_sent_once(stored, monkeypatch):
     assert message["Subject"] == f"Companies in the news on {day(0)}"
     assert "Siemens" in message.get_body(("html",)).get_content()
     assert hook.notices[0]["facts"]["companies"] == {"Siemens": 3, "Bosch": 1}
+    assert hook.notices[0]["event"] == "digest"
 
 
 @pytest.mark.parametrize("kind", ["html", "xlsx"])
@@ -298,6 +300,12 @@ def test_run_of_alerts_says_what_waits_and_retries_it_if_asked(stored, monkeypat
     hint = "1 alert to be tried again after a pause; at once by newscrawl alerts run --retry."
     assert (failed.code, waiting.code, retried.code) == (1, 0, 0)
     assert hint in failed.err
+    assert re.search(
+        r"^Siemens: first article found: e-mail \(127.0.0.1:\d+\) failed: ",
+        failed.err,
+        re.MULTILINE,
+    )
+    assert re.search(r"^Siemens: first article found: sent to e-mail ", retried.err, re.MULTILINE)
     assert waiting.err.splitlines() == ["0 new, 0 delivered.", hint]
     assert retried.err.splitlines()[-1] == "0 new, 1 delivered."
     assert len(inbox.messages) == 1
@@ -326,7 +334,9 @@ def test_alerts_are_run_and_listed(stored):
     assert "watched from now on" in stored("alerts", "watch", "aldi").err
     assert "already watched" in stored("alerts", "watch", "Aldi").err
     assert "Aldi" in stored("alerts", "watched").out
-    assert "1 new, 1 delivered" in stored("alerts", "run", "--day", day(1)).err
+    ran = stored("alerts", "run", "--day", day(1)).err
+    assert "1 new, 1 delivered" in ran
+    assert re.search(r"^Aldi: 9 articles on .*: sent to log\.$", ran, re.MULTILINE)
     assert "0 new, 0 delivered" in stored("alerts", "run", "--day", day(1)).err
     listed = stored("alerts", "list")
     assert listed.code == 0

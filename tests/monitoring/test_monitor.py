@@ -268,7 +268,7 @@ def test_crawl_ends_when_its_monitor_is_killed(room: Newsroom) -> None:
 def test_invalid_setting_is_reported_in_one_line(room: Newsroom) -> None:
     done = once(room, "one", NEWSCRAWL_LEASE="soon")
     assert done.returncode == 2
-    assert done.stderr == "newscrawl: NEWSCRAWL_LEASE=soon: not a number of seconds, 0 or above\n"
+    assert done.stderr == "newscrawl: NEWSCRAWL_LEASE=soon: not a time, as in 30s, 10m or 6h\n"
 
 
 def test_unusable_log_folder_is_reported_in_one_line(room: Newsroom) -> None:

@@ -211,12 +211,20 @@ def test_unknown_source_is_invalid_usage(
     assert site.visits == []
 
 
+NONE_OF_OWN = "Sites of your own: none. newscrawl sources add URL adds one."
+
+
 def test_own_sources_are_listed_alone(newscrawl: Newscrawl, site: SiteServer) -> None:
     file = registered(site)
     listed = json.loads(newscrawl("sources", "list", "--own", "--sources", file, "-f", "json").out)
     assert [one["slug"] for one in listed] == ["pier"]
     ran = newscrawl("sources", "list", "--own")
-    assert (ran.code, ran.err) == (1, "No such site.\n")
+    assert (ran.code, ran.err) == (1, f"{NONE_OF_OWN}\n")
+    file.write_text(file.read_text().splitlines()[0] + "\n")
+    ran = newscrawl("sources", "list", "--own", "--sources", file)
+    assert (ran.code, ran.err) == (1, f"{NONE_OF_OWN}\n")
+    ran = newscrawl("sources", "list", "--country", "aq")
+    assert (ran.code, ran.err) == (1, "Sites: none.\n")
 
 
 def test_list_and_show_include_the_last_check(newscrawl: Newscrawl, site: SiteServer) -> None:

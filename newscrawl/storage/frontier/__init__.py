@@ -24,6 +24,7 @@ from newscrawl.storage.frontier.listings import (
     Reading,
     Schedule,
     due_sources,
+    next_crawls,
     publishing_interval,
 )
 from newscrawl.storage.frontier.queue import (
@@ -49,6 +50,7 @@ __all__ = [
     "Reading",
     "Schedule",
     "due_sources",
+    "next_crawls",
     "open_frontier",
     "publishing_interval",
 ]

@@ -324,6 +324,23 @@ def due_sources(
     return sorted(due, key=lambda one: (one.due_at is not None, one.due_at or now, one.slug))
 
 
+def next_crawls(database: Database) -> dict[str, datetime]:
+    """Return when each source that was crawled is due next, in the past where it is late: with its
+    poll or with its first page, and not during its pause after the last crawl."""
+    first = select(FrontierUrl.source_id, func.min(FrontierUrl.due_at).label("page_at"))
+    pages = first.where(FrontierUrl.due_at.is_not(None)).group_by(FrontierUrl.source_id).subquery()
+    query = (
+        select(Source.slug, Poll.next_poll_at, Poll.polled_at, pages.c.page_at)
+        .join(Poll, Poll.source_id == Source.id)
+        .outerjoin(pages, pages.c.source_id == Source.id)
+    )
+    with database.reading() as session:
+        return {
+            slug: max(min(filter(None, (poll_at, page_at))), polled_at + SOURCE_PAUSE)
+            for slug, poll_at, polled_at, page_at in session.execute(query)
+        }
+
+
 @dataclass(frozen=True, slots=True)
 class _State:
     poll_at: datetime
