@@ -94,6 +94,10 @@ class Counts:
     newest_entry: datetime | None = None
     listing_fault: str = ""
     robots_fault: str = "robots.txt can't be read"
+    sections_only: int = 0
+    feeds_rolled_over: int = 0
+    gap_since: datetime | None = None
+    articles_missing: int | None = None
     dropped: Mapping[str, int]
     failures: Mapping[str, int]
     listing_failures: Mapping[str, int]
@@ -162,11 +166,25 @@ def state_of(
         return "failed", f"{counts.robots_fault}; {wait}"
     if not counts.listings_read and not counts.listings_rested:
         return _unread_state(counts)
-    return (
+    state, note = (
         _refused_state(counts)
         or _stale_state(counts, now, recent_days)
         or ("ok", _source_note(counts))
     )
+    if state in {"ok", "paywalled"} and (gap := gap_note(counts)):
+        return "incomplete", gap
+    return state, note
+
+
+def gap_note(counts: Counts) -> str:
+    """Return how many articles may be missing because a feed has rolled over; empty if none has, or
+    if the gaps were closed."""
+    missing, since = counts.articles_missing, counts.gap_since
+    if since is None or not counts.feeds_rolled_over:
+        return ""
+    number = "an unknown number of" if missing is None else f"up to {missing:,}"
+    articles = "article" if missing == 1 else "articles"
+    return f"feed rolled over, {number} {articles} missing since {since:%Y-%m-%d %H:%M} UTC"
 
 
 def _unread_state(counts: Counts) -> tuple[CoverageState, str]:
@@ -221,6 +239,8 @@ def _stale_state(
     if counts.offsite and not listed:
         return "failed", "all links lead to other sites"
     if not listed and not counts.newest_entry:
+        if counts.sections_only:
+            return "failed", "its home page and section pages link to no article"
         return "stale_feed", "the feeds and sitemaps list no article"
     if counts.newest_entry and now - counts.newest_entry > timedelta(days=recent_days):
         return "stale_feed", f"nothing newer than {counts.newest_entry:%Y-%m-%d}"

@@ -28,7 +28,7 @@ from newscrawl.storage.batch import Batches, FinishedPage, Written, write_batch
 from newscrawl.storage.frontier import FetchOutcome
 from newscrawl.storage.saved_state import keep_memory
 from pipelines.extraction import NoArticle
-from pipelines.stats import Counts, abort_note, state_of, summary
+from pipelines.stats import Counts, abort_note, gap_note, state_of, summary
 
 logger = logging.getLogger(__name__)
 
@@ -221,6 +221,11 @@ class StoragePipeline(DocumentStorage):
         self._database.record_coverage(
             self._source.slug, today.date(), state, counts.found, counts.stored, note
         )
+        if counts.gap_since and not abort_note(reason):
+            days = counts.gap_since.date(), today.date()
+            self._database.record_gap(self._source.slug, *days, gap_note(counts))
+            for reading in self._session.late_readings:
+                self._session.frontier.record_reading(*reading)
         self._session.frontier.finish(self._session.polled)
         if self._read:
             self._learn()

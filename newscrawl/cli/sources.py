@@ -70,6 +70,7 @@ app = typer.Typer(
 
 _COVERAGE_COLOURS = {
     "ok": "green",
+    "incomplete": "yellow",
     "paywalled": "cyan",
     "stale_feed": "yellow",
     "blocked_by_robots": "yellow",

@@ -2,11 +2,17 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, fields, replace
+from collections.abc import (
+    AsyncIterator,
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+)
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from hashlib import sha256
-from typing import Final, TypeVar
+from typing import Final, TypeVar, get_args
 
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
@@ -22,6 +28,7 @@ from newscrawl.crawl.errors import (
     cause_of,
     unusable,
 )
+from newscrawl.crawl.gaps import DAY_AND_ZONE, GapCloser, Gaps, Reach, RolledOver, addresses
 from newscrawl.crawl.page_queue import PageQueue, conditions
 from newscrawl.crawl.session import (
     CLOSING_CHECK_SECONDS,
@@ -30,7 +37,15 @@ from newscrawl.crawl.session import (
     SourceSpider,
 )
 from newscrawl.items import Hints
-from newscrawl.sources import Entry, Feed, FeedError, Sitemap, SitemapError, UrlError, canonical_url
+from newscrawl.sources import (
+    Entry,
+    Feed,
+    FeedError,
+    Sitemap,
+    SitemapError,
+    UrlError,
+    canonical_url,
+)
 from newscrawl.sources.front_pages import ClassifiedLinks, classify_links
 from newscrawl.sources.sitemaps import MAX_BYTES, read_listing
 from newscrawl.sources.urls import address_of, main_addresses
@@ -47,12 +62,11 @@ Result = TypeVar("Result")
 LISTING_LIMITS: Final = Limits(seconds=20, megabytes=768, clock_seconds=80.0)
 # An index of indexes is rare; a third level has no use.
 MAX_NESTING: Final = 2
+# Google's news sitemaps list the articles of two days.
+NEWS_SITEMAP_DAYS: Final = timedelta(days=2)
 # Entries that are queued in one transaction.
 _BATCH: Final = 200
 _NOT_MODIFIED: Final = 304
-# A sitemap whose stated modification is older than our last reading by more than this has not
-# changed since, even if only the day is stated, in any time zone.
-_DAY_AND_ZONE: Final = timedelta(hours=38)
 
 
 class ListingProcess:
@@ -86,30 +100,40 @@ class ListingProcess:
 class _Listing:
     """A feed, sitemap or section page to request: `known` is the result of the last reading.
 
-    With `is_comparable`, an unchanged listing has no new entries.
+    With `is_comparable`, an unchanged listing has no new entries. One that `is_fallback` is read in
+    place of others, and its failure is no fault of the source. One that is read to close a gap that
+    begins at `gap_since` is not compared with earlier readings, and its reading is not recorded.
     """
 
     known: KnownListing
+    reach: Reach
     nesting: int = 0
     is_comparable: bool = False
     is_section: bool = False
+    is_fallback: bool = False
+    gap_since: datetime | None = None
     # Whether its failure is recorded before it is parsed.
     is_failure_recorded: bool = False
 
 
 @dataclass(slots=True)
 class _ListingResult:
-    """The articles in a listing: `fresh` ones are new to the queue."""
+    """The articles in a listing: `fresh` ones are new to the queue. The listing has brought
+    `since_last` since its last reading; `reaches_back` if it has others that were known then."""
 
+    urls: set[str]
     entry_count: int = 0
     fresh: int = 0
     newest: datetime | None = None
+    since_last: set[str] = field(default_factory=set)
+    reaches_back: bool = False
 
 
 class Listings:
     """Requests feeds and sitemaps if they have changed, and queues the articles that they list.
 
-    If none of them works, section pages are read instead.
+    If none of them works, section pages are read instead. If one has rolled over, sitemaps and then
+    section pages are read to close the gap.
     """
 
     def __init__(
@@ -131,45 +155,50 @@ class Listings:
         self._sitemaps_left = number("NEWSCRAWL_SITEMAPS")
         self._recent = timedelta(days=number("NEWSCRAWL_RECENT_DAYS"))
         self._reads_sections = False
+        self._is_named = bool(arguments.feeds or arguments.sitemaps)
+        self._gaps = Gaps(crawler)
+        # The feeds and sitemaps that need not be read to close a gap, and the kinds of those that
+        # may still be read.
+        self._requested: set[str] = set()
+        self._gap_closers: Iterator[GapCloser] = iter(get_args(GapCloser))
+        self._has_feeds = False
+        # The pages that are read in place of feeds and sitemaps that fail.
+        self._fallbacks: set[int] = set()
 
     async def requests(
         self, urls: Collection[str], archives: Collection[str]
     ) -> AsyncIterator[Request]:
         """Yield requests for feeds and sitemaps; `archives` list old articles too."""
+        self._has_feeds = bool(urls)
         known = await self._session.writer.do(self._session.frontier.listings, urls)
         self._session.polled = [one.id for one in known]
         for one in known:
             if self._is_not_due(one):
                 self._session.count("listings_rested")
                 self._count_unchanged(one)
-            else:
-                yield self._request(one, archive=one.url in archives, allow_offsite=True)
+                continue
+            if one.checked_at:
+                self._requested.add(one.url)
+            listing = _Listing(known=one, reach=self._gaps.new_reach())
+            yield self._request(listing, archive=one.url in archives, allow_offsite=True)
 
     async def last_resort(self) -> list[Request]:
-        """Return requests for the home page or section pages, once, if no listing works."""
-        is_named = self._arguments.feeds or self._arguments.sitemaps
-        if self._reads_sections or is_named or self._listings_work():
-            return []
-        self._reads_sections = True
-        return await self._section_requests()
+        """Return requests for the home page or section pages, once, if no listing works; or for
+        listings that may close a gap."""
+        if not self._reads_sections and not self._is_named and not self._listings_work():
+            self._reads_sections = True
+            return await self._section_requests()
+        return await self._gap_requests()
 
     def _is_not_due(self, listing: KnownListing) -> bool:
         """Return whether only due listings are wanted, and this one is not due."""
         schedule, now = self._session.frontier.schedule, self._session.clock()
         return self._arguments.only_due and not schedule.is_due(listing.next_poll_at, now)
 
-    def _request(
-        self,
-        known: KnownListing,
-        *,
-        archive: bool,
-        nesting: int = 0,
-        is_section: bool = False,
-        allow_offsite: bool = False,
-    ) -> Request:
-        comparable = known.covers(self._spider.oldest(archive=archive))
-        listing = _Listing(
-            known=known, nesting=nesting, is_comparable=comparable, is_section=is_section
+    def _request(self, listing: _Listing, *, archive: bool, allow_offsite: bool = False) -> Request:
+        known = listing.known
+        comparable = listing.gap_since is None and known.covers(
+            self._spider.oldest(archive=archive)
         )
         return Request(
             known.url,
@@ -177,7 +206,9 @@ class Listings:
             callback=self.parse,
             errback=self.failed,
             priority=10,
-            cb_kwargs={"listing": listing},
+            cb_kwargs={"listing": replace(listing, is_comparable=comparable)},
+            # A listing that is read to close a gap may have been read as a page of the home page.
+            dont_filter=listing.gap_since is not None,
             meta={
                 "download_maxsize": MAX_BYTES,
                 "allow_offsite": allow_offsite,
@@ -213,13 +244,10 @@ class Listings:
         for child in await self._session.writer.do(frontier.children, listing.known.id):
             if self._sitemaps_left > 0:
                 self._sitemaps_left -= 1
-                yield self._request(
-                    child,
-                    archive=True,
-                    nesting=listing.nesting + 1,
-                    is_section=listing.is_section,
-                )
+                child_listing = replace(listing, known=child, nesting=listing.nesting + 1)
+                yield self._request(child_listing, archive=True)
         self._session.writer.later(frontier.record_unchanged, listing.known.id)
+        self._poll_again(listing)
 
     def _count_unchanged(self, listing: KnownListing) -> None:
         if listing.newest_at:
@@ -235,7 +263,7 @@ class Listings:
         if this crawl is killed too, the listing waits, and the next crawl parses the others.
         """
         frontier = self._session.frontier
-        if not frontier.careful and not listing.known.failures:
+        if listing.is_fallback or (not frontier.careful and not listing.known.failures):
             async for request in self._read_listing(response, listing, body_hash):
                 yield request
             return
@@ -267,18 +295,51 @@ class Listings:
             async for request in self._descend(parsed.children, listing):
                 yield request
         skipped_before = self._spider.oldest(archive=isinstance(parsed, Sitemap))
-        found = await self._enqueue(parsed.entries, listing.known.id, skipped_before)
+        entries = parsed.entries
+        if listing.gap_since:
+            entries = await self._gaps.missed(entries, listing.reach, listing.gap_since)
+            skipped_before = None
+        found = await self._enqueue(entries, listing, skipped_before)
+        if isinstance(parsed, Sitemap) and self._has_expired(listing.known):
+            found.reaches_back = True
         moments = [entry.moment for entry in parsed.entries if entry.moment]
         stated = parsed.interval if isinstance(parsed, Feed) else None
         interval = publishing_interval(moments, stated, self._session.clock())
-        await self._record(
-            listing, _make_reading(response, body_hash, found, skipped_before, interval)
-        )
+        reading = _make_reading(response, body_hash, found, skipped_before, interval)
+        await self._record(listing, reading, found)
 
-    async def _record(self, listing: _Listing, reading: Reading) -> None:
-        """Record the reading last, so that a crawl that is killed before repeats it."""
-        frontier = self._session.frontier
-        await self._session.writer.do(frontier.record_reading, listing.known.id, reading)
+    def _has_expired(self, sitemap: KnownListing) -> bool:
+        """Return whether a news sitemap, which lists two days, has been read since, but its last
+        articles then have become older."""
+        oldest, newest_at = self._session.clock() - NEWS_SITEMAP_DAYS, sitemap.newest_at
+        read_at = sitemap.checked_at
+        return newest_at is not None and read_at is not None and newest_at < oldest < read_at
+
+    async def _record(self, listing: _Listing, reading: Reading, result: _ListingResult) -> None:
+        """Record the reading last, so that a crawl that is killed before repeats it; that of a
+        listing that has rolled over with the gap."""
+        known, frontier = listing.known, self._session.frontier
+        if listing.gap_since:
+            return
+        has_rolled = known.entry_count and result.since_last and not result.reaches_back
+        if known.checked_at and has_rolled and not listing.is_fallback:
+            rolled = RolledOver(
+                listing_id=known.id,
+                url=known.url,
+                since=known.checked_at,
+                reading=reading,
+                articles=result.since_last,
+                reach=listing.reach,
+            )
+            self._gaps.add(rolled)
+            return
+        await self._session.writer.do(frontier.record_reading, known.id, reading)
+        self._poll_again(listing)
+
+    def _poll_again(self, listing: _Listing) -> None:
+        """Let the source be due with a fallback that works."""
+        if listing.known.id in self._fallbacks:
+            self._session.polled.append(listing.known.id)
 
     async def _descend(
         self, children: Collection[Entry], index: _Listing
@@ -289,6 +350,8 @@ class Listings:
             self._record_broken(replace(index, is_failure_recorded=False), deep)
             return
         oldest = self._spider.oldest(archive=True)
+        if index.gap_since:
+            oldest = index.gap_since - DAY_AND_ZONE
         wanted: dict[str, Entry] = {}
         for child in newest_first(children):
             if oldest and child.modified and child.modified < oldest:
@@ -304,22 +367,23 @@ class Listings:
             if (
                 modified
                 and known.checked_at
-                and known.checked_at - modified > _DAY_AND_ZONE
+                and known.checked_at - modified > DAY_AND_ZONE
                 and known.covers(oldest)
+                and not index.gap_since
             ):
                 self._session.count("listings_read")
                 self._session.count("listings_unchanged")
                 self._count_unchanged(known)
                 continue
-            yield self._request(known, archive=True, nesting=nesting)
+            yield self._request(replace(index, known=known, nesting=nesting), archive=True)
 
     # Into the queue ----------------------------------------------------------------------------
 
     async def _enqueue(
-        self, entries: Iterable[Entry], listing_id: int, oldest: datetime | None
+        self, entries: Iterable[Entry], listing: _Listing, oldest: datetime | None
     ) -> _ListingResult:
         """Queue the articles that are new."""
-        found = _ListingResult()
+        found = _ListingResult(urls=listing.reach.urls)
         newest = newest_first(entries)
         writer, frontier = self._session.writer, self._session.frontier
         for start in range(0, len(newest), _BATCH):
@@ -328,12 +392,27 @@ class Listings:
             new = list(self._new_entries(batch, oldest, found, repeated))
             if repeated:
                 await writer.do(frontier.add_hints, repeated)
-            enqueued = await writer.do(frontier.enqueue, listing_id, new)
+            enqueued = await writer.do(frontier.enqueue, listing.known.id, new)
             self._session.count("known", enqueued.known)
             self._session.count("revisits_announced", enqueued.changed)
             found.fresh += enqueued.fresh
+            await self._compare(batch, listing, found)
             await self._queue.refill()
         return found
+
+    async def _compare(
+        self, entries: Iterable[Entry], listing: _Listing, result: _ListingResult
+    ) -> None:
+        """Compare the entries with the last reading of their listing."""
+        last, newest = listing.known.checked_at, listing.known.newest_at
+        if last is None or listing.gap_since or result.reaches_back:
+            return
+        urls = addresses(entries, newest and min(newest, last))
+        frontier = self._session.frontier
+        overlap = await self._session.writer.do(frontier.overlap, listing.known.id, urls, last)
+        result.since_last |= overlap.since
+        result.reaches_back = bool(overlap.before)
+        listing.reach.reaches_back |= result.reaches_back
 
     def _new_entries(
         self,
@@ -361,6 +440,7 @@ class Listings:
             if not self._spider.is_article_url(entry.url):
                 continue
             hints = _hint_bits(entry.hints)
+            result.urls.add(url)
             if url in self._seen:
                 if hints & ~self._seen[url]:
                     self._seen[url] |= hints
@@ -391,22 +471,36 @@ class Listings:
         is_stale = newest is not None and self._session.clock() - newest > self._recent
         return bool(read or rested) and not is_stale
 
-    async def _section_requests(self) -> list[Request]:
+    async def _section_requests(self, gap_since: datetime | None = None) -> list[Request]:
         source = self._spider.source
         sections = source.on(self._session.clock().date()).sections
         known = await self._session.writer.do(
             self._session.frontier.listings, [*sections, source.home]
         )
-        self._session.polled += [one.id for one in known]
+        if gap_since is None:
+            logger.info("No feed or sitemap has recent articles: reading %d pages", len(known))
+            if self._has_feeds:
+                self._fallbacks = {one.id for one in known}
+            else:
+                self._session.count("sections_only")
+                self._session.polled += [one.id for one in known]
         requests = []
         for one in known:
-            if self._is_not_due(one):
+            listing = _Listing(
+                known=one,
+                reach=self._gaps.new_reach(is_section=True),
+                # If the registry names sections, the home page need not link to them.
+                nesting=1 if sections else 0,
+                is_section=True,
+                is_fallback=self._has_feeds or gap_since is not None,
+                gap_since=gap_since,
+            )
+            if gap_since is None and self._is_not_due(one):
                 self._session.count("listings_rested")
+                self._count_unchanged(one)
+                self._poll_again(listing)
                 continue
-            # If the registry names sections, the home page need not link to them.
-            nesting = 1 if sections else 0
-            requests.append(self._request(one, archive=False, nesting=nesting, is_section=True))
-        logger.info("No feed or sitemap has recent articles: reading links of %d pages", len(known))
+            requests.append(self._request(listing, archive=False))
         return requests
 
     async def _read_section(
@@ -431,18 +525,57 @@ class Listings:
         self._session.count("listings_read")
         self._session.count("sections_read")
         if listing.nesting == 0:
-            async for request in self._sections(links, listing.known):
+            async for request in self._sections(links, listing):
                 yield request
-        found = await self._enqueue(links.articles, listing.known.id, None)
+        if listing.gap_since:
+            await self._gaps.reach_back(links.articles, listing.reach, listing.gap_since)
+        found = await self._enqueue(links.articles, listing, None)
         found.newest = None
         interval = publishing_interval((), None, self._session.clock())
-        await self._record(listing, _make_reading(response, body_hash, found, None, interval))
+        reading = _make_reading(response, body_hash, found, None, interval)
+        await self._record(listing, reading, found)
 
-    async def _sections(self, links: ClassifiedLinks, home: KnownListing) -> AsyncIterator[Request]:
+    async def _sections(self, links: ClassifiedLinks, home: _Listing) -> AsyncIterator[Request]:
         covered = [url for url in links.sections if self._spider.covers(url)]
         frontier = self._session.frontier
-        for section in await self._session.writer.do(frontier.listings, covered, home.id):
-            yield self._request(section, archive=False, nesting=1, is_section=True)
+        for section in await self._session.writer.do(frontier.listings, covered, home.known.id):
+            yield self._request(replace(home, known=section, nesting=1), archive=False)
+
+    # Gaps ----------------------------------------------------------------------------------------
+
+    async def _gap_requests(self) -> list[Request]:
+        """Return requests for the next listings that may close a gap; settle the gaps when they are
+        closed, or no such listing is left.
+
+        After killed crawls nothing is read that isn't necessary; the next crawl finds the gap.
+        """
+        if self._session.frontier.careful:
+            return []
+        while not self._is_named and await self._gaps.are_open():
+            kind = next(self._gap_closers, None)
+            if kind is None:
+                break
+            if requests := await self._closing_requests(kind):
+                return requests
+        await self._gaps.settle()
+        return []
+
+    async def _closing_requests(self, kind: GapCloser) -> list[Request]:
+        since = self._gaps.since
+        if kind == "sections":
+            return [] if self._reads_sections else await self._section_requests(since)
+        urls = await self._gaps.sitemaps(kind, self._spider.source)
+        urls = [url for url in urls if url not in self._requested][: self._sitemaps_left]
+        self._requested.update(urls)
+        self._sitemaps_left -= len(urls)
+        requests = []
+        for sitemap in await self._session.writer.do(self._session.frontier.listings, urls):
+            listing = _Listing(
+                known=sitemap, reach=self._gaps.new_reach(), is_fallback=True, gap_since=since
+            )
+            is_registered = kind != "stated_sitemaps"
+            requests.append(self._request(listing, archive=True, allow_offsite=is_registered))
+        return requests
 
     # Failures ------------------------------------------------------------------------------------
 
@@ -462,7 +595,7 @@ class Listings:
         if request.url in request.meta.get("redirect_urls", []):
             circle = Cause("redirect loop", "it redirects to itself")
             self._record_broken(listing, circle)
-        else:
+        elif not listing.gap_since:
             frontier = self._session.frontier
             self._session.writer.later(frontier.record_unchanged, listing.known.id)
 
@@ -474,12 +607,15 @@ class Listings:
         counted_as: str = "listings_failed",
     ) -> None:
         url = url or listing.known.url
+        did = "use" if cause.kind == UNUSABLE else "read"
+        logger.warning("Can't %s %s: %s", did, url, cause.reason)
+        if listing.is_fallback:
+            self._session.count("fallbacks_failed")
+            return
         self._session.count(counted_as)
         if counted_as == "listings_failed":
             self._session.count(f"listings_failed/{cause.kind}")
             self._session.note("listing_fault", cause.of(url))
-        did = "use" if cause.kind == UNUSABLE else "read"
-        logger.warning("Can't %s %s: %s", did, url, cause.reason)
         if not listing.is_failure_recorded:
             frontier = self._session.frontier
             self._session.writer.later(frontier.record_failure, listing.known.id)

@@ -27,7 +27,7 @@ from newscrawl.items import Memory, Versions
 from newscrawl.sources import Source, UrlError, web_url
 from newscrawl.storage import Database, StorageError, open_database
 from newscrawl.storage.batch import Writer
-from newscrawl.storage.frontier import Frontier, Schedule, open_frontier
+from newscrawl.storage.frontier import Frontier, Reading, Schedule, open_frontier
 from newscrawl.storage.leases import MAX_UNRENEWED, MonitorsLease, SourceLease, boot_time
 from newscrawl.storage.saved_state import memory_of
 
@@ -117,6 +117,8 @@ class CrawlSession:
         self.allows: Callable[[str], Awaitable[bool]] = _allows_all
         # The ids of the feeds and sitemaps of this crawl: the source is due when one of them is.
         self.polled: list[int] = []
+        # Readings of listings that have rolled over, by their ids: they are recorded with the gap.
+        self.late_readings: list[tuple[int, Reading]] = []
 
     @classmethod
     def of(cls, crawler: Crawler) -> Self:

@@ -168,12 +168,13 @@ _MEASURES: Mapping[str, str] = {
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceRecord:
     """What the checks of a source need: its days, the oldest first, its coverage by day, the
-    number of crawls that failed in a row and the cause of the last one, the health of its feeds
-    and sitemaps, and the number of its revisions in the quarantine."""
+    note of the newest one, the number of crawls that failed in a row and the cause of the last
+    one, the health of its feeds and sitemaps, and the number of its revisions in the quarantine."""
 
     slug: str
     days: Sequence[DailySourceStats] = ()
     coverage: Mapping[date, str] = field(default_factory=dict)
+    coverage_note: str = ""
     failures: int = 0
     note: str = ""
     listings: ListingHealth = field(default_factory=ListingHealth)
@@ -234,6 +235,7 @@ def check(record: SourceRecord, today: date) -> list[CheckResult]:
         _feed_failed,
         _check_blocking,
         _not_crawled,
+        _incomplete,
         _missing,
         _stale,
         _check_drift,
@@ -288,7 +290,7 @@ def _check_blocking(record: SourceRecord, today: date) -> list[CheckResult]:
         return [_result("blocked", record, note, {"state": state})]
     now = _latest_day(record, today, lambda one: one.fetched + one.refused)
     if now is None:
-        return [_result("blocked", record, None)] if state == "ok" else []
+        return [_result("blocked", record, None)] if state in {"ok", "incomplete"} else []
     before = [(one.refused, one.fetched + one.refused) for one in _before(record, now.day)]
     change = changed_share("refused", now.refused, now.fetched + now.refused, before)
     if change is None:
@@ -307,6 +309,14 @@ def _not_crawled(record: SourceRecord, today: date) -> list[CheckResult]:
     last = max(record.coverage)
     note = f"no crawl has ended since {last}"
     return [_result("not_crawled", record, note, {"last_day": last.isoformat()})]
+
+
+def _incomplete(record: SourceRecord, today: date) -> list[CheckResult]:
+    """Find a source whose feed has rolled over, until a day on which it has not."""
+    state = _latest_state(record, today)
+    if state == "incomplete":
+        return [_result("incomplete", record, record.coverage_note, {"state": state})]
+    return [_result("incomplete", record, None)] if state in {"ok", "paywalled"} else []
 
 
 def _missing(record: SourceRecord, today: date) -> list[CheckResult]:
@@ -432,6 +442,7 @@ _INCIDENT_WORDS: Mapping[str, tuple[str, str]] = {
     "feed_failed": ("has lost a feed or sitemap", "has all its feeds and sitemaps again"),
     "blocked": ("refuses us", "refuses us no longer"),
     "stale": ("has nothing new", "has new articles again"),
+    "incomplete": ("lacks articles", "lacks no further articles"),
     "missing": ("has too few articles", "has as many articles as usual again"),
     "not_crawled": ("was not crawled", "is crawled again"),
     "layout_changed": ("has changed its pages", "gives articles as usual again"),
@@ -502,6 +513,7 @@ def _records(
             slug=one.source,
             days=days.get(one.source, ()),
             coverage=coverage.get(one.source, {}),
+            coverage_note=one.coverage_note,
             failures=one.failures,
             note=one.failure_note,
             listings=listings.get(one.source, ListingHealth()),

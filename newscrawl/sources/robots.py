@@ -3,6 +3,7 @@
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Final
 from urllib.parse import quote, urlsplit
@@ -10,6 +11,7 @@ from urllib.parse import quote, urlsplit
 from protego import Protego
 
 from newscrawl.items import RobotsPolicy
+from newscrawl.sources.urls import UrlError, web_url
 
 # RFC 9309, 2.5: crawlers must parse at least 500 KiB. The rest is ignored.
 MAX_RULES_BYTES: Final = 500 * 1024
@@ -102,6 +104,15 @@ def _lines_of(text: str) -> Iterator[str]:
     for line in _LINE_END.split(text):
         rule = line.partition("#")[0].strip()
         yield _OTHER_ENDS.sub(lambda end: quote(end[0]), rule)
+
+
+def stated_sitemaps(policy: RobotsPolicy) -> list[str]:
+    """Return the URLs of the sitemaps that a robots.txt names."""
+    urls = []
+    for stated in Protego.parse(rules_for(policy, _NOBODY)).sitemaps:
+        with suppress(UrlError):
+            urls.append(web_url(stated, policy.origin))
+    return list(dict.fromkeys(urls))
 
 
 class RobotsRules:

@@ -22,9 +22,13 @@ from newscrawl.storage.engine import MAX_INTERACTIVE_WAIT, MAX_WAIT, LockWait
 from newscrawl.storage.errors import StorageError
 from newscrawl.storage.rollups import rebuild
 
-CoverageState = Literal["ok", "paywalled", "stale_feed", "blocked_by_robots", "refused", "failed"]
+# "incomplete": the source was read, but articles are missing. "paywalled": only headlines and
+# introductions could be read.
+CoverageState = Literal[
+    "incomplete", "ok", "paywalled", "stale_feed", "blocked_by_robots", "refused", "failed"
+]
 
-# From the best state of a day to the worst; a day keeps its best one.
+# A day keeps the first of the states of its crawls: that articles are missing, or else the best.
 COVERAGE_STATES: tuple[CoverageState, ...] = get_args(CoverageState)
 
 # Ours: seconds before each retry of a transaction that another one prevented. `engine.LockWait`
@@ -306,12 +310,12 @@ class Database:
     ) -> None:
         """Record the state of a source on a UTC day.
 
-        Of several runs in a day the best state is kept, with its note, in the order of
-        COVERAGE_STATES: a good run replaces an earlier failure, a later failure is ignored, and of
-        equal states the later note is kept. `found` counts the articles in the listings of a run,
-        `stored` those of them that are in the database at its end (new, revised, unchanged or known
-        before); the day keeps the largest of each, so that a second crawl of the same pages adds
-        nothing.
+        Of several runs in a day the first state in the order of COVERAGE_STATES is kept, with its
+        note: a good run replaces an earlier failure, and a later failure is ignored. Of equal
+        states the later note is kept, and both if articles are missing. `found` counts the articles
+        in the listings of a run, `stored` those of them that are in the database at its end (new,
+        revised, unchanged or known before); the day keeps the largest of each, so that a second
+        crawl of the same pages adds nothing.
         """
         if state not in COVERAGE_STATES:
             raise ValueError(f"unknown coverage state {state!r}: {', '.join(COVERAGE_STATES)}")
@@ -324,12 +328,36 @@ class Database:
                     source_id=source_id, day=day, state=state, found=found, stored=stored, note=note
                 )
                 session.add(row)
+            elif row.state == state == "incomplete":
+                row.note = "; ".join(dict.fromkeys([*row.note.split("; "), note]))
             elif COVERAGE_STATES.index(state) <= COVERAGE_STATES.index(row.state):
                 row.state, row.note = state, note
             row.found, row.stored = max(row.found, found), max(row.stored, stored)
             row.recorded_at = _now()
 
         self.write(work)
+
+    def record_gap(self, source_slug: str, first: date, last: date, note: str) -> None:
+        """Record that articles of these days may be missing, by the note, or, without a note, that
+        all of them were read on the last day.
+
+        With a note, the last day and the others that counted as covered are "incomplete"; without
+        one, the days of failed crawls, and those without any, are covered.
+        """
+        query = (
+            select(models.Coverage.day, models.Coverage.state)
+            .join(models.Source, models.Source.id == models.Coverage.source_id)
+            .where(models.Source.slug == source_slug, models.Coverage.day >= first)
+        )
+        with self.reading() as session:
+            states = dict(session.execute(query).all())
+        for ordinal in range(first.toordinal(), last.toordinal() + 1):
+            day = date.fromordinal(ordinal)
+            state = states.get(day, "failed")
+            if note and (day == last or state in {"incomplete", "ok", "paywalled"}):
+                self.record_coverage(source_slug, day, "incomplete", 0, 0, note)
+            elif not note and day < last and state == "failed":
+                self.record_coverage(source_slug, day, "ok", 0, 0, f"read on {last}")
 
     def rebuild(
         self, *, stories: bool = False, progress: Callable[[int, int], None] | None = None

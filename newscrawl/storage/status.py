@@ -37,6 +37,7 @@ IncidentKind = Literal[
     "feed_failed",
     "blocked",
     "stale",
+    "incomplete",
     "missing",
     "not_crawled",
     "layout_changed",
@@ -194,6 +195,7 @@ _HEALTH_BY_INCIDENT: Mapping[str, Health] = {
     "blocked": Health.BLOCKED,
     "stale": Health.STALE,
     "feed_failed": Health.DEGRADED,
+    "incomplete": Health.DEGRADED,
     "missing": Health.DEGRADED,
     "layout_changed": Health.DEGRADED,
     "drift": Health.DEGRADED,
@@ -206,6 +208,7 @@ _HEALTH_BY_COVERAGE: Mapping[str | None, Health] = {
     "blocked_by_robots": Health.BLOCKED,
     "refused": Health.BLOCKED,
     "stale_feed": Health.STALE,
+    "incomplete": Health.DEGRADED,
 }
 _SEVERITY = {health: place for place, health in enumerate(Health)}
 # Ours. A source is late when it has been due for this time; a worker is silent when it has sent no

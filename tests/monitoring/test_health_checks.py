@@ -65,6 +65,7 @@ def test_usual_day_has_no_incident() -> None:
         "unreachable",
         "blocked",
         "not_crawled",
+        "incomplete",
         "missing",
         "stale",
         "layout_changed",
@@ -114,6 +115,15 @@ def test_weekday_as_quiet_as_a_sunday_is_an_incident() -> None:
     found = incidents(record(usual(SATURDAY, new=8)), today=SUNDAY)
     assert found["missing"].note == "8 new articles on 2026-11-21, 40 were to be expected"
     assert found["missing"].facts == {"day": "2026-11-21", "found": 8, "expected": 40}
+
+
+def test_day_of_a_feed_that_rolled_over_is_an_incident_until_another_day() -> None:
+    usual_record = record(usual(SUNDAY), usual(MONDAY))
+    rolled = {**usual_record.coverage, SUNDAY: "incomplete"}
+    note = "feed rolled over, up to 8 articles missing"
+    found = replace(usual_record, coverage=rolled, coverage_note=note)
+    assert incidents(found, today=SUNDAY)["incomplete"].note == note
+    assert "incomplete" in cleared(found, today=MONDAY)
 
 
 def test_short_history_expects_nothing() -> None:

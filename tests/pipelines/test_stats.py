@@ -79,6 +79,13 @@ def test_crawl_with_known_articles_only_is_ok() -> None:
         ({"pages_failed": 6}, "failed"),
         ({"found": 0, "requested": 0, "known": 0, "offsite": 30}, "failed"),
         ({"newest_entry": NOW - timedelta(days=9)}, "stale_feed"),
+        (
+            {"sections_only": 1, "found": 0, "requested": 0, "known": 0, "newest_entry": None},
+            "failed",
+        ),
+        ({"feeds_rolled_over": 1, "gap_since": NOW}, "incomplete"),
+        ({"feeds_rolled_over": 1, "gap_since": NOW, "pages_failed": 6}, "failed"),
+        ({"feeds_rolled_over": 0, "gaps_closed": 1, "gap_since": NOW}, "ok"),
         ({"found": 0, "requested": 0, "known": 0, "newest_entry": None}, "stale_feed"),
     ],
 )

@@ -463,6 +463,7 @@ def test_finishing_an_unknown_run_is_refused(database: Database, run: int) -> No
         (["ok", "failed"], "ok"),
         (["failed", "blocked_by_robots"], "blocked_by_robots"),
         (["stale_feed", "paywalled", "failed"], "paywalled"),
+        (["ok", "incomplete", "ok"], "incomplete"),
         (["failed"], "failed"),
     ],
     ids=lambda value: " then ".join(value) if isinstance(value, list) else f"keeps {value}",
@@ -473,6 +474,42 @@ def test_best_coverage_state_of_a_day_is_kept(
     for state in states:
         database.record_coverage("ft", day(0), state, 0, 0, note=f"was {state}")
     assert [(c.state, c.note) for c in rows(database, Coverage)] == [(kept, f"was {kept}")]
+
+
+def test_each_gap_of_a_day_is_noted_once(database: Database, run: int) -> None:
+    for note in ("3 missing", "5 missing", "3 missing"):
+        database.record_coverage("ft", day(0), "incomplete", 0, 0, note=note)
+    assert [c.note for c in rows(database, Coverage)] == ["3 missing; 5 missing"]
+
+
+def test_days_of_a_gap_that_counted_as_covered_are_incomplete(database: Database, run: int) -> None:
+    states: tuple[CoverageState, ...] = ("ok", "failed", "paywalled", "ok")
+    for number, state in enumerate(states):
+        database.record_coverage("ft", day(number), state, 1, 1, note=state)
+    database.record_gap("ft", day(0), day(3), "3 missing")
+    found = sorted(rows(database, Coverage), key=lambda one: one.day)
+    assert [(one.state, one.note) for one in found] == [
+        ("incomplete", "3 missing"),
+        ("failed", "failed"),
+        ("incomplete", "3 missing"),
+        ("incomplete", "3 missing"),
+    ]
+
+
+def test_days_without_a_crawl_are_covered_once_a_gap_is_closed(
+    database: Database, run: int
+) -> None:
+    states: dict[int, CoverageState] = {0: "paywalled", 2: "failed", 3: "ok"}
+    for number, state in states.items():
+        database.record_coverage("ft", day(number), state, 1, 1, note=state)
+    database.record_gap("ft", day(0), day(3), "")
+    found = sorted((one.day, one.state, one.note) for one in rows(database, Coverage))
+    assert found == [
+        (day(0), "paywalled", "paywalled"),
+        (day(1), "ok", f"read on {day(3)}"),
+        (day(2), "ok", f"read on {day(3)}"),
+        (day(3), "ok", "ok"),
+    ]
 
 
 def test_later_note_of_equal_coverage_states_is_kept(database: Database, run: int) -> None:

@@ -30,6 +30,7 @@ INCIDENTS: dict[IncidentKind, Health] = {
     "blocked": Health.BLOCKED,
     "stale": Health.STALE,
     "feed_failed": Health.DEGRADED,
+    "incomplete": Health.DEGRADED,
     "missing": Health.DEGRADED,
     "layout_changed": Health.DEGRADED,
     "drift": Health.DEGRADED,
@@ -39,6 +40,7 @@ INCIDENTS: dict[IncidentKind, Health] = {
 COVERAGE = {
     "ok": Health.HEALTHY,
     "paywalled": Health.HEALTHY,
+    "incomplete": Health.DEGRADED,
     "stale_feed": Health.STALE,
     "blocked_by_robots": Health.BLOCKED,
     "refused": Health.BLOCKED,

@@ -9,6 +9,8 @@ For each source it has:
 - the **listings** (`Frontier.listings`, `record_reading`, `record_unchanged`, `record_failure`):
   feeds and sitemaps with the validators of conditional requests, the hash of their body and the
   time of their next poll.
+- the **gaps** (`Frontier.overlap`, `estimate_gap`): whether a listing still has an article of its
+  last reading, and how many articles may be missing if it has none.
 - the **poll** (`Frontier.finish`, `due_sources`): when the source is to be crawled again.
 
 A scheduler gets the sources to crawl from `due_sources(database, now, slugs)`, and starts each
@@ -17,6 +19,7 @@ without that argument requests all of them. Only one crawl of a source may run a
 """
 
 from newscrawl.storage.frontier.crawl import Frontier, open_frontier
+from newscrawl.storage.frontier.gaps import GapEstimate, Overlap
 from newscrawl.storage.frontier.listings import (
     SOURCE_PAUSE,
     DueSource,
@@ -46,7 +49,9 @@ __all__ = [
     "FetchResult",
     "Frontier",
     "FrontierEntry",
+    "GapEstimate",
     "KnownListing",
+    "Overlap",
     "Reading",
     "Schedule",
     "due_sources",

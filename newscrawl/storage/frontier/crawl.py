@@ -10,7 +10,8 @@ from sqlalchemy import Connection, select
 from newscrawl.items import FetchAttempt, Hints, copy_fields
 from newscrawl.storage.database import Database
 from newscrawl.storage.errors import StorageError
-from newscrawl.storage.frontier import listings, queue
+from newscrawl.storage.frontier import gaps, listings, queue
+from newscrawl.storage.frontier.gaps import GapEstimate, Overlap
 from newscrawl.storage.frontier.listings import KnownListing, Reading, Schedule
 from newscrawl.storage.frontier.queue import (
     Claim,
@@ -195,6 +196,21 @@ class Frontier:
                 connection, listing_id, self.schedule, self.clock()
             )
         )
+
+    # Gaps ----------------------------------------------------------------------------------
+
+    def overlap(self, listing_id: int | None, urls: Collection[str], since: datetime) -> Overlap:
+        """Return which pages of a listing were known at `since`, and which it has brought later."""
+        with self.database.reading() as session:
+            return gaps.overlap(session.connection(), listing_id, urls, since)
+
+    def estimate_gap(self, articles: Collection[str], since: datetime) -> GapEstimate:
+        """Return how many articles the source has published since, and how many are known, these
+        among them."""
+        with self.database.reading() as session:
+            return gaps.estimate_gap(
+                session.connection(), self.source_id, articles, since, self.clock()
+            )
 
     def finish(self, listing_ids: Iterable[int]) -> datetime:
         """Return dequeued pages without a result to the queue; record and return when the source is

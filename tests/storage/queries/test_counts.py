@@ -273,6 +273,7 @@ def test_days_without_a_crawl_are_gaps_not_zeros(
         ("ok", "full"),
         ("paywalled", "full"),
         ("stale_feed", "none"),
+        ("incomplete", "none"),
         ("blocked_by_robots", "none"),
         ("failed", "none"),
     ],
