@@ -104,7 +104,7 @@ class Monitor:
 
     def __init__(self, database: Database, queue: Huey, plan: MonitorPlan) -> None:
         self.name = f"{platform.node()}:{os.getpid()}:{uuid4().hex[:8]}"
-        self.failed: list[str] = []
+        self.failed: set[str] = set()
         self._database = database
         self._plan = plan
         self._slugs = [source.slug for source in plan.sources]
@@ -221,7 +221,7 @@ class Monitor:
         result = self._supervisor.run(slug)
         self._leases.release(slug, result.outcome, result.code, result.note)
         if result.outcome == "failed":
-            self.failed.append(slug)
+            self.failed.add(slug)
             logger.warning("%s: failed: %s", slug, result.note)
         else:
             logger.info("%s: %s: %s", slug, result.outcome, result.note)

@@ -2,7 +2,9 @@
 
 import gc
 import logging
-from collections.abc import Callable
+import os
+import sys
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -85,9 +87,12 @@ def due_source(folder: Path, **more: Any) -> tuple[Database, Huey, Monitor]:
         sources=[SourceFacts("ft", "FT", "gb", "en", "https://ft.example/")],
         same_host={},
         workers=1,
-        command=CrawlCommand(),
-        terms=LeaseTerms(length=timedelta(minutes=5)),
-        **{"inspect_every": float("inf"), **more},
+        **{
+            "command": CrawlCommand(),
+            "terms": LeaseTerms(length=timedelta(minutes=5)),
+            "inspect_every": float("inf"),
+            **more,
+        },
     )
     monitor = Monitor(database, queue, plan)
     Leases(database, "a", plan.terms).register(plan.sources)
@@ -282,3 +287,40 @@ def test_invalid_address_of_a_digest_is_one_line_of_the_log(
     with database, closing(queue.storage):
         monitor.inspect()
     assert caplog.messages == ["No digest: NEWSCRAWL_SMTP_URL: not the URL of a mail server"]
+
+
+class _FailingCrawls:
+    """Answers in the place of a CrawlServer that each crawl has ended with exit code 1."""
+
+    def __init__(self, _environment: object) -> None:
+        pass
+
+    def start(self, _arguments: Sequence[str], files: Sequence[int]) -> None:
+        os.write(files[2], b"1\n1\n")
+
+
+def test_memory_of_a_monitor_does_not_grow_with_its_crawls(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("newscrawl.monitoring.supervisor.CrawlServer", _FailingCrawls)
+    # pytest keeps each logged line.
+    monkeypatch.setattr("newscrawl.monitoring.scheduler.logger.disabled", True)
+    terms = LeaseTerms(length=timedelta(minutes=5), min_pause=timedelta(0))
+    database, queue, monitor = due_source(
+        tmp_path, terms=terms, command=CrawlCommand(logs=tmp_path), source_pause=timedelta(0)
+    )
+    monitor.schedule()  # the first round inspects and prunes, in other threads
+    queue.flush()
+
+    def crawl(times: int) -> int:
+        for _ in range(times):
+            let_lease_length_pass(database)
+            assert monitor.schedule() == 1
+            queue.execute(queue.dequeue())
+        gc.collect()
+        return sys.getallocatedblocks()
+
+    with database, closing(queue.storage):
+        before = crawl(50)  # fills the caches of statements
+        assert (crawl(300) - before) / 300 < 0.6
+    assert monitor.failed == {"ft"}

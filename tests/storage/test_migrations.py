@@ -1,5 +1,7 @@
 """The migrations lead to the tables of the models, on both databases."""
 
+import subprocess
+import sys
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -24,6 +26,7 @@ from newscrawl.storage.company_alerts import list_alerts, watch_company
 from newscrawl.storage.rollups import MAX_PAIRED
 from newscrawl.storage.source_stats import articles_so_far, last_checkups
 from newscrawl.storage.status import Incident, claim_unreported, record_incidents
+from tests.site.crawling import clean_environment
 
 SCRIPTS = Path(migrations.__file__).parent
 
@@ -125,6 +128,20 @@ def unreleased(database_url: str) -> str:
 def test_unreleased_schema_becomes_the_tables_of_the_models(unreleased: str) -> None:
     assert upgrade_database(unreleased) == ("0014", migrations.HEAD)
     assert differences(unreleased) == []
+
+
+def test_upgrades_at_once_are_one_upgrade(unreleased: str) -> None:
+    command = [sys.executable, "-m", "newscrawl.cli", "db", "upgrade"]
+    environment = clean_environment() | {"NEWSCRAWL_DATABASE_URL": unreleased}
+    runs = [
+        subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        for _ in range(3)
+    ]
+    outputs = [run.communicate(timeout=300)[0] for run in runs]
+    assert [run.returncode for run in runs] == [0, 0, 0], outputs
+    assert differences(unreleased) == []
+    with open_database(unreleased) as database:
+        assert articles_so_far(database) == {"ft": 7}
 
 
 def test_unreleased_database_keeps_its_rows(unreleased: str) -> None:
