@@ -39,6 +39,7 @@ from newscrawl.cli.arguments import (
 from newscrawl.cli.extract import fetch_policy
 from newscrawl.cli.output import (
     MAX_ROWS,
+    WIDE,
     Column,
     columns_of,
     counting_bar,
@@ -49,6 +50,7 @@ from newscrawl.cli.output import (
     records_of,
     render,
     source_columns,
+    terminal,
     write_json,
     write_note,
 )
@@ -103,9 +105,13 @@ def list_sources(
         and (language is None or language.lower() in source.languages)
     ]
     checked, due = _stored(database)
+    has_due = any(source.slug in due for source in chosen)
     columns = (
         Column(key="slug", heading="slug"),
-        Column(key="name", heading="name", wide=True),
+        # Beside the next crawl, a name would have six characters of a line in a usual terminal.
+        Column(
+            key="name", heading="name", wide=True, table=not has_due or terminal().width >= WIDE
+        ),
         Column(key="country", heading="from"),
         Column(key="languages", heading="in", wide=True),
         Column(key="status", heading="", table=False),
@@ -115,7 +121,7 @@ def list_sources(
             key="next_crawl",
             heading="next due",
             show=_due,
-            table=any(source.slug in due for source in chosen),
+            table=has_due,
         ),
         Column(key="checked_at", heading="", table=False),
         Column(key="home", heading="", table=False),

@@ -264,7 +264,10 @@ def test_next_crawl_is_in_the_list_of_sources(store: Database, newscrawl: Newscr
     crawled(store, "ft")
     listed = newscrawl("sources", "list", "--country", "gb")
     assert "next due" in listed.out
-    assert max(map(len, listed.out.splitlines())) <= 80
+    lines = listed.out.splitlines()
+    assert max(map(len, lines)) <= 80
+    # Heading, rule and note: no name is broken into lines.
+    assert len([line for line in lines if line.strip() and "  gb  " not in line]) == 3
     rows = json.loads(newscrawl("sources", "list", "-f", "json").out)
     (moment,) = (one["next_crawl"] for one in rows if one["slug"] == "ft")
     assert datetime.fromisoformat(moment) > NOW
