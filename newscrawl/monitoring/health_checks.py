@@ -241,7 +241,14 @@ def check(record: SourceRecord, today: date) -> list[CheckResult]:
         _check_drift,
         _check_quarantine,
     )
-    return [result for one in checks for result in one(record, today)]
+    results = [result for one in checks for result in one(record, today)]
+    is_blocked = any(result.kind == "blocked" and result.incident for result in results)
+    # Crawls that fail because the site refuses their pages have one cause, and one incident.
+    return [
+        result
+        for result in results
+        if not (is_blocked and result.kind == "unreachable" and result.incident)
+    ]
 
 
 def _result(
@@ -341,7 +348,8 @@ def _stale(record: SourceRecord, today: date) -> list[CheckResult]:
     last = max((one.day for one in record.days if one.new), default=None)
     if last is None:
         return []
-    without_new = [one.day for one in record.days if last < one.day < today and one.runs]
+    read = [one.day for one in record.days if one.runs > one.failed_runs]
+    without_new = [day for day in read if last < day < today]
     awaited = 0.0
     for day in without_new:
         expected = expected_articles([one for one in record.days if one.day <= last], day)

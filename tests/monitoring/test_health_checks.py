@@ -182,6 +182,18 @@ def test_few_pages_are_not_checked() -> None:
     assert [one.incident for one in drift] == [None]  # judged by yesterday
 
 
+def test_source_that_can_not_be_read_is_not_called_stale() -> None:
+    down = [usual(day, new=0, runs=20, failed_runs=20) for day in (SATURDAY, SUNDAY)]
+    opened = incidents(record(*down, failures=40, note="HTTP 500 from feed.xml"))
+    assert set(opened) == {"unreachable"}
+
+
+def test_crawls_that_fail_since_pages_are_refused_are_one_incident() -> None:
+    refused = record(usual(MONDAY, refused=60), failures=3, note="HTTP 403 from all article pages")
+    assert set(incidents(refused)) == {"blocked"}
+    assert "unreachable" not in cleared(refused)
+
+
 def test_refused_pages_are_a_block() -> None:
     found = incidents(record(usual(MONDAY, refused=60)))
     assert found["blocked"].note == "59% of the pages are refused, usually 0%"
