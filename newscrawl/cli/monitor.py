@@ -78,6 +78,7 @@ def monitor(
     from newscrawl.monitoring.delivery import configured_channels
     from newscrawl.monitoring.health_checks import Inspector
     from newscrawl.monitoring.scheduler import MonitorPlan, same_host_sources
+    from newscrawl.storage.frontier import reschedule, schedule_of
     from newscrawl.storage.leases import LeaseTerms
     from newscrawl.storage.recipients import list_recipients
 
@@ -86,6 +87,7 @@ def monitor(
     command = _crawl_command(url, setting or (), logs)
     known = sources_by_slug()
     chosen = _selected_sources(source or (), known)
+    schedule = schedule_of({**vars(config), **command.settings})
     with storage.open_database(url) as store:
         channels = configured_channels(recipients=bool(list_recipients(store)))
         plan = MonitorPlan(
@@ -96,13 +98,13 @@ def monitor(
             terms=LeaseTerms(length=timedelta(seconds=_seconds("NEWSCRAWL_LEASE"))),
             limits=_crawl_limits(),
             once=once,
-            source_pause=_source_pause(),
             pause=_seconds("NEWSCRAWL_MONITOR_PAUSE"),
             inspect=Inspector(store, [one.slug for one in chosen], channels),
             prune=_daily_pruning(store),
             send_digests=_scheduled_digests(store),
             digests=config.NEWSCRAWL_DIGEST,
         )
+        reschedule(store, [one.slug for one in chosen], schedule)
         failed = _run(store, url, plan)
     if once and failed:
         raise typer.Exit(1)
@@ -120,14 +122,6 @@ def _crawl_command(url: str, settings: "Sequence[str]", logs: Path | None) -> "C
         logs=logs,
         grace=_seconds("NEWSCRAWL_LEASE") / 3,
     )
-
-
-def _source_pause() -> timedelta:
-    """Return the time between two crawls of a source, shorter if its listings are polled sooner."""
-    from newscrawl.storage.frontier import SOURCE_PAUSE
-
-    shortest = config.duration("NEWSCRAWL_POLL_MIN", config.NEWSCRAWL_POLL_MIN)
-    return min(SOURCE_PAUSE, shortest)
 
 
 def _crawl_limits() -> "CrawlLimits":

@@ -20,14 +20,13 @@ from typing import Any, ClassVar, Final, Literal, Protocol, Self
 
 from scrapy import signals
 from scrapy.crawler import Crawler
-from scrapy.settings import BaseSettings
 
-from newscrawl.config import SettingError, duration, durations, seconds
+from newscrawl.config import SettingError, seconds
 from newscrawl.items import Memory, Versions
 from newscrawl.sources import Source, UrlError, web_url
 from newscrawl.storage import Database, StorageError, open_database
 from newscrawl.storage.batch import Writer
-from newscrawl.storage.frontier import Frontier, Reading, Schedule, open_frontier
+from newscrawl.storage.frontier import Frontier, Reading, open_frontier, schedule_of
 from newscrawl.storage.leases import MAX_UNRENEWED, MonitorsLease, SourceLease, boot_time
 from newscrawl.storage.saved_state import memory_of
 
@@ -335,23 +334,6 @@ def lease_length(value: object) -> timedelta:
     if not length:
         raise SettingError("NEWSCRAWL_LEASE=0: not a number of seconds above 0")
     return timedelta(seconds=length)
-
-
-def schedule_of(settings: BaseSettings) -> Schedule:
-    """Return the schedule of revisits, retries and polls; raise SettingError for an invalid
-    setting."""
-    poll_min = duration("NEWSCRAWL_POLL_MIN", settings["NEWSCRAWL_POLL_MIN"])
-    poll_max = duration("NEWSCRAWL_POLL_MAX", settings["NEWSCRAWL_POLL_MAX"])
-    if poll_max < poll_min:
-        raise SettingError(
-            f"NEWSCRAWL_POLL_MAX={settings['NEWSCRAWL_POLL_MAX']}: less than NEWSCRAWL_POLL_MIN"
-        )
-    return Schedule(
-        revisits=durations("NEWSCRAWL_REVISITS", settings["NEWSCRAWL_REVISITS"]),
-        retries=durations("NEWSCRAWL_RETRIES", settings["NEWSCRAWL_RETRIES"]),
-        poll_min=poll_min,
-        poll_max=poll_max,
-    )
 
 
 @contextmanager

@@ -36,7 +36,7 @@ from newscrawl.monitoring.digests import never
 from newscrawl.monitoring.supervisor import CrawlCommand, CrawlLimits, Supervisor
 from newscrawl.sources import Source
 from newscrawl.storage import Database, StorageError
-from newscrawl.storage.frontier import SOURCE_PAUSE, due_sources
+from newscrawl.storage.frontier import due_sources
 from newscrawl.storage.leases import (
     Leases,
     LeaseTerms,
@@ -79,8 +79,7 @@ class MonitorPlan:
     that share a host with it. `pause` and `inspect_every` are the seconds between two rounds, and
     between two calls of `inspect`, `prune` and `send_digests`; the last two receive a function that
     returns whether they must stop. `digests` says when digests are sent, as the setting does. With
-    `once`, the monitor ends when no source is due any more. `source_pause` is the shortest time
-    between two crawls of a source.
+    `once`, the monitor ends when no source is due any more.
     """
 
     sources: Sequence[SourceFacts]
@@ -90,7 +89,6 @@ class MonitorPlan:
     terms: LeaseTerms
     limits: CrawlLimits = field(default_factory=CrawlLimits)
     once: bool = False
-    source_pause: timedelta = SOURCE_PAUSE
     pause: float = 10.0
     inspect_every: float = 300.0
     inspect: Callable[[], None] = _inspect_nothing
@@ -168,8 +166,7 @@ class Monitor:
         now = datetime.now(UTC)
         interrupted = set(self._leases.interrupted_sources()).intersection(self._slugs)
         unfinished = due_sources(self._database, now, interrupted, pause=timedelta(0))
-        pause = self._plan.source_pause
-        due = (*unfinished, *due_sources(self._database, now, self._slugs, pause=pause))
+        due = (*unfinished, *due_sources(self._database, now, self._slugs))
         return list(dict.fromkeys(one.slug for one in due))
 
     def crawl(self, slug: str) -> None:

@@ -160,6 +160,35 @@ def test_later_rounds_crawl_nothing_and_prune_once_a_day(first_round: Round) -> 
     assert room.sites.visits == visits
 
 
+def _let_hours_pass(room: Newsroom, hours: int) -> None:
+    columns = {
+        "polls": ("polled_at", "next_poll_at"),
+        "listings": ("checked_at", "next_poll_at"),
+        "leases": ("retry_at", "ended_at"),
+    }
+    for table, moments in columns.items():
+        for moment in moments:
+            past = f"strftime('%Y-%m-%d %H:%M:%f000', {moment}, '-{hours} hours')"
+            room.execute(f"UPDATE {table} SET {moment} = {past}")  # noqa: S608 - names of ours
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "runs", "hours"), [("3h", "10m", 2, None), ("10m", "3h", 1, 3)]
+)
+def test_changed_minimum_of_polls_counts_at_once(
+    room: Newsroom, before: str, after: str, runs: int, hours: int | None
+) -> None:
+    room.sites.add("one")
+    once(room, "one", NEWSCRAWL_POLL_MIN=before, NEWSCRAWL_REVISITS="1d")
+    _let_hours_pass(room, 2)  # without dates, the feed is polled after an hour or the minimum
+    once(room, "one", NEWSCRAWL_POLL_MIN=after, NEWSCRAWL_REVISITS="1d")
+    assert room.count("SELECT count(*) FROM runs") == runs
+    if hours is not None:
+        ((polled_at, next_poll_at),) = room.rows("SELECT polled_at, next_poll_at FROM polls")
+        next_poll, poll = map(datetime.fromisoformat, (next_poll_at, polled_at))
+        assert round((next_poll - poll) / timedelta(hours=1)) == hours
+
+
 def test_invalid_keep_is_reported_in_one_line(room: Newsroom) -> None:
     done = once(room, "one", NEWSCRAWL_KEEP="1d")
     assert done.returncode == 2

@@ -130,11 +130,12 @@ def test_source_that_a_worker_has_read_and_not_begun_is_waited_for(tmp_path: Pat
         assert not monitor.has_queued_sources()
 
 
-@pytest.mark.parametrize(("pause", "due"), [(1, 1), (10, 0)])
-def test_source_is_crawled_again_after_its_pause(tmp_path: Path, pause: int, due: int) -> None:
-    database, queue, monitor = due_source(tmp_path, source_pause=timedelta(minutes=pause))
+@pytest.mark.parametrize(("rest", "due"), [(1, 1), (0, 0), (60, 0)])
+def test_source_is_crawled_again_after_its_pause(tmp_path: Path, rest: int, due: int) -> None:
+    database, queue, monitor = due_source(tmp_path)
     at = datetime.now(UTC) - timedelta(minutes=5)
-    poll = insert(Poll).values(source_id=1, polled_at=at, next_poll_at=at, interval_seconds=60)
+    due_at = at + timedelta(minutes=rest)
+    poll = insert(Poll).values(source_id=1, polled_at=at, next_poll_at=due_at, interval_seconds=60)
     with database, closing(queue.storage):
         database.write(lambda session: session.execute(poll))
         assert monitor.schedule() == due
@@ -307,7 +308,7 @@ def test_memory_of_a_monitor_does_not_grow_with_its_crawls(
     monkeypatch.setattr("newscrawl.monitoring.scheduler.logger.disabled", True)
     terms = LeaseTerms(length=timedelta(minutes=5), min_pause=timedelta(0))
     database, queue, monitor = due_source(
-        tmp_path, terms=terms, command=CrawlCommand(logs=tmp_path), source_pause=timedelta(0)
+        tmp_path, terms=terms, command=CrawlCommand(logs=tmp_path)
     )
     monitor.schedule()  # the first round inspects and prunes, in other threads
     queue.flush()

@@ -15,8 +15,10 @@ from newscrawl.storage.frontier import (
     Frontier,
     FrontierEntry,
     due_sources,
+    next_crawls,
     open_frontier,
     publishing_interval,
+    reschedule,
 )
 from tests.frontiers import (
     AT_ONCE,
@@ -508,6 +510,57 @@ def test_source_is_due_after_a_clock_that_was_days_fast(database: Database) -> N
     assert due.due_at <= now()
     (listing,) = fast.listings(["https://ft.example/rss"])
     assert SCHEDULE.is_due(listing.next_poll_at, now())
+
+
+@pytest.mark.parametrize(
+    ("poll_min", "interval", "hours"),
+    # The interval of a listing counts again with a shorter minimum; a poll that is late is due.
+    [(HOUR, 5 * MINUTE, 1), (10 * MINUTE, 5 * MINUTE, 1 / 6), (3 * HOUR, HOUR, 3)],
+)
+def test_changed_minimum_of_polls_counts_at_once(
+    database: Database, poll_min: timedelta, interval: timedelta, hours: float
+) -> None:
+    at = now() - 30 * MINUTE
+    before = replace(SCHEDULE, poll_min=2 * HOUR, poll_max=6 * HOUR)
+    number = register(database, "ft")
+    frontier = replace(open_frontier(database, "ft", number, before), clock=lambda: at)
+    feed, broken = frontier.listings(["https://ft.example/rss", "https://ft.example/gone"])
+    frontier.record_reading(feed.id, reading(interval=interval))
+    frontier.record_failure(broken.id)
+    frontier.finish([feed.id, broken.id])
+    assert next_crawls(database) == {"ft": at + 2 * HOUR}
+    for _ in range(2):  # of several monitors, the second changes nothing
+        reschedule(database, ["ft", "new"], replace(before, poll_min=poll_min))
+        due_at = min(at + hours * HOUR, at + 4 * HOUR)
+        assert next_crawls(database) == {"ft": due_at}
+        (feed, broken) = frontier.listings([feed.url, broken.url])
+        assert feed.next_poll_at == due_at
+        assert broken.next_poll_at == at + min(2 * poll_min, 4 * HOUR)
+        due = due_sources(database, now(), ["ft"])
+        assert [one.due_at for one in due] == ([due_at] if due_at <= now() else [])
+
+
+def test_changed_minimum_leaves_sources_that_are_due(database: Database) -> None:
+    frontier = open_frontier(database, "ft", register(database, "ft"), SCHEDULE)
+    (unread,) = frontier.listings(["https://ft.example/rss"])
+    at = frontier.finish([unread.id])
+    register(database, "bbc")
+    reschedule(database, ["ft", "bbc"], replace(SCHEDULE, poll_min=HOUR))
+    (due,) = due_sources(database, now(), ["ft"], pause=timedelta(0))
+    assert due.due_at == at
+
+
+def test_source_rests_no_longer_than_its_listings(database: Database) -> None:
+    short = replace(SCHEDULE, poll_min=2 * MINUTE)
+    frontier = open_frontier(database, "ft", register(database, "ft"), short)
+    (feed,) = frontier.listings(["https://ft.example/rss"])
+    frontier.enqueue(None, [entry("a")])
+    frontier.record_reading(feed.id, reading(interval=MINUTE))
+    due_at = frontier.finish([feed.id])
+    assert next_crawls(database) == {"ft": due_at}
+    (due,) = due_sources(database, due_at, ["ft"])
+    assert due.due_at == due_at
+    assert due_sources(database, due_at - MINUTE, ["ft"]) == []
 
 
 def test_new_and_overdue_sources_come_first(database: Database) -> None:

@@ -21,7 +21,6 @@ without that argument requests all of them. Only one crawl of a source may run a
 from newscrawl.storage.frontier.crawl import Frontier, open_frontier
 from newscrawl.storage.frontier.gaps import GapEstimate, Overlap
 from newscrawl.storage.frontier.listings import (
-    SOURCE_PAUSE,
     DueSource,
     KnownListing,
     Reading,
@@ -29,6 +28,8 @@ from newscrawl.storage.frontier.listings import (
     due_sources,
     next_crawls,
     publishing_interval,
+    reschedule,
+    schedule_of,
 )
 from newscrawl.storage.frontier.queue import (
     MAX_CRASHES,
@@ -41,7 +42,6 @@ from newscrawl.storage.frontier.queue import (
 
 __all__ = [
     "MAX_CRASHES",
-    "SOURCE_PAUSE",
     "DequeuedPage",
     "DueSource",
     "EnqueueCounts",
@@ -58,4 +58,6 @@ __all__ = [
     "next_crawls",
     "open_frontier",
     "publishing_interval",
+    "reschedule",
+    "schedule_of",
 ]

@@ -1,13 +1,15 @@
 """Feeds and sitemaps: their last reading; when pages and listings are requested again, and which
 sources are due."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, literal, select, update
+from sqlalchemy import Connection, bindparam, func, insert, literal, select, update
+from sqlalchemy.orm import Session
 
+from newscrawl.config import SettingError, duration, durations
 from newscrawl.items import copy_fields
 from newscrawl.storage.database import Database
 from newscrawl.storage.frontier.queue import validator
@@ -74,6 +76,23 @@ class Schedule:
         base = min(max(interval, self.poll_min), self.poll_max)
         # Beyond twenty, an interval exceeds any bound, and larger powers overflow.
         return min(base * factor ** min(times, 20), self.poll_max)
+
+
+def schedule_of(settings: Mapping[str, Any]) -> Schedule:
+    """Return the schedule of revisits, retries and polls; raise SettingError for an invalid
+    setting."""
+    poll_min = duration("NEWSCRAWL_POLL_MIN", settings["NEWSCRAWL_POLL_MIN"])
+    poll_max = duration("NEWSCRAWL_POLL_MAX", settings["NEWSCRAWL_POLL_MAX"])
+    if poll_max < poll_min:
+        raise SettingError(
+            f"NEWSCRAWL_POLL_MAX={settings['NEWSCRAWL_POLL_MAX']}: less than NEWSCRAWL_POLL_MIN"
+        )
+    return Schedule(
+        revisits=durations("NEWSCRAWL_REVISITS", settings["NEWSCRAWL_REVISITS"]),
+        retries=durations("NEWSCRAWL_RETRIES", settings["NEWSCRAWL_RETRIES"]),
+        poll_min=poll_min,
+        poll_max=poll_max,
+    )
 
 
 def interval_by_history(
@@ -284,6 +303,59 @@ def record_poll(
     return due
 
 
+def reschedule(database: Database, slugs: Collection[str], schedule: Schedule) -> None:
+    """Compute again when the listings of these sources, and the sources, are due: a schedule that
+    was changed after their last crawls counts at once.
+
+    The time of a failed reading isn't stored: its next one comes sooner if the minimum interval is
+    shorter, and not later if it is longer.
+    """
+
+    def work(session: Session) -> None:
+        query = (
+            select(Listing, Poll)
+            .join(Source, Source.id == Listing.source_id)
+            .join(Poll, Poll.source_id == Source.id)
+            # Others are due at once, or are polled no more.
+            .where(Source.slug.in_(slugs), Listing.next_poll_at > Poll.polled_at)
+        )
+        listings: list[dict[str, Any]] = []
+        polls: dict[int, dict[str, Any]] = {}
+        for listing, poll in session.execute(query):
+            due_at = _scheduled_at(listing, poll.polled_at, schedule)
+            listings.append({"row": listing.id, "was": listing.next_poll_at, "at": due_at})
+            if listing.parent_id is None and poll.next_poll_at > poll.polled_at:
+                change: dict[str, Any] = {
+                    "row": poll.source_id,
+                    "was": poll.next_poll_at,
+                    "at": due_at,
+                }
+                change = polls.setdefault(poll.source_id, change)
+                change["at"] = max(poll.polled_at, min(change["at"], due_at))
+        _move(session, Listing, Listing.id, listings)
+        _move(session, Poll, Poll.source_id, list(polls.values()))
+
+    database.write(work)
+
+
+def _move(session: Session, table: Any, key: Any, rows: list[dict[str, Any]]) -> None:
+    """Change when rows are due, except of those that a crawl has changed meanwhile."""
+    moved = [row for row in rows if row["at"] != row["was"]]
+    if moved:
+        unchanged = (key == bindparam("row"), table.next_poll_at == bindparam("was"))
+        change = update(table).where(*unchanged).values(next_poll_at=bindparam("at"))
+        session.connection().execute(change, moved)
+
+
+def _scheduled_at(listing: Listing, polled_at: datetime, schedule: Schedule) -> datetime:
+    """Return when a listing is due by the schedule; its source was `polled_at` last."""
+    interval = timedelta(seconds=listing.interval_seconds or 0.0)
+    if listing.failures or listing.checked_at is None:
+        latest = schedule.poll_at(interval, 0, listing.failures, polled_at)
+        return min(listing.next_poll_at or latest, latest)
+    return schedule.poll_at(interval, listing.polls_since_new, 0, listing.checked_at)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DueSource:
     """A source that is due.
@@ -313,7 +385,8 @@ def due_sources(
     """Return the due sources: never crawled ones first, then the latest.
 
     A source is due when its poll is, or when a page is due for a retry or revisit, but not during
-    its `pause` after the last crawl. `slugs` may name sources that are not in the database yet.
+    its `pause` after the last crawl, which is shorter if its listings are polled sooner. `slugs`
+    may name sources that are not in the database yet.
     """
     states = _states(database, now)
     due = [
@@ -336,7 +409,7 @@ def next_crawls(database: Database) -> dict[str, datetime]:
     )
     with database.reading() as session:
         return {
-            slug: max(min(filter(None, (poll_at, page_at))), polled_at + SOURCE_PAUSE)
+            slug: _due_at(poll_at, polled_at, page_at, SOURCE_PAUSE)
             for slug, poll_at, polled_at, page_at in session.execute(query)
         }
 
@@ -375,10 +448,17 @@ def _states(database: Database, now: datetime) -> dict[str, _State]:
 def _due(slug: str, state: _State | None, now: datetime, pause: timedelta) -> DueSource | None:
     if state is None:
         return DueSource(slug=slug, due_at=None, polled_at=None, waiting=0)
-    wanted = min(filter(None, (state.poll_at, state.page_at)))
-    due_at = max(wanted, state.polled_at + pause)
+    due_at = _due_at(state.poll_at, state.polled_at, state.page_at, pause)
     if state.polled_at - now > pause:  # the clock was wrong then, and may have said so for days
         due_at = now
     if due_at > now:
         return None
     return DueSource(slug=slug, due_at=due_at, polled_at=state.polled_at, waiting=state.waiting)
+
+
+def _due_at(
+    poll_at: datetime, polled_at: datetime, page_at: datetime | None, pause: timedelta
+) -> datetime:
+    if poll_at > polled_at:
+        pause = min(pause, poll_at - polled_at)
+    return max(min(filter(None, (poll_at, page_at))), polled_at + pause)
