@@ -118,11 +118,22 @@ def _live(plan: Plan, watch: Watch, world: World) -> None:
             jump_within_crawl(watch, world.papers[0], moment)
         else:
             watch.step(moment)
+        if moment >= plan.end - DAY:
+            _decide(watch, world)
         print(
             f"{moment:%a %d %b %H:%M}: {time.monotonic() - began:.0f} s, "
             f"{_visits(world) - visits} requests, {len(watch.sent)} notices",
             file=sys.stderr,
         )
+
+
+def _decide(watch: Watch, world: World) -> None:
+    """Discard what stands in place of articles, as a person does who was told and has seen it."""
+    for paper in world.papers:
+        if any("quarantined" in event.alarms for event in paper.events):
+            ran = watch.newscrawl("revisions", "discard", "--all", "--source", paper.slug)
+            assert ran.returncode in {0, 1}, ran.stderr
+    watch.inspect()
 
 
 def _visits(world: World) -> int:

@@ -211,11 +211,12 @@ def _silence(database: Database, filters: Filters) -> Silence:
     since = filters.until - timedelta(days=SILENT_AFTER)
     for day in queries.coverage(database, scope=replace(filters.scope, since=since)):
         last.setdefault(day.source, []).append(day)
-    # Today's crawl may be pending; a failure is shown at once.
+    # Today's crawl may be pending; a failure is shown at once. A source that lacks articles of
+    # before is read again.
     silent = [
         source
         for source, days in last.items()
-        if days[-1].state not in READ
+        if days[-1].state not in {*READ, "incomplete"}
         and (days[-1].state is not None or (len(days) > SILENT_AFTER and days[0].state not in READ))
     ]
     named = tuple(_silent(database, filters, source) for source in silent[:MAX_SILENT])

@@ -380,6 +380,18 @@ def test_failing_source_is_shown_on_the_first_page(client: TestClient, database:
     assert re.search(r'<a href="/\?source=ft">companies that it names</a>', text)
 
 
+def test_source_that_is_read_again_after_a_gap_is_not_called_unread(
+    client: TestClient, database: Database
+) -> None:
+    save(database, 3, headline("Siemens"))
+    note = "feed rolled over, up to 9 articles missing since 2026-11-20 06:00 UTC"
+    database.record_coverage("ft", TODAY - timedelta(days=1), "failed", 0, 0, note="timeout")
+    database.record_coverage("ft", TODAY, "incomplete", 12, 12, note=note)
+    text = client.get("/").text
+    assert "not read at present" not in text
+    assert note in text
+
+
 def test_missing_crawl_of_today_is_not_a_failure(client: TestClient, database: Database) -> None:
     save(database, 1, headline("Siemens"))
     assert "not read at present" not in client.get("/").text
