@@ -15,16 +15,16 @@ import numpy as np
 import typer
 
 from benchmarks.command_line import run
+from benchmarks.recipes.examples import Example, ExampleScore, by_group
+from benchmarks.recipes.runs import examples_from, needing_torch
 from newscrawl.cli.arguments import CorpusOption, corpus_from
 from newscrawl.cli.output import progress, write_note
-from newscrawl.cli.training_runs import examples_from, needing_torch
 from newscrawl.extraction.block_features import OPENERS
 from newscrawl.extraction.explain import columns_of
 from newscrawl.training.corpus import Split, folds_by_site
-from newscrawl.training.examples import Example, ExampleScore, by_group
 
 if TYPE_CHECKING:
-    from newscrawl.training.network import NetworkSettings
+    from benchmarks.recipes.network import NetworkSettings
 
 # The sources of evidence by the kinds of `explain_reasons`; an empty list is handled by name.
 SOURCES: Final[dict[str, tuple[str, ...]]] = {
@@ -95,7 +95,7 @@ def ablate(
     on_epoch: Callable[[], None] = lambda: None,
 ) -> Iterator[Ablated]:
     """Train and score once for each source of evidence, on all splits."""
-    from newscrawl.training.network import cross_validate  # noqa: PLC0415  needs PyTorch
+    from benchmarks.recipes.network import cross_validate  # noqa: PLC0415  needs PyTorch
 
     for source in SOURCES:
         own = replace(settings, shape=replace(settings.shape, neighbours=source != "neighbours"))
@@ -149,7 +149,7 @@ def ablation(
     Prints a table for the documents. Needs PyTorch: the extra "network".
     """
     with needing_torch():
-        from newscrawl.training.network import NetworkSettings  # noqa: PLC0415
+        from benchmarks.recipes.network import NetworkSettings  # noqa: PLC0415
 
     pages = corpus_from(corpus)
     examples = examples_from(pages)

@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from benchmarks.command_line import run
-from newscrawl.cli.arguments import CorpusOption, Format, FormatOption, corpus_from
-from newscrawl.cli.output import Column, progress, render, write_note
-from newscrawl.cli.training_runs import examples_from, needing_torch
-from newscrawl.training.corpus import DEVELOPMENT, Corpus, GoldPage, folds_by_site, load_corpus
-from newscrawl.training.examples import Example, sides
-from newscrawl.training.publisher_labels import (
+from benchmarks.recipes.examples import Example, sides
+from benchmarks.recipes.publisher_labels import (
     PublisherPage,
     UnusableError,
     read_publisher_page,
     write_set,
 )
+from benchmarks.recipes.runs import examples_from, needing_torch
+from newscrawl.cli.arguments import CorpusOption, Format, FormatOption, corpus_from
+from newscrawl.cli.output import Column, progress, render, write_note
+from newscrawl.training.corpus import DEVELOPMENT, Corpus, GoldPage, folds_by_site, load_corpus
 
 if TYPE_CHECKING:
     from newscrawl.extraction.classifier import Network
@@ -67,7 +67,7 @@ def publisher_labels(
     Needs PyTorch: the extra "network".
     """
     with needing_torch():
-        from newscrawl.training import network  # noqa: PLC0415
+        from benchmarks.recipes import network  # noqa: PLC0415
 
     pages = corpus_from(corpus).part(DEVELOPMENT)
     settings = replace(network.NetworkSettings(), epochs=epochs)
@@ -96,7 +96,7 @@ def publisher_labels(
 
 
 def _word_f1(examples: list[Example], trained: "Network") -> list[float]:
-    from newscrawl.training.network import score  # noqa: PLC0415
+    from benchmarks.recipes.network import score  # noqa: PLC0415
 
     articles = [example for example in examples if example.page.page_type == "article"]
     return [score(example, trained, 0.5).values["word.f1"] for example in articles]

@@ -14,18 +14,18 @@ import numpy as np
 import typer
 
 from benchmarks.command_line import run
+from benchmarks.recipes.examples import MEASURES, Example, sides
+from benchmarks.recipes.runs import examples_from, needing_torch
 from newscrawl.cli.arguments import CorpusOption, Format, FormatOption, corpus_from
 from newscrawl.cli.output import Column, progress, render
-from newscrawl.cli.training_runs import examples_from, needing_torch
 from newscrawl.extraction.classifier import BALANCED, Network, combine
 from newscrawl.extraction.template_memory import EMPTY, fingerprints, with_page, without_templates
 from newscrawl.items import Memory
 from newscrawl.training.corpus import Split, folds_by_site
-from newscrawl.training.examples import MEASURES, Example, sides
 from newscrawl.training.scores import score_page
 
 if TYPE_CHECKING:
-    from newscrawl.training.network import Epoch, NetworkSettings
+    from benchmarks.recipes.network import Epoch, NetworkSettings
 
 # Three other pages are what makes a template (template_memory.MIN_PAGES).
 LEAST_ON_SITE: Final = 4
@@ -53,7 +53,7 @@ def cross_validate(
 ) -> list[MemoryScore]:
     """Train on each split's training sites; read the articles of its other sites, where a site
     has enough of them, with and without the memory of their neighbours."""
-    from newscrawl.training.network import as_runtime, fit  # noqa: PLC0415  needs PyTorch
+    from benchmarks.recipes.network import as_runtime, fit  # noqa: PLC0415  needs PyTorch
 
     found: list[MemoryScore] = []
     for split in splits:
@@ -154,7 +154,7 @@ def template_memory(
     Needs PyTorch: the extra "network".
     """
     with needing_torch():
-        from newscrawl.training.network import NetworkSettings  # noqa: PLC0415
+        from benchmarks.recipes.network import NetworkSettings  # noqa: PLC0415
 
     pages = corpus_from(corpus)
     settings = NetworkSettings(seed=seed, epochs=epochs)

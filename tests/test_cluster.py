@@ -94,7 +94,6 @@ def test_labelled_pages_are_read_on_the_cluster_with_equal_results(
         ("evaluate", "kinds"),
         ("evaluate", "mentions"),
         ("train", *learn),
-        ("train", "--model", "tree", "--folds", 2),
     )
     for command in commands:
         given = (*command, "--corpus", CORPUS, *(() if "--worst" in command else ("-f", "csv")))

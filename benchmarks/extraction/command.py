@@ -58,7 +58,7 @@ class _RunOptions:
     unseen: Annotated[
         Path | None,
         typer.Option(
-            help="Output of train --model network --folds 5 -f csv: our method on unseen sites.",
+            help="Output of benchmarks.recipes network --folds 5 -f csv: unseen sites.",
             metavar="FILE",
         ),
     ] = None

@@ -209,7 +209,7 @@ def _unseen_row(plan: Plan) -> Iterator[Row]:
 
 def read_unseen(path: Path) -> Scores:
     """Return the scores by group, at the threshold of the combined method, from the output of
-    `newscrawl train --model network --folds N --format csv`.
+    `python -m benchmarks.recipes network --folds N --format csv`.
 
     Raises:
         CorpusError: a file that is something else.
@@ -226,7 +226,7 @@ def read_unseen(path: Path) -> Scores:
     except (OSError, ValueError, KeyError) as error:
         raise CorpusError(
             f"{path}: no scores by folds ({error}); "
-            "newscrawl train --model network --folds 5 --format csv prints them"
+            "python -m benchmarks.recipes network --folds 5 --format csv prints them"
         ) from error
 
 

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from newscrawl.mentions import Companies
     from newscrawl.training.corpus import Corpus
     from newscrawl.training.evaluation import Grouping, Mean, PageScore
-    from newscrawl.training.mention_calibration import Calibration
     from newscrawl.training.mention_score import (
         ArticleLabels,
         CompanyPool,
@@ -353,7 +352,7 @@ def metadata_values(scores: "Mapping[str, Score]") -> dict[str, object]:
 
 def _evaluate_kinds(pages: "Corpus", workers: "Workers", form: Format) -> None:
     """Show the numbers of pages by type and detected kind."""
-    from newscrawl.training.kinds import KINDS, score_kinds
+    from newscrawl.training.kind_score import KINDS, score_kinds
 
     with progress("pages", len(pages)) as step:
         scores = score_kinds(pages.pages, lambda: step(""), workers)
@@ -372,8 +371,6 @@ def _evaluate_kinds(pages: "Corpus", workers: "Workers", form: Format) -> None:
     render(rows, columns, form, title=f"kinds of {len(pages)} pages, and the share stored")
 
 
-_BIN_HEADINGS = {"group": "score", "mentions": "mentions", "score": "mean", "share": "right"}
-_BIN_TITLE = "scores of mentions and the share that is right"
 _FIGURES = (("precision", "precision"), ("recall", "recall"), ("f1", "F1"))
 
 
@@ -433,57 +430,7 @@ def evaluate_mentions(
         kinds |= {"real": _real_rows(judged), "rule": _rule_rows(judged)}
         if worst:
             _write_worst(judged, worst)
-    calibration = None if wanted else _calibration(companies, corpus, own, sealed=sealed)
-    if calibration is not None:
-        kinds["score"] = _bin_rows(calibration)
-        _write_calibration(calibration)
     _show_figures(kinds, part, form)
-
-
-def _calibration(
-    companies: "Companies | CompanyPool",
-    corpus: "Corpus | None",
-    own: "Sequence[LabelledText]",
-    *,
-    sealed: bool,
-) -> "Calibration | None":
-    """Return how well the scores of mentions fit: of the sealed texts by the bundled model, which
-    was not fitted to them, else by folds of sites."""
-    from newscrawl.training.mention_calibration import cross_validate, judged_mentions, score_sealed
-
-    if sealed:
-        return score_sealed(companies, corpus) if corpus else None
-    return cross_validate(judged_mentions(companies, corpus, own))
-
-
-def _write_calibration(calibration: "Calibration") -> None:
-    write_note(
-        f"scores of {calibration.mentions} mentions of unseen sites, {calibration.wrong} of them "
-        f"wrong: Brier score {calibration.brier:.5f} ({calibration.constant:.5f} for the plain "
-        f"share of right ones), area under the curve {calibration.area:.3f}"
-    )
-
-
-def show_calibration(calibration: "Calibration", form: Format) -> None:
-    """Show how well scores fit, bin by bin."""
-    rows = _bin_rows(calibration)
-    if form == "table":
-        _table(rows, _BIN_HEADINGS, title=_BIN_TITLE)
-    else:
-        render(rows, [Column(key=key, heading=key) for key in rows[0]], form)
-    _write_calibration(calibration)
-
-
-def _bin_rows(calibration: "Calibration") -> list[Row]:
-    return [
-        {
-            "group": f"{one.low:g} to {one.high:g}",
-            "mentions": one.mentions,
-            "score": round(one.score, 4),
-            "share": round(one.share, 4),
-        }
-        for one in calibration.bins
-    ]
 
 
 def _written_rows(
@@ -581,12 +528,10 @@ def _show_figures(kinds: Mapping[str, Sequence[Row]], part: str, form: Format) -
             {"group": "rule", "pairs": "pairs", "precision": "precision"},
             title=f"pairs found in real news ({part}) by the rule of their first mention",
         )
-    if "score" in kinds:
-        _table(kinds["score"], _BIN_HEADINGS, title=_BIN_TITLE)
 
 
 def _table(rows: Sequence[Row], headings: Mapping[str, str], *, title: str, note: str = "") -> None:
-    figures = {*dict(_FIGURES), "score", "share"}
+    figures = dict(_FIGURES)
     columns = [
         Column(
             key=key,

@@ -1,7 +1,13 @@
-"""newscrawl train: learn the limits of FE, the network, the model of kinds, or trees."""
+"""newscrawl train and newscrawl label: learn the limits of FE from labelled pages; label more."""
 
+import shlex
+import sys
+import time
 import webbrowser
-from dataclasses import dataclass, fields
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -10,67 +16,47 @@ import typer
 from newscrawl.cli.arguments import (
     ClusterOption,
     CorpusOption,
+    Format,
     FormatOption,
     LangsOption,
     PrivateOption,
     SetsOption,
     corpus_from,
     open_workers,
-    refuse_options,
     takes_options,
 )
 from newscrawl.cli.extract import read_page
-from newscrawl.cli.output import write_note
-from newscrawl.cli.training_runs import (
-    FurtherPlan,
-    TrainingTask,
-    train_from_archive,
-    train_kinds,
-    train_limits,
-    train_mentions,
-    train_network,
-    train_trees,
-)
+from newscrawl.cli.output import Column, progress, render, write_note
 
 if TYPE_CHECKING:
-    from newscrawl.training.corpus import Corpus
-    from newscrawl.training.limits import Plan
+    from newscrawl.cluster import Workers
+    from newscrawl.training.corpus import Corpus, Split
+    from newscrawl.training.limits import LimitsFit, Plan, Vectors
+    from newscrawl.training.pso import Generation
 
 EXAMPLE = "Example: newscrawl train --corpus corpus --populations 3"
-Model = Literal["limits", "network", "kinds", "mentions", "tree", "boosted"]
 
 
 @dataclass(frozen=True, slots=True)
 class _PageOptions:
-    """The pages to learn from; none for an archive, whose pages label themselves."""
+    """The pages to learn from."""
 
     corpus: CorpusOption = None
     sets: SetsOption = None
     langs: LangsOption = None
     page_types: Annotated[
         list[str] | None,
-        typer.Option(
-            "--page-type",
-            help="Pages of this type, may be repeated; else articles, and all for network and "
-            "kinds.",
-        ),
+        typer.Option("--page-type", help="Pages of this type, may be repeated; else articles."),
     ] = None
-    include_sealed: Annotated[
-        bool,
-        typer.Option(
-            "--include-sealed",
-            help="Network, trees: learn from the sealed sites too; with --folds, one fold more.",
-        ),
-    ] = False
     cluster: ClusterOption = None
 
 
 @dataclass(frozen=True, slots=True)
 class _LimitsOptions:
-    """The options for the limits of FE only."""
+    """The limits to learn, and the swarm that learns them."""
 
     profile: Annotated[
-        Literal["html5", "2007"], typer.Option(help="Limits: which elements end a block.")
+        Literal["html5", "2007"], typer.Option(help="which elements end a block.")
     ] = "html5"
     unspaced: Annotated[
         bool,
@@ -80,22 +66,18 @@ class _LimitsOptions:
     ] = False
     run: Annotated[
         Literal["equal", "cognition"],
-        typer.Option(help="Limits: run of Figure 3; tau and phi are 2 and 2, or 2.5 and 1.5."),
+        typer.Option(help="run of Figure 3; tau and phi are 2 and 2, or 2.5 and 1.5."),
     ] = "equal"
-    tau: Annotated[float | None, typer.Option(help="Limits: cognitive component.")] = None
-    phi: Annotated[float | None, typer.Option(help="Limits: social component.")] = None
-    omega: Annotated[float, typer.Option(help="Limits: inertia; close to 1 in the paper.")] = 0.7
+    tau: Annotated[float | None, typer.Option(help="cognitive component.")] = None
+    phi: Annotated[float | None, typer.Option(help="social component.")] = None
+    omega: Annotated[float, typer.Option(help="inertia; close to 1 in the paper.")] = 0.7
     largest_step: Annotated[
         float,
-        typer.Option(
-            help="Limits: bound of a step, in shares of a range; 0 for none, as in the paper."
-        ),
+        typer.Option(help="bound of a step, in shares of a range; 0 for none, as in the paper."),
     ] = 0.1
-    particles: Annotated[int, typer.Option(min=1, help="Limits: particles of a population.")] = 100
-    generations: Annotated[
-        int, typer.Option(min=0, help="Limits: generations of a population.")
-    ] = 100
-    populations: Annotated[int, typer.Option(min=1, help="Limits: populations, a seed each.")] = 1
+    particles: Annotated[int, typer.Option(min=1, help="particles of a population.")] = 100
+    generations: Annotated[int, typer.Option(min=0, help="generations of a population.")] = 100
+    populations: Annotated[int, typer.Option(min=1, help="populations, a seed each.")] = 1
     force: Annotated[bool, typer.Option("--force", help="Overwrite even better ones.")] = False
 
     def plan(self, seed: int) -> "Plan":
@@ -117,11 +99,9 @@ class _LimitsOptions:
 
 @dataclass(frozen=True, slots=True)
 class _FitOptions:
-    """How to fit and score a model, and where to write it."""
+    """How to fit and score the limits, and where to write them."""
 
-    seed: Annotated[
-        int, typer.Option(min=0, help="Seed of the first population, the network or the trees.")
-    ] = 0
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the first population.")] = 0
     split_seed: Annotated[int, typer.Option(min=0, help="Which sites are for testing.")] = 0
     folds: Annotated[
         int | None,
@@ -129,137 +109,160 @@ class _FitOptions:
     ] = None
     output: Annotated[
         Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            help="File to write, a folder for the network; else ours.",
-            metavar="PATH",
-        ),
-    ] = None
-    epochs: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="Network: times each page is seen.", show_default="7, of an archive 3"
-        ),
-    ] = None
-    from_archive: Annotated[
-        Path | None,
-        typer.Option(
-            "--from-archive",
-            help="Network: train ours further on the pages of this archive whose JSON-LD has their "
-            "text.",
-            metavar="DIR",
-        ),
-    ] = None
-    cases: Annotated[
-        Path | None,
-        typer.Option(
-            exists=True,
-            dir_okay=False,
-            help="Mentions: learn from these cases too, as `corrections export` writes them.",
-            metavar="FILE",
-        ),
+        typer.Option("-o", "--output", help="File to write; else ours.", metavar="FILE"),
     ] = None
     form: FormatOption = "table"
 
 
-_ModelOption = Annotated[
-    Model,
-    typer.Option(help="What to learn; trees, which need newscrawl[train], only compare."),
-]
-_OF_LIMITS = tuple(field.name for field in fields(_LimitsOptions))
-_OF_CORPUS = tuple(field.name for field in fields(_PageOptions))
-_OF_NETWORK = ("epochs",)
-_OF_MENTIONS = ("cases",)
-_OF_PAGES = (*(name for name in _OF_CORPUS if name != "corpus"), "seed", "split_seed")
+@dataclass(frozen=True, slots=True)
+class _Pages:
+    """A corpus, whose sites are split as a whole, and those of its pages that were chosen; workers
+    read their features."""
+
+    corpus: "Corpus"
+    chosen: "Corpus"
+    workers: "Workers"
 
 
 @takes_options
-def train(
-    context: typer.Context,
-    *,
-    model: _ModelOption = "limits",
-    pages: _PageOptions,
-    limits: _LimitsOptions,
-    fit: _FitOptions,
-) -> None:
+def train(*, pages: _PageOptions, limits: _LimitsOptions, fit: _FitOptions) -> None:
     """Learn the eight limits of FE with a swarm, on 70 % of the sites, and test on the others.
 
     Limits on file that score better on the same test pages are kept. Ctrl-C ends the swarm and
     keeps the best so far. The same seed gives the same limits to the last digit.
 
-    --model network learns how the combined method weighs its features, on the pages of all sites
-    but the sealed ones (needs PyTorch: the extra "network"). --model kinds learns to tell articles
-    from other pages that declare nothing, on the same sites. --model tree and --model boosted
-    learn a decision tree of depth 8 or boosted trees over the same features. They are for
-    comparison: no method of newscrawl uses them.
-
-    --from-archive trains our network further on your own pages (NEWSCRAWL_ARCHIVE): those whose
-    JSON-LD holds their text, which is removed first. It is written if it beats ours on the 30 % of
-    sites that it was not trained on.
-
-    --model mentions fits the score of a mention to bundled cases, labelled news of --corpus and
-    exported corrections (--cases), and reports how well it fits mentions of unseen sites.
+    The models that newscrawl ships are trained from a checkout: docs/training.md.
     """
-    if fit.from_archive:
-        _refuse_options_of_corpora(context, model)
-        further = (fit.epochs, fit.seed, fit.split_seed, fit.folds, fit.output, limits.force)
-        train_from_archive(FurtherPlan(fit.from_archive, *further), fit.form)
-        return
-    _refuse_options_of_others(context, model)
-    if model == "mentions":
-        train_mentions(pages.corpus, fit.cases, fit.folds, fit.output, fit.form)
-        return
-    corpus = corpus_from(pages.corpus)
-    chosen = _choose_pages(corpus, model, pages, unspaced=limits.unspaced)
-    with open_workers(None, pages.cluster) as workers:
-        run = (fit.seed, fit.split_seed, fit.folds, fit.output, fit.form, pages.include_sealed)
-        task = TrainingTask(corpus, chosen, workers, *run)
-        if model == "kinds":
-            train_kinds(task)
-        elif model == "network":
-            train_network(task, fit.epochs)
-        elif model != "limits":
-            train_trees(task, model)
-        else:
-            train_limits(task, limits.plan(fit.seed), force=limits.force)
-
-
-def _choose_pages(
-    corpus: "Corpus", model: Model, options: _PageOptions, *, unspaced: bool
-) -> "Corpus":
-    from newscrawl.training.corpus import DEVELOPMENT
     from newscrawl.training.limits import learnable
 
-    sets, langs = options.sets or (), options.langs or ()
-    if model == "kinds":
-        pages = corpus.select(sets=sets, langs=langs, page_types=options.page_types or ())
-    else:
-        page_types = options.page_types or (() if model == "network" else ("article",))
-        pages = learnable(corpus, unspaced=unspaced, sets=sets, langs=langs, page_types=page_types)
-    return pages if model == "limits" or options.include_sealed else pages.part(DEVELOPMENT)
+    corpus = corpus_from(pages.corpus)
+    chosen = learnable(
+        corpus,
+        unspaced=limits.unspaced,
+        sets=pages.sets or (),
+        langs=pages.langs or (),
+        page_types=pages.page_types or ("article",),
+    )
+    plan = limits.plan(fit.seed)
+    with open_workers(None, pages.cluster) as workers:
+        if fit.folds:
+            _cross_validate(_Pages(corpus, chosen, workers), plan, fit, fit.folds)
+        else:
+            _learn(_Pages(corpus, chosen, workers), plan, fit, force=limits.force)
 
 
-def _refuse_options_of_corpora(context: typer.Context, model: Model) -> None:
-    """Raise InputError for an option that has no meaning with --from-archive."""
-    if model != "network":
-        refuse_options(context, ("model",), "is not for --from-archive, which trains the network")
-    limits = tuple(name for name in _OF_LIMITS if name != "force")
-    refuse_options(context, (*_OF_CORPUS, *_OF_MENTIONS, *limits), "is not for --from-archive")
+def _learn(pages: _Pages, plan: "Plan", options: _FitOptions, *, force: bool) -> None:
+    from newscrawl.training.corpus import split_by_site
+    from newscrawl.training.limits import (
+        LIMITS_FILE,
+        Origin,
+        check_better,
+        learn,
+        read_limits,
+        score_on,
+        write_limits,
+    )
+
+    whole, chosen = pages.corpus, pages.chosen
+    split = split_by_site(whole, seed=options.split_seed).only(chosen)
+    vectors = _read_vectors(pages, plan)
+    with _swarm(plan, "swarm") as on_generation:
+        fit = learn(split, vectors, plan, on_generation)
+    _show_limits(fit, split, plan, options.form)
+    path = options.output or LIMITS_FILE
+    if not force:
+        known = read_limits(path, plan.name)
+        check_better(fit, None if known is None else score_on(split.test, vectors, known), path)
+    origin = Origin(whole.name, whole.fingerprint, len(chosen), options.seed, _command())
+    write_limits(path, plan, fit, origin)
+    write_note(f"{path}: limits of {plan.name} written")
+    if fit.interrupted:
+        raise typer.Exit(1)
 
 
-def _refuse_options_of_others(context: typer.Context, model: Model) -> None:
-    """Raise InputError for an option that only another model has."""
-    if model == "mentions":
-        refuse_options(context, (*_OF_LIMITS, *_OF_PAGES), "is not for --model mentions")
-    else:
-        refuse_options(context, _OF_MENTIONS, f"is for mentions, not --model {model}")
-    if model == "limits":
-        refuse_options(context, ("include_sealed",), "is not for limits")
-    elif model != "mentions":
-        refuse_options(context, _OF_LIMITS, f"is for limits, not --model {model}")
-    if model != "network":
-        refuse_options(context, _OF_NETWORK, f"is for the network, not --model {model}")
+def _read_vectors(pages: _Pages, plan: "Plan") -> "Vectors":
+    from newscrawl.training.limits import vectors_of
+
+    start = time.perf_counter()
+    with progress("features", len(pages.chosen)) as step:
+        vectors = vectors_of(pages.chosen, plan, lambda: step(""), pages.workers)
+    write_note(f"features of {len(pages.chosen)} pages: {time.perf_counter() - start:.1f} s")
+    return vectors
+
+
+@contextmanager
+def _swarm(plan: "Plan", name: str, swarms: int = 1) -> "Iterator[Callable[[Generation], None]]":
+    """Show a bar with best and mean fitness; afterwards the time it took."""
+    steps = swarms * plan.populations * (plan.settings.generations + 1)
+    start = time.perf_counter()
+    with progress(name, steps) as step:
+        yield lambda now: step(f"best {now.best_so_far:.4f}, mean {now.mean:.4f}")
+    seconds = time.perf_counter() - start
+    write_note(f"{steps} generations of {plan.settings.particles} particles: {seconds:.1f} s")
+
+
+def _show_limits(fit: "LimitsFit", split: "Split", plan: "Plan", form: Format) -> None:
+    from newscrawl.extraction.features import NAMES, UPPER_LIMITS
+
+    rows = [
+        {"feature": name, "side": "at most" if name in UPPER_LIMITS else "at least", "limit": limit}
+        for name, limit in zip(NAMES, fit.limits.tolist(), strict=True)
+    ]
+    columns = [
+        Column(key="feature", heading="feature"),
+        Column(key="side", heading="kept if"),
+        Column(key="limit", heading="limit", number=True, show=_four),
+    ]
+    render(rows, columns, form, title=f"limits of {plan.name}")
+    write_note(
+        f"similarity {fit.train_score:.4f} on {len(split.train)} training pages, "
+        f"{fit.test_score:.4f} on {len(split.test)} pages of other sites"
+    )
+
+
+def _cross_validate(pages: _Pages, plan: "Plan", options: _FitOptions, folds: int) -> None:
+    from newscrawl.training.corpus import folds_by_site
+    from newscrawl.training.limits import cross_validate
+
+    whole, chosen = pages.corpus, pages.chosen
+    splits = [
+        split.only(chosen) for split in folds_by_site(whole, k=folds, seed=options.split_seed)
+    ]
+    vectors = _read_vectors(pages, plan)
+    with _swarm(plan, f"{folds} folds", folds) as on_generation:
+        scores = cross_validate(
+            [split.only(chosen) for split in splits], vectors, plan, on_generation
+        )
+    groups = defaultdict(list)
+    for score in scores:
+        for group in (score.page.set, f"{score.page.set} {score.page.lang}", "all"):
+            groups[group].append(score)
+    rows = [
+        {
+            "group": group,
+            "pages": len(members),
+            "fe": sum(score.fe for score in members) / len(members),
+            "pr": sum(score.pr for score in members) / len(members),
+        }
+        for group, members in sorted(groups.items())
+    ]
+    columns = [
+        Column(key="group", heading="pages of"),
+        Column(key="pages", heading="pages", number=True),
+        Column(key="fe", heading="FE", number=True, show=_four),
+        Column(key="pr", heading="PR", number=True, show=_four),
+    ]
+    render(rows, columns, options.form, title=f"similarity on unseen sites, {folds} folds by site")
+
+
+def _command() -> str:
+    """Return how to run this again: the options as given, without the folders of paths."""
+    words = (Path(word).name if "/" in word else word for word in sys.argv[1:])
+    return shlex.join(["newscrawl", *words])
+
+
+def _four(value: object) -> str:
+    return f"{value:.4f}"
 
 
 LABEL_EXAMPLE = "Example: newscrawl label page1.html page2.html --set corpus/mine"

@@ -23,7 +23,7 @@ FloatArray = NDArray[np.float32]
 
 STANDARDISED_LIMIT: Final = 4.0  # ours: features are clipped at four standard deviations
 NAME_CACHE_SIZE: Final = 8192  # elements of names never seen before; ours: 1 MB
-DILATIONS: Final = (1, 2, 4, 8, 1)  # ours, fitted by `newscrawl train --model network`
+DILATIONS: Final = (1, 2, 4, 8, 1)  # ours, fitted by `python -m benchmarks.recipes network`
 
 
 @dataclass(frozen=True)
@@ -280,7 +280,7 @@ def word_table(words: Sequence[str]) -> WordTable:
 
 @cache
 def load_network() -> Network:
-    """Return the network in `data/combined.npz`, which `newscrawl train --model network` writes."""
+    """Return the network in `data/combined.npz`, which `benchmarks.recipes` writes."""
     folder = files("newscrawl.extraction").joinpath("data")
     about = json.loads(folder.joinpath("combined.json").read_text("utf-8"))
     with as_file(folder.joinpath("combined.npz")) as path, np.load(path) as stored:
@@ -293,7 +293,7 @@ def load_network() -> Network:
 
 
 # The maximum threshold of a block's probability: balanced, for precision, and for recall (ours;
-# `newscrawl train --model network --folds 5` prints the scores of each on unseen sites).
+# `python -m benchmarks.recipes network --folds 5` prints the scores of each on unseen sites).
 BALANCED: Final = 0.5
 FOR_PRECISION: Final = 0.7
 FOR_RECALL: Final = 0.3

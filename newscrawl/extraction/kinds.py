@@ -199,7 +199,7 @@ def _squeeze(text: str) -> str:
 
 # --- Pages that declare nothing -------------------------------------------------------------------
 
-# Ours, chosen one after the other by what each adds on unseen sites: `newscrawl train --model kinds
+# Ours, chosen one after the other by what each adds on unseen sites: `benchmarks.recipes kinds
 # --folds 5`.
 KIND_FEATURES: Final = (
     "slug_words",
@@ -256,7 +256,7 @@ class KindModel:
 
 @cache
 def load_kind_model() -> KindModel:
-    """Return the model in `data/kinds.json`, which `newscrawl train --model kinds` writes."""
+    """Return the model in `data/kinds.json`, which `python -m benchmarks.recipes kinds` writes."""
     file = files("newscrawl.extraction").joinpath("data", "kinds.json")
     stored = json.loads(file.read_text("utf-8"))
     return KindModel(tuple(stored["weights"][name] for name in KIND_FEATURES), stored["bias"])

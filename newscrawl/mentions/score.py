@@ -1,6 +1,6 @@
 """The score of a mention: the probability that it is right, from what the matcher knows of it.
 
-The weights are fitted to mentions that people have judged (`newscrawl train --model mentions`);
+The weights are fitted to mentions that people have judged (`benchmarks.recipes mentions`);
 mention_score.json holds them and their provenance. The rules decide what counts; the score
 estimates whether that is right.
 """

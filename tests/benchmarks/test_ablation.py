@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks.ablation import SETS, SOURCES, Ablated, ablate, as_csv, as_markdown, leave_out
+from benchmarks.recipes.examples import Example, read_example
 from newscrawl.extraction.explain import columns_of
 from newscrawl.training.corpus import folds_by_site, load_corpus
-from newscrawl.training.examples import Example, read_example
 
 DOCS = Path(__file__).parents[2] / "docs"
 MINI = Path(__file__).parents[1] / "corpus" / "mini"
@@ -61,7 +61,7 @@ def test_removed_source_is_constant_for_all_blocks(source: str, examples: list[E
 
 
 def test_ablation_scores_each_source_and_shows_the_change(examples: list[Example]) -> None:
-    fit = pytest.importorskip("newscrawl.training.network", reason="needs PyTorch")
+    fit = pytest.importorskip("benchmarks.recipes.network", reason="needs PyTorch")
     pages = load_corpus(MINI)
     rows = list(ablate(examples, folds_by_site(pages, k=2)[:1], fit.NetworkSettings(epochs=1)))
     assert [row.source for row in rows] == list(SOURCES)

@@ -431,7 +431,7 @@ def test_scores_on_unseen_sites_are_those_at_our_threshold(tmp_path: Path) -> No
         ((), "give --corpus DIR"),
         (("--corpus", "nowhere"), "nowhere: no such folder"),
         (("--corpus", str(MINI), "--tool", "trafilaturo"), "did you mean trafilatura"),
-        (("--corpus", str(MINI), "--unseen", "none.jsonl"), "train --model network --folds 5"),
+        (("--corpus", str(MINI), "--unseen", "none.jsonl"), "benchmarks.recipes network --folds 5"),
         (("--write-docs",), "run `make bench`"),
     ],
     ids=["no corpus", "wrong corpus", "unknown tool", "no answers", "no result yet"],

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.publisher_labels import publisher_labels
+from benchmarks.recipes.publisher_labels import read_publisher_page, write_set
 from newscrawl.training.corpus import DEVELOPMENT, part_of
-from newscrawl.training.publisher_labels import read_publisher_page, write_set
 from tests.benchmarks.conftest import RunBenchmark
 from tests.publishers import TOPICS, page
 

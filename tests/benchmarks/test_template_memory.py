@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.recipes.examples import Example, read_example
 from benchmarks.template_memory import LEAST_ON_SITE, cross_validate, of_site
 from newscrawl.extraction.classifier import load_network
 from newscrawl.training.corpus import folds_by_site, load_corpus
-from newscrawl.training.examples import Example, read_example
 
 PAGES = LEAST_ON_SITE + 1
 APPEAL = "The editors ask all readers of this paper to support it with a gift at the end of a year."
@@ -68,7 +68,7 @@ def test_page_is_not_compared_with_itself(examples: list[Example]) -> None:
 
 
 def test_each_page_of_a_large_site_is_scored_once(folder: Path, examples: list[Example]) -> None:
-    fit = pytest.importorskip("newscrawl.training.network", reason="needs PyTorch")
+    fit = pytest.importorskip("benchmarks.recipes.network", reason="needs PyTorch")
     splits = folds_by_site(load_corpus(folder), k=2)
     found = cross_validate(examples, splits, fit.NetworkSettings(epochs=1))
     assert sorted(int(each.example.page.id) for each in found) == list(range(2 * PAGES))

@@ -32,35 +32,6 @@ def test_mentions_are_scored_by_language(newscrawl: Newscrawl) -> None:
     hard = [rows[part] for part in ("held-out-5", "seventh", "held-out-7")]
     assert all(0.9 <= row[key] <= 1 for row in large if row not in hard for key in figures)
     assert all(0.8 <= row[key] <= 1 for row in hard for key in figures)
-    bins = [row for row in listed if row["kind"] == "score"]
-    assert sum(row["mentions"] for row in bins) > 1000
-    assert "Brier score" in ran.err
-
-
-def test_score_of_a_mention_is_fitted_to_cases_and_corrections(
-    newscrawl: Newscrawl, tmp_path: Path
-) -> None:
-    case = {"id": "1", "part": "corrections", "language": "en", "text": "Siemens wins."}
-    wrong = {**case, "id": "2", "mentions": []}
-    cases = tmp_path / "cases.jsonl"
-    lines = [json.dumps(wrong | {"id": str(number)}) for number in range(400)]
-    cases.write_text("\n".join(lines), "utf-8")
-    models = {}
-    for name, options in (("ours", ()), ("corrected", ("--cases", cases))):
-        path = tmp_path / f"{name}.json"
-        ran = newscrawl("train", "--model", "mentions", "-o", path, *options)
-        assert ran.code == 0, ran.err
-        assert "Brier score" in ran.err
-        models[name] = json.loads(path.read_text("utf-8"))
-    assert models["corrected"]["provenance"]["mentions"] == (
-        models["ours"]["provenance"]["mentions"] + 400
-    )
-    of_one_company = [model["weights"]["companies=one"] for model in models.values()]
-    assert of_one_company[1] < of_one_company[0]
-    ran = newscrawl("train", "--model", "mentions", "--folds", 3)
-    assert (ran.code, "written" in ran.err) == (0, False)
-    ran = newscrawl("train", "--model", "network", "--cases", cases)
-    assert "--cases is for mentions" in ran.err
 
 
 def test_real_news_is_scored_separately_if_its_corpus_is_present(

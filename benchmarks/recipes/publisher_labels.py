@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+from benchmarks.recipes.examples import label
 from newscrawl.extraction.blocks import clean, read_blocks
 from newscrawl.extraction.extract import extract_from
 from newscrawl.extraction.html import decode, parse, unescape
@@ -20,7 +21,6 @@ from newscrawl.extraction.methods import parse_page
 from newscrawl.items import Kind
 from newscrawl.training import metrics
 from newscrawl.training.corpus import FROM_PUBLISHER, GOLD_FILE, PAGES_FOLDER, without_json_ld
-from newscrawl.training.examples import label
 
 # Ours: words of a label at least; the share of them that the blocks of the page must show, in
 # order; and of how many times as many words, as the extractor takes, the text is the beginning.

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
+from benchmarks.recipes.examples import COVERED, label, read_example, read_examples
 from newscrawl.training.corpus import GoldPage
-from newscrawl.training.examples import COVERED, label, read_example, read_examples
 
 FIRST = "The old harbour will not be sold, the council said on Monday after a long meeting."
 SECOND = "Boats that lie there now may stay until the end of the year, at the same price."

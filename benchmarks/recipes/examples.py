@@ -16,7 +16,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from newscrawl.cluster import Workers
 from newscrawl.extraction.block_features import BlockFeatures, opening_words
 from newscrawl.extraction.methods import parse_page
 from newscrawl.training import metrics
@@ -189,11 +188,10 @@ class Vocabulary:
 def read_examples(
     pages: Iterable[GoldPage],
     on_page: Callable[[], None] = lambda: None,
-    workers: Workers | None = None,
 ) -> list[Example]:
     """Return the examples of all pages that have a gold text and a block, and no doubt about it."""
     labelled = [page for page in pages if page.text and not page.doubt]
-    examples = map_pages(read_example, labelled, workers=workers, on_page=on_page)
+    examples = map_pages(read_example, labelled, on_page=on_page)
     return [example for example in examples if example]
 
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from newscrawl.training.corpus import load_corpus
-from newscrawl.training.publisher_labels import (
+from benchmarks.recipes.publisher_labels import (
     CUT_OFF,
     NO_ARTICLE,
     NO_TEXT,
@@ -16,8 +15,9 @@ from newscrawl.training.publisher_labels import (
     read_publisher_page,
     write_set,
 )
+from newscrawl.training.corpus import load_corpus
 from tests.archives import capture, written
-from tests.conftest import Newscrawl
+from tests.benchmarks.recipes.conftest import RunRecipe
 from tests.publishers import TOPICS, page, paragraphs
 
 URL = "https://pier.example/news/harbour-reopens-after-the-storm"
@@ -82,11 +82,11 @@ def archive(tmp_path: Path) -> Path:
 
 
 def test_network_is_trained_further_on_an_archive(
-    newscrawl: Newscrawl, archive: Path, tmp_path: Path
+    run_recipe: RunRecipe, archive: Path, tmp_path: Path
 ) -> None:
     pytest.importorskip("torch", reason="PyTorch is not here: pip install '.[network]'")
-    train = ("train", "--from-archive", archive, "--epochs", 1)
-    ran = newscrawl(*train, "--force", "-o", tmp_path / "network", "--format", "json")
+    train = ("further", archive, "--epochs", 1)
+    ran = run_recipe(*train, "--force", "-o", tmp_path / "network", "--format", "json")
     assert ran.code == 0
     assert "8 of 16 pages have a label; 8 no articleBody" in ran.err
     ours, further = json.loads(ran.out)
@@ -96,33 +96,19 @@ def test_network_is_trained_further_on_an_archive(
     assert about["provenance"]["labels"] == "articleBody of JSON-LD"
     assert about["provenance"]["pages"] == 8 - ours["pages"]
     assert about["provenance"]["trained_further"]["corpus"] == "corpus"
-    ran = newscrawl(*train, "--folds", 2, "--format", "json")
+    ran = run_recipe(*train, "--folds", 2, "--format", "json")
     assert {row["pages"] for row in json.loads(ran.out)} == {8}
     assert "written" not in ran.err
 
 
-def test_archive_without_labels_is_one_line_of_advice(newscrawl: Newscrawl, tmp_path: Path) -> None:
+def test_archive_without_labels_is_one_line_of_advice(
+    run_recipe: RunRecipe, tmp_path: Path
+) -> None:
     pytest.importorskip("torch", reason="PyTorch is not here: pip install '.[network]'")
     written(tmp_path / "archive", capture(URL, b"<p>Ships sail again.</p>"))
-    ran = newscrawl("train", "--from-archive", tmp_path / "archive")
+    ran = run_recipe("further", tmp_path / "archive")
     assert ran.code == 2
     assert "no page has a text in its JSON-LD (articleBody)" in ran.err
-    ran = newscrawl("train", "--from-archive", tmp_path / "nowhere")
+    ran = run_recipe("further", tmp_path / "nowhere")
     assert ran.code == 2
     assert "no folder" in ran.err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--model", "limits"], "--model is not for --from-archive, which trains the network"),
-        (["--corpus", "corpus"], "--corpus is not for --from-archive"),
-        (["--unspaced"], "--unspaced is not for --from-archive"),
-    ],
-)
-def test_options_without_meaning_for_an_archive_are_refused(
-    newscrawl: Newscrawl, arguments: list[str], message: str
-) -> None:
-    ran = newscrawl("train", "--from-archive", "archive", *arguments)
-    assert ran.code == 2
-    assert message in ran.err

@@ -1,12 +1,11 @@
 """The score of a mention is the probability that it is right."""
 
 import json
+from pathlib import Path
 
 import pytest
 
-from newscrawl.mentions import Companies, Company
-from newscrawl.mentions.score import load_model
-from newscrawl.training.mention_calibration import (
+from benchmarks.recipes.mention_calibration import (
     SCORE_FILE,
     JudgedMention,
     cross_validate,
@@ -14,7 +13,10 @@ from newscrawl.training.mention_calibration import (
     judged_case,
     write_model,
 )
+from newscrawl.mentions import Companies, Company
+from newscrawl.mentions.score import load_model
 from newscrawl.training.mention_score import LabelledText, LabelsError
+from tests.benchmarks.recipes.conftest import RunRecipe
 from tests.worlds import bundled_companies
 
 
@@ -80,3 +82,28 @@ def test_doubtful_mention_has_a_lower_score_than_one_beyond_doubt() -> None:
     assert doubtful.score is not None
     assert doubtful.score < sure.score < 1
     assert load_model() is load_model()
+
+
+def test_score_of_a_mention_is_fitted_to_cases_and_corrections(
+    run_recipe: RunRecipe, tmp_path: Path
+) -> None:
+    case = {"id": "1", "part": "corrections", "language": "en", "text": "Siemens wins."}
+    wrong = {**case, "id": "2", "mentions": []}
+    cases = tmp_path / "cases.jsonl"
+    lines = [json.dumps(wrong | {"id": str(number)}) for number in range(400)]
+    cases.write_text("\n".join(lines), "utf-8")
+    models = {}
+    for name, options in (("ours", ()), ("corrected", ("--cases", cases))):
+        path = tmp_path / f"{name}.json"
+        ran = run_recipe("mentions", "-o", path, *options)
+        assert ran.code == 0, ran.err
+        assert "Brier score" in ran.err
+        models[name] = json.loads(path.read_text("utf-8"))
+    assert models["corrected"]["provenance"]["mentions"] == (
+        models["ours"]["provenance"]["mentions"] + 400
+    )
+    of_one_company = [model["weights"]["companies=one"] for model in models.values()]
+    assert of_one_company[1] < of_one_company[0]
+    ran = run_recipe("mentions", "--folds", 3, "--format", "json")
+    assert (ran.code, "written" in ran.err) == (0, False)
+    assert sum(row["mentions"] for row in json.loads(ran.out)) > 1000

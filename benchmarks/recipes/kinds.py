@@ -1,78 +1,19 @@
-"""Kinds of pages: count the detected kinds of labelled pages, and train the model for pages that
-declare nothing."""
+"""Train the model of kinds (newscrawl.extraction.kinds) for pages that declare nothing."""
 
 import json
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, get_args
+from typing import Final
 
 import numpy as np
 
 import newscrawl.extraction
-from newscrawl.cluster import Workers
-from newscrawl.extraction.extract import extract
 from newscrawl.extraction.kinds import KIND_FEATURES, KindModel, undeclared_features
 from newscrawl.extraction.methods import METHODS, parse_page
-from newscrawl.items import Kind
-from newscrawl.reading import NOT_ARTICLES
 from newscrawl.training.corpus import CorpusError, GoldPage, Split, map_pages
-
-KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
-ARTICLE: Final = "article"
-ALL_OTHERS: Final = "all others"
-
-
-@dataclass(frozen=True, slots=True)
-class TypeScore:
-    """The numbers of pages of a type (`GoldPage.page_type`) by detected kind."""
-
-    page_type: str
-    kinds: Counter[Kind]
-
-    @property
-    def pages(self) -> int:
-        """Return the number of pages of the type."""
-        return self.kinds.total()
-
-    @property
-    def stored(self) -> float:
-        """Return the share of pages that a crawl stores, or whose teaser it looks for."""
-        dropped = sum(self.kinds[kind] for kind in NOT_ARTICLES)
-        return 1 - dropped / self.pages
-
-
-def score_kinds(
-    pages: Sequence[GoldPage],
-    on_page: Callable[[], None] = lambda: None,
-    workers: Workers | None = None,
-) -> list[TypeScore]:
-    """Return a row for each type, articles first, the others by name, and one for all others."""
-    kinds = map_pages(kind_of, pages, workers=workers, on_page=on_page)
-    return by_type(zip((page.page_type for page in pages), kinds, strict=True))
-
-
-def kind_of(page: GoldPage) -> Kind:
-    """Return the kind of a page, as in a crawl."""
-    return extract(page.html, page.url).kind
-
-
-def by_type(decided: Iterable[tuple[str, Kind]]) -> list[TypeScore]:
-    """Count pairs of type and kind."""
-    counts: dict[str, Counter[Kind]] = defaultdict(Counter)
-    for page_type, kind in decided:
-        counts[page_type][kind] += 1
-    names = sorted(counts, key=lambda name: (name != ARTICLE, name))
-    others = [name for name in names if name != ARTICLE]
-    scores = [TypeScore(name, counts[name]) for name in names]
-    if len(others) > 1:
-        total = sum((counts[name] for name in others), Counter[Kind]())
-        scores.append(TypeScore(ALL_OTHERS, total))
-    return scores
-
-
-# --- Learning -------------------------------------------------------------------------------------
+from newscrawl.training.kind_score import ARTICLE
 
 MODEL_FILE: Final = Path(newscrawl.extraction.__file__).parent / "data" / "kinds.json"
 # Ours: by what the squares of the weights of standardised features are multiplied.
@@ -106,10 +47,9 @@ class PageRejection:
 def read_kind_examples(
     pages: Sequence[GoldPage],
     on_page: Callable[[], None] = lambda: None,
-    workers: Workers | None = None,
 ) -> list[KindExample]:
     """Return the examples of those pages that declare nothing."""
-    features = map_pages(_features_of, pages, workers=workers, on_page=on_page)
+    features = map_pages(_features_of, pages, on_page=on_page)
     return [KindExample(page, each) for page, each in zip(pages, features, strict=True) if each]
 
 

@@ -1,4 +1,4 @@
-"""Trees over the features of blocks, and `newscrawl train --model`."""
+"""Trees over the features of blocks, and their recipes."""
 
 import json
 import sys
@@ -6,15 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from newscrawl.training.corpus import (
-    DEVELOPMENT,
-    CorpusError,
-    folds_by_site,
-    load_corpus,
-    split_by_site,
-)
-from newscrawl.training.examples import Example, by_group, read_example, sides
-from newscrawl.training.trees import (
+from benchmarks.recipes.examples import Example, by_group, read_example, sides
+from benchmarks.recipes.trees import (
     DEPTH,
     TREES,
     TreesName,
@@ -23,9 +16,16 @@ from newscrawl.training.trees import (
     score_trees,
     table_of,
 )
-from tests.conftest import Newscrawl
+from newscrawl.training.corpus import (
+    DEVELOPMENT,
+    CorpusError,
+    folds_by_site,
+    load_corpus,
+    split_by_site,
+)
+from tests.benchmarks.recipes.conftest import RunRecipe
 
-BUNDLED = Path(__file__).parents[1] / "corpus"
+BUNDLED = Path(__file__).parents[2] / "corpus"
 
 
 @pytest.fixture(scope="module")
@@ -77,11 +77,11 @@ def fields_of(example: Example) -> dict[str, object]:
     return {name: getattr(example, name) for name in Example.__dataclass_fields__}
 
 
-def test_decision_tree_is_written_for_scikit_learn(newscrawl: Newscrawl, tmp_path: Path) -> None:
+def test_decision_tree_is_written_for_scikit_learn(run_recipe: RunRecipe, tmp_path: Path) -> None:
     import joblib  # noqa: PLC0415 - only here: all processes of pytest import this module
 
     file = tmp_path / "models" / "tree.joblib"
-    ran = newscrawl("train", "--model", "tree", "--corpus", BUNDLED, "-o", file, "-f", "json")
+    ran = run_recipe("tree", "--corpus", BUNDLED, "-o", file, "-f", "json")
     assert ran.code == 0
     tested = len(split_by_site(load_corpus(BUNDLED)).test.part(DEVELOPMENT))
     pages = {row["group"]: row["pages"] for row in json.loads(ran.out)}
@@ -94,20 +94,20 @@ def test_decision_tree_is_written_for_scikit_learn(newscrawl: Newscrawl, tmp_pat
     assert len(origin["evidence"]) == model.n_features_in_
 
 
-def test_boosted_trees_are_written_as_text(newscrawl: Newscrawl, tmp_path: Path) -> None:
+def test_boosted_trees_are_written_as_text(run_recipe: RunRecipe, tmp_path: Path) -> None:
     import lightgbm  # noqa: PLC0415 - only here: it takes a second
 
     file = tmp_path / "boosted.txt"
-    ran = newscrawl("train", "--model", "boosted", "--corpus", BUNDLED, "-o", file)
+    ran = run_recipe("boosted", "--corpus", BUNDLED, "-o", file)
     assert ran.code == 0
     assert max(map(len, ran.out.splitlines())) <= 80
     assert lightgbm.Booster(model_file=file).num_trees() > 0
 
 
-def test_folds_write_nothing(newscrawl: Newscrawl, tmp_path: Path) -> None:
+def test_folds_write_nothing(run_recipe: RunRecipe, tmp_path: Path) -> None:
     file = tmp_path / "tree.joblib"
-    ran = newscrawl(
-        *("train", "--model", "tree", "--corpus", BUNDLED, "--folds", "2", "--include-sealed"),
+    ran = run_recipe(
+        *("tree", "--corpus", BUNDLED, "--folds", "2", "--include-sealed"),
         *("-f", "json", "-o", file),
     )
     rows = {row["group"]: row for row in json.loads(ran.out)}
@@ -117,28 +117,10 @@ def test_folds_write_nothing(newscrawl: Newscrawl, tmp_path: Path) -> None:
     assert not file.exists()
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ([], "give -o FILE, or --folds 5"),
-        (["--particles", "5"], "--particles is for limits"),
-        (["--folds", "99"], "can't be split into 99 parts"),
-    ],
-    ids=["no file", "swarm", "folds"],
-)
-def test_trees_refuse_incompatible_options(
-    newscrawl: Newscrawl, options: list[str], message: str
-) -> None:
-    ran = newscrawl("train", "--model", "tree", "--corpus", BUNDLED, *options)
-    assert ran.code == 2
-    assert message in ran.err
-    assert len(ran.err.strip().splitlines()) == 1
-
-
-def test_missing_library_is_named(newscrawl: Newscrawl, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "newscrawl.training.trees")
-    monkeypatch.delattr("newscrawl.training.trees", raising=False)
+def test_missing_library_is_named(run_recipe: RunRecipe, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "benchmarks.recipes.trees")
+    monkeypatch.delattr("benchmarks.recipes.trees", raising=False)
     monkeypatch.setitem(sys.modules, "lightgbm", None)
-    ran = newscrawl("train", "--model", "boosted", "--corpus", BUNDLED, "--folds", "2")
+    ran = run_recipe("boosted", "--corpus", BUNDLED, "--folds", "2")
     assert ran.code == 2
-    assert "needs lightgbm: pip install 'newscrawl[train]'" in ran.err
+    assert "needs lightgbm: pip install '.[train]'" in ran.err

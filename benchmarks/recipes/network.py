@@ -20,6 +20,14 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 import newscrawl.extraction
+from benchmarks.recipes.examples import (
+    Example,
+    ExampleScore,
+    Vocabulary,
+    learn_vocabulary,
+    score_kept,
+    sides,
+)
 from newscrawl.extraction.block_features import (
     ANCESTORS_NAMED,
     MAX_HINTS,
@@ -39,14 +47,6 @@ from newscrawl.extraction.classifier import (
 )
 from newscrawl.extraction.features import VERSION
 from newscrawl.training.corpus import Split
-from newscrawl.training.examples import (
-    Example,
-    ExampleScore,
-    Vocabulary,
-    learn_vocabulary,
-    score_kept,
-    sides,
-)
 
 
 @dataclass(frozen=True, slots=True)

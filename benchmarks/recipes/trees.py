@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier
 
+from benchmarks.recipes.examples import Example, ExampleScore, score_kept, sides
 from newscrawl.extraction.classifier import BALANCED
 from newscrawl.training.corpus import CorpusError, Split
-from newscrawl.training.examples import Example, ExampleScore, score_kept, sides
 
 TreesName = Literal["tree", "boosted"]
 TREES: Final[tuple[TreesName, ...]] = get_args(TreesName)

@@ -1,5 +1,6 @@
 """Training the network; needs PyTorch, which is not part of the development environment."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,10 +9,8 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not here: pip install '.[network]'")
 
-from newscrawl.extraction.classifier import DILATIONS  # noqa: E402
-from newscrawl.training.corpus import load_corpus  # noqa: E402
-from newscrawl.training.examples import Example, read_example  # noqa: E402
-from newscrawl.training.network import (  # noqa: E402  # noqa: E402
+from benchmarks.recipes.examples import Example, read_example  # noqa: E402
+from benchmarks.recipes.network import (  # noqa: E402
     Encoder,
     Epoch,
     NetworkSettings,
@@ -19,15 +18,20 @@ from newscrawl.training.network import (  # noqa: E402  # noqa: E402
     as_runtime,
     batch,
     fit,
+    read,
 )
+from newscrawl.extraction.classifier import DILATIONS  # noqa: E402
+from newscrawl.training.corpus import load_corpus  # noqa: E402
+from tests.benchmarks.recipes.conftest import RunRecipe  # noqa: E402
 
+MINI = Path(__file__).parents[2] / "corpus" / "mini"
 RECIPE = NetworkSettings(epochs=2, pages_at_once=4)
 
 
 @pytest.fixture(scope="module")
 def examples() -> list[Example]:
     """The pages of our own corpus."""
-    corpus = load_corpus(Path(__file__).parents[1] / "corpus" / "mini")
+    corpus = load_corpus(MINI)
     return [example for page in corpus if (example := read_example(page)) is not None]
 
 
@@ -72,3 +76,19 @@ def test_page_dropout_withholds_names_openings_and_the_headline(examples: list[E
     )
     assert not torch.equal(network(inputs), network(bare))
     assert torch.equal(network.train()(inputs), network.train()(bare))
+
+
+def test_network_is_written_with_its_origin_and_read_again(
+    run_recipe: RunRecipe, tmp_path: Path
+) -> None:
+    learn = ("network", "--corpus", MINI, "--epochs", 1, "--include-sealed")
+    ran = run_recipe(*learn, "-o", tmp_path / "made")
+    assert ran.code == 0, ran.err
+    about = json.loads((tmp_path / "made" / "combined.json").read_text("utf-8"))
+    assert about["provenance"]["command"] == (
+        "python -m benchmarks.recipes network --corpus mini --epochs 1 --include-sealed -o made"
+    )
+    assert about["provenance"]["pages"] == len(load_corpus(MINI))
+    assert len(read(tmp_path / "made").members) == NetworkSettings().members
+    ran = run_recipe(*learn, "--folds", 2, "--format", "json")
+    assert {row["threshold"] for row in json.loads(ran.out)} == {0.3, 0.4, 0.5, 0.6, 0.7}

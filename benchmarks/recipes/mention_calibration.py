@@ -13,7 +13,6 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +24,10 @@ from newscrawl.mentions import Companies
 from newscrawl.mentions.score import Evidence, ScoreModel, load_model
 from newscrawl.training.corpus import DEVELOPMENT, SEALED, Corpus
 from newscrawl.training.mention_score import (
-    CompanyPool,
     LabelledText,
     LabelsError,
     RealText,
     join_texts,
-    map_texts,
     read_labelled,
     read_labels,
 )
@@ -152,7 +149,7 @@ def _judged_pairs(companies: Companies, text: _PartlyJudged) -> list[JudgedMenti
 
 
 def _read_judged() -> Iterator[Mapping[str, Any]]:
-    path = files("newscrawl.training").joinpath("data/mentions_judged.jsonl")
+    path = Path(__file__).parent / "data" / "mentions_judged.jsonl"
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         try:
             yield json.loads(line)
@@ -167,13 +164,13 @@ def _judged_places(row: Mapping[str, Any]) -> Iterator[tuple[tuple[str, int, str
 
 
 def judged_mentions(
-    companies: Companies | CompanyPool, corpus: Corpus | None, own: Iterable[LabelledText]
+    companies: Companies, corpus: Corpus | None, own: Iterable[LabelledText]
 ) -> list[JudgedMention]:
     """Return the judged mentions of the bundled and one's own cases, and of a corpus's news."""
-    judged = map_texts(companies, judged_case, [*read_labelled(), *own])
+    judged = [judged_case(companies, text) for text in (*read_labelled(), *own)]
     if corpus is not None:
-        judged += map_texts(companies, judged_text, _real_texts(corpus, DEVELOPMENT))
-        judged += map_texts(companies, _judged_pairs, _partly_judged(corpus))
+        judged += [judged_text(companies, text) for text in _real_texts(corpus, DEVELOPMENT)]
+        judged += [_judged_pairs(companies, text) for text in _partly_judged(corpus)]
     return [mention for of_text in judged for mention in of_text]
 
 
@@ -181,10 +178,10 @@ def _real_texts(corpus: Corpus, part: str) -> list[RealText]:
     return join_texts([one for one in read_labels() if one.part == part], corpus)[0]
 
 
-def score_sealed(companies: Companies | CompanyPool, corpus: Corpus) -> "Calibration | None":
+def score_sealed(companies: Companies, corpus: Corpus) -> Calibration | None:
     """Return how well the bundled model fits the sealed texts of a corpus; None without any."""
-    texts = map_texts(companies, judged_text, _real_texts(corpus, SEALED))
-    judged = [mention for of_text in texts for mention in of_text]
+    texts = _real_texts(corpus, SEALED)
+    judged = [mention for text in texts for mention in judged_text(companies, text)]
     return calibration_of(load_model(), judged) if judged else None
 
 

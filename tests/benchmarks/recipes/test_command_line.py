@@ -1,0 +1,89 @@
+"""The command of the recipes, and where the files of the package come from."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks.recipes import command_line
+from benchmarks.recipes.kinds import MODEL_FILE
+from benchmarks.recipes.mention_calibration import SCORE_FILE
+from newscrawl.extraction import classifier
+from tests.benchmarks.recipes.conftest import RunRecipe
+
+BUNDLED = Path(__file__).parents[2] / "corpus"
+NETWORK = Path(classifier.__file__).parent / "data" / "combined.json"
+MODELS = ("network", "further", "kinds", "mentions", "tree", "boosted")
+
+
+@pytest.mark.parametrize("model", [(), *((model,) for model in MODELS)], ids=str)
+def test_help_fits_the_screen(run_recipe: RunRecipe, model: tuple[str, ...]) -> None:
+    ran = run_recipe(*model, "--help")
+    assert ran.code == 0
+    assert "usage: python -m benchmarks.recipes" in ran.out
+    assert max(map(len, ran.out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("file", "model"), [(NETWORK, "network"), (MODEL_FILE, "kinds"), (SCORE_FILE, "mentions")]
+)
+def test_files_of_the_package_name_the_recipe_that_wrote_them(
+    file: Path, model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = json.loads(file.read_text("utf-8"))["provenance"]["command"]
+    words = command.split()
+    assert words[:4] == ["python", "-m", "benchmarks.recipes", model]
+    commands: list[str] = []
+    monkeypatch.setattr(command_line, "_run", lambda _options, command: commands.append(command))
+    command_line.main(words[3:])
+    assert commands == [command]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["kinds"], "give --corpus DIR or set NEWSCRAWL_CORPUS"),
+        (["mentions", "--sealed"], "give --corpus DIR or set NEWSCRAWL_CORPUS"),
+        (["mentions", "--sealed", "--corpus", BUNDLED], "holds none of the sealed texts"),
+        (["kinds", "--corpus", "nowhere"], "nowhere: no such folder"),
+        (["tree", "--corpus", BUNDLED], "give -o FILE, or --folds 5"),
+        (["tree", "--corpus", BUNDLED, "--folds", "99"], "can't be split into 99 parts"),
+    ],
+)
+def test_what_a_recipe_lacks_is_one_line(
+    run_recipe: RunRecipe, arguments: list[object], message: str
+) -> None:
+    ran = run_recipe(*arguments)
+    assert ran.code == 2
+    assert message in ran.err
+    assert len(ran.err.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("tree", "--particles", "5"),
+        ("kinds", "--unspaced"),
+        ("network", "--cases", "cases.jsonl"),
+        ("mentions", "--set", "news"),
+        ("further", "archive", "--corpus", "corpus"),
+        ("tree", "--folds", "0"),
+        ("limits",),
+    ],
+    ids=" ".join,
+)
+def test_options_of_other_models_are_refused(
+    run_recipe: RunRecipe, arguments: tuple[str, ...]
+) -> None:
+    ran = run_recipe(*arguments)
+    assert (ran.code, "error:" in ran.err) == (2, True)
+
+
+def test_missing_pytorch_is_named(run_recipe: RunRecipe, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "benchmarks.recipes.network", raising=False)
+    monkeypatch.delattr("benchmarks.recipes.network", raising=False)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    ran = run_recipe("network", "--corpus", BUNDLED)
+    assert ran.code == 2
+    assert "needs PyTorch: pip install '.[network]'" in ran.err
