@@ -589,7 +589,8 @@ def incident_notice(group: Sequence[Incident], *, over: bool) -> Notice:
 
 def _text(incident: Incident, *, over: bool) -> str:
     if over and incident.recovered_at and incident.opened_at:
-        hours = (incident.recovered_at - incident.opened_at).total_seconds() / 3600
+        lasted = incident.recovered_at - incident.opened_at
+        hours = max(lasted.total_seconds(), 0.0) / 3600  # the clock may have been set back
         return f"It lasted {hours:.1f} hours. The incident was: {incident.note}"
     see = f"newscrawl status --source {incident.source}" if incident.source else "newscrawl status"
     return f"{incident.note}.\nOpen since {incident.opened_at:%Y-%m-%d %H:%M} UTC. See: {see}"

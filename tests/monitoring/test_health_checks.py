@@ -7,7 +7,12 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from hypothesis import given, strategies as st
 
-from newscrawl.monitoring.health_checks import SourceRecord, check, expected_articles
+from newscrawl.monitoring.health_checks import (
+    SourceRecord,
+    check,
+    expected_articles,
+    incident_notice,
+)
 from newscrawl.storage.source_stats import DailySourceStats, FailedListing, ListingHealth
 from newscrawl.storage.status import Incident
 
@@ -273,3 +278,15 @@ def test_random_history_can_be_checked(days: list[DailySourceStats], failures: i
     )
     kinds = [one.kind for one in check(found, MONDAY)]
     assert len(kinds) == len(set(kinds))
+
+
+def test_incident_that_a_wrong_clock_opened_lasts_no_negative_time() -> None:
+    noon = datetime(2026, 11, 23, 12, tzinfo=UTC)
+    opened = Incident(
+        kind="stale",
+        source="ft",
+        note="nothing new",
+        opened_at=noon + timedelta(days=3),
+        recovered_at=noon,
+    )
+    assert incident_notice([opened], over=True).text.startswith("It lasted 0.0 hours.")
