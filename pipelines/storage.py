@@ -216,7 +216,7 @@ class StoragePipeline(DocumentStorage):
         self, reason: str, today: datetime, counts: Counts, found: tuple[CoverageState, str]
     ) -> None:
         stats: dict[str, Any] = self._crawler.stats.get_stats()
-        numbers = {name: value for name, value in stats.items() if isinstance(value, int)}
+        counts_and_faults = {name: value for name, value in stats.items() if _is_kept(name, value)}
         state, note = found
         self._database.record_coverage(
             self._source.slug, today.date(), state, counts.found, counts.stored, note
@@ -232,7 +232,7 @@ class StoragePipeline(DocumentStorage):
         if self._learned is not self._session.memory:
             keep_memory(self._database, self._source.slug, self._learned)
         ended = {"newscrawl/state": state, "newscrawl/note": note}
-        self._database.finish_run(self._run.id, reason, {**numbers, **ended})
+        self._database.finish_run(self._run.id, reason, {**counts_and_faults, **ended})
         self._session.release_lease()
 
 
@@ -304,6 +304,11 @@ class OtherSpidersStorage(DocumentStorage):
             logger.critical("The end of the run is not recorded: %s", error)
         finally:
             self._database.close()
+
+
+def _is_kept(name: str, value: object) -> bool:
+    """Return whether a statistic is stored with its run: counts, and why listings failed."""
+    return isinstance(value, int) or name.startswith("newscrawl/listing_fault/")
 
 
 def _outcome_of(document: Document) -> FetchOutcome:

@@ -616,6 +616,7 @@ class Listings:
         if counted_as == "listings_failed":
             self._session.count(f"listings_failed/{cause.kind}")
             self._session.note("listing_fault", cause.of(url))
+            self._session.note(f"listing_fault/{listing.known.id}", cause.of(url))
         if not listing.is_failure_recorded:
             frontier = self._session.frontier
             self._session.writer.later(frontier.record_failure, listing.known.id)

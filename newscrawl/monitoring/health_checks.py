@@ -284,7 +284,8 @@ def _feed_failed(record: SourceRecord, _today: date) -> list[CheckResult]:
     first = max(lost, key=lambda one: one.failures)
     last = f"last read on {first.last_read:%Y-%m-%d}" if first.last_read else "never read before"
     more = f"; so did {len(lost) - 1} more" if len(lost) > 1 else ""
-    note = f"{first.url} failed {first.failures} times in a row, {last}{more}"
+    cause = f"{first.fault}; " if first.fault else ""
+    note = f"{cause}{first.url} failed {first.failures} times in a row, {last}{more}"
     facts = {"listings": {one.url: one.failures for one in lost}}
     return [_result("feed_failed", record, note, facts)]
 

@@ -306,11 +306,12 @@ _ABANDONED = timedelta(days=2)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedListing:
     """A feed or sitemap that failed several times in a row; `last_read` is None if it was never
-    read."""
+    read. `fault` is the cause of its last failure, if a crawl of the last days noted it."""
 
     url: str
     failures: int
     last_read: datetime | None
+    fault: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -324,7 +325,7 @@ class ListingHealth:
 def listing_health(database: Database, now: datetime) -> Mapping[str, ListingHealth]:
     """Return the health of each source's listings, by slug; sitemaps of an index are left out."""
     query = (
-        select(Source.slug, Listing.url, Listing.failures, Listing.checked_at)
+        select(Source.slug, Listing)
         .join(Listing, Listing.source_id == Source.id)
         .where(Listing.parent_id.is_(None), Listing.next_poll_at > now - _ABANDONED)
         .order_by(Source.slug, Listing.id)
@@ -332,12 +333,27 @@ def listing_health(database: Database, now: datetime) -> Mapping[str, ListingHea
     working: dict[str, int] = defaultdict(int)
     failed: dict[str, list[FailedListing]] = defaultdict(list)
     with database.reading() as session:
-        for slug, url, failures, checked_at in session.execute(query):
-            if failures:
-                failed[slug].append(FailedListing(url=url, failures=failures, last_read=checked_at))
+        for slug, listing in session.execute(query).all():
+            if listing.failures:
+                failed[slug].append(
+                    FailedListing(
+                        url=listing.url,
+                        failures=listing.failures,
+                        last_read=listing.checked_at,
+                        fault=_last_fault(session, listing, now),
+                    )
+                )
             else:
                 working[slug] += 1
     return {
         slug: ListingHealth(working=working[slug], failed=tuple(failed[slug]))
         for slug in sorted({*working, *failed})
     }
+
+
+def _last_fault(session: Session, listing: Listing, now: datetime) -> str:
+    """Return why a listing failed last, as the last crawl that requested it has noted it."""
+    fault = Run.counts[f"newscrawl/listing_fault/{listing.id}"].as_string()
+    recent = (Run.source_id == listing.source_id, Run.finished_at > now - _ABANDONED)
+    query = select(fault).where(*recent, fault.is_not(None)).order_by(Run.id.desc()).limit(1)
+    return session.scalar(query) or ""

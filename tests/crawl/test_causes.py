@@ -8,9 +8,10 @@ from scrapy.exceptions import CannotResolveHostError, DownloadFailedError
 from twisted.python.failure import Failure
 
 from newscrawl.crawl.errors import RobotsUnreachableError, cause_of, unusable
+from newscrawl.monitoring.health_checks import MIN_FAILURES, Inspector
 from newscrawl.sources.feeds import FeedError
 from newscrawl.storage import open_database
-from newscrawl.storage.status import Health, SourceStatus, watch_status
+from newscrawl.storage.status import Health, SourceStatus, list_incidents, watch_status
 from tests.conftest import Newscrawl
 from tests.receivers import free_port
 from tests.site.crawling import IMPATIENT
@@ -97,6 +98,22 @@ def test_feeds_that_the_site_refuses_are_its_refusal(forks: Forks, tmp_path: Pat
         "HTTP 403 from feed.xml and 1 more",
         "HTTP 403 from news.xml and 1 more",
     }
+
+
+def test_lost_feed_is_reported_with_its_own_cause(forks: Forks, tmp_path: Path) -> None:
+    file = tmp_path / "news.sqlite"
+    with a_site() as site:
+        site.routes |= {"/a/rss": answer(404), "/b/rss": answer(410)}
+        feeds = f"feeds={site.url}/b/rss,{site.url}/a/rss,{site.url}/feed.xml"
+        lost = f"{site.url}/a/rss"
+        for _ in range(MIN_FAILURES):
+            assert forks.crawl("ft", feeds, database=file, settings=IMPATIENT).code == 0
+            site.routes["/b/rss"] = site.routes["/feed.xml"]
+    with open_database(f"sqlite:///{file}") as database:
+        Inspector(database, ["ft"], [])()
+        (incident,) = list_incidents(database)
+    times = f"{lost} failed {MIN_FAILURES} times in a row, never read before"
+    assert incident.note == f"HTTP 404 from rss; {times}"
 
 
 def test_status_and_dashboard_begin_with_the_cause(
