@@ -3,6 +3,7 @@ marks in texts; the templates and their filters."""
 
 import re
 import shlex
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -168,6 +169,10 @@ def _rewritten(before: str, after: str) -> Iterator[Edit]:
         yield Edit("".join(new[j1:j2]), "new")
 
 
+# Ours: seconds that a page waits for a database that is locked and not yet open.
+_OPENING_WAIT = 3.0
+
+
 class Store:
     """Gives the same open database to every request, until its file is deleted or replaced."""
 
@@ -175,6 +180,8 @@ class Store:
         self._url = url
         self._file = sqlite_file(parse_url(url))
         self._lock = Lock()
+        self._failed_at = float("-inf")
+        self._failure = ""
         self._database: Database | None = None
         self._opened: tuple[int, int] | None = None
 
@@ -199,14 +206,24 @@ class Store:
             self._database = None
 
     def _current(self) -> Database:
+        """Return the open database, or open it; requests that wait meanwhile share its failure."""
+        began = time.monotonic()
         with self._lock:
+            if began < self._failed_at:
+                raise StorageError(self._failure)
             identity = _identity(self._file)
             if self._database is not None and identity == self._opened:
                 return self._database
             if self._database is not None:
                 self._database.close()
                 self._database = None
-            self._database = open_database(self._url, create=False, keep_answers=True)
+            try:
+                self._database = open_database(
+                    self._url, create=False, keep_answers=True, longest=_OPENING_WAIT
+                )
+            except StorageError as error:
+                self._failed_at, self._failure = time.monotonic(), str(error)
+                raise
             self._opened = _identity(self._file)
             return self._database
 

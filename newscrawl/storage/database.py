@@ -49,9 +49,11 @@ def open_database(
     create: bool = True,
     cache: int = engines.SQLITE_CACHE,
     keep_answers: bool = False,
+    longest: float = MAX_WAIT,
 ) -> "Database":
     """Open the database at an SQLite or PostgreSQL URL; SQLite caches up to `cache` KiB of it. With
-    `keep_answers`, questions are answered again only after something was written.
+    `keep_answers`, questions are answered again only after something was written. A locked one is
+    waited for `longest` seconds at most.
 
     A new SQLite file gets its tables, unless `create` is False: then a missing file is an error,
     and a file without write access can be read. Raise StorageError if the URL is invalid, the
@@ -71,7 +73,8 @@ def open_database(
         answers = AnswerCache(file) if keep_answers and known else None
         database = Database(engines.make_engine(parsed, cache), parsed, answers)
     try:
-        database.check_schema(create=create and parsed.drivername in engines.SQLITE)
+        creates = create and parsed.drivername in engines.SQLITE
+        database.check_schema(create=creates, longest=longest)
     except BaseException:
         database.close()
         raise
@@ -215,16 +218,16 @@ class Database:
 
         return _retry_if_locked(work, self._url, self.lock_wait)
 
-    def check_schema(self, *, create: bool) -> None:
+    def check_schema(self, *, create: bool, longest: float = MAX_WAIT) -> None:
         """Raise StorageError unless the schema is the current one; with `create`, an empty database
-        gets its tables."""
+        gets its tables. A lock is waited for `longest` seconds at most."""
 
         def work() -> str | None:
             with self._engine.connect() as connection:
                 found = migrations.version_of(connection)
             return migrations.upgrade(self._engine)[1] if found is None and create else found
 
-        version = _retry_if_locked(work, self._url, self.lock_wait)
+        version = _retry_if_locked(work, self._url, self.lock_wait, longest)
         if version is None:
             raise StorageError(
                 f"the database {self.name} has no tables of newscrawl yet: newscrawl db upgrade"

@@ -3,10 +3,14 @@
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event, Semaphore, Thread
+from types import SimpleNamespace
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
@@ -15,7 +19,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from newscrawl.dashboard import create_app
-from newscrawl.storage import open_database
+from newscrawl.dashboard.rendering import Store
+from newscrawl.storage import Database, StorageError, open_database
 from newscrawl.storage.tokens import add_token
 from tests.dashboards import NOW, config_of, serving
 
@@ -195,6 +200,51 @@ def test_file_that_is_back_for_the_page_lets_nobody_in(
     with TestClient(app, base_url=BASE, follow_redirects=False) as client:
         file.rename(elsewhere)
         assert client.get("/").status_code == 503
+
+
+def test_locked_file_holds_no_request(tmp_path: Path, sqlite_template: Path) -> None:
+    file = Path(shutil.copyfile(sqlite_template, tmp_path / "news.sqlite"))
+    with serving(config_of(file)) as base, httpx2.Client(base_url=base, timeout=120) as client:
+        with contextmanager(locked)(file), ThreadPoolExecutor(12) as pool:
+            answers = list(pool.map(client.get, ["/", "/api/facts", "/search"] * 4))
+        assert {answer.status_code for answer in answers} == {503}
+        assert all("locked" in answer.text for answer in answers)
+        assert client.get("/api/facts").status_code == 200
+
+
+def test_requests_share_the_failure_of_an_opening(
+    tmp_path: Path, sqlite_template: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = Path(shutil.copyfile(sqlite_template, tmp_path / "news.sqlite"))
+    store, requests = Store(f"sqlite:///{file}"), Semaphore(0)
+    openings: list[Mapping[str, Any]] = []
+
+    def arrive() -> float:
+        moment = time.monotonic()
+        requests.release()
+        return moment
+
+    def open_or_fail(url: str, **options: Any) -> Database:
+        openings.append(options)
+        if len(openings) > 1:
+            return open_database(url, **options)
+        assert all(requests.acquire(timeout=60) for _ in range(6))
+        raise StorageError("is locked")
+
+    def read(_: int) -> str:
+        try:
+            with store.reading() as database:
+                return database.dialect
+        except StorageError as error:
+            return str(error)
+
+    monkeypatch.setattr("newscrawl.dashboard.rendering.open_database", open_or_fail)
+    monkeypatch.setattr("newscrawl.dashboard.rendering.time", SimpleNamespace(monotonic=arrive))
+    with ThreadPoolExecutor(6) as pool:
+        assert set(pool.map(read, range(6))) == {"is locked"}
+    assert len(openings) == 1
+    assert read(0) == "sqlite"
+    store.close()
 
 
 def test_file_that_comes_and_goes_lets_nobody_in(tmp_path: Path, sqlite_template: Path) -> None:
