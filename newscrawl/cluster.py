@@ -55,8 +55,6 @@ _MAX_SECONDS_WITHOUT_WORKER = 120.0
 _POLL_SECONDS = 5.0
 # Ours: tasks of which a worker keeps processes; more than one where several commands share it.
 _MAX_TASKS = 3
-# Ours: a part may wait for a store that is busy, and other work may use the processors.
-_CLOCK_SECONDS = 3600.0
 # The files of the package that results depend on.
 _SUFFIXES: Final = {".py", ".json", ".jsonl", ".toml", ".csv", ".npz", ".txt"}
 
@@ -130,8 +128,7 @@ class _Host:
         with self.lock:
             place = (key, threading.get_ident())
             if place not in self.processes:
-                limits = part_limits(clock_seconds=_CLOCK_SECONDS)
-                self.processes[place] = WorkerProcess(limits)
+                self.processes[place] = WorkerProcess(part_limits())
             return self.processes[place]
 
 

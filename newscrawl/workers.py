@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from multiprocessing import get_all_start_methods, get_context
 from multiprocessing.connection import Connection, Pipe
 from multiprocessing.context import BaseContext
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, Final, Generic, Protocol, TypeVar
 
@@ -288,8 +289,8 @@ def _in_halves(
 class LocalPool(WorkerPool[Part, Result]):
     """Processes of this machine.
 
-    If a process crashes on a part (a page crashes a parser, or memory runs out), the part is
-    retried alone; its result is None if this fails too. The results of other parts are not lost.
+    If a process crashes on a part (a page crashes a parser, or memory runs out) or is stopped, the
+    part is retried alone; its result is None if this fails too. No other results are lost.
     With one worker, the work is done in this process. Workers are not forked from this process,
     whose connections and threads would be copied in any state, but from a server process that has
     imported the module `preload`, so that they share the data that it loads.
@@ -318,25 +319,27 @@ class LocalPool(WorkerPool[Part, Result]):
                     return
                 part, future = waiting.popleft()
                 try:
-                    yield part, future.result()
+                    yield part, _result(pool, future)
                 except BrokenProcessPool:
-                    pool.shutdown(cancel_futures=True)
+                    shut_down(pool)
                     yield from self._one_by_one([(part, future), *waiting])
                     waiting.clear()
                     pool = self._pool(self._number)
         finally:
-            pool.shutdown(cancel_futures=True)
+            shut_down(pool)
 
     def run_alone(self, part: Part) -> Result | None:
         """Return the result of a part in a process of its own; None if that process crashes."""
         if self._number == 1:
             return self._work(part)
-        with self._pool(1) as pool:
-            try:
-                result: Result = pool.submit(_do_part, part).result()
-            except BrokenProcessPool:
-                return None
-            return result
+        pool = self._pool(1)
+        try:
+            result: Result = _result(pool, pool.submit(_do_part, part))
+        except BrokenProcessPool:
+            return None
+        finally:
+            shut_down(pool)
+        return result
 
     def _one_by_one(
         self, waiting: Iterable[tuple[Part, Future[Result]]]
@@ -360,14 +363,16 @@ _OBJECTS_BETWEEN_COLLECTIONS: Final = 20_000
 # 50 worst-case pages takes 300 MB and two minutes, a usual part half a second.
 _MEGABYTES: Final = 1536
 _SECONDS: Final = 600
+# Ours: a part may wait for a store that is busy, and other work may use the processors.
+_CLOCK_SECONDS: Final = 3600.0
 
 # In a worker process: its work, sent once instead of with each part.
 _WORK: Final[list[Callable[[Any], Any]]] = []
 
 
-def part_limits(*, clock_seconds: float) -> Limits:
+def part_limits() -> Limits:
     """Return the limits of a part for a `WorkerProcess`."""
-    return Limits(seconds=_SECONDS, megabytes=_MEGABYTES, clock_seconds=clock_seconds)
+    return Limits(seconds=_SECONDS, megabytes=_MEGABYTES, clock_seconds=_CLOCK_SECONDS)
 
 
 def _context(preload: str | None) -> BaseContext:
@@ -405,6 +410,23 @@ def _submit(pool: ProcessPoolExecutor, part: Any) -> Future[Any]:
         broken: Future[Any] = Future()
         broken.set_exception(error)
         return broken
+
+
+def _result(pool: ProcessPoolExecutor, future: Future[Result]) -> Result:
+    """Return the result of the part that has waited longest; raise BrokenProcessPool if it takes
+    longer than a part may."""
+    with killing(_processes(pool), _CLOCK_SECONDS):
+        return future.result()
+
+
+def shut_down(pool: ProcessPoolExecutor, grace: float = _SEND_SECONDS) -> None:
+    """End the processes of a pool, whose results nobody waits for, after a number of seconds."""
+    with killing(_processes(pool), grace):
+        pool.shutdown(cancel_futures=True)
+
+
+def _processes(pool: ProcessPoolExecutor) -> list[BaseProcess]:
+    return list((pool._processes or {}).values())
 
 
 def next_parts(parts: Iterator[Part], number: int) -> Iterator[Part]:

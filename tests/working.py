@@ -4,6 +4,7 @@ Each worker process imports this module, which is therefore small.
 """
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -39,6 +40,12 @@ def allocate_all_or_exit(numbers: Sequence[int]) -> list[int]:
 
 def process_id(_: int) -> int:
     """Return the id of the process that does the work."""
+    return os.getpid()
+
+
+def stop_process(_: int) -> int:
+    """Stop the process that does the work, as Ctrl-Z does; return its id."""
+    os.kill(os.getpid(), signal.SIGSTOP)
     return os.getpid()
 
 

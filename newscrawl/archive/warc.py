@@ -28,6 +28,7 @@ from warcio.warcwriter import WARCWriter
 from newscrawl.archive import ArchiveError
 from newscrawl.archive.index import IndexLine, format_line, index_path, timestamp_of
 from newscrawl.archive.remote import ArchiveFile, open_file, size_of
+from newscrawl.sources.fetcher import MAX_FRAMING_BYTES
 from newscrawl.sources.urls import is_slug
 
 Headers = tuple[tuple[str, str], ...]
@@ -45,6 +46,8 @@ _DECOMPRESSORS: Final[dict[str, Callable[[BytesIO], Any]]] = {
     "chunked": ChunkedReader,
 }
 _CHUNK = 256 * 1024
+# The headers that a crawl accepts; a server may send "a:b", which is written as "A: b".
+_MAX_HEADER_BYTES: Final = 2 * MAX_FRAMING_BYTES
 
 
 class ContentError(ArchiveError):
@@ -273,7 +276,7 @@ def index_line(capture: Capture, offset: int) -> IndexLine:
 def _capture_of(record: WarcRecord) -> Capture | None:
     expected = record.content_length
     try:
-        record.parse_http(strict_mode=False)
+        record.parse_http(max_header_len=_MAX_HEADER_BYTES)
     except OSError:
         return None
     headers = record.http_headers

@@ -23,7 +23,7 @@ from newscrawl.config import SettingError
 from newscrawl.items import Document, Page
 from newscrawl.mentions import Companies, load_companies, with_mentions
 from newscrawl.reading import NoArticleError, PageReader, Reason
-from newscrawl.workers import killing, limit_memory, reduce_garbage_collection
+from newscrawl.workers import limit_memory, reduce_garbage_collection, shut_down
 
 # Ours: the number of waiting pages above which processes are started. A polite crawl never has two.
 BACKLOG = 8
@@ -142,9 +142,7 @@ class ExtractionPool:
         """Stop the thread and the processes."""
         self._thread.shutdown()
         if self._pool is not None:
-            processes = list((self._pool._processes or {}).values())
-            with killing(processes, CLOSING_GRACE):
-                self._pool.shutdown(cancel_futures=True)
+            shut_down(self._pool, CLOSING_GRACE)
 
     async def _result(self, page: Page) -> ReadResult:
         if not self._needs_process(page):

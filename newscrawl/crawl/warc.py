@@ -6,6 +6,7 @@ does; replayed responses are not archived again.
 
 import asyncio
 import logging
+from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
@@ -172,9 +173,10 @@ def _capture_of(request: Request, response: Response, now: datetime) -> Capture:
 
 
 def _response_of(capture: Capture, url: str) -> Response:
-    headers = Headers()
-    for name, value in capture.headers:
-        headers.appendlist(name, value.encode("latin-1", "replace"))
+    values: defaultdict[str, list[bytes]] = defaultdict(list)
+    for name, value in capture.headers:  # Headers.appendlist copies the values before
+        values[name.lower()].append(value.encode("latin-1", "replace"))
+    headers = Headers(values)
     kind = responsetypes.from_args(headers=headers, url=url, body=capture.body)
     return kind(url=url, status=capture.status, headers=headers, body=capture.body)
 

@@ -3,13 +3,15 @@
 import gzip
 import json
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
+from multiprocessing import active_children
 from pathlib import Path
 
 import pytest
@@ -36,7 +38,8 @@ from newscrawl.workers import LocalPool
 from tests.archives import DeadlyReader, answer, capture, page, record, warc
 from tests.conftest import Newscrawl
 from tests.site.faults import story
-from tests.working import square_or_die
+from tests.watching import alive
+from tests.working import process_id, square_or_die, stop_process
 from tests.worlds import known_urls
 
 COMPANIES = """
@@ -401,6 +404,29 @@ def test_part_that_crashes_its_worker_loses_no_other_part() -> None:
     results = dict(LocalPool(square_or_die, 2).results(range(20)))
     assert results.pop(7) is None
     assert results == {number: number * number for number in range(20) if number != 7}
+
+
+def test_parts_of_stopped_workers_are_done_by_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("newscrawl.workers._CLOCK_SECONDS", 15.0)
+    stopped: list[int] = []
+
+    def parts() -> Iterator[int]:
+        yield from range(8)  # as many as wait for two workers
+        stopped.extend(child.pid for child in active_children() if child.pid)
+        for pid in stopped:
+            os.kill(pid, signal.SIGSTOP)
+        yield from range(8, 12)
+
+    pids = [pid for _, pid in LocalPool(process_id, 2).results(parts())]
+    assert len(stopped) == 2
+    assert None not in pids
+    assert set(stopped).isdisjoint(pids[8:])
+    assert not any(map(alive, stopped))
+
+
+def test_part_that_stops_its_worker_has_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("newscrawl.workers._CLOCK_SECONDS", 15.0)
+    assert LocalPool(stop_process, 2).run_alone(0) is None
 
 
 def test_results_come_in_order() -> None:

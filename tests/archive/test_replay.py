@@ -206,6 +206,25 @@ def test_archive_of_a_killed_crawl_has_all_stored_pages(tmp_path: Path) -> None:
         assert b"Siemens" in found.find(url + path).body
 
 
+def test_pages_with_50_kib_of_headers_are_archived_and_replayed(tmp_path: Path) -> None:
+    long, many = (("X-Long", "b" * 50_000),), (("a", "b"),) * 10_000
+    archive = tmp_path / "archive"
+    replay = {"NEWSCRAWL_REPLAY": str(archive)}
+    with twelve_stories() as site:
+        url = site.url
+        for path, headers in zip(PATHS, (long, many), strict=False):
+            body = story(f"About {path}", "Siemens")
+            site.routes[path] = lambda _, body=body, headers=headers: Answer(
+                body=body, headers=headers
+            )
+        first = tmp_path / "first.sqlite"
+        environment = crawl_environment(first) | {"NEWSCRAWL_ARCHIVE": str(archive)}
+        crawled = crawl("ft", f"feeds={url}/feed.xml", database=first, environment=environment)
+    again = crawl("ft", f"feeds={url}/feed.xml", database=tmp_path / "2.sqlite", settings=replay)
+    assert len(articles(crawled)) == len(PATHS)
+    assert articles(again) == articles(crawled)
+
+
 def test_reextraction_of_an_archived_crawl_changes_nothing(world: World) -> None:
     """Nothing changes: neither do print views or legacy charsets, nor what only the feed told."""
     with open_database(f"sqlite:///{world.crawled.database}") as database:
