@@ -494,7 +494,7 @@ class Inspector:
 
     def _record_incidents(self) -> None:
         now = self._clock()
-        since = self._last and self._last - _OVERLAP
+        since = self._last and min(self._last, now) - _OVERLAP
         refresh_source_stats(self._database, now, ended_after=since)
         self._last = now
         statuses = watch_status(self._database, self._slugs).sources

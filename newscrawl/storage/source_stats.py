@@ -73,7 +73,9 @@ def _sum_days(
     oldest = now.date() - timedelta(days=HISTORY_DAYS)
     sums: dict[tuple[int, date], _Sum] = defaultdict(_Sum)
     with database.reading() as session:
-        last = session.scalar(select(func.max(SourceStats.day)))
+        # A later day was stored while the clock was wrong.
+        past = SourceStats.day <= now.date()
+        last = session.scalar(select(func.max(SourceStats.day)).where(past))
         first = max(last - timedelta(days=1), oldest) if last else oldest
         begin = datetime.combine(first, time(), UTC)
         query = select(Run.source_id, Run.started_at, Run.finished_at, Run.counts)

@@ -137,6 +137,18 @@ def test_only_sources_with_new_runs_are_summed_again(database: Database) -> None
     assert refresh_source_stats(database, NOW, ended_after=TODAY) == 1
 
 
+def test_runs_are_summed_after_a_clock_that_was_days_fast(database: Database) -> None:
+    registered(database, "ft")
+    moments = iter([NOW + timedelta(days=3), NOW])
+    inspect = Inspector(database, ["ft"], (), clock=lambda: next(moments))
+    ran(database, "ft", -3)
+    inspect()
+    ran(database, "ft", 0)
+    inspect()
+    days = daily_source_stats(database, TODAY.date() - timedelta(days=7))["ft"]
+    assert [day.new for day in days if day.day == TODAY.date()] == [40]
+
+
 def test_killed_run_counts_as_failed(database: Database) -> None:
     registered(database, "ft")
     database.start_run("ft")

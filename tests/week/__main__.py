@@ -20,10 +20,7 @@ from tests.week.watch import Watch
 _WEEK = datetime(2026, 10, 26, tzinfo=UTC)
 PLAN = Plan(
     week=_WEEK,
-    wrong=(
-        (_WEEK + 5 * DAY + 9 * HOUR, 3 * DAY),
-        (_WEEK + 5 * DAY + 17 * HOUR, -5 * HOUR),
-    ),
+    wrong=((_WEEK + 5 * DAY + 9 * HOUR, 3 * DAY),),
     stopped=_WEEK + 6 * DAY,
     jumped=_WEEK + 6 * DAY + 9 * HOUR,
 )

@@ -34,7 +34,7 @@ class Plan:
     """Quiet days, by which health is compared, then a `week`, which begins at a midnight in UTC.
 
     `step` is the time between two rounds in the week. `wrong` are the moments of rounds with a
-    wrong clock, and by how much; `stopped` is when a monitor is stopped in the midst of a crawl,
+    fast clock, and by how much; `stopped` is when a monitor is stopped in the midst of a crawl,
     `jumped` when the clock is set in the midst of one. `papers` are the slugs of some; empty for
     all.
     """
@@ -66,8 +66,8 @@ class Plan:
     def mishaps(self) -> tuple[Event, ...]:
         """Return what happens to the watch itself."""
         return tuple(
-            Event(start=at, end=at + HOUR, alarms=frozenset({"stale", "not_crawled"}))
-            for at, _ in self.wrong
+            Event(start=at, end=at + error + HOUR, alarms=frozenset({"stale", "not_crawled"}))
+            for at, error in self.wrong
         )
 
     def rounds(self) -> Iterator[datetime]:
