@@ -44,10 +44,11 @@ def show(
         writer.writeheader()
         writer.writerows(rows)
     else:
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
         for column in columns:
             is_number = all(isinstance(row[column.key], int | float) for row in rows)
-            table.add_column(column.heading, justify="right" if is_number else "left", no_wrap=True)
+            justify: Literal["left", "right"] = "right" if is_number else "left"
+            table.add_column(column.heading, justify=justify, no_wrap=is_number)
         for row in rows:
             table.add_row(*(Text(format(row[column.key], column.spec)) for column in columns))
         console = Console(highlight=False)

@@ -43,7 +43,7 @@ _MEASURES = (
     Column("word.f1", "word F1", ".4f"),
     Column("word.precision", "precision", ".4f"),
     Column("word.recall", "recall", ".4f"),
-    Column("shingle.f1", "4-gram F1", ".4f"),
+    Column("shingle.f1", "4-gram", ".4f"),
     Column("similarity", "similarity", ".4f"),
 )
 _BINS = (
@@ -299,7 +299,7 @@ def _show_unseen(scored: Sequence[ExampleScore], form: Format, *, title: str) ->
         {"threshold": threshold, "group": group, **_means(members)}
         for (threshold, group), members in by_group(scored).items()
     ]
-    columns = [Column("threshold", "kept from"), Column("group", "pages of")]
+    columns = [Column("threshold", "from"), Column("group", "pages of")]
     show(rows, [*columns, Column("pages", "pages"), *_MEASURES], form, title=title)
 
 
