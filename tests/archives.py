@@ -16,11 +16,14 @@ HOSTS = ("news.example", "www.daily.example", "www.ft.com")
 
 
 class DeadlyReader(PageReader):
-    """A reader whose process ends at a page that contains "deadly"."""
+    """A reader whose process ends at a page that contains "deadly", and that fails at one that
+    contains "bottomless"."""
 
     def read(self, page: Page) -> Document:
         if b"deadly" in page.html:
             os._exit(1)
+        if b"bottomless" in page.html:
+            raise RecursionError("maximum recursion depth exceeded")
         return super().read(page)
 
 

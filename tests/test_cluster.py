@@ -1,5 +1,6 @@
 """Work on a Dask cluster of processes that are killed, differ, or are not there."""
 
+import gzip
 import importlib.util
 import re
 from collections.abc import Iterator
@@ -12,11 +13,15 @@ if importlib.util.find_spec("distributed") is None:
     pytest.skip("needs the extra cluster; make dev installs it", allow_module_level=True)
 
 from newscrawl import cluster as module
+from newscrawl.archive.ingest import Ingestion
+from newscrawl.archive.page_processor import ReadingConfig
 from newscrawl.cluster import Cluster, ClusterError, ClusterPool, open_pool
+from newscrawl.storage import open_database
 from newscrawl.workers import results_by_item
-from tests.archives import page, warc
+from tests.archives import DeadlyReader, answer, page, record, warc
 from tests.clusters import DaskProcesses, Ordeal, free_port, ingest_with, rows
 from tests.conftest import Newscrawl
+from tests.site.faults import story
 from tests.watching import alive, wait_for
 from tests.working import allocate_all_or_exit, allocate_or_exit, process_id
 
@@ -165,6 +170,39 @@ def test_missing_package_is_named(
     done = newscrawl("ingest", path, "--cluster", "local:2")
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert "pip install 'newscrawl[cluster]'" in done.err
+
+
+def test_hostile_pages_cost_no_other_page(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("newscrawl.archive.ingest.PART_BYTES", 20_000)
+    monkeypatch.setattr("newscrawl.archive.ingest._MIN_PART_BYTES", 2_500)
+    attributes = b"".join(b" a%d=1" % number for number in range(300_000))
+    nested = story("Nested", "Siemens").replace(b"<article>", b"<div>" * 300_000 + b"<article>")
+    wide = story("Wide", "Siemens").replace(b"<article>", b"<article%b>" % attributes)
+    bomb = gzip.compress(bytes(30_000_000))
+    hostile = {
+        "bomb": answer(bomb, "Content-Encoding: gzip"),
+        "twice": answer(gzip.compress(bomb), "Content-Encoding: gzip, gzip"),
+        "nested": answer(nested),
+        "wide": answer(wide),
+        "bottomless": answer(story("A bottomless page", "Siemens")),
+        "deadly": answer(story("A deadly page", "Siemens")),
+    }
+    records = [record(f"https://evil.example/{name}", body) for name, body in hostile.items()]
+    pages = [page(number) for number in range(len(records) + 1)]
+    mixed = [part for pair in zip(pages, records, strict=False) for part in pair]
+    path = warc(tmp_path / "cc.warc.gz", *mixed, pages[-1])
+    config = ReadingConfig(reader=DeadlyReader(method="combined", min_characters=120))
+    with open_database(f"sqlite:///{tmp_path}/news.sqlite") as database:
+        (state,) = Ingestion(database, config, workers=cluster).run([path])
+        (again,) = Ingestion(database, config, workers=cluster).run([path])
+    assert (state.problem, state.is_open, again.done_before is None) == ("", False, False)
+    assert (state.counts["damaged"], state.counts["parts_lost"]) == (3, 1)
+    urls = [str(row[0]) for row in rows(tmp_path / "news.sqlite")]
+    stories = {url for url in urls if "evil" not in url}
+    assert len(urls) == len(set(urls))
+    assert len(pages) - 2 <= len(stories) <= len(pages), "at most the neighbours of one are lost"
 
 
 def test_killed_workers_client_and_scheduler_cost_no_article_and_repeat_none(

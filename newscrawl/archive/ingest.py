@@ -168,18 +168,29 @@ class Ingestion:
         if isinstance(batch, PartResult) and batch.first != state.position:
             again = Part(part.path, state.position, part.stop)
             batch = self._workers.run_alone(again)
-        if isinstance(batch, ArchiveError):
-            state.problem = str(batch)
-            return
         if batch is None and part.stop - part.start > _MIN_PART_BYTES:
             for half in _halves(part):
                 self._take(state, half, self._workers.run_alone(half))
             return
         if batch is None:
-            batch = PartResult(
-                counts=Counter(parts_lost=1), first=state.position, position=part.stop
-            )
+            batch = self._without_pages(state, part)
+        if isinstance(batch, ArchiveError):
+            state.problem = str(batch)
+            return
         self._store(state, batch)
+
+    def _without_pages(self, state: FileProgress, part: Part) -> PartResult | ArchiveError:
+        """Return the end of a part whose pages are given up.
+
+        Their records are read again: a search for the next one at the end of the part may find
+        something that the given-up page itself contains.
+        """
+        skipped = Part(part.path, state.position, part.stop, is_deadly=True)
+        batch = self._workers.run_alone(skipped)
+        if batch is None:  # the records themselves are deadly
+            counts = Counter(parts_lost=1)
+            return PartResult(counts=counts, first=state.position, position=part.stop)
+        return batch
 
     def _store(self, state: FileProgress, batch: PartResult) -> None:
         records = batch.records

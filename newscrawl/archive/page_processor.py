@@ -170,11 +170,13 @@ class ReadingConfig:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The records of a file that begin in [start, stop)."""
+    """The records of a file that begin in [start, stop); `is_deadly` if no process survives to
+    read their pages."""
 
     path: ArchiveFile
     start: int
     stop: int
+    is_deadly: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,8 +218,16 @@ class PageProcessor:
         )
 
     def document(self, page: Page) -> Document:
-        """Return the document of a page, without the page's bytes. Raises NoArticleError."""
-        document = with_mentions(self._reader.read(page), self._companies)
+        """Return the document of a page, without the page's bytes.
+
+        Raises NoArticleError, and ContentError if the page can't be read.
+        """
+        try:
+            document = with_mentions(self._reader.read(page), self._companies)
+        except NoArticleError:
+            raise
+        except Exception as error:  # whatever a hostile page causes costs this page only
+            raise ContentError(f"can't read {page.url}: {error!r}") from error
         # The bytes are not needed any more, and sending them to another process takes time.
         return replace(document, page=replace(document.page, html=b""), rest="")
 
@@ -231,7 +241,11 @@ class PageProcessor:
         counts: Counter[str] = Counter()
         records: list[Record] = []
         origins: dict[Origin, None] = {}  # in the order of their first record
+        if part.is_deadly:
+            counts["parts_lost"] = 1
         for entry in reader:
+            if part.is_deadly:
+                continue  # where the next record begins can be trusted only after these
             outcome = self._document_or_outcome(entry.capture)
             if isinstance(outcome, str):
                 counts[outcome] += 1

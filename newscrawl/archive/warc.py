@@ -51,7 +51,7 @@ _MAX_HEADER_BYTES: Final = 2 * MAX_FRAMING_BYTES
 
 
 class ContentError(ArchiveError):
-    """A body can't be decompressed, or exceeds the limit when it is."""
+    """A body can't be decompressed, exceeds the limit when it is, or can't be read as a page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

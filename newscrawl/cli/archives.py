@@ -249,6 +249,12 @@ def _show_files(states: "Sequence[FileProgress]", output_format: Format, seconds
     read = sum(state.bytes_read for state in states)
     note = f"{read / 1e6:,.1f} MB in {seconds:,.1f} s"
     render(rows, columns, output_format, note=note)
+    for state in states:
+        if parts := state.counts["parts_lost"]:
+            write_note(
+                f"newscrawl: {state.path}: {parts:,} parts given up, with pages that crash the "
+                "process that reads them or take too long (docs/archive.md)"
+            )
     problems = [state.problem for state in states if state.problem]
     for problem in problems[:_MAX_PROBLEMS]:
         write_note(f"newscrawl: {problem}")

@@ -375,6 +375,27 @@ def test_part_with_a_deadly_page_is_read_in_halves(
     assert 17 <= articles <= 20, "the page and at most its neighbours are lost"
 
 
+def test_deadly_page_that_looks_like_a_record_is_not_ingested(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The search for the record after a page that is given up must not find what is in it."""
+    false, noise = page(99, host="www.ft.com"), os.urandom(100_000)
+    body = story("A deadly page", "Siemens") + noise + false + noise
+    deadly = record("https://evil.example/deadly", answer(body))
+    path = warc(tmp_path / "cc.warc.gz", deadly, page(1), page(2))
+    begin = path.read_bytes().find(false[:100])
+    assert begin > 0, "gzip stores what it can't pack as it is"
+    monkeypatch.setattr("newscrawl.archive.ingest.PART_BYTES", begin - 10)
+    monkeypatch.setattr("newscrawl.archive.ingest._MIN_PART_BYTES", begin // 2)
+    config = ReadingConfig(reader=DeadlyReader(method="combined", min_characters=120))
+    with open_database(f"sqlite:///{tmp_path}/news.sqlite") as database:
+        (state,) = Ingestion(database, config, workers=2).run([path])
+    with closing(sqlite3.connect(tmp_path / "news.sqlite")) as connection:
+        titles = {title[:8] for (title,) in connection.execute("SELECT title FROM articles")}
+    assert (state.counts["parts_lost"], state.is_open) == (1, False)
+    assert titles == {"Report 1", "Report 2"}
+
+
 # Worker pool --------------------------------------------------------------------------------------
 
 
