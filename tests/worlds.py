@@ -5,10 +5,11 @@ from datetime import UTC, date, datetime, timedelta
 from functools import cache
 
 import psycopg
+from sqlalchemy import text
 
 from newscrawl.items import Access, Article, Document, Kind, Mention, Page
 from newscrawl.mentions import Companies, load_companies
-from newscrawl.storage import Database, SaveResult, UnstorableDocument
+from newscrawl.storage import Database, SaveResult, UnstorableDocument, engine
 from newscrawl.storage.articles import stored_urls
 from newscrawl.storage.batch import FinishedPage, write_batch
 from newscrawl.storage.models import Base
@@ -98,6 +99,22 @@ def empty(postgres_url: str) -> None:
     with psycopg.connect(postgres_url) as connection:
         for table in reversed(Base.metadata.sorted_tables):
             connection.execute(f"DELETE FROM {table.name}")  # noqa: S608 - our own names
+
+
+def execute(url: str, statement: str) -> list[tuple[object, ...]]:
+    """Execute SQL in a database of any schema, and return the rows of its result."""
+    opened = engine.make_engine(engine.parse_url(url))
+    with opened.execution_options(writes=True).begin() as connection:
+        result = connection.execute(text(statement))
+        rows = [tuple(row) for row in result] if result.returns_rows else []
+    opened.dispose()
+    return rows
+
+
+def set_schema_version(url: str, version: str) -> None:
+    """Make it a database of another schema by name; that of the last former number has the same
+    tables."""
+    execute(url, f"UPDATE alembic_version SET version_num = '{version}'")  # noqa: S608 - our own
 
 
 def save_documents(

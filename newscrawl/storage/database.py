@@ -92,7 +92,7 @@ def upgrade_database(url: str) -> tuple[str | None, str]:
         )
     finally:
         engine.dispose()
-    if after > migrations.HEAD:
+    if migrations.is_newer(after):
         raise StorageError(_newer(engines.display_name(parsed), after))
     return before, after
 
@@ -232,12 +232,12 @@ class Database:
             raise StorageError(
                 f"the database {self.name} has no tables of newscrawl yet: newscrawl db upgrade"
             )
-        if version < migrations.HEAD:
+        if migrations.is_older(version):
             raise StorageError(
-                f"the database {self.name} is of an older version ({version}, this is "
+                f"the database {self.name} is of an older version (schema {version}, before "
                 f"{migrations.HEAD}): newscrawl db upgrade"
             )
-        if version > migrations.HEAD:
+        if migrations.is_newer(version):
             raise StorageError(_newer(self.name, version))
 
     @contextmanager

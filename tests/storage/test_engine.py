@@ -17,12 +17,21 @@ from newscrawl.storage import (
     StorageError,
     database,
     engine,
+    migrations,
     open_database,
     queries,
     upgrade_database,
 )
 from newscrawl.storage.models import ArticleUrl
-from tests.worlds import LONG, document, known_urls, register, save_document, save_documents
+from tests.worlds import (
+    LONG,
+    document,
+    known_urls,
+    register,
+    save_document,
+    save_documents,
+    set_schema_version,
+)
 
 
 def message(url: str, *, create: bool = True) -> str:
@@ -173,36 +182,27 @@ def test_new_file_can_be_opened_concurrently(file: Path) -> None:
 
 # --- Versions ---
 
+NEXT = f"{int(migrations.HEAD) + 1:04}"
+
 
 def test_postgresql_without_tables_names_the_upgrade_command(postgres_url: str) -> None:
     assert message(postgres_url).endswith("no tables of newscrawl yet: newscrawl db upgrade")
 
 
-def _set_version(url: str, version: str) -> None:
-    statement = f"UPDATE alembic_version SET version_num = '{version}'"  # noqa: S608
-    if url.startswith("sqlite"):
-        with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as lite, lite:
-            lite.execute(statement)
-        lite.close()
-        return
-    with psycopg.connect(url) as connection:
-        connection.execute(statement)
-
-
 @pytest.mark.parametrize(
     ("version", "says"),
-    [("0000", "newscrawl db upgrade"), ("9999", "made by a newer newscrawl")],
+    [(migrations.FORMER_LAST, "newscrawl db upgrade"), (NEXT, "made by a newer newscrawl")],
     ids=["older", "newer"],
 )
 def test_other_schema_is_refused_with_advice(database_url: str, version: str, says: str) -> None:
     upgrade_database(database_url)
-    _set_version(database_url, version)
+    set_schema_version(database_url, version)
     assert says in message(database_url)
 
 
 def test_newer_schema_is_not_reported_as_up_to_date(database_url: str) -> None:
     upgrade_database(database_url)
-    _set_version(database_url, "9999")
+    set_schema_version(database_url, NEXT)
     with pytest.raises(StorageError, match="made by a newer newscrawl"):
         upgrade_database(database_url)
 

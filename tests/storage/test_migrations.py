@@ -1,17 +1,19 @@
 """The migrations lead to the tables of the models, on both databases."""
 
+import hashlib
+import shutil
 import subprocess
 import sys
-from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
-from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import inspect, select, text
+from sqlalchemy import inspect, text
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.schema import CreateIndex, CreateTable
 
 from newscrawl.storage import (
     StorageError,
@@ -22,19 +24,22 @@ from newscrawl.storage import (
     queries,
     upgrade_database,
 )
-from newscrawl.storage.company_alerts import list_alerts, watch_company
-from newscrawl.storage.rollups import MAX_PAIRED
-from newscrawl.storage.source_stats import articles_so_far, last_checkups
-from newscrawl.storage.status import Incident, claim_unreported, record_incidents
 from tests.site.crawling import clean_environment
-
-SCRIPTS = Path(migrations.__file__).parent
+from tests.worlds import (
+    LONG,
+    body,
+    document,
+    execute,
+    register,
+    save_document,
+    set_schema_version,
+)
 
 
 @pytest.fixture
 def scripts() -> ScriptDirectory:
     config = Config()
-    config.set_main_option("script_location", str(SCRIPTS))
+    config.set_main_option("script_location", str(migrations.SCRIPTS))
     return ScriptDirectory.from_config(config)
 
 
@@ -45,6 +50,12 @@ def test_head_is_the_newest_migration(scripts: ScriptDirectory) -> None:
 def test_versions_sort_in_the_order_of_their_migrations(scripts: ScriptDirectory) -> None:
     newest_first = [script.revision for script in scripts.walk_revisions()]
     assert newest_first == sorted(newest_first, reverse=True)
+    assert newest_first[-1] == migrations.FIRST
+
+
+def test_former_numbers_are_no_present_ones(scripts: ScriptDirectory) -> None:
+    numbers = [script.revision for script in scripts.walk_revisions()]
+    assert max(numbers) < migrations.FORMER_FIRST < migrations.FORMER_LAST
 
 
 def is_modelled(name: str | None, kind: str, _parents: object) -> bool:
@@ -65,6 +76,21 @@ def differences(url: str) -> list[object]:
 def test_migrated_tables_are_those_of_the_models(database_url: str) -> None:
     upgrade_database(database_url)
     assert differences(database_url) == []
+
+
+def test_change_of_the_models_needs_a_migration() -> None:
+    """A new database has it without one, an older database would not."""
+    dialects = (sqlite.dialect(), postgresql.dialect())
+    statements = [
+        " ".join(str(change.compile(dialect=dialect)).split())
+        for table in models.Base.metadata.tables.values()
+        for change in (CreateTable(table), *map(CreateIndex, table.indexes))
+        for dialect in dialects
+    ]
+    digest = hashlib.sha256("\n".join(sorted(statements)).encode()).hexdigest()[:16]
+    assert (migrations.HEAD, digest) == ("0001", "2b329cfeb07f3517"), (
+        "add a migration, with a test as docs/architecture.md describes, and both values here"
+    )
 
 
 def test_upgrade_reports_both_versions(database_url: str) -> None:
@@ -112,159 +138,6 @@ def test_search_index_of_sqlite_merges_rarely(tmp_path: Path) -> None:
         assert found.scalars().all() == [8]
 
 
-@pytest.fixture
-def unreleased(database_url: str) -> str:
-    """The URL of a database of schema 0014, with a row in each table that 0015 changes."""
-    opened = engine.make_engine(engine.parse_url(database_url))
-    with opened.execution_options(writes=True).begin() as connection:
-        for name in (f"schema_0014_{opened.dialect.name}.sql", "rows_0014.sql"):
-            script = Path(__file__).with_name(name).read_text(encoding="utf-8")
-            for statement in filter(str.strip, script.split(";\n")):
-                connection.exec_driver_sql(statement)
-    opened.dispose()
-    return database_url
-
-
-def test_unreleased_schema_becomes_the_tables_of_the_models(unreleased: str) -> None:
-    assert upgrade_database(unreleased) == ("0014", migrations.HEAD)
-    assert differences(unreleased) == []
-
-
-def test_upgrades_at_once_are_one_upgrade(unreleased: str) -> None:
-    command = [sys.executable, "-m", "newscrawl.cli", "db", "upgrade"]
-    environment = clean_environment() | {"NEWSCRAWL_DATABASE_URL": unreleased}
-    runs = [
-        subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        for _ in range(3)
-    ]
-    outputs = [run.communicate(timeout=300)[0] for run in runs]
-    assert [run.returncode for run in runs] == [0, 0, 0], outputs
-    assert differences(unreleased) == []
-    with open_database(unreleased) as database:
-        assert articles_so_far(database) == {"ft": 7}
-
-
-def test_unreleased_database_keeps_its_rows(unreleased: str) -> None:
-    upgrade_database(unreleased)
-    with open_database(unreleased) as database:
-        outside = queries.boilerplate(database, company="Siemens")
-        assert (outside.mentions, outside.pages) == (4, 1)
-        (alert,) = list_alerts(database)
-        assert (alert.alert.cause, alert.delivered_by) == ("spike", ("log",))
-        assert watch_company(database, "Bosch")
-        assert not watch_company(database, "Siemens")
-        assert articles_so_far(database) == {"ft": 7}
-        opened, recovered = claim_unreported(database)
-        assert ([one.cause for one in opened], recovered) == (["ft/stale"], [])
-        with database.reading() as session:
-            (page,) = session.scalars(select(models.FrontierUrl))
-            assert (page.crash_count, page.reason) == (2, "headline known")
-            (run,) = session.scalars(select(models.Run))
-            assert run.counts == {
-                "newscrawl/extraction/articles": 7,
-                "newscrawl/extraction/median_confidence": 900,
-                "newscrawl/found": 7,
-            }
-            (held,) = session.scalars(select(models.QuarantinedRevision))
-            assert held.boilerplate == {"Siemens": 4}
-            assert session.scalars(select(models.Boilerplate.number)).all() == [4]
-        # Numbers go on from those of the rows that were copied.
-        record_incidents(database, [Incident(kind="blocked", source="ft", note="")], ())
-
-
-def upgrade_to(url: str, revision: str, rows: str) -> None:
-    """Give an empty database the tables of an earlier schema, and rows."""
-    config = Config()
-    config.set_main_option("script_location", str(SCRIPTS))
-    opened = engine.make_engine(engine.parse_url(url))
-    with opened.execution_options(writes=True).begin() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, revision)
-        for statement in rows.split(";"):
-            connection.exec_driver_sql(statement)
-    opened.dispose()
-
-
-MOMENT = datetime(2026, 11, 20, 8, 30, tzinfo=UTC)
-EARLIER_ROWS = """
-INSERT INTO sources (id, slug, name, country, language, home, registered_at)
-VALUES (3, 'ft', 'FT', 'gb', 'en', 'https://ft.example/', '2026-11-20 08:30:00+00:00');
-INSERT INTO listings (id, source_id, url, cutoff, offered, newest_at, quiet, failures)
-VALUES (5, 3, 'https://ft.example/feed', '2026-11-20 08:30:00+00:00', 40, NULL, 6, 2);
-INSERT INTO source_health (source_id, checked_at, state, note, listings, working, last_ok)
-VALUES (3, '2026-11-20 08:30:00+00:00', 'moved', 'to b', 4, 2, NULL)
-"""
-
-
-@pytest.mark.parametrize("revision", ["0015", "0016"])
-def test_database_of_an_earlier_schema_keeps_its_rows(database_url: str, revision: str) -> None:
-    upgrade_to(database_url, revision, EARLIER_ROWS)
-    assert upgrade_database(database_url) == (revision, migrations.HEAD)
-    assert differences(database_url) == []
-    with open_database(database_url) as database:
-        with database.reading() as session:
-            (listing,) = session.scalars(select(models.Listing))
-            assert (listing.id, listing.entry_count, listing.polls_since_new) == (5, 40, 6)
-            assert (listing.skipped_before, listing.newest_at) == (MOMENT, None)
-        last = last_checkups(database)["ft"]
-        assert (last.checked_at, last.last_ok) == (MOMENT, None)
-        assert (last.state, last.note, last.listings, last.working) == ("moved", "to b", 4, 2)
-
-
-DECIDED_ROWS = """
-INSERT INTO sources (id, slug, name, country, language, home, registered_at)
-VALUES (3, 'ft', 'FT', 'gb', 'en', 'https://ft.example/', '2026-11-20 08:30:00+00:00');
-INSERT INTO runs (id, source_id, started_at) VALUES (4, 3, '2026-11-20 08:30:00+00:00');
-INSERT INTO articles (id, source_id, run_id, url, title, text, authors, day, access, kind, method,
-    confidence, content_hash, revision, first_seen_at, last_seen_at)
-VALUES (5, 3, 4, 'https://ft.example/a', 'A', 'B', '[]', '2026-11-20', 'open', 'article', 'fe',
-    0.9, 'x', 1, '2026-11-20 08:30:00+00:00', '2026-11-20 08:30:00+00:00');
-INSERT INTO quarantine (id, article_id, run_id, state, reason, note, first_seen_at, seen_at,
-    closed_at, times, text, characters, facts, mentions, boilerplate, content_hash)
-VALUES (6, 5, 4, 'discarded', 'text_shrank', '', '2026-11-20 08:30:00+00:00',
-    '2026-11-20 08:30:00+00:00', '2026-11-20 08:30:00+00:00', 1, '', 0, '{}', '[]', '{}', 'y')
-"""
-
-
-def test_decisions_of_an_earlier_schema_keep_their_rows_without_a_name(database_url: str) -> None:
-    upgrade_to(database_url, "0021", DECIDED_ROWS)
-    assert upgrade_database(database_url) == ("0021", migrations.HEAD)
-    assert differences(database_url) == []
-    with open_database(database_url) as database:
-        (one,) = queries.quarantine_decisions(database)
-    assert (one.url, one.decision) == ("https://ft.example/a", "discarded")
-    assert (one.decided_at, one.decided_by) == (MOMENT, "")
-
-
-APPEARING_ROWS = """
-INSERT INTO companies (id, name) VALUES (7, 'Siemens'), (8, 'Bosch');
-INSERT INTO appearances (company_id, minute, article_id, source_id, language, section, limited,
-    in_title, in_body, story_id)
-VALUES (7, 1065513600, 5, 3, 'en', '', 0, 1, 0, 9), (8, 1065513600, 5, 3, 'en', '', 0, 0, 1, 9);
-INSERT INTO counted_articles (minute, article_id, source_id, language, section, limited, in_title,
-    in_body, story_id)
-VALUES (1065513600, 5, 3, 'en', '', 0, 1, 1, 9)
-"""
-
-
-def test_companies_of_an_earlier_schema_are_still_beside_each_other(database_url: str) -> None:
-    day = """INSERT INTO daily_companies (company_id, day, articles, limited, in_title, in_body,
-        boilerplate, boilerplate_articles) VALUES (7, '2026-11-20', 1, 0, 1, 0, 0, 0)"""
-    upgrade_to(database_url, "0024", f"{DECIDED_ROWS};{APPEARING_ROWS};{day}")
-    assert upgrade_database(database_url) == ("0024", migrations.HEAD)
-    assert differences(database_url) == []
-    with open_database(database_url) as database:
-        (beside,) = queries.co_mentions(database, "Siemens", stories=True)
-        assert (beside.company, beside.articles, beside.share) == ("Bosch", 1, 1)
-        assert beside.stories == 1
-        with database.reading() as session:
-            (counted,) = session.execute(select(models.DailySection.__table__)).mappings()
-            assert (counted["day"], counted["source_id"]) == (date(2026, 11, 21), 3)
-            assert (counted["language"], counted["section"]) == ("en", "")
-            numbers = ("read", "articles", "limited", "in_title", "in_body")
-            assert [counted[name] for name in numbers] == [1, 1, 0, 1, 1]
-
-
 @pytest.mark.parametrize(
     ("table", "all_but"),
     [
@@ -284,44 +157,131 @@ def test_keys_in_postgresql_have_what_is_counted(
     assert names == {column.name for column in table.__table__.columns} - all_but
 
 
-def test_companies_of_an_earlier_schema_are_paired_as_new_ones(database_url: str) -> None:
-    crowd = "".join(
-        f"""INSERT INTO companies (id, name) VALUES ({number}, 'Company {number}');
-        INSERT INTO appearances (company_id, minute, article_id, source_id, language, section,
-            limited, in_title, in_body, story_id)
-        VALUES ({number}, 1065513600, 5, 3, 'en', '', 0, 1, 0, 9);"""  # noqa: S608 - our own numbers
-        for number in range(100, 100 + MAX_PAIRED)
-    )
-    other = APPEARING_ROWS.replace("1065513600, 5,", "1065513601, 6,")
-    article = DECIDED_ROWS.partition("INSERT INTO quarantine")[0].partition("INSERT INTO articles")
-    second = f"{article[1]}{article[2]}".replace("(5, 3,", "(6, 3,").replace("/a'", "/b'")
-    days = """INSERT INTO daily_company_sources (company_id, source_id, day, language, articles,
-        limited, in_title, in_body, boilerplate, boilerplate_articles)
-        VALUES (7, 3, '2026-11-18', 'en', 0, 0, 0, 0, 4, 1),
-            (7, 3, '2026-11-19', 'en', 1, 0, 1, 0, 0, 0),
-            (7, 3, '2026-11-21', 'de', 1, 0, 1, 0, 0, 0)
-    """
-    names, _, appearing = APPEARING_ROWS.partition(";")
-    rows = (names, DECIDED_ROWS, second.rstrip().rstrip(";"), appearing, other.partition(";")[2])
-    upgrade_to(database_url, "0025", f"{';'.join(rows)};{crowd}{days}")
+def files_of_tables(url: str) -> list[tuple[object, ...]]:
+    """Return where each table and index begins in the database's files, and SQLite's definitions:
+    other places if a table was copied."""
+    if url.startswith("postgresql"):
+        return execute(url, "SELECT relname, relfilenode FROM pg_class ORDER BY relname")
+    return execute(url, "SELECT name, rootpage, sql FROM sqlite_master ORDER BY name")
+
+
+def test_database_of_the_last_former_number_only_gets_the_new_one(database_url: str) -> None:
     upgrade_database(database_url)
+    with open_database(database_url) as database:
+        named = document(text=f"Siemens builds a bridge. {LONG}", mentions=[body("Siemens")])
+        save_document(database, named, register(database))
+    set_schema_version(database_url, migrations.FORMER_LAST)
+    before = files_of_tables(database_url)
+    with pytest.raises(StorageError, match=r"of an older version .*: newscrawl db upgrade$"):
+        open_database(database_url)
+    assert upgrade_database(database_url) == (migrations.FORMER_LAST, migrations.HEAD)
+    assert files_of_tables(database_url) == before
     assert differences(database_url) == []
-    with open_database(database_url) as database, database.reading() as session:
-        pairs = session.execute(select(models.CompanyPair.__table__)).all()
-        assert (7, 8, 1065513601, 6, 0, 9) in pairs
-        assert sorted(row[0] for row in pairs if row[1] == 0) == [
-            *(7, 8),
-            *range(100, 100 + MAX_PAIRED),
-        ]
-        (known,) = session.scalars(select(models.CompanySource))
-        assert (known.company_id, known.source_id) == (7, 3)
-        assert (known.first_day, known.last_day) == (date(2026, 11, 19), date(2026, 11, 21))
+    with open_database(database_url) as database:
+        assert queries.facts(database).version == migrations.HEAD
+        assert [row.company for row in queries.company_ranking(database)] == ["Siemens"]
 
 
-def test_development_schema_is_refused_with_advice(unreleased: str) -> None:
-    opened = engine.make_engine(engine.parse_url(unreleased))
-    with opened.execution_options(writes=True).begin() as connection:
-        connection.execute(text("UPDATE alembic_version SET version_num = '0013'"))
-    opened.dispose()
-    with pytest.raises(StorageError, match="schema 0013, made by a development version"):
-        upgrade_database(unreleased)
+@pytest.mark.parametrize("number", [migrations.FORMER_FIRST, "0024", "0030"])
+def test_earlier_former_number_names_the_version_that_upgrades_it(
+    database_url: str, number: str
+) -> None:
+    upgrade_database(database_url)
+    set_schema_version(database_url, number)
+    advice = f"{number} of a development version: run newscrawl db upgrade of commit .* first$"
+    for use in (open_database, upgrade_database):
+        with pytest.raises(StorageError, match=advice):
+            use(database_url)
+    assert execute(database_url, "SELECT version_num FROM alembic_version") == [(number,)]
+
+
+def test_former_first_number_is_not_the_present_one(database_url: str) -> None:
+    execute(database_url, "CREATE TABLE alembic_version (version_num TEXT)")
+    execute(database_url, "INSERT INTO alembic_version VALUES ('0001')")
+    execute(database_url, "CREATE TABLE articles (id INTEGER)")
+    for use in (open_database, upgrade_database):
+        with pytest.raises(StorageError, match="0001 of a development version: run newscrawl db"):
+            use(database_url)
+
+
+@pytest.mark.parametrize("number", [None, migrations.FORMER_LAST])
+def test_upgrades_at_once_are_one_upgrade(database_url: str, number: str | None) -> None:
+    if number:
+        upgrade_database(database_url)
+        set_schema_version(database_url, number)
+    command = [sys.executable, "-m", "newscrawl.cli", "db", "upgrade"]
+    environment = clean_environment() | {"NEWSCRAWL_DATABASE_URL": database_url}
+    runs = [
+        subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    outputs = [run.communicate(timeout=300)[1] for run in runs]
+    assert [run.returncode for run in runs] == [0, 0, 0], outputs
+    upgraded = (
+        f"The database was upgraded to schema {migrations.HEAD} (before: {number or 'none'}).\n"
+    )
+    assert sorted(outputs) == [
+        *[f"The database is up to date (schema {migrations.HEAD}).\n"] * 2,
+        upgraded,
+    ]
+    assert differences(database_url) == []
+
+
+LATER = """
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0002"
+down_revision = "0001"
+
+
+def upgrade() -> None:
+    op.add_column("sources", sa.Column("note", sa.Text(), nullable=False, server_default="none"))
+"""
+
+
+def add_migration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last_line: str = "") -> None:
+    """Let a migration follow all others, which `last_line` ends."""
+    folder = tmp_path / "migrations"
+    shutil.copytree(migrations.SCRIPTS, folder)
+    number = f"{int(migrations.HEAD) + 1:04}"
+    script = LATER.replace("0001", migrations.HEAD).replace("0002", number)
+    (folder / "versions" / f"{number}_later.py").write_text(f"{script}    {last_line}\n")
+    monkeypatch.setattr(migrations, "SCRIPTS", folder)
+    monkeypatch.setattr(migrations, "HEAD", number)
+
+
+@pytest.mark.parametrize("number", [migrations.HEAD, migrations.FORMER_LAST])
+def test_later_migration_is_applied_to_stored_rows(
+    database_url: str, number: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    upgrade_database(database_url)
+    with open_database(database_url) as database:
+        register(database)
+    set_schema_version(database_url, number)
+    add_migration(tmp_path, monkeypatch)
+    with pytest.raises(StorageError, match=r"of an older version .*: newscrawl db upgrade$"):
+        open_database(database_url)
+    assert upgrade_database(database_url) == (number, migrations.HEAD)
+    assert execute(database_url, "SELECT slug, note FROM sources") == [("ft", "none")]
+    open_database(database_url).close()
+
+
+def test_new_database_gets_the_models_in_place_of_later_migrations(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_migration(tmp_path, monkeypatch, "raise AssertionError('the models have this column')")
+    assert upgrade_database(database_url) == (None, migrations.HEAD)
+    open_database(database_url).close()
+
+
+def test_migration_that_fails_changes_nothing(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    upgrade_database(database_url)
+    before = migrations.HEAD
+    add_migration(tmp_path, monkeypatch, "op.execute('DROP TABLE nowhere')")
+    with pytest.raises(StorageError, match="nowhere"):
+        upgrade_database(database_url)
+    assert execute(database_url, "SELECT version_num FROM alembic_version") == [(before,)]
+    assert differences(database_url) == []

@@ -19,7 +19,15 @@ article was stored.
 from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, ForeignKey, Index, LargeBinary, UniqueConstraint, text
+from sqlalchemy import (
+    BigInteger,
+    ForeignKey,
+    Index,
+    LargeBinary,
+    PrimaryKeyConstraint,
+    UniqueConstraint,
+    text,
+)
 from sqlalchemy.orm import Mapped, mapped_column
 
 from newscrawl.storage.models.base import Base, BigKey
@@ -184,14 +192,14 @@ class Correction(Base):
     kind: Mapped[str]
     company: Mapped[str]
     section: Mapped[str]
-    start_offset: Mapped[int]
-    end_offset: Mapped[int]
     surface: Mapped[str]
     sentence: Mapped[str]
-    sentence_offset: Mapped[int]
     made_by: Mapped[str]
-    made_at: Mapped[datetime]
     state: Mapped[str]
+    start_offset: Mapped[int]
+    end_offset: Mapped[int]
+    sentence_offset: Mapped[int]
+    made_at: Mapped[datetime]
     replaced: Mapped[list[dict[str, Any]]]
     undone_by: Mapped[str | None]
     undone_at: Mapped[datetime | None]
@@ -249,7 +257,6 @@ class QuarantinedRevision(Base):
     first_seen_at: Mapped[datetime]
     seen_at: Mapped[datetime]
     closed_at: Mapped[datetime | None]
-    decided_by: Mapped[str | None]
     times: Mapped[int]
     title: Mapped[str | None]
     text: Mapped[str]
@@ -259,11 +266,12 @@ class QuarantinedRevision(Base):
     boilerplate: Mapped[dict[str, int]]
     content_hash: Mapped[str]
     fingerprint: Mapped[str | None]
+    decided_by: Mapped[str | None]
 
 
 # SQLite stores the rows in the order of their key: a company's appearances, oldest first, are
 # adjacent in the file. In PostgreSQL the key of `appearances` has all columns, and that of
-# `daily_company_sources` those of mentions (migration 0029), so that the index answers alone.
+# `daily_company_sources` those of mentions, so that the index answers alone.
 _BY_KEY = {"sqlite_with_rowid": False}
 
 
@@ -301,6 +309,12 @@ class Appearance(Base):
     __tablename__ = "appearances"
     # For co-mentions, PostgreSQL reads only this index. SQLite's indexes contain the key anyway.
     __table_args__ = (
+        PrimaryKeyConstraint(
+            *("company_id", "minute", "article_id"),
+            postgresql_include=[
+                *("source_id", "language", "section", "limited", "in_title", "in_body", "story_id")
+            ],
+        ),
         Index(None, "article_id", postgresql_include=["company_id", "minute"]),
         _BY_KEY,
     )
@@ -380,8 +394,8 @@ class _Sums(_Hits):
     `articles > 0`.
     """
 
-    boilerplate: Mapped[int]
-    boilerplate_articles: Mapped[int]
+    boilerplate: Mapped[int] = mapped_column(sort_order=1)
+    boilerplate_articles: Mapped[int] = mapped_column(sort_order=1)
 
 
 class DailyTotal(_Sums, Base):
@@ -433,7 +447,13 @@ class DailyCompanySource(_Sums, Base):
     menus and teasers mention it."""
 
     __tablename__ = "daily_company_sources"
-    __table_args__ = (_BY_KEY,)
+    __table_args__ = (
+        PrimaryKeyConstraint(
+            *("company_id", "source_id", "day", "language"),
+            postgresql_include=["articles", "limited", "in_title", "in_body"],
+        ),
+        _BY_KEY,
+    )
 
     company_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     source_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)

@@ -205,10 +205,10 @@ class Worker(Base):
     pid: Mapped[int]
     slots: Mapped[int]
     version: Mapped[str]
-    digests: Mapped[str] = mapped_column(server_default="")
     started_at: Mapped[datetime]
     seen_at: Mapped[datetime]
     stopped_at: Mapped[datetime | None]
+    digests: Mapped[str] = mapped_column(server_default="")
 
 
 class SourceStats(Base):

@@ -121,7 +121,7 @@ def test_locked_database_is_reported_and_read_again_when_it_is_free(file: Path) 
 
 def test_older_schema_is_reported_with_the_upgrade_command(client: TestClient, file: Path) -> None:
     with closing(sqlite3.connect(file)) as connection, connection:
-        connection.execute("UPDATE alembic_version SET version_num = '0001'")
+        connection.execute("UPDATE alembic_version SET version_num = '0031'")
     answer = client.get("/")
     assert answer.status_code == 503
     assert "newscrawl db upgrade" in answer.text
