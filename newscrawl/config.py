@@ -92,6 +92,13 @@ def duration(name: str, value: object) -> timedelta:
     return times[0]
 
 
+def days(name: str, value: object) -> timedelta:
+    """Return the value of a setting that is a number of days, or a time as in "36h"; raise
+    SettingError unless it is above 0."""
+    text = str(value).strip()
+    return duration(name, f"{text}d" if text.isdecimal() else text)
+
+
 def yes(name: str, value: object) -> bool:
     """Return the value of a setting that is yes or no; raise SettingError for any other."""
     text = str(value).strip().lower()

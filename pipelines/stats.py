@@ -150,7 +150,7 @@ def abort_note(reason: str) -> str:
 
 
 def state_of(
-    counts: Counts, now: datetime, recent_days: int, *, abort_note: str = ""
+    counts: Counts, now: datetime, recent: timedelta, *, abort_note: str = ""
 ) -> tuple[CoverageState, str]:
     """Return the state of the source, and a note that says why it isn't ok.
 
@@ -167,9 +167,7 @@ def state_of(
     if not counts.listings_read and not counts.listings_rested:
         return _unread_state(counts)
     state, note = (
-        _refused_state(counts)
-        or _stale_state(counts, now, recent_days)
-        or ("ok", _source_note(counts))
+        _refused_state(counts) or _stale_state(counts, now, recent) or ("ok", _source_note(counts))
     )
     if state in {"ok", "paywalled"} and (gap := gap_note(counts)):
         return "incomplete", gap
@@ -233,7 +231,7 @@ def _withheld_note(counts: Counts) -> str:
 
 
 def _stale_state(
-    counts: Counts, now: datetime, recent_days: int
+    counts: Counts, now: datetime, recent: timedelta
 ) -> tuple[CoverageState, str] | None:
     listed = counts.found + counts.unchanged_entries
     if counts.offsite and not listed:
@@ -242,7 +240,7 @@ def _stale_state(
         if counts.sections_only:
             return "failed", "its home page and section pages link to no article"
         return "stale_feed", "the feeds and sitemaps list no article"
-    if counts.newest_entry and now - counts.newest_entry > timedelta(days=recent_days):
+    if counts.newest_entry and now - counts.newest_entry > recent:
         return "stale_feed", f"nothing newer than {counts.newest_entry:%Y-%m-%d}"
     return None
 

@@ -14,7 +14,7 @@ from scrapy.utils.spider import DefaultSpider
 from twisted.python.failure import Failure
 
 from newscrawl.archive.page_processor import OriginFinder
-from newscrawl.config import SettingError
+from newscrawl.config import SettingError, days
 from newscrawl.crawl.addon import own_setting
 from newscrawl.crawl.commandline import STORE_NOTHING
 from newscrawl.crawl.conversion import DocumentPipeline
@@ -198,7 +198,8 @@ class StoragePipeline(DocumentStorage):
             self._crawler.stats.inc_value(QUARANTINED, self._lost)
         counts = Counts.of(self._crawler.stats.get_stats())
         today = self._session.clock()
-        recent = self._crawler.settings.getint("NEWSCRAWL_RECENT_DAYS")
+        name = "NEWSCRAWL_RECENT_DAYS"
+        recent = days(name, self._crawler.settings[name])
         state, note = state_of(counts, today, recent, abort_note=abort_note(reason))
         try:
             await asyncio.to_thread(self._record_end, reason, today, counts, (state, note))

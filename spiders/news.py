@@ -14,7 +14,7 @@ from scrapy.settings import BaseSettings
 from twisted.python.failure import Failure
 from w3lib.encoding import http_content_type_encoding
 
-from newscrawl.config import user_agent, whole_number
+from newscrawl.config import days, user_agent, whole_number
 from newscrawl.crawl.conversion import REFUSALS
 from newscrawl.crawl.errors import Cause, DisallowedByRobotsError, RobotsUnreachableError, cause_of
 from newscrawl.crawl.listings import Listings, header
@@ -70,8 +70,8 @@ class NewsSpider(Spider):
         """Build the spider; raise SettingError for an invalid argument or setting."""
         spider = super().from_crawler(crawler, *args, **kwargs)
         limit = whole_number("NEWSCRAWL_LIMIT", crawler.settings["NEWSCRAWL_LIMIT"])
-        recent_days = crawler.settings["NEWSCRAWL_RECENT_DAYS"]
-        spider._recent = timedelta(days=whole_number("NEWSCRAWL_RECENT_DAYS", recent_days))
+        recent = crawler.settings["NEWSCRAWL_RECENT_DAYS"]
+        spider._recent = days("NEWSCRAWL_RECENT_DAYS", recent)
         spider.session = CrawlSession.of(crawler)
         spider.session.spider = spider
         arguments = spider.arguments

@@ -187,7 +187,7 @@ def retention_time(text: str) -> timedelta:
     """Return how long such rows are kept; raise SettingError for a time that is too short."""
     from newscrawl.storage.retention import MIN_KEEP
 
-    time = config.duration("NEWSCRAWL_KEEP", text)
+    time = config.days("NEWSCRAWL_KEEP", text)
     if time < MIN_KEEP:
         raise config.SettingError(
             f"NEWSCRAWL_KEEP={text}: too short, since pages in feeds are recorded once a week; "

@@ -281,6 +281,7 @@ _HEALTH_COLOURS = {
     "healthy": "green",
 }
 _MAX_ROWS = 25
+_MIN_REFRESH = 0.2  # ours: shorter pauses only flicker
 _MAX_NEXT = 3  # ours: the crawls that are due next, in one line of a terminal
 
 
@@ -289,8 +290,9 @@ def status(
         bool, typer.Option("--watch", help="Refresh every few seconds, until Ctrl-C.")
     ] = False,
     every: Annotated[
-        float, typer.Option(min=0.2, help="Seconds between refreshes, with --watch.")
-    ] = 5.0,
+        str,
+        typer.Option(help="Time between refreshes, with --watch, as in 5s or 2m.", metavar="TIME"),
+    ] = "5s",
     everything: Annotated[
         bool, typer.Option("--all", help="Also show sources with nothing to report.")
     ] = False,
@@ -316,11 +318,14 @@ def status(
         raise InputError(
             f"--watch shows a table, --format {output_format} is for programs: choose one"
         )
+    pause = config.seconds("--every", every)
+    if pause < _MIN_REFRESH:
+        raise InputError(f"--every {every}: must be {_MIN_REFRESH:g}s or longer")
     everything = everything or bool(source)  # a source that was named is always shown
     with open_for_reading(database) as store:
         slugs = slugs_of(source or (), store)
         if watch:
-            _watch(store, slugs, every, everything=everything)
+            _watch(store, slugs, pause, everything=everything)
             return
         current = _status(store, slugs)
     _show_status(current, output_format, everything=everything)

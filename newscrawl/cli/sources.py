@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -401,7 +401,7 @@ def check(
     from newscrawl.sources.discovery import check_sources
     from newscrawl.sources.fetcher import Fetcher
 
-    days = config.whole_number("NEWSCRAWL_RECENT_DAYS", config.NEWSCRAWL_RECENT_DAYS)
+    recent = config.days("NEWSCRAWL_RECENT_DAYS", config.NEWSCRAWL_RECENT_DAYS)
     wanted = _selected_sources(slug or (), country, sources)
     fetcher = Fetcher(fetch_policy(named=own_urls(sources)))
     # Opened first, so that a database that can't be written to fails before a thousand visits.
@@ -410,7 +410,7 @@ def check(
             checks = check_sources(
                 wanted,
                 fetcher,
-                recent=timedelta(days=days),
+                recent=recent,
                 workers=workers,
                 on_result=lambda health: step(health.slug),
             )

@@ -19,7 +19,7 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 from twisted.python.failure import Failure
 
-from newscrawl.config import whole_number
+from newscrawl.config import days, whole_number
 from newscrawl.crawl.errors import (
     UNUSABLE,
     Cause,
@@ -153,7 +153,8 @@ class Listings:
         self._other_sites: set[str] = set()
         self._one_at_a_time = asyncio.Lock()
         self._sitemaps_left = number("NEWSCRAWL_SITEMAPS")
-        self._recent = timedelta(days=number("NEWSCRAWL_RECENT_DAYS"))
+        recent = "NEWSCRAWL_RECENT_DAYS"
+        self._recent = days(recent, crawler.settings[recent])
         self._reads_sections = False
         self._is_named = bool(arguments.feeds or arguments.sitemaps)
         self._gaps = Gaps(crawler)

@@ -32,8 +32,9 @@ def refused(done: Crawl) -> str:
         ([], {}, {"NEWSCRAWL_RETRIES": "1h 10m"}, "NEWSCRAWL_RETRIES=1h 10m: each time must be"),
         ([], {"NEWSCRAWL_POLL_MIN": "0m"}, {}, "NEWSCRAWL_POLL_MIN=0m: not a time, as in"),
         ([], {"NEWSCRAWL_POLL_MAX": "1m"}, {}, "NEWSCRAWL_POLL_MAX=1m: less than"),
+        ([], {"NEWSCRAWL_RECENT_DAYS": "soon"}, {}, "NEWSCRAWL_RECENT_DAYS=soon: not times"),
         (["polls=some"], {}, {}, "-a polls=some: write all (every feed and sitemap) or due"),
-        ([], {"NEWSCRAWL_RETRY_PAUSE": "soon"}, {}, "NEWSCRAWL_RETRY_PAUSE=soon: not a number of"),
+        ([], {"NEWSCRAWL_RETRY_PAUSE": "soon"}, {}, "NEWSCRAWL_RETRY_PAUSE=soon: not a time"),
         ([], {"NEWSCRAWL_ALLOW_PRIVATE": "10.0.0.0/99"}, {}, "NEWSCRAWL_ALLOW_PRIVATE: '10.0."),
         (
             [],
@@ -53,6 +54,7 @@ def refused(done: Crawl) -> str:
         "retries",
         "shortest poll",
         "longest poll",
+        "recent days",
         "polls",
         "pause",
         "private hosts",

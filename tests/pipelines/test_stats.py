@@ -49,7 +49,7 @@ GOOD = {
 def state(**changes: object) -> str:
     """The state of a good crawl with some of its counts changed."""
     stats = {**GOOD, **{f"newscrawl/{name}": value for name, value in changes.items()}}
-    found, note = state_of(Counts.of(stats), NOW, 7)
+    found, note = state_of(Counts.of(stats), NOW, timedelta(days=7))
     assert found in COVERAGE_STATES
     assert bool(note) == (found != "ok")
     return found
@@ -102,7 +102,7 @@ def test_crawl_without_articles_has_a_reason(changes: dict[str, object], expecte
 )
 def test_interrupted_crawl_is_never_ok(reason: str) -> None:
     counts = Counts.of({"newscrawl/listings_read": 1, "newscrawl/found": 1, "newscrawl/known": 1})
-    said, note = state_of(counts, NOW, 7, abort_note=abort_note(reason))
+    said, note = state_of(counts, NOW, timedelta(days=7), abort_note=abort_note(reason))
     assert (said, note.startswith("aborted: ")) == ("failed", True)
     assert summary("ft", counts, said, note).endswith(f"; state failed ({note})")
 
