@@ -12,12 +12,13 @@ export NEWSCRAWL_CORPUS := $(CORPUS)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev demo serve test lint types contracts pytest corpus-test commands pages lock bench bench-cluster bench-cost bench-crawl bench-ingest bench-peers bench-query release release-check clean
+.PHONY: help setup dev demo serve test test-all lint types contracts pytest corpus-test commands pages lock bench bench-cluster bench-cost bench-crawl bench-ingest bench-peers bench-query release release-check clean
 
 help:
 	@echo "make demo         crawl a small bundled news site and count its companies"
 	@echo "make serve        the dashboard, at http://127.0.0.1:8300/"
-	@echo "make test         linters, types, import contracts and all tests"
+	@echo "make test         linters, types, import contracts and the tests"
+	@echo "make test-all     the same promises on more examples"
 	@echo "make corpus-test  the tests that need labelled pages (NEWSCRAWL_CORPUS)"
 	@echo "make setup        only the environment that a crawl needs, in $(VENV)"
 	@echo "make dev          only the environment that development needs"
@@ -91,6 +92,10 @@ contracts: dev
 
 pytest: dev
 	$(BIN)/pytest
+
+# What proves the same promises again, on more examples.
+test-all: dev
+	$(BIN)/pytest -m thorough
 
 # The tests that need labelled pages; skipped, with the reason, where there are none.
 corpus-test: dev
