@@ -279,9 +279,12 @@ class Paper(SiteServer):
         )
 
     def shows(self, story: Story, moments: Iterable[datetime]) -> bool:
-        """Return whether an article is listed at one of these moments, while the site answers."""
+        """Return whether an article is listed at one of these moments, while the site answers and
+        robots.txt allows to read its listings."""
         return any(
-            self.on(Outage, moment) is None and story in self.listed(moment) for moment in moments
+            not (self.on(Outage, moment) or self.on(Disallowed, moment))
+            and story in self.listed(moment)
+            for moment in moments
         )
 
     def answer(self, path: str, attempt: int) -> Answer:
