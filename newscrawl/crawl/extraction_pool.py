@@ -41,6 +41,8 @@ REDUCED_BYTES = 256 * 1024
 # Ours: seconds that reading a page may still take when the crawl is closing, and seconds between
 # two checks.
 CLOSING_GRACE, _CHECK_SECONDS = 4.0, 0.5
+# Ours: seconds in which a process starts, twenty times those on an idle machine.
+_STARTING_SECONDS = 60.0
 # Ours: a crawl's own process can't download more pages than four processes read (make bench-crawl).
 MAX_PROCESSES = 4
 
@@ -114,8 +116,9 @@ class ExtractionPool:
         self._thread = ThreadPoolExecutor(1, "extraction")
         self._pool: ProcessPoolExecutor | None = None
         self._waiting = 0
-        # How many pages the processes have read.
+        # How many pages the processes have read, and whether those of this pool have read one.
         self._results = 0
+        self._has_started = False
         self._one_at_a_time = asyncio.Lock()
         self._is_ended = False
 
@@ -187,8 +190,8 @@ class ExtractionPool:
         self, pool: ProcessPoolExecutor, result: Coroutine[Any, Any, ReadResult]
     ) -> ReadResult:
         """Return the result; kill the processes CLOSING_GRACE seconds after the crawl closes, or
-        when they have read no page for longer than a page may take: a stopped process (SIGSTOP)
-        doesn't end itself."""
+        when they have read no page for longer than a page may take, after their start: a stopped
+        process (SIGSTOP) doesn't end itself."""
         reading = asyncio.ensure_future(result)
         left, waited, results = CLOSING_GRACE, 0.0, self._results
         while not reading.done():
@@ -196,14 +199,19 @@ class ExtractionPool:
             left -= _CHECK_SECONDS if self._is_closing() else 0
             waited = waited + _CHECK_SECONDS if results == self._results else 0.0
             results = self._results
-            is_stuck = waited > self._config.max_seconds + CLOSING_GRACE
+            limit = self._config.max_seconds + CLOSING_GRACE
+            limit += 0 if self._has_started else _STARTING_SECONDS
+            is_stuck = waited > limit
             if (left <= 0 or is_stuck) and not reading.done():
                 self._is_ended = left <= 0
                 _kill(pool)
         self._results += 1
-        return reading.result()
+        read = reading.result()
+        self._has_started = True
+        return read
 
     def _start_pool(self) -> ProcessPoolExecutor:
+        self._has_started = False
         # Not forked: the crawl has threads, and their locks would stay locked in the fork.
         context = get_context("spawn")
         return ProcessPoolExecutor(self._processes, context, _initialise, (self._config,))

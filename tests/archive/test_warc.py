@@ -217,7 +217,7 @@ def test_revisit_record_is_skipped_for_its_original(tmp_path: Path) -> None:
         record("https://a.example/x", b""),
         record("https://a.example/x", b"no HTTP at all"),
         record("https://a.example/x", b"HTTP/1.1 fine\r\n\r\nbody"),
-        record("https://a.example/x", answer(b"x", "X: " + "a" * 100_000)),
+        record("https://a.example/x", answer(b"x", "X: " + "a" * 200_000)),
         record("https://a.example/x", answer(b"x"), date="yesterday"),
         record("", answer(b"x")),
         record("https://a.example/x", answer(b"x"))[:-30],

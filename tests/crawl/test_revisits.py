@@ -247,7 +247,7 @@ def test_correction_is_stored_and_an_unchanged_page_is_not_transferred(world: Wo
     assert row == {"title": "Corrected: About /story/0", "revision": 2}
 
 
-def test_dropped_page_can_become_an_article(world: World) -> None:
+def test_page_without_an_article_can_become_one(world: World) -> None:
     world.paths = world.paths[:1]
     with world.site:
         world.serve("/story/0", lambda: b"<html><h1>Soon</h1><p>More follows.</p></html>")
@@ -255,8 +255,11 @@ def test_dropped_page_can_become_an_article(world: World) -> None:
         world.serve("/story/0", lambda: story("And here it is", "Siemens"))
         world.wait_until_due()
         again = world.crawl(NEWSCRAWL_REVISITS="1s")
-    assert first.counts["item_dropped_count"] == 1
-    assert again.counts["newscrawl/articles_new"] == 1
+    assert first.counts["newscrawl/pages_unreadable"] == 1
+    assert again.counts["newscrawl/articles_revised"] == 1
+    assert again.rows("SELECT access, title FROM articles") == [
+        {"access": "open", "title": "And here it is"}
+    ]
 
 
 def test_failed_page_is_retried_later(world: World) -> None:

@@ -171,7 +171,8 @@ def test_last_copy_of_robots_txt_is_obeyed_for_a_day(reader: Reader) -> None:
         reader.crawl(site)
         assert not any(path.startswith("/f1/") for path in site.paths())
         site.routes["/robots.txt"] = instead(broken.reset)
-        site.routes["/f1.xml"] = always(listing(site.url, ("/f1/new", "/f2/new")), kind=XML)
+        paths = ("/f1/new", "/f2/new", "/f1/0")
+        site.routes["/f1.xml"] = always(listing(site.url, paths), kind=XML)
         site.routes["/f2/new"] = always(story("News", "Siemens"))
 
         reader.age_copies(timedelta(hours=23))
