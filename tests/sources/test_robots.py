@@ -49,7 +49,7 @@ def test_missing_file_has_no_rules(status: int) -> None:
 
 @pytest.mark.parametrize("status", [202, 206, 300, 302, 304, 408, 425, 429, 500, 503, 599])
 def test_other_status_is_an_unreachable_robots_txt(status: int) -> None:
-    with pytest.raises(UnreachableRobotsError, match=f"answered {status}"):
+    with pytest.raises(UnreachableRobotsError, match=f"HTTP {status}"):
         robots.policy_of(SITE, status, b"User-agent: *\nAllow: /\n", NOW)
 
 
