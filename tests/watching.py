@@ -111,7 +111,7 @@ def started(
         process.communicate()
 
 
-def wait_for(what: Callable[[], object], seconds: float = 60.0) -> None:
+def wait_for(what: Callable[[], object], seconds: float = 240.0) -> None:
     """Wait until the condition is true; raise AssertionError after the time limit."""
     deadline = time.monotonic() + seconds
     while not what():

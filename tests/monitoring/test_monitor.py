@@ -54,9 +54,9 @@ class Newsroom:
         connection.close()
         return found
 
-    def execute(self, statement: str) -> None:
+    def execute(self, statement: str, *values: str) -> None:
         with closing(sqlite3.connect(self.database, timeout=30)) as connection, connection:
-            connection.execute(statement)
+            connection.execute(statement, values)
         connection.close()
 
     def count(self, query: str) -> int:
@@ -256,7 +256,9 @@ def test_crawl_whose_lease_is_lost_is_ended(room: Newsroom) -> None:
     settings = room.environment("long", NEWSCRAWL_LEASE="3")
     with started(command, room.folder, settings) as monitor:
         wait_for(lambda: room.count("SELECT count(*) FROM articles") >= 3)
-        room.execute("UPDATE leases SET holder = 'thief', expires_at = '2999-01-01'")
+        # One that lasts for centuries would count as set by a wrong clock, and be free.
+        expires_at = f"{datetime.now(UTC) + timedelta(hours=1):%Y-%m-%d %H:%M:%S.%f}"
+        room.execute("UPDATE leases SET holder = 'thief', expires_at = ?", expires_at)
         _, log = monitor.communicate(timeout=240)
     # Whichever of them sees it first: the monitor, or the crawl before its next request.
     assert re.search(r"WARNING long: failed: (the lease was lost|.*another process has taken)", log)
