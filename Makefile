@@ -66,7 +66,7 @@ BUILD := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["buil
 lock: | $(VENV)/bin/python
 	@$(PIP) uv
 	@{ grep -v '^-e' requirements.txt; $(BIN)/python -c '$(BUILD)'; } > $(VENV)/direct.txt
-	$(COMPILE) --extra dashboard,parquet,postgres,reports,s3 -o requirements.lock < $(VENV)/direct.txt
+	$(COMPILE) --extra dashboard,monitor,parquet,postgres,reports,s3 -o requirements.lock < $(VENV)/direct.txt
 	$(COMPILE) --extra dev -c requirements.lock -o requirements-dev.lock < $(VENV)/direct.txt
 
 demo: setup

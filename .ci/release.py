@@ -1,8 +1,9 @@
 """Make a release: `make release VERSION=0.2.0`; `make release-check` builds and tries one only.
 
 The version and the changelog's section are written, the sdist and the wheel are built, the wheel is
-installed into an empty environment, where `newscrawl extract` and `newscrawl serve` must work, and
-then the release is committed and tagged. Nothing is pushed or uploaded.
+installed into an empty environment, first as the library alone, then with the dashboard, where
+`newscrawl extract` and `newscrawl serve` must work, and then the release is committed and tagged.
+Nothing is pushed or uploaded.
 """
 
 import re
@@ -114,15 +115,15 @@ def try_wheel(wheel: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="newscrawl-release-") as folder:
         environment = Path(folder, "venv")
         venv.create(environment, with_pip=True)
-        run(
-            str(environment / "bin" / "pip"),
-            "install",
-            "--quiet",
-            f"{wheel}[dashboard]",
-            cwd=folder,
-        )
-        command = str(environment / "bin" / "newscrawl")
+        programs = environment / "bin"
+        install = (str(programs / "pip"), "install", "--quiet")
         Path(folder, "page.html").write_text(PAGE, "utf-8")
+        run(*install, str(wheel), cwd=folder)
+        library = "import newscrawl; print(newscrawl.extract(open('page.html').read()).title)"
+        if "A tram for the harbour" not in run(str(programs / "python"), "-c", library, cwd=folder):
+            raise ReleaseError("the wheel's newscrawl.extract finds no article in a page of ours")
+        run(*install, f"{wheel}[dashboard]", cwd=folder)
+        command = str(programs / "newscrawl")
         if "A tram for the harbour" not in run(command, "extract", "page.html", cwd=folder):
             raise ReleaseError("the wheel's `newscrawl extract` finds no article in a page of ours")
         run(command, "db", "upgrade", cwd=folder)

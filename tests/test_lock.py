@@ -12,7 +12,7 @@ from packaging.utils import canonicalize_name
 
 PROJECT = Path(__file__).parent.parent
 PYPROJECT = tomllib.loads((PROJECT / "pyproject.toml").read_text())
-RUNNING = ("dashboard", "parquet", "postgres", "reports", "s3")
+RUNNING = ("dashboard", "monitor", "parquet", "postgres", "reports", "s3")
 LOCKS = {"requirements.lock": RUNNING, "requirements-dev.lock": ("dev",)}
 
 
