@@ -36,7 +36,7 @@ Withheld = Literal["paywalled", "disallowed", "refused", "unreadable"]
 Access = Literal["open", Withheld]
 Section = Literal["title", "body"]
 Place = Literal["headline", "body"]
-Outcome = Literal["new", "revised", "unchanged", "quarantined"]
+Outcome = Literal["new", "revised", "unchanged", "quarantined", "gone"]
 Period = Literal["hour", "day", "week", "month", "quarter", "year"]
 # "group" and "tier" are those of sources.
 Group = Literal["source", "country", "language", "section", "group", "tier"]
@@ -225,15 +225,16 @@ class Mention:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Barrier:
-    """A page shown instead of an article: a consent page, or a paywall.
+    """A page shown instead of an article: a consent page, a paywall, or another page.
 
     `title` is the headline of that page; `declared` is whether it declares a paid article in its
-    metadata.
+    metadata; `redirected_to` is the address of the other page to which the article's redirects.
     """
 
     kind: Kind
     title: str | None = None
     declared: bool = False
+    redirected_to: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -142,7 +142,7 @@ def _stems(text: str, language: str | None) -> set[str]:
 
 def _unreadable_document(page: Page, article: Article) -> Document:
     unreadable = replace(page, access="unreadable", final_url=None)
-    barrier = Barrier(kind="other", title=article.title)
+    barrier = Barrier(kind="other", title=article.title, redirected_to=page.final_url)
     return Document(page=unreadable, article=article_of_hints(unreadable), barrier=barrier)
 
 

@@ -70,6 +70,8 @@ class DocumentStorage(DocumentPipeline, ABC):
         stats = self._crawler.stats
         if saved.outcome == "quarantined":
             stats.inc_value(QUARANTINED)
+        elif saved.outcome == "gone":
+            stats.inc_value("newscrawl/articles_gone")
         else:
             stats.inc_value(f"newscrawl/articles_{saved.outcome}")
             stats.inc_value("newscrawl/mentions", saved.mentions)
@@ -158,7 +160,8 @@ class StoragePipeline(DocumentStorage):
     def _write(self, arrivals: Sequence[FinishedPage]) -> list[Written]:
         written = write_batch(self._database, self._run.id, arrivals)
         for arrival, saved in zip(arrivals, written, strict=True):
-            self._lost += arrival.lost is not None and saved is not None
+            is_lost = isinstance(saved, SaveResult) and saved.outcome == "quarantined"
+            self._lost += arrival.lost is not None and is_lost
         return written
 
     def _learn(self) -> None:
@@ -332,4 +335,5 @@ def _lost_article(page: Page, why: NoArticle) -> LostArticle:
         seen_at=page.fetched_at,
         kind=type(why).__name__,
         note=str(why),
+        redirected_to=page.final_url,
     )

@@ -249,12 +249,13 @@ _NOT_APPLIED = SaveResult("unchanged", 0, applied=False)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LostArticle:
     """A page that was fetched again and no longer has an article, with the kind of page and a
-    note."""
+    note. `redirected_to` is the address to which it redirects."""
 
     url: str
     seen_at: datetime
     kind: str
     note: str
+    redirected_to: str | None = None
 
 
 def save_records(
@@ -270,6 +271,7 @@ def save_records(
       for an article that was read before, or one without the introduction that the feed gave, as
       where an archive is ingested. Nothing is counted twice.
     - "quarantined": the version would make the article worse.
+    - "gone": the version would make it worse, and other articles' addresses show the same page.
 
     Only an article's own source rewrites it: a page elsewhere that names its URL as the canonical
     one is a copy. Raise StorageError for an unknown source or run.
@@ -367,7 +369,7 @@ def _update_known(
         reason = quarantine.quarantine_reason(connection, record, stored.id, held)
         if reason is not None:
             revision = quarantine.suspect_revision(record, stored.id, origin.run_id, reason)
-            return _quarantine(connection, revision)
+            return _quarantine(connection, revision, origin.source_id)
     if record.rank < held or (stored.has_text and not record.columns["text"]):
         return _NOT_APPLIED
     if differs and quarantine.is_rejected(connection, stored.id, record.content_hash):
@@ -407,7 +409,11 @@ def _rank(stored: StoredArticle) -> int:
     return rank(stored.access, stored.kind, has_text=stored.has_text)
 
 
-def _quarantine(connection: Connection, revision: quarantine.SuspectRevision) -> SaveResult:
+def _quarantine(
+    connection: Connection, revision: quarantine.SuspectRevision, source_id: int
+) -> SaveResult:
+    if quarantine.is_shown_elsewhere(connection, revision, source_id):
+        return replace(_NOT_APPLIED, outcome="gone")
     done = quarantine.add_revision(connection, revision)
     if done == "rejected":
         return _NOT_APPLIED
@@ -432,8 +438,9 @@ def quarantine_lost_article(
         note=clean(lost.note),
         seen_at=lost.seen_at,
         content_hash=quarantine.no_article_hash(lost.kind),
+        redirected_to=lost.redirected_to,
     )
-    return _quarantine(connection, revision)
+    return _quarantine(connection, revision, source_id)
 
 
 def lock_source(connection: Connection, article_id: int) -> None:

@@ -240,7 +240,7 @@ def write_batch(database: Database, run_id: int, pages: Sequence[FinishedPage]) 
 def _result_of(saved: SaveResult, result: FetchResult) -> FetchResult:
     """Return the result for the queue, without validators where it must be known whether the page
     has the same version again."""
-    if saved.reason != "text_replaced":
+    if saved.reason != "text_replaced" and saved.outcome != "gone":
         return result
     return replace(result, columns={**result.columns, "to_etag": None, "to_last_modified": None})
 

@@ -38,7 +38,8 @@ class Record:
     `is_declared` tells whether only the page names its canonical URL. A record that is
     `only_address` adds these to an article and changes nothing else; one that is `reextracted` is a
     new reading of an archived page, of which the metadata count even if the text is equal.
-    `announced` is the headline that a feed or sitemap gives the page."""
+    `announced` is the headline that a feed or sitemap gives the page, and `redirected_to` the
+    address to which it redirects."""
 
     source: str
     urls: tuple[str, ...]
@@ -51,6 +52,7 @@ class Record:
     rank: int
     barrier: Barrier | None = None
     announced: str | None = None
+    redirected_to: str | None = None
     is_declared: bool = False
     only_address: bool = False
     reextracted: bool = False
@@ -65,7 +67,7 @@ def record_of(document: Document) -> Record:
     """Return the record of a document. Characters that no database can hold become U+FFFD one
     for one, so that the mentions' offsets stay right. Raise UnstorableDocument if a URL is missing
     or too long, a time has no zone, or access or kind is unknown."""
-    page, article = document.page, document.article
+    page, article, barrier = document.page, document.article, document.barrier
     url = clean(article.url or page.url)
     addresses = (page.final_url, page.url, page.attempt and page.attempt.url)
     fetched = [clean(address) for address in addresses if address]
@@ -104,8 +106,9 @@ def record_of(document: Document) -> Record:
         content_hash=_digest(title or "", text),
         fingerprint=fingerprint_of(title, text, published_at),
         rank=rank(page.access, article.kind, has_text=bool(text)),
-        barrier=document.barrier,
+        barrier=barrier,
         announced=page.hints.title,
+        redirected_to=_clean(barrier.redirected_to if barrier else page.final_url),
         is_declared=url not in fetched,
     )
 

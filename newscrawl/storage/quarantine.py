@@ -14,7 +14,18 @@ from hashlib import sha256
 from typing import Any, Final, Literal, get_args
 from urllib.parse import urlsplit
 
-from sqlalchemy import Connection, delete, func, insert, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    and_,
+    delete,
+    false,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
 
 from newscrawl.items import Barrier, Mention, copy_fields
 from newscrawl.storage.documents import BODY, Record, clean
@@ -187,13 +198,15 @@ def names_of_site(name: str, slug: str, home: str) -> tuple[str, ...]:
     return tuple(filter(None, (name, slug, host, host.partition(".")[0])))
 
 
-State = Literal["pending", "superseded", "applied", "discarded", "replaced"]
+State = Literal["pending", "superseded", "applied", "discarded", "replaced", "gone"]
 
 # Reasons in the queue of pages that were read again and have their articles.
 _READ_AGAIN = frozenset({"unmodified", "unchanged", "revised"})
 # The states in which a version is not listed again.
 _REJECTED: tuple[State, ...] = ("discarded", "replaced")
 _PENDING = QuarantinedRevision.state == "pending"
+# The reasons of a page that may be another one than the article's.
+_OTHER_TEXT: tuple[Reason, ...] = ("text_replaced", "text_shrank")
 # Only the hash of a revision that is no longer pending is kept, not its text.
 _EMPTIED: Mapping[str, Any] = {
     "text": "",
@@ -202,6 +215,8 @@ _EMPTIED: Mapping[str, Any] = {
     "boilerplate": {},
     "fingerprint": None,
 }
+# Of the facts of a revision: the address to which the article's address redirects.
+_TARGET = "redirected_to"
 _TIMES = ("published_at", "modified_at")
 _FACTS = (
     "authors",
@@ -220,7 +235,8 @@ _FACTS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuspectRevision:
-    """A version for the quarantine; without text, it is a page that has no article any more."""
+    """A version for the quarantine; without text, it is a page that has no article any more.
+    `redirected_to` is the address to which the article's address redirects."""
 
     article_id: int
     run_id: int
@@ -234,6 +250,7 @@ class SuspectRevision:
     mentions: Sequence[Mention] = ()
     boilerplate: Mapping[str, int] = field(default_factory=dict)
     fingerprint: str | None = None
+    redirected_to: str | None = None
 
 
 def quarantine_reason(
@@ -301,17 +318,68 @@ def _is_text_of_others(
 ) -> bool:
     """Return whether other articles of the source have this text, or would have it by a version in
     the quarantine."""
-    others = (Article.source_id == source_id, Article.id != article_id)
-    if record.fingerprint is not None:
-        same = select(Article.id).where(*others, Article.fingerprint == record.fingerprint)
-        if connection.execute(same.limit(1)).first() is not None:
-            return True
+    if _is_stored_elsewhere(connection, record.fingerprint, article_id, source_id):
+        return True
     texts = connection.execute(
         select(QuarantinedRevision.text)
         .join(Article, Article.id == QuarantinedRevision.article_id)
-        .where(*others, _PENDING, QuarantinedRevision.text != "")
+        .where(*_shown_elsewhere(article_id, source_id), QuarantinedRevision.text != "")
     ).scalars()
     return any(not _is_another_text(Wording.of("", text), record.wording) for text in texts)
+
+
+def _is_stored_elsewhere(
+    connection: Connection, fingerprint: str | None, article_id: int, source_id: int
+) -> bool:
+    if fingerprint is None:
+        return False
+    same = (Article.source_id == source_id, Article.fingerprint == fingerprint)
+    query = select(Article.id).where(*same, Article.id != article_id).limit(1)
+    return connection.execute(query).first() is not None
+
+
+def _shown_elsewhere(article_id: int, source_id: int) -> tuple[ColumnElement[bool], ...]:
+    """Return conditions for revisions that are pending for other articles of the source, or that
+    several articles had before."""
+    table = QuarantinedRevision
+    pending_elsewhere = and_(_PENDING, table.article_id != article_id)
+    return Article.source_id == source_id, or_(pending_elsewhere, table.state == "gone")
+
+
+def is_shown_elsewhere(connection: Connection, revision: SuspectRevision, source_id: int) -> bool:
+    """Return whether addresses of other articles of the source show the page of this revision, too:
+    they redirect to the same address, or have the same headline and a text like this one instead of
+    their own, such as the welcome of a relaunched site. The articles' pages are gone then, and
+    their revisions end as "gone"; the first one keeps its text, with which others are compared."""
+    table = QuarantinedRevision
+    article_id = revision.article_id
+    target = revision.redirected_to
+    same_target = table.facts[_TARGET].as_string() == target if target else false()
+    same_headline = and_(
+        table.title == revision.title, table.text != "", table.reason.in_(_OTHER_TEXT)
+    )
+    rows = connection.execute(
+        select(table.id, table.text, same_target.label("same_target"))
+        .join(Article, Article.id == table.article_id)
+        .where(*_shown_elsewhere(article_id, source_id), or_(same_target, same_headline))
+    ).all()
+    has_other_text = revision.reason in _OTHER_TEXT
+    wording = Wording.of("", revision.text)
+    alike = [
+        row.id
+        for row in rows
+        if row.same_target
+        or (has_other_text and not _is_another_text(Wording.of("", row.text), wording))
+    ]
+    if not alike and not (
+        has_other_text
+        and _is_stored_elsewhere(connection, revision.fingerprint, article_id, source_id)
+    ):
+        return False
+    ended = {"state": "gone", "closed_at": datetime.now(UTC), "mentions": []}
+    connection.execute(update(table).where(table.id.in_(alike), _PENDING).values(ended))
+    close_pending(connection, article_id, "gone")
+    return True
 
 
 def layout_changed_since(connection: Connection, source_id: int) -> datetime | None:
@@ -355,6 +423,7 @@ def suspect_revision(
             seen_at=record.seen_at,
             content_hash=no_article_hash(kind),
             title=clean(barrier.title) if barrier and barrier.title else None,
+            redirected_to=record.redirected_to,
         )
     return copy_fields(
         SuspectRevision,
@@ -366,6 +435,7 @@ def suspect_revision(
         title=record.columns["title"],
         text=record.columns["text"],
         facts=pack_columns(record.columns),
+        redirected_to=record.redirected_to,
     )
 
 
@@ -389,7 +459,10 @@ def add_revision(
     alike = [row for row in known if row.content_hash == revision.content_hash]
     if any(row.state in _REJECTED for row in alike):
         return "rejected"
-    values = asdict(revision) | {
+    columns = asdict(revision)
+    target = columns.pop("redirected_to")
+    values = columns | {
+        "facts": {**revision.facts, _TARGET: target} if target else revision.facts,
         "characters": len(revision.text),
         "mentions": [_packed_mention(mention) for mention in revision.mentions],
     }
@@ -475,7 +548,7 @@ def pack_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
 def unpack_columns(facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return the columns of the JSON that `packed` returns."""
     times = {name: datetime.fromisoformat(facts[name]) for name in _TIMES if facts.get(name)}
-    return {**facts, **times}
+    return {name: facts[name] for name in _FACTS if name in facts} | times
 
 
 def mention_of(packed_one: Mapping[str, Any]) -> Mention:

@@ -128,7 +128,7 @@ def _live(plan: Plan, watch: Watch, world: World) -> None:
 
 
 def _decide(watch: Watch, world: World) -> None:
-    """Discard what stands in place of articles, as a person does who was told and has seen it."""
+    """Discard what stands in place of articles, as an operator does after the notice."""
     for paper in world.papers:
         if any("quarantined" in event.alarms for event in paper.events):
             ran = watch.newscrawl("revisions", "discard", "--all", "--source", paper.slug)

@@ -46,9 +46,8 @@ def papers(week: datetime, clock: Callable[[], datetime]) -> Iterator[partial[Pa
         start = week + since * HOUR
         return kind(start=start, end=start + hours * HOUR, **rest)
 
-    # A feed that begins anew may lack what was published right before; a person must say what
-    # becomes of articles whose addresses show something else.
-    anew = frozenset({"incomplete", "quarantined"})
+    # A feed that begins anew may lack what was published right before.
+    anew = frozenset({"incomplete"})
     feed = frozenset({"feed_failed"})
     both = {"listings": ("feeds", "sitemaps")}
     yield paper("quiet-courier", daily=10)

@@ -227,11 +227,12 @@ class QuarantinedRevision(Base):
     """A version of an article that was not applied, for a `reason` of storage/quarantine.py.
 
     An article has one that is "pending", the newest; `first_seen_at` is the time of the first such
-    version in a row, `times` their number. It ends as "superseded" (a good version came), "applied"
-    or "discarded"; "replaced" is a text that an operator has replaced by an earlier version. A
-    version that is not pending keeps its hash, so that a rejected text is not listed again, and no
-    text. A page without any article has an empty text, and can't be applied. `decided_by` is the
-    name of who has applied, discarded or replaced it.
+    version in a row, `times` their number. It ends as "superseded" (a good version came),
+    "applied", "discarded" or "gone" (several articles have it); "replaced" is a text that an
+    operator has replaced by an earlier version. A version that is not pending keeps its hash, so
+    that a rejected text is not listed again, and no text; the first that is gone keeps it. A page
+    without any article has an empty text, and can't be applied. `decided_by` is the name of who has
+    applied, discarded or replaced it.
 
     `run_id` is not a foreign key: runs without articles are deleted earlier.
     """
