@@ -103,7 +103,7 @@ def time_pages(url: str, paths: Sequence[tuple[str, str]]) -> Iterator[PageTimin
 @contextmanager
 def _server(url: str) -> Iterator[str]:
     """Yield the address of `newscrawl serve` in a process of its own."""
-    command = [sys.executable, "-m", "newscrawl.cli", "serve", "--port", "0", "--database", url]
+    command = [sys.executable, "-m", "newscrawl", "serve", "--port", "0", "--database", url]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         try:
             if process.stderr is None:

@@ -16,7 +16,7 @@ from tests.site.crawling import clean_environment
 @contextmanager
 def served(folder: Path, *options: str, **environment: str) -> Iterator[str]:
     """The address that a running `newscrawl serve` names."""
-    command = [sys.executable, "-m", "newscrawl.cli", "serve", "--port", "0", *options]
+    command = [sys.executable, "-m", "newscrawl", "serve", "--port", "0", *options]
     with subprocess.Popen(
         command,
         cwd=folder,

@@ -88,7 +88,7 @@ def monitor_command(
     slugs: Sequence[str], *options: str, pace: Mapping[str, str] = HASTE
 ) -> list[str]:
     """Return the command line of a monitor of some sources."""
-    command = [sys.executable, "-m", "newscrawl.cli", "monitor", *options]
+    command = [sys.executable, "-m", "newscrawl", "monitor", *options]
     for slug in slugs:
         command += ["--source", slug]
     for name, value in pace.items():

@@ -266,7 +266,7 @@ def test_companies_file_is_read_without_a_named_company(world: Newscrawl) -> Non
 def test_full_disk_is_reported_in_one_line(world: Newscrawl, tmp_path: Path, form: str) -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "newscrawl.cli", "companies", "list", "--format", form],
+            [sys.executable, "-m", "newscrawl", "companies", "list", "--format", form],
             cwd=tmp_path,
             stdout=full,
             stderr=subprocess.PIPE,
@@ -280,7 +280,7 @@ def test_full_disk_is_reported_in_one_line(world: Newscrawl, tmp_path: Path, for
 @pytest.mark.parametrize("form", ["table", "csv"])
 def test_characters_that_the_terminal_lacks_are_escaped(tmp_path: Path, form: str) -> None:
     (tmp_path / "mine.toml").write_text('[[company]]\nname = "Ørsted Łódź"\n', "utf-8")
-    command = [sys.executable, "-m", "newscrawl.cli", "companies", "find", "By Ørsted Łódź"]
+    command = [sys.executable, "-m", "newscrawl", "companies", "find", "By Ørsted Łódź"]
     done = subprocess.run(
         [*command, "--companies", "mine.toml", "--format", form],
         cwd=tmp_path,
@@ -296,7 +296,7 @@ def test_characters_that_the_terminal_lacks_are_escaped(tmp_path: Path, form: st
 def test_closed_pipe_ends_the_command_silently(world: Newscrawl, tmp_path: Path, form: str) -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    command = [sys.executable, "-m", "newscrawl.cli", "companies", "list", "--format", form]
+    command = [sys.executable, "-m", "newscrawl", "companies", "list", "--format", form]
     done = subprocess.run(
         command, cwd=tmp_path, stdout=writing, stderr=subprocess.PIPE, text=True, check=False
     )

@@ -118,7 +118,7 @@ def test_failing_database_is_reported_as_down(tmp_path: Path) -> None:
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
     port = free_port()
-    command = [sys.executable, "-m", "newscrawl.cli", "metrics", "--serve", str(port)]
+    command = [sys.executable, "-m", "newscrawl", "metrics", "--serve", str(port)]
     environment = {**os.environ, "NEWSCRAWL_DATABASE_URL": f"sqlite:///{folder}/newscrawl.sqlite"}
     with subprocess.Popen(
         command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True

@@ -199,7 +199,7 @@ def test_watch_option_is_refused_with_json(store: Database, newscrawl: Newscrawl
 
 def test_watch_option_refreshes_the_terminal(store: Database, tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "newscrawl.cli", "status", "--watch", "--every", "0.2"]
+    command = [sys.executable, "-m", "newscrawl", "status", "--watch", "--every", "0.2"]
     environment = {**os.environ, "NEWSCRAWL_DATABASE_URL": f"sqlite:///{tmp_path}/newscrawl.sqlite"}
     with subprocess.Popen(
         command, stdout=theirs, stderr=theirs, cwd=tmp_path, env=environment | {"TERM": "xterm"}

@@ -245,7 +245,7 @@ def test_nobody_gets_a_digest_twice_after_a_kill_between_sending_and_recording(
             add_recipient(database, Recipient(name=name, kind="webhook", address=hook.url))
         command = ["digest", "--send", "--day", str(FRIDAY), "--database", tables_url]
         process = subprocess.Popen(
-            [sys.executable, "-m", "newscrawl.cli", *command],
+            [sys.executable, "-m", "newscrawl", *command],
             env={**os.environ, "NEWSCRAWL_WEBHOOK_PRIVATE": "yes"},
         )
         hook.before_answer = process.kill

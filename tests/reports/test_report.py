@@ -498,7 +498,7 @@ def test_command_writes_the_format_in_which_the_name_ends(written: Any, tmp_path
 
 
 def test_command_writes_to_standard_output(season: Path) -> None:
-    command = [sys.executable, "-m", "newscrawl.cli", "report", "-c", "Siemens", "--period", "7d"]
+    command = [sys.executable, "-m", "newscrawl", "report", "-c", "Siemens", "--period", "7d"]
     done = subprocess.run(
         [*command, "--database", f"sqlite:///{season}"],
         check=False,

@@ -209,7 +209,7 @@ def test_upgrades_at_once_are_one_upgrade(database_url: str, number: str | None)
     if number:
         upgrade_database(database_url)
         set_schema_version(database_url, number)
-    command = [sys.executable, "-m", "newscrawl.cli", "db", "upgrade"]
+    command = [sys.executable, "-m", "newscrawl", "db", "upgrade"]
     environment = clean_environment() | {"NEWSCRAWL_DATABASE_URL": database_url}
     runs = [
         subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)

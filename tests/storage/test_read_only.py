@@ -31,7 +31,7 @@ def read_only(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
 
 
 def newscrawl(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return read_only(folder, sys.executable, "-m", "newscrawl.cli", *arguments)
+    return read_only(folder, sys.executable, "-m", "newscrawl", *arguments)
 
 
 @pytest.fixture

@@ -206,7 +206,7 @@ def test_oversized_form_is_refused(server: LabelServer) -> None:
 
 
 def test_command_prints_its_url_and_ends_after_the_last_page(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "newscrawl.cli", "label", str(PAGE), "--no-browser"]
+    command = [sys.executable, "-m", "newscrawl", "label", str(PAGE), "--no-browser"]
     with subprocess.Popen(
         [*command, "--set", "mine"], cwd=tmp_path, stderr=subprocess.PIPE, text=True
     ) as child:

@@ -197,7 +197,7 @@ class Watch:
     def newscrawl(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
         """Run a command at the time of the clock."""
         return subprocess.run(
-            [sys.executable, "-m", "newscrawl.cli", *arguments],
+            [sys.executable, "-m", "newscrawl", *arguments],
             cwd=self.folder,
             env=self._environment | {"COLUMNS": "80"},
             capture_output=True,
