@@ -83,6 +83,7 @@ test: lint types contracts pytest
 lint: dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python .ci/budget.py
 
 types: dev
 	$(BIN)/mypy

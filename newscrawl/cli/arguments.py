@@ -266,7 +266,6 @@ ClusterOption = Annotated[
 @contextmanager
 def open_workers(number: int | None, cluster: str | None) -> "Iterator[Workers]":
     """Yield local processes or a cluster, of which a line for each worker is printed at the end."""
-    from newscrawl.cli.output import write_note
     from newscrawl.cluster import Cluster
 
     if number and cluster:
@@ -276,12 +275,13 @@ def open_workers(number: int | None, cluster: str | None) -> "Iterator[Workers]"
         yield number or cores()
         return
     with Cluster(address) as opened:
-        write_note(f"{opened.threads():,} workers at {address}, dashboard: {opened.dashboard}")
+        text = f"{opened.threads():,} workers at {address}, dashboard: {opened.dashboard}"
+        typer.echo(text, err=True)
         try:
             yield opened
         finally:
             for line in opened.report():
-                write_note(line)
+                typer.echo(line, err=True)
 
 
 DryRunOption = Annotated[
