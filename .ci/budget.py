@@ -22,8 +22,8 @@ ROOTS = ("newscrawl", "spiders", "pipelines", "benchmarks", "tests")
 EMPTY = frozenset(
     re.findall(
         r"\w+",
-        """one ones found known given asked named others other kept seen made taken left whole rest own
-        told said held gone wanted past these those them it both such called stated written""",
+        """one ones found known given asked named others other kept seen made taken left whole rest
+        own told said held gone wanted past these those them it both such called stated written""",
     )
 )
 
