@@ -63,8 +63,31 @@ _SLOW_FILES = (
 )
 
 
+# Modules of which `make test` also runs the PostgreSQL half: equal answers, and statements that are
+# written for each database. All others have it in `make test-all`.
+_ON_BOTH_DATABASES = (
+    "storage/queries/test_equal_answers.py",
+    "storage/test_articles.py",
+    "storage/test_batch.py",
+    "storage/test_bulk.py",
+    "storage/test_engine.py",
+    "storage/test_leases.py",
+    "storage/test_saved_state.py",
+    "storage/test_search_language.py",
+)
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run slow files first: one that begins last would keep a single core busy for minutes."""
+    """Leave the PostgreSQL twins of tests to `make test-all`; and run slow files first: one that
+    begins last would keep a single core busy for minutes."""
+    folder = Path(__file__).parent
+    ids = {item.nodeid for item in items}
+    for item in items:
+        twin = item.nodeid.replace("postgresql", "sqlite")
+        is_twin = twin != item.nodeid and twin in ids
+        if is_twin and item.path.relative_to(folder).as_posix() not in _ON_BOTH_DATABASES:
+            item.add_marker(pytest.mark.thorough)
     items.sort(key=lambda item: _rank(item.path))
 
 
