@@ -281,6 +281,8 @@ def newscrawl(
     # To read the companies takes longer than most commands.
     monkeypatch.setattr(mentions, "load_companies", _load_companies)
     monkeypatch.setenv("COLUMNS", "80")
+    # Messages would name pytest if it runs as `python -m pytest`.
+    monkeypatch.setattr(sys.modules["__main__"], "__package__", None)
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments: object) -> Ran:

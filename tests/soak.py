@@ -1,6 +1,7 @@
 """A week of a watch of many local sources by two monitors on PostgreSQL, with faults.
 
-`python -m tests.soak --sources 400 --days 7 --minutes 40` publishes articles in the feeds of local
+`python -m tests.soak --sources 400 --days 7 --minutes 40` (3 minutes on an idle machine with
+`--sources 6 --minutes 2 --workers 1 --days 1 --pause 25`) publishes articles in the feeds of local
 sources, kills a monitor with its crawls, cuts one off from the database, and crashes the database.
 Time is accelerated: so many simulated days pass in the minutes of the run. A crawl of a feed stands
 for all those between two crawls of the run (`--poll`), a source is crawled again after
@@ -121,8 +122,8 @@ class Machine:
     process: "subprocess.Popen[bytes] | None" = None
 
     def start(self) -> None:
-        poll = self.options.poll
-        interval = {"NEWSCRAWL_POLL_MIN": f"{poll}m", "NEWSCRAWL_POLL_MAX": f"{poll + 2}m"}
+        poll = f"{max(1, round(60 * self.options.poll))}s"
+        interval = {"NEWSCRAWL_POLL_MIN": poll, "NEWSCRAWL_POLL_MAX": poll}
         settings = environment(self.sources, self.url, **_SETTINGS, **interval)
         settings["PYTHONPATH"] = str(PROJECT)
         workers = str(self.options.workers)
@@ -431,12 +432,16 @@ def main() -> None:
     parser.add_argument("--days", type=int, default=7, help="simulated days")
     parser.add_argument("--minutes", type=float, default=40, help="in which the days pass")
     parser.add_argument("--articles", type=int, default=3, help="of a source and simulated day")
-    parser.add_argument("--poll", type=int, default=10, help="minutes between two polls of a feed")
+    parser.add_argument(
+        "--poll", type=float, help="minutes between two polls of a feed (a quarter of --minutes)"
+    )
     parser.add_argument("--workers", type=int, default=5)
     parser.add_argument("--pause", type=float, default=75, help="seconds between two faults")
     parser.add_argument("--seed", type=int, default=16)
+    options = parser.parse_args()
+    options.poll = options.poll or options.minutes / 4
     with tempfile.TemporaryDirectory(prefix="soak-") as folder:
-        sys.exit(0 if soak(parser.parse_args(), Path(folder)) else 1)
+        sys.exit(0 if soak(options, Path(folder)) else 1)
 
 
 if __name__ == "__main__":
