@@ -11,9 +11,9 @@ from collections.abc import Iterator
 import pytest
 
 from newscrawl.sources import Feed, FeedError
-from newscrawl.sources.fetcher import FetchError
 from newscrawl.sources.front_pages import read_home
 from newscrawl.sources.sitemaps import parse_in_process, read_listing
+from newscrawl.sources.visits import FetchError
 from newscrawl.workers import Limits, WorkerProcess, WorkExceededError, WorkStoppedError
 from tests.watching import alive, wait_for
 from tests.working import allocate, eat_memory, is_imported, read_for_ever, square_or_die

@@ -25,10 +25,9 @@ from warcio.recordloader import ArcWarcRecord
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from newscrawl.archive import ArchiveError
+from newscrawl.archive import MAX_FRAMING_BYTES, ArchiveError
 from newscrawl.archive.index import IndexLine, format_line, index_path, timestamp_of
 from newscrawl.archive.remote import ArchiveFile, open_file, size_of
-from newscrawl.sources.fetcher import MAX_FRAMING_BYTES
 from newscrawl.sources.urls import is_slug
 
 Headers = tuple[tuple[str, str], ...]

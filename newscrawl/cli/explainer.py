@@ -14,10 +14,9 @@ from newscrawl.archive import ArchiveError
 from newscrawl.archive.lookup import Archive, NotArchivedError
 from newscrawl.archive.rematch import Rematch, RematchResult
 from newscrawl.archive.warc import Capture, decoded_body
-from newscrawl.cli.extract import fetch_policy
 from newscrawl.dashboard.config import BusyError, UnexplainedError
 from newscrawl.extraction.explain_page import NO_SENTENCE, AskedSentence, explained_content
-from newscrawl.sources.fetcher import FetchedPage, FetchError, fetch
+from newscrawl.sources.visits import FetchedPage, FetchError, fetch
 from newscrawl.storage import Database
 from newscrawl.storage.mentions import count_texts
 from newscrawl.storage.queries import Scope
@@ -83,7 +82,7 @@ class Explainer:
 
     def _fetched(self, url: str) -> FetchedPage:
         try:
-            return fetch(url, fetch_policy())
+            return fetch(url)
         except FetchError as error:
             raise UnexplainedError(f"{error}.") from error
 

@@ -3,19 +3,15 @@
 import re
 import sys
 import zlib
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
-from newscrawl import config, settings
+from newscrawl import settings
 from newscrawl.cli.arguments import InputError, PrivateOption, match_one
 from newscrawl.cli.output import printable, write_file, write_json, write_note
-
-if TYPE_CHECKING:
-    from newscrawl.sources.fetcher import FetchPolicy
 
 PageArgument = Annotated[
     str, typer.Argument(help="A file, a URL, or - for standard input.", metavar="FILE|URL|-")
@@ -107,10 +103,10 @@ def read_page(name: str, *, allow_private: bool = False) -> NamedPage:
     raise FetchError or InputError."""
     if not name.lower().startswith(("http://", "https://")):
         return NamedPage(html=_text_of(_read_input(name), name))
-    from newscrawl.sources.fetcher import DisallowedError, fetch
+    from newscrawl.sources.visits import DisallowedError, fetch
 
     try:
-        fetched = fetch(name, fetch_policy(allow_private=allow_private))
+        fetched = fetch(name, allow_private=allow_private)
     except DisallowedError as error:
         raise InputError(f"{error}: save the page with your browser and give the file") from error
     return NamedPage(html=fetched.body, url=fetched.url, encoding=fetched.encoding)
@@ -152,28 +148,6 @@ def _unpack(packed: bytes, name: str, limit: int) -> bytes:
         return zlib.decompressobj(wbits=31).decompress(packed, limit + 1)
     except zlib.error as error:
         raise InputError(f"can't decompress {name!r}: {error}") from error
-
-
-def fetch_policy(*, allow_private: bool = False, named: Iterable[str] = ()) -> "FetchPolicy":
-    """Return the fetch policy of the settings; hosts of the `named` URLs may be private.
-
-    Raise SettingError for a setting that can't work.
-    """
-    from newscrawl.sources.fetcher import FetchPolicy
-    from newscrawl.sources.urls import AllowedAddresses, address_of
-
-    return FetchPolicy(
-        user_agent=settings.USER_AGENT,
-        robots_name=settings.ROBOTSTXT_USER_AGENT,
-        max_bytes=settings.DOWNLOAD_MAXSIZE,
-        timeout=settings.DOWNLOAD_TIMEOUT,
-        allow_private=allow_private,
-        permitted=AllowedAddresses(
-            config.NEWSCRAWL_ALLOW_PRIVATE.split(","), map(address_of, set(named))
-        ),
-        pause=settings.DOWNLOAD_DELAY,
-        longest_pause=config.seconds("NEWSCRAWL_CRAWL_DELAY_MAX", config.NEWSCRAWL_CRAWL_DELAY_MAX),
-    )
 
 
 EXPLAIN_EXAMPLE = "Example: newscrawl explain page.html -o why.html"

@@ -36,7 +36,6 @@ from newscrawl.cli.arguments import (
     scope_of,
     sources_by_slug,
 )
-from newscrawl.cli.extract import fetch_policy
 from newscrawl.cli.output import (
     MAX_ROWS,
     WIDE,
@@ -60,7 +59,7 @@ if TYPE_CHECKING:
     from newscrawl.monitoring.robots_audit import Audit, ForbiddenArticle, Rules
     from newscrawl.sources import Source
     from newscrawl.sources.discovery import FoundListings, SourceCheck
-    from newscrawl.sources.fetcher import Fetcher
+    from newscrawl.sources.visits import Fetcher
     from newscrawl.storage import Database
     from newscrawl.storage.source_stats import LastCheckup
 
@@ -285,8 +284,8 @@ def add(
     """
     from newscrawl.extraction.language import decide_language
     from newscrawl.sources import discovery
-    from newscrawl.sources.fetcher import Fetcher
     from newscrawl.sources.registry import OWN_FILE, add_source, load_registry
+    from newscrawl.sources.visits import Fetcher
 
     file = Path(sources or config.NEWSCRAWL_SOURCES or OWN_FILE)
     registry = load_registry(file if file.exists() else None)
@@ -298,8 +297,7 @@ def add(
     )
     addresses = discovery.addresses_of(url)
     discovery.refuse_known(addresses[0], slug, registry)
-    fetcher = Fetcher(fetch_policy(allow_private=allow_private))
-    with _visiting() as on_fetch:
+    with Fetcher(allow_private=allow_private) as fetcher, _visiting() as on_fetch:
         site = discovery.visit(addresses, fetcher, on_fetch=on_fetch)
         # Before the other requests, as it may ask for an option.
         facts = discovery.describe(
@@ -399,14 +397,16 @@ def check(
     Exit code 1 if a site is neither reachable nor moved.
     """
     from newscrawl.sources.discovery import check_sources
-    from newscrawl.sources.fetcher import Fetcher
+    from newscrawl.sources.visits import Fetcher
 
     recent = config.days("NEWSCRAWL_RECENT_DAYS", config.NEWSCRAWL_RECENT_DAYS)
     wanted = _selected_sources(slug or (), country, sources)
-    fetcher = Fetcher(fetch_policy(named=own_urls(sources)))
     # Opened first, so that a database that can't be written to fails before a thousand visits.
     with storage.open_database(database or config.NEWSCRAWL_DATABASE_URL) as store:
-        with progress("visiting", len(wanted)) as step:
+        with (
+            Fetcher(named=own_urls(sources)) as fetcher,
+            progress("visiting", len(wanted)) as step,
+        ):
             checks = check_sources(
                 wanted,
                 fetcher,
@@ -526,14 +526,15 @@ def audit(
     Exit code 1 if such articles are found and not reduced, or if none could be checked.
     """
     from newscrawl.monitoring import robots_audit
+    from newscrawl.sources.visits import Fetcher
 
     if purge and not yes and not sys.stdin.isatty():
         raise InputError("--purge asks before it deletes texts, which needs a terminal: add --yes")
     registry = companies_from(companies) if purge else None
     with open_for_reading(database) as store:
         names = _names(store, slug or ())
-        fetcher = None if stored else _fetcher(sources, allow_private=allow_private)
-        result, rules = _find_forbidden(store, names, fetcher)
+        with Fetcher(allow_private=allow_private, named=own_urls(sources)) as fetcher:
+            result, rules = _find_forbidden(store, names, None if stored else fetcher)
         _show_audit(result, rules, output_format)
         if registry is not None and result.forbidden and (yes or _confirm(len(result.forbidden))):
             with counting_bar("reducing", len(result.forbidden)) as advance:
@@ -549,13 +550,6 @@ def _names(store: "Database", slugs: Sequence[str]) -> list[str] | None:
     return [
         match_one(slug, known, "source", "newscrawl sources coverage") for slug in slugs
     ] or None
-
-
-def _fetcher(sources: Path | None, *, allow_private: bool) -> "Fetcher":
-    """Return a fetcher that may visit the private hosts in the user's own file."""
-    from newscrawl.sources.fetcher import Fetcher
-
-    return Fetcher(fetch_policy(allow_private=allow_private, named=own_urls(sources)))
 
 
 def _find_forbidden(

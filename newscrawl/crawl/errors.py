@@ -15,7 +15,7 @@ from scrapy.exceptions import (
 from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.python.failure import Failure
 
-from newscrawl.sources.fetcher import LARGE_FRAMING
+from newscrawl.archive import MAX_FRAMING_BYTES
 from newscrawl.storage.documents import clean
 
 
@@ -48,7 +48,15 @@ class DisallowedByRobotsError(IgnoreRequest):
 
 
 class RobotsUnreachableError(IgnoreRequest):
-    """A page that waits until robots.txt can be read, which may forbid it."""
+    """A page that waits until robots.txt can be read, which may forbid it; `answered` tells that
+    its server sent something else."""
+
+    @property
+    def answered(self) -> bool:
+        return self.args[1:] == (True,)
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 # Ours: characters of a file's name, and of a whole cause, in the note of a day.
@@ -87,6 +95,7 @@ def unusable(error: Exception) -> Cause:
 
 
 _GONE = 410
+LARGE_FRAMING = f"headers or framing of chunks larger than {MAX_FRAMING_BYTES // 1024} KiB"
 _TOO_LARGE = Cause("too large", "larger than DOWNLOAD_MAXSIZE", final=True)
 _BY_TYPE: dict[type[BaseException], Cause] = {
     CannotResolveHostError: Cause(_NO_HOST, "host name not found"),

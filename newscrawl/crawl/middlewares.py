@@ -270,11 +270,12 @@ _UNREACHABLE_FOR: Final = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class _HostRules:
-    """Which requests a host allows until a moment: those that the parser allows, or none, for the
-    reason `refusal`."""
+    """Which requests a host allows until a moment: those that the parser of its policy allows, or
+    none, for the reason `refusal`."""
 
     until: datetime
     parser: RobotParser | None = None
+    policy: RobotsPolicy | None = None
     refusal: IgnoreRequest | None = None
 
 
@@ -315,11 +316,17 @@ class RobotsMiddleware:
             return
         if not request.url.startswith(("http://", "https://")):
             return
-        rules = await self._rules_for(request)
-        if rules.refusal is not None:
-            raise type(rules.refusal)(*rules.refusal.args) from rules.refusal
+        rules = await self._readable_rules(request)
         if rules.parser is not None:
             self._check(rules.parser, request)
+
+    async def policy(self, url: str) -> RobotsPolicy:
+        """Return the robots.txt of a URL's host; raise RobotsUnreachableError or
+        UnfitAddressError."""
+        rules = await self._readable_rules(Request(url))
+        if rules.policy is None:
+            raise RobotsUnreachableError("a replay reads no robots.txt")
+        return rules.policy
 
     async def allows(self, url: str) -> bool:
         """Return whether a URL may be requested, by the rules that are known without a request: of
@@ -344,6 +351,12 @@ class RobotsMiddleware:
                 f"robots.txt asks for {delay:g} seconds between pages, "
                 "more than NEWSCRAWL_CRAWL_DELAY_MAX"
             )
+
+    async def _readable_rules(self, request: Request) -> _HostRules:
+        rules = await self._rules_for(request)
+        if rules.refusal is not None:
+            raise type(rules.refusal)(*rules.refusal.args) from rules.refusal
+        return rules
 
     async def _rules_for(self, request: Request) -> _HostRules:
         """Return the rules of the request's host; the first request starts the download.
@@ -378,7 +391,8 @@ class RobotsMiddleware:
         await self._crawler.signals.send_catch_log_async(
             signal=signals.robots_parsed, robotparser=parser, request=request
         )
-        return _HostRules(until=policy.fetched_at + robots.MAX_COPY_AGE, parser=parser)
+        until = policy.fetched_at + robots.MAX_COPY_AGE
+        return _HostRules(until=until, parser=parser, policy=policy)
 
     async def _without_file(self, origin: str, request: Request, error: Exception) -> _HostRules:
         """Return the rules where robots.txt can't be read: those of the last good copy, or none."""
@@ -405,7 +419,8 @@ class RobotsMiddleware:
             return await self._parse(copy, request)
         self._count("newscrawl/robots_unreachable")
         logger.warning("Can't read %s/robots.txt: %s; no page is requested there", origin, cause)
-        refusal = RobotsUnreachableError(f"{cause}; no robots.txt, no page")
+        answered = isinstance(error, UnreachableRobotsError)
+        refusal = RobotsUnreachableError(f"{cause}; no robots.txt, no page", answered)
         return _HostRules(until=now + _UNREACHABLE_FOR, refusal=refusal)
 
     async def _download(self, origin: str) -> Response:

@@ -25,10 +25,10 @@ from twisted.python.failure import Failure
 from twisted.web._newclient import Request, RequestNotSent, ResponseFailed
 from twisted.web.iweb import IResponse
 
-from newscrawl.crawl.errors import LargeFramingError
+from newscrawl.archive import MAX_FRAMING_BYTES
+from newscrawl.crawl.errors import LARGE_FRAMING, LargeFramingError
 from newscrawl.crawl.extensions import EndingDownloader
 from newscrawl.crawl.session import CLOSING_CHECK_SECONDS, CrawlSession
-from newscrawl.sources.fetcher import LARGE_FRAMING, MAX_FRAMING_BYTES
 
 
 class ReportingHandler(HTTP11DownloadHandler):

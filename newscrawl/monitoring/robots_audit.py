@@ -8,8 +8,8 @@ from datetime import UTC, date, datetime
 from newscrawl.items import Document, Page, RobotsPolicy
 from newscrawl.mentions import Companies, with_mentions
 from newscrawl.reading import article_of_hints
-from newscrawl.sources.fetcher import Fetcher, FetchError
 from newscrawl.sources.robots import RobotsRules, origin_of
+from newscrawl.sources.visits import Fetcher, FetchError
 from newscrawl.storage import Database
 from newscrawl.storage.erasure import erase_deleted
 from newscrawl.storage.retention import (

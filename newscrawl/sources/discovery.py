@@ -15,13 +15,6 @@ from urllib.parse import urljoin, urlsplit
 from babel.core import get_global
 
 from newscrawl.sources.feeds import Entry, Feed, FeedError
-from newscrawl.sources.fetcher import (
-    DisallowedError,
-    Fetcher,
-    FetchError,
-    FetchResult,
-    PrivateAddressError,
-)
 from newscrawl.sources.front_pages import (
     ARTICLE,
     HomePage,
@@ -36,6 +29,13 @@ from newscrawl.sources.front_pages import (
 from newscrawl.sources.registry import Source, SourceError
 from newscrawl.sources.sitemaps import Sitemap, SitemapError, parse_in_process, read_listing
 from newscrawl.sources.urls import site_name, web_url
+from newscrawl.sources.visits import (
+    DisallowedError,
+    Fetcher,
+    FetchError,
+    FetchResult,
+    PrivateAddressError,
+)
 
 ListingKind = Literal["feed", "sitemap", "news sitemap"]
 
@@ -304,7 +304,7 @@ class _Search:
         return True
 
     def _listing(self, url: str) -> tuple[Feed | Sitemap, str]:
-        result = self._fetcher.fetch(url, max_bytes=_LISTING_BYTES, cut=True)
+        result = self._fetcher.fetch(url, cut_at=_LISTING_BYTES)
         if result.status != 200:
             raise FetchError(f"the server answered {result.status}")
         listing = read_listing(result.body, result.url, result.content_type)
@@ -654,7 +654,7 @@ def _listing(url: str, fetcher: Fetcher) -> _Probe:
 
 def _fetch(url: str, fetcher: Fetcher) -> FetchResult | _Probe:
     try:
-        result = fetcher.fetch(url, max_bytes=_LISTING_BYTES, cut=True)
+        result = fetcher.fetch(url, cut_at=_LISTING_BYTES)
     except DisallowedError as error:
         return _Probe(trouble=_one_line(error), refused=True)
     except FetchError as error:

@@ -21,8 +21,8 @@ from newscrawl.sources.feeds import (
     plain_text,
     plausible,
 )
-from newscrawl.sources.fetcher import FetchError
 from newscrawl.sources.urls import MAX_LENGTH, UrlError, web_url
+from newscrawl.sources.visits import FetchError
 from newscrawl.sources.xml_repair import (
     Shape,
     decode_xml,

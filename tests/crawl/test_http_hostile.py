@@ -13,9 +13,9 @@ from twisted.python.failure import Failure
 from twisted.web._newclient import Request as TwistedRequest, ResponseFailed
 from twisted.web.http_headers import Headers
 
+from newscrawl.archive import MAX_FRAMING_BYTES
 from newscrawl.crawl.errors import LargeFramingError
 from newscrawl.crawl.sending import _Protocol
-from newscrawl.sources.fetcher import MAX_FRAMING_BYTES
 from tests.fuzz import http
 from tests.site import broken
 from tests.site.crawling import Crawl

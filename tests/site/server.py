@@ -52,6 +52,7 @@ class SiteServer:
     visits: list[FetchAttempt] = field(default_factory=list)
     sent: int = 0
     poll: float = 0.05
+    host: str = "127.0.0.1"
     _server: ThreadingHTTPServer = field(init=False)
 
     def __post_init__(self) -> None:
@@ -60,7 +61,7 @@ class SiteServer:
         class Handler(_Handler):
             owner = site
 
-        self._server = _Server(("127.0.0.1", 0), Handler)
+        self._server = _Server((self.host, 0), Handler)
         self._server.daemon_threads = True
 
     @property
@@ -71,7 +72,7 @@ class SiteServer:
     @property
     def url(self) -> str:
         """The site's URL, without a slash at its end."""
-        return f"http://127.0.0.1:{self.port}"
+        return f"http://{self.host}:{self.port}"
 
     def __enter__(self) -> Self:
         threading.Thread(target=self._server.serve_forever, args=(self.poll,), daemon=True).start()

@@ -251,6 +251,7 @@ def site(newscrawl: Newscrawl) -> SiteServer:
     return served
 
 
+pytestmark = pytest.mark.usefixtures("shared_helper")
 AUDIT = ("sources", "audit", "--allow-private")
 
 

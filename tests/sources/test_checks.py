@@ -9,7 +9,6 @@ from threading import Barrier
 
 import pytest
 
-from newscrawl import settings
 from newscrawl.sources import Source
 from newscrawl.sources.registry import add_source
 from newscrawl.storage import Database, StorageError, open_database
@@ -20,6 +19,7 @@ from tests.site.server import SiteServer
 from tests.worlds import moment, register
 
 XML = "application/xml"
+pytestmark = pytest.mark.usefixtures("shared_helper")
 
 
 def always(body: bytes | str = b"", **facts: object) -> Callable[[int], Answer]:
@@ -39,12 +39,6 @@ def feed(site: str, days_old: float = 0) -> Callable[[int], Answer]:
 
 def away(target: str, status: int = 301) -> Callable[[int], Answer]:
     return always(status=status, headers=(("Location", target),))
-
-
-@pytest.fixture(autouse=True)
-def _haste(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The test server minds no haste."""
-    monkeypatch.setattr(settings, "DOWNLOAD_DELAY", 0.0)
 
 
 @pytest.fixture
@@ -146,7 +140,7 @@ def test_site_without_a_response_is_unreachable(newscrawl: Newscrawl, site: Site
     gone = {"home": "http://127.0.0.1:1/", "feeds": ("http://127.0.0.1:1/feed.xml",)}
     health = checked(newscrawl, registered(site, **gone), code=1)
     assert (health["state"], health["working"]) == ("unreachable", 0)
-    assert "Connection refused" in str(health["note"])
+    assert "connection refused" in str(health["note"])
 
 
 def test_one_working_feed_of_two_is_enough(newscrawl: Newscrawl, site: SiteServer) -> None:
@@ -175,6 +169,7 @@ def test_dated_sitemaps_are_requested_for_today(newscrawl: Newscrawl, site: Site
 # --- The command --------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("own_helper")
 def test_private_addresses_of_the_bundled_registry_are_not_requested(
     newscrawl: Newscrawl, site: SiteServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -250,7 +245,7 @@ def test_sites_are_checked_concurrently(newscrawl: Newscrawl) -> None:
         return Answer(body=b"<title>Home</title>")
 
     routes = {"/": home, "/robots.txt": always(status=404)}
-    sites = [SiteServer(routes=dict(routes)) for _ in range(6)]
+    sites = [SiteServer(routes=dict(routes), host=f"127.0.0.{n + 1}") for n in range(6)]
     for number, one in enumerate(sites):
         one.__enter__()
         one.routes["/feed.xml"] = feed(one.url)

@@ -9,7 +9,6 @@ from stat import S_IMODE
 
 import pytest
 
-from newscrawl import settings
 from newscrawl.sources import Source, SourceError, load_sources
 from newscrawl.sources.front_pages import country_of, read_home
 from newscrawl.sources.registry import add_source, load_registry
@@ -18,6 +17,7 @@ from tests.site.faults import Answer, listing
 from tests.site.server import SiteServer
 
 XML = "application/xml"
+pytestmark = pytest.mark.usefixtures("shared_helper")
 HOME = """<!DOCTYPE html><html lang="de-AT"><head><meta charset="utf-8">
 <title>Startseite | Salzmeerer Bote</title>{head}</head><body><nav>
 <a href="/">Start</a> <a href="/politik/">Politik</a> <a href="/wirtschaft/">Wirtschaft</a>
@@ -31,12 +31,6 @@ def always(body: bytes | str = b"", **facts: object) -> Callable[[int], Answer]:
     content = body.encode() if isinstance(body, str) else body
     fixed = Answer(body=content, **facts)  # type: ignore[arg-type]
     return lambda _visit: fixed
-
-
-@pytest.fixture(autouse=True)
-def _haste(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The test server minds no haste."""
-    monkeypatch.setattr(settings, "DOWNLOAD_DELAY", 0.0)
 
 
 @pytest.fixture
@@ -159,6 +153,7 @@ def test_requests_have_our_user_agent(newscrawl: Newscrawl, site: SiteServer) ->
         assert {visit.user_agent.partition("/")[0] for visit in site.visits} == {"newscrawl"}
 
 
+@pytest.mark.usefixtures("own_helper")
 def test_private_addresses_are_refused(newscrawl: Newscrawl, site: SiteServer) -> None:
     with site:
         ran = newscrawl("sources", "add", site.url)
@@ -444,6 +439,7 @@ def test_given_feed_is_the_only_one_of_its_site(newscrawl: Newscrawl, site: Site
     assert (found["home"], found["country"]) == (f"{site.url}/", "at")
 
 
+@pytest.mark.usefixtures("own_helper")
 def test_feed_of_a_site_whose_home_page_is_refused_is_added(
     newscrawl: Newscrawl, site: SiteServer
 ) -> None:

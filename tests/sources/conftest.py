@@ -1,0 +1,32 @@
+"""One helper process for the commands of a file's tests, whose sites mind no haste."""
+
+from collections.abc import Iterator
+from contextlib import nullcontext
+
+import pytest
+
+from newscrawl import settings
+from newscrawl.sources import visits
+from newscrawl.sources.visits import Fetcher
+
+
+@pytest.fixture(scope="module")
+def helper() -> Iterator[Fetcher]:
+    """A fetcher without pauses for hosts on this machine."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(settings, "NEWSCRAWL_RETRY_PAUSE", "0.1")
+        with Fetcher(allow_private=True, pause=0.0) as fetcher:
+            yield fetcher
+
+
+@pytest.fixture
+def shared_helper(helper: Fetcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let commands visit sites through one helper, which knows each robots.txt from then on."""
+    monkeypatch.setattr(visits, "Fetcher", lambda **_: nullcontext(helper))
+
+
+@pytest.fixture
+def own_helper(shared_helper: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each command start a helper, as for a user."""
+    monkeypatch.setattr(visits, "Fetcher", Fetcher)
+    monkeypatch.setattr(settings, "DOWNLOAD_DELAY", 0.0)
