@@ -18,26 +18,26 @@ crawl by `scrapy crawl SLUG -a polls=due`, which requests only the listings that
 without that argument requests all of them. Only one crawl of a source may run at a time.
 """
 
-from newscrawl.storage.frontier.crawl import Frontier, open_frontier
 from newscrawl.storage.frontier.gaps import GapEstimate, Overlap
-from newscrawl.storage.frontier.listings import (
-    DueSource,
-    KnownListing,
-    Reading,
-    Schedule,
-    due_sources,
-    next_crawls,
-    publishing_interval,
-    reschedule,
-    schedule_of,
-)
+from newscrawl.storage.frontier.listings import KnownListing, Reading
 from newscrawl.storage.frontier.queue import (
     MAX_CRASHES,
     DequeuedPage,
     EnqueueCounts,
     FetchOutcome,
     FetchResult,
+    Frontier,
     FrontierEntry,
+    open_frontier,
+)
+from newscrawl.storage.frontier.schedule import (
+    DueSource,
+    Schedule,
+    due_sources,
+    next_crawls,
+    publishing_interval,
+    reschedule,
+    schedule_of,
 )
 
 __all__ = [

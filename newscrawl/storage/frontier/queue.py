@@ -33,9 +33,13 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from newscrawl.items import FetchAttempt, Hints, Withheld
 from newscrawl.storage.articles import add_urls, numbers_at, stored_urls
-from newscrawl.storage.documents import MAX_URL_BYTES, clean
+from newscrawl.storage.database import Database
+from newscrawl.storage.documents import MAX_URL_BYTES
 from newscrawl.storage.engine import Statement, one_of
-from newscrawl.storage.models import FrontierUrl, Run
+from newscrawl.storage.errors import StorageError
+from newscrawl.storage.frontier.listings import SourceListings, transaction, validator
+from newscrawl.storage.frontier.schedule import Schedule
+from newscrawl.storage.models import FrontierUrl, Run, Source
 
 # "read": there was a response, and the page is revisited by schedule. "closed": the response makes
 # a revisit useless. "failed": there was no response, and the page is retried by schedule.
@@ -56,13 +60,13 @@ _NEW_TEXT = frozenset({"new", "revised", "quarantined"})
 # Ours: the interval between two records, for storage/retention.py, that a listing still has a page;
 # each is a write.
 NAMED_AGAIN = timedelta(days=7)
-# Servers refuse longer validators.
-_MAX_VALIDATOR = 1_000
 
 _ADD: Mapping[str, Insert] = {
     name: dialect.insert(FrontierUrl).on_conflict_do_nothing().returning(FrontierUrl.id)
     for name, dialect in (("sqlite", sqlite), ("postgresql", postgresql))
 }
+_FAILURES: frozenset[FetchOutcome] = frozenset({"failed", "crashed", "deferred", "hopeless"})
+
 _QUEUED = select(
     FrontierUrl.id,
     FrontierUrl.url,
@@ -167,70 +171,267 @@ class FetchResult:
     columns: Mapping[str, Any]
 
 
-def enqueue(
-    connection: Connection,
-    source_id: int,
-    listing_id: int | None,
-    entries: Sequence[FrontierEntry],
-    now: datetime,
-) -> EnqueueCounts:
-    """Enqueue entries that are neither queued nor stored; URLs that no database can store are
-    skipped.
+# Ours: the number of crashes, of crawls that fetched nothing else, after which a page is given up.
+MAX_CRASHES = 3
+# Ours: the number of killed runs of a source in a row that is not coincidence.
+_KILLED_RUNS = 2
 
-    Pages that were dropped for lack of a headline are queued again, and so are those that a listing
-    declares changed. Hints are added to waiting pages.
+_NEWEST = (FrontierUrl.moment.desc().nulls_last(), FrontierUrl.id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DequeuedPage:
+    """A page to fetch now; `attempt` is passed on to `Frontier.fetch_result`.
+
+    `again` is set if this crawl may have fetched it before its headline was known.
     """
-    by_url = {one.url: one for one in entries if len(one.url.encode()) <= MAX_URL_BYTES}
-    waiting_twins = _waiting_twins(connection, by_url)
-    by_url = {url: one for url, one in by_url.items() if url not in waiting_twins}
-    known = stored_urls(connection, by_url)
-    queued = _find_queued(connection, by_url)
-    _merge_hints(connection, queued, by_url, known, now)
-    changed = [row.id for url, row in queued.items() if _is_changed(row, by_url[url], now)]
-    if changed:
-        connection.execute(_SET_DUE, {"ids": changed, "to_due_at": now})
-    # The URL is added to the stored article.
-    named = [
-        row.id
-        for url, row in queued.items()
-        if url not in known and now - row.named_at > NAMED_AGAIN
-    ]
-    if named:
-        connection.execute(_SET_NAMED, {"ids": named, "to_named_at": now})
-    rows = [
-        _new_row(one, source_id, listing_id, now)
-        for url, one in by_url.items()
-        if url not in known and url not in queued
-    ]
-    added = connection.execute(_ADD[connection.dialect.name], rows).all() if rows else ()
-    return EnqueueCounts(
-        known=len(known) + len(waiting_twins), fresh=len(added), changed=len(changed)
+
+    fetch_url: str
+    hints: Hints
+    attempt: FetchAttempt
+    again: bool = False
+
+
+def open_frontier(database: Database, slug: str, run_id: int, schedule: Schedule) -> "Frontier":
+    """Return the frontier of a registered source for one of its runs; raise StorageError."""
+    with database.reading() as session:
+        source_id = session.scalar(select(Source.id).where(Source.slug == slug))
+        if source_id is None:
+            raise StorageError(f"no source {slug!r} in the database: register_source adds it")
+        before = (
+            select(Run.finished_at)
+            .where(Run.source_id == source_id, Run.id < run_id)
+            .order_by(Run.id.desc())
+            .limit(_KILLED_RUNS)
+        )
+        ends = session.scalars(before).all()
+    return Frontier(
+        database=database,
+        source_id=source_id,
+        run_id=run_id,
+        schedule=schedule,
+        careful=len(ends) == _KILLED_RUNS and not any(ends),
     )
 
 
-def _new_row(
-    entry: FrontierEntry, source_id: int, listing_id: int | None, now: datetime
-) -> dict[str, Any]:
-    return {
-        "source_id": source_id,
-        "listing_id": listing_id,
-        "url": entry.url,
-        "fetch_url": entry.fetch_url,
-        "hints": pack_hints(entry.hints),
-        "moment": entry.moment,
-        "discovered_at": now,
-        "state": "pending",
-        "due_at": now,
-        "visits": 0,
-        "attempts": 0,
-    }
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frontier(SourceListings):
+    """The queue and the listings of a source, for one run of it. Each method is one transaction.
 
+    No page is dequeued twice since the run `began`: pages that were done since then are left to the
+    next run, even if they are due again. The frontier is `careful` if the runs before it were
+    killed one after the other. Methods are thread-safe and raise StorageError.
+    """
 
-def add_hints(connection: Connection, entries: Sequence[FrontierEntry], now: datetime) -> None:
-    """Add the hints of the entries to queued pages; enqueue nothing."""
-    by_url = {one.url: one for one in entries}
-    queued = _find_queued(connection, by_url)
-    _merge_hints(connection, queued, by_url, stored_urls(connection, queued), now)
+    careful: bool = False
+    began: datetime | None = None
+
+    @transaction
+    def enqueue(
+        self, connection: Connection, listing_id: int | None, entries: Sequence[FrontierEntry]
+    ) -> EnqueueCounts:
+        """Enqueue the entries of a listing that are neither queued nor stored; URLs that no
+        database can store are skipped.
+
+        Pages that were dropped for lack of a headline are queued again, and so are those that a
+        listing declares changed. Hints are added to waiting pages.
+        """
+        now = self.clock()
+        by_url = {entry.url: entry for entry in entries if len(entry.url.encode()) <= MAX_URL_BYTES}
+        waiting_twins = _waiting_twins(connection, by_url)
+        by_url = {url: entry for url, entry in by_url.items() if url not in waiting_twins}
+        stored = stored_urls(connection, by_url)
+        queued = _find_queued(connection, by_url)
+        _merge_hints(connection, queued, by_url, stored, now)
+        changed = [row.id for url, row in queued.items() if _is_changed(row, by_url[url], now)]
+        if changed:
+            connection.execute(_SET_DUE, {"ids": changed, "to_due_at": now})
+        # The URL is added to the stored article.
+        listed_again = [
+            row.id
+            for url, row in queued.items()
+            if url not in stored and now - row.named_at > NAMED_AGAIN
+        ]
+        if listed_again:
+            connection.execute(_SET_NAMED, {"ids": listed_again, "to_named_at": now})
+        rows = [
+            {
+                "source_id": self.source_id,
+                "listing_id": listing_id,
+                "url": entry.url,
+                "fetch_url": entry.fetch_url,
+                "hints": pack_hints(entry.hints),
+                "moment": entry.moment,
+                "discovered_at": now,
+                "state": "pending",
+                "due_at": now,
+                "visits": 0,
+                "attempts": 0,
+            }
+            for url, entry in by_url.items()
+            if url not in stored and url not in queued
+        ]
+        added = connection.execute(_ADD[connection.dialect.name], rows).all() if rows else ()
+        return EnqueueCounts(
+            known=len(stored) + len(waiting_twins), fresh=len(added), changed=len(changed)
+        )
+
+    @transaction
+    def add_hints(self, connection: Connection, entries: Sequence[FrontierEntry]) -> None:
+        """Add the hints of a further listing to queued pages; enqueue nothing."""
+        by_url = {entry.url: entry for entry in entries}
+        queued = _find_queued(connection, by_url)
+        stored = stored_urls(connection, queued)
+        _merge_hints(connection, queued, by_url, stored, self.clock())
+
+    def hints(self, queue_id: int) -> Hints:
+        """Return the hints that listings have given for a page so far."""
+        with self.database.reading() as session:
+            query = select(FrontierUrl.hints).where(FrontierUrl.id == queue_id)
+            return unpack_hints(session.scalar(query) or {})
+
+    @transaction
+    def dequeue(
+        self, connection: Connection, limit: int, since: datetime | None = None
+    ) -> list[DequeuedPage]:
+        """Mark the next pages as dequeued by the run and return them, none twice in a run: new ones
+        before revisits, the newest first. Pages that are older than `since` stay in the queue.
+
+        Pages that a killed run had dequeued come after the others, since one of them may have
+        killed it. A careful run leaves them to `dequeue_quarantined`.
+        """
+        conditions = [*self._due(since), FrontierUrl.crash_count == 0]
+        if self.careful:
+            conditions.append(FrontierUrl.run_id.is_(None))
+        order = (FrontierUrl.visits > 0, FrontierUrl.run_id.is_not(None), *_NEWEST)
+        rows = connection.execute(
+            select(FrontierUrl).where(*conditions).order_by(*order).limit(limit)
+        ).all()
+        if rows:
+            mark = update(FrontierUrl).where(FrontierUrl.id.in_([row.id for row in rows]))
+            connection.execute(mark.values(run_id=self.run_id))
+        return [_page(row, crash_count=0) for row in rows]
+
+    @transaction
+    def dequeue_quarantined(
+        self, connection: Connection, since: datetime | None = None
+    ) -> DequeuedPage | None:
+        """Dequeue a page that may have killed a run, for a run that fetches nothing else meanwhile,
+        so that the page is the cause of a crash.
+
+        The `crash_count` of its attempt includes this run until the page is done; above MAX_CRASHES
+        the page is to be given up.
+        """
+        quarantined = or_(FrontierUrl.crash_count > 0, FrontierUrl.run_id.is_not(None))
+        row = connection.execute(
+            select(FrontierUrl)
+            .where(*self._due(since), quarantined)
+            .order_by(FrontierUrl.crash_count, FrontierUrl.visits > 0, *_NEWEST)
+            .limit(1)
+        ).first()
+        if row is None:
+            return None
+        crash_count = row.crash_count + 1
+        mark = update(FrontierUrl).where(FrontierUrl.id == row.id)
+        connection.execute(mark.values(run_id=self.run_id, crash_count=crash_count))
+        return _page(row, crash_count=crash_count)
+
+    def count_waiting(self, since: datetime | None = None) -> int:
+        """Return how many pages could still be dequeued."""
+        with self.database.reading() as session:
+            return session.scalars(select(func.count()).where(*self._due(since))).one()
+
+    def _due(self, since: datetime | None) -> list[ColumnElement[bool]]:
+        """Return the condition for pages that the run may dequeue."""
+        due = [
+            FrontierUrl.source_id == self.source_id,
+            FrontierUrl.due_at <= self.clock(),
+            or_(FrontierUrl.run_id.is_(None), FrontierUrl.run_id != self.run_id),
+        ]
+        if self.began is not None:
+            due += [
+                or_(FrontierUrl.visited_at.is_(None), FrontierUrl.visited_at < self.began),
+                or_(
+                    and_(
+                        FrontierUrl.attempts == 0,
+                        FrontierUrl.reason.is_distinct_from(UNREACHABLE_ROBOTS),
+                    ),
+                    FrontierUrl.due_at <= self.began,
+                ),
+            ]
+        if since is not None:
+            due.append(or_(FrontierUrl.moment.is_(None), FrontierUrl.moment >= since))
+        return due
+
+    def fetch_result(
+        self,
+        attempt: FetchAttempt,
+        outcome: FetchOutcome,
+        reason: str,
+        *,
+        published: datetime | None = None,
+    ) -> FetchResult:
+        """Return the result of a page that was fetched or deferred.
+
+        `published` is the date on the page itself. The validators of `attempt` are those of the
+        response.
+        """
+        now = self.clock()
+        is_answered = outcome in {"read", "closed"}
+        failures = attempt.failures + 1 if outcome in _FAILURES else 0
+        deferred_to = self.schedule.deferred_to(attempt.born, now)
+        if outcome == "deferred" and deferred_to is not None:
+            # A page that was not requested keeps its state and waits.
+            due_at, failures, reason = deferred_to, attempt.failures, UNREACHABLE_ROBOTS
+            state = "pending" if attempt.first else "done"
+        else:
+            due_at = now if outcome == "postponed" else None
+            if outcome == "read":
+                due_at = self.schedule.revisit_at(published or attempt.born, now)
+            elif outcome in {"failed", "crashed", "deferred"}:
+                due_at = self.schedule.retry_at(failures, now)
+            state = "failed" if failures and attempt.first else "done"
+            if outcome == "postponed" or (failures and due_at and attempt.first):
+                state = "pending"
+        # `dequeue_quarantined` counts a crash in advance, which is subtracted unless the page
+        # crashed.
+        crash_count = 0 if is_answered else max(attempt.crash_count - 1, 0)
+        columns = {
+            "to_state": state,
+            "to_reason": reason,
+            "to_due_at": due_at,
+            "to_keep_hints": due_at is not None,
+            "to_moment": published,
+            "to_visits": int(is_answered),
+            "to_attempts": failures,
+            "to_crash_count": max(attempt.crash_count, 1) if outcome == "crashed" else crash_count,
+            "to_visited_at": now if is_answered else None,
+            "to_etag": validator(attempt.etag),
+            "to_last_modified": validator(attempt.last_modified),
+        }
+        return FetchResult(queue_id=attempt.queue_id, first=attempt.first, columns=columns)
+
+    @transaction
+    def mark_done(self, connection: Connection, *results: FetchResult) -> None:
+        """Write the results of pages without an article; `batch.write_batch` writes the others."""
+        mark_done(connection, results)
+
+    @transaction
+    def finish(self, connection: Connection, listing_ids: Iterable[int]) -> datetime:
+        """Record and return when the source is due again, by these listings; return to the queue
+        the pages that this run has dequeued without a result. The run ends normally, so none of
+        them is suspected of a crash."""
+        crash_count = FrontierUrl.crash_count
+        connection.execute(
+            update(FrontierUrl)
+            .where(
+                FrontierUrl.source_id == self.source_id,
+                FrontierUrl.due_at.is_not(None),
+                FrontierUrl.run_id == self.run_id,
+            )
+            .values(run_id=None, crash_count=case((crash_count > 0, crash_count - 1), else_=0))
+        )
+        return self.record_poll(connection, listing_ids)
 
 
 def mark_done(connection: Connection, results: Sequence[FetchResult]) -> None:
@@ -285,11 +486,6 @@ def unpack_hints(columns: Mapping[str, Any]) -> Hints:
             "published": datetime.fromisoformat(published) if published else None,
         }
     )
-
-
-def validator(value: str | None) -> str | None:
-    """Return a validator that can be stored and sent, or None."""
-    return clean(value) if value and len(value) <= _MAX_VALIDATOR else None
 
 
 def _find_queued(connection: Connection, urls: Iterable[str]) -> dict[str, _Queued]:
@@ -377,110 +573,6 @@ def _reopen(connection: Connection, ids: Sequence[int], now: datetime) -> set[in
     return {row["queue_id"] for row in rows}
 
 
-# Ours: the number of crashes, of crawls that fetched nothing else, after which a page is given up.
-MAX_CRASHES = 3
-# Ours: the number of killed runs of a source in a row that is not coincidence.
-_KILLED_RUNS = 2
-
-_NEWEST = (FrontierUrl.moment.desc().nulls_last(), FrontierUrl.id)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DequeuedPage:
-    """A page to fetch now; `attempt` is passed on to `Frontier.fetch_result`.
-
-    `again` is set if this crawl may have fetched it before its headline was known.
-    """
-
-    fetch_url: str
-    hints: Hints
-    attempt: FetchAttempt
-    again: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
-    """Which pages a run may dequeue: those of its source, none twice, and none older than `since`.
-    With `careful`, the runs before it were killed one after the other.
-
-    Pages that were done since the run `began` are left to the next run, even if they are due again.
-    """
-
-    source_id: int
-    run_id: int
-    began: datetime | None = None
-    since: datetime | None = None
-    careful: bool = False
-
-
-def dequeue(connection: Connection, claim: Claim, limit: int, now: datetime) -> list[DequeuedPage]:
-    """Mark pages as dequeued by the run and return them: new ones before revisits, newest first.
-
-    Pages that a killed run had dequeued come after the others, since one of them may have killed
-    it. A careful run leaves them to `dequeue_quarantined`.
-    """
-    conditions = [*_due(claim, now), FrontierUrl.crash_count == 0]
-    if claim.careful:
-        conditions.append(FrontierUrl.run_id.is_(None))
-    order = (FrontierUrl.visits > 0, FrontierUrl.run_id.is_not(None), *_NEWEST)
-    rows = connection.execute(
-        select(FrontierUrl).where(*conditions).order_by(*order).limit(limit)
-    ).all()
-    if rows:
-        mark = update(FrontierUrl).where(FrontierUrl.id.in_([row.id for row in rows]))
-        connection.execute(mark.values(run_id=claim.run_id))
-    return [_page(row, crash_count=0) for row in rows]
-
-
-def dequeue_quarantined(connection: Connection, claim: Claim, now: datetime) -> DequeuedPage | None:
-    """Dequeue a page that may have killed a run, for a run that fetches nothing else meanwhile, so
-    that the page is the cause of a crash.
-
-    The `crash_count` of its attempt includes this run until the page is done; above MAX_CRASHES the
-    page is to be given up.
-    """
-    quarantined = or_(FrontierUrl.crash_count > 0, FrontierUrl.run_id.is_not(None))
-    row = connection.execute(
-        select(FrontierUrl)
-        .where(*_due(claim, now), quarantined)
-        .order_by(FrontierUrl.crash_count, FrontierUrl.visits > 0, *_NEWEST)
-        .limit(1)
-    ).first()
-    if row is None:
-        return None
-    crash_count = row.crash_count + 1
-    mark = update(FrontierUrl).where(FrontierUrl.id == row.id)
-    connection.execute(mark.values(run_id=claim.run_id, crash_count=crash_count))
-    return _page(row, crash_count=crash_count)
-
-
-def return_to_queue(connection: Connection, claim: Claim) -> None:
-    """Return to the queue the pages that this run has dequeued without a result. The run ends
-    normally, so none of these pages is suspected of a crash."""
-    crash_count = FrontierUrl.crash_count
-    connection.execute(
-        update(FrontierUrl)
-        .where(
-            FrontierUrl.source_id == claim.source_id,
-            FrontierUrl.due_at.is_not(None),
-            FrontierUrl.run_id == claim.run_id,
-        )
-        .values(run_id=None, crash_count=case((crash_count > 0, crash_count - 1), else_=0))
-    )
-
-
-def were_killed(connection: Connection, source_id: int, run_id: int) -> bool:
-    """Return whether the runs of the source right before this one were all killed."""
-    before = (
-        select(Run.finished_at)
-        .where(Run.source_id == source_id, Run.id < run_id)
-        .order_by(Run.id.desc())
-        .limit(_KILLED_RUNS)
-    )
-    ends = connection.execute(before).scalars().all()
-    return len(ends) == _KILLED_RUNS and not any(ends)
-
-
 def _page(row: Any, *, crash_count: int) -> DequeuedPage:
     return DequeuedPage(
         fetch_url=row.fetch_url,
@@ -497,37 +589,3 @@ def _page(row: Any, *, crash_count: int) -> DequeuedPage:
             last_modified=row.last_modified,
         ),
     )
-
-
-def count_due(connection: Connection, claim: Claim, now: datetime) -> int:
-    """Return how many pages could still be dequeued."""
-    query = select(func.count()).where(*_due(claim, now))
-    return connection.execute(query).scalar_one()
-
-
-def _due(claim: Claim, now: datetime) -> list[ColumnElement[bool]]:
-    due = [
-        FrontierUrl.source_id == claim.source_id,
-        FrontierUrl.due_at <= now,
-        or_(FrontierUrl.run_id.is_(None), FrontierUrl.run_id != claim.run_id),
-    ]
-    if claim.began is not None:
-        due += [
-            or_(FrontierUrl.visited_at.is_(None), FrontierUrl.visited_at < claim.began),
-            or_(
-                and_(
-                    FrontierUrl.attempts == 0,
-                    FrontierUrl.reason.is_distinct_from(UNREACHABLE_ROBOTS),
-                ),
-                FrontierUrl.due_at <= claim.began,
-            ),
-        ]
-    if claim.since is not None:
-        due.append(or_(FrontierUrl.moment.is_(None), FrontierUrl.moment >= claim.since))
-    return due
-
-
-def hints_of(connection: Connection, queue_id: int) -> Hints:
-    """Return the hints that listings have given for a page."""
-    query = select(FrontierUrl.hints).where(FrontierUrl.id == queue_id)
-    return unpack_hints(connection.execute(query).scalar() or {})
