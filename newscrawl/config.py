@@ -197,8 +197,6 @@ NEWSCRAWL_LIMIT = _env("NEWSCRAWL_LIMIT", "1000")
 NEWSCRAWL_RECENT_DAYS = _env("NEWSCRAWL_RECENT_DAYS", "7")
 # Maximum number of sitemaps read in one crawl; the newest of an index come first.
 NEWSCRAWL_SITEMAPS = _env("NEWSCRAWL_SITEMAPS", "30")
-# Minimum number of characters of an article's text.
-NEWSCRAWL_MIN_CHARACTERS = _env("NEWSCRAWL_MIN_CHARACTERS", "120")
 # Processes that extract pages if they arrive faster than a thread can read them; 0 for none, auto
 # for one on each core, four at most.
 NEWSCRAWL_EXTRACTION_PROCESSES = _env("NEWSCRAWL_EXTRACTION_PROCESSES", "auto")
@@ -220,10 +218,8 @@ NEWSCRAWL_POLL_MAX = _env("NEWSCRAWL_POLL_MAX", "6h")
 NEWSCRAWL_KEEP = _env("NEWSCRAWL_KEEP", "60d")
 # Hosts (host, host:port or a network, separated by commas) that may be private addresses.
 NEWSCRAWL_ALLOW_PRIVATE = _env("NEWSCRAWL_ALLOW_PRIVATE", "")
-# `newscrawl monitor`: the queue, unless it is kept with the database; the seconds after which the
-# sources of a dead worker are crawled by others; the maximum seconds of a crawl; and the seconds
-# between two searches for due sources.
-NEWSCRAWL_QUEUE_URL = _env("NEWSCRAWL_QUEUE_URL", "")
+# `newscrawl monitor`: the seconds after which the sources of a dead worker are crawled by others;
+# the maximum seconds of a crawl; and the seconds between two searches for due sources.
 NEWSCRAWL_LEASE = _env("NEWSCRAWL_LEASE", "120")
 NEWSCRAWL_LONGEST_CRAWL = _env("NEWSCRAWL_LONGEST_CRAWL", "7200")
 # Seconds without a request, response or article after which the monitor ends a crawl. Ours: twice
@@ -248,5 +244,3 @@ NEWSCRAWL_DIGEST_REPORT = _env("NEWSCRAWL_DIGEST_REPORT", "")
 NEWSCRAWL_ARCHIVE = _env("NEWSCRAWL_ARCHIVE", "")
 NEWSCRAWL_ARCHIVE_MB = _env("NEWSCRAWL_ARCHIVE_MB", "1000")
 NEWSCRAWL_REPLAY = _env("NEWSCRAWL_REPLAY", "")
-# The Dask cluster that work on archives and labelled pages uses instead of local processes.
-NEWSCRAWL_CLUSTER = _env("NEWSCRAWL_CLUSTER", "")

@@ -30,6 +30,8 @@ NOT_ARTICLES: Final[frozenset[Kind]] = frozenset({"front", "error", "other"})
 _BEFORE_ARTICLES: Final[frozenset[Kind]] = frozenset({"consent", "paywall"})
 _TAG = re.compile(rb"<[!a-zA-Z]")
 _SNIFFED = 4096
+# Ours: the least characters of an article's text.
+MIN_CHARACTERS: Final = 120
 # Ours: characters of a text that is compared with the headline in the listing. Most shells, walls
 # and messages are shorter, and of a longer text a listing's headline may share no word.
 MAX_COMPARED: Final = 500
@@ -54,7 +56,7 @@ class PageReader:
     documents carry the hashes of their blocks, from which a memory learns."""
 
     method: str
-    min_characters: int
+    min_characters: int = MIN_CHARACTERS
     memories: Mapping[str, Memory] = field(default_factory=dict, hash=False)
     collects_blocks: bool = True
 

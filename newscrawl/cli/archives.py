@@ -93,11 +93,9 @@ def reading_config(
     from newscrawl.reading import PageReader
 
     own_companies = companies or config.NEWSCRAWL_COMPANIES
-    least = config.NEWSCRAWL_MIN_CHARACTERS
     reading = ReadingConfig(
         reader=PageReader(
-            method=match_one(config.NEWSCRAWL_METHOD, list(METHODS), "method", "docs/settings.md"),
-            min_characters=config.whole_number("NEWSCRAWL_MIN_CHARACTERS", least),
+            method=match_one(config.NEWSCRAWL_METHOD, list(METHODS), "method", "docs/settings.md")
         ),
         page_filter=selection,
         companies=Path(own_companies) if own_companies else None,

@@ -270,12 +270,11 @@ def open_workers(number: int | None, cluster: str | None) -> "Iterator[Workers]"
 
     if number and cluster:
         raise InputError("give --workers or --cluster, not both")
-    address = cluster or ("" if number else config.NEWSCRAWL_CLUSTER)
-    if not address:
+    if not cluster:
         yield number or cores()
         return
-    with Cluster(address) as opened:
-        text = f"{opened.threads():,} workers at {address}, dashboard: {opened.dashboard}"
+    with Cluster(cluster) as opened:
+        text = f"{opened.threads():,} workers at {cluster}, dashboard: {opened.dashboard}"
         typer.echo(text, err=True)
         try:
             yield opened

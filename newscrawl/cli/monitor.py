@@ -142,7 +142,7 @@ def _run(store: "Database", url: str, plan: "MonitorPlan") -> bool:
         queue_errors,
     )
 
-    monitor = Monitor(store, open_queue(url, config.NEWSCRAWL_QUEUE_URL), plan)
+    monitor = Monitor(store, open_queue(url), plan)
     try:
         monitor.run()
     except queue_errors() as error:

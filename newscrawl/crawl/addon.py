@@ -10,7 +10,7 @@ from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
 
 from newscrawl import config, settings as ours
-from newscrawl.config import SettingError, whole_number
+from newscrawl.config import SettingError
 from newscrawl.crawl.exports import FeedExports
 from newscrawl.extraction.methods import METHODS
 from newscrawl.mentions import Companies, load_companies
@@ -65,8 +65,7 @@ def reader_of(settings: BaseSettings) -> PageReader:
     method: str = own_setting(settings, "NEWSCRAWL_METHOD")
     if method not in METHODS:
         raise SettingError(f"NEWSCRAWL_METHOD={method}: use one of {', '.join(METHODS)}")
-    name = "NEWSCRAWL_MIN_CHARACTERS"
-    return PageReader(method=method, min_characters=whole_number(name, own_setting(settings, name)))
+    return PageReader(method=method)
 
 
 def companies_of(settings: BaseSettings) -> tuple[Path | None, Companies]:

@@ -30,7 +30,7 @@ from huey.exceptions import ConfigurationError
 from huey.registry import Message
 from huey.serializer import Serializer
 
-from newscrawl.config import SettingError, has_plain_host
+from newscrawl.config import SettingError
 from newscrawl.mentions import CompaniesError
 from newscrawl.monitoring.digests import never
 from newscrawl.monitoring.supervisor import CrawlCommand, CrawlLimits, Supervisor
@@ -360,25 +360,19 @@ class JsonSerializer(Serializer):  # type: ignore[misc]
         )
 
 
-def open_queue(database_url: str, queue_url: str = "") -> Huey:
-    """Return the queue at `queue_url`, or in the database's place: a file next to that of SQLite,
-    or tables in PostgreSQL. Raise SettingError if it can't be opened."""
-    url = queue_url or _queue_beside(database_url)
+def open_queue(database_url: str) -> Huey:
+    """Return the queue in the place of a database that was opened before: a file next to that of
+    SQLite, or tables in PostgreSQL. Raise SettingError if it can't be opened."""
     options: dict[str, Any] = {"results": False, "serializer": JsonSerializer()}
     try:
-        if _SQLITE.match(url):
-            return _sqlite_queue(_SQLITE.sub("", url) or "newscrawl.queue.sqlite", options)
-        if _POSTGRES.match(url) and has_plain_host(url):
-            return _postgres_queue(_POSTGRES.sub("postgresql://", url), options)
+        if _SQLITE.match(database_url):
+            file = Path(_SQLITE.sub("", database_url.partition("?")[0]))
+            return _sqlite_queue(str(file.with_suffix(".queue.sqlite")), options)
+        return _postgres_queue(_POSTGRES.sub("postgresql://", database_url), options)
     except ConfigurationError as error:
         raise SettingError(
             "the queue needs a driver that is not installed: pip install 'newscrawl[postgres]'"
         ) from error
-    raise SettingError(
-        "NEWSCRAWL_QUEUE_URL: not a URL of SQLite or PostgreSQL; as in "
-        "postgresql://user:password@host/news, with an @ of the password as %40 (left empty, the "
-        "queue is kept with the database)"
-    )
 
 
 def _sqlite_queue(file: str, options: dict[str, Any]) -> Huey:
@@ -411,10 +405,3 @@ def _postgres_queue(dsn: str, options: dict[str, Any]) -> Huey:
         except psycopg.Error as error:
             cause = " ".join(str(error).split())
             raise SettingError(f"can't reach the queue in PostgreSQL: {cause}") from error
-
-
-def _queue_beside(database_url: str) -> str:
-    if not _SQLITE.match(database_url):
-        return database_url
-    file = Path(_SQLITE.sub("", database_url.partition("?")[0]))
-    return f"sqlite:///{file.with_suffix('.queue.sqlite')}"

@@ -107,24 +107,9 @@ def test_password_of_an_unreachable_database_is_hidden(
     assert set(hosts) <= {"127.0.0.1"}
 
 
-@parametrised(
-    {
-        "of PostgreSQL": "postgresql://u:{0}@{1}@127.0.0.1:1/db",
-        "of PostgreSQL, with a slash": "postgresql://u:{0}/{1}@127.0.0.1:1/db",
-        "of another server": "redis://u:{0}@{1}/{2}@127.0.0.1:1/0",
-    }
-)
-def test_faulty_url_of_a_queue_is_refused_before_a_connection(hosts: list[str], form: str) -> None:
-    with pytest.raises(SettingError) as raised:
-        open_queue("sqlite:///news.sqlite", form.format(*PASSWORD))
-    assert "NEWSCRAWL_QUEUE_URL" in str(raised.value)
-    assert not shown_parts(str(raised.value))
-    assert hosts == []
-
-
 def test_unknown_parameter_of_a_queue_is_one_line(hosts: list[str]) -> None:
     with pytest.raises(SettingError, match='invalid URI query parameter: "bogus"') as raised:
-        open_queue("sqlite:///news.sqlite", ACCEPTED["a parameter of no meaning"].format(*PASSWORD))
+        open_queue(ACCEPTED["a parameter of no meaning"].format(*PASSWORD))
     assert not shown_parts(str(raised.value))
 
 

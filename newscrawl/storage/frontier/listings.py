@@ -31,7 +31,7 @@ def transaction(
     """Give a method the connection of a transaction of its own."""
 
     @wraps(method)
-    def run(part: Part, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+    def run(part: Part, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
         return part.database.transact(lambda connection: method(part, connection, *args, **kwargs))
 
     return run

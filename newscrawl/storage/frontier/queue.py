@@ -382,7 +382,8 @@ class Frontier(SourceListings):
         deferred_to = self.schedule.deferred_to(attempt.born, now)
         if outcome == "deferred" and deferred_to is not None:
             # A page that was not requested keeps its state and waits.
-            due_at, failures, reason = deferred_to, attempt.failures, UNREACHABLE_ROBOTS
+            due_at: datetime | None = deferred_to
+            failures, reason = attempt.failures, UNREACHABLE_ROBOTS
             state = "pending" if attempt.first else "done"
         else:
             due_at = now if outcome == "postponed" else None
