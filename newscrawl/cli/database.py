@@ -1,24 +1,40 @@
 """newscrawl db: the database itself."""
 
-from datetime import date, timedelta
+from dataclasses import asdict
+from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from newscrawl import config, storage
 from newscrawl.cli.arguments import (
+    CompaniesOption,
     DatabaseOption,
+    Format,
     FormatOption,
     InputError,
+    OwnSourcesOption,
+    PrivateOption,
+    companies_from,
     open_for_reading,
+    own_urls,
     parse_day,
     scope_of,
 )
-from newscrawl.cli.output import Column, printable, render, total_bar, write_note
+from newscrawl.cli.output import (
+    MAX_ROWS,
+    Column,
+    counting_bar,
+    printable,
+    render,
+    total_bar,
+    write_note,
+)
 
 if TYPE_CHECKING:
+    from newscrawl.mentions import Companies
+    from newscrawl.sources.visits import Fetcher
     from newscrawl.storage import Database
-    from newscrawl.storage.deletion import StoredAddress
 
 _BeforeOption = Annotated[
     str | None,
@@ -108,6 +124,27 @@ def copy(
     write_note(f"Copied {number:,} articles. Now set NEWSCRAWL_DATABASE_URL to the new database.")
 
 
+_ForbiddenOption = Annotated[
+    bool,
+    typer.Option(
+        "--forbidden",
+        help="Delete the texts that robots.txt forbids by now; headline and introduction stay.",
+    ),
+]
+_StoredOption = Annotated[
+    bool,
+    typer.Option(
+        "--stored", help="With --forbidden: use stored copies of robots.txt, and visit no site."
+    ),
+]
+_NOT_ERASED = (
+    "Others use the database: the words of deleted articles stay in its file until the next "
+    "newscrawl db delete or the daily pruning of a monitor."
+)
+# Ours: hosts without a known robots.txt that a note names.
+_MAX_HOSTS = 5
+
+
 @app.command(epilog="Example: newscrawl db delete https://www.ft.com/content/1 --dry-run")
 def delete(
     urls: Annotated[
@@ -117,10 +154,16 @@ def delete(
         str | None, typer.Option(help="Delete all articles of this source.", metavar="SLUG")
     ] = None,
     before: _BeforeOption = None,
+    forbidden: _ForbiddenOption = False,
+    stored: _StoredOption = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="List the articles, and delete nothing.")
     ] = False,
+    allow_private: PrivateOption = False,
+    output_format: FormatOption = "table",
     database: DatabaseOption = None,
+    companies: CompaniesOption = None,
+    sources: OwnSourcesOption = None,
 ) -> None:
     """Delete articles, for example at their publisher's request; this can't be undone.
 
@@ -133,44 +176,49 @@ def delete(
     With --before, only the articles of earlier days; --source and --before together limit each
     other.
 
-    Exit code 1 if there is no article under one of the addresses, or none at all.
-    """
-    from newscrawl.storage.deletion import delete_articles
+    With --forbidden, of all sources or of one, the articles that robots.txt forbids now, which are
+    listed with the rule. Each robots.txt is fetched as politely as in a crawl; where it can't be
+    read, its last copy applies, however old. An article is forbidden if all of its URLs are. It
+    keeps headline and introduction of the feed, with the companies in them, and counts as
+    disallowed; where the feed's introduction is not stored, only the headline stays.
 
-    if bool(urls) == bool(source or before):
+    Exit code 1 if there is no article under one of the addresses, or none at all; with --forbidden,
+    if no article could be checked, or if --dry-run lists some.
+    """
+    from newscrawl.sources.visits import Fetcher
+    from newscrawl.storage.deletion import articles_of, articles_under, delete_articles
+
+    if forbidden and (urls or before):
+        raise InputError("--forbidden takes --source, but no addresses and no --before")
+    if not forbidden and bool(urls) == bool(source or before):
         raise InputError("give either addresses of articles, or --source, --before or both")
+    registry = companies_from(companies) if forbidden and not dry_run else None
     day = parse_day(before, option="--before") if before else None
     with open_for_reading(database) as store:
-        scope_of(store, source=source)
-        found, missing = _articles_to_delete(store, urls, source, day)
+        slug = scope_of(store, source=source).source
+        if forbidden:
+            with Fetcher(allow_private=allow_private, named=own_urls(sources)) as fetcher:
+                visits = None if stored else fetcher
+                code = _delete_forbidden(store, slug, visits, registry, output_format)
+            raise typer.Exit(code)
+        articles, missing = (
+            articles_under(store, [_canonical(url) for url in urls])
+            if urls
+            else (articles_of(store, slug, day), [])
+        )
         if dry_run:
-            for article in found:
+            for article in articles:
                 typer.echo(f"{printable(article.url)}  {printable(article.title or '')}")
         else:
             with total_bar("articles") as report:
-                erased = delete_articles(store, [one.number for one in found], report)
+                erased = delete_articles(store, [article.number for article in articles], report)
             if not erased:
-                write_note(
-                    "Others use the database: the words of deleted articles stay in its file until "
-                    "the next newscrawl db delete or the daily pruning of a monitor."
-                )
+                write_note(_NOT_ERASED)
     for url in missing:
         write_note(f"No article is stored under {printable(url)}")
-    write_note(f"Articles {'to delete' if dry_run else 'deleted'}: {len(found):,}.")
-    if missing or not found:
+    write_note(f"Articles {'to delete' if dry_run else 'deleted'}: {len(articles):,}.")
+    if missing or not articles:
         raise typer.Exit(1)
-
-
-def _articles_to_delete(
-    store: "Database", urls: list[str] | None, source: str | None, before: date | None
-) -> "tuple[list[StoredAddress], list[str]]":
-    """Return the articles under the addresses, or else of the source and earlier days, and the
-    addresses without an article."""
-    from newscrawl.storage.deletion import articles_of, articles_under
-
-    if urls:
-        return articles_under(store, [_canonical(url) for url in urls])
-    return articles_of(store, source, before), []
 
 
 def _canonical(url: str) -> str:
@@ -181,6 +229,52 @@ def _canonical(url: str) -> str:
         return canonical_url(url)
     except UrlError:
         return url
+
+
+def _delete_forbidden(
+    store: "Database",
+    source: str | None,
+    fetcher: "Fetcher | None",
+    registry: "Companies | None",
+    output_format: Format,
+) -> int:
+    """List the articles that robots.txt forbids, and reduce them if there is a registry; return the
+    exit code."""
+    from newscrawl.monitoring import robots_audit
+    from newscrawl.storage.retention import count_read_articles
+
+    sources = None if source is None else [source]
+    with counting_bar("articles", count_read_articles(store, sources)) as advance:
+        result = robots_audit.audit(store, sources, fetcher, advance)
+    columns = (
+        Column(key="article", heading="article", number=True),
+        Column(key="source", heading="source", wide=True),
+        Column(key="day", heading="day"),
+        Column(key="url", heading="URL", wide=True),
+        Column(key="rule", heading="rule", wide=True),
+        Column(key="host", heading="", table=False),
+        Column(key="read_at", heading="", table=False),
+    )
+    rows, number = result.forbidden, len(result.forbidden)
+    note = f"{number:,} of {result.articles:,} articles are forbidden by robots.txt"
+    if output_format == "table" and number > MAX_ROWS:
+        rows, note = rows[:MAX_ROWS], f"{note}; the first {MAX_ROWS} shown"
+    render([asdict(row) for row in rows], columns, output_format, note=note)
+    if result.unchecked:
+        hosts = "; ".join(list(result.unknown)[:_MAX_HOSTS])
+        further = len(result.unknown) - _MAX_HOSTS
+        more = f" and {further} more" if further > 0 else ""
+        write_note(
+            f"Not checked: {result.unchecked:,} articles, since the robots.txt of {hosts}{more} "
+            "can't be read and no copy is stored."
+        )
+    if registry is not None and number:
+        with counting_bar("reducing", number) as advance:
+            if not robots_audit.purge(store, result.forbidden, registry, advance):
+                write_note(_NOT_ERASED)
+        write_note(f"Reduced to headline and introduction: {number:,} articles.")
+    is_unknown = 0 < result.articles == result.unchecked
+    return 1 if is_unknown or (number and registry is None) else 0
 
 
 def retention_time(text: str) -> timedelta:

@@ -1,6 +1,5 @@
-"""newscrawl sources: list, show, add, check and audit sites, and show their coverage."""
+"""newscrawl sources: list, show, add and check sites, and show their coverage."""
 
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,9 +13,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from newscrawl import config, settings, storage
+from newscrawl import config, storage
 from newscrawl.cli.arguments import (
-    CompaniesOption,
     DatabaseOption,
     Format,
     FormatOption,
@@ -26,7 +24,6 @@ from newscrawl.cli.arguments import (
     SinceOption,
     SourceOption,
     UntilOption,
-    companies_from,
     complete_source,
     match_one,
     open_for_reading,
@@ -37,11 +34,9 @@ from newscrawl.cli.arguments import (
     sources_by_slug,
 )
 from newscrawl.cli.output import (
-    MAX_ROWS,
     WIDE,
     Column,
     columns_of,
-    counting_bar,
     exit_without,
     format_day,
     printable,
@@ -56,10 +51,8 @@ from newscrawl.cli.output import (
 from newscrawl.items import copy_fields
 
 if TYPE_CHECKING:
-    from newscrawl.monitoring.robots_audit import Audit, ForbiddenArticle, Rules
     from newscrawl.sources import Source
     from newscrawl.sources.discovery import FoundListings, SourceCheck
-    from newscrawl.sources.visits import Fetcher
     from newscrawl.storage import Database
     from newscrawl.storage.source_stats import LastCheckup
 
@@ -356,8 +349,6 @@ def _write_next_steps(source: "Source", file: Path) -> None:
     write_note(f"Then: scrapy crawl {source.slug} -a limit=5")
 
 
-# The number of hosts named whose robots.txt is unknown.
-_MAX_HOSTS = 5
 _CHECK_COLOURS = {
     "reachable": "green",
     "moved": "cyan",
@@ -483,118 +474,3 @@ def state_text(value: object) -> "Text":
     """Return a state in its colour."""
     word = str(value or "")
     return Text(word or "–", style=_CHECK_COLOURS.get(word, "dim"))
-
-
-_AuditedArgument = Annotated[
-    list[str] | None,
-    typer.Argument(
-        help="Short names of sites; else all that were crawled.",
-        metavar="[SLUG]...",
-        autocompletion=complete_source,
-    ),
-]
-_StoredOption = Annotated[
-    bool, typer.Option("--stored", help="Use stored copies of robots.txt, and visit no site.")
-]
-_PurgeOption = Annotated[
-    bool, typer.Option("--purge", help="Reduce them to headline and introduction.")
-]
-_YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask before a purge.")]
-
-
-@app.command(epilog="Example: newscrawl sources audit ft --purge")
-def audit(
-    slug: _AuditedArgument = None,
-    stored: _StoredOption = False,
-    purge: _PurgeOption = False,
-    yes: _YesOption = False,
-    allow_private: PrivateOption = False,
-    output_format: FormatOption = "table",
-    database: DatabaseOption = None,
-    companies: CompaniesOption = None,
-    sources: OwnSourcesOption = None,
-) -> None:
-    """List stored articles that robots.txt now forbids, and with --purge reduce them.
-
-    The robots.txt of each host is fetched as politely as in a crawl; where it can't be read, the
-    last stored copy applies, however old. An article is forbidden if all of its URLs are.
-
-    With --purge, headline and introduction of the feed remain, and the article counts as
-    disallowed; its text, its revisions and the mentions in them are deleted. Where the feed's
-    introduction is not stored, only the headline remains. Archives of pages are not changed.
-
-    Exit code 1 if such articles are found and not reduced, or if none could be checked.
-    """
-    from newscrawl.monitoring import robots_audit
-    from newscrawl.sources.visits import Fetcher
-
-    if purge and not yes and not sys.stdin.isatty():
-        raise InputError("--purge asks before it deletes texts, which needs a terminal: add --yes")
-    registry = companies_from(companies) if purge else None
-    with open_for_reading(database) as store:
-        names = _names(store, slug or ())
-        with Fetcher(allow_private=allow_private, named=own_urls(sources)) as fetcher:
-            result, rules = _find_forbidden(store, names, None if stored else fetcher)
-        _show_audit(result, rules, output_format)
-        if registry is not None and result.forbidden and (yes or _confirm(len(result.forbidden))):
-            with counting_bar("reducing", len(result.forbidden)) as advance:
-                robots_audit.purge(store, result.forbidden, registry, advance)
-            write_note(f"Reduced to headline and introduction: {len(result.forbidden):,} articles.")
-            return
-    if result.forbidden or (result.articles and result.unknown == result.articles):
-        raise typer.Exit(1)
-
-
-def _names(store: "Database", slugs: Sequence[str]) -> list[str] | None:
-    known = storage.queries.source_slugs(store)
-    return [
-        match_one(slug, known, "source", "newscrawl sources coverage") for slug in slugs
-    ] or None
-
-
-def _find_forbidden(
-    store: "Database", names: Sequence[str] | None, fetcher: "Fetcher | None"
-) -> "tuple[Audit, Rules]":
-    from newscrawl.monitoring import robots_audit
-    from newscrawl.storage.retention import count_read_articles
-
-    number = count_read_articles(store, names)
-    with counting_bar("articles", number) as advance:
-        hosts = robots_audit.hosts_of_articles(store, names, advance)
-    with counting_bar("robots.txt", len(hosts)) as advance:
-        agent = settings.ROBOTSTXT_USER_AGENT
-        rules = robots_audit.rules_of(store, hosts, agent, fetcher, advance)
-    with counting_bar("articles", number) as advance:
-        return robots_audit.audit(store, names, rules, advance), rules
-
-
-def _show_audit(result: "Audit", rules: "Rules", output_format: Format) -> None:
-    columns = (
-        Column(key="article", heading="article", number=True),
-        Column(key="source", heading="source", wide=True),
-        Column(key="day", heading="day"),
-        Column(key="url", heading="URL", wide=True),
-        Column(key="rule", heading="rule", wide=True),
-        Column(key="host", heading="", table=False),
-        Column(key="read_at", heading="", table=False),
-    )
-    shown: Sequence[ForbiddenArticle] = result.forbidden
-    note = f"{len(shown):,} of {result.articles:,} articles are forbidden by robots.txt"
-    if output_format == "table" and len(shown) > MAX_ROWS:
-        shown, note = shown[:MAX_ROWS], f"{note}; the first {MAX_ROWS} shown"
-    render([asdict(one) for one in shown], columns, output_format, note=note)
-    if result.unknown:
-        hosts = "; ".join(list(rules.unknown)[:_MAX_HOSTS])
-        further = len(rules.unknown) - _MAX_HOSTS
-        more = f" and {further} more" if further > 0 else ""
-        write_note(
-            f"Not checked: {result.unknown:,} articles, since the robots.txt of {hosts}{more} "
-            "can't be read and no copy is stored."
-        )
-
-
-def _confirm(number: int) -> bool:
-    return typer.confirm(
-        f"Reduce {number:,} articles to headline and introduction? Their texts can't be restored.",
-        err=True,
-    )

@@ -1,13 +1,14 @@
 """Find stored articles that robots.txt forbids now, and reduce them to headline and standfirst."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 
-from newscrawl.items import Document, Page, RobotsPolicy
+from newscrawl.items import Document, Page
 from newscrawl.mentions import Companies, with_mentions
 from newscrawl.reading import article_of_hints
+from newscrawl.settings import ROBOTSTXT_USER_AGENT
 from newscrawl.sources.robots import RobotsRules, origin_of
 from newscrawl.sources.visits import Fetcher, FetchError
 from newscrawl.storage import Database
@@ -41,99 +42,83 @@ class ForbiddenArticle:
     read_at: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
-    """The rules of the hosts of stored articles; `unknown` has the reason for each host without."""
-
-    rulebooks: Mapping[str, RobotsRules] = field(default_factory=dict)
-    policies: Mapping[str, RobotsPolicy] = field(default_factory=dict)
-    unknown: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True)
 class Audit:
-    """The result of an audit; `unknown` counts the articles whose rules are not known."""
+    """The articles that robots.txt forbids, of all `articles` that were read; the `unchecked` ones
+    have no known rules, for the reason that is `unknown` of their host."""
 
-    forbidden: tuple[ForbiddenArticle, ...]
-    articles: int
-    unknown: int
-
-
-def hosts_of_articles(
-    database: Database, sources: Collection[str] | None, on_progress: Progress
-) -> list[str]:
-    """Return the hosts, as in "https://www.ft.com", that have stored articles."""
-    hosts: dict[str, None] = {}
-    for articles in read_articles(database, sources):
-        for article in articles:
-            hosts.update(dict.fromkeys(filter(None, map(_host, article.addresses))))
-        on_progress(len(articles))
-    return list(hosts)
-
-
-def rules_of(
-    database: Database,
-    hosts: Sequence[str],
-    agent: str,
-    fetcher: Fetcher | None,
-    on_progress: Progress,
-) -> Rules:
-    """Return the rules of hosts: by robots.txt, which is fetched and stored, or by its last copy
-    where it can't be read or there is no fetcher."""
-    policies: dict[str, RobotsPolicy] = {}
-    unknown: dict[str, str] = {}
-    if fetcher is not None:
-        with ThreadPoolExecutor(_WORKERS, "robots") as pool:
-            requests = {pool.submit(fetcher.robots_policy, f"{host}/"): host for host in hosts}
-            for done in as_completed(requests):
-                try:
-                    policies[requests[done]] = done.result()
-                except FetchError as error:
-                    unknown[requests[done]] = str(error)
-                on_progress(1)
-        for policy in policies.values():
-            keep_robots_policy(database, policy)
-    missing = [host for host in hosts if host not in policies]
-    policies |= robots_policies(database, missing)
-    return Rules(
-        rulebooks={host: RobotsRules(policy, agent) for host, policy in policies.items()},
-        policies=policies,
-        unknown={
-            host: unknown.get(host, "no copy of its robots.txt is stored")
-            for host in missing
-            if host not in policies
-        },
-    )
+    forbidden: list[ForbiddenArticle] = field(default_factory=list)
+    articles: int = 0
+    unchecked: int = 0
+    unknown: dict[str, str] = field(default_factory=dict)
 
 
 def audit(
-    database: Database, sources: Collection[str] | None, rules: Rules, on_progress: Progress
+    database: Database,
+    sources: Collection[str] | None,
+    fetcher: Fetcher | None,
+    on_progress: Progress,
 ) -> Audit:
-    """Return the stored articles that the rules forbid."""
-    forbidden: list[ForbiddenArticle] = []
-    number = unknown = 0
+    """Return the stored articles that robots.txt forbids: each host's file is fetched and stored,
+    or its last copy is used where it can't be read or there is no fetcher."""
+    result, rules = Audit(), dict[str, tuple[RobotsRules, datetime]]()
     for articles in read_articles(database, sources):
+        urls = [url for article in articles for url in article.addresses]
+        hosts = dict.fromkeys(filter(None, map(_host, urls)))
+        _learn(
+            database, hosts.keys() - rules.keys() - result.unknown.keys(), fetcher, rules, result
+        )
         for article in articles:
-            verdict = _judge(article, rules)
-            if isinstance(verdict, ForbiddenArticle):
-                forbidden.append(verdict)
-            unknown += verdict is None
-        number += len(articles)
+            result.unchecked += all(_host(url) not in rules for url in article.addresses)
+            if (forbidden := _forbidden(article, rules)) is not None:
+                result.forbidden.append(forbidden)
+        result.articles += len(articles)
         on_progress(len(articles))
-    return Audit(forbidden=tuple(forbidden), articles=number, unknown=unknown)
+    return result
 
 
-def _judge(article: ReadArticle, rules: Rules) -> ForbiddenArticle | bool | None:
-    """Return the rule against an article, True if one of its addresses is allowed, or None if
-    no rules are known."""
+def _learn(
+    database: Database,
+    hosts: Collection[str],
+    fetcher: Fetcher | None,
+    rules: dict[str, tuple[RobotsRules, datetime]],
+    result: Audit,
+) -> None:
+    """Add the rules of hosts, with the time at which they were read."""
+    policies = {}
+    if fetcher is not None:
+        with ThreadPoolExecutor(_WORKERS, "robots") as pool:
+            requests = {pool.submit(fetcher.robots_policy, f"{host}/"): host for host in hosts}
+            for request in as_completed(requests):
+                try:
+                    policies[requests[request]] = request.result()
+                except FetchError as error:
+                    result.unknown[requests[request]] = str(error)
+        for policy in policies.values():
+            keep_robots_policy(database, policy)
+    policies |= robots_policies(database, [host for host in hosts if host not in policies])
+    for host in hosts:
+        if host in policies:
+            result.unknown.pop(host, None)
+            read_at = policies[host].fetched_at
+            rules[host] = RobotsRules(policies[host], ROBOTSTXT_USER_AGENT), read_at
+        else:
+            result.unknown.setdefault(host, "no copy of its robots.txt is stored")
+
+
+def _forbidden(
+    article: ReadArticle, rules: dict[str, tuple[RobotsRules, datetime]]
+) -> ForbiddenArticle | None:
+    """Return the first rule against an article, None if one of its addresses is allowed or no rules
+    are known."""
     against: ForbiddenArticle | None = None
     for url in article.addresses:
         host = _host(url)
-        rulebook = rules.rulebooks.get(host) if host else None
-        if host is None or rulebook is None:
+        if host is None or host not in rules:
             continue
+        rulebook, read_at = rules[host]
         if rulebook.allows(url):
-            return True
+            return None
         against = against or ForbiddenArticle(
             article=article.number,
             source=article.source,
@@ -141,7 +126,7 @@ def _judge(article: ReadArticle, rules: Rules) -> ForbiddenArticle | bool | None
             day=article.day,
             host=host,
             rule=rulebook.line_against(url) or "",
-            read_at=rules.policies[host].fetched_at,
+            read_at=read_at,
         )
     return against
 
@@ -151,32 +136,29 @@ def purge(
     forbidden: Sequence[ForbiddenArticle],
     companies: Companies,
     on_progress: Progress,
-) -> None:
-    """Reduce articles to what their feeds contained; REDUCED_AT_ONCE in one transaction."""
-    numbers = [one.article for one in forbidden]
-    for start in range(0, len(numbers), REDUCED_AT_ONCE):
-        chosen = numbers[start : start + REDUCED_AT_ONCE]
-        reduce_articles(database, dict(_reduce_documents(database, chosen, companies)))
-        on_progress(len(chosen))
-    erase_deleted(database)
-
-
-def _reduce_documents(
-    database: Database, numbers: Sequence[int], companies: Companies
-) -> Iterator[tuple[int, Document]]:
+) -> bool:
+    """Reduce articles to what their feeds contained, REDUCED_AT_ONCE in one transaction; return
+    whether their words were also erased from the files of the database (`erase_deleted`)."""
     now = datetime.now(UTC)
-    for number, hints in published_hints(database, numbers).items():
-        page = Page(
-            url=hints.url,
-            source=hints.source,
-            html=b"",
-            fetched_at=now,
-            language=hints.language,
-            status=0,
-            access="disallowed",
-            hints=hints.hints,
-        )
-        yield number, with_mentions(Document(page=page, article=article_of_hints(page)), companies)
+    for start in range(0, len(forbidden), REDUCED_AT_ONCE):
+        numbers = [row.article for row in forbidden[start : start + REDUCED_AT_ONCE]]
+        documents = {}
+        for number, hints in published_hints(database, numbers).items():
+            page = Page(
+                url=hints.url,
+                source=hints.source,
+                html=b"",
+                fetched_at=now,
+                language=hints.language,
+                status=0,
+                access="disallowed",
+                hints=hints.hints,
+            )
+            document = Document(page=page, article=article_of_hints(page))
+            documents[number] = with_mentions(document, companies)
+        reduce_articles(database, documents)
+        on_progress(len(numbers))
+    return erase_deleted(database)
 
 
 def _host(url: str) -> str | None:

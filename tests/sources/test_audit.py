@@ -1,4 +1,4 @@
-"""newscrawl sources audit: what robots.txt forbids by now is listed, and reduced on demand."""
+"""newscrawl db delete --forbidden: what robots.txt forbids by now is listed and reduced."""
 
 import csv
 import io
@@ -15,7 +15,7 @@ from sqlalchemy import func, select
 from newscrawl.items import Hints, RobotsPolicy
 from newscrawl.mentions import load_companies
 from newscrawl.monitoring import robots_audit
-from newscrawl.monitoring.robots_audit import Audit, Rules
+from newscrawl.monitoring.robots_audit import Audit
 from newscrawl.sources.robots import RobotsRules
 from newscrawl.storage import Database, open_database, queries
 from newscrawl.storage.batch import FinishedPage, write_batch
@@ -55,11 +55,9 @@ def policy(rules: bytes, host: str = "https://ft.example", status: int = 200) ->
 
 
 def audited(database: Database, *policies: RobotsPolicy) -> Audit:
-    rules = Rules(
-        rulebooks={one.origin: RobotsRules(one, "newscrawl") for one in policies},
-        policies={one.origin: one for one in policies},
-    )
-    return robots_audit.audit(database, None, rules, ignore)
+    for copy in policies:
+        keep_robots_policy(database, copy)
+    return robots_audit.audit(database, None, None, ignore)
 
 
 def purge(database: Database, *policies: RobotsPolicy) -> None:
@@ -78,7 +76,7 @@ def test_disallowed_article_is_listed_with_its_rule(database: Database) -> None:
     found = audited(database, policy(b"User-agent: *\nDisallow: /\nAllow: /open\n"))
     (one,) = found.forbidden
     assert (one.source, one.url, one.rule) == ("ft", "https://ft.example/closed/a", "Disallow: /")
-    assert (found.articles, found.unknown) == (2, 0)
+    assert (found.articles, found.unchecked) == (2, 0)
 
 
 def test_article_is_allowed_if_one_of_its_urls_is(database: Database) -> None:
@@ -86,12 +84,14 @@ def test_article_is_allowed_if_one_of_its_urls_is(database: Database) -> None:
     save_document(database, document("closed/a", fetched_from="https://m.ft.example/a"), run)
     closed = policy(CLOSED)
     assert len(audited(database, closed).forbidden) == 1
-    assert audited(database, closed, policy(b"", "https://m.ft.example", 404)).forbidden == ()
+    assert audited(database, closed, policy(b"", "https://m.ft.example", 404)).forbidden == []
 
 
 def test_article_without_a_known_robots_txt_is_not_checked(database: Database) -> None:
     save_document(database, document("closed/a"), register(database))
-    assert audited(database) == Audit(forbidden=(), articles=1, unknown=1)
+    reason = "no copy of its robots.txt is stored"
+    unknown = {"https://ft.example": reason}
+    assert audited(database) == Audit(articles=1, unchecked=1, unknown=unknown)
 
 
 RULES = """\
@@ -252,12 +252,13 @@ def site(newscrawl: Newscrawl) -> SiteServer:
 
 
 pytestmark = pytest.mark.usefixtures("shared_helper")
-AUDIT = ("sources", "audit", "--allow-private")
+AUDIT = ("db", "delete", "--forbidden", "--allow-private")
+DRY = (*AUDIT, "--dry-run")
 
 
 def test_command_requests_only_robots_txt(newscrawl: Newscrawl, site: SiteServer) -> None:
     with site:
-        ran = newscrawl(*AUDIT, "--format", "json")
+        ran = newscrawl(*DRY, "--format", "json")
         assert site.paths() == ["/robots.txt"]
     assert ran.code == 1
     (one,) = json.loads(ran.out)
@@ -275,12 +276,12 @@ def test_stored_robots_txt_is_used_on_request_or_as_a_fallback(
     with open_database("sqlite:///newscrawl.sqlite") as database:
         keep_robots_policy(database, policy(CLOSED, site.url))
     with site:
-        ran = newscrawl(*AUDIT, "--stored", "--format", "csv")
+        ran = newscrawl(*DRY, "--stored", "--format", "csv")
         assert site.paths() == []
         assert ran.code == 1
         assert len(list(csv.DictReader(io.StringIO(ran.out)))) == 1
         site.routes["/robots.txt"] = instead(reset)
-        assert newscrawl(*AUDIT).code == 1
+        assert newscrawl(*DRY).code == 1
         assert set(site.paths()) == {"/robots.txt"}
 
 
@@ -295,43 +296,28 @@ def test_unchecked_articles_are_reported(newscrawl: Newscrawl, site: SiteServer)
 def test_no_disallowed_article_is_exit_code_0(newscrawl: Newscrawl, site: SiteServer) -> None:
     site.routes["/robots.txt"] = always(status=404)
     with site:
-        ran = newscrawl(*AUDIT, "ft")
+        ran = newscrawl(*AUDIT, "--source", "ft")
     assert (ran.code, "0 of 2 articles are forbidden" in ran.out) == (0, True)
 
 
-def test_purge_is_confirmed_and_done_once(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_forbidden_texts_are_deleted_once(newscrawl: Newscrawl, site: SiteServer) -> None:
     with site:
-        refused = newscrawl(*AUDIT, "--purge")
-        assert (refused.code, "add --yes" in refused.err) == (2, True)
-        purged = newscrawl(*AUDIT, "--purge", "--yes", "--companies", COMPANIES)
+        purged = newscrawl(*AUDIT, "--companies", COMPANIES)
         assert purged.code == 0, purged.err
         assert "Reduced to headline and introduction: 1 articles." in purged.err
-        assert newscrawl(*AUDIT).code == 0
+        assert newscrawl(*DRY).code == 0
     with open_database("sqlite:///newscrawl.sqlite") as database:
         (row,) = queries.company_ranking(database)
         assert (row.company, row.hits.articles) == ("Siemens", 1)
 
 
-@pytest.mark.parametrize(("answer", "left"), [("y", 1), ("n", 2)])
-def test_purge_asks_for_confirmation(
-    newscrawl: Newscrawl,
-    site: SiteServer,
-    monkeypatch: pytest.MonkeyPatch,
-    answer: str,
-    left: int,
-) -> None:
-    terminal = io.StringIO(f"{answer}\n")
-    monkeypatch.setattr(terminal, "isatty", lambda: True)
-    monkeypatch.setattr("sys.stdin", terminal)
-    with site:
-        ran = newscrawl(*AUDIT, "--purge", "--companies", COMPANIES)
-    assert "Their texts can't be restored" in ran.err
-    assert ran.code == left - 1
-    with open_database("sqlite:///newscrawl.sqlite") as database:
-        assert audited(database).articles == left
+def test_addresses_and_days_are_refused_beside_the_forbidden(newscrawl: Newscrawl) -> None:
+    for further in (["https://ft.example/a"], ["--before", "30d"]):
+        ran = newscrawl(*AUDIT, *further)
+        assert (ran.code, "--forbidden takes --source" in ran.err) == (2, True)
 
 
 def test_unknown_source_is_named(newscrawl: Newscrawl, site: SiteServer) -> None:
     with site:
-        ran = newscrawl(*AUDIT, "fft")
+        ran = newscrawl(*AUDIT, "--source", "fft")
     assert (ran.code, "did you mean ft" in ran.err) == (2, True)
