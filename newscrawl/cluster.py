@@ -154,12 +154,12 @@ def do_part(key: str, part: bytes, task: Task | None = None) -> Outcome:
     worker = _worker_address()
     if task is not None and (difference := receive_task(task)):
         return Outcome(worker=worker, difference=difference)
-    known = _HOST.tasks.get(key)
-    if known is None:
+    task_here = _HOST.tasks.get(key)
+    if task_here is None:
         return Outcome(worker=worker, lacks=True)
     began = time.monotonic()
     try:
-        result = _result_of(_HOST.process(key), known, part)
+        result = _result_of(_HOST.process(key), task_here, part)
     except WorkExceededError as error:
         return Outcome(worker=worker, seconds=time.monotonic() - began, problem=str(error))
     except WorkStoppedError:
@@ -215,26 +215,26 @@ def environment(files: Iterable[str] = ()) -> dict[str, str]:
 
     Names without a slash are not paths and are ignored.
     """
-    own = {name: _digest_of(Path(name)) for name in files if os.sep in name}
+    digests = {name: _digest_of(Path(name)) for name in files if os.sep in name}
     return {
         "Python": platform.python_version(),
         "newscrawl": _version_of("newscrawl"),
         "distributed": _version_of("distributed"),
         "newscrawl's code and data": _package_digest(),
-        **own,
+        **digests,
     }
 
 
-def _difference(wanted: dict[str, str], found: dict[str, str]) -> str:
+def _difference(required: dict[str, str], here: dict[str, str]) -> str:
     """Return the first difference of two environments in words, or an empty string."""
-    for name, value in wanted.items():
-        if found[name] == value:
+    for name, value in required.items():
+        if here[name] == value:
             continue
         if os.sep in name:
-            return f"{'has no' if not found[name] else 'has another'} {name}"
+            return f"{'has no' if not here[name] else 'has another'} {name}"
         if "'s " in name:
             return f"has other versions of {name}"
-        return f"has {name} {found[name]}, not {value}"
+        return f"has {name} {here[name]}, not {value}"
     return ""
 
 
@@ -303,13 +303,13 @@ class Cluster:
         self.client = self._connect(distributed)
 
     def _connect(self, distributed: Any) -> Any:
-        here = found = distributed.__version__
+        here = there = distributed.__version__
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
                 if self._local is None:
-                    found = asyncio.run(_version_of_scheduler(distributed, self.address))
-                if found == here:
+                    there = asyncio.run(_version_of_scheduler(distributed, self.address))
+                if there == here:
                     return distributed.Client(
                         self._local or self.address, timeout=_CONNECT_SECONDS, set_as_default=False
                     )
@@ -319,7 +319,7 @@ class Cluster:
                     "with dask scheduler, of the same version, and workers with dask worker"
                 ) from error
         raise ClusterError(
-            f"the scheduler at {self.address} has distributed {found}, this machine {here}: "
+            f"the scheduler at {self.address} has distributed {there}, this machine {here}: "
             "install the same version on both"
         )
 

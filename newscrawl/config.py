@@ -61,12 +61,12 @@ def seconds(name: str, value: object) -> float:
     text = str(value).strip().lower()
     unit = _DURATION.fullmatch(text)
     try:
-        found = float(int(unit[1]) * _UNITS[unit[2]] if unit else text)
+        number = float(int(unit[1]) * _UNITS[unit[2]] if unit else text)
     except ValueError:
-        found = -1.0
-    if not 0 <= found < float("inf"):
+        number = -1.0
+    if not 0 <= number < float("inf"):
         raise SettingError(f"{name}={value}: not a time, as in 30s, 10m or 6h")
-    return found
+    return number
 
 
 def durations(name: str, value: object) -> tuple[timedelta, ...]:
@@ -74,10 +74,10 @@ def durations(name: str, value: object) -> tuple[timedelta, ...]:
 
     Raise SettingError if one is invalid or shorter than the one before it.
     """
-    found = [_DURATION.fullmatch(part) for part in str(value).lower().replace(",", " ").split()]
-    if any(part is None for part in found):
+    matches = [_DURATION.fullmatch(part) for part in str(value).lower().replace(",", " ").split()]
+    if any(part is None for part in matches):
         raise SettingError(f"{name}={value}: not times, as in 30s 10m 6h 3d")
-    times = tuple(timedelta(seconds=int(part[1]) * _UNITS[part[2]]) for part in found if part)
+    times = tuple(timedelta(seconds=int(part[1]) * _UNITS[part[2]]) for part in matches if part)
     if list(times) != sorted(times):
         raise SettingError(f"{name}={value}: each time must be longer than the one before it")
     return times
@@ -137,26 +137,26 @@ def digest_times(name: str, value: object) -> tuple[DigestTime, ...]:
     for any other."""
     texts = [" ".join(part.split()) for part in str(value).split(",") if part.strip()]
     times = [_digest_time(text) for text in texts]
-    known = [one for one in times if one is not None]
-    if len({one.span for one in known}) < len(times):
+    valid = [digest for digest in times if digest is not None]
+    if len({digest.span for digest in valid}) < len(times):
         raise SettingError(
             f"{name}={value}: write daily 07:00, or monday 07:00, or both with a comma; "
             "for another time zone than UTC as in monday 07:00 Europe/Berlin"
         )
-    return tuple(known)
+    return tuple(valid)
 
 
 def _digest_time(text: str) -> DigestTime | None:
-    found = _DIGEST.fullmatch(text)
-    if found is None:
+    match = _DIGEST.fullmatch(text)
+    if match is None:
         return None
     try:
-        zone = ZoneInfo((found[4] or "UTC").strip())
+        zone = ZoneInfo((match[4] or "UTC").strip())
     except (KeyError, ValueError, OSError):  # no such time zone
         return None
-    day = found[1].lower()
+    day = match[1].lower()
     weekday = None if day == "daily" else _WEEKDAYS.index(day)
-    return DigestTime(time(int(found[2]), int(found[3]), tzinfo=zone), weekday)
+    return DigestTime(time(int(match[2]), int(match[3]), tzinfo=zone), weekday)
 
 
 def user_name() -> str:

@@ -13,16 +13,16 @@ from typing import Any, Literal, TypeVar, cast
 Made = TypeVar("Made")
 
 
-def copy_fields(kind: type[Made], given: object, **others: Any) -> Made:
-    """Return a dataclass whose fields are `others`, and else the attributes of `given` with their
-    names."""
-    names = (name for name in _field_names(cast("Any", kind)) if name not in others)
-    return kind(**{name: getattr(given, name) for name in names}, **others)
+def copy_fields(kind: type[Made], original: object, /, **values: Any) -> Made:
+    """Return a dataclass whose fields are `values`, and else the attributes of `original` with
+    their names."""
+    names = (name for name in _field_names(cast("Any", kind)) if name not in values)
+    return kind(**{name: getattr(original, name) for name in names}, **values)
 
 
 @cache
 def _field_names(kind: type[Any]) -> tuple[str, ...]:
-    return tuple(one.name for one in fields(kind))
+    return tuple(part.name for part in fields(kind))
 
 
 Kind = Literal[
@@ -95,8 +95,8 @@ class Versions:
     def summary(self) -> str:
         """Return what is known, in one line."""
         program = f"newscrawl {self.program}, models {self.extraction}"
-        known = program if self.program else "a version of newscrawl that is not known"
-        return f"{known}, companies {self.companies}" if self.companies else known
+        description = program if self.program else "a version of newscrawl that is not known"
+        return f"{description}, companies {self.companies}" if self.companies else description
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

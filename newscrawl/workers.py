@@ -346,8 +346,8 @@ class LocalPool(WorkerPool[Part, Result]):
     ) -> Iterator[tuple[Part, Result | None]]:
         """Yield the results of parts of which one has crashed its process, each computed alone."""
         for part, future in waiting:
-            whole = future.done() and not future.cancelled() and not future.exception()
-            yield part, future.result() if whole else self.run_alone(part)
+            is_done = future.done() and not future.cancelled() and not future.exception()
+            yield part, future.result() if is_done else self.run_alone(part)
 
     def _pool(self, number: int) -> ProcessPoolExecutor:
         return ProcessPoolExecutor(

@@ -295,7 +295,7 @@ def info(output_format: FormatOption = "table", database: DatabaseOption = None)
     """Show the database's place, its numbers of rows, and its newest article."""
     with open_for_reading(database) as store:
         name, facts, size = store.name, storage.queries.facts(store), store.size_on_disk()
-    known: dict[str, object] = {
+    facts_by_name: dict[str, object] = {
         "database": name,
         "schema": facts.version,
         **facts.rows,
@@ -309,5 +309,7 @@ def info(output_format: FormatOption = "table", database: DatabaseOption = None)
         Column(key="value", heading="", wide=True),
     )
     render(
-        [{"fact": fact, "value": value} for fact, value in known.items()], columns, output_format
+        [{"fact": fact, "value": value} for fact, value in facts_by_name.items()],
+        columns,
+        output_format,
     )

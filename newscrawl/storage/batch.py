@@ -200,22 +200,22 @@ def write_batch(database: Database, run_id: int, pages: Sequence[FinishedPage]) 
     of an already stored article, only adds its URL; one that is unannounced (SaveResult) adds
     nothing, and is fetched again as scheduled.
     """
-    written: list[Written] = [None] * len(pages)
+    outcomes: list[Written] = [None] * len(pages)
     incoming = []
-    for place, document in enumerate(one.document for one in pages):
+    for place, document in enumerate(page.document for page in pages):
         if document is not None:
             try:
                 incoming.append(_BatchEntry(place, document, record_of(document)))
             except UnstorableDocument as error:
-                written[place] = error
+                outcomes[place] = error
 
     def work(connection: Connection) -> tuple[list[SaveResult], list[SaveResult | None]]:
         records = _without_copies(connection, _without_wrong_claims(connection, incoming))
         rollups = RollupUpdate(connection)
         saved = save_records(connection, [(record, run_id) for record in records], rollups)
         rollups.write()
-        for one, record, outcome in zip(incoming, records, saved, strict=True):
-            if (result := pages[one.place].result) is None:
+        for entry, record, outcome in zip(incoming, records, saved, strict=True):
+            if (result := pages[entry.place].result) is None:
                 continue
             if outcome.unannounced:
                 columns = {**result.columns, "to_reason": "unannounced"}
@@ -223,18 +223,18 @@ def write_batch(database: Database, run_id: int, pages: Sequence[FinishedPage]) 
             else:
                 urls = record.urls if outcome.applied else ()
                 mark_stored(connection, _result_of(outcome, result), _reason_of(outcome), urls)
-        without = [one.result for one in pages if one.document is None]
+        without = [page.result for page in pages if page.document is None]
         mark_done(connection, [result for result in without if result is not None])
-        held = [
-            quarantine_lost_article(connection, one.lost, run_id) if one.lost else None
-            for one in pages
+        lost = [
+            quarantine_lost_article(connection, page.lost, run_id) if page.lost else None
+            for page in pages
         ]
-        return saved, held
+        return saved, lost
 
-    stored, held = database.transact(work)
-    for one, saved in zip(incoming, stored, strict=True):
-        written[one.place] = saved
-    return [one or other for one, other in zip(written, held, strict=True)]
+    stored, lost = database.transact(work)
+    for entry, saved in zip(incoming, stored, strict=True):
+        outcomes[entry.place] = saved
+    return [outcome or loss for outcome, loss in zip(outcomes, lost, strict=True)]
 
 
 def _result_of(saved: SaveResult, result: FetchResult) -> FetchResult:
@@ -254,37 +254,37 @@ def _reason_of(saved: SaveResult) -> str:
 def _without_wrong_claims(
     connection: Connection, incoming: Sequence[_BatchEntry]
 ) -> list[_BatchEntry]:
-    records = without_wrong_claims(connection, [one.record for one in incoming])
-    return [replace(one, record=record) for one, record in zip(incoming, records, strict=True)]
+    records = without_wrong_claims(connection, [entry.record for entry in incoming])
+    return [replace(entry, record=record) for entry, record in zip(incoming, records, strict=True)]
 
 
 def _without_copies(connection: Connection, incoming: Sequence[_BatchEntry]) -> list[Record]:
     """Return the documents' records; those of copies have only their URLs."""
-    urls = (url for one in incoming if one.is_first for url in _addresses(one))
+    urls = (url for entry in incoming if entry.is_first for url in _addresses(entry))
     stored = stored_urls(connection, urls)
     records = []
-    for one in incoming:
-        is_known = not stored.isdisjoint(_addresses(one))
-        is_copy = one.is_first and is_known and not is_unannounced(one.record)
-        records.append(_only_address(one) if is_copy else one.record)
-        if one.is_first:
+    for entry in incoming:
+        is_known = not stored.isdisjoint(_addresses(entry))
+        is_copy = entry.is_first and is_known and not is_unannounced(entry.record)
+        records.append(_only_address(entry) if is_copy else entry.record)
+        if entry.is_first:
             # The addresses of a version that is quarantined are not stored.
-            stored.update(one.record.urls)
+            stored.update(entry.record.urls)
     return records
 
 
-def _addresses(one: _BatchEntry) -> set[str]:
-    return {one.record.urls[0], one.document.page.url}
+def _addresses(entry: _BatchEntry) -> set[str]:
+    return {entry.record.urls[0], entry.document.page.url}
 
 
-def _only_address(one: _BatchEntry) -> Record:
+def _only_address(entry: _BatchEntry) -> Record:
     """Return a record that adds its page's URL to the article and changes nothing else.
 
     A print view, an AMP twin or a reader view has slightly different words, which would
     otherwise count as a correction of the article.
     """
-    nothing = Article(url=one.record.urls[0], kind="other")
-    record = record_of(replace(one.document, article=nothing, mentions=(), barrier=None))
+    nothing = Article(url=entry.record.urls[0], kind="other")
+    record = record_of(replace(entry.document, article=nothing, mentions=(), barrier=None))
     return replace(record, only_address=True, announced=None)
 
 
@@ -343,7 +343,7 @@ class IngestionWriter:
             incoming = [(record, runs[record.source]) for record in claimed]
             saved = save_records(connection, incoming, rollups)
             saved_records = [
-                (record.source, one) for record, one in zip(records, saved, strict=True)
+                (record.source, result) for record, result in zip(records, saved, strict=True)
             ]
             rollups.write()
             if step_of is not None:
@@ -353,10 +353,10 @@ class IngestionWriter:
         begun_runs, saved_records = self._database.write(work)
         self._runs |= begun_runs
         for source, saved in saved_records:
-            held = saved.outcome == "quarantined"
-            name = "revisions_quarantined" if held else f"articles_{saved.outcome}"
-            found = {name: 1, "mentions": saved.mentions}
-            self._counts.setdefault(source, Counter()).update(found)
+            is_quarantined = saved.outcome == "quarantined"
+            name = "revisions_quarantined" if is_quarantined else f"articles_{saved.outcome}"
+            counts = {name: 1, "mentions": saved.mentions}
+            self._counts.setdefault(source, Counter()).update(counts)
         return _sum(saved_records)
 
     def close(self) -> None:
@@ -402,15 +402,15 @@ def _begin_runs(
         return {}
     now = datetime.now(UTC)
     slugs = [origin.slug for origin in origins]
-    known = dict(connection.execute(_SOURCES, {"slugs": slugs}).all())
-    fresh = [origin for origin in origins if origin.slug not in known]
+    source_ids = dict(connection.execute(_SOURCES, {"slugs": slugs}).all())
+    fresh = [origin for origin in origins if origin.slug not in source_ids]
     numbers = _SOURCE_NUMBERS.take(connection, len(fresh))
     numbered = list(zip(numbers, fresh, strict=True))
-    _ADD_SOURCES.write(connection, [(number, *astuple(one), now) for number, one in numbered])
-    known |= {origin.slug: number for number, origin in numbered}
+    _ADD_SOURCES.write(connection, [(number, *astuple(origin), now) for number, origin in numbered])
+    source_ids |= {origin.slug: number for number, origin in numbered}
     begun_runs = dict(zip(slugs, _RUN_NUMBERS.take(connection, len(slugs)), strict=True))
     _ADD_RUNS.write(
         connection,
-        [(number, known[slug], now, versions) for slug, number in begun_runs.items()],
+        [(number, source_ids[slug], now, versions) for slug, number in begun_runs.items()],
     )
     return begun_runs

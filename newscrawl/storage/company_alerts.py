@@ -113,13 +113,13 @@ def watched_companies(database: Database) -> list[WatchedCompany]:
             for row in session.scalars(select(WatchedRow))
         }
         addressed = session.scalars(select(RecipientRow).order_by(RecipientRow.added_at))
-        for one in addressed:
-            for company in one.companies if "alerts" in one.gets else ():
+        for recipient in addressed:
+            for company in recipient.companies if "alerts" in recipient.gets else ():
                 implied = WatchedCompany(
                     company=company,
                     other="",
-                    added_at=one.added_at,
-                    added_by=one.added_by,
+                    added_at=recipient.added_at,
+                    added_by=recipient.added_by,
                     for_recipient=True,
                 )
                 rows.setdefault((company, ""), implied)
@@ -140,35 +140,37 @@ def first_mention_day(
     )
     query = query.join(Company, Company.id == Appearance.company_id).where(Company.name.in_(names))
     if watch.other:
-        beside, other = aliased(Appearance), aliased(Company)
+        beside, beside_company = aliased(Appearance), aliased(Company)
         query = query.join(beside, beside.article_id == Article.id)
-        query = query.join(other, other.id == beside.company_id).where(other.name.in_(beside_names))
+        query = query.join(beside_company, beside_company.id == beside.company_id).where(
+            beside_company.name.in_(beside_names)
+        )
     with database.reading() as session:
         # Nearly all companies were mentioned before, which an unordered query finds at once.
         if session.execute(query.where(Article.first_seen_at < watch.added_at).limit(1)).first():
             return None
-        found = session.execute(query.order_by(Article.first_seen_at).limit(1)).first()
-    return found[0] if found else None
+        first = session.execute(query.order_by(Article.first_seen_at).limit(1)).first()
+    return first[0] if first else None
 
 
 def record_alerts(database: Database, alerts: Iterable[CompanyAlert]) -> list[CompanyAlert]:
     """Store the alerts with new causes, and return them."""
-    wanted = {one.cause: one for one in alerts}
+    by_cause = {alert.cause: alert for alert in alerts}
 
     def work(session: Session) -> list[CompanyAlert]:
-        known = set(session.scalars(select(AlertRow.cause).where(AlertRow.cause.in_(wanted))))
+        stored = set(session.scalars(select(AlertRow.cause).where(AlertRow.cause.in_(by_cause))))
         now = clock(session)
         return [
-            one
-            for cause, one in wanted.items()
-            if cause not in known and _insert(session, one, now)
+            alert
+            for cause, alert in by_cause.items()
+            if cause not in stored and _insert(session, alert, now)
         ]
 
-    return database.write(work) if wanted else []
+    return database.write(work) if by_cause else []
 
 
-def _insert(session: Session, one: CompanyAlert, now: datetime) -> bool:
-    row = AlertRow(**asdict(one), raised_at=now, delivered_by=[])
+def _insert(session: Session, alert: CompanyAlert, now: datetime) -> bool:
+    row = AlertRow(**asdict(alert), raised_at=now, delivered_by=[])
     try:
         with session.begin_nested():
             session.add(row)
@@ -189,15 +191,15 @@ def claim_alerts(
         moment = now or clock(session)
         for row in _paused_alerts(session, moment) if retry else ():
             row.claimed_until = None
-        taken = session.scalars(
+        rows = session.scalars(
             update(AlertRow)
             .where(*_pending_conditions(moment), _free(moment))
             .values(claimed_until=moment + CLAIM)
             .returning(AlertRow)
         )
-        return [_stored_alert(row) for row in taken]
+        return [_stored_alert(row) for row in rows]
 
-    return sorted(database.write(work), key=lambda kept: kept.number)
+    return sorted(database.write(work), key=lambda alert: alert.number)
 
 
 def count_paused(database: Database) -> int:
@@ -257,13 +259,13 @@ def claim_digest(database: Database, digest: CompanyAlert) -> StoredAlert | None
 
     def work(session: Session) -> StoredAlert | None:
         now = clock(session)
-        taken = session.scalars(
+        row = session.scalars(
             update(AlertRow)
             .where(AlertRow.cause == digest.cause, _free(now))
             .values(claimed_until=now + CLAIM)
             .returning(AlertRow)
         ).one_or_none()
-        return None if taken is None else _stored_alert(taken)
+        return None if row is None else _stored_alert(row)
 
     return database.write(work)
 
@@ -292,7 +294,9 @@ def end_sending(database: Database, number: int, notice: SentNotice) -> None:
         confirm_sent(session, notice)
         row = session.get(AlertRow, number, with_for_update=True)
         if row is not None and notice.fault:
-            row.delivered_by = [one for one in row.delivered_by if one != notice.recipient]
+            row.delivered_by = [
+                recipient for recipient in row.delivered_by if recipient != notice.recipient
+            ]
 
     database.write(work)
 
@@ -350,10 +354,10 @@ def rename_watched(session: Session, name: str, new_name: str) -> None:
     for row in session.scalars(select(WatchedRow).where(_names(WatchedRow, name))):
         row.company, row.other = _rename_in_pair((row.company, row.other), name, new_name)
     for alert in session.scalars(select(AlertRow).where(_names(AlertRow, name))):
-        kind, _, rest = alert.cause.partition("/")
-        rest = rest.removeprefix("/".join(filter(None, (alert.company, alert.other))))
+        kind, _, suffix = alert.cause.partition("/")
+        suffix = suffix.removeprefix("/".join(filter(None, (alert.company, alert.other))))
         alert.company, alert.other = _rename_in_pair((alert.company, alert.other), name, new_name)
-        alert.cause = f"{kind}/{'/'.join(filter(None, (alert.company, alert.other)))}{rest}"
+        alert.cause = f"{kind}/{'/'.join(filter(None, (alert.company, alert.other)))}{suffix}"
 
 
 def _names(row: type[WatchedRow] | type[AlertRow], name: str) -> ColumnElement[bool]:
@@ -361,7 +365,7 @@ def _names(row: type[WatchedRow] | type[AlertRow], name: str) -> ColumnElement[b
 
 
 def _rename_in_pair(pair: tuple[str, str], name: str, new_name: str) -> tuple[str, str]:
-    first, second = (new_name if one == name else one for one in pair)
+    first, second = (new_name if company == name else company for company in pair)
     return _pair(first, second)
 
 

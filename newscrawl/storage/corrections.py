@@ -68,9 +68,9 @@ class CorrectedText:
 def wrong_mentions(page: ArticlePage, company: str, surface: str | None = None) -> list[Judgement]:
     """Return that all mentions of a company are wrong, or those with this surface."""
     return [
-        Judgement(kind="wrong", mention=_mention(one))
-        for one in page.mentions
-        if one.company == company and surface in {None, one.surface}
+        Judgement(kind="wrong", mention=_mention(mention))
+        for mention in page.mentions
+        if mention.company == company and surface in {None, mention.surface}
     ]
 
 
@@ -95,11 +95,11 @@ def missed_mentions(page: ArticlePage, company: str, surface: str) -> list[Judge
             for match in re.finditer(pattern, text)
             if surface
         ]
-    present = [_mention(one) for one in page.mentions if one.company == company]
+    present = [_mention(mention) for mention in page.mentions if mention.company == company]
     return [
-        Judgement(kind="missed", mention=one)
-        for one in places
-        if not any(overlap(one, other) for other in present)
+        Judgement(kind="missed", mention=mention)
+        for mention in places
+        if not any(overlap(mention, there) for there in present)
     ]
 
 
@@ -127,7 +127,7 @@ def add_corrections(
         ids = []
         made_at = datetime.now(UTC)  # of all of them, by which they can be undone together
         for judgement in judgements:
-            same = [one.id for one in before if _is_same(one, judgement)]
+            same = [correction.id for correction in before if _is_same(correction, judgement)]
             if not same:
                 _check(judgement, text, before, mentions)
                 row = insert(models.Correction).values(
@@ -186,7 +186,8 @@ def corrected_texts(database: Database, scope: Scope) -> list[CorrectedText]:
                 CorrectedText,
                 text,
                 mentions=tuple(
-                    (one.company, one.surface) for one in _in_order(mentions[text.number])
+                    (mention.company, mention.surface)
+                    for mention in _in_order(mentions[text.number])
                 ),
             )
             for text in (text_of(connection, number) for number in numbers)
@@ -194,7 +195,9 @@ def corrected_texts(database: Database, scope: Scope) -> list[CorrectedText]:
 
 
 def _in_order(mentions: Iterable[Mention]) -> list[Mention]:
-    return sorted(mentions, key=lambda one: (one.section != "title", one.start, one.company))
+    return sorted(
+        mentions, key=lambda mention: (mention.section != "title", mention.start, mention.company)
+    )
 
 
 def _mention(marked: MarkedMention) -> Mention:
@@ -226,9 +229,9 @@ def _is_same(correction: Correction, judgement: Judgement) -> bool:
 def _refuse_queries(connection: Connection, names: Set[str]) -> None:
     """Raise CorrectionError if one of the companies is a saved query."""
     saved = select(models.Company.name).join(models.SavedQuery)
-    found = connection.execute(saved.where(models.Company.name.in_(names))).scalar()
-    if found is not None:
-        raise CorrectionError(f"{found!r} is a saved query: newscrawl queries edit changes it")
+    query = connection.execute(saved.where(models.Company.name.in_(names))).scalar()
+    if query is not None:
+        raise CorrectionError(f"{query!r} is a saved query: newscrawl queries edit changes it")
 
 
 def _check(
@@ -243,14 +246,16 @@ def _check(
     surface = mention.surface
     if not 0 <= mention.start < mention.end or section[mention.start : mention.end] != surface:
         raise CorrectionError(f"{surface!r} is not there any more: the article has changed")
-    here = [one for one in mentions if overlap(one, mention) and one.company == mention.company]
+    here = [
+        there for there in mentions if overlap(there, mention) and there.company == mention.company
+    ]
     earlier = [
-        one
-        for one in before
-        if one.company == mention.company
-        and one.state != "misplaced"
-        and one.kind != judgement.kind
-        and overlap(one.mention, mention)
+        correction
+        for correction in before
+        if correction.company == mention.company
+        and correction.state != "misplaced"
+        and correction.kind != judgement.kind
+        and overlap(correction.mention, mention)
     ]
     if earlier:
         raise CorrectionError(

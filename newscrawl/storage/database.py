@@ -69,8 +69,8 @@ def open_database(
     if file is not None and not create and not engines.may_write(file):
         database = Database(engines.make_reading_engine(parsed, file, cache), parsed)
     else:
-        known = file is not None or parsed.drivername not in engines.SQLITE
-        answers = AnswerCache(file) if keep_answers and known else None
+        watchable = file is not None or parsed.drivername not in engines.SQLITE
+        answers = AnswerCache(file) if keep_answers and watchable else None
         database = Database(engines.make_engine(parsed, cache), parsed, answers)
     try:
         creates = create and parsed.drivername in engines.SQLITE
@@ -201,7 +201,7 @@ class Database:
             with self.reading() as session:
                 return session.scalar(text("SELECT pg_database_size(current_database())")) or 0
         files = (file, *(file.with_name(file.name + end) for end in ("-wal", "-shm")))
-        return sum(one.stat().st_size for one in files if one.exists())
+        return sum(part.stat().st_size for part in files if part.exists())
 
     def empty_journal(self) -> bool:
         """Write SQLite's journal into its file and empty it; return False if others use it."""
@@ -224,8 +224,8 @@ class Database:
 
         def work() -> str | None:
             with self._engine.connect() as connection:
-                found = migrations.version_of(connection)
-            return migrations.upgrade(self._engine)[1] if found is None and create else found
+                present = migrations.version_of(connection)
+            return migrations.upgrade(self._engine)[1] if present is None and create else present
 
         version = _retry_if_locked(work, self._url, self.lock_wait, longest)
         if version is None:
@@ -396,10 +396,10 @@ class Database:
 
 
 def _source_id(session: Session, slug: str) -> int:
-    found = session.scalar(select(models.Source.id).where(models.Source.slug == slug))
-    if found is None:
+    number = session.scalar(select(models.Source.id).where(models.Source.slug == slug))
+    if number is None:
         raise StorageError(f"no source {slug!r} in the database: register_source adds it")
-    return found
+    return number
 
 
 def _lock_wait(url: URL) -> LockWait:

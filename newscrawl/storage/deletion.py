@@ -59,9 +59,11 @@ def articles_under(
     )
     with database.reading() as session:
         rows = session.execute(query).all()
-    found = {number: StoredAddress(number, own, title) for _, number, own, title in rows}
-    known = {address for address, *_ in rows}
-    return list(found.values()), [url for url in urls if url not in known]
+    articles = {
+        number: StoredAddress(number, article_url, title) for _, number, article_url, title in rows
+    }
+    stored_urls = {address for address, *_ in rows}
+    return list(articles.values()), [url for url in urls if url not in stored_urls]
 
 
 def articles_of(

@@ -125,12 +125,12 @@ class StoredMetadata:
     def changes_by(self, record: Record) -> dict[str, Any]:
         """Return the columns that a reextraction changes. A field that it does not find keeps its
         value."""
-        found = {
+        columns = {
             "authors": record.columns["authors"] or self.authors,
             "section": record.columns["section"] or self.section,
             "published_at": publication_time(record, self.published_at, self.first_seen_at),
         }
-        return {name: value for name, value in found.items() if value != getattr(self, name)}
+        return {name: value for name, value in columns.items() if value != getattr(self, name)}
 
 
 def publication_time(
@@ -141,13 +141,11 @@ def publication_time(
     The first one found is kept. Only a reextraction replaces it, unless a later capture than the
     first states a later time, which may be that of an update.
     """
-    found: datetime | None = record.columns["published_at"]
-    if published_at is None or found is None:
-        return published_at or found
+    new: datetime | None = record.columns["published_at"]
+    if published_at is None or new is None:
+        return published_at or new
     is_first_capture = record.seen_at.replace(microsecond=0) <= first_seen_at
-    return (
-        found if record.reextracted and (is_first_capture or found < published_at) else published_at
-    )
+    return new if record.reextracted and (is_first_capture or new < published_at) else published_at
 
 
 # The rank of a version that holds the article's body.

@@ -248,12 +248,12 @@ def _begin_sqlite(connection: Connection) -> None:
 def longest_wait(url: URL) -> float:
     """Return the maximum seconds to wait for a locked SQLite database; raise StorageError for an
     invalid number."""
-    given = url.query.get("timeout", str(MAX_WAIT))
+    value = url.query.get("timeout", str(MAX_WAIT))
     try:
-        return max(0.0, float(str(given)))
+        return max(0.0, float(str(value)))
     except ValueError as error:
         raise StorageError(
-            f"not a number of seconds in the database URL: timeout={given}"
+            f"not a number of seconds in the database URL: timeout={value}"
         ) from error
 
 
@@ -440,12 +440,12 @@ class _Compiled:
         """Return the values as the driver takes them."""
         if self.fixed:
             values = {**self.fixed, **values}
-        given = self.pick(values) if self.pick else values
+        row = self.pick(values) if self.pick else values
         if self.processors:
-            given = self.copy(given)
+            row = self.copy(row)
             for place, process in self.processors:
-                given[place] = process(given[place])
-        return given
+                row[place] = process(row[place])
+        return row
 
     def all_parameters(self, rows: Sequence[Any]) -> Iterable[Any]:
         """Return the parameters of each row; the driver reads them one at a time."""
@@ -454,15 +454,15 @@ class _Compiled:
 
 
 def _picker(
-    given: Sequence[str] | None, taken: Sequence[str] | None
+    names: Sequence[str] | None, order: Sequence[str] | None
 ) -> Callable[[Any], Any] | None:
     """Return a function that returns values as the driver takes them: in the order of the names
     `taken`, or by name if there is none. They are in the order of `given`, or by name."""
-    if given is None:
-        return None if taken is None else _items(taken)
-    if taken is None:
-        return lambda row: dict(zip(given, row, strict=True))
-    return None if list(given) == list(taken) else _items([given.index(name) for name in taken])
+    if names is None:
+        return None if order is None else _items(order)
+    if order is None:
+        return lambda row: dict(zip(names, row, strict=True))
+    return None if list(names) == list(order) else _items([names.index(name) for name in order])
 
 
 def _items(keys: Sequence[Any]) -> Callable[[Any], Sequence[Any]]:
@@ -504,28 +504,30 @@ class Statement:
                 cursor.executemany(compiled.sql, compiled.all_parameters(rows))
 
     def _compile(self, dialect: Dialect) -> _Compiled:
-        found = self._compiled.get(dialect.name)
-        if found is None:
-            found = self._compiled[dialect.name] = self._new(dialect)
-        return found
+        compiled = self._compiled.get(dialect.name)
+        if compiled is None:
+            compiled = self._compiled[dialect.name] = self._new(dialect)
+        return compiled
 
     def _new(self, dialect: Dialect) -> _Compiled:
         statement: Any = self._statement
         if isinstance(statement, Mapping):
             statement = statement[dialect.name]
         compiled = statement.compile(dialect=dialect, column_keys=self._names)
-        fixed = {name: one.value for name, one in compiled.binds.items() if not one.required}
-        processors = {name: processor(one.type, dialect) for name, one in compiled.binds.items()}
-        taken = compiled.positiontup if compiled.positional else None
+        fixed = {name: bind.value for name, bind in compiled.binds.items() if not bind.required}
+        processors = {name: processor(bind.type, dialect) for name, bind in compiled.binds.items()}
+        order = compiled.positiontup if compiled.positional else None
         places: Iterable[tuple[Any, str]] = (
-            zip(compiled.binds, compiled.binds, strict=True) if taken is None else enumerate(taken)
+            zip(compiled.binds, compiled.binds, strict=True) if order is None else enumerate(order)
         )
         return _Compiled(
             sql=str(compiled),
             fixed=fixed,
-            pick=_picker(self._names, taken),
-            copy=dict if taken is None else list,
-            processors=[(place, one) for place, name in places if (one := processors[name])],
+            pick=_picker(self._names, order),
+            copy=dict if order is None else list,
+            processors=[
+                (place, process) for place, name in places if (process := processors[name])
+            ],
         )
 
 
@@ -539,7 +541,7 @@ def processor(kind: TypeEngine[Any], dialect: Dialect) -> Callable[[Any], Any] |
 
 def _integer_array(values: Sequence[int | None]) -> str:
     """Return integers in PostgreSQL's notation, in a third of the time that the driver takes."""
-    return f"{{{','.join(['NULL' if one is None else str(one) for one in values])}}}"
+    return f"{{{','.join(['NULL' if value is None else str(value) for value in values])}}}"
 
 
 # Ours: the number of rows above which PostgreSQL gets a COPY instead of single INSERTs.
@@ -561,9 +563,11 @@ class BulkInsert:
         self._copy = None if conflict else f"COPY {table.name} ({', '.join(names)}) FROM STDIN"
         # Inline: without RETURNING, which would fetch each row's id.
         inserts = {"sqlite": sqlite.insert(table), "postgresql": postgresql.insert(table)}
-        self._rows = Statement({k: resolve(one).inline() for k, one in inserts.items()}, names)
-        given = (bindparam(c.name, type_=postgresql.ARRAY(c.type)) for c in self._columns)
-        arrays = func.unnest(*given).table_valued(*names).render_derived()
+        self._rows = Statement(
+            {name: resolve(insert).inline() for name, insert in inserts.items()}, names
+        )
+        parameters = (bindparam(c.name, type_=postgresql.ARRAY(c.type)) for c in self._columns)
+        arrays = func.unnest(*parameters).table_valued(*names).render_derived()
         chosen = select(*(arrays.c[name] for name in names))
         self._arrays = Statement(resolve(postgresql.insert(table).from_select(names, chosen)))
 

@@ -86,10 +86,10 @@ class Leases:
         facts = {source.slug: source for source in sources}
 
         def work(session: Session) -> None:
-            known = set(session.scalars(select(Source.slug)))
+            registered = set(session.scalars(select(Source.slug)))
             now = clock(session)
-            missing = [one for slug, one in facts.items() if slug not in known]
-            session.add_all(Source(**one._asdict(), registered_at=now) for one in missing)
+            missing = [source for slug, source in facts.items() if slug not in registered]
+            session.add_all(Source(**source._asdict(), registered_at=now) for source in missing)
             session.flush()
             without = select(Source.id).where(
                 Source.slug.in_(facts), Source.id.not_in(select(Lease.source_id))
@@ -147,18 +147,18 @@ class Leases:
             if not self._has_its_turn(session, slug, now, lock=True):
                 return False
             query = _of(slug).where(_free(now), _has_rested(now))
-            taken = query.values(
+            claim = query.values(
                 holder=self.holder,
                 taken_at=now,
                 expires_at=now + self.terms.length,
                 queued_until=None,
             )
-            return _changes_row(session, taken)
+            return _changes_row(session, claim)
 
-        taken = self._database.write(work)
-        if taken:
+        is_taken = self._database.write(work)
+        if is_taken:
             self._held.add(slug)
-        return taken
+        return is_taken
 
     def renew(self, slug: str) -> bool:
         """Extend the lease; return False if it is no longer ours."""
@@ -215,18 +215,18 @@ class Leases:
     ) -> bool:
         """Return whether no source on the same host is leased. With `lock`, none of them can be
         leased before this transaction has ended; the order of the locks prevents a deadlock."""
-        others = self._same_host_sources.get(slug)
-        if not others:
+        neighbours = self._same_host_sources.get(slug)
+        if not neighbours:
             return True
         query = (
             select(Source.slug, Lease.expires_at)
             .join(Lease, Lease.source_id == Source.id)
-            .where(Source.slug.in_([slug, *others]))
+            .where(Source.slug.in_([slug, *neighbours]))
             .order_by(Lease.source_id)
         )
-        found = session.execute(query.with_for_update(of=Lease) if lock else query).all()
+        leases = session.execute(query.with_for_update(of=Lease) if lock else query).all()
         return not any(
-            one != slug and until and now < until <= now + _FARTHEST for one, until in found
+            source != slug and until and now < until <= now + _FARTHEST for source, until in leases
         )
 
 
@@ -337,10 +337,10 @@ def this_process() -> Process:
 
 def process_of(holder: str) -> Process | None:
     """Return the process that holds a lease; None for a monitor."""
-    found = _HOLDER.fullmatch(holder)
-    if found is None:
+    match = _HOLDER.fullmatch(holder)
+    if match is None:
         return None
-    return Process(found["host"], int(found["number"]), found["place"], found["start"])
+    return Process(match["host"], int(match["number"]), match["place"], match["start"])
 
 
 class SourceLease:
@@ -447,10 +447,10 @@ def _busy(slug: str, holder: str, lease: Lease, now: datetime) -> str:
     process = process_of(holder)
     who = f"process {process.number} on {process.host}" if process else f"the monitor {holder}"
     since = f"{lease.taken_at:%Y-%m-%d %H:%M:%S} UTC" if lease.taken_at else "a moment ago"
-    left = max(1, round((lease.expires_at - now).total_seconds())) if lease.expires_at else 0
+    remaining = max(1, round((lease.expires_at - now).total_seconds())) if lease.expires_at else 0
     return (
         f"{slug} is being crawled by {who} since {since}: wait until that has ended; if it died, "
-        f"its lease of the source expires in {left} seconds (NEWSCRAWL_LEASE)"
+        f"its lease of the source expires in {remaining} seconds (NEWSCRAWL_LEASE)"
     )
 
 
@@ -470,5 +470,5 @@ def _start_of(number: int) -> str:
         stat = Path(f"/proc/{number}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
-    state, *rest = stat.rpartition(")")[2].split()
-    return "" if state in {"Z", "X"} else rest[_START_FIELD - 1]
+    state, *fields = stat.rpartition(")")[2].split()
+    return "" if state in {"Z", "X"} else fields[_START_FIELD - 1]

@@ -83,9 +83,9 @@ class Correction:
         return copy_fields(Mention, self, rule=CORRECTED, score=1.0)
 
 
-def overlap(one: Mention, other: Mention) -> bool:
+def overlap(first: Mention, second: Mention) -> bool:
     """Return whether two mentions share characters."""
-    return one.section == other.section and one.start < other.end and other.start < one.end
+    return first.section == second.section and first.start < second.end and second.start < first.end
 
 
 _CORRECTIONS = (
@@ -115,8 +115,8 @@ def write_occurrences(
 ) -> tuple[dict[int, MentionIds], dict[int, dict[int, int]]]:
     """Write the mentions of articles that have none yet, and the boilerplate; return the counts
     of each by company."""
-    names = {mention.company for found in mentions.values() for mention in found}
-    names.update(name for found in boilerplate.values() for name in found)
+    names = {mention.company for matches in mentions.values() for mention in matches}
+    names.update(name for numbers in boilerplate.values() for name in numbers)
     ids = _company_ids(connection, names)
     rows = [
         (
@@ -129,8 +129,8 @@ def write_occurrences(
             mention.rule,
             mention.score,
         )
-        for article_id, found in mentions.items()
-        for mention in found
+        for article_id, matches in mentions.items()
+        for mention in matches
     ]
     _MENTIONS.write(connection, rows)
     numbers: dict[int, dict[int, int]] = {}
@@ -144,7 +144,8 @@ def write_occurrences(
             for company, number in counted.items()
         ],
     )
-    return {article_id: _with_ids(found, ids) for article_id, found in mentions.items()}, numbers
+    counts = {article_id: _with_ids(matches, ids) for article_id, matches in mentions.items()}
+    return counts, numbers
 
 
 def _company_ids(connection: Connection, names: Iterable[str]) -> dict[str, int]:
@@ -154,19 +155,19 @@ def _company_ids(connection: Connection, names: Iterable[str]) -> dict[str, int]
     stored = {name: clean(name) for name in names}
     if not stored:
         return {}
-    asked = {"names": sorted(set(stored.values()))}
+    parameters = {"names": sorted(set(stored.values()))}
     ids: dict[str, int] = {}
-    for name, number, is_query in _COMPANIES.rows(connection, asked):
+    for name, number, is_query in _COMPANIES.rows(connection, parameters):
         if is_query:
-            other = f"{name} (saved query {number})"
-            connection.execute(update(Company).where(Company.id == number).values(name=other))
+            new_name = f"{name} (saved query {number})"
+            connection.execute(update(Company).where(Company.id == number).values(name=new_name))
             with Session(connection, join_transaction_mode="rollback_only") as session:
-                rename_watched(session, name, other)
-                rename_in_recipients(session, name, other)
+                rename_watched(session, name, new_name)
+                rename_in_recipients(session, name, new_name)
                 session.commit()  # flushes; the caller's transaction continues
         else:
             ids[name] = number
-    if missing := [name for name in asked["names"] if name not in ids]:
+    if missing := [name for name in parameters["names"] if name not in ids]:
         # Sorted, to prevent a deadlock of two writers that add the same names.
         _ADD_COMPANIES.write(connection, [(name,) for name in missing])
         added = _COMPANIES.rows(connection, {"names": missing})
@@ -175,13 +176,13 @@ def _company_ids(connection: Connection, names: Iterable[str]) -> dict[str, int]
 
 
 def _with_ids(mentions: Sequence[Mention], ids: Mapping[str, int]) -> MentionIds:
-    found: MentionIds = {}
+    counts: MentionIds = {}
     for mention in mentions:
         company = ids[mention.company]
-        in_title, in_body = found.get(company, (0, 0))
+        in_title, in_body = counts.get(company, (0, 0))
         headline = mention.section == "title"
-        found[company] = (in_title + headline, in_body + (not headline))
-    return found
+        counts[company] = (in_title + headline, in_body + (not headline))
+    return counts
 
 
 # Ours: articles in one batch, which is one transaction and at most some megabytes of text.
@@ -279,11 +280,11 @@ def write_mentions(
 
 
 def replace_mentions(
-    connection: Connection, text: StoredText, found: Sequence[Mention], rollups: RollupUpdate
+    connection: Connection, text: StoredText, matches: Sequence[Mention], rollups: RollupUpdate
 ) -> None:
     """Replace the mentions of an article by those found in it, with its corrections, and update all
     rollups."""
-    mentions = with_corrections(connection, text.number, (text.title, text.text), found)
+    mentions = with_corrections(connection, text.number, (text.title, text.text), matches)
     with rollups.updating([text.number]):
         connection.execute(delete(models.Mention).where(models.Mention.article_id == text.number))
         write_occurrences(connection, {text.number: mentions}, {})
@@ -306,7 +307,7 @@ def mentions_of(connection: Connection, numbers: Sequence[int]) -> dict[int, set
         .join(Company, Company.id == table.company_id)
         .where(table.article_id.in_(numbers))
     )
-    found: dict[int, set[Mention]] = defaultdict(set)
+    by_article: dict[int, set[Mention]] = defaultdict(set)
     for row in connection.execute(query):
         where: Section = "title" if row.section == "title" else "body"
         mention = Mention(
@@ -318,8 +319,8 @@ def mentions_of(connection: Connection, numbers: Sequence[int]) -> dict[int, set
             rule=row.rule,
             score=row.score,
         )
-        found[row.article_id].add(mention)
-    return found
+        by_article[row.article_id].add(mention)
+    return by_article
 
 
 # --- Corrections by people ---
@@ -328,27 +329,27 @@ def mentions_of(connection: Connection, numbers: Sequence[int]) -> dict[int, set
 def corrections_of(connection: Connection, numbers: Sequence[int]) -> dict[int, list[Correction]]:
     """Return the corrections of articles that have any, the oldest first."""
     query = _CORRECTIONS.where(models.Correction.article_id.in_(numbers))
-    found: dict[int, list[Correction]] = {}
+    by_article: dict[int, list[Correction]] = {}
     for row in connection.execute(query).mappings():
         values = {str(name): value for name, value in row.items()}
         replaced = tuple(Mention(**mention) for mention in values.pop("replaced"))
         number = values.pop("article_id")
-        found.setdefault(number, []).append(Correction(**values, replaced=replaced))
-    return found
+        by_article.setdefault(number, []).append(Correction(**values, replaced=replaced))
+    return by_article
 
 
 def with_corrections(
     connection: Connection,
     article_id: int,
     text: tuple[str | None, str],
-    found: Sequence[Mention],
+    matches: Sequence[Mention],
 ) -> Sequence[Mention]:
     """Return the mentions found in headline and body of an article with its corrections; store the
     present place of each correction, and the mentions that it replaces."""
     corrections = corrections_of(connection, [article_id]).get(article_id)
     if not corrections:
-        return found
-    mentions, placed = apply_corrections(corrections, text, found)
+        return matches
+    mentions, placed = apply_corrections(corrections, text, matches)
     for before, now in zip(corrections, placed, strict=True):
         if before != now:
             values = {
@@ -363,26 +364,26 @@ def with_corrections(
 
 
 def apply_corrections(
-    corrections: Sequence[Correction], text: tuple[str | None, str], found: Iterable[Mention]
+    corrections: Sequence[Correction], text: tuple[str | None, str], matches: Iterable[Mention]
 ) -> tuple[list[Mention], list[Correction]]:
     """Return the mentions found in headline and body with the corrections, and the applied
     corrections. Each is applied to the result of the earlier ones."""
-    mentions, placed = list(found), []
+    mentions, placed = list(matches), []
     for correction in corrections:
         here = _place_correction(
             correction, (text[0] or "") if correction.section == "title" else text[1]
         )
         if here.state != "misplaced":
             beside = [mention for mention in mentions if overlap(here.mention, mention)]
-            named = [mention for mention in beside if mention.company == here.company]
+            same = [mention for mention in beside if mention.company == here.company]
             if here.kind == "missed":
-                replaced = () if named else tuple(beside)
-                added = () if named else (here.mention,)
-                redundant = bool(named)
+                replaced = () if same else tuple(beside)
+                added = () if same else (here.mention,)
+                redundant = bool(same)
             else:
-                replaced, added, redundant = tuple(named), (), not named
-            mentions = [one for one in mentions if one not in replaced] + [*added]
-            by_matcher = tuple(one for one in replaced if one.rule != CORRECTED)
+                replaced, added, redundant = tuple(same), (), not same
+            mentions = [mention for mention in mentions if mention not in replaced] + [*added]
+            by_matcher = tuple(mention for mention in replaced if mention.rule != CORRECTED)
             state: CorrectionState = "redundant" if redundant else "applied"
             here = replace(here, state=state, replaced=by_matcher)
         placed.append(here)
@@ -393,8 +394,8 @@ def without_corrections(
     corrections: Sequence[Correction], mentions: Iterable[Mention]
 ) -> list[Mention]:
     """Return the mentions that the matcher found, given those that count."""
-    found = [mention for mention in mentions if mention.rule != CORRECTED]
-    return found + [mention for one in corrections for mention in one.replaced]
+    matches = [mention for mention in mentions if mention.rule != CORRECTED]
+    return matches + [mention for correction in corrections for mention in correction.replaced]
 
 
 # Ours: the minimum unchanged part of a sentence, and the maximum length of a sentence and number of
@@ -409,7 +410,7 @@ def _similar_places(correction: Correction, text: str) -> list[int]:
     sentence = correction.sentence
     if len(sentence) > _LONGEST_COMPARED:
         return []
-    places = [found.start() for found in re.finditer(re.escape(correction.surface), text)]
+    places = [match.start() for match in re.finditer(re.escape(correction.surface), text)]
     places.sort(key=lambda place: abs(place - correction.start))
     matcher = SequenceMatcher(autojunk=False)
     matcher.set_seq2(sentence)

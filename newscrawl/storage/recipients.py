@@ -54,19 +54,19 @@ class Recipient:
 
 def describe_repeats(recipient: Recipient, others: Iterable[Recipient]) -> list[str]:
     """Return a sentence for each other recipient at the same address that gets the same notices."""
-    found = []
+    sentences = []
     for other in others:
         gets = [kind for kind in recipient.gets if kind in other.gets]
-        about = [one for one in recipient.companies if one in other.companies]
+        about = [company for company in recipient.companies if company in other.companies]
         overlap = about or not (recipient.companies and other.companies)
         same = _comparison_key(recipient) == _comparison_key(other) and recipient.name != other.name
         if same and gets and overlap:
             names = about or recipient.companies or other.companies or ["all that is watched"]
-            found.append(
+            sentences.append(
                 f"{recipient.shown_address} already gets {' and '.join(gets)} about "
                 f"{', '.join(names)} as {other.name!r}: they will come twice."
             )
-    return found
+    return sentences
 
 
 def _comparison_key(recipient: Recipient) -> str:
@@ -140,14 +140,16 @@ def rename_in_recipients(session: Session, name: str, new_name: str) -> None:
     """Rename a company in the lists of recipients, in the caller's transaction."""
     for row in session.scalars(select(RecipientRow)):
         if name in row.companies:
-            row.companies = [new_name if one == name else one for one in row.companies]
+            row.companies = [new_name if company == name else company for company in row.companies]
 
 
 def list_recipients(database: Database) -> list[Recipient]:
     """Return all recipients by name, in alphabetical order."""
     with database.reading() as session:
         rows = session.scalars(select(RecipientRow)).all()
-        return sorted((_recipient(row) for row in rows), key=lambda one: one.name.casefold())
+        return sorted(
+            (_recipient(row) for row in rows), key=lambda recipient: recipient.name.casefold()
+        )
 
 
 def _recipient(row: RecipientRow) -> Recipient:
@@ -158,7 +160,7 @@ def _recipient(row: RecipientRow) -> Recipient:
 def record_sent(session: Session, notices: Iterable[SentNotice]) -> None:
     """Record attempts to send notices, in the caller's transaction."""
     now = clock(session)
-    session.add_all(SentRow(**asdict(one) | {"sent_at": now}) for one in notices)
+    session.add_all(SentRow(**asdict(notice) | {"sent_at": now}) for notice in notices)
 
 
 def confirm_sent(session: Session, notice: SentNotice) -> None:

@@ -89,7 +89,7 @@ class PruneResult:
     @property
     def counts(self) -> dict[str, int]:
         """Return the numbers by their names."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        return {column.name: getattr(self, column.name) for column in fields(self)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,20 +129,20 @@ class Pruning:
     # What is deleted ---------------------------------------------------------------------------
 
     def _old_page(self) -> ColumnElement[bool]:
-        seen = func.coalesce(FrontierUrl.visited_at, FrontierUrl.discovered_at)
+        seen_at = func.coalesce(FrontierUrl.visited_at, FrontierUrl.discovered_at)
         stored = exists().where(ArticleUrl.url == FrontierUrl.url)
-        named = func.coalesce(FrontierUrl.named_at, FrontierUrl.discovered_at)
+        listed_at = func.coalesce(FrontierUrl.named_at, FrontierUrl.discovered_at)
         # A listing that has had new entries since would have listed the page again.
         silent = exists().where(
             Listing.id == FrontierUrl.listing_id,
             or_(Listing.changed_at > self._limit + NAMED_AGAIN, Listing.next_poll_at < self._limit),
         )
         unnamed = and_(
-            named < self._limit,
+            listed_at < self._limit,
             FrontierUrl.source_id.in_(self._crawled_sources()),
             or_(FrontierUrl.listing_id.is_(None), silent),
         )
-        return and_(FrontierUrl.due_at.is_(None), seen < self._limit, or_(stored, unnamed))
+        return and_(FrontierUrl.due_at.is_(None), seen_at < self._limit, or_(stored, unnamed))
 
     def _old_listing(self) -> ColumnElement[bool]:
         return and_(
@@ -196,8 +196,8 @@ class Pruning:
             ahead = select(table.id).where(table.id > done).order_by(table.id).limit(_PIECE)
             with self.database.reading() as session:
                 end = session.scalar(select(func.max(ahead.subquery().c.id))) or last
-                asked = select(table.id).where(table.id > done, table.id <= end, condition)
-                numbers = session.scalars(asked).all()
+                query = select(table.id).where(table.id > done, table.id <= end, condition)
+                numbers = session.scalars(query).all()
             if numbers:
                 yield numbers
             done = end
@@ -207,8 +207,8 @@ class Pruning:
         def work(session: Session) -> int:
             # These rows aren't in the session.
             options = {"synchronize_session": False}
-            found: Any = session.execute(statement, execution_options=options)
-            return int(found.rowcount)
+            result: Any = session.execute(statement, execution_options=options)
+            return int(result.rowcount)
 
         changed = self.database.write(work)
         time.sleep(_PAUSE)
@@ -300,14 +300,14 @@ def read_articles(
 ) -> Iterator[list[ReadArticle]]:
     """Yield the articles of these sources, or of all, whose pages were read, AT_ONCE at a time."""
     last = 0
-    asked = (
+    query = (
         select(Article.id, Source.slug, Article.url, Article.day)
         .join(Source, Source.id == Article.source_id)
         .where(*_were_read(sources))
     )
     while True:
         with database.reading() as session:
-            more = asked.where(Article.id > last).order_by(Article.id).limit(AT_ONCE)
+            more = query.where(Article.id > last).order_by(Article.id).limit(AT_ONCE)
             rows = session.execute(more).all()
             addresses: defaultdict[int, list[str]] = defaultdict(list)
             addresses_query = select(ArticleUrl.article_id, ArticleUrl.url).where(
@@ -395,8 +395,8 @@ def reduce_articles(database: Database, documents: Mapping[int, Document]) -> No
 def _reduce(connection: Connection, number: int, record: Record) -> None:
     for table in OF_THE_PAGE:
         connection.execute(delete(table).where(table.article_id == number))
-    kept = {"url", "published_at"}
-    columns = {name: value for name, value in record.columns.items() if name not in kept}
+    unchanged = {"url", "published_at"}
+    columns = {name: value for name, value in record.columns.items() if name not in unchanged}
     connection.execute(
         update(Article)
         .where(Article.id == number)

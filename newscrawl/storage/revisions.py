@@ -71,24 +71,24 @@ def apply_revision(database: Database, number: int, decided_by: str = "") -> str
 
     def work(session: Session) -> str:
         connection = session.connection()
-        held, stored = _lock_pending(connection, number)
-        if not held["text"]:
+        revision, stored = _lock_pending(connection, number)
+        if not revision["text"]:
             raise RevisionError(
                 f"revision {number} can't be applied: its page holds no article; "
                 f"newscrawl revisions discard {number} removes it from the list"
             )
         columns = {
-            **unpack_columns(held["facts"]),
+            **unpack_columns(revision["facts"]),
             "url": stored.url,
-            "title": held["title"],
-            "text": held["text"],
+            "title": revision["title"],
+            "text": revision["text"],
         }
         record = _record(
             columns,
-            content_hash=held["content_hash"],
-            fingerprint=held["fingerprint"],
-            mentions=tuple(map(mention_of, held["mentions"])),
-            boilerplate=held["boilerplate"],
+            content_hash=revision["content_hash"],
+            fingerprint=revision["fingerprint"],
+            mentions=tuple(map(mention_of, revision["mentions"])),
+            boilerplate=revision["boilerplate"],
         )
         close_pending(connection, stored.id, "applied", decided_by)
         _revise(connection, record, stored)
@@ -151,8 +151,8 @@ def restore_version(
         connection = session.connection()
         lock_source(connection, version.article_id)
         stored = stored_article(connection, version.article_id)
-        asked = (Revision.article_id == version.article_id, Revision.number == version.number)
-        revision = session.scalar(select(Revision).where(*asked))
+        conditions = (Revision.article_id == version.article_id, Revision.number == version.number)
+        revision = session.scalar(select(Revision).where(*conditions))
         if stored is None or revision is None:
             raise RevisionError(f"{version.url} is not stored any more")
         if stored.content_hash == revision.content_hash:
@@ -189,13 +189,13 @@ def decide_all(
 ) -> tuple[list[str], list[str]]:
     """Apply or discard several revisions; return the URLs of the articles, and the errors of the
     others."""
-    done, left = [], []
+    done, errors = [], []
     for number in dict.fromkeys(numbers):
         try:
             done.append(decide(database, number, decided_by))
         except RevisionError as error:
-            left.append(str(error))
-    return done, left
+            errors.append(str(error))
+    return done, errors
 
 
 def _lock_pending(connection: Connection, number: int) -> tuple[dict[str, Any], StoredArticle]:
@@ -317,7 +317,7 @@ def articles_at(database: Database, urls: Sequence[str]) -> dict[str, tuple[int,
         .where(ArticleUrl.url.in_(urls))
     )
     with database.reading() as session:
-        return {url: (number, own) for url, number, own in session.execute(query)}
+        return {url: (number, article_url) for url, number, article_url in session.execute(query)}
 
 
 def versions_at(database: Database, urls: Sequence[str]) -> dict[str, StoredVersion]:
@@ -360,7 +360,7 @@ def listed_at(database: Database, urls: Sequence[str]) -> dict[str, str]:
         return dict(session.execute(query).all())
 
 
-def _version(article: Article, source: Source, **others: Any) -> StoredVersion:
+def _version(article: Article, source: Source, **values: Any) -> StoredVersion:
     facts = Hints(
         title=article.title,
         authors=tuple(article.authors),
@@ -368,7 +368,7 @@ def _version(article: Article, source: Source, **others: Any) -> StoredVersion:
         section=article.section,
         language=article.language,
     )
-    held = rank(article.access, article.kind, has_text=bool(article.text))
+    present_rank = rank(article.access, article.kind, has_text=bool(article.text))
     names = (*names_of_site(source.name, source.slug, source.home), article.site_name)
     return copy_fields(
         StoredVersion,
@@ -376,11 +376,11 @@ def _version(article: Article, source: Source, **others: Any) -> StoredVersion:
         source=source.slug,
         facts=facts,
         characters=len(article.text),
-        rank=held,
+        rank=present_rank,
         seen_at=article.revised_at or article.first_seen_at,
-        kept=Version(title=article.title, text=article.text, rank=held, kind=article.kind),
+        kept=Version(title=article.title, text=article.text, rank=present_rank, kind=article.kind),
         names=tuple(filter(None, names)),
-        **others,
+        **values,
     )
 
 
@@ -392,7 +392,7 @@ def _companies(session: Session, numbers: Iterable[int]) -> dict[int, Counter[st
         .where(table.article_id.in_(list(numbers)))
         .group_by(table.article_id, Company.name)
     )
-    found: dict[int, Counter[str]] = {}
+    by_article: dict[int, Counter[str]] = {}
     for number, company, count in session.execute(query):
-        found.setdefault(number, Counter())[company] = count
-    return found
+        by_article.setdefault(number, Counter())[company] = count
+    return by_article

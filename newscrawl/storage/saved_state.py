@@ -25,29 +25,29 @@ from newscrawl.storage.scope import Scope
 
 def memory_of(database: Database, slug: str) -> Memory:
     """Return the template memory of a source; an empty one if nothing was learned yet."""
-    wanted = (
+    query = (
         select(models.TemplateMemory)
         .join(models.Source, models.Source.id == models.TemplateMemory.source_id)
         .where(models.Source.slug == slug)
     )
     with database.reading() as session:
-        row = session.scalar(wanted)
+        row = session.scalar(query)
         return Memory() if row is None else _memory(row)
 
 
 def memories(database: Database) -> Iterator[tuple[str, Memory]]:
     """Yield the slugs and template memories of all sources that have one."""
-    wanted = select(models.Source.slug, models.TemplateMemory).join(
+    query = select(models.Source.slug, models.TemplateMemory).join(
         models.TemplateMemory, models.Source.id == models.TemplateMemory.source_id
     )
     with database.reading() as session:
-        for slug, row in session.execute(wanted.order_by(models.Source.slug)):
+        for slug, row in session.execute(query.order_by(models.Source.slug)):
             yield slug, _memory(row)
 
 
 def keep_memory(database: Database, slug: str, memory: Memory) -> None:
     """Replace the template memory of a registered source."""
-    seen = {f"{fingerprint:016x}": count for fingerprint, count in memory.seen.items()}
+    counts = {f"{fingerprint:016x}": count for fingerprint, count in memory.seen.items()}
 
     def work(session: Session) -> None:
         source_id = session.scalar(select(models.Source.id).where(models.Source.slug == slug))
@@ -57,7 +57,7 @@ def keep_memory(database: Database, slug: str, memory: Memory) -> None:
         if row is None:
             row = models.TemplateMemory(source_id=source_id)
             session.add(row)
-        row.pages, row.seen, row.updated_at = memory.pages, seen, datetime.now(UTC)
+        row.pages, row.seen, row.updated_at = memory.pages, counts, datetime.now(UTC)
 
     database.write(work)
 
@@ -104,19 +104,19 @@ def robots_policy(database: Database, origin: str) -> RobotsPolicy | None:
 
 def robots_policies(database: Database, origins: Collection[str]) -> dict[str, RobotsPolicy]:
     """Return the last robots.txt of these hosts, of those that were ever read."""
-    asked = list(dict.fromkeys(origins))
-    found: dict[str, RobotsPolicy] = {}
+    hosts = list(dict.fromkeys(origins))
+    policies: dict[str, RobotsPolicy] = {}
     with database.reading() as session:
-        for start in range(0, len(asked), _AT_ONCE):
-            chosen = models.RobotsPolicy.origin.in_(asked[start : start + _AT_ONCE])
+        for start in range(0, len(hosts), _AT_ONCE):
+            chosen = models.RobotsPolicy.origin.in_(hosts[start : start + _AT_ONCE])
             for row in session.scalars(select(models.RobotsPolicy).where(chosen)):
-                found[row.origin] = RobotsPolicy(
+                policies[row.origin] = RobotsPolicy(
                     origin=row.origin,
                     status=row.status,
                     rules=zlib.decompress(row.rules),
                     fetched_at=row.fetched_at,
                 )
-    return found
+    return policies
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

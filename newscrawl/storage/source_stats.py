@@ -58,8 +58,8 @@ def refresh_source_stats(
 
     sums = _sum_days(database, now, ended_after)
     by_day: dict[date, list[dict[str, object]]] = defaultdict(list)
-    for (source_id, day), found in sums.items():
-        by_day[day].append(found.row(source_id, day))
+    for (source_id, day), total in sums.items():
+        by_day[day].append(total.row(source_id, day))
     for day, rows in by_day.items():
         database.write(partial(_replace, day=day, rows=rows))
     return len(sums)
@@ -74,8 +74,8 @@ def _sum_days(
     sums: dict[tuple[int, date], _Sum] = defaultdict(_Sum)
     with database.reading() as session:
         # A later day was stored while the clock was wrong.
-        past = SourceStats.day <= now.date()
-        last = session.scalar(select(func.max(SourceStats.day)).where(past))
+        until_today = SourceStats.day <= now.date()
+        last = session.scalar(select(func.max(SourceStats.day)).where(until_today))
         first = max(last - timedelta(days=1), oldest) if last else oldest
         begin = datetime.combine(first, time(), UTC)
         query = select(Run.source_id, Run.started_at, Run.finished_at, Run.counts)
@@ -108,11 +108,11 @@ def daily_source_stats(database: Database, since: date) -> dict[str, list[DailyS
         .where(SourceStats.day >= since)
         .order_by(SourceStats.day)
     )
-    found: dict[str, list[DailySourceStats]] = defaultdict(list)
+    days: dict[str, list[DailySourceStats]] = defaultdict(list)
     with database.reading() as session:
         for slug, row in session.execute(query):
-            found[slug].append(_day(row))
-    return dict(found)
+            days[slug].append(_day(row))
+    return dict(days)
 
 
 def _day(row: SourceStats) -> DailySourceStats:
@@ -175,10 +175,10 @@ _NAMES: Mapping[str, str] = {
 
 
 def _sums_of(counts: Mapping[str, int], forbidden: int) -> dict[str, int]:
-    found = {name: int(counts.get(f"newscrawl/{key}", 0)) for name, key in _NAMES.items()}
+    sums = {name: int(counts.get(f"newscrawl/{key}", 0)) for name, key in _NAMES.items()}
     refused = sum(int(counts.get(f"newscrawl/pages_failed/{kind}", 0)) for kind in _REFUSALS)
     return {
-        **found,
+        **sums,
         "failed": int(counts.get("newscrawl/pages_failed", 0)),
         "refused": refused + forbidden,
         "dropped": sum(int(counts.get(f"{_DROPPED}{reason}", 0)) for reason in _DROPS),
@@ -227,11 +227,11 @@ def coverage_by_day(database: Database, since: date) -> dict[str, dict[date, str
         .join(Coverage, Coverage.source_id == Source.id)
         .where(Coverage.day >= since)
     )
-    found: dict[str, dict[date, str]] = defaultdict(dict)
+    states: dict[str, dict[date, str]] = defaultdict(dict)
     with database.reading() as session:
         for slug, day, state in session.execute(query):
-            found[slug][day] = state
-    return dict(found)
+            states[slug][day] = state
+    return dict(states)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -269,11 +269,11 @@ def record_checkups(
     """Store the results for registered sources, in one transaction; raise StorageError for
     others."""
     moment = at or datetime.now(UTC)
-    known = list(checkups)
+    results = list(checkups)
 
     def work(session: Session) -> None:
         ids = {slug: number for number, slug in session.execute(select(Source.id, Source.slug))}
-        for checkup in known:
+        for checkup in results:
             if checkup.slug not in ids:
                 raise StorageError(
                     f"no source {checkup.slug!r} in the database: register_source adds it"

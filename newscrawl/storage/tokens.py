@@ -71,7 +71,7 @@ def list_tokens(database: Database) -> list[Token]:
     """Return all tokens by name, also those that were revoked."""
     with database.reading() as session:
         rows = session.scalars(select(TokenRow)).all()
-        return sorted((_token(row) for row in rows), key=lambda one: one.name.casefold())
+        return sorted((_token(row) for row in rows), key=lambda token: token.name.casefold())
 
 
 def revoke_token(database: Database, name: str) -> bool:

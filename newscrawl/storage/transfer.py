@@ -26,7 +26,7 @@ def copy_database(
     StorageError unless the target is empty.
     """
     upgrade_database(target_url)
-    tables = [one for one in Base.metadata.sorted_tables if one.name not in _REBUILT]
+    tables = [table for table in Base.metadata.sorted_tables if table.name not in _REBUILT]
     with open_database(target_url) as target, source.reading() as session:
         if session.scalar(
             select(SavedQuery.company_id).where(SavedQuery.pending_text.is_not(None))
@@ -50,16 +50,16 @@ def copy_database(
 def _copy(table: Table, source: Connection, target: Connection) -> None:
     ordered = select(table).order_by(*table.primary_key.columns)
     # Otherwise None would become the JSON value null, which no "IS NULL" finds.
-    json = [one.name for one in table.c if isinstance(one.type, JSON) and one.nullable]
+    json = [column.name for column in table.c if isinstance(column.type, JSON) and column.nullable]
     nulls = {name: bindparam(f"new_{name}", type_=JSON(none_as_null=True)) for name in json}
     added = insert(table).values(nulls) if nulls else insert(table)
-    with source.execute(ordered.execution_options(yield_per=_AT_ONCE)) as found:
-        for rows in found.mappings().partitions(_AT_ONCE):
-            named = [
+    with source.execute(ordered.execution_options(yield_per=_AT_ONCE)) as result:
+        for rows in result.mappings().partitions(_AT_ONCE):
+            values = [
                 {f"new_{name}" if name in nulls else name: value for name, value in row.items()}
                 for row in rows
             ]
-            target.execute(added, named)
+            target.execute(added, values)
     if target.dialect.name == "postgresql" and "id" in table.c:
         sequence = func.pg_get_serial_sequence(table.name, "id")
         last = select(func.max(table.c.id)).scalar_subquery()

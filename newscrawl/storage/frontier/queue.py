@@ -437,13 +437,13 @@ class Frontier(SourceListings):
 
 def mark_done(connection: Connection, results: Sequence[FetchResult]) -> None:
     """Write the results of pages without an article."""
-    dropped = [one for one in results if one.columns["to_reason"] in WITHOUT_HEADLINE]
+    dropped = [result for result in results if result.columns["to_reason"] in WITHOUT_HEADLINE]
     if dropped:
-        now = max(one.columns["to_visited_at"] for one in dropped)
-        reopened = _reopen(connection, [one.queue_id for one in dropped], now)
-        results = [one for one in results if one.queue_id not in reopened]
+        now = max(result.columns["to_visited_at"] for result in dropped)
+        reopened = _reopen(connection, [result.queue_id for result in dropped], now)
+        results = [result for result in results if result.queue_id not in reopened]
     if results:
-        rows = [{"queue_id": one.queue_id, **one.columns} for one in results]
+        rows = [{"queue_id": result.queue_id, **result.columns} for result in results]
         _MARK_DONE.run(connection, rows)
 
 
@@ -466,7 +466,7 @@ def mark_stored(
 
 def pack_hints(hints: Hints) -> dict[str, Any]:
     """Return the hints as JSON for the queue, without missing ones."""
-    known = {
+    values = {
         "title": hints.title,
         "standfirst": hints.standfirst,
         "authors": list(hints.authors),
@@ -474,7 +474,7 @@ def pack_hints(hints: Hints) -> dict[str, Any]:
         "section": hints.section,
         "language": hints.language,
     }
-    return {name: value for name, value in known.items() if value}
+    return {name: value for name, value in values.items() if value}
 
 
 def unpack_hints(columns: Mapping[str, Any]) -> Hints:
@@ -497,14 +497,14 @@ def _find_queued(connection: Connection, urls: Iterable[str]) -> dict[str, _Queu
 def _waiting_twins(connection: Connection, by_url: Mapping[str, FrontierEntry]) -> set[str]:
     """Return the URLs that are twins of another URL whose article waits or is being enqueued. If
     the article is stored, they become URLs of it."""
-    candidates = {twin for one in by_url.values() for twin in one.twin_of}
+    candidates = {twin for entry in by_url.values() for twin in entry.twin_of}
     if not candidates:
         return set()
     stored = numbers_at(connection, candidates)
     twins = [
         (url, stored[twin])
-        for url, one in by_url.items()
-        if (twin := next(filter(stored.__contains__, one.twin_of), None)) is not None
+        for url, entry in by_url.items()
+        if (twin := next(filter(stored.__contains__, entry.twin_of), None)) is not None
     ]
     add_urls(connection, twins)
     query = select(FrontierUrl.url).where(
@@ -514,8 +514,8 @@ def _waiting_twins(connection: Connection, by_url: Mapping[str, FrontierEntry]) 
     joined = {url for url, _ in twins}
     return {
         url
-        for url, one in by_url.items()
-        if url not in joined and not waiting.isdisjoint(one.twin_of)
+        for url, entry in by_url.items()
+        if url not in joined and not waiting.isdisjoint(entry.twin_of)
     }
 
 

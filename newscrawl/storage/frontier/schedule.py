@@ -104,7 +104,7 @@ def interval_by_history(
 
 
 def publishing_interval(
-    moments: Iterable[datetime], stated: timedelta | None, now: datetime
+    moments: Iterable[datetime], by_feed: timedelta | None, now: datetime
 ) -> timedelta | None:
     """Return the mean time between the newest articles of a listing, not yet bounded.
 
@@ -114,12 +114,12 @@ def publishing_interval(
     """
     dated = sorted((moment for moment in moments if moment <= now), reverse=True)
     if len(dated) < 2:
-        return stated
+        return by_feed
     newest = dated[:_MAX_RECENT]
     gap = (newest[0] - newest[-1]) / (len(newest) - 1)
-    if stated is None or stated <= gap:
+    if by_feed is None or by_feed <= gap:
         return gap
-    return max(gap, min(stated, (now - dated[-1]) / 2))
+    return max(gap, min(by_feed, (now - dated[-1]) / 2))
 
 
 def reschedule(database: Database, slugs: Collection[str], schedule: Schedule) -> None:
@@ -209,11 +209,13 @@ def due_sources(
     """
     states = _states(database, now)
     due = [
-        found
+        source
         for slug in dict.fromkeys(slugs)
-        if (found := _due(slug, states.get(slug), now, pause)) is not None
+        if (source := _due(slug, states.get(slug), now, pause)) is not None
     ]
-    return sorted(due, key=lambda one: (one.due_at is not None, one.due_at or now, one.slug))
+    return sorted(
+        due, key=lambda source: (source.due_at is not None, source.due_at or now, source.slug)
+    )
 
 
 def next_crawls(database: Database) -> dict[str, datetime]:
@@ -252,7 +254,7 @@ def _states(database: Database, now: datetime) -> dict[str, _State]:
         .group_by(FrontierUrl.source_id)
         .subquery()
     )
-    asked = (
+    query = (
         select(Source.slug, Poll.next_poll_at, Poll.polled_at, pages.c.page_at, pages.c.waiting)
         .join(Poll, Poll.source_id == Source.id)
         .outerjoin(pages, pages.c.source_id == Source.id)
@@ -260,7 +262,7 @@ def _states(database: Database, now: datetime) -> dict[str, _State]:
     with database.reading() as session:
         return {
             slug: _State(poll_at, polled_at, page_at, waiting or 0)
-            for slug, poll_at, polled_at, page_at, waiting in session.execute(asked)
+            for slug, poll_at, polled_at, page_at, waiting in session.execute(query)
         }
 
 

@@ -89,11 +89,11 @@ def _set_version(connection: Connection, version: str) -> None:
 def _refuse_others(connection: Connection) -> None:
     """Raise StorageError if a file without our tables has others. PostgreSQL may have them, since
     programs share schemas there, except by the names of ours."""
-    others = {*inspect(connection).get_table_names()} - {_VERSION_TABLE}
+    foreign = {*inspect(connection).get_table_names()} - {_VERSION_TABLE}
     if connection.dialect.name == "postgresql":
-        others &= {*Base.metadata.tables}
-    if others:
+        foreign &= {*Base.metadata.tables}
+    if foreign:
         raise StorageError(
             f"the database {connection.engine.url.database} has tables of another program "
-            f"({', '.join(sorted(others)[:3])}): name a new one in NEWSCRAWL_DATABASE_URL"
+            f"({', '.join(sorted(foreign)[:3])}): name a new one in NEWSCRAWL_DATABASE_URL"
         )
