@@ -30,8 +30,7 @@ from newscrawl.items import CompanyStructure, SourceCatalog, Versions
 from newscrawl.mentions import load_companies
 from newscrawl.reading import versions_of
 from newscrawl.sources.registry import catalog_of, load_registry
-from newscrawl.storage import Database, StorageError, open_database, queries
-from newscrawl.storage.errors import QuestionError
+from newscrawl.storage import Database, QuestionError, StorageError, open_database, queries
 from newscrawl.storage.queries import *
 from newscrawl.storage.queries.questions import flat_row
 from newscrawl.text import match_name

@@ -19,8 +19,8 @@ from newscrawl.mentions import Companies, load_companies, with_mentions
 from newscrawl.reading import NoArticleError, PageReader
 from newscrawl.sources import Source, UrlError, canonical_url, load_sources, site_name
 from newscrawl.sources.urls import host_slug
+from newscrawl.storage import UnstorableDocument
 from newscrawl.storage.documents import Record, record_of
-from newscrawl.storage.errors import UnstorableDocument
 
 # The module that worker processes are forked with; it loads the data of page processors.
 PRELOAD = "newscrawl.archive.worker_preload"

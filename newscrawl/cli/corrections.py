@@ -176,8 +176,8 @@ def remove(
 
     Exit code 1 if one of them could not be undone.
     """
+    from newscrawl.storage import CorrectionError
     from newscrawl.storage.corrections import undo_correction
-    from newscrawl.storage.errors import CorrectionError
 
     undone_by = name_of_user(who, "undoes the correction")
     faults = 0

@@ -241,7 +241,7 @@ def _delete_forbidden(
     """List the articles that robots.txt forbids, and reduce them if there is a registry; return the
     exit code."""
     from newscrawl.monitoring import robots_audit
-    from newscrawl.storage.retention import count_read_articles
+    from newscrawl.storage.deletion import count_read_articles
 
     sources = None if source is None else [source]
     with counting_bar("articles", count_read_articles(store, sources)) as advance:

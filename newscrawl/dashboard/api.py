@@ -20,8 +20,7 @@ from newscrawl.dashboard.companies_file import registry_of
 from newscrawl.dashboard.filters import MAX_PERIOD, MAX_VALUE
 from newscrawl.dashboard.rendering import app_state, companies_in_use, versions_in_use
 from newscrawl.items import Versions
-from newscrawl.storage import Database, queries
-from newscrawl.storage.errors import QuestionError
+from newscrawl.storage import Database, QuestionError, queries
 from newscrawl.storage.queries import QUESTIONS, Question, Scope
 from newscrawl.storage.search_language import MAX_LENGTH
 from newscrawl.text import match_name

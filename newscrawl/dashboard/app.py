@@ -29,8 +29,7 @@ from newscrawl.dashboard.rendering import (
     usable_filters,
 )
 from newscrawl.dashboard.security import HEADERS, FormSeal, Guard, Sessions
-from newscrawl.storage import StorageError
-from newscrawl.storage.errors import QuestionError
+from newscrawl.storage import QuestionError, StorageError
 
 DESCRIPTION = (
     "How often companies are in the news, when, and together with which others. Counts are null "

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 from urllib.parse import urlencode
 
 from newscrawl.items import CompanyStructure, SourceCatalog, copy_fields
-from newscrawl.storage.errors import QuestionError
+from newscrawl.storage import QuestionError
 from newscrawl.storage.queries import Scope
 from newscrawl.storage.scope import today
 from newscrawl.storage.search_language import MAX_LENGTH

@@ -30,10 +30,9 @@ from newscrawl.items import Versions
 from newscrawl.mentions import Companies
 from newscrawl.reading import versions_of
 from newscrawl.reports import WITHHELD, chance_text, period_of_name, verdict_text
-from newscrawl.storage import Database, StorageError, open_database, queries
+from newscrawl.storage import Database, QuestionError, StorageError, open_database, queries
 from newscrawl.storage.corrections import MAX_NAME
 from newscrawl.storage.engine import parse_url, sqlite_file
-from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.mentions import CORRECTED
 from newscrawl.storage.queries.significance import ALPHA, MIN_FOR_PERCENT
 from newscrawl.storage.scope import today

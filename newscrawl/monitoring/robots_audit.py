@@ -12,10 +12,10 @@ from newscrawl.settings import ROBOTSTXT_USER_AGENT
 from newscrawl.sources.robots import RobotsRules, origin_of
 from newscrawl.sources.visits import Fetcher, FetchError
 from newscrawl.storage import Database
-from newscrawl.storage.erasure import erase_deleted
-from newscrawl.storage.retention import (
+from newscrawl.storage.deletion import (
     REDUCED_AT_ONCE,
     ReadArticle,
+    erase_deleted,
     published_hints,
     read_articles,
     reduce_articles,

@@ -9,8 +9,7 @@ from itertools import groupby
 from typing import Literal
 
 from newscrawl.items import Versions
-from newscrawl.storage import Database, queries
-from newscrawl.storage.errors import QuestionError
+from newscrawl.storage import Database, QuestionError, queries
 from newscrawl.storage.queries import (
     CoMention,
     Completeness,

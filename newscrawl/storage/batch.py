@@ -20,19 +20,18 @@ from sqlalchemy import Connection, bindparam, select, update
 from sqlalchemy.orm import Session
 
 from newscrawl.items import Article, Document, Origin, Versions
-from newscrawl.storage import models
+from newscrawl.storage import StorageError, UnstorableDocument, models
 from newscrawl.storage.articles import (
     LostArticle,
     SaveResult,
     quarantine_lost_article,
     save_records,
     stored_urls,
+    without_wrong_claims,
 )
-from newscrawl.storage.claims import without_wrong_claims
 from newscrawl.storage.database import Database
 from newscrawl.storage.documents import Record, record_of
 from newscrawl.storage.engine import BulkInsert, RowIds, one_of
-from newscrawl.storage.errors import StorageError, UnstorableDocument
 from newscrawl.storage.frontier.queue import FetchResult, mark_done, mark_stored
 from newscrawl.storage.quarantine import is_unannounced
 from newscrawl.storage.rollups import RollupUpdate

@@ -14,11 +14,10 @@ from sqlalchemy import Connection, and_, insert, select, update
 from sqlalchemy.orm import Session
 
 from newscrawl.items import Mention, Section, copy_fields
-from newscrawl.storage import models
+from newscrawl.storage import CorrectionError, models
 from newscrawl.storage.articles import lock_source, numbers_at
 from newscrawl.storage.database import Database
 from newscrawl.storage.documents import clean
-from newscrawl.storage.errors import CorrectionError
 from newscrawl.storage.mentions import (
     CORRECTED,
     Correction,

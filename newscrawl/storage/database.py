@@ -17,9 +17,8 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from newscrawl.items import Versions
-from newscrawl.storage import engine as engines, migrations, models
+from newscrawl.storage import StorageError, engine as engines, migrations, models
 from newscrawl.storage.engine import MAX_INTERACTIVE_WAIT, MAX_WAIT, LockWait
-from newscrawl.storage.errors import StorageError
 from newscrawl.storage.rollups import rebuild
 
 # "incomplete": the source was read, but articles are missing. "paywalled": only headlines and

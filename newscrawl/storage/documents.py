@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any, get_args
 
 from newscrawl.items import Access, Barrier, Document, Kind, Mention
-from newscrawl.storage.errors import UnstorableDocument
+from newscrawl.storage import UnstorableDocument
 from newscrawl.storage.words import Wording
 
 # PostgreSQL indexes keys of up to 2,704 bytes (a third of a page); Scrapy follows URLs of

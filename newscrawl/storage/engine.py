@@ -52,7 +52,7 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.types import TypeEngine
 
 from newscrawl.config import has_plain_host
-from newscrawl.storage.errors import StorageError
+from newscrawl.storage import StorageError
 
 # Seconds that SQLite waits for another writer in one attempt, which can't be interrupted
 # (`LockWait` below repeats attempts), and PostgreSQL for a connection; `?timeout=`, if it is less,

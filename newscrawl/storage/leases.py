@@ -23,9 +23,9 @@ from uuid import uuid4
 from sqlalchemy import ColumnElement, Update, and_, func, or_, select, update
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
+from newscrawl.storage import StorageError
 from newscrawl.storage.database import Database
 from newscrawl.storage.engine import MAX_INTERACTIVE_WAIT
-from newscrawl.storage.errors import StorageError
 from newscrawl.storage.models import Lease, Source, Worker
 
 Outcome = Literal["done", "failed", "stopped"]

@@ -8,8 +8,8 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from newscrawl.storage import QuestionError
 from newscrawl.storage.database import Database
-from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.models import Company, DailySource, SavedQuery, Source
 from newscrawl.storage.query_matches import parse_saved
 from newscrawl.storage.scope import (

@@ -7,8 +7,8 @@ from functools import lru_cache
 
 from sqlalchemy import Connection, and_, delete, select
 
+from newscrawl.storage import QuestionError
 from newscrawl.storage.engine import BulkInsert, Statement, one_of
-from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.models import Base, QueryMatch, SavedQuery, Source
 from newscrawl.storage.search_language import (
     Facts,

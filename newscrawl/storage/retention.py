@@ -1,4 +1,4 @@
-"""Deletion of rows that are no longer needed, and of articles that may not be kept.
+"""Deletion of rows that are no longer needed.
 
 Pruning keeps a database that is used for years from growing by more than its articles:
 
@@ -14,20 +14,16 @@ again: their addresses are kept with them, and a stored address is not queued.
 
 Rows are selected in pieces, by their ids, and deleted in short transactions: crawls continue
 meanwhile, and an interrupted pruning starts again the next day.
-
-Reducing an article leaves only what its feed published, if its page may not be read.
 """
 
 import time
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
-    Connection,
     Select,
     and_,
     delete,
@@ -40,13 +36,10 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session, aliased
 
-from newscrawl.items import Document, Hints
 from newscrawl.storage import models
 from newscrawl.storage.database import Database
-from newscrawl.storage.documents import Record, record_of
-from newscrawl.storage.erasure import erase_deleted, require_erasure
-from newscrawl.storage.frontier.queue import NAMED_AGAIN, unpack_hints
-from newscrawl.storage.mentions import write_occurrences
+from newscrawl.storage.deletion import erase_deleted
+from newscrawl.storage.frontier.queue import NAMED_AGAIN
 from newscrawl.storage.models import (
     Article,
     ArticleUrl,
@@ -55,11 +48,8 @@ from newscrawl.storage.models import (
     Listing,
     Poll,
     QuarantinedRevision,
-    Revision,
     Run,
-    Source,
 )
-from newscrawl.storage.rollups import RollupUpdate
 
 TASK = "prune"
 EVERY = timedelta(days=1)
@@ -248,171 +238,3 @@ def _note(session: Session, pruned: PruneResult) -> None:
     if row is not None:
         row.counts = pruned.counts
         row.updated_at = row.finished_at = datetime.now(UTC)
-
-
-# Ours: articles that are examined, and that are reduced, in one transaction.
-AT_ONCE = 500
-REDUCED_AT_ONCE = 50
-# The columns of an article that come from its page.
-OF_THE_PAGE = (
-    models.Mention,
-    models.Correction,
-    models.Boilerplate,
-    models.MentionChange,
-    models.Revision,
-    models.QuarantinedRevision,
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadArticle:
-    """An article that is stored with more than its feed published: `addresses` are all its URLs."""
-
-    number: int
-    source: str
-    url: str
-    day: date
-    addresses: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PublishedHints:
-    """The stored hints of an article that a feed published: at least its headline.
-
-    `language` is the article's own.
-    """
-
-    source: str
-    url: str
-    hints: Hints
-    language: str | None
-
-
-def count_read_articles(database: Database, sources: Collection[str] | None) -> int:
-    """Return the number of articles that `read_articles` yields."""
-    with database.reading() as session:
-        joined = select(func.count()).join_from(Article, Source, Source.id == Article.source_id)
-        return session.scalar(joined.where(*_were_read(sources))) or 0
-
-
-def read_articles(
-    database: Database, sources: Collection[str] | None
-) -> Iterator[list[ReadArticle]]:
-    """Yield the articles of these sources, or of all, whose pages were read, AT_ONCE at a time."""
-    last = 0
-    query = (
-        select(Article.id, Source.slug, Article.url, Article.day)
-        .join(Source, Source.id == Article.source_id)
-        .where(*_were_read(sources))
-    )
-    while True:
-        with database.reading() as session:
-            more = query.where(Article.id > last).order_by(Article.id).limit(AT_ONCE)
-            rows = session.execute(more).all()
-            addresses: defaultdict[int, list[str]] = defaultdict(list)
-            addresses_query = select(ArticleUrl.article_id, ArticleUrl.url).where(
-                ArticleUrl.article_id.in_([row.id for row in rows])
-            )
-            for number, url in session.execute(addresses_query):
-                addresses[number].append(url)
-        if not rows:
-            return
-        yield [
-            ReadArticle(
-                number=row.id,
-                source=row.slug,
-                url=row.url,
-                day=row.day,
-                addresses=tuple(dict.fromkeys((row.url, *sorted(addresses[row.id])))),
-            )
-            for row in rows
-        ]
-        last = rows[-1].id
-
-
-def _were_read(sources: Collection[str] | None) -> list[ColumnElement[bool]]:
-    were_read = [Article.access == "open"]
-    return were_read if sources is None else [*were_read, Source.slug.in_(sources)]
-
-
-def published_hints(database: Database, numbers: Sequence[int]) -> dict[int, PublishedHints]:
-    """Return the hints that feeds published of articles: from the queue, or as they were stored
-    before the page could be read; else the stored headline only."""
-    chosen = Article.id.in_(numbers)
-    articles = (
-        select(Article.id, Article.url, Article.title, Article.language, Source.slug)
-        .join(Source, Source.id == Article.source_id)
-        .where(chosen)
-    )
-    queued = (
-        select(ArticleUrl.article_id, FrontierUrl.hints)
-        .join(FrontierUrl, FrontierUrl.url == ArticleUrl.url)
-        .where(ArticleUrl.article_id.in_(numbers))
-        .order_by(FrontierUrl.id)
-    )
-    before = (
-        select(Revision.article_id, Revision.title, Revision.text)
-        .where(Revision.article_id.in_(numbers), Revision.access != "open")
-        .order_by(Revision.article_id, Revision.number)
-    )
-    with database.reading() as session:
-        hints: dict[int, Hints] = {}
-        for number, title, text in session.execute(before):
-            hints[number] = Hints(title=title, standfirst=text or None)
-        for number, packed in session.execute(queued):
-            if packed.get("title"):
-                hints[number] = unpack_hints(packed)
-        return {
-            row.id: PublishedHints(
-                source=row.slug,
-                url=row.url,
-                hints=hints.get(row.id) or Hints(title=row.title),
-                language=row.language,
-            )
-            for row in session.execute(articles)
-        }
-
-
-def reduce_articles(database: Database, documents: Mapping[int, Document]) -> None:
-    """Replace articles, by their ids, by these documents, in one transaction.
-
-    Their texts, revisions and mentions are deleted, and all rollups are updated. Days and URLs are
-    kept. Raise StorageError, and UnstorableDocument for an invalid document.
-    """
-    records = {number: record_of(document) for number, document in documents.items()}
-
-    def work(connection: Connection) -> None:
-        rollups = RollupUpdate(connection)
-        with rollups.updating(sorted(records)):
-            for number, record in sorted(records.items()):
-                _reduce(connection, number, record)
-        rollups.write()
-        require_erasure(connection)
-
-    database.transact(work)
-
-
-def _reduce(connection: Connection, number: int, record: Record) -> None:
-    for table in OF_THE_PAGE:
-        connection.execute(delete(table).where(table.article_id == number))
-    unchanged = {"url", "published_at"}
-    columns = {name: value for name, value in record.columns.items() if name not in unchanged}
-    connection.execute(
-        update(Article)
-        .where(Article.id == number)
-        .values(
-            **columns,
-            content_hash=record.content_hash,
-            fingerprint=record.fingerprint,
-            revision=1,
-            revised_at=None,
-        )
-    )
-    write_occurrences(connection, {number: record.mentions}, {})
-    # If the page is allowed again, the server must not respond that nothing has changed.
-    addresses = select(ArticleUrl.url).where(ArticleUrl.article_id == number)
-    connection.execute(
-        update(FrontierUrl)
-        .where(FrontierUrl.url.in_(addresses))
-        .values(etag=None, last_modified=None)
-    )

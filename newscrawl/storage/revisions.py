@@ -12,11 +12,10 @@ from sqlalchemy import Connection, func, select
 from sqlalchemy.orm import Session
 
 from newscrawl.items import Hints, Mention, copy_fields
-from newscrawl.storage import models
+from newscrawl.storage import RevisionError, models
 from newscrawl.storage.articles import StoredArticle, lock_source, revise, stored_article
 from newscrawl.storage.database import Database
 from newscrawl.storage.documents import Record, StoredMetadata, fingerprint_of, rank
-from newscrawl.storage.errors import RevisionError
 from newscrawl.storage.mentions import Correction, corrections_of
 from newscrawl.storage.models import (
     Article,

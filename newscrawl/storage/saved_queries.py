@@ -31,9 +31,9 @@ from sqlalchemy.dialects import postgresql
 from sqlalchemy.orm import Session
 
 from newscrawl.items import copy_fields
+from newscrawl.storage import QuestionError
 from newscrawl.storage.company_alerts import rename_watched
 from newscrawl.storage.database import Database
-from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.models import (
     Appearance,
     Article,

@@ -16,10 +16,9 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from newscrawl.items import Memory, RobotsPolicy, Versions
-from newscrawl.storage import models
+from newscrawl.storage import StorageError, models
 from newscrawl.storage.database import Database
 from newscrawl.storage.documents import MAX_URL_BYTES
-from newscrawl.storage.errors import StorageError
 from newscrawl.storage.scope import Scope
 
 

@@ -16,9 +16,9 @@ from sqlalchemy import ColumnElement, Select, and_, exists, false, func, not_, o
 from sqlalchemy.orm import Session
 
 from newscrawl.items import By, CompanyStructure, Group, Period, SourceCatalog
+from newscrawl.storage import QuestionError
 from newscrawl.storage.database import Database
 from newscrawl.storage.documents import COUNTED_KINDS, LAST_MINUTE, minute_of
-from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.models import Article, Coverage, DailySource, Source
 from newscrawl.storage.ownership import Ownership, Tenure, ownerships, tenures
 from newscrawl.storage.search_language import And, Filter, Node, Or, Without

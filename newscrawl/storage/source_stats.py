@@ -10,8 +10,8 @@ from sqlalchemy import Integer, delete, func, insert, select
 from sqlalchemy.orm import Session
 
 from newscrawl.items import copy_fields
+from newscrawl.storage import StorageError
 from newscrawl.storage.database import Database
-from newscrawl.storage.errors import StorageError
 from newscrawl.storage.models import Coverage, Listing, Run, Source, SourceCheckup, SourceStats
 
 # Ours: how far back a source's history is used.

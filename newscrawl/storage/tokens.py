@@ -12,8 +12,8 @@ from sqlalchemy import exists, select, update
 from sqlalchemy.orm import Session
 
 from newscrawl.items import copy_fields
+from newscrawl.storage import StorageError
 from newscrawl.storage.database import Database
-from newscrawl.storage.errors import StorageError
 from newscrawl.storage.leases import clock
 from newscrawl.storage.models import RegistryChange as ChangeRow, Token as TokenRow
 

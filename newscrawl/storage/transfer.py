@@ -5,8 +5,8 @@ from typing import Final
 
 from sqlalchemy import JSON, Connection, Table, bindparam, func, insert, select
 
+from newscrawl.storage import StorageError
 from newscrawl.storage.database import Database, open_database, upgrade_database
-from newscrawl.storage.errors import StorageError
 from newscrawl.storage.models import Base, SavedQuery
 from newscrawl.storage.rollups import BY_DAY, rebuild
 

@@ -22,8 +22,7 @@ from newscrawl.cli import main
 from newscrawl.dashboard import Config, create_app
 from newscrawl.items import CompanyStructure, SourceCatalog
 from newscrawl.mentions import load_companies
-from newscrawl.storage import Database, open_database
-from newscrawl.storage.errors import QuestionError
+from newscrawl.storage import Database, QuestionError, open_database
 from newscrawl.storage.queries import QUESTIONS, Question, Scope
 from newscrawl.storage.search_language import parse_query
 from tests.answers.questions import ALL_FILTERS, FEW, Parameters, filters, questions

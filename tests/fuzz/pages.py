@@ -17,8 +17,8 @@ from newscrawl.extraction.language import decide_language
 from newscrawl.items import Article, Page
 from newscrawl.mentions import Companies, load_companies, with_mentions
 from newscrawl.reading import NoArticleError, PageReader
+from newscrawl.storage import UnstorableDocument
 from newscrawl.storage.documents import record_of
-from newscrawl.storage.errors import UnstorableDocument
 from tests.fuzz.tricks import TRICKS
 from tests.walls import pages as walls
 

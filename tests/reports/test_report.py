@@ -23,9 +23,8 @@ from newscrawl.items import CompanyStructure
 from newscrawl.reports import Report, gaps, html_report, make_report, period_of_name, workbook
 from newscrawl.reports.document import caveats, coverage, withheld
 from newscrawl.reports.figures import Gap
-from newscrawl.storage import Database, open_database, queries
+from newscrawl.storage import Database, QuestionError, open_database, queries
 from newscrawl.storage.database import CoverageState
-from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries import Completeness, CoverageDay, Scope
 from newscrawl.storage.saved_queries import add_query, count_history
 from tests.conftest import Newscrawl

@@ -10,7 +10,7 @@ import pytest
 from newscrawl.archive.rematch import Rematch
 from newscrawl.items import Document, Mention
 from newscrawl.mentions import load_companies
-from newscrawl.storage import Database, open_database, queries
+from newscrawl.storage import CorrectionError, Database, open_database, queries
 from newscrawl.storage.corrections import (
     Judgement,
     add_corrections,
@@ -19,10 +19,9 @@ from newscrawl.storage.corrections import (
     undo_correction,
     wrong_mentions,
 )
-from newscrawl.storage.errors import CorrectionError
+from newscrawl.storage.deletion import reduce_articles
 from newscrawl.storage.mentions import text_batches, write_mentions
 from newscrawl.storage.queries import ArticlePage, Scope
-from newscrawl.storage.retention import reduce_articles
 from newscrawl.storage.revisions import earlier_version, restore_version
 from newscrawl.storage.saved_state import Step
 from tests.worlds import document, moment, register, save_document

@@ -10,9 +10,15 @@ from threading import Thread
 import pytest
 
 from newscrawl.items import Document
-from newscrawl.storage import Database, StorageError, erasure, open_database, queries
-from newscrawl.storage.deletion import articles_of, articles_under, delete_articles
-from newscrawl.storage.retention import MIN_KEEP, prune_daily, reduce_articles
+from newscrawl.storage import Database, StorageError, deletion, open_database, queries
+from newscrawl.storage.deletion import (
+    articles_of,
+    articles_under,
+    delete_articles,
+    erase_deleted,
+    reduce_articles,
+)
+from newscrawl.storage.retention import MIN_KEEP, prune_daily
 from tests.worlds import LONG, document, moment, register, save_document
 
 URL = "https://ft.example/secret"
@@ -75,14 +81,14 @@ def test_files_hold_no_word_of_a_deleted_article(file: Path, news: Database) -> 
 def test_files_hold_no_word_of_a_reduced_article(file: Path, news: Database) -> None:
     (article,), _ = articles_under(news, [URL])
     reduce_articles(news, {article.number: document("secret", title="Reduced", text="")})
-    assert erasure.erase_deleted(news)
+    assert erase_deleted(news)
     assert rest(file) == set()
 
 
 def test_crawls_store_articles_while_words_are_erased(
     file: Path, news: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(erasure, "_STEP", 1)
+    monkeypatch.setattr(deletion, "_STEP", 1)
     run = news.start_run("ft")
     stored = []
 
@@ -103,7 +109,7 @@ def test_crawls_store_articles_while_words_are_erased(
     (article,), _ = articles_under(news, [URL])
     monkeypatch.setattr(
         "newscrawl.storage.deletion.erase_deleted",
-        lambda database: erasure.erase_deleted(database, store_after_first_step),
+        lambda database: erase_deleted(database, store_after_first_step),
     )
     assert delete_articles(news, [article.number])
     assert steps > 1
@@ -116,7 +122,7 @@ def test_interrupted_erasure_is_finished_by_the_daily_pruning(
     file: Path, news: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(erasure, "_merge", killed)
+        patch.setattr(deletion, "_merge", killed)
         with pytest.raises(StorageError, match="killed"):
             delete(news)
     assert queries.search(news, TITLE) == []

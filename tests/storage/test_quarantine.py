@@ -11,11 +11,10 @@ from hypothesis import given, settings, strategies as st
 from sqlalchemy import func, select
 
 from newscrawl.items import Barrier, Document, Mention, Origin
-from newscrawl.storage import Database, SaveResult, queries
+from newscrawl.storage import Database, RevisionError, SaveResult, queries
 from newscrawl.storage.articles import LostArticle
 from newscrawl.storage.batch import FinishedPage, IngestionWriter, write_batch
 from newscrawl.storage.documents import record_of
-from newscrawl.storage.errors import RevisionError
 from newscrawl.storage.models import Article, Mention as StoredMention, QuarantinedRevision, Run
 from newscrawl.storage.retention import Pruning
 from newscrawl.storage.revisions import (

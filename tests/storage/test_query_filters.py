@@ -2,8 +2,7 @@
 
 import pytest
 
-from newscrawl.storage import Database, queries
-from newscrawl.storage.errors import QuestionError
+from newscrawl.storage import Database, QuestionError, queries
 from newscrawl.storage.queries import Scope
 from newscrawl.storage.queries.left_out import withheld_articles
 from newscrawl.storage.query_filters import scope_of_query

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from sqlalchemy import event, select
 
-from newscrawl.storage import Database, open_database, queries
-from newscrawl.storage.errors import QuestionError
+from newscrawl.storage import Database, QuestionError, open_database, queries
 from newscrawl.storage.models import (
     Article,
     DailyCompany,

@@ -10,14 +10,20 @@ from sqlalchemy import select, text
 
 from newscrawl.monitoring.alerts import alert_articles, find_alerts
 from newscrawl.monitoring.digests import make_digest
-from newscrawl.storage import Database, company_alerts, queries, saved_queries
+from newscrawl.storage import (
+    CorrectionError,
+    Database,
+    QuestionError,
+    company_alerts,
+    queries,
+    saved_queries,
+)
 from newscrawl.storage.corrections import add_corrections, missed_mentions
-from newscrawl.storage.errors import CorrectionError, QuestionError
+from newscrawl.storage.deletion import reduce_articles
 from newscrawl.storage.models import Article, QueryMatch
 from newscrawl.storage.queries import Scope
 from newscrawl.storage.query_matches import QueryMatcher
 from newscrawl.storage.recipients import Recipient, add_recipient, list_recipients
-from newscrawl.storage.retention import reduce_articles
 from newscrawl.storage.saved_queries import (
     add_query,
     count_history,

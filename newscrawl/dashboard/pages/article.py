@@ -36,7 +36,7 @@ from newscrawl.dashboard.security import POLICY
 from newscrawl.extraction.explain_page import AskedSentence, style_sheet
 from newscrawl.items import Mention, Section
 from newscrawl.mentions import CompanyFinder
-from newscrawl.storage import Database, queries
+from newscrawl.storage import CorrectionError, Database, RevisionError, queries
 from newscrawl.storage.corrections import (
     MAX_NAME,
     Judgement,
@@ -45,7 +45,6 @@ from newscrawl.storage.corrections import (
     undo_correction,
     wrong_mentions,
 )
-from newscrawl.storage.errors import CorrectionError, RevisionError
 from newscrawl.storage.mentions import CORRECTED
 from newscrawl.storage.queries import ArticlePage, HeldText, QuarantineRow, Scope, Version
 from newscrawl.storage.queries.article_details import made_together

@@ -39,7 +39,7 @@ from newscrawl.dashboard.rendering import (
 )
 from newscrawl.mentions.company import Company
 from newscrawl.reports import difference_text
-from newscrawl.storage import Database, queries
+from newscrawl.storage import Database, QuestionError, queries
 from newscrawl.storage.company_alerts import (
     ALERTS_SHOWN,
     CompanyAlert,
@@ -47,7 +47,6 @@ from newscrawl.storage.company_alerts import (
     list_alerts,
     watched_companies,
 )
-from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries import (
     CoverageDay,
     FoundArticle,

@@ -21,8 +21,7 @@ from newscrawl.dashboard.rendering import (
     render,
     versions_in_use,
 )
-from newscrawl.storage import Database, queries
-from newscrawl.storage.errors import QuestionError
+from newscrawl.storage import Database, QuestionError, queries
 from newscrawl.storage.queries import Counted, Proof, Scope
 from newscrawl.storage.queries.article_details import (
     CorrectionRow,

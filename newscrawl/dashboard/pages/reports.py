@@ -32,7 +32,7 @@ from newscrawl.reports import (
     report_policy,
     workbook,
 )
-from newscrawl.storage import Database, queries
+from newscrawl.storage import Database, QuestionError, queries
 from newscrawl.storage.company_alerts import (
     ALERTS_SHOWN,
     list_alerts,
@@ -40,7 +40,6 @@ from newscrawl.storage.company_alerts import (
     watch_company,
     watched_companies,
 )
-from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.recipients import (
     NOTICE_KINDS,
     UNCONFIRMED,

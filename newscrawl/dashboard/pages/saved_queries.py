@@ -18,8 +18,7 @@ from newscrawl.dashboard.rendering import (
     name_of_person,
     render,
 )
-from newscrawl.storage import Database, queries
-from newscrawl.storage.errors import QuestionError
+from newscrawl.storage import Database, QuestionError, queries
 from newscrawl.storage.queries import Scope
 from newscrawl.storage.queries.completeness import completeness_by
 from newscrawl.storage.queries.text_search import WIDER_NEAR

@@ -14,8 +14,7 @@ from newscrawl.storage.documents import clean
 from newscrawl.storage.frontier import gaps
 from newscrawl.storage.frontier.gaps import GapEstimate, Overlap
 from newscrawl.storage.frontier.schedule import Schedule, interval_by_history
-from newscrawl.storage.models import Listing, Poll
-from newscrawl.storage.models.base import UtcDateTime
+from newscrawl.storage.models import Listing, Poll, UtcDateTime
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")

@@ -32,11 +32,11 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 
 from newscrawl.items import FetchAttempt, Hints, Withheld
+from newscrawl.storage import StorageError
 from newscrawl.storage.articles import add_urls, numbers_at, stored_urls
 from newscrawl.storage.database import Database
 from newscrawl.storage.documents import MAX_URL_BYTES
 from newscrawl.storage.engine import Statement, one_of
-from newscrawl.storage.errors import StorageError
 from newscrawl.storage.frontier.listings import SourceListings, transaction, validator
 from newscrawl.storage.frontier.schedule import Schedule
 from newscrawl.storage.models import FrontierUrl, Run, Source

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Engine, inspect, text
 
-from newscrawl.storage import engine as engines
-from newscrawl.storage.errors import StorageError
+from newscrawl.storage import StorageError, engine as engines
 from newscrawl.storage.models import Base
 
 FIRST = "0001"

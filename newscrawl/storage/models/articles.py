@@ -16,21 +16,71 @@ they are unknown. Only the article's id is a foreign key: the other columns were
 article was stored.
 """
 
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 from sqlalchemy import (
+    JSON,
     BigInteger,
+    DateTime,
+    Dialect,
     ForeignKey,
     Index,
+    Integer,
     LargeBinary,
+    MetaData,
     PrimaryKeyConstraint,
+    Text,
+    TypeDecorator,
     UniqueConstraint,
     text,
 )
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from newscrawl.storage.models.base import Base, BigKey
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """An aware datetime; stored as UTC even by SQLite, which has no time zones."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError(f"time without a zone: {value.isoformat()}")
+        return value.astimezone(UTC)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+# SQLite numbers rows itself only if the key is declared INTEGER.
+BigKey = BigInteger().with_variant(Integer(), "sqlite")
+
+
+class Base(DeclarativeBase):
+    """Constraints are named by rule, so that migrations can refer to them."""
+
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_name)s_%(referred_table_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
+    type_annotation_map = {  # noqa: RUF012 - SQLAlchemy reads it off the class
+        str: Text(),
+        datetime: UtcDateTime(),
+        list[str]: JSON(),
+        dict[str, Any]: JSON(),
+        dict[str, int]: JSON(),
+        list[dict[str, Any]]: JSON(),
+    }
+
 
 # Databases use a partial index only for exactly this text: the few articles of which headline and
 # standfirst alone are known, and the few stored pages that don't count as articles

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import BigInteger, ForeignKey, Index, LargeBinary, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from newscrawl.storage.models.base import Base, BigKey
+from newscrawl.storage.models.articles import Base, BigKey
 
 
 class Listing(Base):

@@ -14,8 +14,8 @@ from typing import Literal
 from sqlalchemy import ColumnElement, Row, Select, Subquery, and_, func, select, union_all
 from sqlalchemy.orm import Session, aliased
 
+from newscrawl.storage import QuestionError
 from newscrawl.storage.database import Database
-from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.models import Appearance, Company, CompanyPair, SavedQuery
 from newscrawl.storage.queries.company_counts import Unions, unions_of
 from newscrawl.storage.queries.questions import ANY, about, cache_answers, question

@@ -7,8 +7,8 @@ from typing import Literal
 
 from sqlalchemy.orm import Session
 
+from newscrawl.storage import QuestionError
 from newscrawl.storage.database import Database
-from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries.company_counts import (
     hits_by_name,
     listed_hits,

@@ -10,9 +10,8 @@ from typing import Any, Literal, cast, get_args
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from newscrawl.storage import migrations
+from newscrawl.storage import QuestionError, migrations
 from newscrawl.storage.database import COVERAGE_STATES, CoverageState, Database
-from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.models import (
     Article,
     Company,

@@ -11,9 +11,8 @@ from sqlalchemy import ColumnElement, Select, case, func, literal, not_, select
 from sqlalchemy.orm import Session, aliased
 
 from newscrawl.items import Counted, Section, Versions, Withheld
-from newscrawl.storage import models
+from newscrawl.storage import QuestionError, models
 from newscrawl.storage.database import Database
-from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.models import (
     Appearance,
     Article,

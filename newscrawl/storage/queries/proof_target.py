@@ -7,7 +7,7 @@ from typing import Literal, get_args
 from sqlalchemy import ColumnElement, and_, func, not_, select
 
 from newscrawl.items import Counted, Withheld
-from newscrawl.storage.errors import QuestionError
+from newscrawl.storage import QuestionError
 from newscrawl.storage.models import Article, Source
 from newscrawl.storage.queries.doubtful_words import Spellings
 from newscrawl.storage.queries.rollup_tables import RollupTable

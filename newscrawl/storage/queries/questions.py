@@ -28,9 +28,9 @@ from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, get_args
 
 from sqlalchemy.orm import Session
 
+from newscrawl.storage import QuestionError
 from newscrawl.storage.database import ANSWERS, Database
 from newscrawl.storage.documents import minute_of
-from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.scope import QUARTER, Scope
 
 __all__ = ["QUESTIONS", "Question"]

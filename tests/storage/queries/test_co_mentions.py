@@ -9,9 +9,8 @@ import pytest
 from sqlalchemy import delete, select
 
 from newscrawl.items import Document
-from newscrawl.storage import Database, queries, rollups
+from newscrawl.storage import Database, QuestionError, queries, rollups
 from newscrawl.storage.documents import LAST_MINUTE
-from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.models import Appearance, Company, DailyCompany
 from newscrawl.storage.queries import Scope
 from newscrawl.storage.saved_queries import add_query, count_history

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from newscrawl.items import Access, CompanyStructure, Kind
-from newscrawl.storage import CoverageState, Database, queries
+from newscrawl.storage import CoverageState, Database, QuestionError, queries
 from newscrawl.storage.documents import COUNTED_KINDS
-from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries import (
     By,
     Completeness,
