@@ -110,7 +110,7 @@ def leave_out(example: Example, source: str) -> Example:
     if source == "names of elements":
         bare = replace(
             features,
-            named=[None] * len(features.named),
+            elements=[None] * len(features.elements),
             tags=np.zeros_like(features.tags),
             openers=np.full_like(features.openers, len(OPENERS)),
         )

@@ -90,11 +90,11 @@ def learn_memory(pages: Iterable[tuple[int, ...]]) -> Memory:
 
 def _score_with_memory(example: Example, network: Network, memory: Memory) -> MemoryScore:
     choice = combine(example.block_features, example.words, network, BALANCED)
-    kept = [example.texts[place] for place in np.flatnonzero(choice.kept)]
+    kept = [example.texts[place] for place in np.flatnonzero(choice.mask)]
     own = without_templates(kept, memory)
     gone = [
         place
-        for place in np.flatnonzero(choice.kept).tolist()
+        for place in np.flatnonzero(choice.mask).tolist()
         if example.texts[place] not in set(own)
     ]
     without, remembering = (

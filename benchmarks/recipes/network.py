@@ -607,4 +607,4 @@ def cross_validate(
 def score(example: Example, network: Network, threshold: float) -> ExampleScore:
     """Extract the text of a page by a network, and score it."""
     choice = combine(example.block_features, example.words, network, threshold)
-    return score_kept(example, choice.kept, threshold)
+    return score_kept(example, choice.mask, threshold)

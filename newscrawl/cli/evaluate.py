@@ -181,13 +181,15 @@ def _evaluate_text(
     """Score the texts of the chosen methods, and list the worst pages."""
     from newscrawl.training.evaluation import evaluate as score_pages
 
-    wanted = _known_measures(options.measures or SHOWN)
+    measures = _known_measures(options.measures or SHOWN)
     names = known_methods(options.methods or [])
     with progress("pages", len(pages)) as step:
-        scores = score_pages(pages.pages, names, wanted, workers=workers, on_page=lambda: step(""))
-    _show(scores, wanted, options.by, form)
+        scores = score_pages(
+            pages.pages, names, measures, workers=workers, on_page=lambda: step("")
+        )
+    _show(scores, measures, options.by, form)
     if worst:
-        _show_worst(scores, wanted[0], worst)
+        _show_worst(scores, measures[0], worst)
 
 
 def unseen_part(pages: "Corpus", seed: int) -> "Corpus":
@@ -203,9 +205,9 @@ def known_methods(names: Sequence[str]) -> list[str]:
     """Return the methods of these names, or all; raise InputError for an unknown one."""
     from newscrawl.extraction.methods import METHODS
 
-    known = tuple(METHODS)
+    methods = tuple(METHODS)
     return [
-        match_one(name, known, "method", "newscrawl evaluate --help") for name in names or known
+        match_one(name, methods, "method", "newscrawl evaluate --help") for name in names or methods
     ]
 
 
@@ -213,18 +215,20 @@ def _known_measures(names: Sequence[str]) -> list[str]:
     from newscrawl.training.evaluation import MENTIONS
     from newscrawl.training.scores import MEASURES
 
-    known = (*MEASURES, MENTIONS)
-    chosen = [match_one(name, known, "measure", "newscrawl evaluate --help") for name in names]
+    measures = (*MEASURES, MENTIONS)
+    chosen = [match_one(name, measures, "measure", "newscrawl evaluate --help") for name in names]
     return list(dict.fromkeys(chosen))
 
 
-def _show(found: "list[PageScore]", measures: Sequence[str], by: "Grouping", form: Format) -> None:
+def _show(
+    scores_of_pages: "list[PageScore]", measures: Sequence[str], by: "Grouping", form: Format
+) -> None:
     from newscrawl.training.evaluation import group
 
     rows = [
         {"group": name, "method": method, "pages": len(scores)}
         | _values(scores, measures, everything=form != "table")
-        for name, in_group in group(found, by).items()
+        for name, in_group in group(scores_of_pages, by).items()
         for method, scores in group(in_group, "method").items()
     ]
     columns = [
@@ -282,12 +286,12 @@ def _interval(reached: "Mean | None") -> str | None:
     return f"{reached.value:.3f}±{side:.2f}".replace("±0.", "±.")
 
 
-def _show_worst(found: "list[PageScore]", measure: str, count: int) -> None:
+def _show_worst(scores_of_pages: "list[PageScore]", measure: str, count: int) -> None:
     from newscrawl.training.evaluation import group, worst
     from newscrawl.training.scores import OVERLAP_MEASURES
 
     name = f"{measure}.f1" if measure in OVERLAP_MEASURES else measure
-    for method, scores in group(found, "method").items():
+    for method, scores in group(scores_of_pages, "method").items():
         write_note(f"worst pages of {method} by {name}:")
         for score in worst(scores, name, count):
             command = f"newscrawl explain {shlex.quote(score.path)} -o page.html"
@@ -412,16 +416,25 @@ def evaluate_mentions(
 
     corpus, cases = data
     texts, labels = read_labelled(), read_labels()
-    own = read_labelled(cases) if cases else []
-    known = sorted({text.language for text in (*texts, *own)} | {one.language for one in labels})
-    wanted = {match_one(lang, known, "language", "newscrawl evaluate mentions") for lang in langs}
-    texts = [text for text in texts if not wanted or text.language in wanted]
-    own = [text for text in own if not wanted or text.language in wanted]
+    case_texts = read_labelled(cases) if cases else []
+    all_languages = sorted(
+        {text.language for text in (*texts, *case_texts)}
+        | {labelled.language for labelled in labels}
+    )
+    languages = {
+        match_one(lang, all_languages, "language", "newscrawl evaluate mentions") for lang in langs
+    }
+    texts = [text for text in texts if not languages or text.language in languages]
+    case_texts = [text for text in case_texts if not languages or text.language in languages]
     part = SEALED if sealed else DEVELOPMENT
-    labels = [one for one in labels if one.part == part and (not wanted or one.language in wanted)]
+    labels = [
+        labelled
+        for labelled in labels
+        if labelled.part == part and (not languages or labelled.language in languages)
+    ]
     kinds = {"written": _written_rows(companies, texts)}
     if cases:
-        kinds["cases"] = _written_rows(companies, own)
+        kinds["cases"] = _written_rows(companies, case_texts)
     if corpus is None:
         number = count_of(len(labels), "labelled text")
         write_note(f"{number} of real news skipped: give --corpus DIR")
@@ -494,12 +507,12 @@ def _figures(overlap: "Overlap") -> dict[str, object]:
 def _write_worst(judged: "Iterable[JudgedText]", count: int) -> None:
     from newscrawl.training.mention_score import pair_mistakes
 
-    for made in pair_mistakes(judged)[:count]:
-        labels = made.text.labels
+    for text in pair_mistakes(judged)[:count]:
+        labels = text.text.labels
         write_note(f"{labels.set}/{labels.page} ({labels.language}, {labels.site})")
-        for company, surface in made.missed:
+        for company, surface in text.missed:
             write_note(f"  missed: {company}: {surface!r}")
-        for company, surface, rule in made.wrong:
+        for company, surface, rule in text.wrong:
             write_note(f"  wrong: {company}: {surface!r} by {rule}")
 
 

@@ -163,17 +163,17 @@ def _learn(pages: _Pages, plan: "Plan", options: _FitOptions, *, force: bool) ->
         write_limits,
     )
 
-    whole, chosen = pages.corpus, pages.chosen
-    split = split_by_site(whole, seed=options.split_seed).only(chosen)
+    corpus, chosen = pages.corpus, pages.chosen
+    split = split_by_site(corpus, seed=options.split_seed).only(chosen)
     vectors = _read_vectors(pages, plan)
     with _swarm(plan, "swarm") as on_generation:
         fit = learn(split, vectors, plan, on_generation)
     _show_limits(fit, split, plan, options.form)
     path = options.output or LIMITS_FILE
     if not force:
-        known = read_limits(path, plan.name)
-        check_better(fit, None if known is None else score_on(split.test, vectors, known), path)
-    origin = Origin(whole.name, whole.fingerprint, len(chosen), options.seed, _command())
+        limits = read_limits(path, plan.name)
+        check_better(fit, None if limits is None else score_on(split.test, vectors, limits), path)
+    origin = Origin(corpus.name, corpus.fingerprint, len(chosen), options.seed, _command())
     write_limits(path, plan, fit, origin)
     write_note(f"{path}: limits of {plan.name} written")
     if fit.interrupted:
@@ -224,9 +224,9 @@ def _cross_validate(pages: _Pages, plan: "Plan", options: _FitOptions, folds: in
     from newscrawl.training.corpus import folds_by_site
     from newscrawl.training.limits import cross_validate
 
-    whole, chosen = pages.corpus, pages.chosen
+    corpus, chosen = pages.corpus, pages.chosen
     splits = [
-        split.only(chosen) for split in folds_by_site(whole, k=folds, seed=options.split_seed)
+        split.only(chosen) for split in folds_by_site(corpus, k=folds, seed=options.split_seed)
     ]
     vectors = _read_vectors(pages, plan)
     with _swarm(plan, f"{folds} folds", folds) as on_generation:

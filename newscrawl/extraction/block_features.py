@@ -106,9 +106,9 @@ class BlockFeatures:
 
     `values[i, k]` is feature `names[k]` of block i; `openers[i]` indexes `OPENERS`.
     `paths[i]` are the `ANCESTORS_NAMED` elements around block i, its own first, as rows of
-    `named` and `tags`; row 0 means none. `named[e]` are the names of element e, `tags[e]` its tag
-    number plus 1. `words` are the numbers of the first words of each block and of a word for its
-    length, block after block; `word_counts[i]` are block i's. `is_title` marks the blocks that
+    `elements` and `tags`; row 0 means none. `elements[e]` are the names of element e, `tags[e]` its
+    tag number plus 1. `words` are the numbers of the first words of each block and of a word for
+    its length, block after block; `word_counts[i]` are block i's. `is_title` marks the blocks that
     consist of the headline.
     """
 
@@ -116,7 +116,7 @@ class BlockFeatures:
     values: NDArray[np.float32]
     openers: NDArray[np.int64]
     paths: NDArray[np.int64]
-    named: Sequence[ElementNames]
+    elements: Sequence[ElementNames]
     tags: NDArray[np.int64]
     words: WordNumbers
     word_counts: NDArray[np.int64]
@@ -125,7 +125,7 @@ class BlockFeatures:
     @property
     def hints(self) -> list[tuple[str, ...]]:
         """Return the words that name each element (class, id, itemprop, role, hidden)."""
-        return list(map(hints_of, self.named))
+        return list(map(hints_of, self.elements))
 
 
 def block_features(candidates: Candidates, features: Features, metadata: Metadata) -> BlockFeatures:
@@ -141,15 +141,15 @@ def block_features(candidates: Candidates, features: Features, metadata: Metadat
     columns |= _of_page(candidates, features, metadata.title)
     columns |= _of_json_ld(page, metadata.article_body)
     words, word_counts = _openings(features.tokens)
-    named = elements[1:]
+    descendants = elements[1:]
     names = page.elements.names
     return BlockFeatures(
         names=tuple(columns),
         values=_as_columns(columns, len(page)),
         openers=_positions(OPENERS)[page.elements.tags[page.owners]],
         paths=paths,
-        named=[None, *map(names, named.tolist())],
-        tags=np.concatenate(([0], page.elements.tags[named] + 1)),
+        elements=[None, *map(names, descendants.tolist())],
+        tags=np.concatenate(([0], page.elements.tags[descendants] + 1)),
         words=words,
         word_counts=word_counts,
         is_title=columns["is_title"],
@@ -206,12 +206,12 @@ def _paths(page: BlockPage) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     for _ in range(ANCESTORS_NAMED - 1):
         steps.append(parents[steps[-1]])
     around = np.array(steps).T
-    named = np.zeros(len(parents), dtype=bool)
-    named[around] = True
-    named[-1] = False
-    row_of = np.cumsum(named)
+    is_named = np.zeros(len(parents), dtype=bool)
+    is_named[around] = True
+    is_named[-1] = False
+    row_of = np.cumsum(is_named)
     row_of[-1] = 0
-    return row_of[around], np.concatenate(([0], np.flatnonzero(named)))
+    return row_of[around], np.concatenate(([0], np.flatnonzero(is_named)))
 
 
 def hints_of(names: ElementNames) -> tuple[str, ...]:
@@ -283,7 +283,7 @@ def _compiled_features(
         headline.same.view(np.uint8),
         _edges_in(metadata.article_body, page),
     )
-    openers, paths, named, tags, words, word_counts = (
+    openers, paths, named_elements, tags, words, word_counts = (
         np.frombuffer(each, dtype=np.int64) for each in columns[1:]
     )
     return BlockFeatures(
@@ -291,7 +291,7 @@ def _compiled_features(
         values=np.frombuffer(columns[0], dtype=np.float32).reshape(len(page), -1),
         openers=openers,
         paths=paths.reshape(len(page), -1),
-        named=kernel.named_by(page.elements.names, named),
+        elements=kernel.named_by(page.elements.names, named_elements),
         tags=tags,
         words=words.view(np.uint64),
         word_counts=word_counts,
@@ -421,7 +421,7 @@ def _of_page(
     headline = _find_headline(page, title)
     times = Counter(page.raw)
     repeated = np.fromiter(map(times.__getitem__, page.raw), np.float64, count=count)
-    ones = np.ones(count)
+    column_of_ones = np.ones(count)
     unlinked = float((features.tokens.words - features.tokens.linked).sum())
     return {
         "place": place / max(count, 1),
@@ -432,10 +432,10 @@ def _of_page(
         "is_title": headline.same,
         "from_headline": np.minimum(np.maximum(place - headline.place, -50), 50) / 10.0,
         "after_headline": place > headline.place,
-        "has_headline": ones * (headline.place >= 0),
-        "page_words": ones * words.sum(),
-        "page_blocks": ones * count,
-        "page_unlinked_share": ones * unlinked / max(words.sum(), 1.0),
+        "has_headline": column_of_ones * (headline.place >= 0),
+        "page_words": column_of_ones * words.sum(),
+        "page_blocks": column_of_ones * count,
+        "page_unlinked_share": column_of_ones * unlinked / max(words.sum(), 1.0),
     }
 
 
@@ -461,15 +461,15 @@ def _edges_in(body: str | None, page: BlockPage) -> FloatArray | None:
     if body is None or len(body) < MIN_BODY:
         return None
     if compiled.kernel is not None:
-        found = compiled.kernel.edges_in(page.raw, letters_of(body), EDGE_LETTERS, MIN_LETTERS)
-        return np.frombuffer(found, dtype=np.float64).reshape(2, -1)
-    stated, edges = letters_of(body), np.zeros((2, len(page)))
+        places = compiled.kernel.edges_in(page.raw, letters_of(body), EDGE_LETTERS, MIN_LETTERS)
+        return np.frombuffer(places, dtype=np.float64).reshape(2, -1)
+    body_letters, edges = letters_of(body), np.zeros((2, len(page)))
     for number, raw in enumerate(page.raw):
         begin = letters_of(raw[: 3 * EDGE_LETTERS])
         end = begin if len(raw) <= 3 * EDGE_LETTERS else letters_of(raw[-3 * EDGE_LETTERS :])
         first, last = begin[:EDGE_LETTERS], end[-EDGE_LETTERS:]
-        edges[0, number] = len(first) >= MIN_LETTERS and first in stated
-        edges[1, number] = len(last) >= MIN_LETTERS and last in stated
+        edges[0, number] = len(first) >= MIN_LETTERS and first in body_letters
+        edges[1, number] = len(last) >= MIN_LETTERS and last in body_letters
     return edges
 
 
@@ -488,28 +488,28 @@ def text_of_json_ld(metadata: Metadata, page: BlockPage) -> list[str]:
 
 def _find_headline(page: BlockPage, title: str | None) -> Headline:
     """Find the headline: an H1 equal to the title, else another block equal to it, else an H1."""
-    wanted, most = letters_of(title or ""), 2 * len(title or "") + 19  # not much longer
+    letters, most = letters_of(title or ""), 2 * len(title or "") + 19  # not much longer
     heading = tag_id("h1")
     if compiled.kernel is not None:
         place, flags = compiled.kernel.headline(
-            page.raw, page.owners, page.elements.tags, heading, wanted, most
+            page.raw, page.owners, page.elements.tags, heading, letters, most
         )
         return Headline(place, np.frombuffer(flags, dtype=bool))
     same = np.zeros(len(page), dtype=bool)
-    equal = _equal_to(wanted, page.raw, most) if wanted else []
+    equal = _equal_to(letters, page.raw, most) if letters else []
     same[equal] = True
     headings = np.flatnonzero(page.elements.tags[page.owners] == heading).tolist()
-    both = [place for place in equal if place in headings]
-    return Headline(next(iter((*both, *equal, *headings)), -1), same)
+    headings_equal = [place for place in equal if place in headings]
+    return Headline(next(iter((*headings_equal, *equal, *headings)), -1), same)
 
 
-def _equal_to(wanted: str, raws: tuple[str, ...], most: int) -> list[int]:
+def _equal_to(letters: str, raws: tuple[str, ...], most: int) -> list[int]:
     """Return the places of the texts with these letters and at most `longest` characters."""
     return [
         number
         for number, raw in enumerate(raws)
-        if len(wanted) <= len(raw) <= most
+        if len(letters) <= len(raw) <= most
         and (opening := _WORD.search(raw))
-        and opening[0][0].lower() == wanted[0]
-        and letters_of(raw) == wanted
+        and opening[0][0].lower() == letters[0]
+        and letters_of(raw) == letters
     ]

@@ -378,12 +378,12 @@ class _Walk:
 def _within_limits(texts: list[str]) -> list[str]:
     """Return the first texts, cut to what a block and a page may have."""
     result: list[str] = []
-    left = MAX_TEXT
+    room = MAX_TEXT
     for text in texts:
-        if left <= 0:
+        if room <= 0:
             break
         result.append(text if len(text) <= MAX_BLOCK else _beginning(text))
-        left -= len(result[-1])
+        room -= len(result[-1])
     return result
 
 
@@ -510,10 +510,10 @@ def _compiled_candidates(page: BlockPage, kernel: Any) -> Candidates:
     owners, removed, removed_from, tags, images, places, before, after = (
         np.frombuffer(each, dtype=np.int64) for each in numbers
     )
-    left = BlockPage(
+    remaining_page = BlockPage(
         raw, owners, removed, removed_from, tags, images, breaks, page.elements, page.profile
     )
-    return Candidates(left, places, before, after, words_left_out)
+    return Candidates(remaining_page, places, before, after, words_left_out)
 
 
 def _is_short_link(raw: str) -> bool:
@@ -542,16 +542,16 @@ HEAD: Final = 16
 _WORDS: Final = re.compile(r"\w+")
 
 
-def without_repetitions(page: BlockPage, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def without_repetitions(page: BlockPage, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return the kept blocks without exact repetitions of an earlier one, and without those that
     are the beginning of another one.
 
     Short blocks next to a repeated long one are left out if they were next to its original.
     """
-    (blocks,) = kept.nonzero()
+    (blocks,) = mask.nonzero()
     heads = _heads(page.raw, blocks)
     if len(set(heads)) + max(heads.count("") - 1, 0) == len(heads):
-        return kept
+        return mask
     times = Counter(filter(None, heads))
     places = blocks.tolist()
     raws = [page.raw[place] for place in places]
@@ -560,7 +560,7 @@ def without_repetitions(page: BlockPage, kept: NDArray[np.bool_]) -> NDArray[np.
         raw if times[head] == 1 else letters_of(raw) for head, raw in zip(heads, raws, strict=True)
     ]
     repeated = _find_repetitions(texts, [raw.count(" ") + 1 for raw in raws])
-    result = kept.copy()
+    result = mask.copy()
     result[[place for place, again in zip(places, repeated, strict=True) if again]] = False
     return result
 
@@ -588,8 +588,12 @@ def _find_repetitions(texts: list[str], words: list[int]) -> list[bool]:
     for at, before in list(copies.items()):
         for step in (1, -1):
             _follow_copy(texts, copies, (at, before), step)
-    whole = sorted((texts[at], at) for at in range(len(texts)) if long[at] and at not in copies)
-    shortened = {at for (text, at), (longer, _) in pairwise(whole) if longer.startswith(text)}
+    sorted_texts = sorted(
+        (texts[at], at) for at in range(len(texts)) if long[at] and at not in copies
+    )
+    shortened = {
+        at for (text, at), (longer, _) in pairwise(sorted_texts) if longer.startswith(text)
+    }
     return [at in copies or at in shortened for at in range(len(texts))]
 
 

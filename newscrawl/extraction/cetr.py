@@ -186,11 +186,11 @@ def _k_means(
 _MAX_ROUNDS: Final = 100  # ours: k-means on real pages converges within 30
 
 
-def paragraphs(lines: Lines, kept: NDArray[np.bool_]) -> list[str]:
+def paragraphs(lines: Lines, mask: NDArray[np.bool_]) -> list[str]:
     """Return the text of the kept lines, entities decoded; lines that we broke are joined again."""
     result: list[str] = []
     joins = False
-    for text, continues, keep in zip(lines.text, lines.continues, kept, strict=True):
+    for text, continues, keep in zip(lines.text, lines.continues, mask, strict=True):
         if keep and continues and joins:
             result[-1] += text
         elif keep:

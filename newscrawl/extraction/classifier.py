@@ -48,21 +48,21 @@ class Network:
             return self._run(features)
 
     def _run_compiled(self, features: BlockFeatures, network: Any) -> FloatArray:
-        found = network.probabilities(
+        probabilities = network.probabilities(
             features.values,
             self._openings(features),
             features.openers,
             np.ascontiguousarray(features.paths),
-            self.names.vectors_of(features.named),
+            self.names.vectors_of(features.elements),
             features.tags,
         )
-        return np.frombuffer(found, dtype=np.float32)
+        return np.frombuffer(probabilities, dtype=np.float32)
 
     def _run(self, features: BlockFeatures) -> FloatArray:
         hidden = self._context(self._of_blocks(features))
         mean = np.add.reduce(hidden, axis=1, keepdims=True) / np.float32(hidden.shape[1])
-        whole = (mean, np.maximum.reduce(hidden, axis=1, keepdims=True))
-        page = self._relu(np.concatenate(whole, axis=2), "page")
+        page_vector = (mean, np.maximum.reduce(hidden, axis=1, keepdims=True))
+        page = self._relu(np.concatenate(page_vector, axis=2), "page")
         width = page.shape[2]
         weights = self.weights["out_hidden"]
         of_page = page @ weights[:, width:] + self.weights["out_hidden_bias"]
@@ -77,7 +77,7 @@ class Network:
         standard *= weights["scale"]
         np.maximum(standard, -STANDARDISED_LIMIT, out=standard)
         np.minimum(standard, STANDARDISED_LIMIT, out=standard)
-        own = np.concatenate(
+        inputs = np.concatenate(
             (
                 np.broadcast_to(standard, (self.members, *standard.shape)),
                 self._apart(self._openings(features)),
@@ -87,13 +87,13 @@ class Network:
             dtype=np.float32,
         )
         tags = weights["tag"][np.minimum(features.tags, len(weights["tag"]) - 1)]
-        names = self.names.vectors_of(features.named)
+        names = self.names.vectors_of(features.elements)
         elements = np.concatenate((self._apart(names), self._apart(tags)), axis=2)
         around = elements.take(features.paths, axis=1).reshape(
             self.members, len(standard), ANCESTORS_NAMED * elements.shape[2]
         )
-        both = (self._relu(own, "own"), self._relu(around, "around"))
-        return self._relu(np.concatenate(both, axis=2), "mix")
+        layers = (self._relu(inputs, "own"), self._relu(around, "around"))
+        return self._relu(np.concatenate(layers, axis=2), "mix")
 
     def _openings(self, features: BlockFeatures) -> FloatArray:
         """Return a vector for each block, of the words that it opens with."""
@@ -207,8 +207,8 @@ def _pool(numbers: NDArray[np.int64], counts: NDArray[np.int64], table: FloatArr
         numbers = np.insert(numbers, starts[counts == 0], 0)
         return _pool(numbers, np.maximum(counts, 1), table)
     pooled = np.add.reduceat(table.take(numbers, axis=0), starts, axis=0)
-    known = np.add.reduceat(numbers > 0, starts, dtype=np.float32)
-    pooled /= np.sqrt(np.maximum(known, 1))[:, None]
+    measured = np.add.reduceat(numbers > 0, starts, dtype=np.float32)
+    pooled /= np.sqrt(np.maximum(measured, 1))[:, None]
     return pooled
 
 
@@ -306,7 +306,7 @@ FOR_OTHER_PAGES: Final = 0.05
 class Choice:
     """Which blocks are content; `confidence` is the F1 expected by the probabilities."""
 
-    kept: NDArray[np.bool_]
+    mask: NDArray[np.bool_]
     confidence: float
 
 
@@ -320,15 +320,15 @@ def combine(
     """
     probabilities = network.probabilities(features)
     if compiled.kernel is not None:
-        kept, confidence = compiled.kernel.choose(
+        mask, confidence = compiled.kernel.choose(
             probabilities, features.is_title.view(np.uint8), words, threshold, BALANCED
         )
-        return Choice(np.frombuffer(kept, dtype=bool), confidence)
+        return Choice(np.frombuffer(mask, dtype=bool), confidence)
     likely = np.where(features.is_title, 0, probabilities)
     least = _least_probability(likely, probabilities, words) * threshold / BALANCED
     top = likely[words > 0].max(initial=0)
     chosen = (likely >= min(least, top)) & (likely > 0)
-    return Choice(kept=chosen, confidence=_expected_f1(chosen, probabilities, words))
+    return Choice(mask=chosen, confidence=_expected_f1(chosen, probabilities, words))
 
 
 def _least_probability(
@@ -339,16 +339,16 @@ def _least_probability(
     if not words.any():
         return BALANCED
     order = np.argsort(-likely, kind="stable")
-    taken = words[order].cumsum()
+    words_above = words[order].cumsum()
     common = (words * likely)[order].cumsum()
-    expected = common / (taken + float((words * probabilities).sum()))
+    expected = common / (words_above + float((words * probabilities).sum()))
     return min(float(likely[order[expected.argmax()]]), BALANCED)
 
 
 def _expected_f1(
-    kept: NDArray[np.bool_], probabilities: NDArray[np.float32], words: NDArray[np.int64]
+    mask: NDArray[np.bool_], probabilities: NDArray[np.float32], words: NDArray[np.int64]
 ) -> float:
-    taken = float(words[kept].sum())
-    wanted = float((words * probabilities).sum())
-    common = float((words * probabilities)[kept].sum())
-    return min(2 * common / (taken + wanted), 1.0) if taken else 0.0
+    words_chosen = float(words[mask].sum())
+    words_expected = float((words * probabilities).sum())
+    common = float((words * probabilities)[mask].sum())
+    return min(2 * common / (words_chosen + words_expected), 1.0) if words_chosen else 0.0

@@ -74,13 +74,13 @@ def _check_layout(kernel: ModuleType) -> None:
         read = kernel.read_tree(root.mem_id) if root is not None else []
     except (kernel.LayoutError, UnicodeDecodeError):
         read = []
-    known = _names_of_numbers(nodes, read)
+    numbers = _names_of_numbers(nodes, read)
     expected = [(node.tag_id, node.text_content, dict(node.attributes)) for node in nodes]
-    given = [
-        (tag, text, {known.get(name, name): value for name, value in attributes.items()})
+    layout = [
+        (tag, text, {numbers.get(name, name): value for name, value in attributes.items()})
         for tag, text, attributes in read
     ]
-    if not nodes or given != expected or not set(kernel.ATTRIBUTES) <= _names(expected):
+    if not nodes or layout != expected or not set(kernel.ATTRIBUTES) <= _names(expected):
         raise NoKernelError(f"selectolax {selectolax.__version__} has another layout of nodes here")
 
 
@@ -103,9 +103,9 @@ def _names_of_numbers(
 ) -> dict[str | int, str]:
     """Return the names of attributes that the parser knows by number."""
     return {
-        name: written
+        name: name_in_kernel
         for node, (_, _, attributes) in zip(nodes, read, strict=False)
-        for name, written in zip(attributes, node.attributes, strict=False)
+        for name, name_in_kernel in zip(attributes, node.attributes, strict=False)
         if isinstance(name, int)
     }
 

@@ -117,7 +117,7 @@ class LineReading:
     """A line of the page's source as CETR sees it."""
 
     smoothed: float
-    kept: bool
+    is_content: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,9 @@ def explain(
 
 def _blocks(page: ParsedPage, articles: Mapping[str, Article]) -> Iterator[BlockReading]:
     texts = [clean(raw) for raw in page.blocks.raw]
-    taken = {name: taken_blocks(texts, articles[name].paragraphs) for name in CHOOSING_METHODS}
+    blocks_by_method = {
+        name: taken_blocks(texts, articles[name].paragraphs) for name in CHOOSING_METHODS
+    }
     limits = features.limits_for(page.features).values
     network = load_network()
     places = page.candidates.places
@@ -173,27 +175,27 @@ def _blocks(page: ParsedPage, articles: Mapping[str, Article]) -> Iterator[Block
                     features.NAMES, page.features.values[number], limits, strict=True
                 )
             ),
-            taken_by=frozenset(name for name in CHOOSING_METHODS if taken[name][number]),
+            taken_by=frozenset(name for name in CHOOSING_METHODS if blocks_by_method[name][number]),
         )
 
 
 def _methods(articles: Mapping[str, Article], method: str) -> Iterator[MethodReading]:
     bags = {name: Counter(_words(article.text)) for name, article in articles.items()}
     for name in METHODS:
-        common, both = bags[name] & bags[method], bags[name].total() + bags[method].total()
+        common, total = bags[name] & bags[method], bags[name].total() + bags[method].total()
         yield MethodReading(
             name=name,
             words=bags[name].total(),
             confidence=articles[name].confidence,
-            similarity=2 * common.total() / both if both else 1.0,
+            similarity=2 * common.total() / total if total else 1.0,
         )
 
 
 def _lines(source: bytes) -> Iterator[LineReading]:
     lines = cetr.read_lines(source.decode("utf-8", "replace"))
     smoothed = cetr.smooth(cetr.tag_ratios(lines))
-    for value, kept in zip(smoothed, cetr.keep_lines(lines, "cetr"), strict=True):
-        yield LineReading(float(value), bool(kept))
+    for value, is_content in zip(smoothed, cetr.keep_lines(lines, "cetr"), strict=True):
+        yield LineReading(float(value), bool(is_content))
 
 
 # --- Blocks that a method took -------------------------------------------------------------------
@@ -202,23 +204,23 @@ def _lines(source: bytes) -> Iterator[LineReading]:
 def taken_blocks(blocks: Sequence[str], paragraphs: Sequence[str]) -> list[bool]:
     """Return for each block whether a method's paragraphs hold it: the block is a paragraph, in
     order; or, for methods that cut otherwise, at least half of its shingles are in the text."""
-    taken, position = [], 0
+    ticks, position = [], 0
     for block in blocks:
         is_next = position < len(paragraphs) and block == paragraphs[position]
-        taken.append(is_next)
+        ticks.append(is_next)
         position += is_next
     if position == len(paragraphs):
-        return taken
+        return ticks
     words = _words("\n\n".join(paragraphs))
-    held = {length: set(_shingles(words, length)) for length in range(1, SHINGLE_LENGTH + 1)}
-    return [_share_in(_words(block), held) >= TAKEN_SHARE for block in blocks]
+    shingles = {length: set(_shingles(words, length)) for length in range(1, SHINGLE_LENGTH + 1)}
+    return [_share_in(_words(block), shingles) >= TAKEN_SHARE for block in blocks]
 
 
-def share_of(text: str, whole: str) -> float:
+def share_of(text: str, full_text: str) -> float:
     """Return the share of a text's shingles that another text contains."""
-    words = _words(whole)
-    held = {length: set(_shingles(words, length)) for length in range(1, SHINGLE_LENGTH + 1)}
-    return _share_in(_words(text), held)
+    words = _words(full_text)
+    shingles = {length: set(_shingles(words, length)) for length in range(1, SHINGLE_LENGTH + 1)}
+    return _share_in(_words(text), shingles)
 
 
 def _words(text: str) -> list[int]:
@@ -226,11 +228,11 @@ def _words(text: str) -> list[int]:
     return numbers
 
 
-def _share_in(words: Sequence[int], held: Mapping[int, set[tuple[int, ...]]]) -> float:
+def _share_in(words: Sequence[int], shingles: Mapping[int, set[tuple[int, ...]]]) -> float:
     length = min(len(words), SHINGLE_LENGTH)
     if not length:
         return 0.0
-    return float(np.mean([shingle in held[length] for shingle in _shingles(words, length)]))
+    return float(np.mean([shingle in shingles[length] for shingle in _shingles(words, length)]))
 
 
 def _shingles(words: Sequence[int], length: int) -> Iterator[tuple[int, ...]]:
@@ -242,10 +244,10 @@ def _shingles(words: Sequence[int], length: int) -> Iterator[tuple[int, ...]]:
 
 def reasons(network: Network, block_features: BlockFeatures) -> list[tuple[Reason, ...]]:
     """Return for each candidate the kinds of features that moved it most, the strongest first."""
-    whole = _log_odds(network, block_features)
+    log_odds = _log_odds(network, block_features)
     kinds = [*KINDS, NAMES, OPENING]
     moves = np.array(
-        [whole - _log_odds(network, _without(network, block_features, kind)) for kind in kinds]
+        [log_odds - _log_odds(network, _without(network, block_features, kind)) for kind in kinds]
     )
     result = []
     for column in moves.T:
@@ -257,10 +259,12 @@ def reasons(network: Network, block_features: BlockFeatures) -> list[tuple[Reaso
 
 def columns_of(kind: str, names: tuple[str, ...]) -> list[int]:
     """Return the columns of the features that belong to a kind."""
-    wanted = KINDS[kind]
-    starts = tuple(name for name in wanted if name.endswith("_"))
+    kind_names = KINDS[kind]
+    starts = tuple(name for name in kind_names if name.endswith("_"))
     return [
-        i for i, name in enumerate(names) if name in wanted or (starts and name.startswith(starts))
+        i
+        for i, name in enumerate(names)
+        if name in kind_names or (starts and name.startswith(starts))
     ]
 
 
@@ -270,7 +274,7 @@ def _without(network: Network, block_features: BlockFeatures, kind: str) -> Bloc
     if kind == NAMES:
         return replace(
             block_features,
-            named=[None] * len(block_features.named),
+            elements=[None] * len(block_features.elements),
             tags=np.zeros_like(block_features.tags),
             openers=np.full_like(block_features.openers, len(OPENERS)),
         )

@@ -83,7 +83,7 @@ class BlockRun:
         return " · ".join(block.text for block in self.blocks)[:PREVIEW_CHARS]
 
 
-def render(explanation: Explanation, asked: AskedSentence = NO_SENTENCE) -> str:
+def render(explanation: Explanation, question: AskedSentence = NO_SENTENCE) -> str:
     """Return the whole HTML document; the explanation of a sentence comes first."""
     style = style_sheet()
     policy = (
@@ -96,7 +96,7 @@ def render(explanation: Explanation, asked: AskedSentence = NO_SENTENCE) -> str:
             style=style,
             policy=policy,
             title=_title(explanation),
-            content=render_content(explanation, asked),
+            content=render_content(explanation, question),
         )
     )
 
@@ -111,13 +111,13 @@ def _title(explanation: Explanation) -> str:
 
 
 def explained_content(
-    html: bytes, url: str, encoding: str | None, asked: AskedSentence = NO_SENTENCE
+    html: bytes, url: str, encoding: str | None, question: AskedSentence = NO_SENTENCE
 ) -> Markup:
     """Explain a page, and return the body of the document; for a process with limits."""
-    return render_content(explain(html, url, encoding=encoding), asked)
+    return render_content(explain(html, url, encoding=encoding), question)
 
 
-def render_content(explanation: Explanation, asked: AskedSentence = NO_SENTENCE) -> Markup:
+def render_content(explanation: Explanation, question: AskedSentence = NO_SENTENCE) -> Markup:
     """Return the body of the document."""
     article = explanation.article
     shown = explanation.blocks[:MAX_BLOCKS]
@@ -143,34 +143,34 @@ def render_content(explanation: Explanation, asked: AskedSentence = NO_SENTENCE)
             labels=_LABELS,
             counts=_COUNTS,
             max_chars=MAX_BLOCK_CHARS,
-            asked=asked,
+            asked=question,
             blocks=len(explanation.blocks),
             shown=len(shown),
             deciding=_deciding,
-            answer=_answer(explanation, asked),
+            answer=_answer(explanation, question),
             block_of=partial(_answer, explanation),
         )
     )
 
 
-def _answer(explanation: Explanation, asked: AskedSentence) -> BlockReading | None:
-    if asked.finds is not None:
-        method, finds = explanation.article.method, asked.finds
+def _answer(explanation: Explanation, question: AskedSentence) -> BlockReading | None:
+    if question.finds is not None:
+        method, finds = explanation.article.method, question.finds
         dropped = (
             block for block in explanation.blocks[:MAX_BLOCKS] if method not in block.taken_by
         )
         return next((block for block in dropped if finds(block.text)), None)
-    return block_of(explanation.blocks, asked.text) if asked.section == "body" else None
+    return block_of(explanation.blocks, question.text) if question.section == "body" else None
 
 
 def block_of(blocks: Sequence[BlockReading], sentence: str) -> BlockReading | None:
     """Return the block that holds a sentence, or the one with most of its shingles, at least half;
     None if no block has it."""
-    wanted = _plain(sentence)
-    if not wanted:
+    plain = _plain(sentence)
+    if not plain:
         return None
     for block in blocks:
-        if wanted in _plain(block.text):
+        if plain in _plain(block.text):
             return block
     best = max(blocks, key=lambda block: share_of(sentence, block.text), default=None)
     return best if best and share_of(sentence, best.text) >= TAKEN_SHARE else None
@@ -179,8 +179,8 @@ def block_of(blocks: Sequence[BlockReading], sentence: str) -> BlockReading | No
 def _deciding(block: BlockReading) -> list[tuple[Reason, str]]:
     """Return the reasons without which the probability of a block, as it is shown, would be another
     one, with that one."""
-    without = [(one, f"{_probability_without(block, one):.0%}") for one in block.reasons]
-    return [(one, shown) for one, shown in without if shown != f"{block.probability:.0%}"]
+    without = [(reason, f"{_probability_without(block, reason):.0%}") for reason in block.reasons]
+    return [(reason, shown) for reason, shown in without if shown != f"{block.probability:.0%}"]
 
 
 def _probability_without(block: BlockReading, reason: Reason) -> float:
@@ -196,11 +196,11 @@ def _plain(text: str) -> str:
 
 def _facts(explanation: Explanation) -> Mapping[str, str]:
     article = explanation.article
-    kept = sum(article.method in block.taken_by for block in explanation.blocks)
+    blocks_chosen = sum(article.method in block.taken_by for block in explanation.blocks)
     return {
         "kind of page": article.kind,
         "confidence": f"{article.confidence:.0%}",
-        "blocks kept": f"{kept} of {len(explanation.blocks)}",
+        "blocks kept": f"{blocks_chosen} of {len(explanation.blocks)}",
         "words": str(len(article.text.split())),
         "language": article.language or "unknown",
         "published": article.published.isoformat(" ", "minutes") if article.published else "–",
@@ -217,6 +217,6 @@ def _bars(lines: Sequence[LineReading]) -> list[LineReading]:
 
 
 def _runs(blocks: Sequence[BlockReading], method: str) -> Iterator[BlockRun]:
-    for kept, run in groupby(blocks, key=lambda block: method in block.taken_by):
+    for is_chosen, run in groupby(blocks, key=lambda block: method in block.taken_by):
         members = list(run)
-        yield BlockRun(members, folded=not kept and len(members) >= MIN_FOLDED)
+        yield BlockRun(members, folded=not is_chosen and len(members) >= MIN_FOLDED)

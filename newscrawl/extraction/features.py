@@ -122,9 +122,9 @@ class _Occurrences:
         self._openers = page.elements.tags[page.owners] if opens else np.full(len(page), -1)
 
     def count(self, names: str) -> NDArray[np.int64]:
-        wanted = members_of(names)
-        inside = self._block_of[wanted[self._removed]]
-        return np.bincount(inside, minlength=self._blocks) + wanted[self._openers]
+        members = members_of(names)
+        inside = self._block_of[members[self._removed]]
+        return np.bincount(inside, minlength=self._blocks) + members[self._openers]
 
 
 class ThresholdsError(ValueError):
@@ -151,8 +151,8 @@ def load_limits(profile: ProfileName = "html5", *, unspaced: bool = False) -> Li
     """
     source = files("newscrawl.extraction").joinpath("data/thresholds.json")
     content = json.loads(source.read_text("utf-8"))
-    own = f"{profile} unspaced"
-    name = own if unspaced and own in content else profile
+    profile_unspaced = f"{profile} unspaced"
+    name = profile_unspaced if unspaced and profile_unspaced in content else profile
     entry = content[name]
     if entry["provenance"]["feature_version"] != VERSION:
         raise ThresholdsError(

@@ -153,10 +153,10 @@ def _without_controls(html: bytes) -> bytes:
     if not _has_controls(html):
         return html
     if any(
-        _CONTROL.search(found[0]) and _decode_again(found[0]) for found in _TWICE.finditer(html)
+        _CONTROL.search(match[0]) and _decode_again(match[0]) for match in _TWICE.finditer(html)
     ):
-        html = _TWICE.sub(lambda found: _decode_again(found[0]) or found[0], html)
-    return _CONTROL.sub(lambda found: _IN_WINDOWS[found[0]], html)
+        html = _TWICE.sub(lambda match: _decode_again(match[0]) or match[0], html)
+    return _CONTROL.sub(lambda match: _IN_WINDOWS[match[0]], html)
 
 
 def _has_controls(html: bytes) -> bool:

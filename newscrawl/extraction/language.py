@@ -73,8 +73,8 @@ def decide_language(
     if not sure and (of_script := _of_script(text[:READ])):
         return of_script
     if declared in languages():
-        own = int(stop_words[languages().index(declared)])
-        return declared if not sure or own >= CLOSE * best else languages()[winner]
+        stop_words_declared = int(stop_words[languages().index(declared)])
+        return declared if not sure or stop_words_declared >= CLOSE * best else languages()[winner]
     if sure and declared is None:
         return languages()[winner]
     if words < SURE_WORDS and declared is not None:
@@ -109,7 +109,9 @@ def read_model() -> Sequence[Any]:
     try:
         with path.open("rb") as file:
             scores, sums, names, *tables = (np.load(file, allow_pickle=False) for _ in range(6))
-            moves, rows, features = (array(_CODES[one.dtype], one.tobytes()) for one in tables)
+            moves, rows, features = (
+                array(_CODES[table.dtype], table.tobytes()) for table in tables
+            )
             return scores, sums, names.tolist(), moves, rows, features
     except (OSError, EOFError, ValueError, LookupError):
         model = load_model(packed)

@@ -155,8 +155,8 @@ def _table_beginnings() -> NDArray[np.bool_]:
     """Return which two bytes behind "<" can begin what `_TEXT_IN_TABLE` finds."""
     table = np.zeros((256, 256), dtype=bool)
     for first, second in ("ta", "tb", "th", "tf", "tr", "in", "/t", "/c"):
-        for one in {first, first.upper()}:
-            table[ord(one), [ord(second), ord(second.upper())]] = True
+        for letter in {first, first.upper()}:
+            table[ord(letter), [ord(second), ord(second.upper())]] = True
     table[ord("/")] |= ~_LETTERS
     table[list(b"!?")] = True
     return table

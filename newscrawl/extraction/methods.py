@@ -133,80 +133,80 @@ def parse_page(
     return ParsedPage(source, tree, read_metadata(tree, url, language=language))
 
 
-def _paragraphs(page: BlockPage, kept: NDArray[np.bool_]) -> list[str]:
+def _paragraphs(page: BlockPage, mask: NDArray[np.bool_]) -> list[str]:
     """Return the texts of the kept blocks of a page, as readers see them."""
     if compiled.kernel is not None:
-        return list(compiled.kernel.paragraphs(page.raw, kept.view(np.uint8), UNWANTED))
-    texts = (clean(page.raw[index]) for index in np.flatnonzero(kept).tolist())
+        return list(compiled.kernel.paragraphs(page.raw, mask.view(np.uint8), UNWANTED))
+    texts = (clean(page.raw[index]) for index in np.flatnonzero(mask).tolist())
     return [text for text in texts if text]
 
 
 def _combined_method(threshold: float) -> Callable[[ParsedPage], Body]:
     def method(page: ParsedPage) -> Body:
-        if stated := text_of_json_ld(page.metadata, page.blocks):
-            return Body(stated, CONFIDENCE_IN_JSON_LD)
+        if declared_text := text_of_json_ld(page.metadata, page.blocks):
+            return Body(declared_text, CONFIDENCE_IN_JSON_LD)
         tokens = page.candidate_features.tokens
         choice = combine(page.block_features, tokens.words, load_network(), threshold)
-        kept = without_repetitions(page.candidates.page, _without_next_story(page, choice.kept))
-        kept = _without_labels(page, kept)
-        paragraphs = _paragraphs(page.candidates.page, kept)
-        return Body(paragraphs, choice.confidence, _word_counts(tokens, kept))
+        mask = without_repetitions(page.candidates.page, _without_next_story(page, choice.mask))
+        mask = _without_labels(page, mask)
+        paragraphs = _paragraphs(page.candidates.page, mask)
+        return Body(paragraphs, choice.confidence, _word_counts(tokens, mask))
 
     return method
 
 
-def _without_labels(page: ParsedPage, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _without_labels(page: ParsedPage, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return the kept blocks without those that only announce an advertisement."""
     raws, words = page.candidates.page.raw, page.candidate_features.tokens.words
     labels = [
         place
-        for place in np.flatnonzero(kept & (words <= MAX_LABEL)).tolist()
+        for place in np.flatnonzero(mask & (words <= MAX_LABEL)).tolist()
         if _ADVERTISEMENT.fullmatch(clean(raws[place]))
     ]
     if labels:
-        kept = kept.copy()
-        kept[labels] = False
-    return kept
+        mask = mask.copy()
+        mask[labels] = False
+    return mask
 
 
-def _word_counts(tokens: Tokens, kept: NDArray[np.bool_]) -> WordCounts:
+def _word_counts(tokens: Tokens, mask: NDArray[np.bool_]) -> WordCounts:
     """Return the numbers of words of the kept blocks."""
     if compiled.kernel is None:
-        return WordCounts(int(tokens.words[kept].sum()), tokens.stop_words[kept].sum(axis=0))
-    flags = kept.view(np.uint8)
+        return WordCounts(int(tokens.words[mask].sum()), tokens.stop_words[mask].sum(axis=0))
+    flags = mask.view(np.uint8)
     words, stop_words = compiled.kernel.sums_of_words(flags, tokens.words, tokens.stop_words)
     return WordCounts(words, np.frombuffer(stop_words, dtype=np.int64))
 
 
-def _without_next_story(page: ParsedPage, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _without_next_story(page: ParsedPage, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return the kept blocks before a second story, which some pages append for readers who scroll.
 
     It has a headline of the same rank as the first, a date or byline next to it, and is in
     another ARTICLE. The entries of a live blog are one story.
     """
     if page.metadata.declared.kind == "live":
-        return kept
+        return mask
     blocks = page.candidates.page
-    first, others = _headlines(blocks, page.block_features.is_title)
-    if not others:
-        return kept
-    words = (page.candidate_features.tokens.words * kept).cumsum()
-    for place in others:
+    first, later = _headlines(blocks, page.block_features.is_title)
+    if not later:
+        return mask
+    words = (page.candidate_features.tokens.words * mask).cumsum()
+    for place in later:
         if words[place] - words[first] < MIN_STORY or words[place] == words[-1]:
             continue
         if _in_another_article(blocks, first, place) and _has_byline(page, place):
-            return kept & (np.arange(len(kept)) < place)
-    return kept
+            return mask & (np.arange(len(mask)) < place)
+    return mask
 
 
 def _headlines(blocks: BlockPage, is_title: NDArray[np.bool_]) -> tuple[int, list[int]]:
     """Return the first block that is the headline and a heading, -1 for none, and those behind it
     with the same tag that aren't the headline."""
     if compiled.kernel is not None:
-        first, others = compiled.kernel.later_headlines(
+        first, later = compiled.kernel.later_headlines(
             is_title.view(np.uint8), blocks.owners, blocks.elements.tags, _HEADINGS.view(np.uint8)
         )
-        return first, others
+        return first, later
     if not is_title.any():
         return -1, []
     tags = blocks.elements.tags[blocks.owners]
@@ -233,15 +233,15 @@ def _has_byline(page: ParsedPage, headline: int) -> bool:
     features = page.block_features
     start, end = max(headline - BESIDE_HEADLINE[0], 0), headline + BESIDE_HEADLINE[1]
     rows = features.paths[start:end, :2].ravel().tolist()
-    return any(not _BYLINE_NAMES.isdisjoint(hints_of(features.named[row])) for row in rows)
+    return any(not _BYLINE_NAMES.isdisjoint(hints_of(features.elements[row])) for row in rows)
 
 
 def _fe(page: ParsedPage) -> Body:
     """Keep blocks within all eight limits; confidence is their share of the words outside links."""
-    kept = keep(page.features, limits_for(page.features))
+    mask = keep(page.features, limits_for(page.features))
     words = page.features.tokens.words - page.features.tokens.linked
-    share = float(words[kept].sum() / max(int(words.sum()), 1))
-    return Body(_paragraphs(page.blocks, kept), share)
+    share = float(words[mask].sum() / max(int(words.sum()), 1))
+    return Body(_paragraphs(page.blocks, mask), share)
 
 
 def _pr(page: ParsedPage) -> Body:
@@ -260,9 +260,9 @@ def _tb(page: ParsedPage) -> Body:
 def _cetr(variant: cetr.Variant) -> Callable[[ParsedPage], Body]:
     def method(page: ParsedPage) -> Body:
         lines = cetr.read_lines(page.source.decode("utf-8", "replace"))
-        kept = cetr.keep_lines(lines, variant)
-        share = float(lines.chars[kept].sum() / max(int(lines.chars.sum()), 1))
-        return Body(cetr.paragraphs(lines, kept), share)
+        mask = cetr.keep_lines(lines, variant)
+        share = float(lines.chars[mask].sum() / max(int(lines.chars.sum()), 1))
+        return Body(cetr.paragraphs(lines, mask), share)
 
     return method
 

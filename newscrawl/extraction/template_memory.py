@@ -45,15 +45,15 @@ def with_page(memory: Memory, page: Collection[int]) -> Memory:
 def with_pages(memory: Memory, pages: Iterable[Collection[int]]) -> Memory:
     """Return the memory after more pages, in little more time than for one. The rarest texts are
     forgotten after the last page."""
-    seen, count = dict(memory.seen), memory.pages
+    pages_by_text, count = dict(memory.seen), memory.pages
     for page in pages:
         for fingerprint in page:
             # The block seen last is the last one.
-            seen[fingerprint] = seen.pop(fingerprint, 0) + 1
+            pages_by_text[fingerprint] = pages_by_text.pop(fingerprint, 0) + 1
         count += 1
         if count >= HALVED_AT:
-            seen, count = _halve(seen), count // 2
-    return Memory(pages=count, seen=_keep_commonest(seen))
+            pages_by_text, count = _halve(pages_by_text), count // 2
+    return Memory(pages=count, seen=_keep_commonest(pages_by_text))
 
 
 def templates(memory: Memory) -> Memory:
@@ -65,29 +65,29 @@ def templates(memory: Memory) -> Memory:
 def without_templates(paragraphs: Sequence[str], memory: Memory) -> list[str]:
     """Return the paragraphs that are not known from other pages; all where none would be left."""
     least = _least(memory)
-    own = [
+    repeated = [
         text
         for text in paragraphs
         if len(text) < MIN_TEXT_LENGTH or memory.seen.get(_fingerprint(text), 0) < least
     ]
-    return own or list(paragraphs)
+    return repeated or list(paragraphs)
 
 
 def _least(memory: Memory) -> float:
     return max(MIN_PAGES, MIN_SHARE * memory.pages)
 
 
-def _halve(seen: Mapping[int, int]) -> dict[int, int]:
-    return {key: count // 2 for key, count in seen.items() if count > 1}
+def _halve(pages_by_text: Mapping[int, int]) -> dict[int, int]:
+    return {key: count // 2 for key, count in pages_by_text.items() if count > 1}
 
 
-def _keep_commonest(seen: dict[int, int]) -> dict[int, int]:
+def _keep_commonest(pages_by_text: dict[int, int]) -> dict[int, int]:
     """Leave out the rarest texts beyond the limit, of equally rare ones those seen longest ago."""
-    excess = len(seen) - MAX_TEXTS
+    excess = len(pages_by_text) - MAX_TEXTS
     if excess <= 0:
-        return seen
-    dropped = set(sorted(seen, key=seen.__getitem__)[:excess])
-    return {key: count for key, count in seen.items() if key not in dropped}
+        return pages_by_text
+    dropped = set(sorted(pages_by_text, key=pages_by_text.__getitem__)[:excess])
+    return {key: count for key, count in pages_by_text.items() if key not in dropped}
 
 
 def _fingerprint(text: str) -> int:

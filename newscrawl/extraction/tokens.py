@@ -314,11 +314,11 @@ class WordTable:
         cells = 1 << self._bits
         self._numbers = np.zeros(cells, dtype=np.uint64)
         self._values = np.zeros(cells, dtype=np.int64)
-        held: dict[int, int] = {}
+        word_at: dict[int, int] = {}
         first, second = (cell.tolist() for cell in self._cells(numbers))
         for word in range(len(numbers)):
-            self._place(word, first, second, held)
-        for cell, word in held.items():
+            self._place(word, first, second, word_at)
+        for cell, word in word_at.items():
             self._numbers[cell], self._values[cell] = numbers[word], values[word]
 
     def cells(self) -> dict[str, Any]:
@@ -331,12 +331,12 @@ class WordTable:
         return first.view(np.int64), second.view(np.int64)  # small numbers: the same bits
 
     @staticmethod
-    def _place(word: int, first: list[int], second: list[int], held: dict[int, int]) -> None:
+    def _place(word: int, first: list[int], second: list[int], word_at: dict[int, int]) -> None:
         """Put a word into one of its cells; the word that lay there moves to its other cell."""
-        cell = first[word] if first[word] not in held else second[word]
+        cell = first[word] if first[word] not in word_at else second[word]
         for _ in range(_MAX_MOVES):
-            word, pushed = held.get(cell, -1), word
-            held[cell] = pushed
+            word, pushed = word_at.get(cell, -1), word
+            word_at[cell] = pushed
             if word < 0:
                 return
             cell = second[word] if cell == first[word] else first[word]

@@ -59,13 +59,15 @@ def spells_out(text: str, candidate: Candidate) -> bool:
 def _is_blend(text: str, start: int, form: str) -> bool:
     """Return whether the beginnings of several words before a bracket make up the form: "capsule
     communicator (CAPCOM)"."""
-    left = form
+    remainder = form
     for word in reversed(words_before(text, start - 1, 4)):
-        shared = next((n for n in range(len(left), 1, -1) if word.lower().startswith(left[-n:])), 0)
+        shared = next(
+            (n for n in range(len(remainder), 1, -1) if word.lower().startswith(remainder[-n:])), 0
+        )
         if not shared or shared == len(form):
             return False
-        left = left[:-shared]
-        if not left:
+        remainder = remainder[:-shared]
+        if not remainder:
             return True
     return False
 
@@ -99,7 +101,7 @@ def is_network(text: str, candidate: Candidate, *, in_context: bool) -> bool:
         return True
     if not _AFTER_LETTER.match(text, candidate.end):
         return False
-    left = max(0, candidate.start - _REACH)
-    if _NETWORK_BEFORE.search(text, left, candidate.start):
+    begin = max(0, candidate.start - _REACH)
+    if _NETWORK_BEFORE.search(text, begin, candidate.start):
         return True
-    return in_context and _ON.search(text, left, candidate.start) is not None
+    return in_context and _ON.search(text, begin, candidate.start) is not None

@@ -98,14 +98,14 @@ class Finder:
 
     def find(self, text: str, language: str | None) -> list[Candidate]:
         """Return every occurrence as a whole word, overlapping ones too, in no particular order."""
-        found = []
+        candidates = []
         for start, end, forms in self._places(text):
             for form in forms:
                 if form.languages and language not in form.languages:
                     continue
                 reach = _reach(text, end, form, language)
                 if reach is None and self._is_compound(text, end, form, language):
-                    found.append(Candidate(start, end, form, compound=True))
+                    candidates.append(Candidate(start, end, form, compound=True))
                 if reach is None or _in_address(text, start, end):
                     continue
                 if language == "it" and _ELISION.match(text, end):
@@ -114,9 +114,9 @@ class Finder:
                     continue
                 # "Energa" declined is "Energy", which is a word of its own.
                 if reach == end or text[start:reach].lower() not in self._common_words:
-                    found.append(Candidate(start, reach, form, inflected=reach > end))
-        found += self._unusual(text, language)
-        return found
+                    candidates.append(Candidate(start, reach, form, inflected=reach > end))
+        candidates += self._unusual(text, language)
+        return candidates
 
     def _unusual(self, text: str, language: str | None) -> Iterator[Candidate]:
         """Yield words that are certain forms but for a blank, a hyphen or inner capitals.
@@ -139,8 +139,8 @@ class Finder:
     def _forms_spelled(self, spelling: str) -> Sequence[Form]:
         """Return the forms that this very spelling may mean."""
         for number, start, _ in self._automaton.find_matches_as_indexes(spelling, overlapping=True):
-            for known, forms in self._spelled[number]:
-                if start == 0 and known == spelling:
+            for listed_spelling, forms in self._spelled[number]:
+                if start == 0 and listed_spelling == spelling:
                     return forms
         return ()
 
@@ -209,21 +209,21 @@ class Exclusions:
     """
 
     def __init__(self, phrases: Sequence[str]) -> None:
-        made = [_Phrase(phrase.replace("’", "'")) for phrase in phrases]
-        common = Counter(word for phrase in made for word in set(phrase.words))
+        built_phrases = [_Phrase(phrase.replace("’", "'")) for phrase in phrases]
+        common = Counter(word for phrase in built_phrases for word in set(phrase.words))
         self._by_word: dict[str, list[_Phrase]] = {}
-        for phrase in made:
+        for phrase in built_phrases:
             rarest = min(phrase.words, key=lambda word: (common[word], -len(word)), default="")
             self._by_word.setdefault(rarest, []).append(phrase)
 
     def cover(self, text: str, start: int, end: int) -> bool:
         """Return whether one of the phrases covers the name's first character."""
-        left, right = max(0, start - _EXCLUSION_REACH), end + _EXCLUSION_REACH
-        window = caseless(text[left:right])
+        begin, right = max(0, start - _EXCLUSION_REACH), end + _EXCLUSION_REACH
+        window = caseless(text[begin:right])
         for word, phrases in self._by_word.items():
             if word in window:
                 for phrase in phrases:
-                    if phrase.may_stand(window) and phrase.reaches(text, left, right, start):
+                    if phrase.may_stand(window) and phrase.reaches(text, begin, right, start):
                         return True
         return False
 
@@ -239,11 +239,11 @@ class _Phrase:
         """Return whether a caseless text has its words."""
         return all(word in window for word in self.words)
 
-    def reaches(self, text: str, left: int, right: int, place: int) -> bool:
+    def reaches(self, text: str, begin: int, right: int, place: int) -> bool:
         """Return whether it occurs between `left` and `right` and covers the place."""
         return any(
-            found.start() <= place < found.end()
-            for found in self._pattern.finditer(text, left, right)
+            match.start() <= place < match.end()
+            for match in self._pattern.finditer(text, begin, right)
         )
 
     @cached_property
@@ -264,9 +264,9 @@ def caseless(text: str) -> str:
 
 def _reach(text: str, end: int, form: Form, language: str | None) -> int | None:
     """Return where the name ends, including a case ending; None inside a longer word."""
-    if form.rest is not None:
-        rest = form.rest.match(text, end)
-        return rest.end() if rest and not _goes_on(text, rest.end()) else None
+    if form.tail is not None:
+        tail = form.tail.match(text, end)
+        return tail.end() if tail and not _goes_on(text, tail.end()) else None
     if not _goes_on(text, end):
         return None if form.stem else end
     if script(text[end - 1]) == "katakana":
@@ -301,14 +301,14 @@ def _behind_clitic(text: str, start: int) -> bool:
     return text[begin:start] in clitics
 
 
-def _continues(left: str, right: str) -> bool:
+def _continues(before: str, right: str) -> bool:
     """Return whether two neighbouring letters belong to one word; Chinese and Japanese write no
     blanks."""
-    if not _is_of_word(left) or not _is_of_word(right):
+    if not _is_of_word(before) or not _is_of_word(right):
         return False
-    if left.isascii() and right.isascii():
+    if before.isascii() and right.isascii():
         return True
-    scripts = {script(left), script(right)}
+    scripts = {script(before), script(right)}
     if scripts & {"han", "thai"}:
         return False
     return len(scripts) == 1 or not scripts & _UNSPACED
@@ -346,8 +346,8 @@ def _address_before(text: str, start: int) -> bool:
 
 
 def _address_around(text: str, start: int, end: int) -> bool:
-    left = text.rfind(" ", max(0, start - _LONGEST_TOKEN), start) + 1 or max(
+    begin = text.rfind(" ", max(0, start - _LONGEST_TOKEN), start) + 1 or max(
         0, start - _LONGEST_TOKEN
     )
     right = text.find(" ", end, end + _LONGEST_TOKEN)
-    return _ADDRESS.search(text[left : right if right >= 0 else end + _LONGEST_TOKEN]) is not None
+    return _ADDRESS.search(text[begin : right if right >= 0 else end + _LONGEST_TOKEN]) is not None

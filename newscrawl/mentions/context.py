@@ -77,7 +77,7 @@ class MentionContext:
     far begin and end; `supported` are doubtful forms found by support.
     """
 
-    named: frozenset[int]
+    companies_named: frozenset[int]
     related: frozenset[int]
     tickers: frozenset[int]
     words: Mapping[int, Sequence[ContextHit]]
@@ -87,11 +87,11 @@ class MentionContext:
     language: str | None = None
     supported: dict[int, set[str]] = field(default_factory=dict)
 
-    def note(self, found: Candidate) -> None:
+    def note(self, candidate: Candidate) -> None:
         """Add a doubtful name that found support."""
-        self.supported.setdefault(found.form.company, set()).add(found.form.text)
-        self.starts.add(found.start)
-        self.ends.add(found.end)
+        self.supported.setdefault(candidate.form.company, set()).add(candidate.form.text)
+        self.starts.add(candidate.start)
+        self.ends.add(candidate.end)
 
 
 def context_table(companies: Sequence[Company], words: Vocabulary) -> Mapping[str, Any]:
@@ -125,24 +125,26 @@ class ContextFinder:
         self._automaton = AhoCorasick(literals, store_patterns=False)
 
     def find(
-        self, text: str, wanted: frozenset[int], places: Iterable[int], language: str | None
+        self, text: str, companies: frozenset[int], places: Iterable[int], language: str | None
     ) -> dict[int, list[ContextHit]]:
         """Return the context words of the wanted companies near these places, in text order."""
         low = text.replace("İ", "I").lower()
         hits: dict[int, list[ContextHit]] = defaultdict(list)
-        weights = {index: self._weights_for(index) for index in wanted}
-        for left, right in self._windows(places):
-            found = self._automaton.find_matches_as_indexes(low[left:right], overlapping=True)
-            for number, start, _ in found:
-                supported = [index for index, known in weights.items() if number in known]
+        weights = {index: self._weights_for(index) for index in companies}
+        for begin, right in self._windows(places):
+            matches = self._automaton.find_matches_as_indexes(low[begin:right], overlapping=True)
+            for number, start, _ in matches:
+                supported = [
+                    index for index, word_numbers in weights.items() if number in word_numbers
+                ]
                 pattern = _Pattern(*self._patterns[number]) if supported else None
                 if (
                     pattern
                     and (not pattern.languages or language in pattern.languages)
-                    and _stands(text, low, pattern, left + start)
+                    and _stands(text, low, pattern, begin + start)
                 ):
                     for index in supported:
-                        hit = ContextHit(left + start, weights[index][number], pattern.literal)
+                        hit = ContextHit(begin + start, weights[index][number], pattern.literal)
                         hits[index].append(hit)
         for company_hits in hits.values():
             company_hits.sort()
@@ -160,10 +162,10 @@ class ContextFinder:
         """Return the parts of the text in which context counts, without overlap."""
         windows: list[tuple[int, int]] = []
         for place in sorted(places):
-            left, right = max(0, place - CONTEXT_WINDOW), place + CONTEXT_WINDOW + self._longest
-            if windows and left <= windows[-1][1]:
-                left = windows.pop()[0]
-            windows.append((left, right))
+            begin, right = max(0, place - CONTEXT_WINDOW), place + CONTEXT_WINDOW + self._longest
+            if windows and begin <= windows[-1][1]:
+                begin = windows.pop()[0]
+            windows.append((begin, right))
         return windows
 
 
@@ -233,8 +235,12 @@ def rivals_at_home(
     """Return, of companies with one name, the one whose country speaks the article's language
     ("Migros" in Turkish), unless the article names another; all if none does or several do."""
     home = _COUNTRIES.get(context.language or "")
-    named = context.named | context.tickers
-    if home is None or len(rivals) == 1 or any(one.form.company in named for one in rivals):
+    companies_named = context.companies_named | context.tickers
+    if (
+        home is None
+        or len(rivals) == 1
+        or any(rival.form.company in companies_named for rival in rivals)
+    ):
         return rivals
-    near = [one for one in rivals if companies[one.form.company].facts.get("country") == home]
+    near = [rival for rival in rivals if companies[rival.form.company].facts.get("country") == home]
     return near if len(near) == 1 else rivals

@@ -137,7 +137,7 @@ class Credits:
         host = _host(name)
         labels = host.split(".")
         domains = (".".join(labels[start:]) for start in range(len(labels)))
-        return frozenset().union(*(self._published.get(one, ()) for one in (name, *domains)))
+        return frozenset().union(*(self._published.get(key, ()) for key in (name, *domains)))
 
     def is_teaser(self, text: str, candidate: Candidate) -> bool:
         """Return whether the candidate's paragraph is only the headline of another article behind a
@@ -150,7 +150,7 @@ class Credits:
             len(text) <= start + MAX_TEASER
         )
 
-    def is_credit(self, text: str, candidate: Candidate, own: frozenset[int]) -> bool:
+    def is_credit(self, text: str, candidate: Candidate, publisher: frozenset[int]) -> bool:
         """Return whether a publisher is named as author, medium or owner of the text, not as a
         company."""
         index = candidate.form.company
@@ -176,24 +176,24 @@ class Credits:
             _SAID_TO.search(lead) or _SAYS.match(text, candidate.end)
         ):
             return True
-        return index in own and self._in_boilerplate(text, candidate)
+        return index in publisher and self._in_boilerplate(text, candidate)
 
     def _is_among_channels(self, text: str, candidate: Candidate) -> bool:
         """Return whether the newspaper asks its readers in this sentence to follow it: "Volg ons op
         X"."""
-        left = max(0, candidate.start - 2 * _LEAD)
-        starts = [stop.end() for stop in _STOP.finditer(text, left, candidate.start)]
+        begin = max(0, candidate.start - 2 * _LEAD)
+        starts = [stop.end() for stop in _STOP.finditer(text, begin, candidate.start)]
         stop = _STOP.search(text, candidate.end, candidate.end + _LEAD)
         end = stop.end() if stop else candidate.end + _LEAD
-        sentence = caseless(text[starts[-1] if starts else left : end])
+        sentence = caseless(text[starts[-1] if starts else begin : end])
         return bool(self._follow.find_matches_as_indexes(sentence))
 
     def _in_boilerplate(self, text: str, candidate: Candidate) -> bool:
         """Return whether its sentence has a word of boilerplate (subscriptions, rights)."""
-        left = max(0, candidate.start - _SENTENCE)
-        starts = [stop.end() for stop in _STOP.finditer(text, left, candidate.start)]
+        begin = max(0, candidate.start - _SENTENCE)
+        starts = [stop.end() for stop in _STOP.finditer(text, begin, candidate.start)]
         stop = _STOP.search(text, candidate.end, candidate.end + _SENTENCE)
-        start = starts[-1] if starts else left
+        start = starts[-1] if starts else begin
         end = stop.end() if stop else candidate.end + _SENTENCE
         return self._boilerplate.search(text, start, end) is not None
 

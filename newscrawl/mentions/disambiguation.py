@@ -130,10 +130,10 @@ class NeighbourWords:
 
     def has_legal_form(self, text: str, candidate: Candidate) -> bool:
         """Return whether a legal form follows: "Shell plc", "Apple, Inc."."""
-        found = _LEGAL_TAIL.match(text, candidate.end, candidate.end + _REACH)
-        if not found:
+        match = _LEGAL_TAIL.match(text, candidate.end, candidate.end + _REACH)
+        if not match:
             return False
-        parts = found.group().lstrip(",").split()
+        parts = match.group().lstrip(",").split()
         tails = [" ".join(parts[:count]).rstrip(".") for count in (1, 2, 3)]
         # "ADP INC": what is in capitals altogether.
         tails += [tail.capitalize() for tail in tails if tail.isupper()]
@@ -158,12 +158,12 @@ class NeighbourWords:
 
     def _is_explained(self, text: str, candidate: Candidate, language: str | None) -> bool:
         """Return whether what it is follows a comma: "Mango, la firma catalana"."""
-        found = _APPOSITION.match(text, candidate.end, candidate.end + _REACH)
-        if not found:
+        match = _APPOSITION.match(text, candidate.end, candidate.end + _REACH)
+        if not match:
             return False
-        if not self.words.is_article(found[1], language) and found[1] not in _DEFINITE:
+        if not self.words.is_article(match[1], language) and match[1] not in _DEFINITE:
             return False
-        for word in found[2].lower().split():
+        for word in match[2].lower().split():
             if word in of_language(self.words.before, language):
                 return True
             if word in self.words.function_words:
@@ -178,12 +178,12 @@ class NeighbourWords:
         noun = _NOUN_BEFORE_COMMA.search(text, max(0, start - _REACH), start)
         if noun is not None:
             return noun[1] in of_language(self.words.before, language)
-        left = max(0, start - _REACH)
-        if text.endswith((" at ", " with ", " of "), left, start):
-            if _POST.search(text, left, start):
+        begin = max(0, start - _REACH)
+        if text.endswith((" at ", " with ", " of "), begin, start):
+            if _POST.search(text, begin, start):
                 return True
-        elif text.endswith(" ", left, start):
-            example = _EXAMPLE.search(text, left, start)
+        elif text.endswith(" ", begin, start):
+            example = _EXAMPLE.search(text, begin, start)
             if example is not None and example[1].lower() in self.words.examples:
                 return True
         words = [word.lower() for word in words_before(text, start, 3)]
@@ -205,21 +205,21 @@ class NeighbourWords:
     def _cue_after(self, text: str, candidate: Candidate, language: str | None) -> bool:
         possessive = _POSSESSIVE.match(text, candidate.end)
         end = possessive.end() if possessive else candidate.end
-        found = _WORDS_AFTER.match(text, end, end + _REACH)
-        if not found:
+        match = _WORDS_AFTER.match(text, end, end + _REACH)
+        if not match:
             return False
-        first = found[2].lower().rstrip(".")
-        phrase = f"{first} {found[3].lower().rstrip('.')}" if found[3] else first
+        first = match[2].lower().rstrip(".")
+        phrase = f"{first} {match[3].lower().rstrip('.')}" if match[3] else first
         # "Lindes Konkurrent": a genitive without an article is a name's.
         if (
             candidate.inflected
-            and found[2][0].isupper()
+            and match[2][0].isupper()
             and not _begins_sentence(text, candidate)
             and not self.is_behind_article(text, candidate, language)
         ):
             return True
         everyday = self.words.is_everyday(candidate.form.text, language)
-        firm = possessive is not None or found[1] == "-" or candidate.inflected
+        firm = possessive is not None or match[1] == "-" or candidate.inflected
         head = first.split("-")[0]
         if {first, phrase, head} & of_language(self.words.after, language):
             # "Best Buy employees": two capitals make everyday words a name.
@@ -261,13 +261,13 @@ class NeighbourWords:
             text, candidate, language
         ):
             return not self.has_legal_form(text, candidate)
-        left = max(0, candidate.start - _REACH)
+        begin = max(0, candidate.start - _REACH)
         if (
             _LIFE.match(text, candidate.end)
-            or _CALLED.search(text, left, candidate.start)
+            or _CALLED.search(text, begin, candidate.start)
             or self._is_founder(text, candidate)
             or text.startswith(_HONORIFICS, candidate.end)
-            or _INITIAL_BEFORE.search(text, left, candidate.start)
+            or _INITIAL_BEFORE.search(text, begin, candidate.start)
         ):
             return True
         if self._is_given_name(text, candidate) or self._has_given_name_behind(
@@ -298,22 +298,22 @@ class NeighbourWords:
             return False
         if " " not in candidate.form.text:
             return False
-        other = _OTHER_PERSON.match(text, candidate.end, candidate.end + _REACH)
-        if other is not None and other[1] in self.words.given_names:
+        other_person = _OTHER_PERSON.match(text, candidate.end, candidate.end + _REACH)
+        if other_person is not None and other_person[1] in self.words.given_names:
             return True
         first = max(0, candidate.start - _REACH - 1)
-        left = max(0, candidate.start - _REACH, text.rfind(". ", first, candidate.start) + 1)
+        begin = max(0, candidate.start - _REACH, text.rfind(". ", first, candidate.start) + 1)
         last = candidate.end + 2 * _REACH
         stop = text.find(". ", candidate.end, last + 2)
         right = min(len(text) if stop < 0 else stop, last)
-        return _LONG_AGO.search(text, left, right) is not None
+        return _LONG_AGO.search(text, begin, right) is not None
 
     def _is_given_name(self, text: str, candidate: Candidate) -> bool:
         """Return whether a form is a given name before a surname: "Rafael del Pino", "Wandę
         Siemaszkową"."""
         form = candidate.form.text
-        known = self.words.given_names
-        if form not in known and not (candidate.form.stem and f"{form}a" in known):
+        given_names = self.words.given_names
+        if form not in given_names and not (candidate.form.stem and f"{form}a" in given_names):
             return False
         surname = _SURNAME.match(text, candidate.end)
         if surname is None:
@@ -333,8 +333,8 @@ class NeighbourWords:
                 return True
         if candidate.form.text not in self.words.surnames:
             return False
-        found = _GIVEN_BEHIND.match(text, candidate.end)
-        return found is not None and found[1] in self.words.given_names
+        match = _GIVEN_BEHIND.match(text, candidate.end)
+        return match is not None and match[1] in self.words.given_names
 
     def _is_family(self, before: Sequence[str]) -> bool:
         """Return whether the owners are meant ("Familie Merck"), neither company nor person."""
@@ -347,9 +347,9 @@ class NeighbourWords:
             return False
         if not _SMALL_AFTER.match(text, candidate.end):
             return False
-        left = max(0, candidate.start - _REACH)
-        amid = _SMALL_BEFORE.search(text, left, candidate.start) is not None
-        begins = _SENTENCE_START.search(text, left, candidate.start) is not None
+        begin = max(0, candidate.start - _REACH)
+        amid = _SMALL_BEFORE.search(text, begin, candidate.start) is not None
+        begins = _SENTENCE_START.search(text, begin, candidate.start) is not None
         if candidate.form.text.isupper():
             return amid or begins
         everyday = self.words.is_everyday(candidate.form.text, language)
@@ -367,9 +367,9 @@ class NeighbourWords:
         responds", "a PC"."""
         if language not in {None, "en"} or not self.is_behind_article(text, candidate, language):
             return False
-        found = _WORDS_AFTER.match(text, candidate.end, candidate.end + _REACH)
-        return found is None or (
-            found[2].islower() and found[2] not in of_language(self.words.after, language)
+        match = _WORDS_AFTER.match(text, candidate.end, candidate.end + _REACH)
+        return match is None or (
+            match[2].islower() and match[2] not in of_language(self.words.after, language)
         )
 
     def leads_a_noun(self, text: str, candidate: Candidate, language: str | None) -> bool:
@@ -379,12 +379,12 @@ class NeighbourWords:
             return False
         if not _SENTENCE_START.search(text, max(0, candidate.start - _REACH), candidate.start):
             return False
-        found = _NEXT_SMALL.match(text, candidate.end)
-        if not found or found[1].endswith(("ed", "s")):
+        match = _NEXT_SMALL.match(text, candidate.end)
+        if not match or match[1].endswith(("ed", "s")):
             return False
         words = self.words
         lists = (words.verbs["en"], words.auxiliaries, words.function_words)
-        return not any(found[1] in one for one in lists)
+        return not any(match[1] in word_list for word_list in lists)
 
     def is_part_of_name(self, text: str, candidate: Candidate, language: str | None) -> bool:
         """Return whether the form is only part of another name: "Howell-Chase", "Polish Spirit"."""
@@ -414,10 +414,10 @@ class NeighbourWords:
         """
         if language == "de" or " " in candidate.form.text or not candidate.form.text[0].isupper():
             return False
-        found = _NAME_BEFORE.search(text, max(0, candidate.start - _REACH), candidate.start)
-        if found is None:
+        match = _NAME_BEFORE.search(text, max(0, candidate.start - _REACH), candidate.start)
+        if match is None:
             return False
-        word = found[1]
+        word = match[1]
         if (
             not word[0].isupper()
             or word in self.words.usual_before
@@ -462,8 +462,10 @@ class Disambiguator:
     ) -> tuple[Candidate, str] | None:
         """Return the company that is meant and the rule that found it; None without support."""
         if len(rivals[0].form.text) == 1:
-            known = context_weight(rivals[0], context) > 0
-            return (rivals[0], "cue") if is_network(text, rivals[0], in_context=known) else None
+            has_context = context_weight(rivals[0], context) > 0
+            return (
+                (rivals[0], "cue") if is_network(text, rivals[0], in_context=has_context) else None
+            )
         rivals = rivals_at_home(rivals, self.companies, context)
         decided = self._decided_by_article(text, rivals, context)
         if decided:
@@ -487,7 +489,7 @@ class Disambiguator:
         owner or a subsidiary; of two with one name, the one of which the form is certain unless the
         context says the other."""
         for rule, companies in (
-            ("full name", context.named),
+            ("full name", context.companies_named),
             ("ticker", context.tickers),
             ("full name", context.related),
         ):
@@ -507,8 +509,8 @@ class Disambiguator:
         self, text: str, rivals: Sequence[Candidate], context: MentionContext
     ) -> bool:
         """Return whether the form is part of another name, or an abbreviation of something else."""
-        form, left = rivals[0].form.text, max(0, rivals[0].start - _REACH)
-        if is_acronym(form) and _NUMBER_BEFORE.search(text, left, rivals[0].start):
+        form, begin = rivals[0].form.text, max(0, rivals[0].start - _REACH)
+        if is_acronym(form) and _NUMBER_BEFORE.search(text, begin, rivals[0].start):
             return True
         if self._is_spelled_out_elsewhere(text, rivals):
             return True
@@ -525,8 +527,10 @@ class Disambiguator:
         meaning = spelled_out(form, text)
         if meaning is None:
             return False
-        own = (self.companies[rival.form.company] for rival in rivals)
-        names = {stems(name) for company in own for name in (company.name, *company.aliases)}
+        rival_companies = (self.companies[rival.form.company] for rival in rivals)
+        names = {
+            stems(name) for company in rival_companies for name in (company.name, *company.aliases)
+        }
         return stems(meaning) not in names
 
     def _context_needed(self, text: str, candidate: Candidate, context: MentionContext) -> int:
@@ -548,17 +552,17 @@ class Disambiguator:
         if candidate.form.text in context.persons:
             before = text, candidate.start, context.language
             return "cue" if self.neighbours.cue_before(*before, of_person=True) else None
-        known = not is_acronym(candidate.form.text) or context_weight(candidate, context) > 0
+        has_context = not is_acronym(candidate.form.text) or context_weight(candidate, context) > 0
         if self.neighbours.has_cue(text, candidate, context.language) or (
-            known and self.neighbours.has_model(text, candidate, context.language)
+            has_context and self.neighbours.has_model(text, candidate, context.language)
         ):
             return "cue"
         if self._is_listed(text, candidate, context):
             return "company beside"
         if self._is_name_by_capital(text, candidate, context.language):
             return "capital"
-        others = context.supported.get(candidate.form.company, set()) - {candidate.form.text}
-        return "other name" if others else None
+        other_forms = context.supported.get(candidate.form.company, set()) - {candidate.form.text}
+        return "other name" if other_forms else None
 
     def _is_name_by_capital(self, text: str, candidate: Candidate, language: str | None) -> bool:
         if language in _OTHER_SCRIPTS:
@@ -601,10 +605,10 @@ class Disambiguator:
 
 
 def _is_in_title_case(text: str, place: int) -> bool:
-    left = max(text.rfind("\n", 0, place) + 1, place - 2 * _REACH)
+    begin = max(text.rfind("\n", 0, place) + 1, place - 2 * _REACH)
     stop = text.find("\n", place, place + 2 * _REACH)
     right = stop if stop >= 0 else place + 2 * _REACH
-    words: list[str] = _LINE_WORD.findall(text, left, right)
+    words: list[str] = _LINE_WORD.findall(text, begin, right)
     capitals = sum(word[0].isupper() for word in words)
     return capitals >= _TITLE_CASE_SHARE * len(words)
 
@@ -617,15 +621,15 @@ def _is_latin_alone(text: str, candidate: Candidate) -> bool:
     # "ATM" does not name Atm Milano.
     if is_acronym(text[candidate.start : candidate.end]):
         return False
-    left = max(0, candidate.start - _REACH)
-    if _LATIN_BEFORE.search(text, left, candidate.start):
+    begin = max(0, candidate.start - _REACH)
+    if _LATIN_BEFORE.search(text, begin, candidate.start):
         return False
     return _LATIN_AFTER.match(text, candidate.end) is None
 
 
 def _begins_sentence(text: str, candidate: Candidate) -> bool:
-    left = max(0, candidate.start - _REACH)
-    return _SENTENCE_START.search(text, left, candidate.start) is not None
+    begin = max(0, candidate.start - _REACH)
+    return _SENTENCE_START.search(text, begin, candidate.start) is not None
 
 
 def _acts(word: str) -> bool:
@@ -638,8 +642,12 @@ def _is_hyphenated(text: str, start: int) -> bool:
     """Return whether another name and a hyphen precede this place."""
     if not start or text[start - 1] != "-":
         return False
-    other = re.search(r"[\w.]+$", text[max(0, start - _REACH) : start - 1])
-    return other is not None and other[0].istitle() and other[0].lower() not in _PREFIXES
+    word_before = re.search(r"[\w.]+$", text[max(0, start - _REACH) : start - 1])
+    return (
+        word_before is not None
+        and word_before[0].istitle()
+        and word_before[0].lower() not in _PREFIXES
+    )
 
 
 def _is_initial(word: str) -> bool:

@@ -29,10 +29,10 @@ def with_mentions(document: Document, companies: Companies) -> Document:
     if document.searched is document.article:
         return document
     article, source = document.article, document.page.url
-    found = companies.find(
+    mentions = companies.find(
         article.text, title=article.title or "", language=article.language, source=source
     )
-    document = replace(document, mentions=tuple(found), searched=article)
+    document = replace(document, mentions=tuple(mentions), searched=article)
     if not document.rest:
         return document
     elsewhere = companies.find(document.rest, language=article.language, source=source)

@@ -148,7 +148,7 @@ class Form(NamedTuple):
     ambiguous: frozenset[str] = frozenset()
     stem: bool = False
     languages: frozenset[str] = frozenset()
-    rest: re.Pattern[str] | None = None
+    tail: re.Pattern[str] | None = None
     source: str = ""
 
     def is_doubtful(self, language: str | None) -> bool:
@@ -218,7 +218,7 @@ def _written_otherwise(form: str) -> set[str]:
     or digit without its hyphen, and the endings and blanks of its language."""
     forms = {
         _ONE_AND_HYPHEN.sub(r"\1", form),
-        _INITIALS.sub(lambda found: found[0].replace(".", ""), form),
+        _INITIALS.sub(lambda match: match[0].replace(".", ""), form),
         _PLURAL.sub(r"\1n", form),
         _KOREAN_LAST.sub(r" \1", form),
         _KOREAN_LAST.sub(r"\1", form),
@@ -226,9 +226,9 @@ def _written_otherwise(form: str) -> set[str]:
     words = form.split(" ")
     if len(words) > 1:
         for pair in _SHORTENED:
-            for word, other in (pair, pair[::-1]):
+            for word, spelling in (pair, pair[::-1]):
                 if word in words:
-                    forms.add(" ".join(other if each == word else each for each in words))
+                    forms.add(" ".join(spelling if each == word else each for each in words))
     return forms
 
 

@@ -60,8 +60,8 @@ class LegalForms:
 
     def __init__(self, words: Vocabulary) -> None:
         by_country = words.registered_forms
-        others = words.legal_forms - frozenset().union(*by_country.values())
-        self._behind = _FormTable({**by_country, "any": by_country["any"] | others})
+        everywhere = words.legal_forms - frozenset().union(*by_country.values())
+        self._behind = _FormTable({**by_country, "any": by_country["any"] | everywhere})
         self._before = _FormTable(words.registered_forms_before)
 
     def without(self, name: str) -> str:
@@ -72,40 +72,40 @@ class LegalForms:
         """Return what remains as one legal form after the other is cut: "Westhaven Brewing
         Company", "Westhaven Brewing" of "Westhaven Brewing Company, Inc."."""
         names: list[ShortName] = []
-        rest = " ".join(unicodedata.normalize("NFKC", name).split())
+        remainder = " ".join(unicodedata.normalize("NFKC", name).split())
         countries: frozenset[str] = frozenset()
-        while (cut := self._cut(rest)) is not None:
-            rest = _tidy(cut.text)
-            is_legal_form = self._behind.countries(rest.split()) is not None
-            if is_legal_form or not any(letter.isalpha() for letter in rest):
+        while (cut := self._cut(remainder)) is not None:
+            remainder = _tidy(cut.text)
+            is_legal_form = self._behind.countries(remainder.split()) is not None
+            if is_legal_form or not any(letter.isalpha() for letter in remainder):
                 break
             countries = _common(countries, cut.countries)
-            names.append(ShortName(rest, countries))
-        if names and rest.startswith("The ") and rest.count(" ") > 1:
-            names.append(ShortName(rest.removeprefix("The "), countries))
+            names.append(ShortName(remainder, countries))
+        if names and remainder.startswith("The ") and remainder.count(" ") > 1:
+            names.append(ShortName(remainder.removeprefix("The "), countries))
         return [short for short in names if short.text != name]
 
     def _cut(self, name: str) -> ShortName | None:
         for pattern, countries in _AT_AN_END:
-            rest = pattern.sub("", name)
-            if rest != name:
-                return ShortName(rest, countries)
-        rest = _CHINESE.sub("", name)
-        if rest != name:
+            remainder = pattern.sub("", name)
+            if remainder != name:
+                return ShortName(remainder, countries)
+        remainder = _CHINESE.sub("", name)
+        if remainder != name:
             # Registered names begin with their city.
-            return ShortName(_CHINESE_CITY.sub("", rest), _GREATER_CHINA)
+            return ShortName(_CHINESE_CITY.sub("", remainder), _GREATER_CHINA)
         parts = name.split()
         for count in range(min(_LONGEST, len(parts) - 1), 0, -1):
             behind = self._behind.countries(parts[-count:])
             if behind is not None:
                 return ShortName(" ".join(parts[:-count]), behind)
             before = self._before.countries(parts[:count])
-            rest = " ".join(parts[count:])
-            if before is None and _QUOTED.fullmatch(rest):
+            remainder = " ".join(parts[count:])
+            if before is None and _QUOTED.fullmatch(remainder):
                 # 'AS "Latvijas Finieris"': before quotes any legal form is one.
                 before = self._behind.countries(parts[:count])
             if before is not None:
-                return ShortName(rest, before)
+                return ShortName(remainder, before)
         return None
 
 
@@ -141,18 +141,22 @@ def _bare(form: str) -> str:
     return form.replace(" ", "").strip("(),.")
 
 
-def _common(countries: frozenset[str], others: frozenset[str]) -> frozenset[str]:
+def _common(countries: frozenset[str], countries_of_form: frozenset[str]) -> frozenset[str]:
     """Return the countries that have both legal forms, if any does."""
-    return (countries & others or countries) if others and countries else countries | others
+    return (
+        (countries & countries_of_form or countries)
+        if countries_of_form and countries
+        else countries | countries_of_form
+    )
 
 
-def _tidy(rest: str) -> str:
+def _tidy(name: str) -> str:
     """Return a name without the signs that were left beside a legal form."""
-    rest = rest.strip(_EDGES)
+    name = name.strip(_EDGES)
     for word in (" und", " and", " et", " y", " e", " och", " og", " ve", " i"):
-        rest = rest.removesuffix(word)
-    quoted = _QUOTED.fullmatch(rest)
-    return quoted[1] if quoted else rest
+        name = name.removesuffix(word)
+    quoted = _QUOTED.fullmatch(name)
+    return quoted[1] if quoted else name
 
 
 class ShortForms:
@@ -175,18 +179,18 @@ class ShortForms:
         forms and context ("Siemens AG" that of Siemens). Other short forms that are words, places,
         names of persons or forms of another company are ambiguous.
         """
-        written = {form for company in companies for form in forms_of(company)}
+        forms = {form for company in companies for form in forms_of(company)}
         short_names = [self._short_names(company) for company in companies]
         times = Counter(form for names in short_names for form in {short.text for short in names})
         shared = self._certain | {form for form, number in times.items() if number > 1}
         extended: dict[str, Company] = {}
         for company, names in zip(companies, short_names, strict=True):
-            new = [form for form in _with_title_case(names) if form not in written]
-            twin = self._twin(company, names, written)
+            new = [form for form in _with_title_case(names) if form not in forms]
+            twin = self._twin(company, names, forms)
             if twin is None or twin.name in extended:
                 extended[company.name] = self._with_forms(company, new, shared)
             else:
-                merged = _in_place_of(company, twin, written)
+                merged = _in_place_of(company, twin, forms)
                 extended[twin.name] = self._with_forms(merged, new, frozenset())
         return extended
 
@@ -195,12 +199,12 @@ class ShortForms:
         return [short for form in forms for short in self._legal.short_names(form)]
 
     def _twin(
-        self, company: Company, names: Iterable[ShortName], written: Set[str]
+        self, company: Company, names: Iterable[ShortName], forms: Set[str]
     ) -> Company | None:
         """Return the bundled company that this one is, by its registered name."""
         for short in names:
             bundled = self._bundled.get(short.text.casefold())
-            if bundled is None or bundled.name in written:
+            if bundled is None or bundled.name in forms:
                 continue
             country = bundled.facts.get("country", "")
             if "country" in company.facts:
@@ -271,7 +275,7 @@ def forms_of(company: Company) -> tuple[str, ...]:
     return (company.name, *company.aliases, *company.ambiguous)
 
 
-def _in_place_of(company: Company, bundled: Company, written: Set[str]) -> Company:
+def _in_place_of(company: Company, bundled: Company, forms: Set[str]) -> Company:
     """Return a company with what the bundled one has in addition; forms that the file gives to
     another company stay with that one."""
     lists: dict[str, Any] = {
@@ -282,7 +286,7 @@ def _in_place_of(company: Company, bundled: Company, written: Set[str]) -> Compa
         lists[key] = tuple(
             form
             for form in dict.fromkeys(lists[key])
-            if form in forms_of(company) or form not in written
+            if form in forms_of(company) or form not in forms
         )
     facts = MappingProxyType({**bundled.facts, **company.facts})
     return replace(company, **lists, facts=facts, origin="override")

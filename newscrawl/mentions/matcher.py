@@ -85,20 +85,20 @@ class Matcher:
         tickers = _first(self._tickers.find(content))
         if not candidates and not tickers:
             return []
-        own = self._credits.publishers_of(source)
-        places, persons = self._filter(content, candidates, own, language)
+        publisher = self._credits.publishers_of(source)
+        places, persons = self._filter(content, candidates, publisher, language)
         certain, doubtful = self._split_by_certainty(content, places, persons, language)
         by_rule = [(c, "inflection" if c.inflected else "name") for c in certain]
         if doubtful:
             context = self._article_context(content, certain, tickers, doubtful, language)
             context = replace(context, persons=frozenset(persons))
             by_rule += self._find_supported(content, doubtful, context)
-        found = [FoundName(c.form.company, c.start, c.end, rule, c) for c, rule in by_rule]
-        found += [FoundName(hit.company, hit.start, hit.end, "ticker") for hit in tickers]
-        evidence = evidence_of(article, found, language, self._words)
+        names = [FoundName(c.form.company, c.start, c.end, rule, c) for c, rule in by_rule]
+        names += [FoundName(hit.company, hit.start, hit.end, "ticker") for hit in tickers]
+        evidence = evidence_of(article, names, language, self._words)
         scored = [
-            (self._mention(article, one, load_model().score(known)), known)
-            for one, known in zip(found, evidence, strict=True)
+            (self._mention(article, name, load_model().score(evidence_of_name)), evidence_of_name)
+            for name, evidence_of_name in zip(names, evidence, strict=True)
         ]
         return sorted(scored, key=lambda pair: _reading_order(pair[0]))
 
@@ -106,7 +106,7 @@ class Matcher:
         self,
         text: str,
         candidates: Iterable[Candidate],
-        own: frozenset[int],
+        publisher: frozenset[int],
         language: str | None,
     ) -> tuple[list[Place], dict[str, int]]:
         """Return the places to keep, and the forms that name a person with their first place.
@@ -126,12 +126,14 @@ class Matcher:
             ):
                 persons[first.form.text].append(first.start)
             elif not self._neighbours.is_other(text, first, language):
-                left = [rival for rival in rivals if not self._is_something_else(text, rival, own)]
-                if left:
-                    places.append(left)
-        kept = [p for p in places if text[p[0].start : p[0].end] not in foreign]
-        times = Counter(place[0].form.text for place in kept)
-        return kept, {
+                remaining_rivals = [
+                    rival for rival in rivals if not self._is_something_else(text, rival, publisher)
+                ]
+                if remaining_rivals:
+                    places.append(remaining_rivals)
+        remaining_places = [p for p in places if text[p[0].start : p[0].end] not in foreign]
+        times = Counter(place[0].form.text for place in remaining_places)
+        return remaining_places, {
             form: starts[0]
             for form, starts in persons.items()
             if len(starts) * BARE_SURNAMES >= times[form]
@@ -168,12 +170,14 @@ class Matcher:
                 doubtful.append(rivals)
         return certain, doubtful
 
-    def _is_something_else(self, text: str, candidate: Candidate, own: frozenset[int]) -> bool:
+    def _is_something_else(
+        self, text: str, candidate: Candidate, publisher: frozenset[int]
+    ) -> bool:
         """Return whether it is part of an excluded phrase or of a teaser, or a credit."""
         return (
             self._is_excluded(text, candidate)
             or self._credits.is_teaser(text, candidate)
-            or self._credits.is_credit(text, candidate, own)
+            or self._credits.is_credit(text, candidate, publisher)
         )
 
     def _is_excluded(self, text: str, candidate: Candidate) -> bool:
@@ -194,14 +198,16 @@ class Matcher:
         doubtful: list[Place],
         language: str | None,
     ) -> MentionContext:
-        wanted = frozenset(rival.form.company for rivals in doubtful for rival in rivals)
-        named = frozenset(candidate.form.company for candidate in certain)
+        companies = frozenset(rival.form.company for rivals in doubtful for rival in rivals)
+        companies_named = frozenset(candidate.form.company for candidate in certain)
         return MentionContext(
-            named=named,
-            related=frozenset(one for number in named for one in self._related.get(number, ())),
+            companies_named=companies_named,
+            related=frozenset(
+                relative for number in companies_named for relative in self._related.get(number, ())
+            ),
             tickers=frozenset(hit.company for hit in tickers),
             words=self._context_finder.find(
-                text, wanted, (place[0].start for place in doubtful), language
+                text, companies, (place[0].start for place in doubtful), language
             ),
             starts={candidate.start for candidate in certain},
             ends={candidate.end for candidate in certain},
@@ -211,33 +217,34 @@ class Matcher:
     def _find_supported(
         self, text: str, doubtful: list[Place], context: MentionContext
     ) -> list[tuple[Candidate, str]]:
-        found: list[tuple[Candidate, str]] = []
+        supported: list[tuple[Candidate, str]] = []
         waiting = doubtful
         for _ in range(PASSES):
             still = []
             for rivals in waiting:
                 resolved = self._disambiguator.resolve(text, rivals, context)
                 if resolved:
-                    found.append(resolved)
+                    supported.append(resolved)
                     context.note(resolved[0])
                 else:
                     still.append(rivals)
             waiting = still
         # One sense per article: a form once supported means the same further on.
-        times = Counter(candidate.form for candidate, _ in found)
-        left = Counter(rival.form for rivals in waiting for rival in rivals)
+        times = Counter(candidate.form for candidate, _ in supported)
+        forms_waiting = Counter(rival.form for rivals in waiting for rival in rivals)
         repeated = [
             (rival, "repetition")
             for rivals in waiting
             for rival in rivals
             if rival.form.text not in context.persons
             and len(rival.form.text) > 1
-            and times[rival.form] * self._count_inherited(rival, context) >= left[rival.form]
+            and times[rival.form] * self._count_inherited(rival, context)
+            >= forms_waiting[rival.form]
             and times[rival.form]
             and not self._neighbours.is_part_of_name(text, rival, context.language)
             and not self._is_common_noun(text, rival, context)
         ]
-        return found + repeated
+        return supported + repeated
 
     def _is_common_noun(self, text: str, rival: Candidate, context: MentionContext) -> bool:
         """Return whether an everyday word stands behind an article: "Der Boss"."""
@@ -250,15 +257,15 @@ class Matcher:
         doubtful = is_acronym(rival.form.text) or self._disambiguator.is_everyday(rival, context)
         return INHERITED_IN_DOUBT if doubtful else INHERITED
 
-    def _mention(self, article: NormalizedText, one: FoundName, score: float) -> Mention:
-        section, start, end = article.origin(one.start, one.end)
+    def _mention(self, article: NormalizedText, name: FoundName, score: float) -> Mention:
+        section, start, end = article.origin(name.start, name.end)
         return Mention(
-            company=self._companies[one.company].name,
+            company=self._companies[name.company].name,
             surface=article.surface(section, start, end),
             start=start,
             end=end,
             section=section,
-            rule=one.rule,
+            rule=name.rule,
             score=score,
         )
 
@@ -267,10 +274,10 @@ def _reading_order(mention: Mention) -> tuple[bool, int, str]:
     return mention.section != "title", mention.start, mention.company
 
 
-def _first(found: list[Found]) -> list[Found]:
-    if len(found) <= MAX_CANDIDATES:
-        return found
-    return sorted(found, key=lambda each: each.start)[:MAX_CANDIDATES]
+def _first(names: list[Found]) -> list[Found]:
+    if len(names) <= MAX_CANDIDATES:
+        return names
+    return sorted(names, key=lambda each: each.start)[:MAX_CANDIDATES]
 
 
 def _longest(candidates: Iterable[Candidate]) -> list[Place]:
@@ -280,13 +287,13 @@ def _longest(candidates: Iterable[Candidate]) -> list[Place]:
         rivals = spans[candidate.start, candidate.end]
         if all(rival.form.company != candidate.form.company for rival in rivals):
             rivals.append(candidate)
-    kept: list[tuple[int, int]] = []
+    longest: list[tuple[int, int]] = []
     for start, end in sorted(spans):
-        if not kept or start >= kept[-1][1]:
-            kept.append((start, end))
-        elif end - start > kept[-1][1] - kept[-1][0]:
-            kept[-1] = start, end
-    return [spans[span] for span in kept]
+        if not longest or start >= longest[-1][1]:
+            longest.append((start, end))
+        elif end - start > longest[-1][1] - longest[-1][0]:
+            longest[-1] = start, end
+    return [spans[span] for span in longest]
 
 
 def _follows_company(places: Sequence[Place], candidate: Candidate) -> bool:

@@ -37,8 +37,8 @@ _LEAGUE_BEFORE = re.compile(r"(?:\b(?:Ligue|Liga|Serie|Division|Bundesliga) [A-D
 def is_namesake(text: str, candidate: Candidate, before: Sequence[str], words: Vocabulary) -> bool:
     """Return whether the words beside the name make the whole something else: "Allianz Arena",
     "Ford Foundation", "LaLiga Santander", "Robert-Bosch-Straße"."""
-    found = _WORD_AFTER.match(text, candidate.end, candidate.end + _REACH)
-    if found and _is_namesake_noun(found[1], words):
+    match = _WORD_AFTER.match(text, candidate.end, candidate.end + _REACH)
+    if match and _is_namesake_noun(match[1], words):
         return True
     if _LEAGUE_BEFORE.search(text, max(0, candidate.start - _REACH), candidate.start):
         return True
@@ -71,5 +71,5 @@ def _is_honoured(text: str, candidate: Candidate, words: Vocabulary) -> bool:
     start = candidate.start
     if not start or text[start - 1] != "-":
         return False
-    found = _NAMED_AFTER.search(text, max(0, start - _REACH), start)
-    return found is not None and found[1] in words.given_names
+    match = _NAMED_AFTER.search(text, max(0, start - _REACH), start)
+    return match is not None and match[1] in words.given_names

@@ -135,7 +135,7 @@ def _to_half_width(spelled: str) -> str:
     encoded = spelled.encode()
     if not any(lead in encoded for lead in _FULL_WIDTH_LEADS):
         return spelled
-    return _FULL_WIDTH.sub(lambda found: found[0].translate(_NARROW), spelled)
+    return _FULL_WIDTH.sub(lambda match: match[0].translate(_NARROW), spelled)
 
 
 def _needs_repair(spelled: str) -> bool:
@@ -174,7 +174,7 @@ class Places(Sequence[int]):
 
     def __getitem__(self, place: int | slice) -> int | Sequence[int]:
         if isinstance(place, slice):
-            return [self[one] for one in range(self._length)[place]]
+            return [self[index] for index in range(self._length)[place]]
         stretch = bisect(self._normalized, range(self._length)[place]) - 1
         return self._original[stretch] + range(self._length)[place] - self._normalized[stretch]
 
@@ -190,12 +190,12 @@ def _repair(spelled: str) -> tuple[str, Places]:
     places = Places()
     end = 0
     composed_already = unicodedata.is_normalized("NFC", spelled) and not _has_mark(spelled)
-    for found in (_DROP if composed_already else _REPAIR).finditer(spelled):
-        start = found.start()
+    for match in (_DROP if composed_already else _REPAIR).finditer(spelled):
+        start = match.start()
         pieces.append(spelled[end:start])
         places.add(end, start - end)
-        end = found.end()
-        odd = found.group()
+        end = match.end()
+        odd = match.group()
         if odd[0] not in _INVISIBLE and odd[0] != " ":
             composed = unicodedata.normalize("NFC", odd).replace("İ", "I")
             pieces.append(composed)

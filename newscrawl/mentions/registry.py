@@ -105,7 +105,10 @@ class Companies(Sequence[Company]):
         parents = {name: owner.name for name, owner in owners.items() if owner}
         tenures = {company.name: company.tenure for company in self._companies}
         owned = {name: tenures[name] for name in parents if tenures[name] != (None, None)}
-        spellings = {one.name: (one.name, *one.aliases, *one.ambiguous) for one in self._companies}
+        spellings = {
+            member.name: (member.name, *member.aliases, *member.ambiguous)
+            for member in self._companies
+        }
         return CompanyStructure(
             parents=parents, owned=owned, groups=self._groups, spellings=spellings
         )
@@ -139,14 +142,14 @@ def load_companies(
     definition would flood, clash with another or never match. A large registry's compiled
     form is cached in the folder `cache`, by default the user's.
     """
-    own = Path(path) if path is not None else None
-    registries = [BUNDLED] if own is None else [own] if alone else [own, BUNDLED]
+    own_file = Path(path) if path is not None else None
+    registries = [BUNDLED] if own_file is None else [own_file] if alone else [own_file, BUNDLED]
     with _garbage_collection_off():
-        kept = RegistryCache(registries, Path(cache) if cache is not None else None)
-        compiled = kept.read()
+        registry_cache = RegistryCache(registries, Path(cache) if cache is not None else None)
+        compiled = registry_cache.read()
         if compiled is None:
-            content = compile_registry(*read_companies(own, alone=alone), load_vocabulary())
-            kept.write(content)
+            content = compile_registry(*read_companies(own_file, alone=alone), load_vocabulary())
+            registry_cache.write(content)
             compiled = CompiledRegistry(content)
         return Companies(compiled)
 
@@ -163,7 +166,7 @@ class CompanyFinder:
     def __call__(self, text: str) -> bool:
         """Return whether the text has the company's name or one of its other forms."""
         mentions = self._companies.find(text, language=self.language)
-        return self.company in text or any(one.company == self.company for one in mentions)
+        return self.company in text or any(mention.company == self.company for mention in mentions)
 
     @cached_property
     def _companies(self) -> Companies:
@@ -173,10 +176,10 @@ class CompanyFinder:
             return load_companies()
 
 
-def registry_digest(own: Path | None) -> str:
+def registry_digest(own_file: Path | None) -> str:
     """Return a digest of the bundled companies and of a file or folder of one's own; raise
     OSError."""
-    return content_digest([own, BUNDLED] if own else [BUNDLED])
+    return content_digest([own_file, BUNDLED] if own_file else [BUNDLED])
 
 
 @contextmanager
@@ -197,17 +200,17 @@ def _garbage_collection_off() -> Iterator[None]:
 
 
 def read_companies(
-    own: Path | None, *, alone: bool = False
+    own_file: Path | None, *, alone: bool = False
 ) -> tuple[tuple[Company, ...], dict[str, tuple[str, ...]]]:
     """Return the checked companies and groups of a registry, without the companies' compiled
     forms; see `load_companies`. Owners and groups of a file `alone` may be bundled companies, so
     they are not read."""
-    file = read_file(own) if own is not None else RegistryFile()
+    file = read_file(own_file) if own_file is not None else RegistryFile()
     check(file.entries, load_vocabulary())
     companies = tuple(entry.company for entry in file.entries)
-    if own is not None and (alone or not file.bundled):
+    if own_file is not None and (alone or not file.bundled):
         if not companies:
-            raise no_company(own)
+            raise no_company(own_file)
         companies = tuple(ShortForms(load_vocabulary(), ()).add_to(companies).values())
         return companies, {} if alone else check_structure(file, companies)
     companies = _merge_companies(companies, _load_bundled())
@@ -227,20 +230,22 @@ def _read_bundled(_: str) -> tuple[Company, ...]:
     return tuple(entry.company for entry in entries)
 
 
-def _merge_companies(own: Sequence[Company], bundled: Sequence[Company]) -> tuple[Company, ...]:
+def _merge_companies(
+    own_companies: Sequence[Company], bundled: Sequence[Company]
+) -> tuple[Company, ...]:
     """Return own companies, then the bundled ones with other names."""
-    if not own:
+    if not own_companies:
         return tuple(replace(company, origin="bundled") for company in bundled)
-    in_place = ShortForms(load_vocabulary(), bundled).add_to(own)
+    in_place = ShortForms(load_vocabulary(), bundled).add_to(own_companies)
     claimed = {form for company in in_place.values() for form in company.certain}
     names = {name.casefold(): company.name for name, company in in_place.items()}
-    names |= {company.name.casefold(): company.name for company in own}
+    names |= {company.name.casefold(): company.name for company in own_companies}
     replaced = {company.name.casefold() for company in bundled} & names.keys()
     first = [
         replace(company, origin="override") if company.name.casefold() in replaced else company
         for company in in_place.values()
     ]
-    rest = [
+    remaining = [
         replace(
             company,
             origin="bundled",
@@ -250,7 +255,7 @@ def _merge_companies(own: Sequence[Company], bundled: Sequence[Company]) -> tupl
         for company in bundled
         if company.name not in claimed and company.name.casefold() not in names
     ]
-    return (*first, *rest)
+    return (*first, *remaining)
 
 
 def _with_owner(facts: Mapping[str, str], names: Mapping[str, str]) -> Mapping[str, str]:

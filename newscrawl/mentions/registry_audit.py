@@ -87,9 +87,11 @@ def audit(companies: Sequence[Company]) -> list[AuditRow]:
 def missing_members(companies: Sequence[Company]) -> dict[str, list[str]]:
     """Return the members of each stock index that are not the name or a certain alias of a
     company."""
-    known = companies_by_name(companies)
+    companies_by_folded_name = companies_by_name(companies)
     return {
-        index["name"]: [name for name in _members(index) if name.casefold() not in known]
+        index["name"]: [
+            name for name in _members(index) if name.casefold() not in companies_by_folded_name
+        ]
         for index in _indices()
     }
 
@@ -99,10 +101,10 @@ def _index_coverage(companies: Sequence[Company]) -> list[AuditRow]:
     rows = []
     for index in _indices():
         members = _members(index)
-        whole = f"{len(members)}"
+        text = f"{len(members)}"
         if len(members) < index["size"]:
-            whole += f" that we know of {index['size']}"
-        key = f"{index['name']}, {index['as_of']}: with an entry of {whole}"
+            text += f" that we know of {index['size']}"
+        key = f"{index['name']}, {index['as_of']}: with an entry of {text}"
         number = len(members) - len(missing[index["name"]])
         rows.append(AuditRow(table="members of stock indices", key=key, number=number))
     return rows
@@ -150,15 +152,15 @@ def _find_company(companies: Companies, name: str, legal: LegalForms) -> str | N
     for mention in companies.find(name)[:1]:
         if mention.surface in {name, *(short.text for short in legal.short_names(name))}:
             return mention.company
-    known = companies.by_name(legal.without(name))
-    return known.name if known else None
+    company = companies.by_name(legal.without(name))
+    return company.name if company else None
 
 
 def _reasons(company: Company, legal: LegalForms) -> Iterator[str]:
     """Yield the reason of each form."""
-    name, official, translated, short, variant, other, declined, ticker, outlet = REASONS
+    name, official, translated, short, variant, another, declined, ticker, outlet = REASONS
     yield name
-    own = {word.casefold() for word in company.name.replace("-", " ").split()}
+    words_of_name = {word.casefold() for word in company.name.replace("-", " ").split()}
     for alias in dict.fromkeys((*company.aliases, *company.ambiguous)):
         if alias == company.name:
             continue
@@ -168,10 +170,10 @@ def _reasons(company: Company, legal: LegalForms) -> Iterator[str]:
             yield translated
         elif alias.isupper() and len(alias) <= _LONGEST_ABBREVIATION:
             yield short
-        elif own & {word.casefold() for word in alias.replace("-", " ").split()}:
+        elif words_of_name & {word.casefold() for word in alias.replace("-", " ").split()}:
             yield variant
         else:
-            yield other
+            yield another
     yield from [declined] * len(company.stems)
     yield from [ticker] * len(company.tickers)
     yield from [outlet] * len(company.outlets)
@@ -197,15 +199,15 @@ def coverage(listed: Sequence[ListedCompany]) -> list[AuditRow]:
     others would be refused."""
     rows = []
     for table, keys in (
-        ("listed companies by size", [one.size for one in listed]),
-        ("listed companies by country", [one.country for one in listed]),
+        ("listed companies by size", [member.size for member in listed]),
+        ("listed companies by country", [member.country for member in listed]),
     ):
-        whole = Counter(keys)
-        found = Counter(key for key, one in zip(keys, listed, strict=True) if one.entry)
-        for key in sorted(whole, key=lambda key: (-whole[key], key)):
-            share = f"{key}, with an entry of {whole[key]:,}"
-            rows.append(AuditRow(table=table, key=share, number=found[key]))
-    refused = Counter(one.refused for one in listed if one.refused)
+        totals = Counter(keys)
+        registered = Counter(key for key, member in zip(keys, listed, strict=True) if member.entry)
+        for key in sorted(totals, key=lambda key: (-totals[key], key)):
+            share = f"{key}, with an entry of {totals[key]:,}"
+            rows.append(AuditRow(table=table, key=share, number=registered[key]))
+    refused = Counter(member.refused for member in listed if member.refused)
     table = "listed companies without an entry, whose name would be refused"
     return rows + [
         AuditRow(table=table, key=reason, number=number) for reason, number in refused.most_common()

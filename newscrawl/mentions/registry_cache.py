@@ -64,12 +64,12 @@ class Rows(Sequence[Row]):
 
     def __getitem__(self, index: int | slice) -> Row | Sequence[Row]:
         if isinstance(index, slice):
-            return tuple(self[one] for one in range(*index.indices(len(self))))
+            return tuple(self[number] for number in range(*index.indices(len(self))))
         row = self._rows[index]
         if type(row) is bytes:
             row = self._rows[index] = self._parse(json.loads(row))
-        known: Row = row
-        return known
+        decoded: Row = row
+        return decoded
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -86,18 +86,18 @@ class CompiledRegistry:
 
     def __init__(self, content: bytes) -> None:
         head, self._contexts, self._beginnings, *rows = content.split(b"\n")
-        known: dict[str, Any] = json.loads(head)
-        companies, forms, spelled = known["rows"]
+        tables: dict[str, Any] = json.loads(head)
+        companies, forms, spelled = tables["rows"]
         if len(rows) != companies + forms + spelled:
             raise ValueError("lines are missing")
-        self._facts = [MappingProxyType(one) for one in known["facts"]]
+        self._facts = [MappingProxyType(facts) for facts in tables["facts"]]
         self._kinds = [
-            (frozenset(doubtful), stem, frozenset(home)) for doubtful, stem, home in known["kinds"]
+            (frozenset(doubtful), stem, frozenset(home)) for doubtful, stem, home in tables["kinds"]
         ]
-        self.groups = {name: tuple(members) for name, members in known["groups"].items()}
-        self.tickers: Sequence[tuple[int, str]] = known["tickers"]
-        self.outlets: Sequence[tuple[int, Sequence[str]]] = known["outlets"]
-        self.owners: Sequence[tuple[int, int]] = known["owners"]
+        self.groups = {name: tuple(members) for name, members in tables["groups"].items()}
+        self.tickers: Sequence[tuple[int, str]] = tables["tickers"]
+        self.outlets: Sequence[tuple[int, Sequence[str]]] = tables["outlets"]
+        self.owners: Sequence[tuple[int, int]] = tables["owners"]
         self.companies = Rows(rows[:companies], self._company)
         self._forms = Rows(rows[companies : companies + forms], self._form)
         self.spelled = Rows(rows[companies + forms :], self._spellings)
@@ -105,14 +105,14 @@ class CompiledRegistry:
     @property
     def beginnings(self) -> Sequence[str]:
         """Return the first letters of all spellings."""
-        known: list[str] = json.loads(self._beginnings)
-        return known
+        texts: list[str] = json.loads(self._beginnings)
+        return texts
 
     @property
     def contexts(self) -> Mapping[str, Any]:
         """Return the context words of all companies."""
-        known: dict[str, Any] = json.loads(self._contexts)
-        return known
+        contexts_by_language: dict[str, Any] = json.loads(self._contexts)
+        return contexts_by_language
 
     def _company(self, row: dict[str, Any]) -> Company:
         for key, value in row.items():
@@ -127,7 +127,7 @@ class CompiledRegistry:
         return _stem(form, text) if stem else form
 
     def _spellings(self, row: list[Any]) -> list[tuple[str, tuple[Form, ...]]]:
-        return [(text, tuple(self._forms[one] for one in meant)) for text, *meant in row]
+        return [(text, tuple(self._forms[number] for number in meant)) for text, *meant in row]
 
 
 def compile_registry(
@@ -144,23 +144,23 @@ def compile_registry(
     for form in _forms_of(companies):
         number = forms.setdefault(form, len(forms))
         for spelling in spellings(form.text):
-            known = beginnings.setdefault(spelling[:BEGINNING], {})
-            known.setdefault(spelling, []).append(number)
+            spellings_by_text = beginnings.setdefault(spelling[:BEGINNING], {})
+            spellings_by_text.setdefault(spelling, []).append(number)
     rows = [_encode(_row(company, facts)) for company in companies]
     for form in forms:
         kind = form.ambiguous, form.stem, form.languages
         text = form.source or form.text
         rows.append(_encode([form.company, text, kinds.setdefault(kind, len(kinds))]))
     rows += [
-        _encode([[text, *meant] for text, meant in one.items()]) for one in beginnings.values()
+        _encode([[text, *meant] for text, meant in item.items()]) for item in beginnings.values()
     ]
     numbers = {company.name: number for number, company in enumerate(companies)}
     head = {
         "groups": groups,
-        "facts": [dict(one) for one in facts],
+        "facts": [dict(item) for item in facts],
         "kinds": [[sorted(doubtful), stem, sorted(home)] for doubtful, stem, home in kinds],
         "rows": [len(companies), len(forms), len(beginnings)],
-        "tickers": [(number, one) for number, of in enumerate(companies) for one in of.tickers],
+        "tickers": [(number, item) for number, of in enumerate(companies) for item in of.tickers],
         "outlets": [(number, of.outlets) for number, of in enumerate(companies) if of.outlets],
         "owners": [
             (number, numbers[of.owner])
@@ -196,12 +196,12 @@ def _forms_of(companies: Sequence[Company]) -> Iterable[Form]:
 
 
 def _stem(form: Form, stem: str) -> Form:
-    head, _, rest = stem.partition("*")
-    if not rest:
+    head, _, tail = stem.partition("*")
+    if not tail:
         return form._replace(text=head, stem=True, source=stem)
-    pattern = r"[^\W\d_]{0,4}".join(re.escape(part) for part in ("", *rest.split("*")))
+    pattern = r"[^\W\d_]{0,4}".join(re.escape(part) for part in ("", *tail.split("*")))
     rest_of = re.compile(pattern, re.IGNORECASE)
-    return form._replace(text=head, stem=True, source=stem, rest=rest_of)
+    return form._replace(text=head, stem=True, source=stem, tail=rest_of)
 
 
 def registry_content(path: Path) -> list[bytes]:
@@ -243,10 +243,10 @@ class RegistryCache:
             parts = [part for path in registries for part in registry_files(path)]
             if sum(part.stat().st_size for part in parts) < MIN_CACHED_BYTES:
                 return None
-            known = content_digest(registries), str(len(registries)), _CODE
+            key = content_digest(registries), str(len(registries)), _CODE
         except OSError:
             return None
-        return self._folder / f"companies-{_digest(one.encode() for one in known)[:32]}.json"
+        return self._folder / f"companies-{_digest(text.encode() for text in key)[:32]}.json"
 
     def read(self) -> CompiledRegistry | None:
         """Return the compiled registry; None if it is missing or can't be used."""

@@ -191,15 +191,15 @@ def _groups(table: object, text: str, file: str) -> Iterator[Group]:
 
 def _toml_lines(text: str) -> list[dict[str, int]]:
     """Return the lines of the header ("") and the keys of each [[company]]."""
-    found: list[dict[str, int]] = []
+    lines: list[dict[str, int]] = []
     for number, line in enumerate(text.splitlines(), start=1):
         if _HEADER.match(line):
-            found.append({"": number})
-        elif found:
+            lines.append({"": number})
+        elif lines:
             key, equals, _ = line.partition("=")
             if equals and key.strip().isidentifier():
-                found[-1].setdefault(key.strip(), number)
-    return found
+                lines[-1].setdefault(key.strip(), number)
+    return lines
 
 
 def _csv_rows(text: str, file: str) -> Iterator[Row]:
@@ -295,44 +295,48 @@ def check_structure(file: RegistryFile, companies: Sequence[Company]) -> dict[st
     Raise a CompaniesError for an unknown owner, owners in a circle, and a group that is a company,
     has an unknown one or is defined twice.
     """
-    known = companies_by_name(companies)
+    companies_by_folded_name = companies_by_name(companies)
     for entry in file.entries:
-        _check_owner(entry, known)
+        _check_owner(entry, companies_by_folded_name)
     groups: dict[str, tuple[str, ...]] = {}
     for group in file.groups:
-        if group.name.casefold() in known or group.name in groups:
+        if group.name.casefold() in companies_by_folded_name or group.name in groups:
             what = "group" if group.name in groups else "company"
             raise group.error(f'the group "{group.name}" has the name of a {what}', "rename it")
         for name in group.members:
-            if name.casefold() not in known:
+            if name.casefold() not in companies_by_folded_name:
                 raise group.error(
-                    *_unknown_company(f'"{name}" of the group "{group.name}"', name, known)
+                    *_unknown_company(
+                        f'"{name}" of the group "{group.name}"', name, companies_by_folded_name
+                    )
                 )
         groups[group.name] = tuple(
-            dict.fromkeys(known[name.casefold()].name for name in group.members)
+            dict.fromkeys(companies_by_folded_name[name.casefold()].name for name in group.members)
         )
     return groups
 
 
-def _check_owner(entry: Entry, known: Mapping[str, Company]) -> None:
+def _check_owner(entry: Entry, companies: Mapping[str, Company]) -> None:
     owner = entry.company.owner
-    if owner is not None and owner.casefold() not in known:
-        raise entry.error(*_unknown_company(f'the parent "{owner}"', owner, known), key="parent")
-    seen = set()
-    while owner is not None and owner.casefold() in known:
-        company = known[owner.casefold()]
+    if owner is not None and owner.casefold() not in companies:
+        raise entry.error(
+            *_unknown_company(f'the parent "{owner}"', owner, companies), key="parent"
+        )
+    ancestors = set()
+    while owner is not None and owner.casefold() in companies:
+        company = companies[owner.casefold()]
         if company.name == entry.company.name:
             raise entry.error(f'"{company.name}" owns itself', "correct its parent", key="parent")
-        if company.name in seen:
+        if company.name in ancestors:
             return
-        seen.add(company.name)
+        ancestors.add(company.name)
         owner = company.owner
 
 
-def _unknown_company(what: str, name: str, known: Mapping[str, Company]) -> tuple[str, str]:
+def _unknown_company(what: str, name: str, companies: Mapping[str, Company]) -> tuple[str, str]:
     """Return that a company is unknown, and what to do."""
-    near = get_close_matches(name.casefold(), known, n=1, cutoff=_LIKE)
-    advice = f'write "{known[near[0]].name}"' if near else "give it an entry, or leave it out"
+    near = get_close_matches(name.casefold(), companies, n=1, cutoff=_LIKE)
+    advice = f'write "{companies[near[0]].name}"' if near else "give it an entry, or leave it out"
     return f"{what} is not a company of the registry", advice
 
 
@@ -393,9 +397,9 @@ def _check_local(entry: Entry) -> None:
             fault = f'the local form "{form}" is neither the name nor in aliases or ambiguous'
             raise entry.error(fault, "list it there, too", key="local")
     if company.local and company.facts.get("country") not in HOME_LANGUAGES:
-        known = ", ".join(HOME_LANGUAGES)
+        codes = ", ".join(HOME_LANGUAGES)
         raise entry.error(
-            f'local forms of "{company.name}" need a country', f"choose among {known}", key="local"
+            f'local forms of "{company.name}" need a country', f"choose among {codes}", key="local"
         )
 
 
@@ -448,28 +452,28 @@ def _names_of_all(
     bare: str, words: Vocabulary, *, doubtful: bool
 ) -> Iterator[tuple[bool, str, str]]:
     """Yield checks for names that many persons, places and bodies share."""
-    for known, fault in (
+    for names, fault in (
         (words.abbreviations, "is an abbreviation that is in many articles"),
         (words.places, "is a place"),
         (words.given_names, "is a given name"),
     ):
-        holds = not doubtful and bare in known
+        holds = not doubtful and bare in names
         yield holds, fault, "list it in ambiguous too and give context words"
 
 
 def _check_exclusions(entry: Entry) -> None:
     company = entry.company
     forms = [company.name, *company.aliases, *company.ambiguous, *company.stems]
-    whole = {_fold(form) for form in forms}
-    held = [_fold(form.partition("*")[0]) for form in forms]
+    folded_forms = {_fold(form) for form in forms}
+    folded_stems = [_fold(form.partition("*")[0]) for form in forms]
     for phrase in company.exclude:
-        if not any(form in _fold(phrase) for form in held):
+        if not any(form in _fold(phrase) for form in folded_stems):
             raise entry.error(
                 f'the excluded phrase "{phrase}" contains no form of "{company.name}"',
                 "write a phrase around a form, or leave it out",
                 key="exclude",
             )
-        if _fold(phrase.strip("*")) in whole:
+        if _fold(phrase.strip("*")) in folded_forms:
             raise entry.error(
                 f'the excluded phrase "{phrase}" is a form itself',
                 "write a longer phrase",
@@ -499,16 +503,17 @@ def _check_clashes(entries: Iterable[Entry]) -> None:
     for entry in entries:
         for key, forms in (("name", (entry.company.name,)), ("aliases", entry.company.certain)):
             for form in forms:
-                other = owners.setdefault(form, entry)
-                if other is entry:
+                other_entry = owners.setdefault(form, entry)
+                if other_entry is entry:
                     continue
-                if form == entry.company.name and form == other.company.name:
+                if form == entry.company.name and form == other_entry.company.name:
                     raise entry.error(
                         f'a second entry named "{form}"', "merge the two or rename one"
                     )
-                if form in entry.company.certain and form in other.company.certain:
+                if form in entry.company.certain and form in other_entry.company.certain:
                     raise entry.error(
-                        f'"{form}" stands for "{other.company.name}" and "{entry.company.name}"',
+                        f'"{form}" stands for "{other_entry.company.name}" '
+                        f'and "{entry.company.name}"',
                         "list it in ambiguous of both, with context words",
                         key=key,
                     )

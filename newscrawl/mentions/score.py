@@ -49,7 +49,7 @@ class ScoreModel:
     weights: Mapping[str, float]
 
     def score(self, evidence: Evidence) -> float:
-        logit = self.intercept + sum(self.weights.get(one, 0.0) for one in evidence)
+        logit = self.intercept + sum(self.weights.get(feature, 0.0) for feature in evidence)
         return round(1 / (1 + math.exp(-logit)), 3)
 
 
@@ -62,33 +62,33 @@ def load_model() -> ScoreModel:
 
 
 def evidence_of(
-    article: NormalizedText, found: Sequence[FoundName], language: str | None, words: Vocabulary
+    article: NormalizedText, names: Sequence[FoundName], language: str | None, words: Vocabulary
 ) -> list[Evidence]:
     """Return the evidence for each mention found in an article, in the given order."""
     text = article.text
-    times = Counter(one.company for one in found)
+    times = Counter(name.company for name in names)
     forms: dict[int, set[str]] = defaultdict(set)
-    for one in found:
-        forms[one.company].add(text[one.start : one.end])
+    for name in names:
+        forms[name.company].add(text[name.start : name.end])
     return [
         (
-            f"rule={one.rule}",
-            f"kind={_kind(one, language, words)}",
-            f"ambiguity={_ambiguity(one, language)}",
-            f"casing={_casing(text, one)}",
-            f"beside={_beside(text, one)}",
-            f"mentions={_amount(times[one.company])}",
-            f"forms={'several' if len(forms[one.company]) > 1 else 'one'}",
+            f"rule={name.rule}",
+            f"kind={_kind(name, language, words)}",
+            f"ambiguity={_ambiguity(name, language)}",
+            f"casing={_casing(text, name)}",
+            f"beside={_beside(text, name)}",
+            f"mentions={_amount(times[name.company])}",
+            f"forms={'several' if len(forms[name.company]) > 1 else 'one'}",
             f"companies={_amount(len(times))}",
-            f"position={_position(article, one)}",
+            f"position={_position(article, name)}",
         )
-        for one in found
+        for name in names
     ]
 
 
-def _kind(one: FoundName, language: str | None, words: Vocabulary) -> str:
+def _kind(mention: FoundName, language: str | None, words: Vocabulary) -> str:
     """Return the kind of the form that was found."""
-    form = one.candidate.form.text if one.candidate else ""
+    form = mention.candidate.form.text if mention.candidate else ""
     kinds = (
         ("ticker", not form),
         ("letter", len(form) == 1),
@@ -101,25 +101,25 @@ def _kind(one: FoundName, language: str | None, words: Vocabulary) -> str:
     return next((name for name, applies in kinds if applies), "word")
 
 
-def _ambiguity(one: FoundName, language: str | None) -> str:
+def _ambiguity(name: FoundName, language: str | None) -> str:
     """Return where the registry has the form as ambiguous: here, in other languages, nowhere."""
-    if one.candidate is None or not one.candidate.form.ambiguous:
+    if name.candidate is None or not name.candidate.form.ambiguous:
         return "nowhere"
-    return "here" if one.candidate.form.is_doubtful(language) else "elsewhere"
+    return "here" if name.candidate.form.is_doubtful(language) else "elsewhere"
 
 
-def _casing(text: str, one: FoundName) -> str:
+def _casing(text: str, name: FoundName) -> str:
     """Return how the text spells the form: as the registry does, in capitals, or otherwise."""
-    surface = text[one.start : one.end]
-    if one.candidate is None or surface == one.candidate.form.text:
+    surface = text[name.start : name.end]
+    if name.candidate is None or surface == name.candidate.form.text:
         return "same"
     return "capitals" if surface.isupper() else "other"
 
 
-def _beside(text: str, one: FoundName) -> str:
+def _beside(text: str, name: FoundName) -> str:
     """Return on which sides a capitalised word is directly next to the name."""
-    before = _WORD_BEFORE.search(text, max(0, one.start - _REACH), one.start)
-    after = _WORD_AFTER.match(text, one.end)
+    before = _WORD_BEFORE.search(text, max(0, name.start - _REACH), name.start)
+    after = _WORD_AFTER.match(text, name.end)
     sides = {(False, False): "none", (True, False): "before", (False, True): "after"}
     capitals = (
         before is not None and before[1].isupper(),
@@ -132,7 +132,7 @@ def _amount(number: int) -> str:
     return "one" if number == 1 else "some" if number < _MANY else "many"
 
 
-def _position(article: NormalizedText, one: FoundName) -> str:
-    if one.start < article.body_start:
+def _position(article: NormalizedText, name: FoundName) -> str:
+    if name.start < article.body_start:
         return "headline"
-    return "opening" if one.start - article.body_start < _OPENING else "later"
+    return "opening" if name.start - article.body_start < _OPENING else "later"

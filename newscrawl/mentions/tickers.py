@@ -66,36 +66,36 @@ class Tickers:
         if not self._listings:
             return []
         hits = {}
-        for found in _notations(text):
-            hit = self._hit(found)
+        for match in _notations(text):
+            hit = self._hit(match)
             if hit:
                 hits[hit.start] = hit
-        for found in _listings(text):
-            hit = self._hit(found)
+        for match in _listings(text):
+            hit = self._hit(match)
             if hit:
                 hits.setdefault(hit.start, hit)
         return list(hits.values())
 
-    def _hit(self, found: re.Match[str]) -> TickerHit | None:
-        groups = found.groupdict()
+    def _hit(self, match: re.Match[str]) -> TickerHit | None:
+        groups = match.groupdict()
         if groups.get("cash"):
-            return self._exchange_hit(found, "cash", "US")
+            return self._exchange_hit(match, "cash", "US")
         if groups.get("bloom"):
-            known = groups["place"] in _COUNTRY
-            return self._exchange_hit(found, "bloom", groups["place"]) if known else None
+            is_country = groups["place"] in _COUNTRY
+            return self._exchange_hit(match, "bloom", groups["place"]) if is_country else None
         if groups.get("ric"):
-            known = groups["suffix"] in _COUNTRY
-            return self._exchange_hit(found, "ric", groups["suffix"]) if known else None
-        return self._exchange_hit(found, "symbol", groups["exchange"])
+            is_country = groups["suffix"] in _COUNTRY
+            return self._exchange_hit(match, "ric", groups["suffix"]) if is_country else None
+        return self._exchange_hit(match, "symbol", groups["exchange"])
 
-    def _exchange_hit(self, found: re.Match[str], key: str, place: str | None) -> TickerHit | None:
-        listings = self._listings.get(found[key].partition(".")[0], [])
+    def _exchange_hit(self, match: re.Match[str], key: str, place: str | None) -> TickerHit | None:
+        listings = self._listings.get(match[key].partition(".")[0], [])
         country = _COUNTRY.get(place or "")
         if len(listings) > 1:
             listings = [listing for listing in listings if listing[0] == country]
         if len(listings) != 1:
             return None
-        return TickerHit(listings[0][1], found.start(key), found.end(key))
+        return TickerHit(listings[0][1], match.start(key), match.end(key))
 
 
 def _notations(text: str) -> Iterator[re.Match[str]]:
@@ -103,9 +103,9 @@ def _notations(text: str) -> Iterator[re.Match[str]]:
     starts = [place for mark in _NOTATION_STARTS for place in _places(text, mark)]
     end = 0
     for start in sorted(place for place in starts if _is_capital(text[place + 1 : place + 2])):
-        if start >= end and (found := _NOTATIONS.match(text, start)):
-            yield found
-            end = found.end()
+        if start >= end and (match := _NOTATIONS.match(text, start)):
+            yield match
+            end = match.end()
 
 
 def _listings(text: str) -> Iterator[re.Match[str]]:
@@ -114,11 +114,11 @@ def _listings(text: str) -> Iterator[re.Match[str]]:
     for colon in _places(text, ":"):
         if colon < end or not _may_end_exchange(text[colon - 1 : colon]):
             continue
-        found = _LISTED.search(text, max(end, colon - _BEFORE_COLON), colon + _BEHIND_COLON)
+        match = _LISTED.search(text, max(end, colon - _BEFORE_COLON), colon + _BEHIND_COLON)
         # The symbol behind another colon may reach farther.
-        if found and text.find(":", found.start()) == colon:
-            yield found
-            end = found.end()
+        if match and text.find(":", match.start()) == colon:
+            yield match
+            end = match.end()
 
 
 def _places(text: str, mark: str) -> Iterator[int]:

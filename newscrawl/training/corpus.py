@@ -156,14 +156,14 @@ class Corpus:
         Raises:
             CorpusError: a name that the corpus doesn't hold, or nothing left.
         """
-        kept = self.pages
-        for field, wanted in (("set", sets), ("lang", langs), ("page_type", page_types)):
-            kept = _only(kept, field, tuple(wanted), self.name)
+        pages = self.pages
+        for field, values in (("set", sets), ("lang", langs), ("page_type", page_types)):
+            pages = _only(pages, field, tuple(values), self.name)
         if with_text:
-            kept = tuple(page for page in kept if page.text is not None)
-        if not kept:
+            pages = tuple(page for page in pages if page.text is not None)
+        if not pages:
             raise CorpusError(f"{self.name}: no page left after filtering; loosen the filters")
-        return Corpus(self.name, kept)
+        return Corpus(self.name, pages)
 
     def part(self, name: str) -> "Corpus":
         """Return the pages of the sites of a part (`part_of`).
@@ -205,7 +205,7 @@ def load_corpus(folder: Path | str) -> Corpus:
 def _read_set(folder: Path) -> Iterator[GoldPage]:
     gold = folder / GOLD_FILE
     endings = _page_files(folder / PAGES_FOLDER)
-    seen: dict[str, int] = {}
+    first_lines: dict[str, int] = {}
     try:
         lines = gold.read_text(encoding="utf-8").split("\n")
     except UnicodeDecodeError as error:
@@ -216,15 +216,15 @@ def _read_set(folder: Path) -> Iterator[GoldPage]:
         place = f"{gold}:{number}"
         record = _parse_line(line, place)
         page_id = record["id"]
-        if page_id in seen:
-            raise CorpusError(f"{place}: id {page_id!r} is already on line {seen[page_id]}")
-        seen[page_id] = number
+        if page_id in first_lines:
+            raise CorpusError(f"{place}: id {page_id!r} is already on line {first_lines[page_id]}")
+        first_lines[page_id] = number
         if page_id not in endings:
             raise CorpusError(
                 f"{place}: no page {PAGES_FOLDER}/{page_id}.html[.gz]; add it or delete the line"
             )
         yield _gold_page(record, folder.resolve().name, endings[page_id], line)
-    if not seen:
+    if not first_lines:
         raise CorpusError(f"{gold}: empty; write one JSON object a line")
 
 
@@ -295,11 +295,11 @@ def _only(
 ) -> tuple[GoldPage, ...]:
     if not names:
         return pages
-    known = sorted({getattr(page, field) for page in pages})
-    if unknown := sorted(set(names) - set(known)):
+    values = sorted({getattr(page, field) for page in pages})
+    if unknown := sorted(set(names) - set(values)):
         raise CorpusError(
             f"{corpus}: no {field.replace('_', ' ')} {', '.join(unknown)}; there are "
-            f"{', '.join(known)}"
+            f"{', '.join(values)}"
         )
     return tuple(page for page in pages if getattr(page, field) in names)
 
@@ -337,8 +337,8 @@ def map_pages(
     size = 1 if workers == 1 else _BATCH
     batches = (pages[start : start + size] for start in range(0, len(pages), size))
     results = []
-    for batch, found in results_by_item(pool, batches):
-        for page, result in zip(batch, found, strict=True):
+    for batch, batch_results in results_by_item(pool, batches):
+        for page, result in zip(batch, batch_results, strict=True):
             if result is None:
                 raise CorpusError(
                     f"{page.path}: crashes the process that reads it, or takes more than its limits"

@@ -91,15 +91,15 @@ def evaluate_page(
 
 
 def _mention_counts(page: GoldPage, article: Article) -> dict[str, float]:
-    found, gold = (
+    companies, gold = (
         Counter(mention.company for mention in _companies().find(text, language=page.lang))
         for text in scores.align_headlines(page, article.text, article.title)
     )
     return {
-        f"{MENTIONS}.found": len(found),
+        f"{MENTIONS}.found": len(companies),
         f"{MENTIONS}.wanted": len(gold),
-        f"{MENTIONS}.common": len(found.keys() & gold.keys()),
-        f"{MENTIONS}.count": found.total(),
+        f"{MENTIONS}.common": len(companies.keys() & gold.keys()),
+        f"{MENTIONS}.count": companies.total(),
         f"{MENTIONS}.gold_count": gold.total(),
     }
 
@@ -194,8 +194,8 @@ def _f1_of_means(means: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _ratio(means: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the first column over the sum of the others; 1 where both are 0."""
-    whole = means[:, 1:].sum(axis=1)
-    return np.where(whole > 0, means[:, 0] / np.where(whole > 0, whole, 1.0), 1.0)
+    totals = means[:, 1:].sum(axis=1)
+    return np.where(totals > 0, means[:, 0] / np.where(totals > 0, totals, 1.0), 1.0)
 
 
 def _f1_of_counts(means: NDArray[np.float64]) -> NDArray[np.float64]:

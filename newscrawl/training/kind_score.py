@@ -56,9 +56,9 @@ def by_type(decided: Iterable[tuple[str, Kind]]) -> list[TypeScore]:
     for page_type, kind in decided:
         counts[page_type][kind] += 1
     names = sorted(counts, key=lambda name: (name != ARTICLE, name))
-    others = [name for name in names if name != ARTICLE]
+    other_types = [name for name in names if name != ARTICLE]
     scores = [TypeScore(name, counts[name]) for name in names]
-    if len(others) > 1:
-        total = sum((counts[name] for name in others), Counter[Kind]())
+    if len(other_types) > 1:
+        total = sum((counts[name] for name in other_types), Counter[Kind]())
         scores.append(TypeScore(ALL_OTHERS, total))
     return scores

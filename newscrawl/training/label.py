@@ -80,9 +80,9 @@ class Candidate:
 
 @dataclass(frozen=True, kw_only=True)
 class Label:
-    """The answers of a person about a page; `kept` are numbers of blocks."""
+    """The answers of a person about a page; `numbers` are those of blocks."""
 
-    kept: Sequence[int]
+    numbers: Sequence[int]
     lang: str
     site: str
     title: str = ""
@@ -103,9 +103,9 @@ class Draft:
     def begin(cls, candidate: Candidate) -> "Draft":
         """Return the draft with the answers of our method, which the person corrects."""
         article = candidate.article
-        taken = taken_blocks(candidate.blocks, article.paragraphs)
+        ticks = taken_blocks(candidate.blocks, article.paragraphs)
         label = Label(
-            kept=tuple(number for number, ticked in enumerate(taken) if ticked),
+            numbers=tuple(number for number, ticked in enumerate(ticks) if ticked),
             lang=article.language or "",
             site=candidate.site,
             title=article.title or "",
@@ -159,8 +159,8 @@ class LabelledSet:
 
 
 def _record(candidate: Candidate, label: Label) -> dict[str, object]:
-    kept = sorted({number for number in label.kept if 0 <= number < len(candidate.blocks)})
-    if not kept:
+    numbers = sorted({number for number in label.numbers if 0 <= number < len(candidate.blocks)})
+    if not numbers:
         raise LabelError("tick at least one block, or skip the page")
     if not LANGUAGE.fullmatch(label.lang):
         raise LabelError(f"{label.lang!r} is not a language: give two letters, as in 'de'")
@@ -175,7 +175,7 @@ def _record(candidate: Candidate, label: Label) -> dict[str, object]:
         "title": label.title.strip() or None,
         "authors": list(label.authors) or None,
         "date": label.date.strip() or None,
-        "text": "\n\n".join(candidate.blocks[number] for number in kept),
+        "text": "\n\n".join(candidate.blocks[number] for number in numbers),
     }
 
 
@@ -198,8 +198,8 @@ _KEYS = (
 def render(draft: Draft, position: int, total: int) -> str:
     """Return the page with the form for one candidate; positions count from 0."""
     heading = f"Page {position + 1} of {total}: {draft.candidate.name}"
-    kept = frozenset(draft.label.kept)
-    return _render(heading, draft=draft, kept=kept, position=position, keys=_KEYS)
+    numbers = frozenset(draft.label.numbers)
+    return _render(heading, draft=draft, kept=numbers, position=position, keys=_KEYS)
 
 
 def _render_end(saved: int, folder: Path) -> str:
@@ -300,7 +300,7 @@ def _label(form: dict[str, list[str]]) -> Label:
         return form.get(name, [""])[0].strip()
 
     return Label(
-        kept=tuple(int(number) for number in form.get("kept", []) if number.isdecimal()),
+        numbers=tuple(int(number) for number in form.get("kept", []) if number.isdecimal()),
         lang=first("lang").lower(),
         site=first("site"),
         title=first("title"),
@@ -337,8 +337,8 @@ def _handler(server: LabelServer) -> type[BaseHTTPRequestHandler]:
         def _is_ours(self, path: str) -> bool:
             """Return whether a request has the token and comes from our page; else answer 404."""
             host, origin = self.headers.get("Host"), self.headers.get("Origin")
-            known = hmac.compare_digest(self.path.encode(), path.encode())
-            if known and f"http://{host}" == server.origin and origin in {None, server.origin}:
+            is_ours = hmac.compare_digest(self.path.encode(), path.encode())
+            if is_ours and f"http://{host}" == server.origin and origin in {None, server.origin}:
                 return True
             self._answer(HTTPStatus.NOT_FOUND, "")
             return False

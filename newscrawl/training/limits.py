@@ -67,11 +67,11 @@ class PageVectors:
         for i, kind in zip(full, kind_of.ravel(), strict=True):
             for word, count in bags[i].items():
                 terms[kind, column[word]] += count
-        wanted = np.array([gold[word] for word in column], dtype=np.float32)
+        gold_counts = np.array([gold[word] for word in column], dtype=np.float32)
         return cls(
             features=kinds,
             gram=terms @ terms.T,
-            dots=terms @ wanted,
+            dots=terms @ gold_counts,
             lengths=terms.sum(axis=1),
             gold_length=float(gold.total()),
             gold_norm=float(np.sqrt(sum(count * count for count in gold.values()))),
@@ -112,11 +112,11 @@ class LimitsFitness:
     def by_page(self, limits: Floats) -> Floats:
         """Return similarities (pages, rows of limits)."""
         bounds = limits * self._sign
-        kept = self._features[0] >= bounds[:, 0, None]
+        mask = self._features[0] >= bounds[:, 0, None]
         for feature, bound in zip(self._features[1:], bounds.T[1:], strict=True):
-            kept &= feature >= bound[:, None]
+            mask &= feature >= bound[:, None]
         spans = zip(self._pages, pairwise(self._ends), strict=True)
-        return np.array([page.similarity(kept[:, start:end]) for page, (start, end) in spans])
+        return np.array([page.similarity(mask[:, start:end]) for page, (start, end) in spans])
 
 
 UPPER = np.array([name in UPPER_LIMITS for name in NAMES])
@@ -325,9 +325,10 @@ def cross_validate(
     for split in splits:
         fit = learn(split, vectors, plan, on_generation)
         fitness = LimitsFitness(_of(vectors, split.test), UPPER)
-        both = fitness.by_page(np.stack([fit.limits, NO_LIMITS])).tolist()
+        scores_with_and_without = fitness.by_page(np.stack([fit.limits, NO_LIMITS])).tolist()
         scores += [
-            UnseenScore(page, fe, pr) for page, (fe, pr) in zip(split.test, both, strict=True)
+            UnseenScore(page, fe, pr)
+            for page, (fe, pr) in zip(split.test, scores_with_and_without, strict=True)
         ]
     return scores
 
@@ -387,11 +388,11 @@ def check_corpus(path: Path, corpus: Corpus) -> None:
         corpus.check_unchanged(str(entry["provenance"]["fingerprint"]), learned)
 
 
-def check_better(fit: LimitsFit, known: float | None, path: Path) -> None:
+def check_better(fit: LimitsFit, earlier: float | None, path: Path) -> None:
     """Raise a LimitsError if the limits on file score better on the same test pages."""
-    if known is not None and known > fit.test_score:
+    if earlier is not None and earlier > fit.test_score:
         raise LimitsError(
-            f"{path}: kept, its limits score {known:.4f} on these test pages and the new ones "
+            f"{path}: kept, its limits score {earlier:.4f} on these test pages and the new ones "
             f"{fit.test_score:.4f}; give --force to overwrite them"
         )
 

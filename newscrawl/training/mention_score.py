@@ -50,8 +50,8 @@ class CompanyPool:
 
     def __init__(self, companies: Companies, file: Path | None, workers: Workers) -> None:
         self.companies = companies
-        own = [file] if file else []
-        self._pool = open_pool(partial(_do_items, file), workers, files=own)
+        files = [file] if file else []
+        self._pool = open_pool(partial(_do_items, file), workers, files=files)
 
     def map(self, job: Callable[[Companies, Item], Result], items: Iterable[Item]) -> list[Result]:
         """Return the result of a job for each item, in order. Raise LabelsError for a text that
@@ -59,8 +59,8 @@ class CompanyPool:
         pairs = [(job, item) for item in items]
         batches = (pairs[start : start + _BATCH] for start in range(0, len(pairs), _BATCH))
         results = []
-        for _, found in results_by_item(self._pool, batches):
-            for result in found:
+        for _, batch_results in results_by_item(self._pool, batches):
+            for result in batch_results:
                 if result is None:
                     raise LabelsError(
                         "a labelled text crashes the process that reads it, or exceeds its limits"
@@ -154,13 +154,13 @@ def score_mentions(
 ) -> list[MentionScore]:
     """Return one score for each language in the order of the texts, then one over all ("all")."""
     counts: dict[str, Counter[str]] = {}
-    for text, found in zip(texts, map_texts(companies, _find_pairs, texts), strict=True):
-        wanted = Counter(text.mentions)
+    for text, pairs in zip(texts, map_texts(companies, _find_pairs, texts), strict=True):
+        gold = Counter(text.mentions)
         count = Counter(
             texts=1,
-            wanted=wanted.total(),
-            found=found.total(),
-            common=(wanted & found).total(),
+            wanted=gold.total(),
+            found=pairs.total(),
+            common=(gold & pairs).total(),
         )
         counts.setdefault(text.language, Counter()).update(count)
     counts["all"] = sum(counts.values(), Counter())
@@ -179,8 +179,8 @@ def mistakes(companies: Companies, texts: Iterable[LabelledText]) -> list[Mistak
     """Return the texts whose mentions were not found exactly."""
     wrong = []
     for text in texts:
-        wanted, found = Counter(text.mentions), _find_pairs(companies, text)
-        missed, invented = tuple((wanted - found).elements()), tuple((found - wanted).elements())
+        gold, pairs = Counter(text.mentions), _find_pairs(companies, text)
+        missed, invented = tuple((gold - pairs).elements()), tuple((pairs - gold).elements())
         if missed or invented:
             wrong.append(Mistake(text, missed, invented))
     return wrong
@@ -366,77 +366,79 @@ def _join_text(labels: ArticleLabels, page: GoldPage, text: str) -> RealText:
 
 def judge(companies: Companies | CompanyPool, texts: Iterable[RealText]) -> list[JudgedText]:
     """Return the texts with the companies that the matcher finds in them."""
-    own = companies.companies if isinstance(companies, CompanyPool) else companies
-    registered = frozenset(company.name for company in own)
+    registry = companies.companies if isinstance(companies, CompanyPool) else companies
+    registered = frozenset(company.name for company in registry)
     chosen = list(texts)
     return [
-        JudgedText(text=text, found=found, registered=registered)
-        for text, found in zip(chosen, map_texts(companies, _find_first, chosen), strict=True)
+        JudgedText(text=text, found=first_mentions, registered=registered)
+        for text, first_mentions in zip(
+            chosen, map_texts(companies, _find_first, chosen), strict=True
+        )
     ]
 
 
 def _find_first(companies: Companies, text: RealText) -> dict[str, Mention]:
-    found: dict[str, Mention] = {}
+    first_mentions: dict[str, Mention] = {}
     for mention in companies.find(
         text.text, title=text.title, language=text.labels.language, source=text.source
     ):
-        found.setdefault(mention.company, mention)
-    return found
+        first_mentions.setdefault(mention.company, mention)
+    return first_mentions
 
 
 def score_languages(texts: Sequence[JudgedText]) -> list[PairScore]:
     """Return one score for each language, the one with most texts first, then one over all."""
     groups: dict[str, list[JudgedText]] = defaultdict(list)
-    for one in texts:
-        groups[one.text.labels.language].append(one)
+    for text in texts:
+        groups[text.text.labels.language].append(text)
     ordered = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
     return [_score(group, members) for group, members in (*ordered, ("all", list(texts)))]
 
 
 def _score(group: str, texts: Sequence[JudgedText]) -> PairScore:
-    wanted = sum(len(one.wanted) for one in texts)
+    pairs = sum(len(text.wanted) for text in texts)
     return PairScore(
         group=group,
         texts=len(texts),
-        pairs=wanted,
-        unregistered=sum(len(one.text.labels.companies) for one in texts) - wanted,
+        pairs=pairs,
+        unregistered=sum(len(text.text.labels.companies) for text in texts) - pairs,
         overlap=Overlap.of(
-            sum(len(one.counted & one.wanted) for one in texts),
-            sum(len(one.counted) for one in texts),
-            wanted,
+            sum(len(text.counted & text.wanted) for text in texts),
+            sum(len(text.counted) for text in texts),
+            pairs,
         ),
     )
 
 
 def score_rules(texts: Iterable[JudgedText]) -> list[RuleScore]:
     """Return the precision of each rule, the rule with most pairs first."""
-    found: Counter[str] = Counter()
+    pairs_by_rule: Counter[str] = Counter()
     right: Counter[str] = Counter()
-    for one in texts:
-        for company in one.counted:
-            rule = one.found[company].rule
-            found[rule] += 1
-            right[rule] += company in one.wanted
+    for text in texts:
+        for company in text.counted:
+            rule = text.found[company].rule
+            pairs_by_rule[rule] += 1
+            right[rule] += company in text.wanted
     return [
         RuleScore(rule=rule, pairs=count, precision=right[rule] / count)
-        for rule, count in found.most_common()
+        for rule, count in pairs_by_rule.most_common()
     ]
 
 
 def pair_mistakes(texts: Iterable[JudgedText]) -> list[PairMistakes]:
     """Return the texts in which pairs are missed or wrong, the one with most of them first."""
-    made = [mistakes for one in texts if len(mistakes := _mistakes(one))]
-    return sorted(made, key=len, reverse=True)
+    mistakes_by_text = [mistakes for text in texts if len(mistakes := _mistakes(text))]
+    return sorted(mistakes_by_text, key=len, reverse=True)
 
 
 def renamed(texts: Iterable[JudgedText]) -> list[tuple[str, str]]:
     """Return the [label, registry] names of each wrong pair that has the very span of a label with
     another name: the registry was changed, and the label was not."""
     names = []
-    for one in texts:
-        spans = {(o.section, o.start, o.end): o.company for o in one.text.labels.occurrences}
-        for company in sorted(one.counted - one.wanted):
-            mention = one.found[company]
+    for text in texts:
+        spans = {(o.section, o.start, o.end): o.company for o in text.text.labels.occurrences}
+        for company in sorted(text.counted - text.wanted):
+            mention = text.found[company]
             section = "title" if mention.section == "title" else "text"
             label = spans.get((section, mention.start, mention.end))
             if label is not None:
@@ -444,16 +446,16 @@ def renamed(texts: Iterable[JudgedText]) -> list[tuple[str, str]]:
     return names
 
 
-def _mistakes(one: JudgedText) -> PairMistakes:
+def _mistakes(text: JudgedText) -> PairMistakes:
     first: dict[str, Occurrence] = {}
-    for occurrence in one.text.labels.occurrences:
+    for occurrence in text.text.labels.occurrences:
         first.setdefault(occurrence.company, occurrence)
-    missed = sorted(one.wanted - one.counted)
-    wrong = sorted(one.counted - one.wanted)
+    missed = sorted(text.wanted - text.counted)
+    wrong = sorted(text.counted - text.wanted)
     return PairMistakes(
-        text=one.text,
-        missed=tuple((company, one.text.surface(first[company])) for company in missed),
+        text=text.text,
+        missed=tuple((company, text.text.surface(first[company])) for company in missed),
         wrong=tuple(
-            (company, one.found[company].surface, one.found[company].rule) for company in wrong
+            (company, text.found[company].surface, text.found[company].rule) for company in wrong
         ),
     )

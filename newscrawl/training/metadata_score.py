@@ -43,32 +43,32 @@ def normal(text: str) -> tuple[str, ...]:
 
 def token_f1(text: str | None, gold: str) -> float:
     """Return the F1 of the words of two strings."""
-    mine, wanted = Counter(normal(text or "")), Counter(normal(gold))
-    shared = (mine & wanted).total()
-    return 2 * shared / (mine.total() + wanted.total()) if shared else 0.0
+    mine, gold_counts = Counter(normal(text or "")), Counter(normal(gold))
+    shared = (mine & gold_counts).total()
+    return 2 * shared / (mine.total() + gold_counts.total()) if shared else 0.0
 
 
-def authors_f1(found: Iterable[str], gold: Iterable[str]) -> float:
+def authors_f1(authors: Iterable[str], gold: Iterable[str]) -> float:
     """Return the F1 of the sets of names; gold with several names in one string is split, unless
     the whole string was found: the name of an office may hold an "and"."""
-    mine = {normal(name) for name in found}
-    wanted: set[tuple[str, ...]] = set()
+    mine = {normal(name) for name in authors}
+    gold_words: set[tuple[str, ...]] = set()
     for name in gold:
-        whole = normal(name)
-        parts = {whole} if whole in mine else map(normal, _LIST.split(name))
-        wanted.update(filter(None, parts))
-    shared = len(mine & wanted)
-    return 2 * shared / (len(mine) + len(wanted)) if shared else 0.0
+        words_of_name = normal(name)
+        parts = {words_of_name} if words_of_name in mine else map(normal, _LIST.split(name))
+        gold_words.update(filter(None, parts))
+    shared = len(mine & gold_words)
+    return 2 * shared / (len(mine) + len(gold_words)) if shared else 0.0
 
 
-def same_day(found: datetime | date | None, gold: str) -> bool | None:
+def same_day(published: datetime | date | None, gold: str) -> bool | None:
     """Return whether both are the same calendar day, as written or in UTC; None if the gold is not
     a day."""
     try:
-        wanted = datetime.fromisoformat(gold)
+        gold_moment = datetime.fromisoformat(gold)
     except ValueError:
         return None
-    return not _days(found).isdisjoint(_days(wanted))
+    return not _days(published).isdisjoint(_days(gold_moment))
 
 
 def _days(moment: datetime | date | None) -> frozenset[date]:
@@ -112,8 +112,8 @@ def score(
 
 def read_page(page: GoldPage) -> Fields:
     """Return newscrawl's metadata of a page."""
-    found = read_metadata(parse(decode(page.html)), page.url)
-    return Fields(found.title, found.authors, found.published, found.language)
+    metadata = read_metadata(parse(decode(page.html)), page.url)
+    return Fields(metadata.title, metadata.authors, metadata.published, metadata.language)
 
 
 def labelled_pages(corpus: Corpus) -> list[GoldPage]:

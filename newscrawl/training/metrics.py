@@ -46,10 +46,10 @@ class Overlap:
         return harmonic_mean(self.precision, self.recall)
 
     @classmethod
-    def of(cls, common: float, found: float, wanted: float) -> "Overlap":
-        if not found and not wanted:
+    def of(cls, common: float, extracted: float, gold: float) -> "Overlap":
+        if not extracted and not gold:
             return cls(1.0, 1.0)
-        return cls(common / found if found else 0.0, common / wanted if wanted else 0.0)
+        return cls(common / extracted if extracted else 0.0, common / gold if gold else 0.0)
 
 
 def harmonic_mean(precision: float, recall: float) -> float:
@@ -58,13 +58,13 @@ def harmonic_mean(precision: float, recall: float) -> float:
     return 2 * precision * recall / total if total else 0.0
 
 
-def similarity(found: Bag, gold: Bag) -> float:
+def similarity(extracted: Bag, gold: Bag) -> float:
     """Return Z&S eq. 2 and 3: cosine of term frequencies times the smaller ratio of lengths.
 
     Terms are words of more than one character, and single characters of scripts without
     blanks, where the paper's rule would leave no term.
     """
-    ours, theirs = _terms(found), _terms(gold)
+    ours, theirs = _terms(extracted), _terms(gold)
     lengths = sum(ours.values()), sum(theirs.values())
     if not min(lengths):
         return float(lengths[0] == lengths[1])
@@ -76,62 +76,65 @@ def is_term(word: str) -> bool:
     return len(word) > 1 or _ONE_UNSPACED.match(word) is not None
 
 
-def occ_eval(found: Counter[Token], gold: Counter[Token]) -> Overlap:
+def occ_eval(extracted: Counter[Token], gold: Counter[Token]) -> Overlap:
     """Return word precision and recall over bags (B&L; CETR)."""
-    return Overlap.of((found & gold).total(), found.total(), gold.total())
+    return Overlap.of((extracted & gold).total(), extracted.total(), gold.total())
 
 
-def voc_eval(found: Bag, gold: Bag) -> Overlap:
+def voc_eval(extracted: Bag, gold: Bag) -> Overlap:
     """Return word precision and recall over vocabularies (B&L)."""
-    return Overlap.of(len(found.keys() & gold.keys()), len(found), len(gold))
+    return Overlap.of(len(extracted.keys() & gold.keys()), len(extracted), len(gold))
 
 
-def clean_eval(found: Sequence[str], gold: Sequence[str]) -> Overlap:
+def clean_eval(extracted: Sequence[str], gold: Sequence[str]) -> Overlap:
     """Return word precision and recall of the Ratcliff/Obershelp alignment (B&L); quadratic."""
-    matcher = SequenceMatcher(None, found, gold, autojunk=False)
+    matcher = SequenceMatcher(None, extracted, gold, autojunk=False)
     common = sum(block.size for block in matcher.get_matching_blocks())
-    return Overlap.of(common, len(found), len(gold))
+    return Overlap.of(common, len(extracted), len(gold))
 
 
-def shingle_eval(found: Sequence[str], gold: Sequence[str]) -> Overlap:
+def shingle_eval(extracted: Sequence[str], gold: Sequence[str]) -> Overlap:
     """Return precision and recall over bags of n-word shingles; a shorter text is one shingle."""
-    return occ_eval(_shingles(found), _shingles(gold))
+    return occ_eval(_shingles(extracted), _shingles(gold))
 
 
-def kl_eval(found: Bag, gold: Bag) -> float:
+def kl_eval(extracted: Bag, gold: Bag) -> float:
     """Return the Kullback-Leibler divergence of the distribution of the found words from the
     gold's, in nats."""
-    ours, theirs = found.total() or 1, gold.total() or 1
+    ours, theirs = extracted.total() or 1, gold.total() or 1
     divergence = 0.0
-    for word in found.keys() | gold.keys():
+    for word in extracted.keys() | gold.keys():
         p = gold[word] / theirs or KL_FOR_ZERO
-        q = found[word] / ours or KL_FOR_ZERO
+        q = extracted[word] / ours or KL_FOR_ZERO
         divergence += p * math.log(p / q)
     return divergence
 
 
-def euclidean(found: Bag, gold: Bag) -> float:
+def euclidean(extracted: Bag, gold: Bag) -> float:
     """Return the Euclidean distance of relative word frequencies (B&L)."""
-    ours, theirs = found.total() or 1, gold.total() or 1
+    ours, theirs = extracted.total() or 1, gold.total() or 1
     return math.sqrt(
-        sum((found[word] / ours - gold[word] / theirs) ** 2 for word in found.keys() | gold.keys())
+        sum(
+            (extracted[word] / ours - gold[word] / theirs) ** 2
+            for word in extracted.keys() | gold.keys()
+        )
     )
 
 
-def cosine_distance(found: Bag, gold: Bag) -> float:
+def cosine_distance(extracted: Bag, gold: Bag) -> float:
     """Return one minus the cosine of word frequencies (B&L)."""
-    if not found or not gold:
-        return float(bool(found) != bool(gold))
-    return 1.0 - _cosine(found, gold)
+    if not extracted or not gold:
+        return float(bool(extracted) != bool(gold))
+    return 1.0 - _cosine(extracted, gold)
 
 
-def phrase_score(text: str, wanted: Iterable[str], unwanted: Iterable[str]) -> float:
+def phrase_score(text: str, phrases: Iterable[str], unwanted: Iterable[str]) -> float:
     """Return the share of right decisions: wanted phrases in the text, unwanted ones not in it.
 
     All white space is compared as one blank.
     """
     text = _one_blank(text)
-    right = [_one_blank(phrase) in text for phrase in wanted]
+    right = [_one_blank(phrase) in text for phrase in phrases]
     right += [_one_blank(phrase) not in text for phrase in unwanted]
     return sum(right) / len(right) if right else 1.0
 
@@ -140,11 +143,11 @@ def _terms(bag: Bag) -> dict[str, int]:
     return {word: count for word, count in bag.items() if is_term(word)}
 
 
-def _cosine(one: Mapping[str, int], other: Mapping[str, int]) -> float:
-    if len(other) < len(one):
-        one, other = other, one
-    dot = sum(count * other.get(word, 0) for word, count in one.items())
-    squares = sum(c * c for c in one.values()) * sum(c * c for c in other.values())
+def _cosine(smaller: Mapping[str, int], larger: Mapping[str, int]) -> float:
+    if len(larger) < len(smaller):
+        smaller, larger = larger, smaller
+    dot = sum(count * larger.get(word, 0) for word, count in smaller.items())
+    squares = sum(c * c for c in smaller.values()) * sum(c * c for c in larger.values())
     return dot / math.sqrt(squares)
 
 

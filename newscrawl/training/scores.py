@@ -28,7 +28,7 @@ HEADLINE_IN_TEXT = {
 class TextPair:
     """A found and a gold text, as lists of words and as bags of them."""
 
-    found: list[str]
+    extracted: list[str]
     gold: list[str]
     found_bag: metrics.Bag
     gold_bag: metrics.Bag
@@ -37,8 +37,8 @@ class TextPair:
 _OVERLAPS: dict[str, Callable[[TextPair], metrics.Overlap]] = {
     "word": lambda c: metrics.occ_eval(c.found_bag, c.gold_bag),
     "voc": lambda c: metrics.voc_eval(c.found_bag, c.gold_bag),
-    "shingle": lambda c: metrics.shingle_eval(c.found, c.gold),
-    "clean": lambda c: metrics.clean_eval(c.found, c.gold),
+    "shingle": lambda c: metrics.shingle_eval(c.extracted, c.gold),
+    "clean": lambda c: metrics.clean_eval(c.extracted, c.gold),
 }
 _NUMBERS: dict[str, Callable[[TextPair], float]] = {
     "similarity": lambda c: metrics.similarity(c.found_bag, c.gold_bag),
@@ -62,31 +62,31 @@ def score_page(
     A measure without its gold is left out: phrases without gold phrases, all others without a gold
     text.
     """
-    wanted = set(measures)
+    names = set(measures)
     result: dict[str, float] = {}
-    if PHRASES in wanted and (page.with_ or page.without):
+    if PHRASES in names and (page.with_ or page.without):
         result[PHRASES] = metrics.phrase_score(text, page.with_, page.without)
     if page.text is None:
         return result
     compared = compare(page, text, title)
     for name, number in _NUMBERS.items():
-        if name in wanted:
+        if name in names:
             result[name] = number(compared)
     for name, overlap in _OVERLAPS.items():
-        if name in wanted:
-            both = overlap(compared)
+        if name in names:
+            overlaps = overlap(compared)
             result |= {
-                f"{name}.precision": both.precision,
-                f"{name}.recall": both.recall,
-                f"{name}.f1": both.f1,
+                f"{name}.precision": overlaps.precision,
+                f"{name}.recall": overlaps.recall,
+                f"{name}.f1": overlaps.f1,
             }
     return result
 
 
 def compare(page: GoldPage, text: str, title: str | None) -> TextPair:
     """Return the words of the two texts, with or without the headline in both."""
-    found, gold = (metrics.words(side) for side in align_headlines(page, text, title))
-    return TextPair(found, gold, Counter(found), Counter(gold))
+    extracted, gold = (metrics.words(side) for side in align_headlines(page, text, title))
+    return TextPair(extracted, gold, Counter(extracted), Counter(gold))
 
 
 def align_headlines(page: GoldPage, text: str, title: str | None) -> tuple[str, str]:
@@ -99,9 +99,9 @@ def align_headlines(page: GoldPage, text: str, title: str | None) -> tuple[str, 
 
 def without_headline(text: str, title: str | None) -> str:
     """Return the text without its first line if that is the title."""
-    wanted = metrics.words(title or "")
-    first, _, rest = text.lstrip().partition("\n")
-    return rest if wanted and metrics.words(first) == wanted else text
+    title_words = metrics.words(title or "")
+    first, _, body = text.lstrip().partition("\n")
+    return body if title_words and metrics.words(first) == title_words else text
 
 
 def gold_headline(page: GoldPage) -> str | None:
@@ -112,8 +112,8 @@ def gold_headline(page: GoldPage) -> str | None:
     """
     if page.set not in HEADLINE_IN_TEXT:
         return page.title
-    first, _, rest = (page.text or "").strip().partition("\n")
-    return first if rest and not first.rstrip().endswith((".", "。")) else None
+    first, _, body = (page.text or "").strip().partition("\n")
+    return first if body and not first.rstrip().endswith((".", "。")) else None
 
 
 def led_by(title: str | None, text: str) -> str:

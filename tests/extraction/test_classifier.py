@@ -55,7 +55,7 @@ def test_headline_is_not_chosen_and_confidence_is_at_most_one() -> None:
     choice = combine(
         view.block_features, view.candidate_features.tokens.words, load_network(), threshold=0.0
     )
-    assert choice.kept.tolist() == [True, False, True, True, True, True]
+    assert choice.mask.tolist() == [True, False, True, True, True, True]
     assert 0 < choice.confidence <= 1
 
 
@@ -73,7 +73,7 @@ def choose(values: list[float], words: list[int], threshold: float) -> list[bool
     features = SimpleNamespace(is_title=np.zeros(len(values), dtype=bool))
     return combine(
         features, np.array(words, dtype=np.int64), Known(values), threshold
-    ).kept.tolist()
+    ).mask.tolist()
 
 
 @pytest.mark.parametrize("threshold", [FOR_PRECISION, BALANCED, FOR_RECALL])

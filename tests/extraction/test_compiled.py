@@ -140,7 +140,7 @@ def test_both_ways_give_the_same_for_pages_of_odd_markup(html: str) -> None:
 
 @needs_kernel
 def test_names_of_elements_survive_pickling() -> None:
-    named = parse_page(PAGES["names"].encode()).block_features.named
+    named = parse_page(PAGES["names"].encode()).block_features.elements
     assert pickle.loads(pickle.dumps(named)) == list(named)  # noqa: S301 - our own
     assert any(named)
 

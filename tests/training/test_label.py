@@ -41,7 +41,7 @@ def candidate(html: bytes = HTML) -> Candidate:
 
 
 def label(**changes: object) -> Label:
-    facts = {"kept": (0,), "lang": "en", "site": "news.example", "title": "A title"}
+    facts = {"numbers": (0,), "lang": "en", "site": "news.example", "title": "A title"}
     return Label(**{**facts, **changes})  # type: ignore[arg-type]
 
 
@@ -57,14 +57,14 @@ def test_label_is_stored_as_a_page_of_a_corpus(target: LabelledSet) -> None:
     (gold,) = load_corpus(target.folder).pages
     assert gold.id == page_id
     assert gold.html == HTML
-    assert gold.text == "\n\n".join(page.blocks[number] for number in draft.label.kept)
+    assert gold.text == "\n\n".join(page.blocks[number] for number in draft.label.numbers)
     assert (gold.lang, gold.site, gold.url) == ("en", "news.example", "https://news.example/a")
     assert gold.title == newscrawl.extract(HTML).title
 
 
 def test_draft_selects_the_blocks_of_our_method() -> None:
     page = candidate()
-    kept = [page.blocks[number] for number in Draft.begin(page).label.kept]
+    kept = [page.blocks[number] for number in Draft.begin(page).label.numbers]
     assert kept == list(newscrawl.extract(HTML, page.url).paragraphs)
 
 
@@ -84,8 +84,8 @@ def test_page_with_a_charset_in_its_header_only_is_stored_as_utf_8(target: Label
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"kept": ()}, "tick at least one block"),
-        ({"kept": (9999, -1)}, "tick at least one block"),
+        ({"numbers": ()}, "tick at least one block"),
+        ({"numbers": (9999, -1)}, "tick at least one block"),
         ({"lang": "english"}, "'english' is not a language"),
         ({"lang": ""}, "is not a language"),
         ({"site": " "}, "give the site"),

@@ -211,10 +211,10 @@ def _day(match: re.Match[str], dialect: Dialect) -> datetime | None:
         day, month = _day_and_month(int(groups["a"]), int(groups["b"]), month_first=month_first)
     else:
         day = int(groups["d"])
-        named = _month(groups["m"], dialect.language)
-        if named is None:
+        month_number = _month(groups["m"], dialect.language)
+        if month_number is None:
             return None
-        month = named
+        month = month_number
     try:
         return datetime(year, month, day)  # noqa: DTZ001 - the zone is added later
     except ValueError:
@@ -228,10 +228,10 @@ def _day_and_month(first: int, second: int, *, month_first: bool) -> tuple[int, 
     return first, second
 
 
-def _month(written: str, language: str | None) -> int | None:
-    if written.isdigit():
-        return int(written)
-    name = written.lower()
+def _month(word: str, language: str | None) -> int | None:
+    if word.isdigit():
+        return int(word)
+    name = word.lower()
     special = _MONTHS_BY_LANGUAGE.get(language[:2] if language else "", {})
     return special.get(name) or _MONTHS.get(name)
 
@@ -249,13 +249,13 @@ def _with_clock(day: datetime, after: str, within: str, before: str) -> Stamp:
     return Stamp(day, timed=False)
 
 
-def _zone(written: str | None) -> tzinfo | None:
-    if not written:
+def _zone(zone: str | None) -> tzinfo | None:
+    if not zone:
         return None
-    if offset := _OFFSET.search(written):
+    if offset := _OFFSET.search(zone):
         minutes = int(offset[2]) * 60 + int(offset[3] or 0)
         if minutes > 14 * 60:
             return None
         return timezone(timedelta(minutes=minutes if offset[1] == "+" else -minutes))
-    hours = _ZONE_HOURS.get(written.lower())
+    hours = _ZONE_HOURS.get(zone.lower())
     return None if hours is None else timezone(timedelta(hours=hours))

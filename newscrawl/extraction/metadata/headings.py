@@ -74,14 +74,16 @@ def read(node: LexborNode) -> Heading:
         is_site = is_site or (child.tag_id == _LINK and _leads_home(child))
         inner = child
     pieces = _pieces(inner)
-    whole = [text for text, _ in pieces]
+    texts = [text for text, _ in pieces]
     shown = _without_kickers(pieces)
     if not is_headline("".join(shown)):
-        shown = whole
-    variants = (shown, whole, shown[1:], shown[:-1])
+        shown = texts
+    variants = (shown, texts, shown[1:], shown[:-1])
     readings = dict.fromkeys(filter(None, (squeeze("".join(variant)) for variant in variants)))
-    text, *others = readings or [""]
-    return Heading(node, text, tuple(each for each in others if not each.endswith(":")), is_site)
+    text, *alternatives = readings or [""]
+    return Heading(
+        node, text, tuple(each for each in alternatives if not each.endswith(":")), is_site
+    )
 
 
 def _without_kickers(pieces: Sequence[tuple[str, bool]]) -> list[str]:
@@ -210,6 +212,6 @@ def first_headline(tree: LexborHTMLParser, *, marked_only: bool) -> str | None:
 def without_short_parts(parts: Sequence[str]) -> list[str]:
     """Return the parts of titles without those that are much shorter than one between two
     separators, as sections and series are."""
-    whole = [part for part in parts if not _PART.search(part) and not _CODE.search(part)]
-    longest = max(map(len, whole), default=0)
+    long_parts = [part for part in parts if not _PART.search(part) and not _CODE.search(part)]
+    longest = max(map(len, long_parts), default=0)
     return [part for part in parts if 2 * len(part) >= longest]

@@ -59,9 +59,9 @@ class LinkedData:
     by_id: dict[str, Node] = field(default_factory=dict)
 
     def of_types(self, *groups: Iterable[str]) -> Iterator[Node]:
-        wanted = frozenset(name for group in groups for name in group)
+        type_names = frozenset(name for group in groups for name in group)
         typed = zip(self.nodes, self.types, strict=True)
-        return (node for node, types in typed if not wanted.isdisjoint(types))
+        return (node for node, types in typed if not type_names.isdisjoint(types))
 
     @property
     def articles(self) -> Iterator[Node]:

@@ -357,8 +357,8 @@ def _before(start: Node) -> Iterator[Node]:
         yield node
 
 
-def _is_hint(hints: str, wanted: tuple[str, ...]) -> bool:
-    for hint in wanted:  # noqa: SIM110 - any() over a generator takes twice the time
+def _is_hint(hints: str, words: tuple[str, ...]) -> bool:
+    for hint in words:  # noqa: SIM110 - any() over a generator takes twice the time
         if hint in hints:
             return True
     return False
@@ -414,8 +414,8 @@ def _texts(node: LexborNode) -> list[str]:
 def _first_name(node: Node) -> Node | None:
     """Return the first element in one that is a name."""
     if compiled.kernel is not None and isinstance(node, compiled.kernel.TreeNode):
-        named: Node | None = node.named()
-        return named
+        element: Node | None = node.named()
+        return element
     return node.css_first("[itemprop~=name],[rel~=author]")
 
 
@@ -437,8 +437,8 @@ def _byline_in(node: Node, text: str) -> str | None:
 
 def _lines_after(label: str, lines: list[str]) -> list[str]:
     """Return the lines between "By" and a date or the like."""
-    rest = lines[lines.index(label) + 1 :] if label in lines else []
-    return list(takewhile(lambda line: not any(map(str.isdigit, line)), rest))
+    following = lines[lines.index(label) + 1 :] if label in lines else []
+    return list(takewhile(lambda line: not any(map(str.isdigit, line)), following))
 
 
 class _Reader:
@@ -497,8 +497,8 @@ class _Reader:
         lowered = f"{hints} {self._label} {text}".lower()
         if _is_hint(lowered, _UPDATED):
             self.sightings.modified.append(stamp)
-            if stated := _date_of_publication(text, self._dialect):
-                self.sightings.published.append((Sighting(0, sighting.distance), stated))
+            if published := _date_of_publication(text, self._dialect):
+                self.sightings.published.append((Sighting(0, sighting.distance), published))
         elif len(self.sightings.published) < MAX_FOUND:
             if _is_labelled(lowered[len(hints) :]):
                 sighting = Sighting(0, sighting.distance)
@@ -524,9 +524,9 @@ class _Reader:
     def _byline(self, node: Node, lines: list[str], sighting: Sighting) -> None:
         if names.is_secondary(self._label):
             return
-        named = _first_name(node)
-        if named is not None:
-            lines = _lines(named)
+        element = _first_name(node)
+        if element is not None:
+            lines = _lines(element)
         self._add("\n".join(lines) or squeeze(node.attributes.get("content")), sighting)
 
     def _add(self, text: str, sighting: Sighting) -> None:

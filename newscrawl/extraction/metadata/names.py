@@ -170,10 +170,10 @@ def all_persons(names: Iterable[str]) -> bool:
     return all(" " in name for name in names)
 
 
-def hold_runs(names: Iterable[str], known: Iterable[str]) -> bool:
+def hold_runs(names: Iterable[str], longer_names: Iterable[str]) -> bool:
     """Return whether any name is a known one and two words or more, as "Jane Doe Max Weber"."""
     runs = [frozenset(name.casefold().split()) for name in names]
-    parts = [frozenset(name.casefold().split()) for name in known]
+    parts = [frozenset(name.casefold().split()) for name in longer_names]
     return any(part < run and len(run) >= len(part) + 2 for run in runs for part in parts)
 
 
@@ -300,5 +300,7 @@ def _without_parts(names: tuple[str, ...]) -> tuple[str, ...]:
     """Leave out "Doe" where "Jane Doe" is there too."""
     words = [frozenset(name.casefold().split()) for name in names]
     return tuple(
-        name for index, name in enumerate(names) if not any(words[index] < other for other in words)
+        name
+        for index, name in enumerate(names)
+        if not any(words[index] < longer for longer in words)
     )

@@ -87,8 +87,10 @@ class PageSignals:
         if len(articles) > 1:
             addresses = {each.rstrip("/") for each in (self.url, self.canonical) if each}
             for node in articles:
-                own = {jsonld.url_of(node.get(key)) for key in ("url", "@id", "mainEntityOfPage")}
-                if addresses & {each.rstrip("/") for each in own if each}:
+                page_addresses = {
+                    jsonld.url_of(node.get(key)) for key in ("url", "@id", "mainEntityOfPage")
+                }
+                if addresses & {each.rstrip("/") for each in page_addresses if each}:
                     return node
             for node in articles:
                 if jsonld.text_of(node.get("headline")) in self.heading_texts:
@@ -129,24 +131,24 @@ class PageSignals:
     def _heading_variants(self, elsewhere: Sequence[str]) -> Iterator[str]:
         """Yield the parts of main headings that titles have without the rest of the heading."""
         varied = [heading for heading in self.headings if heading.variants]
-        known = [_join_words(title) for title in elsewhere] if varied else []
+        titles_elsewhere = [_join_words(title) for title in elsewhere] if varied else []
         for heading in varied:
             text = _join_words(heading.text)
             for variant in heading.variants:
                 part = _join_words(variant)
                 if any(
                     part in title and (len(part) > len(text) or text not in title)
-                    for title in known
+                    for title in titles_elsewhere
                 ):
                     yield variant
 
     def _shown_headlines(self, elsewhere: Sequence[str]) -> Iterator[str]:
         """Yield what the page shows as headline where no main heading is like its titles."""
-        wanted = [titles.words_of(title) for title in elsewhere]
+        word_lists = [titles.words_of(title) for title in elsewhere]
         heads = [titles.words_of(text) for text in self.heading_texts]
-        likeness = max((titles.likeness(h, t) for h in heads for t in wanted), default=0.0)
+        likeness = max((titles.likeness(h, t) for h in heads for t in word_lists), default=0.0)
         is_long = len(heads) == 1 and len(heads[0]) >= titles.MIN_HEADLINE_WORDS
-        if likeness >= ALIKE or (is_long and (likeness >= titles.BARELY_ALIKE or not wanted)):
+        if likeness >= ALIKE or (is_long and (likeness >= titles.BARELY_ALIKE or not word_lists)):
             return
         parts = dict.fromkeys(part for title in elsewhere for part in headings.parts_of(title))
         wanted_parts = [part for part in parts if not titles.all_sites([part], self.site_names)]
@@ -175,8 +177,8 @@ class PageSignals:
             *self.first_values(_LANGUAGE),
         )
         declared = [code for value in values if (code := language_code(value))]
-        others = (code for code in declared if code != "en")
-        return next(others, None) or next(iter(declared), language_code(self.known_language))
+        foreign = (code for code in declared if code != "en")
+        return next(foreign, None) or next(iter(declared), language_code(self.known_language))
 
     @cached_property
     def dialect(self) -> Dialect:
@@ -205,9 +207,11 @@ class PageSignals:
         publisher = self.data.resolve(self.article.get("publisher"))
         if isinstance(publisher, list) and publisher:
             publisher = self.data.resolve(publisher[0])
-        named = jsonld.text_of(publisher.get("name") if isinstance(publisher, dict) else publisher)
-        if named and "://" not in named:
-            return squeeze(named)
+        publisher_name = jsonld.text_of(
+            publisher.get("name") if isinstance(publisher, dict) else publisher
+        )
+        if publisher_name and "://" not in publisher_name:
+            return squeeze(publisher_name)
         for node in self.data.of_types({"website"}):
             if name := squeeze(jsonld.text_of(node.get("name"))):
                 return name
@@ -265,10 +269,10 @@ class PageSignals:
     @cached_property
     def _heading(self) -> LexborNode | None:
         """Return the element that shows the title, or the first of the main headings."""
-        wanted = titles.words_of(self.title or "")
+        title_words = titles.words_of(self.title or "")
         likeness, best = 0.0, None
         for heading in self.headings:
-            alike = titles.likeness(titles.words_of(heading.text), wanted)
+            alike = titles.likeness(titles.words_of(heading.text), title_words)
             if best is None or alike > likeness:
                 likeness, best = alike, heading.node
         if likeness >= ALIKE or len(self.heading_texts) == 1:
@@ -278,7 +282,7 @@ class PageSignals:
             text = node.text(strip=True)
             if 2 * len(text) < length or len(text) > 3 * length:
                 continue
-            alike = titles.likeness(titles.words_of(squeeze(node.text())), wanted)
+            alike = titles.likeness(titles.words_of(squeeze(node.text())), title_words)
             if alike > max(likeness, VERY_ALIKE):
                 likeness, best = alike, node
         return best
@@ -324,10 +328,10 @@ def _head(tree: LexborHTMLParser) -> list[LexborNode | _Meta]:
     if compiled.kernel is None or tree.root is None:
         nodes = tree.css(_QUERY)[:MAX_NODES]
         return [_meta_of(node.attributes) if node.tag_id == _META else node for node in nodes]
-    found: list[LexborNode | _Meta] = markup.compiled_markup().head(
+    head_nodes: list[LexborNode | _Meta] = markup.compiled_markup().head(
         tree, tree.root.mem_id, MAX_NODES
     )
-    return found
+    return head_nodes
 
 
 def _meta_of(attributes: dict[str, str | None]) -> _Meta:

@@ -118,11 +118,11 @@ class Dates:
 
 def publication_dates(signals: PageSignals, now: datetime) -> Dates:
     """Return a page's dates, none of them after `now`."""
-    stated, changed = _ask(STATED_IN, signals), _ask(MODIFIED_IN, signals)
-    zone = next((stamp.zone for stamp in (*stated, *changed) if stamp.zone), None)
+    declared, changed = _ask(STATED_IN, signals), _ask(MODIFIED_IN, signals)
+    zone = next((stamp.zone for stamp in (*declared, *changed) if stamp.zone), None)
     modified = _first_past(changed, zone, now)
     published = (
-        _first_past([*_shown_day(stated, changed, signals), *stated], zone, now)
+        _first_past([*_shown_day(declared, changed, signals), *declared], zone, now)
         or _first_past(_ask(SHOWN_IN, signals), zone, now)
         or modified
         or next(
@@ -132,11 +132,11 @@ def publication_dates(signals: PageSignals, now: datetime) -> Dates:
             None,
         )
     )
-    if published and stated and stated[0].timed and published.utcoffset() == timedelta(0):
+    if published and declared and declared[0].timed and published.utcoffset() == timedelta(0):
         published = _in_zone_of_page(published, signals)
     if modified is not None and published is not None and modified < published:
         modified = None
-    return Dates(published, modified, bool(stated))
+    return Dates(published, modified, bool(declared))
 
 
 def _ask(places: Sequence[Place], signals: PageSignals) -> list[Stamp]:
@@ -144,7 +144,7 @@ def _ask(places: Sequence[Place], signals: PageSignals) -> list[Stamp]:
 
 
 def _shown_day(
-    stated: Sequence[Stamp], changed: Sequence[Stamp], signals: PageSignals
+    published: Sequence[Stamp], changed: Sequence[Stamp], signals: PageSignals
 ) -> list[Stamp]:
     """Return the day that the address or the page shows, where it overrides the stated one.
 
@@ -154,26 +154,26 @@ def _shown_day(
     again.
     """
     in_address = dates.from_url(signals.url)
-    if not stated or (in_address and in_address.day == stated[0].day):
+    if not published or (in_address and in_address.day == published[0].day):
         return []
-    if in_address and stated[0].day - in_address.day > _A_ZONE_AWAY:
+    if in_address and published[0].day - in_address.day > _A_ZONE_AWAY:
         return [in_address]
-    is_changed = bool(changed) and _is_before(stated[0], changed[0])
-    is_same = bool(changed) and changed[0] == stated[0]
-    if is_changed and not is_same and changed[0].day == stated[0].day:
+    is_changed = bool(changed) and _is_before(published[0], changed[0])
+    is_same = bool(changed) and changed[0] == published[0]
+    if is_changed and not is_same and changed[0].day == published[0].day:
         return []
-    shown = signals.other_day_shown(stated[0].day)
+    shown = signals.other_day_shown(published[0].day)
     if shown is None:
         return []
-    if shown.day < stated[0].day:
-        is_built = is_same and stated[0].day - shown.day > _A_ZONE_AWAY
+    if shown.day < published[0].day:
+        is_built = is_same and published[0].day - shown.day > _A_ZONE_AWAY
         is_surer = changed and not is_changed
-        is_finer = shown.timed and not stated[0].timed
+        is_finer = shown.timed and not published[0].timed
         return [shown] if is_built or is_surer or is_finer or _is_generic(signals) else []
-    is_later = shown.day - stated[0].day > _A_ZONE_AWAY
+    is_later = shown.day - published[0].day > _A_ZONE_AWAY
     is_change = any(shown.day == stamp.day for stamp in changed)
     # 3/4 may be read in the wrong order.
-    is_swapped = (shown.day.month, shown.day.day) == (stated[0].day.day, stated[0].day.month)
+    is_swapped = (shown.day.month, shown.day.day) == (published[0].day.day, published[0].day.month)
     return [shown] if is_later and not is_change and not is_swapped else []
 
 
@@ -202,8 +202,8 @@ def _in_zone_of_page(published: datetime, signals: PageSignals) -> datetime:
 
 def _is_generic(signals: PageSignals) -> bool:
     """Return whether only the meta "date" states a date, which may be that of the last building."""
-    stated = [name for name in _PUBLISHED if name in signals.metas]
-    return stated == [_GENERIC] and not any(json_ld_of_article(signals))
+    names = [name for name in _PUBLISHED if name in signals.metas]
+    return names == [_GENERIC] and not any(json_ld_of_article(signals))
 
 
 def _is_before(published: Stamp, changed: Stamp) -> bool:
@@ -218,8 +218,8 @@ def _first_past(stamps: Sequence[Stamp], zone: tzinfo | None, now: datetime) -> 
         if not (moment := dates.resolve(stamp, zone, now)):
             continue
         if not stamp.timed:
-            for other in stamps:
-                if other.timed and other.day == stamp.day:
-                    return dates.resolve(other, zone, now) or moment
+            for later in stamps:
+                if later.timed and later.day == stamp.day:
+                    return dates.resolve(later, zone, now) or moment
         return moment
     return None

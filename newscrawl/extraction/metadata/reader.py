@@ -158,29 +158,29 @@ def _authors(signals: PageSignals) -> tuple[str, ...]:
 
     Persons whom the page shows replace a field that names only the site itself.
     """
-    stated: tuple[str, ...] = ()
+    declared: tuple[str, ...] = ()
     for bylines, organisations in _bylines_of_fields(signals):
         authors = (*names.clean(bylines), *organisations)
         if authors and not titles.all_sites(authors, signals.site_names):
             if not all(map(names.is_weak, authors)):
                 return _find_authors(signals, _complete(signals, authors))
-            stated = authors
+            declared = authors
             break
-        stated = stated or authors or names.desks(bylines)
+        declared = declared or authors or names.desks(bylines)
     if signed := _find_authors(signals, ()):
         return signed
     beside = signals.around_heading.best_bylines(MAX_GAP)
     persons = names.persons(beside)
-    is_site = titles.all_sites(stated, signals.site_names)
+    is_site = titles.all_sites(declared, signals.site_names)
     if persons and (is_site or any(map(names.is_full, persons))):
         return persons
-    is_desk = all(map(names.is_organisation, stated))
-    if stated and not is_desk and (not is_site or all(map(_could_be_person, stated))):
-        return stated
+    is_desk = all(map(names.is_organisation, declared))
+    if declared and not is_desk and (not is_site or all(map(_could_be_person, declared))):
+        return declared
     marked = signals.anywhere.best_bylines(MAX_GAP_OF_MARKED)
-    if stated:
+    if declared:
         opening = filter(names.opens_byline, marked)
-        return names.persons(opening) or _find_in_text(signals) or stated
+        return names.persons(opening) or _find_in_text(signals) or declared
     shown = names.persons(marked)
     return (
         (shown if len(shown) <= MAX_MARKED_PERSONS else ())
@@ -194,11 +194,13 @@ def _authors(signals: PageSignals) -> tuple[str, ...]:
 
 def _complete(signals: PageSignals, authors: tuple[str, ...]) -> tuple[str, ...]:
     """Return the authors of the field that names all of these and more persons."""
-    known = {name.casefold() for name in authors}
+    folded = {name.casefold() for name in authors}
     for bylines, _ in _bylines_of_fields(signals):
-        others = names.clean(bylines)
-        if known < {name.casefold() for name in others} and not any(map(names.is_weak, others)):
-            return others
+        candidates = names.clean(bylines)
+        if folded < {name.casefold() for name in candidates} and not any(
+            map(names.is_weak, candidates)
+        ):
+            return candidates
     return authors
 
 
@@ -215,20 +217,20 @@ def _find_in_text(signals: PageSignals) -> tuple[str, ...]:
     )
 
 
-def _find_authors(signals: PageSignals, stated: tuple[str, ...]) -> tuple[str, ...]:
+def _find_authors(signals: PageSignals, declared: tuple[str, ...]) -> tuple[str, ...]:
     """Return the persons in the byline under the headline, else the stated authors.
 
     Fields also name editors and photographers, or the account that entered the text.
     """
     byline = signals.surroundings.byline
     if not byline or _PICTURE.search(byline):
-        return stated
+        return declared
     persons = names.persons([byline])
-    if not persons or len(persons) > len(stated) + MAX_MORE:
-        return stated
-    if names.all_persons(persons) and not names.hold_runs(persons, stated):
-        return persons if not titles.all_sites(persons[-1:], signals.site_names) else stated
-    return stated
+    if not persons or len(persons) > len(declared) + MAX_MORE:
+        return declared
+    if names.all_persons(persons) and not names.hold_runs(persons, declared):
+        return persons if not titles.all_sites(persons[-1:], signals.site_names) else declared
+    return declared
 
 
 def _bylines_of_fields(

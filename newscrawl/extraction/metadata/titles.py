@@ -52,9 +52,9 @@ def plain(text: str) -> str:
 def choose(candidates: Sequence[Candidate], site_names: Sequence[str]) -> str | None:
     """Choose the candidate that most places agree on, without the name of the site."""
     sites = _compact_names(tuple(site_names))
-    known = {words_of(each.text) for each in candidates}
+    word_lists = {words_of(each.text) for each in candidates}
     heads = {
-        text: _without_site(text[:MAX_TITLE].strip(), sites, known)
+        text: _without_site(text[:MAX_TITLE].strip(), sites, word_lists)
         for text in dict.fromkeys(each.text for each in candidates)
     }
     stripped: dict[tuple[str, ...], str] = {}
@@ -79,8 +79,8 @@ def choose(candidates: Sequence[Candidate], site_names: Sequence[str]) -> str | 
 def _support(key: tuple[str, ...], places: dict[tuple[str, ...], set[str]]) -> float:
     """Return how much other places agree with a candidate, plus the trust in its own best place."""
     agreement: dict[str, float] = {}
-    for other, their_places in places.items():
-        alike = 1.0 if other == key else likeness(key, other)
+    for words, their_places in places.items():
+        alike = 1.0 if words == key else likeness(key, words)
         for place in their_places:
             agreement[place] = max(agreement.get(place, 0.0), alike)
     trust = max(_TRUST[place] for place in places[key])
@@ -88,42 +88,44 @@ def _support(key: tuple[str, ...], places: dict[tuple[str, ...], set[str]]) -> f
     return sum(agreement.values()) + (0.0 if is_slogan else trust)
 
 
-def _is_slogan(own: Set[str], places: Iterable[Set[str]], agreement: Mapping[str, float]) -> bool:
+def _is_slogan(
+    own_places: Set[str], places: Iterable[Set[str]], agreement: Mapping[str, float]
+) -> bool:
     """Return whether a heading is like nothing else, where title and metas give the same text."""
     return (
-        own == {"heading"}
+        own_places == {"heading"}
         and "data" not in agreement
-        and any({"meta", "element"} <= others for others in places)
+        and any({"meta", "element"} <= their_places for their_places in places)
         and max(alike for place, alike in agreement.items() if place != "heading") < BARELY_ALIKE
     )
 
 
-def likeness(one: tuple[str, ...], other: tuple[str, ...]) -> float:
+def likeness(left_words: tuple[str, ...], right_words: tuple[str, ...]) -> float:
     """Return Dice's coefficient of two sets of words: 1 for equal ones, 0 for disjoint ones."""
-    mine, theirs = set(one), set(other)
+    mine, theirs = set(left_words), set(right_words)
     return 2 * len(mine & theirs) / ((len(mine) + len(theirs)) or 1)
 
 
-def _without_site(title: str, sites: Set[str], known: Set[tuple[str, ...]]) -> str:
+def _without_site(title: str, sites: Set[str], titles: Set[tuple[str, ...]]) -> str:
     """Cut what isn't headline off both ends: the site's name, or all beyond another candidate."""
-    prefix, _, rest = title.partition(": ")
-    if rest and _compact(prefix) in sites:
-        title = rest
+    prefix, _, remainder = title.partition(": ")
+    if remainder and _compact(prefix) in sites:
+        title = remainder
     if not any(sign in title for sign in _SEPARATING):
         return title
     cuts = [(match.start(), match.end()) for match in _SEPARATOR.finditer(title)]
-    if part := _known_part(title, cuts, known, sites):
+    if part := _known_part(title, cuts, titles, sites):
         return part
     for (start, end), (following, _) in pairwise(cuts):
         if _compact(title[end:following]) in sites and _is_long(title[:start]):
             return title[:start].strip()
-    named = named_first = False
+    has_site = named_first = False
     while cuts:
         (first_start, first_end), (start, end) = cuts[0], cuts[-1]
         head, tail = title[:start].strip(), title[end:].strip()
         is_site = _is_site(_compact(tail), sites) or _names_site(head, tail, sites)
-        if head and (is_site or _is_tag(head, title[start:end], tail, beside_site=named)):
-            named = named or is_site
+        if head and (is_site or _is_tag(head, title[start:end], tail, beside_site=has_site)):
+            has_site = has_site or is_site
             title = head
             cuts.pop()
         elif title[first_end:].strip() and (
@@ -139,19 +141,19 @@ def _without_site(title: str, sites: Set[str], known: Set[tuple[str, ...]]) -> s
 
 
 def _known_part(
-    title: str, cuts: Sequence[tuple[int, int]], known: Set[tuple[str, ...]], sites: Set[str]
+    title: str, cuts: Sequence[tuple[int, int]], titles: Set[tuple[str, ...]], sites: Set[str]
 ) -> str | None:
     """Return the longest beginning of a title that is another candidate, unless its end is a
     longer one."""
     halves = [(title[:start].strip(), title[end:].strip()) for start, end in reversed(cuts)]
-    named = [
+    candidates = [
         part
-        for part, rest in (*halves, *((tail, head) for head, tail in halves))
-        if words_of(part) in known
+        for part, remainder in (*halves, *((tail, head) for head, tail in halves))
+        if words_of(part) in titles
         and not _is_site(_compact(part), sites)
-        and not _names_site(rest, part, sites)
+        and not _names_site(remainder, part, sites)
     ]
-    return max(named, key=lambda part: len(words_of(part)), default=None)
+    return max(candidates, key=lambda part: len(words_of(part)), default=None)
 
 
 def _names_site(head: str, tail: str, sites: Set[str]) -> bool:
