@@ -16,11 +16,11 @@ from dateutil import parser
 
 from benchmarks.command_line import run
 from benchmarks.extraction.command import ANSWERS
+from benchmarks.scores.command import METADATA_COLUMNS, metadata_values
+from benchmarks.scores.metadata import Fields, Score, labelled_pages, read_page, score
 from newscrawl.cli.arguments import CorpusOption, FormatOption, LangsOption, SetsOption, corpus_from
-from newscrawl.cli.evaluate import METADATA_COLUMNS, metadata_values
 from newscrawl.cli.output import Column, progress, render, write_note
 from newscrawl.training.corpus import DEVELOPMENT, SEALED, GoldPage, part_of
-from newscrawl.training.metadata_score import Fields, Score, labelled_pages, read_page, score
 
 # The field of each measure; a tool without the field has no score instead of 0.
 FIELD_OF: Final = {

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from newscrawl.items import Mention
-    from newscrawl.mentions import Companies
     from newscrawl.storage.mentions import StoredText
 
 
@@ -54,13 +53,6 @@ def square_or_die(number: int) -> int:
     if number == 7:
         os._exit(1)
     return number * number
-
-
-def find_or_die(companies: "Companies", text: str) -> list[str]:
-    """Return the companies in a text; "the end" ends the process."""
-    if text == "the end":
-        os._exit(1)
-    return [mention.company for mention in companies.find(text)]
 
 
 def rematch_or_die(companies: Path, texts: "Sequence[StoredText]") -> "list[list[Mention]]":

@@ -10,10 +10,10 @@ from typing import Final
 import numpy as np
 
 import newscrawl.extraction
+from benchmarks.scores.kinds import ARTICLE
 from newscrawl.extraction.kinds import KIND_FEATURES, KindModel, undeclared_features
 from newscrawl.extraction.methods import METHODS, parse_page
 from newscrawl.training.corpus import CorpusError, GoldPage, Split, map_pages
-from newscrawl.training.kind_score import ARTICLE
 
 MODEL_FILE: Final = Path(newscrawl.extraction.__file__).parent / "data" / "kinds.json"
 # Ours: by what the squares of the weights of standardised features are multiplied.

@@ -19,11 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from newscrawl import mentions
-from newscrawl.mentions import Companies
-from newscrawl.mentions.score import Evidence, ScoreModel, load_model
-from newscrawl.training.corpus import DEVELOPMENT, SEALED, Corpus
-from newscrawl.training.mention_score import (
+from benchmarks.scores.mentions import (
     LabelledText,
     LabelsError,
     RealText,
@@ -31,6 +27,10 @@ from newscrawl.training.mention_score import (
     read_labelled,
     read_labels,
 )
+from newscrawl import mentions
+from newscrawl.mentions import Companies
+from newscrawl.mentions.score import Evidence, ScoreModel, load_model
+from newscrawl.training.corpus import DEVELOPMENT, SEALED, Corpus
 
 # Ours: penalty of squared weights; of 0.5 to 20 the one with the best logarithmic loss by folds.
 PENALTY = 1.0

@@ -16,6 +16,7 @@ from w3lib.encoding import http_content_type_encoding
 from benchmarks.recipes import kinds, mention_calibration, publisher_labels
 from benchmarks.recipes.console import Column, Format, RecipeError, progress, show, write_note
 from benchmarks.recipes.examples import Example, ExampleScore, by_group, read_examples, sides
+from benchmarks.scores.mentions import read_labelled
 from newscrawl import config
 from newscrawl.archive import ArchiveError
 from newscrawl.archive.lookup import Archive
@@ -30,7 +31,6 @@ from newscrawl.training.corpus import (
     load_corpus,
     split_by_site,
 )
-from newscrawl.training.mention_score import read_labelled
 
 if TYPE_CHECKING:
     from benchmarks.recipes.network import ScoreComparison

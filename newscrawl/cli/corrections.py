@@ -204,7 +204,7 @@ def export(
 ) -> None:
     """Write corrected articles as labelled texts, a JSON object a line, with all their mentions.
 
-    The format is that of the bundled texts: "newscrawl evaluate mentions --cases FILE" scores them.
+    In a checkout, "python -m benchmarks.scores mentions --cases FILE" scores them.
     The file has whole articles: don't publish it. Misplaced corrections are left out.
 
     Exit code 1 if there are no corrections.

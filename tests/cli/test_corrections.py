@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.scores.mentions import read_labelled, score_mentions
 from newscrawl.mentions import load_companies
 from newscrawl.storage import open_database, queries
 from tests.conftest import Newscrawl
@@ -102,9 +103,7 @@ def test_senseless_correction_is_one_line(
     assert message in done.err
 
 
-def test_exported_cases_are_scored_beside_the_bundled_ones(
-    newscrawl: Newscrawl, registry: Path
-) -> None:
+def test_exported_cases_can_be_scored(newscrawl: Newscrawl, registry: Path) -> None:
     assert newscrawl("corrections", "export").code == 1
     lost = newscrawl("corrections", "export", "--output", "missing/cases.jsonl")
     assert (lost.code, lost.err.count("\n")) == (2, 1)
@@ -121,14 +120,10 @@ def test_exported_cases_are_scored_beside_the_bundled_ones(
         ["Siemens", "Siemens"],
         ["BMW", "Munich carmaker"],
     ]
-    scored = newscrawl("evaluate", "mentions", "--cases", "cases.jsonl", "--format", "json")
-    assert scored.code == 0, scored.err
-    (row,) = [
-        row
-        for row in json.loads(scored.out)
-        if row["kind"] == "cases" and row["group"] == "corrections"
-    ]
-    assert (row["texts"], row["mentions"], row["precision"], row["recall"]) == (1, 4, 0.75, 0.75)
+    cases = read_labelled(Path("cases.jsonl"))
+    score = score_mentions(load_companies(), cases)[-1]
+    assert (score.texts, score.mentions) == (1, 4)
+    assert (score.overlap.precision, score.overlap.recall) == (0.75, 0.75)
 
 
 def test_misplaced_correction_is_reported_with_the_export(
@@ -142,14 +137,3 @@ def test_misplaced_correction_is_reported_with_the_export(
     exported = newscrawl("corrections", "export")
     assert (exported.code, exported.out) == (1, "")
     assert "Left out, since their sentences are gone: 1." in exported.err
-
-
-@pytest.mark.parametrize("content", [None, "{}\n", b"\xff\xfe"])
-def test_unreadable_cases_are_one_line(
-    newscrawl: Newscrawl, tmp_path: Path, content: str | bytes | None
-) -> None:
-    if content is not None:
-        data = content if isinstance(content, bytes) else content.encode()
-        (tmp_path / "cases.jsonl").write_bytes(data)
-    done = newscrawl("evaluate", "mentions", "--cases", "cases.jsonl")
-    assert (done.code, done.err.count("\n"), "cases.jsonl" in done.err) == (2, 1, True)

@@ -1,91 +1,13 @@
-"""`newscrawl evaluate mentions` and `newscrawl evaluate metadata`."""
+"""`newscrawl evaluate`."""
 
-import csv
-import hashlib
-import json
 import re
 from pathlib import Path
 
 import pytest
 
-from newscrawl.training.mention_score import read_labels
 from tests.conftest import Newscrawl
 
 BUNDLED = Path(__file__).parents[1] / "corpus"
-PARTS = ["development", "held-out", "second", "held-out-2", "third", "held-out-3"]
-PARTS += ["fourth", "held-out-4", "fifth", "held-out-5", "sixth", "held-out-6"]
-PARTS += ["seventh", "held-out-7"]
-
-
-def test_mentions_are_scored_by_language(newscrawl: Newscrawl) -> None:
-    ran = newscrawl("evaluate", "mentions", "--format", "json")
-    assert ran.code == 0
-    listed = json.loads(ran.out)
-    rows = {row["group"]: row for row in listed if row["kind"] == "written"}
-    assert {"en", "de", "fr", "es", "it"} <= set(rows)
-    assert list(rows)[-15:] == ["all", *PARTS]
-    languages = [row for group, row in rows.items() if group not in ("all", *PARTS)]
-    assert rows["all"]["mentions"] == sum(row["mentions"] for row in languages)
-    assert 0 < rows["held-out"]["texts"] < rows["all"]["texts"]
-    large = [row for row in rows.values() if row["mentions"] >= 100]
-    figures = ("precision", "recall")
-    hard = [rows[part] for part in ("held-out-5", "seventh", "held-out-7")]
-    assert all(0.9 <= row[key] <= 1 for row in large if row not in hard for key in figures)
-    assert all(0.8 <= row[key] <= 1 for row in hard for key in figures)
-
-
-def test_real_news_is_scored_separately_if_its_corpus_is_present(
-    newscrawl: Newscrawl, tmp_path: Path
-) -> None:
-    (labels, *_) = [
-        one for one in read_labels() if (one.part, one.language) == ("development", "it")
-    ]
-    folder = tmp_path / labels.set
-    (folder / "pages").mkdir(parents=True)
-    (folder / "pages" / f"{labels.page}.html").write_text("<p>Rain.</p>", "utf-8")
-    page = {"id": labels.page, "lang": labels.language, "site": labels.site, "text": "Rain."}
-    (folder / "gold.jsonl").write_text(json.dumps(page), "utf-8")
-    mentions = ("evaluate", "mentions", "--lang", "it")
-    ran = newscrawl(*mentions, "--corpus", folder, "--worst", 3)
-    assert ran.code == 0
-    assert "1 labelled text of real news skipped: the gold text has changed" in ran.err
-    assert f"skipped: not in {labels.set}" in ran.err
-    assert "labelled real news (development)" in ran.out
-    assert max(map(len, ran.out.splitlines())) <= 80
-    ran = newscrawl(*mentions, "--corpus", folder, "--sealed", "--format", "json")
-    rows = json.loads(ran.out)
-    assert {"kind": "real", "group": "all", "texts": 0}.items() <= next(
-        row.items() for row in rows if row["kind"] == "real"
-    )
-    assert "labelled texts of real news skipped" in newscrawl(*mentions).err
-
-
-def test_label_that_was_not_renamed_with_the_registry_is_named(
-    newscrawl: Newscrawl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    text = "Boeing fa ventole."
-    row = {"set": "news", "page": "fans", "language": "it", "site": "rain.example"}
-    row |= {"part": "development", "headline": False, "in_title": [], "doubt": []}
-    row |= {"sha256": hashlib.sha256(text.encode()).hexdigest(), "in_text": [[0, 6, "Boeing Co"]]}
-    labels = tmp_path / "labels.jsonl"
-    labels.write_text(json.dumps(row), "utf-8")
-    folder = tmp_path / "news"
-    (folder / "pages").mkdir(parents=True)
-    (folder / "pages" / "fans.html").write_text(f"<p>{text}</p>", "utf-8")
-    page = {"id": "fans", "lang": "it", "site": "rain.example", "text": text}
-    (folder / "gold.jsonl").write_text(json.dumps(page), "utf-8")
-    monkeypatch.setattr("newscrawl.training.mention_score.read_labels", lambda: read_labels(labels))
-    ran = newscrawl("evaluate", "mentions", "--lang", "it", "--corpus", folder)
-    assert "same span, other name: label Boeing Co, registry Boeing; rename the label" in ran.err
-
-
-def test_mentions_of_one_language_fit_a_screen(newscrawl: Newscrawl) -> None:
-    ran = newscrawl("evaluate", "mentions", "--lang", "DE")
-    assert ran.code == 0
-    groups = [line.split()[0] for line in ran.out.splitlines() if re.search(r"\d\.\d{3}", line)]
-    assert groups[:2] == ["de", "all"]
-    assert sorted(groups[2:]) == sorted(PARTS)
-    assert max(map(len, ran.out.splitlines())) <= 80
 
 
 def test_scores_with_their_intervals_fit_a_screen(newscrawl: Newscrawl) -> None:
@@ -99,30 +21,13 @@ def test_scores_with_their_intervals_fit_a_screen(newscrawl: Newscrawl) -> None:
     assert len(re.findall(r"0\.\d{3}±\.\d\d\b", pr)) == 4
 
 
-def test_metadata_is_scored_by_set(newscrawl: Newscrawl) -> None:
-    ran = newscrawl("evaluate", "metadata", "--corpus", BUNDLED, "--format", "csv")
-    assert ran.code == 0
-    rows = list(csv.DictReader(ran.out.splitlines()))
-    assert [row["set"] for row in rows] == ["mini", "all"]
-    assert float(rows[0]["title_f1"]) > 0.9
-    assert float(rows[0]["day"]) > 0.9
-    assert 0 < int(rows[0]["day.pages"]) <= 12
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["mention"], "'mention' is not one of"),
-        (["mentions", "--set", "news"], "--set is not for mentions"),
-        (["mentions", "--sealed"], "give --corpus DIR or set NEWSCRAWL_CORPUS"),
         (["--sealed", "--unseen", "--corpus", str(BUNDLED)], "--sealed is not for --unseen"),
-        (["mentions", "--method", "fe"], "--method is not for mentions"),
-        (["mentions", "--lang", "xx"], "unknown language 'xx'"),
-        (["metadata", "--worst", "3"], "--worst is not for metadata"),
-        (["kinds", "--method", "fe"], "--method is not for kinds"),
-        (["metadata"], "give --corpus DIR or set NEWSCRAWL_CORPUS"),
+        ([], "give --corpus DIR or set NEWSCRAWL_CORPUS"),
     ],
-    ids=["what", "set", "sealed", "unseen", "method", "language", "worst", "kinds", "no corpus"],
+    ids=["unseen", "no corpus"],
 )
 def test_meaningless_options_are_refused(
     newscrawl: Newscrawl, arguments: list[str], message: str
@@ -131,13 +36,3 @@ def test_meaningless_options_are_refused(
     assert ran.code == 2
     assert message in ran.err
     assert len(ran.err.strip().splitlines()) == 1
-
-
-def test_corpus_without_gold_metadata_is_refused(newscrawl: Newscrawl, tmp_path: Path) -> None:
-    (tmp_path / "pages").mkdir()
-    (tmp_path / "pages" / "a.html").write_text("<p>Rain.</p>", "utf-8")
-    gold = {"id": "a", "lang": "en", "site": "rain.example", "text": "Rain."}
-    (tmp_path / "gold.jsonl").write_text(json.dumps(gold), "utf-8")
-    ran = newscrawl("evaluate", "metadata", "--corpus", tmp_path)
-    assert ran.code == 1
-    assert "no article with gold title, authors or date" in ran.err

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.scores.mentions import read_labelled, score_mentions
 from newscrawl.mentions import load_companies
 from newscrawl.mentions.registry import BUNDLED
 from newscrawl.mentions.registry_audit import (
@@ -16,7 +17,6 @@ from newscrawl.mentions.registry_audit import (
     listed_companies,
     missing_members,
 )
-from newscrawl.training.mention_score import read_labelled, score_mentions
 from tests.worlds import bundled_companies
 
 DOCS = Path(__file__).parents[2] / "docs"

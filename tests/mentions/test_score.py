@@ -4,16 +4,12 @@ import json
 
 import pytest
 
-from newscrawl.mentions import load_companies
-from newscrawl.training.mention_score import (
-    CompanyPool,
+from benchmarks.scores.mentions import (
     LabelsError,
-    map_texts,
     mistakes,
     read_labelled,
     score_mentions,
 )
-from tests.working import find_or_die
 from tests.worlds import bundled_companies
 
 
@@ -106,18 +102,3 @@ def test_invalid_label_is_named_with_its_line(tmp_path):
     file.write_text('{"id": "1"}\n', encoding="utf-8")
     with pytest.raises(LabelsError, match="line 1"):
         read_labelled(file)
-
-
-def test_text_that_crashes_its_process_is_an_error_and_others_are_found_in_order(tmp_path):
-    # A small registry, because each process loads it, and one after a crash loads it again.
-    file = tmp_path / "mine.toml"
-    entries = [f'[[company]]\nname = "{name}"\n' for name in ("Siemens", "Nokia")]
-    file.write_text("bundled = false\n" + "".join(entries), encoding="utf-8")
-    companies = load_companies(file)
-    texts = [f"Siemens and Nokia met, {number}." for number in range(45)]
-    pool = CompanyPool(companies, file, 2)
-    expected = map_texts(companies, find_or_die, texts)
-    assert expected[0] == ["Siemens", "Nokia"]
-    assert map_texts(pool, find_or_die, texts) == expected
-    with pytest.raises(LabelsError, match="crashes the process that reads it"):
-        map_texts(pool, find_or_die, [*texts, "the end"])

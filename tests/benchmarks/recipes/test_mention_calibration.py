@@ -13,9 +13,9 @@ from benchmarks.recipes.mention_calibration import (
     judged_case,
     write_model,
 )
+from benchmarks.scores.mentions import LabelledText, LabelsError
 from newscrawl.mentions import Companies, Company
 from newscrawl.mentions.score import load_model
-from newscrawl.training.mention_score import LabelledText, LabelsError
 from tests.benchmarks.recipes.conftest import RunRecipe
 from tests.worlds import bundled_companies
 

@@ -19,77 +19,23 @@ wanted nor wrong. Recall is over companies of the registry; pairs of others are 
 import hashlib
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from newscrawl.cluster import Workers, open_pool
 from newscrawl.extraction.html import decode, parse
 from newscrawl.items import Mention
-from newscrawl.mentions import Companies, load_companies
+from newscrawl.mentions import Companies
 from newscrawl.training.corpus import DEVELOPMENT, SEALED, Corpus, GoldPage
 from newscrawl.training.metrics import Overlap
-from newscrawl.workers import results_by_item
 
 Pair = tuple[str, str]
-Item = TypeVar("Item")
-Result = TypeVar("Result")
-# Ours: texts of a part of the work, which is sent at once.
-_BATCH = 20
 
 
 class LabelsError(ValueError):
     """A fault in a file of labelled texts, in one line with its place."""
-
-
-class CompanyPool:
-    """Companies whose mentions are found by workers, which read the same file of own companies."""
-
-    def __init__(self, companies: Companies, file: Path | None, workers: Workers) -> None:
-        self.companies = companies
-        files = [file] if file else []
-        self._pool = open_pool(partial(_do_items, file), workers, files=files)
-
-    def map(self, job: Callable[[Companies, Item], Result], items: Iterable[Item]) -> list[Result]:
-        """Return the result of a job for each item, in order. Raise LabelsError for a text that
-        crashes the process that reads it."""
-        pairs = [(job, item) for item in items]
-        batches = (pairs[start : start + _BATCH] for start in range(0, len(pairs), _BATCH))
-        results = []
-        for _, batch_results in results_by_item(self._pool, batches):
-            for result in batch_results:
-                if result is None:
-                    raise LabelsError(
-                        "a labelled text crashes the process that reads it, or exceeds its limits"
-                    )
-                results.append(result)
-        return results
-
-
-def _do_items(
-    file: Path | None, pairs: Sequence[tuple[Callable[[Companies, Item], Result], Item]]
-) -> list[Result]:
-    companies = _companies_of(file)
-    return [job(companies, item) for job, item in pairs]
-
-
-@cache
-def _companies_of(file: Path | None) -> Companies:
-    return load_companies(file)
-
-
-def map_texts(
-    companies: Companies | CompanyPool,
-    job: Callable[[Companies, Item], Result],
-    items: Iterable[Item],
-) -> list[Result]:
-    """Return the result of a job for each item, computed here or by workers."""
-    if isinstance(companies, CompanyPool):
-        return companies.map(job, items)
-    return [job(companies, item) for item in items]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +75,7 @@ def read_labelled(path: Path | None = None) -> list[LabelledText]:
 
     Raises LabelsError, naming the line, where the file or a line can't be read.
     """
-    source = path or files("newscrawl.training").joinpath("data/mentions.jsonl")
+    source = path or files("benchmarks.scores").joinpath("data/mentions.jsonl")
     try:
         lines = source.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -149,12 +95,10 @@ def _parse_line(line: str, number: int, file: str) -> LabelledText:
         ) from None
 
 
-def score_mentions(
-    companies: Companies | CompanyPool, texts: Sequence[LabelledText]
-) -> list[MentionScore]:
+def score_mentions(companies: Companies, texts: Sequence[LabelledText]) -> list[MentionScore]:
     """Return one score for each language in the order of the texts, then one over all ("all")."""
     counts: dict[str, Counter[str]] = {}
-    for text, pairs in zip(texts, map_texts(companies, _find_pairs, texts), strict=True):
+    for text, pairs in ((text, _find_pairs(companies, text)) for text in texts):
         gold = Counter(text.mentions)
         count = Counter(
             texts=1,
@@ -295,7 +239,7 @@ def read_labels(path: Path | None = None) -> list[ArticleLabels]:
 
     Raise LabelsError, naming the line, for a line that can't be read or has an unknown part.
     """
-    source = path or files("newscrawl.training").joinpath("data/mentions_real.jsonl")
+    source = path or files("benchmarks.scores").joinpath("data/mentions_real.jsonl")
     lines = source.read_text(encoding="utf-8").splitlines()
     return [_labels(line, f"{source}, line {number}") for number, line in enumerate(lines, start=1)]
 
@@ -364,16 +308,12 @@ def _join_text(labels: ArticleLabels, page: GoldPage, text: str) -> RealText:
     return RealText(labels=labels, title=title, text=text, source=page.url or page.site)
 
 
-def judge(companies: Companies | CompanyPool, texts: Iterable[RealText]) -> list[JudgedText]:
+def judge(companies: Companies, texts: Iterable[RealText]) -> list[JudgedText]:
     """Return the texts with the companies that the matcher finds in them."""
-    registry = companies.companies if isinstance(companies, CompanyPool) else companies
-    registered = frozenset(company.name for company in registry)
-    chosen = list(texts)
+    registered = frozenset(company.name for company in companies)
     return [
-        JudgedText(text=text, found=first_mentions, registered=registered)
-        for text, first_mentions in zip(
-            chosen, map_texts(companies, _find_first, chosen), strict=True
-        )
+        JudgedText(text=text, found=_find_first(companies, text), registered=registered)
+        for text in texts
     ]
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.scores.kinds import by_type
 from newscrawl.training.corpus import SEALED, part_of
-from newscrawl.training.kind_score import by_type
 from tests.conftest import Newscrawl
 
 STORY = "<h1>Harbour reopens</h1>" + "<p>Ships sail again after a week of heavy storms.</p>" * 20
@@ -48,19 +48,19 @@ def test_kinds_are_counted_by_type_with_a_row_for_all_but_articles() -> None:
 
 
 def test_confusion_matrix_leaves_sealed_sites_out_unless_asked_for(
-    newscrawl: Newscrawl, corpus: Path
+    run_scores: Newscrawl, corpus: Path
 ) -> None:
-    ran = newscrawl("evaluate", "kinds", "--corpus", corpus, "--format", "json")
+    ran = run_scores("kinds", "--corpus", corpus, "--format", "json")
     rows = {row["type"]: row for row in json.loads(ran.out)}
     assert {"pages": 1, "article": 1, "other": 0, "stored": 1}.items() <= rows["article"].items()
     assert {"pages": 1, "article": 0, "other": 1, "stored": 0}.items() <= rows["forum"].items()
-    ran = newscrawl("evaluate", "kinds", "--corpus", corpus, "--sealed", "--format", "csv")
+    ran = run_scores("kinds", "--corpus", corpus, "--sealed", "--format", "csv")
     (row,) = csv.DictReader(ran.out.splitlines())
     assert (row["type"], row["pages"], row["article"]) == ("article", "1", "1")
 
 
-def test_confusion_matrix_shows_only_kinds_that_occur(newscrawl: Newscrawl, corpus: Path) -> None:
-    ran = newscrawl("evaluate", "kinds", "--corpus", corpus)
+def test_confusion_matrix_shows_only_kinds_that_occur(run_scores: Newscrawl, corpus: Path) -> None:
+    ran = run_scores("kinds", "--corpus", corpus)
     assert ran.code == 0
     header = next(line for line in ran.out.splitlines() if "pages of type" in line)
     assert header.split()[3:] == ["pages", "article", "other", "stored"]

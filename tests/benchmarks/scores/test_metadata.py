@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from newscrawl.training import metadata_score
+from benchmarks.scores import metadata as metadata_score
+from benchmarks.scores.metadata import Fields
 from newscrawl.training.corpus import load_corpus
-from newscrawl.training.metadata_score import Fields
 
 PAGE = """<html lang="en"><head><title>Harbour reopens | The Pier</title>
 <meta name="author" content="Jane Doe"><meta name="date" content="2026-03-05"></head>

@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from newscrawl.mentions import Companies, Company
-from newscrawl.training.corpus import DEVELOPMENT, SEALED, load_corpus
-from newscrawl.training.mention_score import (
+from benchmarks.scores.mentions import (
     JudgedText,
     LabelsError,
     join_texts,
@@ -20,6 +18,8 @@ from newscrawl.training.mention_score import (
     score_languages,
     score_rules,
 )
+from newscrawl.mentions import Companies, Company
+from newscrawl.training.corpus import DEVELOPMENT, SEALED, load_corpus
 from tests.worlds import bundled_companies
 
 SITE = "rain.example"

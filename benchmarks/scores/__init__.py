@@ -1,0 +1,1 @@
+"""How well companies, metadata and kinds of pages are found, against labels by people."""
