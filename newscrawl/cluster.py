@@ -15,14 +15,13 @@ import re
 import threading
 import time
 import warnings
-from collections import OrderedDict, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, wait
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
-from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar
@@ -32,13 +31,15 @@ from newscrawl.workers import (
     LocalPool,
     Part,
     Result,
+    Task,
     WorkerPool,
     WorkerProcess,
     WorkExceededError,
     WorkStoppedError,
-    next_parts,
+    do_in,
     part_limits,
-    reduce_garbage_collection,
+    submitted,
+    task_of,
 )
 
 Answer = TypeVar("Answer")
@@ -61,18 +62,6 @@ _SUFFIXES: Final = {".py", ".json", ".jsonl", ".toml", ".csv", ".npz", ".txt"}
 
 class ClusterError(ValueError):
     """A cluster can't be used; the message is one line with address, reason and what to do."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
-    """Work for a cluster: a pickled function, the module to import before, the folder of relative
-    paths, and the environment that workers must have."""
-
-    key: str
-    work: bytes
-    preload: str | None
-    folder: str
-    environment: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +148,7 @@ def do_part(key: str, part: bytes, task: Task | None = None) -> Outcome:
         return Outcome(worker=worker, lacks=True)
     began = time.monotonic()
     try:
-        result = _result_of(_HOST.process(key), task_here, part)
+        result = do_in(_HOST.process(key), task_here, part)
     except WorkExceededError as error:
         return Outcome(worker=worker, seconds=time.monotonic() - began, problem=str(error))
     except WorkStoppedError:
@@ -167,44 +156,10 @@ def do_part(key: str, part: bytes, task: Task | None = None) -> Outcome:
     return Outcome(worker=worker, seconds=time.monotonic() - began, result=result)
 
 
-def _result_of(process: WorkerProcess, task: Task, part: bytes) -> bytes:
-    try:
-        return process.run(_call_work, task.key, part)
-    except _NoWorkError:
-        process.run(_load_work, task)
-        return process.run(_call_work, task.key, part)
-
-
 def _worker_address() -> str:
     from distributed import get_worker  # noqa: PLC0415 - an extra
 
     return str(get_worker().address)
-
-
-# In the processes of the workers ------------------------------------------------------------------
-
-
-class _NoWorkError(Exception):
-    """The process is new and has no work yet."""
-
-
-# Of a process that does one task: its function, by the task's key.
-_WORK: Final[dict[str, Callable[[Any], Any]]] = {}
-
-
-def _load_work(task: Task) -> None:
-    if Path(task.folder).is_dir():
-        os.chdir(task.folder)
-    if task.preload is not None:
-        import_module(task.preload)
-    _WORK[task.key] = pickle.loads(task.work)  # noqa: S301 - from the client
-    reduce_garbage_collection()
-
-
-def _call_work(key: str, part: bytes) -> bytes:
-    if key not in _WORK:
-        raise _NoWorkError
-    return pickle.dumps(_WORK[key](pickle.loads(part)))  # noqa: S301 - from the client
 
 
 # Environments -------------------------------------------------------------------------------------
@@ -225,7 +180,7 @@ def environment(files: Iterable[str] = ()) -> dict[str, str]:
     }
 
 
-def _difference(required: dict[str, str], here: dict[str, str]) -> str:
+def _difference(required: Mapping[str, str], here: Mapping[str, str]) -> str:
     """Return the first difference of two environments in words, or an empty string."""
     for name, value in required.items():
         if here[name] == value:
@@ -438,33 +393,19 @@ class ClusterPool(WorkerPool[Part, Result]):
         files: Sequence[Path],
     ) -> None:
         self._cluster = cluster
-        pickled = pickle.dumps(work)
-        self._task = Task(
-            key=sha256(pickled).hexdigest()[:16],
-            work=pickled,
-            preload=preload,
-            folder=str(Path.cwd()),
-            environment=environment(str(file.absolute()) for file in files),
-        )
+        needed = environment(str(file.absolute()) for file in files)
+        self._task = task_of(work, preload, needed)
         self._executor = cluster.client.get_executor(pure=False)
 
     def results(self, parts: Iterable[Part]) -> Iterator[tuple[Part, Result | None]]:
         """Yield each part with its result, in the order of the parts. Raises ClusterError."""
-        todo = iter(parts)
-        waiting: deque[tuple[Part, Future[Outcome]]] = deque()
         self._check_workers()
-        try:
-            while True:
-                room = self._cluster.threads() * QUEUED_PER_WORKER - len(waiting)
-                for part in next_parts(todo, max(room, 1 - len(waiting))):
-                    waiting.append((part, self._submit(part)))
-                if not waiting:
-                    break
-                part, future = waiting.popleft()
+        with closing(submitted(parts, self._submit, self._room)) as futures:
+            for part, future in futures:
                 yield part, self._result(part, future)
-        finally:
-            for _, future in waiting:
-                future.cancel()
+
+    def _room(self) -> int:
+        return self._cluster.threads() * QUEUED_PER_WORKER
 
     def run_alone(self, part: Part) -> Result | None:
         """Return the result of a part; None if it exceeds its limits. Raises ClusterError."""

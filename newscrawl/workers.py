@@ -2,13 +2,14 @@
 
 A parser in C can't be interrupted, and a process that runs out of memory loses all its work:
 therefore fetched content is read in a process that can be killed. `WorkerProcess` does one piece of
-hostile work after the other; `LocalPool` processes the parts of a large task on all cores,
-`newscrawl.cluster` on a cluster.
+hostile work after the other; `LocalPool` processes the parts of a large task on all cores, each in
+such a process, and `newscrawl.cluster` does the same on a cluster.
 """
 
 import gc
 import math
 import os
+import pickle
 import resource
 import signal
 import subprocess
@@ -17,16 +18,18 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
-from dataclasses import dataclass
-from multiprocessing import get_all_start_methods, get_context
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from hashlib import sha256
+from importlib import import_module
+from itertools import islice
+from multiprocessing import get_context
 from multiprocessing.connection import Connection, Pipe
-from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 Part = TypeVar("Part")
@@ -120,14 +123,17 @@ class Limits:
 class WorkerProcess:
     """A process that does one piece of work after the other; the first one starts it.
 
-    It isn't forked, because a crawl has threads and connections; it only gets sys.path. It ends
-    together with the parent.
+    It isn't forked from this process, whose threads and connections would be copied in any state;
+    it only gets sys.path. With `preload` it is forked from a server process that has imported this
+    module, so that several processes share the data that it loads. It ends together with the
+    parent.
     """
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, preload: str | None = None) -> None:
         self._limits = limits
+        self._preload = preload
         self._lock = threading.Lock()
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: subprocess.Popen[bytes] | BaseProcess | None = None
         self._connection: Connection | None = None
         self._stopped = threading.Event()
 
@@ -171,35 +177,44 @@ class WorkerProcess:
         with self._lock:
             self._end()
 
-    def _connect(self) -> tuple[Connection, subprocess.Popen[bytes]]:
+    def _connect(self) -> tuple[Connection, Killable]:
         if self._stopped.is_set():
             raise WorkStoppedError("stopped")
         if self._connection is None or self._process is None:
             ours, theirs = Pipe()
-            command = [sys.executable, "-m", "newscrawl.workers", str(theirs.fileno())]
             with theirs:
-                self._process = subprocess.Popen(  # noqa: S603 - this very module
-                    command,
-                    pass_fds=[theirs.fileno()],
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                )
+                self._process = self._start(theirs)
             self._connection = ours
             ours.send((sys.path, self._limits))
             if self._stopped.is_set():  # stopped while the process was starting
                 self._process.kill()
         return self._connection, self._process
 
+    def _start(self, connection: Connection) -> "subprocess.Popen[bytes] | BaseProcess":
+        if self._preload is None:
+            number = connection.fileno()
+            return subprocess.Popen(  # noqa: S603 - this very module
+                [sys.executable, "-m", "newscrawl.workers", str(number)],
+                pass_fds=[number],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+            )
+        context = get_context("forkserver")
+        context.set_forkserver_preload([self._preload])
+        process = context.Process(target=serve, args=(connection,), daemon=True)
+        process.start()
+        return process
+
     def _end(self) -> None:
         if self._process is not None:
             self._process.kill()
-            self._process.wait()
+            _exit_code(self._process)
         if self._connection is not None:
             self._connection.close()
         self._process = self._connection = None
 
     def _exit_error(self) -> WorkExceededError | WorkStoppedError:
-        code = self._process.wait() if self._process is not None else None
+        code = _exit_code(self._process) if self._process is not None else None
         self._end()
         if self._stopped.is_set():
             return WorkStoppedError("stopped")
@@ -211,6 +226,14 @@ class WorkerProcess:
 
     def _out_of_memory(self) -> WorkExceededError:
         return WorkExceededError(f"took more than {self._limits.megabytes} MB of memory")
+
+
+def _exit_code(process: "subprocess.Popen[bytes] | BaseProcess") -> int | None:
+    """Wait for the end of a process and return its exit code."""
+    if isinstance(process, subprocess.Popen):
+        return process.wait()
+    process.join()
+    return process.exitcode
 
 
 def serve(connection: Connection) -> None:
@@ -241,8 +264,93 @@ def _outcome(work: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[str,
         return "raised", error
 
 
+# Ours: a page creates about ten thousand short-lived objects, few of them in cycles. Python's
+# default of a collection every 700 objects costs a worker 5 % of its time.
+_OBJECTS_BETWEEN_COLLECTIONS: Final = 20_000
+
+# Ours: maximum MiB that a worker may allocate, and maximum processor seconds for a part. A part of
+# 50 worst-case pages takes 300 MB and two minutes, a usual part half a second.
+_MEGABYTES: Final = 1536
+_SECONDS: Final = 600
+# Ours: a part may wait for a store that is busy, and other work may use the processors.
+_CLOCK_SECONDS: Final = 3600.0
 # Parts enqueued per worker, so that no worker waits while results are stored.
 QUEUED_PER_WORKER: Final = 4
+
+
+def part_limits() -> Limits:
+    """Return the limits of a part."""
+    return Limits(seconds=_SECONDS, megabytes=_MEGABYTES, clock_seconds=_CLOCK_SECONDS)
+
+
+def reduce_garbage_collection() -> None:
+    """Make garbage collections rare, in a process that has loaded its data and only reads pages."""
+    # The objects loaded until now are permanent.
+    gc.freeze()
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """The work of a pool: a pickled function, the module to import before, the folder of relative
+    paths, and the environment that the workers of a cluster must have."""
+
+    key: str
+    work: bytes
+    preload: str | None
+    folder: str
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+def task_of(
+    work: Callable[[Part], Result],
+    preload: str | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Task:
+    """Return the task of calling a function that can be pickled."""
+    pickled = pickle.dumps(work)
+    return Task(
+        key=sha256(pickled).hexdigest()[:16],
+        work=pickled,
+        preload=preload,
+        folder=str(Path.cwd()),
+        environment=environment or {},
+    )
+
+
+class _NoWorkError(Exception):
+    """The process is new and has no work yet."""
+
+
+def do_in(process: WorkerProcess, task: Task, part: bytes) -> bytes:
+    """Return the pickled result of a pickled part; the task is sent once instead of with each part.
+
+    Raise what `WorkerProcess.run` does.
+    """
+    try:
+        return process.run(_call_work, task.key, part)
+    except _NoWorkError:
+        process.run(_load_work, task)
+        return process.run(_call_work, task.key, part)
+
+
+# Of a process that does tasks: their functions, by the tasks' keys.
+_WORK: Final[dict[str, Callable[[Any], Any]]] = {}
+
+
+def _load_work(task: Task) -> None:
+    if Path(task.folder).is_dir():
+        os.chdir(task.folder)
+    if task.preload is not None:
+        import_module(task.preload)
+    _WORK[task.key] = pickle.loads(task.work)  # noqa: S301 - from the command's own process
+    reduce_garbage_collection()
+
+
+def _call_work(key: str, part: bytes) -> bytes:
+    if key not in _WORK:
+        raise _NoWorkError
+    return pickle.dumps(_WORK[key](pickle.loads(part)))  # noqa: S301 - from the command's process
 
 
 class WorkerPool(ABC, Generic[Part, Result]):
@@ -255,6 +363,24 @@ class WorkerPool(ABC, Generic[Part, Result]):
     @abstractmethod
     def run_alone(self, part: Part) -> Result | None:
         """Return the result of a part that is not one of those of `results`."""
+
+
+def submitted(
+    parts: Iterable[Part], submit: Callable[[Part], Future[Item]], room: Callable[[], int]
+) -> Generator[tuple[Part, Future[Item]], None, None]:
+    """Yield each part with its future, in the order of the parts, of which `room` are submitted at
+    a time; at least one."""
+    todo, waiting = iter(parts), deque[tuple[Part, Future[Item]]]()
+    try:
+        while True:
+            number = max(room() - len(waiting), 0 if waiting else 1)
+            waiting.extend((part, submit(part)) for part in islice(todo, number))
+            if not waiting:
+                return
+            yield waiting.popleft()
+    finally:
+        for _, future in waiting:
+            future.cancel()
 
 
 def results_by_item(
@@ -287,13 +413,11 @@ def _in_halves(
 
 
 class LocalPool(WorkerPool[Part, Result]):
-    """Processes of this machine.
+    """Processes of this machine, one for each thread of this process that waits for its results.
 
     If a process crashes on a part (a page crashes a parser, or memory runs out) or is stopped, the
-    part is retried alone; its result is None if this fails too. No other results are lost.
-    With one worker, the work is done in this process. Workers are not forked from this process,
-    whose connections and threads would be copied in any state, but from a server process that has
-    imported the module `preload`, so that they share the data that it loads.
+    part is done once more, by a new process; its result is None if this fails too. No other results
+    are lost. With one worker, the work is done in this process.
     """
 
     def __init__(
@@ -308,134 +432,55 @@ class LocalPool(WorkerPool[Part, Result]):
         if self._number == 1:
             yield from ((part, self._work(part)) for part in parts)
             return
-        todo = iter(parts)
-        waiting: deque[tuple[Part, Future[Result]]] = deque()
-        pool = self._pool(self._number)
+        task = task_of(self._work, self._preload)
+        processes = [WorkerProcess(part_limits(), self._preload) for _ in range(self._number)]
+        idle = SimpleQueue[WorkerProcess]()
+        for process in processes:
+            idle.put(process)
+        threads = ThreadPoolExecutor(self._number, "worker")
+
+        def submit(part: Part) -> Future[bytes | None]:
+            return threads.submit(_do_twice, idle, task, pickle.dumps(part))
+
         try:
-            while True:
-                for part in next_parts(todo, self._number * QUEUED_PER_WORKER - len(waiting)):
-                    waiting.append((part, _submit(pool, part)))
-                if not waiting:
-                    return
-                part, future = waiting.popleft()
-                try:
-                    yield part, _result(pool, future)
-                except BrokenProcessPool:
-                    shut_down(pool)
-                    yield from self._one_by_one([(part, future), *waiting])
-                    waiting.clear()
-                    pool = self._pool(self._number)
+            room = self._number * QUEUED_PER_WORKER
+            with closing(submitted(parts, submit, lambda: room)) as futures:
+                for part, future in futures:
+                    yield part, _unpickled(future.result())
         finally:
-            shut_down(pool)
+            for process in processes:
+                process.stop()
+            threads.shutdown(cancel_futures=True)
+            for process in processes:
+                process.close()
 
     def run_alone(self, part: Part) -> Result | None:
         """Return the result of a part in a process of its own; None if that process crashes."""
         if self._number == 1:
             return self._work(part)
-        pool = self._pool(1)
-        try:
-            result: Result = _result(pool, pool.submit(_do_part, part))
-        except BrokenProcessPool:
-            return None
-        finally:
-            shut_down(pool)
-        return result
-
-    def _one_by_one(
-        self, waiting: Iterable[tuple[Part, Future[Result]]]
-    ) -> Iterator[tuple[Part, Result | None]]:
-        """Yield the results of parts of which one has crashed its process, each computed alone."""
-        for part, future in waiting:
-            is_done = future.done() and not future.cancelled() and not future.exception()
-            yield part, future.result() if is_done else self.run_alone(part)
-
-    def _pool(self, number: int) -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(
-            number, _context(self._preload), initializer=_initialize, initargs=(self._work,)
-        )
+        with closing(WorkerProcess(part_limits(), self._preload)) as process:
+            try:
+                done = do_in(process, task_of(self._work, self._preload), pickle.dumps(part))
+            except WorkExceededError:
+                return None
+            result: Result | None = _unpickled(done)
+            return result
 
 
-# Ours: a page creates about ten thousand short-lived objects, few of them in cycles. Python's
-# default of a collection every 700 objects costs a worker 5 % of its time.
-_OBJECTS_BETWEEN_COLLECTIONS: Final = 20_000
-
-# Ours: maximum MiB that a worker may allocate, and maximum processor seconds for a part. A part of
-# 50 worst-case pages takes 300 MB and two minutes, a usual part half a second.
-_MEGABYTES: Final = 1536
-_SECONDS: Final = 600
-# Ours: a part may wait for a store that is busy, and other work may use the processors.
-_CLOCK_SECONDS: Final = 3600.0
-
-# In a worker process: its work, sent once instead of with each part.
-_WORK: Final[list[Callable[[Any], Any]]] = []
-
-
-def part_limits() -> Limits:
-    """Return the limits of a part for a `WorkerProcess`."""
-    return Limits(seconds=_SECONDS, megabytes=_MEGABYTES, clock_seconds=_CLOCK_SECONDS)
-
-
-def _context(preload: str | None) -> BaseContext:
-    if "forkserver" not in get_all_start_methods():
-        return get_context("spawn")
-    context = get_context("forkserver")
-    if preload is not None:
-        context.set_forkserver_preload([preload])
-    return context
-
-
-def _initialize(work: Callable[[Any], Any]) -> None:
-    _WORK.append(work)
-    reduce_garbage_collection()
-    limit_memory(_MEGABYTES)
-
-
-def reduce_garbage_collection() -> None:
-    """Make garbage collections rare, in a process that has loaded its data and only reads pages."""
-    # The objects loaded until now are permanent.
-    gc.freeze()
-    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
-
-
-def _do_part(part: Any) -> Any:
-    limit_processor_time(_SECONDS)
-    return _WORK[-1](part)
-
-
-def _submit(pool: ProcessPoolExecutor, part: Any) -> Future[Any]:
-    """Return the future of a part, with an exception if another part has broken the pool."""
+def _do_twice(idle: "SimpleQueue[WorkerProcess]", task: Task, part: bytes) -> bytes | None:
+    """Do a part in an idle process, and again after a crash; return None after two."""
+    process = idle.get()
     try:
-        return pool.submit(_do_part, part)
-    except BrokenProcessPool as error:
-        broken: Future[Any] = Future()
-        broken.set_exception(error)
-        return broken
+        for _ in range(2):
+            with suppress(WorkExceededError):
+                return do_in(process, task, part)
+        return None
+    finally:
+        idle.put(process)
 
 
-def _result(pool: ProcessPoolExecutor, future: Future[Result]) -> Result:
-    """Return the result of the part that has waited longest; raise BrokenProcessPool if it takes
-    longer than a part may."""
-    with killing(_processes(pool), _CLOCK_SECONDS):
-        return future.result()
-
-
-def shut_down(pool: ProcessPoolExecutor, grace: float = _SEND_SECONDS) -> None:
-    """End the processes of a pool, whose results nobody waits for, after a number of seconds."""
-    with killing(_processes(pool), grace):
-        pool.shutdown(cancel_futures=True)
-
-
-def _processes(pool: ProcessPoolExecutor) -> list[BaseProcess]:
-    return list((pool._processes or {}).values())
-
-
-def next_parts(parts: Iterator[Part], number: int) -> Iterator[Part]:
-    """Yield a number of further parts, or all that are left."""
-    for _ in range(number):
-        try:
-            yield next(parts)
-        except StopIteration:
-            return
+def _unpickled(result: bytes | None) -> Any:
+    return None if result is None else pickle.loads(result)  # noqa: S301 - from our own process
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from multiprocessing import get_context, parent_process
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,7 +24,7 @@ from newscrawl.config import SettingError
 from newscrawl.items import Document, Page
 from newscrawl.mentions import Companies, load_companies, with_mentions
 from newscrawl.reading import NoArticleError, PageReader, Reason
-from newscrawl.workers import limit_memory, reduce_garbage_collection, shut_down
+from newscrawl.workers import killing, limit_memory, reduce_garbage_collection
 
 # Ours: the number of waiting pages above which processes are started. A polite crawl never has two.
 BACKLOG = 8
@@ -145,7 +146,8 @@ class ExtractionPool:
         """Stop the thread and the processes."""
         self._thread.shutdown()
         if self._pool is not None:
-            shut_down(self._pool, CLOSING_GRACE)
+            with killing(_processes_of(self._pool), CLOSING_GRACE):
+                self._pool.shutdown(cancel_futures=True)
 
     async def _result(self, page: Page) -> ReadResult:
         if not self._needs_process(page):
@@ -219,8 +221,12 @@ class ExtractionPool:
 
 def _kill(pool: ProcessPoolExecutor) -> None:
     """Kill the processes of a pool; callers that wait for them get BrokenProcessPool."""
-    for process in list((pool._processes or {}).values()):
+    for process in _processes_of(pool):
         process.kill()
+
+
+def _processes_of(pool: ProcessPoolExecutor) -> list[BaseProcess]:
+    return list((pool._processes or {}).values())
 
 
 async def _run(executor: Executor, read: Callable[[Page], ReadResult], page: Page) -> ReadResult:

@@ -38,7 +38,7 @@ from newscrawl.workers import LocalPool
 from tests.archives import DeadlyReader, answer, capture, page, record, warc
 from tests.conftest import Newscrawl
 from tests.site.faults import story
-from tests.watching import alive
+from tests.watching import alive, wait_for
 from tests.working import process_id, square_or_die, stop_process
 from tests.worlds import known_urls
 
@@ -433,12 +433,13 @@ def test_parts_of_stopped_workers_are_done_by_others(monkeypatch: pytest.MonkeyP
 
     def parts() -> Iterator[int]:
         yield from range(8)  # as many as wait for two workers
+        wait_for(lambda: len(active_children()) == 2)
         stopped.extend(child.pid for child in active_children() if child.pid)
         for pid in stopped:
             os.kill(pid, signal.SIGSTOP)
         yield from range(8, 12)
 
-    pids = [pid for _, pid in LocalPool(process_id, 2).results(parts())]
+    pids = [pid for _, pid in LocalPool(process_id, 2, preload="tests.working").results(parts())]
     assert len(stopped) == 2
     assert None not in pids
     assert set(stopped).isdisjoint(pids[8:])
