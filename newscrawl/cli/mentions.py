@@ -1,14 +1,14 @@
 """newscrawl mentions: how often companies were in the news, and companies compared."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import typer
 
-from newscrawl import storage
+from newscrawl import answers, storage
 from newscrawl.cli.arguments import (
     CompanyOption,
     InputError,
@@ -21,7 +21,6 @@ from newscrawl.cli.arguments import (
 from newscrawl.cli.output import (
     Column,
     columns_of,
-    completeness_note,
     records_of,
     render,
     show,
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from newscrawl.storage.queries import (
         CoMention,
         Completeness,
-        LeftOut,
         Proof,
         ProvenArticle,
         Scope,
@@ -110,8 +108,6 @@ _OF_CATALOG = {
 _HOUR = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)\S*")
 _COMPANIONS = 20  # companies that --with lists without --limit
 _EXPLAINED = 20  # articles that --explain lists without --limit
-_WORDS = 4  # doubtful words in a note
-_SOURCES = 20  # sources with unread articles in a note
 _SHARED = ("articles", "mentions", "stories")  # what shares count
 
 EXAMPLE = "Example: newscrawl mentions --company Siemens --since 30d --by week"
@@ -297,7 +293,7 @@ def _show_ranking(query: QueryContext, names: Sequence[str], options: _Options) 
         without=() if options.stories else ("stories",),
     )
     if not rows:
-        _write_no_result(company or "any company", completeness)
+        write_note(answers.words.no_mention(company or "any company", completeness))
     return bool(rows)
 
 
@@ -335,7 +331,7 @@ def _show_counts(
     render(records, [key, *columns], query.output_format, title=title, note=note)
     mentioned = any(row.hits and row.hits.articles for row in counts)
     if not mentioned:
-        _write_no_result(company or "any company", completeness)
+        write_note(answers.words.no_mention(company or "any company", completeness))
     return mentioned
 
 
@@ -356,9 +352,9 @@ def _basis(query: QueryContext, company: str | None) -> "tuple[Completeness, str
     """Return how complete counts are, and a note that says so."""
     completeness = storage.queries.completeness(query.database, company=company, scope=query.scope)
     boilerplate = storage.queries.boilerplate(query.database, company=company, scope=query.scope)
-    note = completeness_note(completeness) + query.note
+    note = answers.words.coverage(completeness) + query.note
     if boilerplate.mentions:
-        note += f" Not counted, in menus and teasers: {boilerplate.mentions:,}."
+        note += f" {answers.words.around_articles(boilerplate.mentions)}"
     return completeness, note
 
 
@@ -380,7 +376,9 @@ def _show_shares(query: QueryContext, names: Sequence[str], options: _Options) -
     completeness = storage.queries.completeness(query.database, scope=query.scope)
     title = f"Share of voice by {options.measure}{_span(query.scope)}"
     note = (
-        completeness_note(completeness) + " Shares are of the sum of these, rounded." + query.note
+        answers.words.coverage(completeness)
+        + " Shares are of the sum of these, rounded."
+        + query.note
     )
     note += _OF_CATALOG.get(by or "", "")
     if query.output_format == "table" and by is not None and by in _PERIODS:
@@ -388,7 +386,7 @@ def _show_shares(query: QueryContext, names: Sequence[str], options: _Options) -
     render(records, columns, query.output_format, title=title, note=note)
     mentioned = any(row.number for row in shares)
     if not mentioned:
-        _write_no_result(" or ".join(dict.fromkeys(names)), completeness)
+        write_note(answers.words.no_mention(" or ".join(dict.fromkeys(names)), completeness))
     return mentioned
 
 
@@ -402,11 +400,11 @@ def _show_companions(query: QueryContext, company: str, options: _Options) -> bo
     shown = [replace(one, company=_with_kind(one)) for one in rows]
     columns.append(replace(share, heading=f"of {company}'s"))
     title = f"Mentioned with {company}{_span(query.scope)}"
-    note = completeness_note(completeness) + query.note
+    note = answers.words.coverage(completeness) + query.note
     listed = shown if query.output_format == "table" else rows
     render(records_of(listed), columns, query.output_format, title=title, note=note)
     if not rows:
-        _write_no_result(f"a company together with {company}", completeness)
+        write_note(answers.words.no_mention(f"a company together with {company}", completeness))
     return bool(rows)
 
 
@@ -418,24 +416,6 @@ def _with_kind(row: "CoMention") -> str:
 
 _PROVEN = ("day", "source", "adds", "company", "rule", "score", "sentence")
 _FOR_FILES = ("section", "surface", "title", "url")
-_REASONS = {
-    "boilerplate": "in menus and teasers: {mentions:,} on {pages}",
-    "paywalled": "behind a paywall, with headline and introduction alone: up to {articles:,} more",
-    "doubtful": "words that may mean it, without support: up to {articles:,} more{words}",
-    "disallowed": "not to be fetched (robots.txt), headline alone: up to {articles:,} more",
-    "refused": "refused by the site (HTTP 403), headline alone: up to {articles:,} more",
-    "unreadable": "pages that show no article, headline alone: up to {articles:,} more",
-    "corrected": "called wrong by a person: {mentions:,} in {texts}",
-    "quarantined": "in the quarantine: {mentions:,} in {versions}",
-    "kind": "on pages that are not articles: {mentions:,} on {articles:,}",
-}
-# Of the articles read, all count, but not all of their text was read.
-_REASONS_OF_READ = {
-    "paywalled": "behind a paywall: the text of {texts} ({sources})",
-    "disallowed": "not to be fetched (robots.txt): the text of {texts} ({sources})",
-    "refused": "refused by the site (HTTP 403): the text of {texts} ({sources})",
-    "unreadable": "pages that show no article: the text of {texts} ({sources})",
-}
 
 
 def _show_proof(query: QueryContext, names: Sequence[str], options: _Options) -> bool:
@@ -479,7 +459,7 @@ def _show_proof(query: QueryContext, names: Sequence[str], options: _Options) ->
         shown,
         query.output_format,
         title=f"{options.measure.capitalize()}{whom}: {found.number:,}{_span(query.scope)}",
-        note=_proof_note(found, options.offset) + query.note,
+        note=_proof_note(query, found, options.offset) + query.note,
     )
     if not found.number:
         _write_nothing(query, names, options.measure)
@@ -495,7 +475,7 @@ def _write_nothing(query: QueryContext, names: Sequence[str], measure: Counted) 
         return
     company = names[0] if names else None
     completeness = storage.queries.completeness(query.database, company=company, scope=query.scope)
-    _write_no_result(" and ".join(names) or "any company", completeness)
+    write_note(answers.words.no_mention(" and ".join(names) or "any company", completeness))
 
 
 def _proven_rows(proven: "ProvenArticle") -> list[dict[str, object]]:
@@ -520,39 +500,27 @@ def _proven_rows(proven: "ProvenArticle") -> list[dict[str, object]]:
     return [{**article, **first, "adds": proven.number}, *({**article, **one} for one in others)]
 
 
-def _proof_note(found: "Proof", offset: int) -> str:
+def _proof_note(query: QueryContext, found: "Proof", offset: int) -> str:
     """Return what a number leaves out, and the versions in use, as a note under the table."""
     listed = f"Articles {offset + 1:,} to {offset + len(found.articles):,} of {found.total:,}."
     covered = sum(one.completeness.covered for one in found.coverage)
     expected = sum(one.completeness.expected for one in found.coverage)
     sources = count_of(len(found.coverage), "source")
     read = f"Source-days read: {covered:,} of {expected:,} in {sources}."
-    reasons = _REASONS | (_REASONS_OF_READ if found.counted == "read" else {})
-    left_out = "".join(f" Left out, {_reason(one, reasons)}." for one in found.left_out)
+    saved = {row.name for row in storage.queries.saved_queries(query.database)}
+    does = answers.words.does_of(found.company in saved)
+    reasons = [
+        answers.words.unread_texts(found.left_out, one.reason, "these articles")
+        if found.counted == "read" and one.reason in answers.words.BARRIERS
+        else answers.words.left_out_notice(one, found.company or "a company", does)
+        for one in found.left_out
+    ]
+    left_out = "".join(f" {reason}" for reason in reasons)
     shown = storage.queries.versions_text(found.article_versions.items())
     made = f" These articles were found with {shown}." if shown else ""
     versions = found.versions
     used = f"In use: newscrawl {versions.program}, companies {versions.companies}, models of "
     return f"{listed} {read}{left_out}{made} {used}extraction {versions.extraction}."
-
-
-def _reason(one: "LeftOut", reasons: Mapping[str, str]) -> str:
-    words = f" ({', '.join(one.words[:_WORDS])})" if one.words else ""
-    if one.since is not None:
-        words += f", searched from {one.since} on"
-    number = one.articles
-    sources = [f"{slug} {count:,}" for slug, count in one.sources[:_SOURCES]]
-    if others := one.sources[_SOURCES:]:
-        sources.append(count_of(len(others), "more source"))
-    return reasons[one.reason].format(
-        mentions=one.mentions or 0,
-        articles=number,
-        words=words,
-        pages=count_of(number, "page"),
-        texts=count_of(number, "article"),
-        versions=count_of(number, "version"),
-        sources=", ".join(sources),
-    )
 
 
 def _span(scope: "Scope") -> str:
@@ -563,17 +531,6 @@ def _span(scope: "Scope") -> str:
     if scope.since is None:
         return f", until {scope.until}{zone}"
     return f", {scope.since} to {scope.until or 'today'}{zone}"
-
-
-def _write_no_result(whom: str, completeness: "Completeness") -> None:
-    """Write whether there was no mention or no coverage."""
-    if completeness.level == "none":
-        write_note(f"No coverage: nothing was crawled there, so nothing is known about {whom}.")
-    else:
-        write_note(
-            f"No mention of {whom} in {count_of(completeness.read, 'article')} "
-            f"(coverage: {completeness.level})."
-        )
 
 
 def _mark_partial(by: str, records: list[dict[str, object]]) -> str:

@@ -27,7 +27,6 @@ from newscrawl.cli.arguments import ExportFormat, InputError
 if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn
 
-    from newscrawl.storage.queries import Completeness
 
 Row = Mapping[str, object]
 
@@ -67,17 +66,6 @@ def show(
 ) -> None:
     """Write the rows of a question in the columns that their dataclass declares."""
     render(records_of(rows), columns_of(row, without), output_format, title=title, note=note)
-
-
-def completeness_note(completeness: "Completeness") -> str:
-    """Return the completeness of counts as a note under a table."""
-    text = f"Articles read: {completeness.read:,}. Source-days read: {completeness.covered:,} of "
-    text += f"{completeness.expected:,}."
-    if days := completeness.unwatched:
-        which, them = ("The first day lies", "it") if days == 1 else (f"{days:,} days lie", "them")
-        text += f" {which} before the first crawl: only articles that were still listed are known "
-        text += f"of {them}."
-    return text
 
 
 def columns_of(row: type, without: Collection[str] = ()) -> list[Column]:

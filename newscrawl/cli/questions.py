@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_origin
 import typer
 from typer.core import TyperCommand
 
-from newscrawl import storage
+from newscrawl import answers, storage
 from newscrawl.cli.arguments import (
     Command,
     CommandGroup,
@@ -23,7 +23,7 @@ from newscrawl.cli.arguments import (
     takes_companies,
     takes_scope,
 )
-from newscrawl.cli.output import completeness_note, show, write_note
+from newscrawl.cli.output import show, write_note
 
 if TYPE_CHECKING:
     from newscrawl.storage.queries import Question
@@ -161,7 +161,7 @@ def _answer(question: "Question", query: QueryContext, values: dict[str, Any]) -
         query.database, company=values.get("company"), scope=query.scope
     )
     note = query.note if _is_about_companies(question) else ""
-    show(rows, question.row, query.output_format, note=completeness_note(completeness) + note)
+    show(rows, question.row, query.output_format, note=answers.words.coverage(completeness) + note)
     if not rows:
         write_note("No coverage." if completeness.level == "none" else "None.")
         raise typer.Exit(1)

@@ -128,14 +128,14 @@ def _refuse_unread(made: "Report") -> None:
     """Exit with code 1 if nothing was crawled in the report's period."""
     if made.completeness.level == "none":
         write_note(
-            f"No source was crawled from {made.since} to {made.until}: choose other days by "
-            "--period or --since."
+            f"No source was crawled from {made.scope.since} to {made.scope.until}: choose other "
+            "days by --period or --since."
         )
         raise typer.Exit(1)
 
 
 def _about(made: "Report") -> str:
-    return f"{made.title}, {made.since} to {made.until}"
+    return f"{made.title}, {made.scope.since} to {made.scope.until}"
 
 
 def _format(output: Path | None, given: ReportFormat | None) -> ReportFormat:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from difflib import SequenceMatcher
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from threading import Lock
 from typing import Any, Literal, Protocol
@@ -20,6 +20,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
+from newscrawl.answers import words
 from newscrawl.config import user_name
 from newscrawl.dashboard.companies_file import CompaniesFile, CompaniesFileError, registry_of
 from newscrawl.dashboard.config import Config
@@ -29,41 +30,21 @@ from newscrawl.dashboard.security import FORM_COOKIE, FormSeal, Identity, Sessio
 from newscrawl.items import Versions
 from newscrawl.mentions import Companies
 from newscrawl.reading import versions_of
-from newscrawl.reports import WITHHELD, chance_text, period_of_name, verdict_text
+from newscrawl.reports import period_of_name
+from newscrawl.reports.document import HtmlPen
 from newscrawl.storage import Database, QuestionError, StorageError, open_database, queries
 from newscrawl.storage.corrections import MAX_NAME
 from newscrawl.storage.engine import parse_url, sqlite_file
-from newscrawl.storage.mentions import CORRECTED
-from newscrawl.storage.queries.significance import ALPHA, MIN_FOR_PERCENT
+from newscrawl.storage.queries.significance import ALPHA
 from newscrawl.storage.scope import today
 from newscrawl.templating import html_templates, marked_pieces
-from newscrawl.text import count_of, estimate_of
+from newscrawl.text import count_of
 
 Change = Literal["same", "gone", "new"]
 _WORDS = re.compile(r"\s+|[^\s]+")
 # Ours: difflib is quadratic in the words of one paragraph, so a longer one is shown as replaced.
 MAX_PARAGRAPH_WORDS = 1500
 MAX_PARAGRAPHS = 400
-# The rules of docs/mentions.md in words.
-_EVIDENCE: Mapping[str, str] = {
-    "name": "unambiguous name of the registry",
-    "inflection": "unambiguous name of the registry, declined",
-    "ticker": "named by its stock symbol, or next to it",
-    "full name": "short name, in an article that also has the full name, its owner or a subsidiary",
-    "context": "ambiguous name, near words of its business",
-    "legal form": "ambiguous name, before a legal form or trademark sign",
-    "cue": "ambiguous name, next to a word used only with companies",
-    "capital": "ambiguous word, written as a name",
-    "company beside": "ambiguous name, in a list with another company",
-    "other name": "ambiguous name, in an article with another name of the company",
-    "repetition": "ambiguous name, clear elsewhere in the article",
-    "query": "words of the saved query",
-    "correction": "added by a person",
-    "doubtful": "ambiguous name without support",
-    "wrong": "called wrong by a person",
-}
-# Ours: from which score on a mention is called very likely right, and likely right.
-VERY_LIKELY, LIKELY = 0.95, 0.8
 
 
 class TextSpan(Protocol):
@@ -77,16 +58,6 @@ class TextSpan(Protocol):
 
     @property
     def end(self) -> int: ...
-
-
-class Evidence(Protocol):
-    """A mention with the rule that found it, and the probability that it is right."""
-
-    @property
-    def rule(self) -> str: ...
-
-    @property
-    def score(self) -> float | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +235,6 @@ class SourceNames:
 NAME_COOKIE = "newscrawl_name"
 TEMPLATES = Path(__file__).parent / "templates"
 STATIC = Path(__file__).parent / "static"
-MAX_WITHHOLDING = 20  # sources with articles that can't be read, in a list
 MAX_ROWS = 12  # of a table below a chart or in a proof; longer ones scroll
 
 
@@ -373,11 +343,13 @@ def render(request: Request, template: str, *, status: int = 200, **values: obje
     """Return the rendered template; its forms carry the seal for this browser."""
     state, identity = app_state(request), identity_of_request(request)
     cookie, seal = state.seal.for_browser(request)
+    source_name = SourceNames(state.store)
     text = (
         page_templates()
         .get_template(template)
         .render(
-            source_name=SourceNames(state.store),
+            source_name=source_name,
+            pen=partial(_pen, source_name),
             path=request.url.path,
             seal=seal,
             with_token=identity is not None and identity.signed_in,
@@ -397,18 +369,17 @@ def page_templates() -> Environment:
     """Return the dashboard's templates with its filters, compiled once."""
     templates = html_templates(TEMPLATES)
     templates.filters |= {
-        "number": number,
+        "number": words.number,
         "count_of": count_of,
-        "estimate_of": estimate_of,
-        "percent": percent,
-        "day": day,
+        "percent": words.percent,
+        "day": words.day,
         "moment": moment,
         "clock": clock,
-        "chance": chance_text,
-        "verdict": verdict_text,
+        "chance": words.chance_text,
+        "verdict": words.verdict_text,
         "versions": queries.versions_text,
-        "evidence": evidence_text,
-        "method_words": method_words,
+        "evidence": words.evidence_text,
+        "method_words": words.method_words,
         "shell_word": shlex.quote,
         "pieces": lambda snippet: marked_pieces(snippet.text, snippet.marks),
     }
@@ -419,30 +390,11 @@ def page_templates() -> Environment:
         "period_address": period_address,
         "last_month": lambda filters: period_of_name("last-month", today(filters.scope)),
         "query": query,
-        "withheld": WITHHELD,
-        "most_sources": MAX_WITHHOLDING,
+        "sentences": words,
         "most_rows": MAX_ROWS,
-        "min_for_percent": MIN_FOR_PERCENT,
         "alpha": ALPHA,
     }
     return templates
-
-
-def number(value: int | None) -> str:
-    """Return 1234567 as "1,234,567", and None as a dash."""
-    return "–" if value is None else f"{value:,}"
-
-
-def percent(share: float | None) -> str:
-    """Return a share in percent, with a decimal where it is small."""
-    if share is None:
-        return "–"
-    return f"{share:.0%}" if abs(share) >= 0.1 or share == 0 else f"{share:.1%}"
-
-
-def day(value: date) -> str:
-    """Return a day as "7 Nov 2026"."""
-    return f"{value.day} {value:%b %Y}"
 
 
 def moment(value: datetime | None) -> str:
@@ -450,7 +402,7 @@ def moment(value: datetime | None) -> str:
     if value is None:
         return "–"
     at = value.astimezone(UTC)
-    return f"{day(at)}, {at:%H:%M} UTC"
+    return f"{words.day(at)}, {at:%H:%M} UTC"
 
 
 def clock(value: datetime | None) -> str:
@@ -459,25 +411,6 @@ def clock(value: datetime | None) -> str:
         return "–"
     at = value.astimezone(UTC)
     return f"{at.day} {at:%b, %H:%M}"
-
-
-def evidence_text(mention: Evidence) -> str:
-    """Return in words why a mention counts and how likely it is right, then its score."""
-    words = _EVIDENCE.get(mention.rule, mention.rule)
-    if mention.score is None or mention.rule == CORRECTED:
-        return words
-    sure = "uncertain"
-    if mention.score >= LIKELY:
-        sure = "very likely right" if mention.score >= VERY_LIKELY else "likely right"
-    return f"{words}; {sure} ({mention.score:.2f})"
-
-
-def method_words(method: str) -> str:
-    """Return in words how a text was found on its page; the program's name of the method last."""
-    words = (
-        "by a model learned from labelled pages" if method.startswith("combined") else "by rules"
-    )
-    return f"{words} ({method})"
 
 
 def article_address(url: str) -> str:
@@ -505,6 +438,17 @@ def proof_address(
     return f"/proof{filters.address(**values)}" + "".join(
         f"&{urlencode({'without': one})}" for one in without
     )
+
+
+def _pen(source_name: SourceNames, filters: Filters, company: str = "", **parts: object) -> HtmlPen:
+    """Return the pen for sentences about a company's numbers, which lead to their proofs."""
+
+    def address(counted: str, **of: object) -> str:
+        if counted == "quarantined":
+            return f"/quarantine{query(source=filters.source)}"
+        return proof_address(filters, counted, company, **{**parts, **of})  # type: ignore[arg-type]
+
+    return HtmlPen(source_name, address)
 
 
 def period_address(filters: Filters, first: date, column: Mapping[str, Any]) -> str:

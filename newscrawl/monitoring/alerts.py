@@ -10,6 +10,7 @@ from pathlib import Path
 from jinja2 import Environment
 
 from newscrawl import config
+from newscrawl.answers import words
 from newscrawl.items import CompanyStructure
 from newscrawl.mentions import load_companies
 from newscrawl.monitoring.delivery import (
@@ -30,11 +31,10 @@ from newscrawl.monitoring.spike_detection import (
 )
 from newscrawl.storage import Database, company_alerts, queries
 from newscrawl.storage.company_alerts import AlertKind, CompanyAlert, StoredAlert, WatchedCompany
-from newscrawl.storage.queries import FoundArticle, Scope, Snippet, StoryRow
+from newscrawl.storage.queries import FoundArticle, Scope, Snippet
 from newscrawl.storage.recipients import Recipient, SentNotice, record_sent
 from newscrawl.storage.scope import NO_STRUCTURE
 from newscrawl.templating import html_templates, markdown_templates, marked_pieces, safe_url
-from newscrawl.text import count_of
 
 # All ours. A burst is one alert: within these days another spike must be higher by this factor.
 SAME_BURST = timedelta(days=3)
@@ -163,7 +163,7 @@ def _first_sentence(snippets: Sequence[Snippet]) -> tuple[Snippet, ...]:
 
 def alert_notice(alert: CompanyAlert, articles: AlertArticles, names: Mapping[str, str]) -> Notice:
     """Return the notice of an alert, with its articles; `names` are those of the sources."""
-    subject, reason = _words(alert)
+    subject, reason = words.alert_title(alert), words.alert_reason(alert)
     values = {
         "title": subject,
         "reason": reason,
@@ -227,44 +227,11 @@ def markdown_letters() -> Environment:
     return templates
 
 
-def story_size(story: StoryRow) -> str:
-    """Return how many articles of how many sources report a story."""
-    return f"{count_of(story.articles, 'article')} in {count_of(story.sources, 'source')}"
-
-
 def _pieces(snippet: Snippet) -> list[tuple[str, bool]]:
     return marked_pieces(snippet.text, snippet.marks)
 
 
-_FILTERS = {"pieces": _pieces, "size": story_size}
-
-
-def _words(alert: CompanyAlert) -> tuple[str, str]:
-    """Return the subject, and a sentence with the reason."""
-    company, day = alert.company, alert.day.isoformat()
-    if alert.kind in _FIRSTS:
-        named = f"both {company} and {alert.other}" if alert.other else company
-        found = f"is the first one found{_since_watch(alert)} that names {named}."
-        return first_words(alert), f"An article of {day} {found}"
-    facts = alert.facts
-    articles, expected = facts["articles"], facts["expected"]
-    reason = (
-        f"{company} is named in {articles} articles of {day}; {expected:.1f} were expected from "
-        f"its history of {facts['history_days']} days. The chance of {articles} or more is "
-        f"{facts['chance']:.2g}."
-    )
-    return f"{company}: {articles} articles on {day}, {expected:.0f} expected", reason
-
-
-def first_words(alert: CompanyAlert) -> str:
-    """Return the subject of a first article, which need not be the oldest: it was found first."""
-    names = f"{alert.company} and {alert.other}" if alert.other else alert.company
-    return f"{names}: first article found{_since_watch(alert)}"
-
-
-def _since_watch(alert: CompanyAlert) -> str:
-    since = alert.facts.get("watched_since")
-    return f" since the watch began on {since}" if since else ""
+_FILTERS = {"pieces": _pieces, "size": words.story_size}
 
 
 def assess_day(

@@ -11,14 +11,14 @@ from datetime import date, datetime, time, timedelta
 from typing import cast
 
 from newscrawl import config
+from newscrawl.answers import words
+from newscrawl.answers.company import MAX_STORIES, CompanyPeriod, company_period
 from newscrawl.config import DigestTime, SettingError, Span
 from newscrawl.items import CompanyStructure
 from newscrawl.monitoring.alerts import (
-    first_words,
     html_letters,
     link_to,
     markdown_letters,
-    story_size,
     structure_in_use,
 )
 from newscrawl.monitoring.delivery import (
@@ -39,30 +39,22 @@ from newscrawl.reports import (
     MAX_COMPANIES as MAX_REPORTED,
     MEDIA_TYPES,
     ReportFormat,
-    caveat,
-    change_text,
-    days_of,
-    in_short,
     make_report,
     report_file,
 )
 from newscrawl.storage import Database, company_alerts, queries
 from newscrawl.storage.company_alerts import CompanyAlert, StoredAlert
-from newscrawl.storage.queries import Completeness, FoundArticle, Scope, StoryRow
-from newscrawl.storage.queries.significance import Change, compare
+from newscrawl.storage.queries import Completeness, Scope, StoryRow
 from newscrawl.storage.recipients import SentNotice, last_failure
-from newscrawl.storage.scope import NO_STRUCTURE
-from newscrawl.text import count_of
+from newscrawl.storage.scope import NO_STRUCTURE, last_day
 
 # Ours: how long after the end of its days a digest may be sent, and when a failure is repeated.
 LATE = timedelta(days=7)
 RETRY = timedelta(hours=1)
 
-# All ours: the numbers of rows in a digest, and the days of its small charts.
+# Ours: the numbers of rows in a digest.
 MAX_COMPANIES = 15
 MAX_ARTICLES = 3
-MAX_STORIES = 5
-SPARK_DAYS = 14
 _HEADINGS = ("company", "articles", "change of share", "in headlines", "stories", "two weeks")
 _BARS = "▁▂▃▄▅▆▇█"
 _LENGTHS: dict[Span, int] = {"daily": 1, "weekly": 7}
@@ -70,43 +62,31 @@ _WEEK = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CompanyDigest:
-    """A company in a digest.
-
-    `change` compares its share of the articles read with that on the same days a week earlier;
-    `spark` are articles by day, None in gaps; `newest` a few of the articles, `top` of the stories
-    in several articles.
-    """
-
-    company: str
-    articles: int
-    in_title: int
-    stories: int
-    change: Change
-    spark: tuple[int | None, ...]
-    newest: tuple[FoundArticle, ...]
-    top: tuple[StoryRow, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Digest:
-    """The days from `first` to `last` of a time zone. `chosen` says whether its companies are the
-    watched ones: then its stories are about them. `saved` are the names of saved queries, `names`
-    those of the sources."""
+    """The days of a scope, and the same days a week earlier. `chosen` says whether its companies
+    are the watched ones: then its stories are about them. `saved` are the names of saved queries,
+    `names` those of the sources."""
 
     span: Span
-    first: date
-    last: date
+    scope: Scope
+    before: Scope
     chosen: bool
     completeness: Completeness
     completeness_before: Completeness
-    companies: tuple[CompanyDigest, ...]
+    companies: tuple[CompanyPeriod, ...]
     unmentioned: tuple[str, ...]
     stories: tuple[StoryRow, ...]
     alerts: tuple[StoredAlert, ...]
     saved: frozenset[str] = frozenset()
     names: Mapping[str, str] = field(default_factory=dict)
-    zone: str = "UTC"
+
+    @property
+    def first(self) -> date:
+        return self.scope.since or date.min
+
+    @property
+    def last(self) -> date:
+        return last_day(self.scope)
 
     @property
     def cause(self) -> str:
@@ -142,17 +122,22 @@ def make_digest(
     companies and groups, or by default about the watched ones; `structure` has the groups."""
     first = last - timedelta(days=_LENGTHS[span] - 1)
     scope = Scope(since=first, until=last, zone=zone, structure=structure)
+    before = replace(scope, since=first - _WEEK, until=last - _WEEK)
     watched = {
         name
-        for one in company_alerts.watched_companies(database)
-        for name in (one.company, one.other)
+        for watch in company_alerts.watched_companies(database)
+        for name in (watch.company, watch.other)
     }
     chosen = sorted({*companies} or watched - {""})
-    names = chosen or [row.company for row in queries.company_ranking(database, scope=scope)]
-    rows = [_company(database, name, scope) for name in (chosen or names[:MAX_COMPANIES])]
-    named = sorted(
-        (one for one in rows if one.articles), key=lambda one: (-one.articles, one.company)
-    )
+    names = chosen or [
+        row.company for row in queries.company_ranking(database, scope=scope, limit=MAX_COMPANIES)
+    ]
+    periods = [
+        company_period(database, name, scope, before, groups=(), articles=MAX_ARTICLES)
+        for name in names
+    ]
+    mentioned = [period for period in periods if period.hits.articles]
+    mentioned.sort(key=lambda period: (-period.hits.articles, period.company))
     about = {name for one in companies for name in (one, *structure.groups.get(one, ()))}
     alerts = [
         stored
@@ -160,56 +145,25 @@ def make_digest(
         if stored.alert.kind != "digest" and stored.alert.day <= last
         if not companies or not about.isdisjoint((stored.alert.company, stored.alert.other))
     ]
+    if chosen:
+        shared = (story for period in periods for story in period.top_stories if story.articles > 1)
+        by_number = {story.story: story for story in sorted(shared, key=lambda one: one.articles)}
+        stories = [*by_number.values()][: -MAX_STORIES - 1 : -1]
+    else:
+        stories = queries.stories(database, scope=scope, limit=MAX_STORIES, least=2)
     return Digest(
         span=span,
-        first=first,
-        last=last,
+        scope=scope,
+        before=before,
         chosen=bool(chosen),
         completeness=queries.completeness(database, scope=scope),
-        completeness_before=queries.completeness(database, scope=_week_before(scope)),
-        companies=tuple(named),
-        unmentioned=tuple(one.company for one in rows if not one.articles),
-        stories=_top_stories(rows)
-        if chosen
-        else tuple(queries.stories(database, scope=scope, limit=MAX_STORIES, least=2)),
+        completeness_before=queries.completeness(database, scope=before),
+        companies=tuple(mentioned),
+        unmentioned=tuple(period.company for period in periods if not period.hits.articles),
+        stories=tuple(stories),
         alerts=tuple(alerts),
         saved=frozenset(row.name for row in queries.saved_queries(database)),
         names=queries.source_names(database),
-        zone=zone,
-    )
-
-
-def _top_stories(rows: Sequence[CompanyDigest]) -> tuple[StoryRow, ...]:
-    """Return the stories about the companies that most articles report."""
-    ranked = sorted((each for one in rows for each in one.top), key=lambda each: each.articles)
-    return tuple({each.story: each for each in ranked}.values())[: -MAX_STORIES - 1 : -1]
-
-
-def _week_before(scope: Scope) -> Scope:
-    since, until = scope.since or date.max, scope.until or date.max
-    return replace(scope, since=since - _WEEK, until=until - _WEEK)
-
-
-def _company(database: Database, company: str, scope: Scope) -> CompanyDigest:
-    first, last = scope.since or date.min, scope.until or date.max
-    earliest = min(last - timedelta(days=SPARK_DAYS - 1), first - _WEEK)
-    rows = queries.mention_counts(
-        database, "day", company=company, scope=replace(scope, since=earliest)
-    )
-    by_day = {date.fromisoformat(row.key): row for row in rows}
-    now = [row for day, row in by_day.items() if first <= day <= last]
-    before = [row for day, row in by_day.items() if first - _WEEK <= day <= last - _WEEK]
-    newest = queries.company_articles(database, company, scope=scope, limit=MAX_ARTICLES, each=2)
-    stories = queries.stories(database, company=company, scope=scope, limit=10_000)
-    return CompanyDigest(
-        company=company,
-        articles=sum(row.hits.articles for row in now if row.hits),
-        in_title=sum(row.hits.in_title for row in now if row.hits),
-        stories=len(stories),
-        change=compare(days_of(now), days_of(before)),
-        spark=tuple(row.hits.articles if row.hits else None for row in rows[-SPARK_DAYS:]),
-        newest=tuple(newest),
-        top=tuple(each for each in stories[:MAX_STORIES] if each.articles > 1),
     )
 
 
@@ -223,8 +177,7 @@ def report_on_digest(
     names = [one.company for one in digest.companies[:MAX_REPORTED]]
     if not names:
         return ()
-    scope = Scope(since=digest.first, until=digest.last, zone=digest.zone, structure=structure)
-    made = make_report(database, names, scope)
+    made = make_report(database, names, replace(digest.scope, structure=structure))
     name = f"{made.file_name}.{kind}"
     return (Attachment(name=name, kind=MEDIA_TYPES[kind], content=report_file(made, kind)),)
 
@@ -261,7 +214,7 @@ def send_digest(
             made = digest
             if names:
                 made = make_digest(
-                    database, digest.span, digest.last, structure, names, digest.zone
+                    database, digest.span, digest.last, structure, names, digest.scope.zone
                 )
             files = report_on_digest(database, made, report, structure) if report else ()
             notice = replace(digest_notice(made), attachments=files, companies=frozenset(names))
@@ -385,7 +338,7 @@ def digest_notice(digest: Digest) -> Notice:
         cause=digest.cause,
         summary=_summary(digest),
         links=tuple(
-            Link(title=story.title or story.url, url=story.url, note=story_size(story))
+            Link(title=story.title or story.url, url=story.url, note=words.story_size(story))
             for story in digest.stories
         )
         or tuple(link_to(row, digest.names) for one in digest.companies for row in one.newest[:1]),
@@ -395,7 +348,7 @@ def digest_notice(digest: Digest) -> Notice:
             "span": digest.span,
             "first": digest.first,
             "last": digest.last,
-            "companies": {one.company: one.articles for one in digest.companies},
+            "companies": {one.company: one.hits.articles for one in digest.companies},
         },
     )
 
@@ -403,9 +356,9 @@ def digest_notice(digest: Digest) -> Notice:
 def _summary(digest: Digest) -> str:
     """Return a sentence for each company, and how complete the numbers are."""
     reads = digest.completeness.read, digest.completeness_before.read
-    before = "a week before" if digest.span == "daily" else "in the 7 days before"
+    when = words.when_before(digest.scope, digest.before)
     lines = [
-        in_short(_display_name(digest, one.company), one.change, reads, before)
+        words.in_short(_display_name(digest, one.company), one.change, reads, when)
         for one in digest.companies
     ]
     return "\n".join([*lines, _coverage(digest)])
@@ -433,9 +386,22 @@ def _values(digest: Digest) -> Mapping[str, object]:
     return {
         "title": digest_title(digest),
         "coverage": _coverage(digest),
-        "alerts": [_alert_line(stored) for stored in digest.alerts],
+        "alerts": [
+            words.alert_title(stored.alert) + words.alert_day(stored.alert)
+            for stored in digest.alerts
+        ],
         "headings": _HEADINGS,
-        "rows": [(_display_name(digest, one.company), *_cells(one)) for one in digest.companies],
+        "rows": [
+            (
+                _display_name(digest, period.company),
+                str(period.hits.articles),
+                words.change_text(period.change),
+                str(period.hits.in_title),
+                str(period.stories),
+                spark_bars([one.hits.articles if one.hits else None for one in period.recent]),
+            )
+            for period in digest.companies
+        ],
         "companies": [(_display_name(digest, one.company), one.newest) for one in digest.companies],
         "names": digest.names,
         "unmentioned": [_display_name(digest, name) for name in digest.unmentioned],
@@ -450,54 +416,15 @@ def _display_name(digest: Digest, name: str) -> str:
 
 def _coverage(digest: Digest) -> str:
     """Return how complete the numbers are, and how comparable with the week before."""
-    known, before = digest.completeness, digest.completeness_before
-    length = _LENGTHS[digest.span]
-    period = "a week before" if length == 1 else "before"
-    zone = "" if digest.zone == "UTC" else f"Days are those of {digest.zone}."
-    return " ".join(filter(None, (_coverage_text(known), caveat(period, length, before), zone)))
-
-
-def _coverage_text(completeness: Completeness) -> str:
-    read = count_of(completeness.read, "article")
-    read += " was read" if completeness.read == 1 else " were read"
-    if completeness.level == "full":
-        return f"{read}; every source was read on every day."
-    if completeness.level == "none":
-        return "No source was crawled: there are no numbers for these days."
-    if completeness.covered < completeness.expected:
-        missing = completeness.expected - completeness.covered
-        return (
-            f"{read}. Of the {completeness.expected:,} days of all sources together, {missing:,} "
-            f"{'was' if missing == 1 else 'were'} not read: the numbers may be too low."
-        )
-    return f"{read}. Some of these days lie before the first crawl: the numbers may be too low."
-
-
-def _cells(one: CompanyDigest) -> Sequence[str]:
-    return (
-        str(one.articles),
-        change_text(one.change),
-        str(one.in_title),
-        str(one.stories),
-        spark_bars(one.spark),
-    )
-
-
-def _alert_line(stored: StoredAlert) -> str:
-    alert = stored.alert
-    if alert.kind == "spike":
-        return (
-            f"{alert.company}: {alert.facts['articles']} articles on {alert.day}, "
-            f"{alert.facts['expected']:.0f} expected"
-        )
-    return f"{first_words(alert)}, of {alert.day}"
+    before = words.before_notice(digest.completeness_before, digest.scope, digest.before)
+    zone = "" if digest.scope.zone == "UTC" else f"Days are those of {digest.scope.zone}."
+    texts = (words.coverage(digest.completeness), str(before or ""), zone)
+    return " ".join(filter(None, texts))
 
 
 def spark_bars(counts: Sequence[int | None]) -> str:
     """Return counts as a line of small bars; gaps are dots."""
-    most = max((count for count in counts if count is not None), default=0)
-    return "".join("·" if count is None else _bar(count, most) for count in counts)
-
-
-def _bar(count: int, max_count: int) -> str:
-    return _BARS[round(count / max_count * (len(_BARS) - 1))] if max_count else _BARS[0]
+    most = max((count for count in counts if count is not None), default=0) or 1
+    return "".join(
+        "·" if count is None else _BARS[round(count / most * (len(_BARS) - 1))] for count in counts
+    )

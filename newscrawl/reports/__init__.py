@@ -6,48 +6,20 @@
 
 from typing import Literal
 
-from newscrawl.reports.document import (
-    WITHHELD,
-    caveat,
-    chance_text,
-    change_text,
-    difference_text,
-    html_report,
-    in_short,
-    report_policy,
-    verdict_text,
-)
-from newscrawl.reports.figures import (
-    MAX_COMPANIES,
-    Report,
-    days_of,
-    gaps,
-    make_report,
-    period_of_name,
-)
+from newscrawl.reports.document import html_report, report_policy
+from newscrawl.reports.figures import MAX_COMPANIES, Report, make_report, period_of_name
 from newscrawl.reports.workbook import workbook
-from newscrawl.storage.queries.significance import MIN_FOR_PERCENT
 
 __all__ = [
     "MAX_COMPANIES",
     "MEDIA_TYPES",
-    "MIN_FOR_PERCENT",
-    "WITHHELD",
     "Report",
     "ReportFormat",
-    "caveat",
-    "chance_text",
-    "change_text",
-    "days_of",
-    "difference_text",
-    "gaps",
     "html_report",
-    "in_short",
     "make_report",
     "period_of_name",
     "report_file",
     "report_policy",
-    "verdict_text",
     "workbook",
 ]
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
+
+from newscrawl.answers.chart import Chart
 
 WIDTH, HEIGHT = 720, 210
 _LEFT, _RIGHT, _TOP, _BOTTOM = 40, 8, 8, 24  # margins for the labels
@@ -53,18 +54,14 @@ def line_paths(values: Values, box: tuple[float, float, float, float], highest: 
     return [f"M{' L'.join(path if len(path) > 1 else path * 2)}" for path in paths if path]
 
 
-def curves(
-    steps: Sequence[date],
-    series: Sequence[Values],
-    partial: Sequence[bool] = (),
-    unread: Sequence[bool] = (),
-) -> Curves:
-    """Return the chart of the series: bars for one, lines for several. `partial` and `unread` say
-    which steps to mark."""
-    highest = max((value for one in series for value in one if value is not None), default=0)
+def curves(chart: Chart) -> Curves:
+    """Return the lines of a chart, bars for a single series; its gaps, and its marks."""
+    rows = chart.rows
+    series = [[row.numbers[place] for row in rows] for place in range(len(chart.series))]
+    highest = max((value for values in series for value in values if value is not None), default=0)
     top = _round_up(highest)
     width, height = WIDTH - _LEFT - _RIGHT, HEIGHT - _TOP - _BOTTOM
-    slot = width / max(len(steps), 1)
+    slot = width / max(len(rows), 1)
     base = HEIGHT - _BOTTOM
     # Lines go through the middles of the slots of the steps.
     box = _LEFT + slot / 2, _TOP, width - slot, height
@@ -76,20 +73,21 @@ def curves(
             for i, size in sizes
             if size
         )
-    every = -(-len(steps) // _LABELS) or 1
+    every = -(-len(rows) // _LABELS) or 1
     return Curves(
         bars=bars,
-        lines=tuple(tuple(line_paths(one, box, top)) for one in series) if not bars else (),
-        gaps=_places(slot, [all(one[i] is None for one in series) for i in range(len(steps))]),
-        partial=_places(slot, partial),
-        unread=_places(slot, unread),
+        lines=tuple(tuple(line_paths(values, box, top)) for values in series) if not bars else (),
+        gaps=_places(slot, [all(number is None for number in row.numbers) for row in rows]),
+        partial=_places(slot, [row.is_partial for row in rows]),
+        unread=_places(slot, [row.is_unread for row in rows]),
         rows=tuple(
             Tick(round(base - height * part / 2, 1), f"{top * part // 2:,}")
             for part in ((0, 1, 2) if top % 2 == 0 else (0, 2))
         ),
         dates=tuple(
-            Tick(round(_LEFT + (i + 0.5) * slot, 1), f"{steps[i].day} {steps[i]:%b}")
-            for i in range(0, len(steps), every)
+            Tick(round(_LEFT + (i + 0.5) * slot, 1), f"{row.first.day} {row.first:%b}")
+            for i, row in enumerate(rows)
+            if i % every == 0
         ),
     )
 

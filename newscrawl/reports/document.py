@@ -1,70 +1,95 @@
 """A report as one HTML page that loads nothing and prints well."""
 
-from collections.abc import Mapping, Sequence
-from datetime import date
+from collections.abc import Callable, Iterable
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote, urlencode
 
 from jinja2 import Environment
 from markupsafe import Markup
 
+from newscrawl.answers import words
+from newscrawl.answers.company import MAX_STORIES
 from newscrawl.reports import figures
 from newscrawl.reports.curves import HEIGHT, WIDTH, curves
 from newscrawl.reports.figures import Report
-from newscrawl.storage.queries import Completeness, versions_text
-from newscrawl.storage.queries.left_out import LeftOutReason
-from newscrawl.storage.queries.significance import ALPHA, MIN_FOR_PERCENT, Change
-from newscrawl.templating import content_hash, html_templates, marked_pieces
-from newscrawl.text import count_of, estimate_of
+from newscrawl.storage.queries import versions_text
+from newscrawl.storage.queries.significance import ALPHA, MIN_FOR_PERCENT
+from newscrawl.templating import content_hash, html_templates, marked_pieces, plain
+from newscrawl.text import count_of
 
 TEMPLATES = Path(__file__).parent / "templates"
 MAX_VERSIONS = 5  # that a report names; ours
-# Why the text of an article may not be read, in words.
-WITHHELD: Mapping[LeftOutReason, str] = {
-    "paywalled": "behind a paywall",
-    "disallowed": "that robots.txt forbids to fetch",
-    "refused": "that the site refuses to show (HTTP 403)",
-    "unreadable": "with something else on the page",
-}
-
 
 _PRINT = 'document.getElementById("print").addEventListener("click", function () { print(); });'
+
+
+class HtmlPen(words.Pen):
+    """Writes HTML. `address` returns the address of the proof of a number, of what it counts;
+    without it, numbers are no links."""
+
+    def __init__(
+        self,
+        source_name: Callable[[str], str] = str,
+        address: Callable[..., str] | None = None,
+    ) -> None:
+        super().__init__(source_name)
+        self._address = address
+
+    def write(self, sentence: str, **parts: object) -> str:
+        text = Markup(sentence)  # noqa: S704 - our own sentence
+        return text.format(**{name: _fit(part) for name, part in parts.items()})
+
+    def join(self, parts: Iterable[str], between: str = ", ") -> str:
+        return Markup(between).join(map(_fit, parts))  # noqa: S704 - our own text
+
+    def number(self, value: int, counted: str = "", **of: str) -> str:
+        if self._address is None or not counted:
+            return f"{value:,}"
+        return Markup(
+            '<a class="proof" href="{}" title="What is behind this number">{}</a>'
+        ).format(self._address(counted, **of), f"{value:,}")
+
+    def source(self, slug: str) -> str:
+        return self.isolate(super().source(slug))
+
+    def isolate(self, text: str) -> str:
+        return Markup("<bdi>{}</bdi>").format(plain(text))
+
+    def quote(self, text: str) -> str:
+        return Markup("<q>{}</q>").format(self.isolate(text))
+
+
+def _fit(part: Any) -> Any:
+    return plain(part) if isinstance(part, str) and not isinstance(part, Markup) else part
 
 
 def html_report(report: Report, dashboard: str | None = None) -> str:
     """Return the report as HTML. Its numbers link to the pages of the dashboard at this address, if
     one is given: companies to their pages, and counts to their proofs."""
     style = (TEMPLATES / "report.css").read_text("utf-8")
+    reads = report.completeness.read, report.completeness_before.read
+    when = words.when_before(report.scope, report.before)
     return (
         _templates()
         .get_template("report.html")
         .render(
             report=report,
-            chart=curves(
-                report.steps,
-                [one.series for one in report.companies],
-                report.partial,
-                report.unread,
-            ),
+            chart=curves(report.chart),
             chart_size=(WIDTH, HEIGHT),
             style=Markup(style),  # noqa: S704 - our own file
             script=Markup(_PRINT),  # noqa: S704
             policy=report_policy(),
-            partial=[
-                step for step, left in zip(report.steps, report.left_out, strict=True) if left
-            ],
             dashboard=dashboard and dashboard.rstrip("/"),
             query=partial(_query, report),
+            pen=partial(_pen, report, dashboard and dashboard.rstrip("/")),
             back=_page_of(report),
             method=method(report),
             only=filters_of(report),
             coverage=coverage(report),
             in_short=[
-                *(
-                    in_short(one.company, one.change, _reads(report), _when_before(report))
-                    for one in report.companies
-                ),
+                *(words.in_short(one.company, one.change, reads, when) for one in report.companies),
                 *between_two(report),
                 *caveats(report),
             ],
@@ -86,23 +111,27 @@ def report_policy() -> str:
 def _templates() -> Environment:
     templates = html_templates(TEMPLATES)
     templates.filters |= {
-        "number": lambda value: "–" if value is None else f"{value:,}",
-        "percent": _percent,
-        "day": day,
-        "change": change_text,
-        "verdict": verdict_text,
+        "number": words.number,
+        "percent": words.percent,
+        "day": words.day,
+        "change": words.change_text,
+        "verdict": words.verdict_text,
         "count_of": count_of,
         "pieces": lambda snippet: marked_pieces(snippet.text, snippet.marks),
     }
-    templates.globals |= {"per_thousand": per_thousand, "withheld": WITHHELD}
+    templates.globals |= {
+        "per_thousand": per_thousand,
+        "words": words,
+        "sources_of": figures.sources_of,
+        "beside_of": figures.beside_of,
+    }
     return templates
 
 
-def _query(report: Report, *, before: bool = False, **values: str) -> str:
+def _query(report: Report, *, before: bool = False, **values: Any) -> str:
     """Return the query of a page of the dashboard: the scope of the report, or of the days before
     it, and further values."""
-    since, until = report.before if before else (report.since, report.until)
-    scope = report.scope
+    scope = report.before if before else report.scope
     filters: dict[str, object] = {
         "source": scope.source,
         "language": scope.language,
@@ -111,30 +140,27 @@ def _query(report: Report, *, before: bool = False, **values: str) -> str:
         "tier": scope.tier,
         "zone": scope.zone if scope.zone != "UTC" else None,
         "subsidiaries": "included" if scope.subsidiaries else None,
-        "since": since,
-        "until": until,
+        "since": scope.since,
+        "until": scope.until,
         **values,
     }
     return "?" + urlencode({name: value for name, value in filters.items() if value})
 
 
+def _pen(report: Report, dashboard: str | None, company: str) -> HtmlPen:
+    """Return the pen for numbers of a company, which lead to the proofs of a dashboard."""
+
+    def address(counted: str, **of: Any) -> str:
+        return f"{dashboard}/proof{_query(report, counted=counted, company=company, **of)}"
+
+    return HtmlPen(report.source_name, address if dashboard else None)
+
+
 def _page_of(report: Report) -> str:
     """Return the page of the dashboard on the companies of the report."""
-    names = [one.company for one in report.companies]
-    if len(names) == 1:
-        return f"/company/{quote(names[0], safe='')}{_query(report)}"
-    return f"/compare{_query(report)}&{urlencode({'company': names}, doseq=True)}"
-
-
-def day(value: date) -> str:
-    """Return a day as "7 Nov 2026"."""
-    return f"{value.day} {value:%b %Y}"
-
-
-def _percent(share: float | None) -> str:
-    if share is None:
-        return "–"
-    return f"{share:.0%}" if share >= 0.1 or share == 0 else f"{share:.1%}"
+    if len(report.names) == 1:
+        return f"/company/{quote(report.names[0], safe='')}{_query(report)}"
+    return f"/compare{_query(report)}&{urlencode({'company': report.names}, doseq=True)}"
 
 
 def per_thousand(articles: int | None, read: int) -> str:
@@ -142,160 +168,35 @@ def per_thousand(articles: int | None, read: int) -> str:
     return f"{1000 * articles / read:,.1f}" if read and articles is not None else "–"
 
 
-def change_text(change: Change) -> str:
-    """Return the change of the share in percent, or of small numbers both numbers."""
-    if change.before is None:
-        return "no data before"
-    if change.growth is None:
-        return f"{change.before} → {change.now:,}"
-    return f"{change.growth:+.0%}".replace("-", "−")
-
-
-def verdict_text(change: Change) -> str:
-    """Return whether the change is significant, with its p-value."""
-    if change.chance is None:
-        return "can't be compared"
-    words = {"more": "a larger share than before", "fewer": "a smaller share than before"}
-    return f"{words.get(change.verdict, 'no clear change')} ({chance_text(change.chance)})"
-
-
-def chance_text(chance: float) -> str:
-    """Return the p-value of a change, without a line break in it."""
-    return "p\u00a0<\u00a00.001" if chance < 0.001 else f"p\u00a0=\u00a0{chance:.2g}"
-
-
-def in_short(company: str, change: Change, reads: tuple[int, int], before: str) -> str:
-    """Return the change of a company in a sentence, with the articles read in both periods, now and
-    before: where more of them were read, a number may rise though the share falls. `before` says
-    when the earlier period was, as in "in the 30 days before"."""
-    read, read_before = reads
-    now = f"{company}: {change.now:,} of {count_of(read, 'article')} read"
-    if change.before is None:
-        return f"{now}; nothing was read {before}."
-    growth = ""
-    if change.verdict in {"more", "fewer"} and change.growth is not None:
-        growth = f", {change_text(change)}"
-    after = f"after {change.before:,} of {read_before:,} {before}"
-    return f"{now}, {after}; {verdict_text(change)}{growth}."
-
-
-def difference_text(companies: Sequence[str], difference: Change) -> str:
-    """Return which of two companies has the larger share of the articles read, and whether that is
-    more than chance; nothing if it can't be tested."""
-    if difference.chance is None:
-        return ""
-    p_value = chance_text(difference.chance)
-    if difference.verdict == "unclear":
-        return f"the difference of their articles may be chance ({p_value})."
-    more, less = companies if difference.rises else reversed(companies)
-    share = "a larger share of the articles read"
-    return f"{more} has {share} than {less}, which is more than chance ({p_value})."
-
-
 def between_two(report: Report) -> list[str]:
     """Return the sentence on the difference between two companies, if it can be tested."""
-    names = [one.company for one in report.companies]
-    text = report.difference and difference_text(names, report.difference)
+    names = report.names
+    text = words.difference_text(names, report.difference)
     return [f"Between {names[0]} and {names[1]}: {text}"] if text else []
 
 
 def caveats(report: Report) -> list[str]:
-    """Return what a reader must know to compare numbers: of the days before the first crawl, and of
-    the articles whose text can't be read."""
-    length = _length(report)
-    found = [caveat("of this period", length, report.completeness)]
-    if report.completeness_before.read:  # otherwise nothing is compared
-        found.append(caveat("before", length, report.completeness_before))
-    found.append(withheld(report))
-    return [one for one in found if one]
-
-
-def withheld(report: Report) -> str:
-    """Return how many more articles may name each company or match each query, since only their
-    headline and standfirst may be read; or nothing."""
-    numbers = [
-        (one.company, sum(each.articles for each in one.withheld)) for one in report.companies
+    """Return what a reader must know to compare numbers: of days that were not read, and of the
+    articles whose text can't be read."""
+    notices = [words.before_notice(report.completeness_before, report.scope, report.before)]
+    notices += [
+        words.withheld_notice(company.company, company.withheld, words.does_of(company.is_query))
+        for company in report.companies
     ]
-    more = [
-        f"{number:,} more may {'match' if name in report.saved else 'name'} {name}"
-        for name, number in numbers
-        if number
-    ]
-    if not more:
-        return ""
-    known = {each.reason for one in report.companies for each in one.withheld}
-    which = " or ".join(words for reason, words in WITHHELD.items() if reason in known)
-    return f"Of articles {which}, only headline and introduction are read: up to {', '.join(more)}."
-
-
-def caveat(period: str, length: int, known: Completeness) -> str:
-    """Return a sentence if some of the days of a period, as in "before", precede the first crawl;
-    or nothing."""
-    if not (days := known.unwatched):
-        return ""
-    which = f"The day {period}" if length == 1 else f"Of the {length:,} days {period}, {days:,}"
-    verb = "precedes" if days == 1 else "precede"
-    advice = "compare the shares of the articles read, not the numbers"
-    return f"{which} {verb} the first crawl: {advice}."
-
-
-def _in_gaps(report: Report) -> str:
-    """Return how many more articles the days that were not read would have had; or nothing."""
-    more = [
-        f"{estimate_of(one.in_gaps, 'more article')} for {one.company}"
-        for one in report.companies
-        if one.in_gaps
-    ]
-    if not more:
-        return ""
-    return f"Estimate: {', '.join(more)}, at the pace of the days that were read. "
-
-
-def _reads(report: Report) -> tuple[int, int]:
-    return report.completeness.read, report.completeness_before.read
-
-
-def _when_before(report: Report) -> str:
-    length = _length(report)
-    return "on the day before" if length == 1 else f"in the {length:,} days before"
-
-
-def _length(report: Report) -> int:
-    return (report.until - report.since).days + 1
+    return [str(notice) for notice in notices if notice]
 
 
 def coverage(report: Report) -> str:
     """Return how complete the numbers are, in a few sentences."""
-    known, before = report.completeness, report.completeness_before
-    if known.level == "none":
-        return "No source was crawled in this period: there are no numbers."
-    text = (
-        f"{count_of(known.read, 'article')} {'was' if known.read == 1 else 'were'} read in this "
-        f"period, {before.read:,} {_when_before(report)}. "
+    notices = words.unread_notices(
+        report.completeness,
+        of_one=report.scope.source is not None,
+        whose="its" if report.scope.among else "all",
+        estimates={one.company: one.in_gaps for one in report.companies},
     )
-    missing = known.expected - known.covered
-    if missing > 0:
-        whose = "its" if report.scope.among else "all"
-        together = "" if report.scope.source else f" of {whose} sources together"
-        text += (
-            f"Of the {known.expected:,} days{together}, {missing:,} "
-            f"{'was' if missing == 1 else 'were'} not read, so that numbers may be too low. "
-            + _in_gaps(report)
-        )
-    elif not known.unwatched:
-        text += "Every source was read on every day. "
-    if known.unwatched:
-        lie = "day lies" if known.unwatched == 1 else "days lie"
-        text += (
-            f"{known.unwatched:,} {lie} before the first crawl: of those only articles are known "
-            "that the sites still listed later. "
-        )
-    if before.level == "none":
-        text += "Before, nothing was read: there is nothing to compare with. "
-    elif before.level == "partial":
-        also = " either" if known.level == "partial" else ""
-        text += f"The period before was not read completely{also}. "
-    return text.strip()
+    when = words.when_before(report.scope, report.before)
+    before = f" in this period, {report.completeness_before.read:,} {when}"
+    return words.coverage(report.completeness, notices, before)
 
 
 def filters_of(report: Report) -> str:
@@ -317,7 +218,7 @@ def method(report: Report) -> list[str]:
     only = filters_of(report)
     counted = "with" if report.scope.subsidiaries else "without"
     which = f"Only {only}." if only else "All sources, countries and languages."
-    queries = sum(one.company in report.saved for one in report.companies)
+    queries = sum(company.is_query for company in report.companies)
     kinds = [("company", "names the company")] if queries < len(report.companies) else []
     kinds += [("saved query", "matches the saved query")] if queries else []
     asked, does = (" or ".join(words) for words in zip(*kinds, strict=True))
@@ -348,7 +249,7 @@ def method(report: Report) -> list[str]:
             "article of two of them counts for both."
         ),
         (
-            f"The lists show the {figures.MAX_STORIES} stories and {figures.MAX_SOURCES} sources "
+            f"The lists show the {MAX_STORIES} stories and {figures.MAX_SOURCES} sources "
             f"with the most articles. Made by newscrawl {report.version}.{_found_with(report)}"
         ),
     ]

@@ -6,16 +6,11 @@ from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any
 
+from newscrawl.answers import words
+from newscrawl.answers.company import CompanyPeriod
 from newscrawl.config import SettingError
-from newscrawl.reports.document import (
-    between_two,
-    caveats,
-    coverage,
-    day,
-    method,
-    verdict_text,
-)
-from newscrawl.reports.figures import CompanyFigures, Report
+from newscrawl.reports.document import between_two, caveats, coverage, method
+from newscrawl.reports.figures import Report, beside_of, sources_of
 from newscrawl.templating import one_line, plain, spreadsheet_text
 
 MAX_CELL = 2000  # characters; ours: Excel's own limit is 32,767
@@ -79,7 +74,7 @@ class _Book:
                 one.hits.articles,
                 one.change.before,
                 one.change.growth,
-                verdict_text(one.change),
+                words.verdict_text(one.change),
                 one.change.chance,
                 report.completeness.read,
                 report.completeness_before.read,
@@ -101,12 +96,12 @@ class _Book:
     def over_time(self) -> None:
         """Add the sheet of the series, with a chart; gaps are empty."""
         report = self.report
-        names = [one.company for one in report.companies]
-        left_out = any(report.left_out)
+        chart_rows, names = report.chart.rows, report.names
+        left_out = any(row.days_left_out for row in chart_rows)
         headings = (report.by.capitalize(), *names, *(["Days left out"] if left_out else []))
         rows = [
-            (step, *(one.series[i] for one in report.companies), *([left] if left_out else []))
-            for i, (step, left) in enumerate(zip(report.steps, report.left_out, strict=True))
+            (row.first, *row.numbers, *([row.days_left_out] if left_out else []))
+            for row in chart_rows
         ]
         sheet = self._table("Over time", headings, rows)
         chart = self.book.add_chart({"type": "line" if len(report.companies) > 1 else "column"})
@@ -125,7 +120,7 @@ class _Book:
         self._table(
             "Stories",
             ("Company", "Headline", "Articles", "Sources", "First day", "Excerpt", "Address"),
-            [row for one in companies for row in _stories(one)],
+            [row for one in companies for row in _stories(self.report, one)],
         )
         self._table(
             "Sources",
@@ -139,7 +134,7 @@ class _Book:
                     each.share,
                 )
                 for one in companies
-                for each in one.sources
+                for each in sources_of(one)
             ],
             percent=("Share",),
         )
@@ -149,7 +144,7 @@ class _Book:
             [
                 (one.company, each.company, each.kind, each.articles, each.stories)
                 for one in companies
-                for each in one.beside
+                for each in beside_of(one)
             ],
         )
 
@@ -159,7 +154,7 @@ class _Book:
         wrapped = self.book.add_format({"text_wrap": True, "valign": "top"})
         gaps: list[tuple[str, int, int | None, str]] = [
             (report.source_name(one.source), one.missed, one.days, one.reasons)
-            for one in report.gaps
+            for one in report.unread
         ]
         gaps = gaps or [("(none)", 0, None, coverage(report))]
         sheet = self._table(
@@ -177,9 +172,7 @@ class _Book:
             sheet.write_string(row, 3, _text(reasons), wrapped)
         notes = self.book.add_worksheet("Notes")
         notes.set_column(0, 0, _NOTES)
-        period = f"{day(report.since)} to {day(report.until)}"
-        before = f"{day(report.before[0])} to {day(report.before[1])}"
-        texts = [f"{report.title}, {period}, compared with {before}", coverage(report)]
+        texts = [f"{report.title}, {words.period_text(report)}", coverage(report)]
         texts += [*between_two(report), *caveats(report), *method(report)]
         for row, text in enumerate(texts):
             notes.write_string(row, 0, _text(text), wrapped)
@@ -229,13 +222,13 @@ class _Book:
         )
 
 
-def _stories(one: CompanyFigures) -> Iterator[tuple[object, ...]]:
-    for story in one.top_stories:
-        snippets = story.article.snippets if story.article else ()
+def _stories(report: Report, company: CompanyPeriod) -> Iterator[tuple[object, ...]]:
+    for story in company.top_stories:
+        article = report.excerpts.get((company.company, story.url))
+        snippets = article.snippets if article else ()
         excerpt = next((each.text for each in snippets if each.section == "body"), "")
-        row = story.row
-        head = (one.company, row.title or row.url, row.articles, row.sources, row.first_day)
-        yield (*head, excerpt, row.url)
+        head = (company.company, story.title or story.url, story.articles, story.sources)
+        yield (*head, story.first_day, excerpt, story.url)
 
 
 def _text(text: str) -> str:

@@ -127,7 +127,7 @@ def test_future_hours_are_not_listed(world: Newscrawl, tmp_path: Path) -> None:
 
 def test_names_in_boilerplate_are_reported(world: Newscrawl) -> None:
     ran = world("mentions", "-c", "Siemens", *SPAN)
-    assert "Not counted, in menus and teasers: 47." in " ".join(ran.out.split())
+    assert "47 hits in menus and teasers are not counted." in " ".join(ran.out.split())
 
 
 def test_share_of_voice_is_computed(world: Newscrawl) -> None:
@@ -242,7 +242,7 @@ def test_articles_read_are_explained_with_the_sources_whose_texts_are_not_read(
             save_document(database, hidden, register(database, source))
     ran = world("mentions", "--explain", "--measure", "read")
     said = " ".join(ran.out.split())
-    assert "Left out, behind a paywall: the text of 3 articles (ft 2, faz 1)." in said
+    assert "Behind a paywall: a paywall hides the text of 3 of these articles" in said
     found = json.loads(world("mentions", "--explain", "--measure", "read", "--format", "json").out)
     hidden_texts = [one for one in found["left_out"] if one["reason"] == "paywalled"]
     assert [one["sources"] for one in hidden_texts] == [[["ft", 2], ["faz", 1]]]

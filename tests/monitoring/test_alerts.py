@@ -149,7 +149,7 @@ def test_group_has_alerts_and_a_digest_of_its_companies_together(world):
     assert articles.number == found.facts["articles"] >= 9
     assert "Siemens" in articles.articles[0].article.companies
     (row,) = make_digest(world, "daily", day(0), groups).companies
-    assert (row.company, row.articles) == ("our competitors", articles.number)
+    assert (row.company, row.hits.articles) == ("our competitors", articles.number)
 
 
 def test_first_article_about_a_company_of_a_watched_group_is_an_alert(database):

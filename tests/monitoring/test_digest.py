@@ -109,12 +109,12 @@ def test_weekly_digest_compares_with_the_week_before(news):
     digest = make_digest(news, "weekly", day(0))
     assert (digest.first, digest.last, digest.chosen) == (day(-6), day(0), True)
     rows = {one.company: one for one in digest.companies}
-    assert (rows["Siemens"].articles, rows["Siemens"].change.before) == (6, 1)
-    assert (rows["Bosch"].articles, rows["Bosch"].change.before) == (1, 3)
-    assert rows["Siemens"].in_title == 6
+    assert (rows["Siemens"].hits.articles, rows["Siemens"].change.before) == (6, 1)
+    assert (rows["Bosch"].hits.articles, rows["Bosch"].change.before) == (1, 3)
+    assert rows["Siemens"].hits.in_title == 6
     assert digest.unmentioned == ("E.ON",)
     assert [one.company for one in digest.companies] == ["Siemens", "Bosch"]
-    assert rows["Siemens"].spark[-3:] == (1, 2, 3)
+    assert [one.hits.articles for one in rows["Siemens"].recent[-3:] if one.hits] == [1, 2, 3]
 
 
 def test_digest_gives_the_change_of_the_share_of_the_articles_read(database):
@@ -125,14 +125,14 @@ def test_digest_gives_the_change_of_the_share_of_the_articles_read(database):
     digest = make_digest(database, "daily", day(0))
     assert "| Siemens | 40 | +0% |" in markdown_digest(digest)
     summary = digest_notice(digest).summary
-    sentence = "Siemens: 40 of 160 articles read, after 20 of 80 a week before;"
+    sentence = "Siemens: 40 of 160 articles read, after 20 of 80 on the day a week before;"
     assert f"{sentence} no clear change" in summary
 
 
 def test_digest_without_watched_companies_shows_the_most_named(news):
     digest = make_digest(news, "daily", day(0))
     assert not digest.chosen
-    assert [(one.company, one.articles) for one in digest.companies] == [
+    assert [(one.company, one.hits.articles) for one in digest.companies] == [
         ("Siemens", 3),
         ("Bosch", 1),
     ]
@@ -144,10 +144,12 @@ def test_days_without_coverage_are_gaps(news):
     earlier = make_digest(news, "weekly", day(-9))
     (bosch,) = earlier.companies
     assert bosch.change.before is None
-    assert "Of the 7 days before, 7 precede the first crawl" in markdown_digest(earlier)
+    assert "No article was read in the 7 days before." in markdown_digest(earlier)
     assert "| no data before |" in markdown_digest(earlier)
-    assert None in bosch.spark
-    assert "before the first crawl: the numbers may be too low." in markdown_digest(earlier)
+    assert None in [one.hits for one in bosch.recent]
+    assert "before the first crawl. Of those only the articles that sites still" in markdown_digest(
+        earlier
+    )
 
 
 def test_digest_lists_the_alerts_of_its_days(news):

@@ -142,7 +142,7 @@ def test_first_article_of_a_watched_query_is_an_alert(database: Database) -> Non
     assert (alert.kind, alert.company, alert.day) == ("first mention", "rail strike", day(1))
     assert alert_articles(database, alert).number == 1
     digest = make_digest(database, "daily", day(1))
-    assert [(one.company, one.articles) for one in digest.companies] == [("rail strike", 1)]
+    assert [(one.company, one.hits.articles) for one in digest.companies] == [("rail strike", 1)]
 
 
 def test_edited_query_keeps_its_numbers_until_it_is_counted(database: Database) -> None:

@@ -13,6 +13,7 @@ from markupsafe import Markup
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
+from newscrawl.answers import words
 from newscrawl.dashboard.companies_file import registry_of
 from newscrawl.dashboard.config import BusyError, UnexplainedError
 from newscrawl.dashboard.filters import MAX_VALUE
@@ -24,7 +25,6 @@ from newscrawl.dashboard.rendering import (
     article_address,
     changes,
     check_seal,
-    evidence_text,
     identity_of_request,
     name_of_person,
     paragraphs,
@@ -60,13 +60,6 @@ MAX_DECISIONS = 20
 BUSY_RETRY_AFTER = 60  # ours: seconds; the limit of a page
 MAX_SENTENCES = 50  # of an article, in the explanation of one of them
 _Place = tuple[Section, int]  # the part and the start of a mention
-_REASONS: Mapping[str, str] = {
-    "no_article": "there is no longer an article at its address",
-    "text_shrank": "most of the text is gone",
-    "text_replaced": "the text is that of another article, or written anew",
-    "headline_lost": "the headline is gone",
-    "layout_changed": "the site's pages have changed",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +134,7 @@ def decide(request: Request, form: Annotated[Decision, Form()]) -> Response:
 def _find_held_version(found: ArticlePage, held: HeldText) -> QuarantinedVersion:
     return QuarantinedVersion(
         held.row,
-        why(held.row.reason, held.row.note),
+        words.quarantine_reason(held.row.reason, held.row.note),
         bool(held.text),
         changes(found.row.title or "", held.row.new_title or ""),
         changes(found.text, held.text) if held.text else [],
@@ -181,12 +174,6 @@ def _version_changes(versions: Sequence[Version]) -> list[VersionChanges]:
     ][::-1]
 
 
-def why(reason: str, note: str) -> str:
-    """Return the reason why a version was not applied, in words."""
-    words = _REASONS.get(reason, reason)
-    return f"{words}: {note}" if note else words
-
-
 @router.get("/quarantine", response_class=HTMLResponse)
 def quarantine(
     request: Request, source: Annotated[str, Query(max_length=MAX_VALUE)] = ""
@@ -202,7 +189,7 @@ def quarantine(
     return render(
         request,
         "quarantine.html",
-        rows=[(row, why(row.reason, row.note)) for row in rows],
+        rows=[(row, words.quarantine_reason(row.reason, row.note)) for row in rows],
         source=wanted,
         sizes=sorted(sizes.items()),
         decisions=decisions,
@@ -347,7 +334,7 @@ def _sentence(found: ArticlePage, section: Section, span: tuple[int, int]) -> As
     first, last = span
     text = found.row.title or "" if section == "title" else found.text
     inside = (
-        f"{one.company}: {evidence_text(one)}"
+        f"{one.company}: {words.evidence_text(one)}"
         for one in found.mentions
         if one.section == section and first <= one.start and one.end <= last
     )
@@ -461,16 +448,16 @@ def _judgements(request: Request, database: Database, form: CorrectionForm) -> l
 def _judge_missed(
     request: Request, database: Database, page: ArticlePage, form: CorrectionForm
 ) -> list[Judgement]:
-    words = form.missed.strip()
-    company = _company(request, database, form.company.strip() or words)
+    surface = form.missed.strip()
+    company = _company(request, database, form.company.strip() or surface)
     if not form.place:
-        return missed_mentions(page, company, words)
+        return missed_mentions(page, company, surface)
     section, _, start = form.place.partition(":")
     mention = Mention(
         company=company,
-        surface=words,
+        surface=surface,
         start=int(start),
-        end=int(start) + len(words),
+        end=int(start) + len(surface),
         section="title" if section == "title" else "body",
     )
     return [Judgement(kind="missed", mention=mention)]

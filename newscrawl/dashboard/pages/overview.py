@@ -1,11 +1,9 @@
 """The pages of companies: all by articles (the first page), one company, and several in comparison;
 and the search."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from itertools import combinations
 from typing import Any
 from urllib.parse import urlencode
 
@@ -13,23 +11,13 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 from starlette.exceptions import HTTPException
 
-from newscrawl.dashboard.charts import (
-    READ,
-    Chart,
-    chart_columns,
-    chart_csv,
-    number,
-    over_time,
-    ranking_csv,
-    row_of,
-    spark,
-    total,
-    wants_csv,
-)
+from newscrawl.answers.chart import company_chart, number_of, proof_columns
+from newscrawl.answers.company import company_period, gap_before
+from newscrawl.answers.comparison import change_of_row, compare_companies, gaps_before
+from newscrawl.answers.coverage import most_unread
+from newscrawl.dashboard.charts import READ, chart_csv, ranking_csv, spark, wants_csv
 from newscrawl.dashboard.filters import DEFAULT_PERIOD, MAX_VALUE, Count, Filters
-from newscrawl.dashboard.pages.sources import unread_sources
 from newscrawl.dashboard.rendering import (
-    Choices,
     app_state,
     choices,
     companies_in_use,
@@ -38,7 +26,6 @@ from newscrawl.dashboard.rendering import (
     render,
 )
 from newscrawl.mentions.company import Company
-from newscrawl.reports import difference_text
 from newscrawl.storage import Database, QuestionError, queries
 from newscrawl.storage.company_alerts import (
     ALERTS_SHOWN,
@@ -52,18 +39,12 @@ from newscrawl.storage.queries import (
     FoundArticle,
     Group,
     MentionCount,
-    NewSource,
     Overview,
     OverviewRow,
     QueryPreview,
     Scope,
-    Share,
     UnmentionedCompany,
 )
-from newscrawl.storage.queries.company_counts import hits_by_name
-from newscrawl.storage.queries.comparisons import changes_of, difference_of
-from newscrawl.storage.queries.counts import expected_in_gaps
-from newscrawl.storage.queries.left_out import withheld_articles
 from newscrawl.storage.query_filters import scope_of_query
 from newscrawl.storage.saved_queries import list_queries
 from newscrawl.storage.scope import today
@@ -134,10 +115,11 @@ def overview(request: Request) -> Response:
             ranked=MAX_RANKED,
             none_fell=len(found.companies) if _none_fell(found, kinds, order) else 0,
             lines={row.company: spark(row.spark) for row in shown},
+            changes={row.company: change_of_row(row, found) for row in shown},
             kinds=kinds,
             boilerplate=queries.boilerplate(database, scope=filters.scope),
             silence=_silence(database, filters),
-            unread=unread_sources(database, filters.scope),
+            unread=most_unread(database, filters.scope),
             longer_silent=_longer_silent(request, database, filters) if order == "fewer" else [],
             quarantined=sum(queries.quarantine_sizes(database, scope=filters.scope).values()),
             **({} if found.completeness.read else _without_articles(database, filters)),
@@ -308,130 +290,63 @@ def company(request: Request, name: str) -> Response:
     """Show a company, or return its chart's numbers as CSV."""
     filters = filters_of(request)
     scope = filters.scope
+    split = None if filters.split == "whole" else filters.split
     with app_state(request).store.reading() as database:
         names = queries.company_names(database)
         check_is_named(request, name, names, scope)
         offered = choices(database, filters)
-        parts = {
-            by: queries.mention_counts(
-                database, by, company=name, scope=scope, stories=filters.count == "stories"
-            )
-            for by in _groupings(offered)
-        }
-        chart = over_time(database, name, filters, parts)
+        groups: list[Group] = [*GROUPS]
+        groups += ["group"] if offered.groups else []
+        groups += ["tier"] if offered.tiers else []
+        period = company_period(
+            database, name, scope, groups=groups, stories=filters.count == "stories"
+        )
+        chart = company_chart(
+            database,
+            name,
+            scope,
+            by=filters.by,
+            measure=filters.count,
+            split=split,
+            parts=period.parts.get(split, ()) if split else (),
+        )
         if wants_csv(request):
             return chart_csv(chart, name, filters)
+        saved = next(iter(list_queries(database, named=name)), None)
+        why_none = ""
+        if saved and saved.counted and not period.hits.articles:
+            why_none = queries.preview_query(database, saved.text, scope=scope, limit=0).why_none
+        having = {part.key for part in period.parts["source"] if part.hits and part.hits.articles}
+        first = (filters.page - 1) * LATEST
         return render(
             request,
             "company.html",
             name=name,
             filters=filters,
             choices=offered,
+            period=period,
             chart=chart,
-            columns=chart_columns(chart, name, filters),
+            columns=proof_columns(chart, name, filters.count, split),
             **_registered(request, name, scope, names),
-            **_saved_query(database, name, parts["source"], scope),
-            stories=_stories(database, name, filters),
-            change=changes_of(database, [name], scope)[name],
-            **_completeness(database, name, filters, parts["source"]),
-            gap=_gap(database, name, filters),
-            withheld_articles=withheld_articles(database, name, scope=scope),
-            boilerplate=queries.boilerplate(database, company=name, scope=scope),
-            parts_by={by: _top(counts, filters.count) for by, counts in parts.items()},
-            new_sources=_new_sources(database, name, filters),
-            beside=queries.co_mentions(database, name, scope=scope, limit=MAX_COMPANIES),
+            saved=saved,
+            why_none=why_none,
+            unread=most_unread(database, scope_of_query(database, name, scope), having),
+            gap=gap_before(database, period),
+            parts_by={by: _top(counts, filters.count) for by, counts in period.parts.items()},
+            new_sources=[
+                source
+                for source in queries.new_sources(database, name, scope=scope)
+                if source.watched_since and source.watched_since < filters.since
+            ],
             listed=MAX_LISTED,
-            top_stories=queries.stories(
-                database, company=name, scope=scope, limit=TOP_STORIES, least=2
+            # With one more if there is a next page.
+            latest=queries.company_articles(
+                database, name, scope=scope, limit=LATEST + 1, offset=first, each=2
             ),
-            latest=_latest(database, name, filters),
             shown=LATEST,
             alerts=_alerts(database, name, filters),
             person=name_of_person(request),
         )
-
-
-def _saved_query(
-    database: Database, name: str, counts: Sequence[MentionCount], scope: Scope
-) -> dict[str, Any]:
-    """Return the hits, the saved query of this name, if it is one, and why it has no hits."""
-    saved, hits = next(iter(list_queries(database, named=name)), None), total(counts)
-    none = ""
-    if saved and saved.counted and not hits.articles:
-        none = queries.preview_query(database, saved.text, scope=scope, limit=0).why_none
-    return {"hits": hits, "saved": saved, "why_none": none}
-
-
-def _completeness(
-    database: Database, name: str, filters: Filters, by_source: Sequence[MentionCount]
-) -> dict[str, Any]:
-    """Return how complete the counts of the period and of the one before are, of the sources that
-    matter to the company or saved query, and how many articles are missing by estimate."""
-    scope, before = filters.scope, filters.before.scope
-    return {
-        "own_completeness": queries.completeness(database, company=name, scope=scope),
-        "own_before": queries.completeness(database, company=name, scope=before),
-        "unread": unread_sources(
-            database,
-            scope_of_query(database, name, scope),
-            {one.key for one in by_source if one.hits and one.hits.articles},
-        ),
-        "in_gaps": expected_in_gaps(by_source),
-    }
-
-
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """Why a period can't be compared with the one before, of which nothing was read: the day of
-    the first crawl, if it is later, and the first day of the longest period up to the same day that
-    can be."""
-
-    first: date | None = None
-    since: date | None = None
-
-
-def _gap(database: Database, name: str, filters: Filters) -> Gap | None:
-    """Return the gap before the period, of the sources that matter to the company or saved query;
-    None if something was read then, or nothing in the period itself."""
-    if not _is_read(database, name, filters) or _is_read(database, name, filters.before):
-        return None
-    first = queries.first_watched_day(database, name, scope=filters.scope)
-    if first is None or first < filters.since:
-        return Gap()
-    length = ((filters.until - first).days + 1) // 2
-    if not length:
-        return Gap(first)
-    since = filters.until - timedelta(days=length - 1)
-    shorter = replace(filters, since=since)
-    can_be = all(_is_read(database, name, one) for one in (shorter, shorter.before))
-    return Gap(first, since if can_be else None)
-
-
-def _gaps(database: Database, names: Sequence[str], filters: Filters) -> dict[Gap, list[str]]:
-    """Return the gaps before the period, with the companies and saved queries that have them."""
-    found: dict[Gap, list[str]] = {}
-    for name in names:
-        if gap := _gap(database, name, filters):
-            found.setdefault(gap, []).append(name)
-    return found
-
-
-def _is_read(database: Database, name: str, filters: Filters) -> bool:
-    return queries.completeness(database, company=name, scope=filters.scope).read > 0
-
-
-def _new_sources(database: Database, name: str, filters: Filters) -> list[NewSource]:
-    """Return the sources that named the company first in this period, though read before it."""
-    found = queries.new_sources(database, name, scope=filters.scope)
-    return [one for one in found if one.watched_since and one.watched_since < filters.since]
-
-
-def _latest(database: Database, name: str, filters: Filters) -> Sequence[FoundArticle]:
-    """Return a page of articles, with one more if there is a next page."""
-    first = (filters.page - 1) * LATEST
-    return queries.company_articles(
-        database, name, scope=filters.scope, limit=LATEST + 1, offset=first, each=2
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -458,13 +373,6 @@ def _alerts(database: Database, name: str, filters: Filters) -> PeriodAlerts:
         tuple(one.alert for one in stored if one.alert.day <= filters.until),
         watches[0] if watches else None,
     )
-
-
-def _groupings(offered: Choices) -> list[Group]:
-    """Return what the numbers of a company are divided by."""
-    catalog: list[Group] = ["group"] if offered.groups else []
-    catalog += ["tier"] if offered.tiers else []
-    return [*GROUPS, *catalog]
 
 
 def check_is_named(request: Request, name: str, names: Sequence[str], scope: Scope) -> None:
@@ -527,19 +435,8 @@ def _facts(request: Request, name: str) -> list[str]:
 
 def _top(counts: Sequence[MentionCount], count: Count) -> list[tuple[MentionCount, int]]:
     """Return the groups with the most, with what is counted, without those that have none."""
-    numbers = [(each, number(each.hits, count)) for each in counts]
+    numbers = [(each, number_of(each.hits, count) or 0) for each in counts]
     return sorted((each for each in numbers if each[1]), key=lambda each: -each[1])[:MAX_LISTED]
-
-
-def _stories(database: Database, name: str, filters: Filters) -> int | None:
-    """Return the number of stories where they are counted: it is not the sum of the chart's, since
-    a story of several days counts on each."""
-    if filters.count != "stories":
-        return None
-    with database.reading() as session:
-        scope = filters.scope.validate(database)
-        hits = hits_by_name(session, [name], scope, stories=True)[name]
-    return number(hits, "stories")
 
 
 @router.get("/compare", response_class=HTMLResponse)
@@ -560,23 +457,21 @@ def compare(request: Request) -> Response:
         cleared = request.query_params.get("chosen") == "none"
         suggests = not given and not cleared
         chosen = _suggest_companies(database, filters, unions) if suggests else known
-        shares: list[Share] = []
-        chart = Chart((), ())
-        if len(chosen) > 1:
-            shares = queries.share_of_voice(database, chosen, measure=filters.count, scope=scope)
-            chart = _chart(database, chosen, filters)
+        comparison = compare_companies(
+            database, chosen, scope, by=filters.by, measure=filters.count, brief=True
+        )
         if wants_csv(request):
-            return chart_csv(chart, "compare", filters)
+            return chart_csv(comparison.chart, "compare", filters)
         return render(
             request,
             "compare.html",
             filters=filters,
             choices=choices(database, filters),
+            comparison=comparison,
             chosen=chosen,
             written=given or chosen,
             have_subsidiaries=_has_subsidiaries(chosen, scope, names),
-            **_compare_before(database, chosen, filters),
-            gaps=_gaps(database, chosen, filters),
+            gaps=gaps_before(database, comparison),
             unknown={
                 name: _corrections(filters, given, name, _similar_names(request, name, offered))
                 for name in given
@@ -587,25 +482,9 @@ def compare(request: Request) -> Response:
             members={name: scope.members(name) for name in scope.structure.groups},
             saved=saved,
             most=MAX_COMPARED,
-            shares=shares,
-            chart=chart,
-            columns=[{"counted": filters.count, "company": name} for name in chart.series],
-            completeness=queries.completeness(database, scope=scope),
-            unread=unread_sources(database, scope),
+            columns=[{"counted": filters.count, "company": name} for name in chosen],
+            unread=most_unread(database, scope),
         )
-
-
-def _overlaps(chosen: Sequence[str], scope: Scope) -> dict[tuple[str, str], list[str]]:
-    """Return each two of those chosen that have companies in common, the larger one first, with
-    these companies; with none if the first one includes the second."""
-    members = {name: {*scope.members(name)} for name in chosen}
-    pairs = combinations(sorted(chosen, key=lambda name: -len(members[name])), 2)
-    shared = {(first, second): members[first] & members[second] for first, second in pairs}
-    return {
-        pair: [] if names == members[pair[1]] else sorted(names)
-        for pair, names in shared.items()
-        if names
-    }
 
 
 def _corrections(
@@ -622,46 +501,8 @@ def _corrections(
     return found
 
 
-def _compare_before(database: Database, chosen: Sequence[str], filters: Filters) -> dict[str, Any]:
-    """Return the share of each of several companies in the period before, the changes of their
-    articles since then, which of them overlap, and the difference between two that don't."""
-    scope = filters.before.scope
-    shares: list[Share] = []
-    if len(chosen) > 1:
-        shares = queries.share_of_voice(database, chosen, measure=filters.count, scope=scope)
-    difference = difference_of(database, chosen, filters.scope)
-    return {
-        "before": {share.company: share for share in shares},
-        "overlaps": _overlaps(chosen, scope),
-        "difference": difference and difference_text(chosen, difference),
-        "changes": changes_of(database, chosen, filters.scope),
-        "read_before": queries.completeness(database, scope=scope).read,
-    }
-
-
 def _suggest_companies(database: Database, filters: Filters, others: Set[str]) -> list[str]:
     """Return the most frequent companies, without saved queries and groups."""
     most = SUGGESTED + len(others)
     ranked = queries.company_ranking(database, scope=filters.scope, limit=most)
     return [row.company for row in ranked if row.company not in others][:SUGGESTED]
-
-
-def _chart(database: Database, chosen: list[str], filters: Filters) -> Chart:
-    """Return a series for each company; rows are empty if no source was covered."""
-    by_key: dict[str, list[int | None]] = defaultdict(list)
-    found = queries.share_of_voice(
-        database, chosen, by=filters.by, measure=filters.count, scope=filters.scope
-    )
-    for share in found:
-        by_key[str(share.key)].append(share.number)
-    periods = queries.mention_counts(database, filters.by, company=chosen[0], scope=filters.scope)
-    rows = [
-        row_of(
-            period,
-            filters,
-            None if None in numbers else tuple(number or 0 for number in numbers),
-        )
-        for period in periods
-        if (numbers := by_key[period.key])
-    ]
-    return Chart(tuple(chosen), tuple(rows))

@@ -9,20 +9,20 @@ from typing import Any, get_args
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
+from newscrawl.answers import words
+from newscrawl.answers.coverage import most_unread
 from newscrawl.dashboard.filters import LAST_PAGE, MAX_VALUE, Filters
 from newscrawl.dashboard.pages.overview import check_is_named
-from newscrawl.dashboard.pages.sources import unread_sources
 from newscrawl.dashboard.rendering import (
     app_state,
     filters_of,
     name_of_person,
-    number,
     proof_address,
     render,
     versions_in_use,
 )
 from newscrawl.storage import Database, QuestionError, queries
-from newscrawl.storage.queries import Counted, Proof, Scope
+from newscrawl.storage.queries import Counted, Scope
 from newscrawl.storage.queries.article_details import (
     CorrectionRow,
     correction_of_number,
@@ -34,7 +34,6 @@ from newscrawl.storage.saved_queries import list_queries
 router = APIRouter(include_in_schema=False)
 
 ARTICLES = 50  # on a page
-MAX_WORDS = 4  # doubtful words in a sentence
 MAX_EARLIER = 20  # corrections that a page offers to undo
 MAX_LEFT_OUT = 20  # sources, languages or countries that a number leaves out
 
@@ -59,16 +58,16 @@ def show_proof(request: Request) -> HTMLResponse:
             offset=(filters.page - 1) * ARTICLES,
         )
         corrections = _corrections(request, database, filters, target)
-        unread = unread_sources(database, filters.scope)
-    verb, pages = "match" if is_query else "name", -(-found.total // ARTICLES)
+        unread = most_unread(database, filters.scope)
+    does, pages = words.does_of(bool(is_query)), -(-found.total // ARTICLES)
     orders = _addresses(filters, target)
     return render(
         request,
         "proof.html",
         filters=filters,
         found=found,
-        title=_title(found, verb),
-        verb=verb,
+        title=words.proof_title(counted, found.number, found.company, found.beside, does),
+        does=does,
         company=company or "",
         split=target["split"] or "",
         without=target["without"],
@@ -86,7 +85,6 @@ def show_proof(request: Request) -> HTMLResponse:
         pages=min(pages, LAST_PAGE),
         beyond=pages > LAST_PAGE,
         shown=ARTICLES,
-        max_words=MAX_WORDS,
         shows_left_out=counted not in LEFT_OUT and target["story"] is None,
         explains=app_state(request).config.explain is not None,
     )
@@ -194,45 +192,6 @@ def _wrong_mentions(database: Database, filters: Filters) -> list[CorrectionRow]
     """Return the corrections that call a mention wrong."""
     found = queries.corrections(database, scope=filters.scope)
     return [one for one in found if one.kind == "wrong"]
-
-
-# The words that match a saved query count as its mentions; an article has several.
-_OF_QUERY = {
-    "mentions": ("word matched by", "words matched by"),
-    "headline": ("word matched in headlines by", "words matched in headlines by"),
-    "body": ("word matched in the body by", "words matched in the body by"),
-}
-
-
-def _title(found: Proof, verb: str) -> str:
-    """Return the number in words; articles "name" a company, and "match" a saved query."""
-    does = "matches" if verb == "match" else "names"
-    singular, plural = {
-        "articles": (f"article {does}", f"articles {verb}"),
-        "mentions": ("mention of", "mentions of"),
-        "headline": ("time in headlines:", "times in headlines:"),
-        "body": ("time in the body:", "times in the body:"),
-        **(_OF_QUERY if verb == "match" else {}),
-        "stories": (f"story {does}", f"stories {verb}"),
-        "read": ("article read", "articles read"),
-        "boilerplate": ("hit in menus and teasers:", "hits in menus and teasers:"),
-        "doubtful": (f"article may {verb}", f"articles may {verb}"),
-        "paywalled": (
-            f"article behind a paywall may {verb}",
-            f"articles behind a paywall may {verb}",
-        ),
-        "disallowed": (f"unread article may {verb}", f"unread articles may {verb}"),
-        "refused": (f"refused article may {verb}", f"refused articles may {verb}"),
-        "unreadable": (f"unreadable article may {verb}", f"unreadable articles may {verb}"),
-        "corrected": ("mention called wrong:", "mentions called wrong:"),
-        "kind": ("mention outside articles:", "mentions outside articles:"),
-    }[found.counted]
-    words = f"{number(found.number)} {singular if found.number == 1 else plural}"
-    if found.counted == "read":
-        of_query = verb == "match" and found.company
-        return f"{words} that {found.company} may match" if of_query else words
-    beside = f" and {found.beside}" if found.beside else ""
-    return f"{words} {found.company or 'any company'}{beside}"
 
 
 def _describe_filters(filters: Filters) -> list[str]:

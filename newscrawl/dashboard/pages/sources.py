@@ -2,7 +2,7 @@
 usual number of articles."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from statistics import median
@@ -10,20 +10,17 @@ from statistics import median
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
+from newscrawl.answers.coverage import unread_sources
 from newscrawl.dashboard.charts import READ, Strip, strip
 from newscrawl.dashboard.rendering import app_state, choices, filters_of, render
-from newscrawl.reports import gaps
-from newscrawl.reports.figures import Gap
-from newscrawl.storage import Database, queries
-from newscrawl.storage.queries import CoverageDay, Scope
-from newscrawl.storage.queries.completeness import completeness_by
+from newscrawl.storage import queries
+from newscrawl.storage.queries import CoverageDay
 from newscrawl.storage.queries.left_out import LeftOut, withheld_articles
 from newscrawl.storage.status import Health, SourceStatus, list_incidents
 
 router = APIRouter(include_in_schema=False)
 
 MAX_DAYS = 31  # a whole month
-MAX_UNREAD = 5  # sources that a page names with the days on which they were not read
 LOW = 0.5  # of the expected articles; ours
 
 
@@ -53,7 +50,7 @@ class SourceRow:
     @property
     def faults(self) -> str:
         """Return the days on which the source was not read, and why."""
-        return "".join(one.reasons for one in gaps(self.days))
+        return "".join(source.reasons for source in unread_sources(self.days))
 
     @property
     def is_low(self) -> bool:
@@ -89,24 +86,6 @@ def sources(request: Request) -> HTMLResponse:
             first=first,
             number=min(MAX_DAYS, filters.length),
         )
-
-
-def unread_sources(
-    database: Database, scope: Scope, having: Collection[str] = ()
-) -> tuple[Gap, ...]:
-    """Return the sources that were not read on the most days of the scope, MAX_UNREAD of them; only
-    of those `having` articles of a company, if one of these was not read."""
-    with database.reading() as session:
-        known = completeness_by(session, "source", scope.validate(database))
-    missed = {source: one.expected - one.covered for source, one in known.items()}
-    unread = {source: number for source, number in missed.items() if number > 0}
-    own = {source: number for source, number in unread.items() if source in having} or unread
-    most = sorted(own, key=lambda one: -own[one])
-    return gaps(
-        day
-        for source in most[:MAX_UNREAD]
-        for day in queries.coverage(database, scope=replace(scope, source=source))
-    )
 
 
 def _of_period(rows: list[SourceRow]) -> list[SourceRow]:

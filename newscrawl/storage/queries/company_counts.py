@@ -30,6 +30,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 
 from newscrawl.storage import models
+from newscrawl.storage.database import Database
 from newscrawl.storage.models import Company, CompanyPair, CompanySource
 from newscrawl.storage.ownership import Tenure
 from newscrawl.storage.queries.rollup_tables import (
@@ -226,6 +227,13 @@ def hits_by_name(
         if scope.tenures(name) != [Tenure(name)]:
             hits[name] = _union_hits(session, name, scope, stories=stories)
     return hits
+
+
+def count_stories(database: Database, company: str, scope: Scope) -> int:
+    """Return the number of a company's stories: it is not the sum of those of several days."""
+    with database.reading() as session:
+        hits = hits_by_name(session, [company], scope.validate(database), stories=True)[company]
+    return (hits.stories if hits else 0) or 0
 
 
 def listed_hits(session: Session, names: Sequence[str], scope: Scope) -> dict[str, Hits | None]:

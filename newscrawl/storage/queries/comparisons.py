@@ -28,7 +28,7 @@ from newscrawl.storage.queries.counts import (
 )
 from newscrawl.storage.queries.questions import ANY, about, cache_answers, question
 from newscrawl.storage.queries.rollup_tables import Hits, company_days, families
-from newscrawl.storage.queries.significance import Change, Day, compare
+from newscrawl.storage.queries.significance import Day, compare
 from newscrawl.storage.query_filters import limited_to
 from newscrawl.storage.scope import By, Measure, Scope, last_day
 
@@ -193,35 +193,6 @@ def overview(
         before=sum(known_before.values(), Completeness()),
         companies=tuple(rows),
     )
-
-
-def changes_of(database: Database, companies: Sequence[str], scope: Scope) -> dict[str, Change]:
-    """Return the change of each company's articles against the equally long period before."""
-    scope, earlier = two_periods(scope.validate(database))
-    with database.reading() as session:
-        known, known_before = (known_days(session, companies, one) for one in (scope, earlier))
-        now, before = (daily_hits(session, tuple(companies), one) for one in (scope, earlier))
-    return {
-        name: compare(
-            _days(now.get(name, {}), known[name]), _days(before.get(name, {}), known_before[name])
-        )
-        for name in companies
-    }
-
-
-def difference_of(database: Database, companies: Sequence[str], scope: Scope) -> Change | None:
-    """Return the articles of the first of two companies against those of the second in the same
-    days, which take the place of the earlier ones; None for another number of companies, or if one
-    counts with the other. Articles about both count in both, so that real differences are called
-    unclear rather than chance a difference."""
-    own, _ = two_periods(scope.validate(database))
-    members = [{*own.members(name)} for name in companies]
-    if len(members) != 2 or members[0] & members[1]:
-        return None
-    with database.reading() as session:
-        known = known_days(session, companies, own)
-        hits = daily_hits(session, tuple(companies), own)
-    return compare(*(_days(hits.get(name, {}), known[name]) for name in companies))
 
 
 def known_days(

@@ -165,6 +165,12 @@ def coverage(database: Database, *, scope: Scope = ANY) -> list[CoverageDay]:
     ]
 
 
+def source_completeness(database: Database, scope: Scope) -> dict[str, Completeness]:
+    """Return how complete the counts of each source are."""
+    with database.reading() as session:
+        return completeness_by(session, "source", scope.validate(database))
+
+
 def first_watched_day(
     database: Database, company: str | None = None, *, scope: Scope = ANY
 ) -> date | None:

@@ -9,9 +9,9 @@ import pytest
 from markupsafe import Markup
 from starlette.testclient import TestClient
 
+from newscrawl.answers.words import evidence_text
 from newscrawl.cli.explainer import Explainer
 from newscrawl.dashboard import UnexplainedError, create_app
-from newscrawl.dashboard.rendering import evidence_text
 from newscrawl.extraction.explain_page import AskedSentence
 from newscrawl.mentions.score import load_model
 from newscrawl.storage import Database

@@ -12,7 +12,7 @@ from scipy.stats import binomtest
 from sqlalchemy import update
 from starlette.testclient import TestClient
 
-from newscrawl.dashboard.charts import MAX_PARTS
+from newscrawl.answers.chart import MAX_PARTS
 from newscrawl.monitoring import spike_detection
 from newscrawl.monitoring.alerts import HIGHER, MIN_READ, SAME_BURST
 from newscrawl.storage import Database, queries
@@ -184,7 +184,10 @@ def test_gap_without_a_shorter_period_has_no_link(client: TestClient, database: 
         save(database, back, body("Siemens"), body("Bosch"))
     for path in ("/company/Siemens?days=30", "/compare?days=30&company=Siemens&company=Bosch"):
         note = client.get(path).text.split('class="notice gap">')[1].split("</p>")[0]
-        assert note.endswith("before can't be compared.</strong> No article was read in them.")
+        assert unescape(note) == (
+            "<strong>The 30 days before can't be compared.</strong> No article was read in the 30 "
+            "days before."
+        )
 
 
 def test_gap_of_a_saved_query_is_named_apart(client: TestClient, database: Database) -> None:
@@ -194,8 +197,10 @@ def test_gap_of_a_saved_query_is_named_apart(client: TestClient, database: Datab
     count_history(database, "new paper")
     note = client.get("/compare?days=7&company=Siemens&company=new+paper").text
     note = note.split('class="notice gap">')[1].split("</p>")[0]
-    assert note.startswith("<strong>new paper: the 7 days before can't be compared.</strong> They")
-    assert "Compare the last 2 days</a>" in note
+    said = unescape(note)
+    assert said.startswith("<strong>new paper: the 7 days before can't be compared.</strong> They")
+    (link,) = re.findall(r'href="([^"]+)">Compare ', said)
+    assert "days=2" in link
 
 
 def test_days_before_that_were_not_read_are_named_beside_the_change(
@@ -325,7 +330,7 @@ def test_sources_not_read_are_those_with_articles_of_the_company_or_query(
     # The FT misses 2 of 6 days, the taz 5; only the FT has Siemens, neither of them has Bosch.
     for name in ("Siemens", "engines"):
         text = client.get(f"/company/{name}?days=6").text
-        notice = text[text.index("Not everything was read.") :].partition("</p>")[0]
+        notice = text[text.index("sources together, ") :].partition("</p>")[0]
         assert "<bdi>FT</bdi> on 2 days" in notice
         assert "TAZ" not in notice
         assert "; other sources on 5 days. Estimate: about 2 more articles," in notice
@@ -494,7 +499,7 @@ def test_company_page_says_whether_there_was_a_spike(
     record_alerts(database, alerts)
     for path in ("/company/Siemens", "/alerts"):
         page = client.get(path).text
-        assert ": 12 articles, 3.1 expected" in page
+        assert f">12 articles on {yesterday}, 3 expected</a>" in page
         assert "first article found since the watch began on 2026-11-20" in page
         assert "No spike" not in page
     assert "12 articles" not in client.get(f"/company/Siemens?since={TODAY}").text

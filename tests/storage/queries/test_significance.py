@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from benchmarks.changes import share_named
-from newscrawl.reports.document import change_text, verdict_text
+from newscrawl.answers.words import change_text, verdict_text
 from newscrawl.storage.queries.significance import ALPHA, Change, Day, compare, two_sided
 
 

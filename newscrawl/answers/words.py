@@ -1,0 +1,724 @@
+"""Every sentence about completeness, change, gaps, paywalls and reasons, once: a function from an
+answer to text.
+
+A `Pen` writes plain text, for letters, files and terminals. A page gives a pen of its own, whose
+text is HTML and whose numbers lead to their proofs.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Literal, Protocol
+
+from newscrawl.answers.company import Gap
+from newscrawl.answers.coverage import UnreadSource, days_text
+from newscrawl.items import Withheld
+from newscrawl.storage.company_alerts import CompanyAlert
+from newscrawl.storage.mentions import CORRECTED
+from newscrawl.storage.queries import Completeness, CoverageDay, LeftOut, Scope, StoryRow
+from newscrawl.storage.queries.significance import ALPHA, Change
+from newscrawl.text import count_of, estimate_of
+
+MAX_SOURCES = 20  # sources of articles that can't be read, in a sentence
+MAX_WORDS = 4  # doubtful words in a sentence
+# Ours: from which score on a mention is called very likely right, and likely right.
+VERY_LIKELY, LIKELY = 0.95, 0.8
+# A saved query matches articles, a company is named in them.
+Does = Literal["name", "match"]
+
+
+def does_of(is_query: bool) -> Does:
+    """Return what articles do that count."""
+    return "match" if is_query else "name"
+
+
+class Pen:
+    """Writes plain text; `source_name` returns the name of a source by its slug."""
+
+    def __init__(self, source_name: Callable[[str], str] = str) -> None:
+        self._source_name = source_name
+
+    def write(self, sentence: str, **parts: object) -> str:
+        """Return the sentence with its parts."""
+        return sentence.format(**parts)
+
+    def join(self, parts: Iterable[str], between: str = ", ") -> str:
+        """Return the parts as one text."""
+        return between.join(parts)
+
+    def number(self, value: int, counted: str = "", **of: str) -> str:  # noqa: ARG002 - of links
+        """Return a number; a page leads to the proof of what it counts, as of one `source`."""
+        return f"{value:,}"
+
+    def source(self, slug: str) -> str:
+        """Return the name of a source."""
+        return self._source_name(slug)
+
+    def isolate(self, text: str) -> str:
+        """Return text that may have another direction."""
+        return text
+
+    def quote(self, text: str) -> str:
+        """Return words of an article."""
+        return f'"{text}"'
+
+
+PLAIN = Pen()
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A sentence to begin with, and what follows from it."""
+
+    heading: str
+    text: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.heading} {self.text}".strip()
+
+
+# --- Numbers and days ---
+
+
+def number(value: int | None) -> str:
+    """Return 1234567 as "1,234,567", and None as a dash."""
+    return "–" if value is None else f"{value:,}"
+
+
+def percent(share: float | None) -> str:
+    """Return a share in percent, with a decimal where it is small."""
+    if share is None:
+        return "–"
+    return f"{share:.0%}" if abs(share) >= 0.1 or share == 0 else f"{share:.1%}"
+
+
+def day(value: date) -> str:
+    """Return a day as "7 Nov 2026"."""
+    return f"{value.day} {value:%b %Y}"
+
+
+class Periods(Protocol):
+    """An answer about a period and an earlier one."""
+
+    @property
+    def scope(self) -> Scope: ...
+
+    @property
+    def before(self) -> Scope: ...
+
+
+def period_text(answer: Periods) -> str:
+    """Return both periods of an answer."""
+    now, before = (_both_days(scope) for scope in (answer.scope, answer.before))
+    return f"{now}, compared with {before}"
+
+
+def _both_days(scope: Scope) -> str:
+    assert scope.since and scope.until  # noqa: S101, PT018 - as answers have them
+    return f"{day(scope.since)} to {day(scope.until)}"
+
+
+def days_before(scope: Scope, before: Scope) -> str:
+    """Return the days before a period as "30 days before", "day before", "day a week before"."""
+    assert scope.since and before.since and before.until  # noqa: S101, PT018 - as answers have them
+    length = (before.until - before.since).days + 1
+    if length > 1:
+        return f"{length:,} days before"
+    return "day before" if (scope.since - before.until).days == 1 else "day a week before"
+
+
+def when_before(scope: Scope, before: Scope) -> str:
+    """Return when the earlier period was, as in "in the 30 days before"."""
+    phrase = days_before(scope, before)
+    return f"{'on' if phrase.startswith('day ') else 'in'} the {phrase}"
+
+
+def story_size(story: StoryRow, pen: Pen = PLAIN) -> str:
+    """Return how many articles of how many sources report a story."""
+    return pen.write(
+        "{articles} {noun} in {sources}",
+        articles=pen.number(story.articles, "articles", story=story.url),
+        noun="article" if story.articles == 1 else "articles",
+        sources=count_of(story.sources, "source"),
+    )
+
+
+def story_days(story: StoryRow) -> str:
+    """Return the days on which a story was reported."""
+    return days_text(story.first_day, story.last_day)
+
+
+# --- Completeness ---
+
+
+def unread_notices(
+    known: Completeness,
+    *,
+    of_one: bool = False,
+    whose: str = "all",
+    unread: Sequence[UnreadSource] = (),
+    estimates: Mapping[str, float] | None = None,
+    pen: Pen = PLAIN,
+) -> list[Notice]:
+    """Return why the numbers of a period may be too low: days `of_one` source that were not read,
+    or of "all" or "its" sources, and days before the first crawl. `estimates` are the articles that
+    the unread days would have had, by company."""
+    if known.level == "none":
+        return [Notice("No source was crawled in this period.", "These are gaps, not zeros.")]
+    notices = []
+    missing = known.expected - known.covered
+    if missing > 0:
+        together = "" if of_one else f" of {whose} sources together"
+        was = "was" if missing == 1 else "were"
+        heading = f"Of the {known.expected:,} days{together}, {missing:,} {was} not read."
+        reasons = [
+            pen.write(
+                "{source} on {days}, {reasons}",
+                source=pen.source(each.source),
+                days=count_of(each.missed, "day"),
+                reasons=pen.isolate(each.reasons),
+            )
+            for each in unread
+        ]
+        further = missing - sum(each.missed for each in unread)
+        if unread and further > 0:
+            reasons.append(f"other sources on {count_of(further, 'day')}")
+        text = pen.write(
+            "Numbers may be too low{colon}{reasons}.{estimate}",
+            colon=": " if reasons else "",
+            reasons=pen.join(reasons, "; "),
+            estimate=_estimate(estimates),
+        )
+        notices.append(Notice(heading, text))
+    if days := known.unwatched:
+        lies = "day lies" if days == 1 else "days lie"
+        notices.append(
+            Notice(
+                f"{days:,} {lies} before the first crawl.",
+                "Of those only the articles that sites still listed later are known.",
+            )
+        )
+    return notices
+
+
+def _estimate(estimates: Mapping[str, float] | None) -> str:
+    if estimates is None:
+        return ""
+    several = len(estimates) > 1
+    more = [
+        estimate_of(estimate, "more article") + (f" for {company}" if several else "")
+        for company, estimate in estimates.items()
+        if estimate
+    ]
+    if not more:
+        return " On the days on which they were read, none of these sources had such an article."
+    return f" Estimate: {', '.join(more)}, at the pace of the days that were read."
+
+
+def coverage(known: Completeness, notices: Iterable[Notice] | None = None, before: str = "") -> str:
+    """Return how complete numbers are, in a few sentences; `before` says how many articles were
+    read in the period before."""
+    notices = unread_notices(known) if notices is None else notices
+    if known.level == "none":
+        return " ".join(map(str, notices))
+    was = "was" if known.read == 1 else "were"
+    text = f"{count_of(known.read, 'article')} {was} read{before}."
+    if known.level == "full":
+        return f"{text} Every source was read on every day."
+    return " ".join([text, *map(str, notices)])
+
+
+def before_notice(known: Completeness, scope: Scope, before: Scope) -> Notice | None:
+    """Return why numbers can't be compared with those of the period before, if they can't."""
+    if not known.read:
+        when = when_before(scope, before)
+        return Notice(f"No article was read {when}.", "There is nothing to compare with.")
+    if known.level != "partial" or (known.expected <= known.covered and not known.unwatched):
+        return None
+    phrase = days_before(scope, before)
+    heading = f"The {phrase} {'was' if phrase.startswith('day ') else 'were'} not read completely"
+    if days := known.unwatched:
+        heading += f": {days:,} precede{'s' if days == 1 else ''} the first crawl"
+    return Notice(f"{heading}.", "Compare shares of the articles read, not numbers.")
+
+
+def gap_notice(gap: Gap, scope: Scope, before: Scope, whose: Sequence[str] = ()) -> Notice:
+    """Return why a period can't be compared with the one before, of which nothing was read."""
+    phrase = days_before(scope, before)
+    the = f"{', '.join(whose)}: the" if whose else "The"
+    they = "It precedes" if phrase.startswith("day ") else "They precede"
+    text = f"No article was read {when_before(scope, before)}."
+    if gap.first:
+        text = f"{they} the first crawl, of {day(gap.first)}."
+    return Notice(f"{the} {phrase} can't be compared.", text)
+
+
+def no_mention(whom: str, known: Completeness) -> str:
+    """Return that nothing was found: no mention, or no coverage."""
+    if known.level == "none":
+        return f"No coverage: nothing was crawled there, so nothing is known about {whom}."
+    read = count_of(known.read, "article")
+    return f"No mention of {whom} in {read} (coverage: {known.level})."
+
+
+def no_article(company: str, is_query: bool) -> str:
+    """Return that a company has no article."""
+    return f"No article {'matches' if is_query else 'names'} {company} in this period."
+
+
+def around_articles(hits: int, pen: Pen = PLAIN) -> str:
+    """Return how many hits lie outside of articles."""
+    words = "hit in menus and teasers is" if hits == 1 else "hits in menus and teasers are"
+    return pen.write(
+        "{hits} {words} not counted.", hits=pen.number(hits, "boilerplate"), words=words
+    )
+
+
+def silence(last: CoverageDay) -> str:
+    """Return why a source is not read at present."""
+    if last.state is None:
+        return "no crawl"
+    return f"{last.state.replace('_', ' ')}{f', {last.note}' if last.note else ''}"
+
+
+def read_days(read: int, days: int, faults: str) -> str:
+    """Return on how many of its days a source was read, and on which not."""
+    return f"{read} of {days} days read{f'; not on {faults}' if faults else ''}"
+
+
+# --- Change ---
+
+
+def chance_text(chance: float) -> str:
+    """Return the p-value of a change, without a line break in it."""
+    return "p\u00a0<\u00a00.001" if chance < 0.001 else f"p\u00a0=\u00a0{chance:.2g}"
+
+
+def change_text(change: Change) -> str:
+    """Return the change of the share in percent, or of small numbers both numbers."""
+    if change.before is None:
+        return "no data before"
+    if change.growth is None:
+        return f"{change.before} → {change.now:,}"
+    return f"{change.growth:+.0%}".replace("-", "−")
+
+
+def verdict_text(change: Change) -> str:
+    """Return whether the change is significant, with its p-value."""
+    if change.chance is None:
+        return "can't be compared"
+    words = {"more": "a larger share than before", "fewer": "a smaller share than before"}
+    return f"{words.get(change.verdict, 'no clear change')} ({chance_text(change.chance)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """A change as a short sign: its direction, its text, and whether it is to be called unclear."""
+
+    direction: Literal["up", "down", "even"]
+    text: str
+    is_unclear: bool
+
+
+def shift(change: Change) -> Shift:
+    """Return the change of the share of the articles read, which is what the test compares: with
+    more papers read, the number may rise while the share falls."""
+    now, before, growth = change.now, change.before, change.growth
+    if not before:
+        return Shift("even", "new" if before == 0 and now else "–", False)
+    moves = now != before if growth is None else abs(growth) > 0.005
+    is_clear = change.chance is not None and change.chance < ALPHA
+    text = "even"
+    if moves and growth is None:
+        text = f"{before} → {now:,}"
+    elif moves and growth is not None:
+        text = f"{'▲' if growth > 0 else '▼'} {percent(abs(growth))}"
+    if not moves or not is_clear:
+        return Shift("even", text, not is_clear and (moves or now != before))
+    return Shift("up" if change.rises else "down", text, False)
+
+
+def in_short(company: str, change: Change, reads: tuple[int, int], when: str) -> str:
+    """Return the change of a company in a sentence, with the articles read in both periods, now and
+    before: where more of them were read, a number may rise though the share falls. `when` says when
+    the earlier period was (`when_before`)."""
+    read, read_before = reads
+    now = f"{company}: {change.now:,} of {count_of(read, 'article')} read"
+    if change.before is None:
+        return f"{now}; nothing was read {when}."
+    growth = ""
+    if change.verdict in {"more", "fewer"} and change.growth is not None:
+        growth = f", {change_text(change)}"
+    after = f"after {change.before:,} of {read_before:,} {when}"
+    return f"{now}, {after}; {verdict_text(change)}{growth}."
+
+
+def difference_text(companies: Sequence[str], difference: Change | None) -> str:
+    """Return which of two companies has the larger share of the articles read, and whether that is
+    more than chance; nothing if it can't be tested."""
+    if difference is None or difference.chance is None:
+        return ""
+    p_value = chance_text(difference.chance)
+    if difference.verdict == "unclear":
+        return f"the difference of their articles may be chance ({p_value})."
+    more, less = companies if difference.rises else reversed(companies)
+    share = "a larger share of the articles read"
+    return f"{more} has {share} than {less}, which is more than chance ({p_value})."
+
+
+# --- What can't be read, and what a number leaves out ---
+
+
+@dataclass(frozen=True, slots=True)
+class _Barrier:
+    """Why the text of an article is not read: as a heading, after "articles", and as a cause."""
+
+    heading: str
+    which: str
+    cause: str
+
+
+BARRIERS: Mapping[Withheld, _Barrier] = {
+    "paywalled": _Barrier("Behind a paywall", "behind a paywall", "a paywall hides the text of"),
+    "disallowed": _Barrier(
+        "Not to be fetched (robots.txt)",
+        "that robots.txt forbids to fetch",
+        "robots.txt forbids the pages of",
+    ),
+    "refused": _Barrier(
+        "Refused by the site (HTTP 403)",
+        "that the site refuses to show (HTTP 403)",
+        "the site refuses the pages of",
+    ),
+    "unreadable": _Barrier(
+        "Pages that show no article",
+        "with something else on the page",
+        "something else than the article, such as a request to enable JavaScript, is on the pages "
+        "of",
+    ),
+}
+
+
+def unread_texts(
+    left_out: Sequence[LeftOut], reason: Withheld, which: str, pen: Pen = PLAIN
+) -> Notice:
+    """Return how many of "these articles" can't be read for a reason, by source."""
+    barrier = BARRIERS[reason]
+    for each in left_out:
+        if each.reason == reason:
+            text = pen.write(
+                "{cause} {number} of {which}, of which only headline and introduction are known: "
+                "{sources}.",
+                cause=barrier.cause,
+                number=number(each.articles),
+                which=which,
+                sources=_of_sources(each, pen, proven=False),
+            )
+            return Notice(f"{barrier.heading}:", text)
+    listed = "" if reason == "paywalled" else ", as far as the sources list them in their feeds"
+    return Notice(f"{barrier.heading}:", f"{barrier.cause} none of {which}{listed}.")
+
+
+def withheld_notice(
+    name: str, left_out: Sequence[LeftOut], does: Does, pen: Pen = PLAIN
+) -> Notice | None:
+    """Return how many more articles may name a company, whose text can't be read."""
+    if not left_out:
+        return None
+    parts = [
+        pen.write(
+            "{number} more {articles} {which}",
+            number=pen.number(each.articles, each.reason),
+            articles="article" if each.articles == 1 else "articles",
+            which=barrier.which,
+        )
+        for each in left_out
+        for reason, barrier in BARRIERS.items()
+        if each.reason == reason
+    ]
+    text = pen.write(
+        "Up to {parts} may {does} {name}: only headline and introduction are read.",
+        parts=pen.join(parts, " and up to "),
+        does=does,
+        name=name,
+    )
+    return Notice("Some texts can't be read.", text)
+
+
+def left_out_notice(each: LeftOut, name: str, does: Does, pen: Pen = PLAIN) -> Notice:
+    """Return what a number leaves out for a reason, and why."""
+    articles, mentions = each.articles, each.mentions or 0
+    counted = pen.number(mentions if each.mentions is not None else articles, each.reason)
+    match each.reason:
+        case "boilerplate":
+            heading = "Menus and teasers:"
+            sentence = "{counted} {hits} on {pages}, outside the article."
+        case "doubtful":
+            heading = "Doubtful words:"
+            sentence = (
+                "up to {counted} more {noun}, with {words} without support for the company, or as "
+                "part of another name."
+                if articles
+                else "none was found."
+            )
+            if each.since is not None:
+                sentence += " Articles before {since} were not searched for them."
+        case "corrected":
+            heading = "Corrected:"
+            sentence = "{counted} {hits_called} in {texts} that a person has called wrong."
+        case "quarantined":
+            heading = "In the quarantine:"
+            counted = pen.number(articles, each.reason)
+            sentence = (
+                "{counted} {versions} with {mentions}, worse than the text before, which counts."
+            )
+        case "kind":
+            heading = "No articles:"
+            sentence = "{counted} {hits_called} on {pages} of another kind, such as lists."
+        case _:
+            heading = f"{BARRIERS[each.reason].heading}:"
+            sentence = (
+                "up to {counted} more {noun}. Of these only headline and introduction are known, "
+                "which don't {does} {name}; the text may. {sources}."
+            )
+    text = pen.write(
+        sentence,
+        counted=counted,
+        does=does,
+        name=name,
+        hits="hit" if mentions == 1 else "hits",
+        hits_called="mention" if mentions == 1 else "mentions",
+        noun="article" if articles == 1 else "articles",
+        texts=count_of(articles, "article"),
+        pages=count_of(articles, "page"),
+        versions="version" if articles == 1 else "versions",
+        mentions=count_of(mentions, "mention"),
+        since=each.since and day(each.since),
+        words=_doubtful_words(each, pen),
+        sources=_of_sources(each, pen),
+    )
+    return Notice(heading, text)
+
+
+def none_forbidden(name: str, does: Does) -> Notice:
+    """Return that robots.txt forbids no article that may name a company."""
+    listed = "of those that the sources list in their feeds"
+    text = f"robots.txt forbade no article that may {does} {name}, {listed}."
+    return Notice(f"{BARRIERS['disallowed'].heading}:", text)
+
+
+def _of_sources(each: LeftOut, pen: Pen, *, proven: bool = True) -> str:
+    """Return the sources of articles that can't be read, each with its number."""
+    parts = [
+        pen.write(
+            "{source} {number}",
+            source=pen.source(slug),
+            number=pen.number(count, each.reason, source=slug) if proven else number(count),
+        )
+        for slug, count in each.sources[:MAX_SOURCES]
+    ]
+    if more := len(each.sources[MAX_SOURCES:]):
+        parts.append(count_of(more, "more source"))
+    return pen.join(parts)
+
+
+def _doubtful_words(each: LeftOut, pen: Pen) -> str:
+    words = [pen.quote(word) for word in each.words[:MAX_WORDS]]
+    if len(each.words) > MAX_WORDS:
+        words.append("other spellings")
+    if len(words) < 2:
+        return pen.join(words)
+    return pen.join([pen.join(words[:-1]), words[-1]], " or ")
+
+
+# --- The proof of a number ---
+
+_PROOF_TITLES: Mapping[str, tuple[str, str]] = {
+    "articles": ("article {does_it}", "articles {does}"),
+    "mentions": ("mention of", "mentions of"),
+    "headline": ("time in headlines:", "times in headlines:"),
+    "body": ("time in the body:", "times in the body:"),
+    "stories": ("story {does_it}", "stories {does}"),
+    "read": ("article read", "articles read"),
+    "boilerplate": ("hit in menus and teasers:", "hits in menus and teasers:"),
+    "doubtful": ("article may {does}", "articles may {does}"),
+    "paywalled": (
+        "article behind a paywall may {does}",
+        "articles behind a paywall may {does}",
+    ),
+    "disallowed": ("unread article may {does}", "unread articles may {does}"),
+    "refused": ("refused article may {does}", "refused articles may {does}"),
+    "unreadable": ("unreadable article may {does}", "unreadable articles may {does}"),
+    "corrected": ("mention called wrong:", "mentions called wrong:"),
+    "kind": ("mention outside articles:", "mentions outside articles:"),
+}
+# The words that match a saved query count as its mentions; an article has several.
+_TITLES_OF_QUERY: Mapping[str, tuple[str, str]] = {
+    "mentions": ("word matched by", "words matched by"),
+    "headline": ("word matched in headlines by", "words matched in headlines by"),
+    "body": ("word matched in the body by", "words matched in the body by"),
+}
+
+
+def proof_title(
+    counted: str, value: int, company: str | None, beside: str | None, does: Does
+) -> str:
+    """Return a number in words; articles "name" a company, and "match" a saved query."""
+    titles = {**_PROOF_TITLES, **(_TITLES_OF_QUERY if does == "match" else {})}
+    singular, plural = titles[counted]
+    does_it = "matches" if does == "match" else "names"
+    counted_words = singular if value == 1 else plural
+    words = f"{value:,} {counted_words.format(does=does, does_it=does_it)}"
+    if counted == "read":
+        return f"{words} that {company} may match" if does == "match" and company else words
+    return f"{words} {company or 'any company'}{f' and {beside}' if beside else ''}"
+
+
+def proof_heading(counted: str, value: int, total: int) -> str:
+    """Return the heading over the articles of a proof."""
+    if not total:
+        return "Nothing is counted"
+    headings: dict[str, str] = {
+        "doubtful": "Not counted, with doubtful words",
+        "boilerplate": "Not counted, in menus and teasers",
+        "corrected": "Not counted, since a person called it wrong",
+        "kind": "Not counted, since these pages are not articles",
+        **dict.fromkeys(BARRIERS, "Only headline and introduction are known"),
+    }
+    mentions = f"{count_of(value, 'mention')} in " if counted == "corrected" else ""
+    pages = count_of(total, "page" if counted == "kind" else "article")
+    return f"{headings.get(counted, 'What is counted')}: {mentions}{pages}"
+
+
+def added(counted: str, value: int, does: Does) -> str:
+    """Return what an article adds to a number; nothing where each article adds itself."""
+    if counted in {"articles", "read", "doubtful", *BARRIERS}:
+        return ""
+    if counted == "stories":
+        return "1 story" if value else "1 more copy of this story"
+    noun = "matched word" if does == "match" else "mention"
+    return count_of(value, "hit" if counted == "boilerplate" else noun)
+
+
+# --- Why a mention counts ---
+
+# The rules of docs/mentions.md in words.
+_EVIDENCE: Mapping[str, str] = {
+    "name": "unambiguous name of the registry",
+    "inflection": "unambiguous name of the registry, declined",
+    "ticker": "named by its stock symbol, or next to it",
+    "full name": "short name, in an article that also has the full name, its owner or a subsidiary",
+    "context": "ambiguous name, near words of its business",
+    "legal form": "ambiguous name, before a legal form or trademark sign",
+    "cue": "ambiguous name, next to a word used only with companies",
+    "capital": "ambiguous word, written as a name",
+    "company beside": "ambiguous name, in a list with another company",
+    "other name": "ambiguous name, in an article with another name of the company",
+    "repetition": "ambiguous name, clear elsewhere in the article",
+    "query": "words of the saved query",
+    "correction": "added by a person",
+    "doubtful": "ambiguous name without support",
+    "wrong": "called wrong by a person",
+}
+
+
+class Evidence(Protocol):
+    """A mention with the rule that found it, and the probability that it is right."""
+
+    @property
+    def rule(self) -> str: ...
+
+    @property
+    def score(self) -> float | None: ...
+
+
+def evidence_text(mention: Evidence) -> str:
+    """Return in words why a mention counts and how likely it is right, then its score."""
+    words = _EVIDENCE.get(mention.rule, mention.rule)
+    if mention.score is None or mention.rule == CORRECTED:
+        return words
+    sure = "uncertain"
+    if mention.score >= LIKELY:
+        sure = "very likely right" if mention.score >= VERY_LIKELY else "likely right"
+    return f"{words}; {sure} ({mention.score:.2f})"
+
+
+def method_words(method: str) -> str:
+    """Return in words how a text was found on its page; the program's name of the method last."""
+    words = (
+        "by a model learned from labelled pages" if method.startswith("combined") else "by rules"
+    )
+    return f"{words} ({method})"
+
+
+_QUARANTINE_REASONS: Mapping[str, str] = {
+    "no_article": "there is no longer an article at its address",
+    "text_shrank": "most of the text is gone",
+    "text_replaced": "the text is that of another article, or written anew",
+    "headline_lost": "the headline is gone",
+    "layout_changed": "the site's pages have changed",
+}
+
+
+def quarantine_reason(reason: str, note: str) -> str:
+    """Return the reason why a version of an article was not applied."""
+    words = _QUARANTINE_REASONS.get(reason, reason)
+    return f"{words}: {note}" if note else words
+
+
+# --- Alerts ---
+
+
+def alert_event(alert: CompanyAlert) -> str:
+    """Return what happened; a first article need not be the oldest: it was found first."""
+    facts = alert.facts
+    if alert.kind != "spike":
+        return f"first article found{_since_watch(alert)}"
+    if "articles" not in facts:
+        return f"spike on {alert.day}"
+    articles = count_of(facts["articles"], "article")
+    return f"{articles} on {alert.day}, {facts['expected']:.0f} expected"
+
+
+def alert_title(alert: CompanyAlert) -> str:
+    """Return an alert in a line."""
+    names = f"{alert.company} and {alert.other}" if alert.other else alert.company
+    return f"{names}: {alert_event(alert)}"
+
+
+def alert_day(alert: CompanyAlert) -> str:
+    """Return the day of an alert's articles, where `alert_event` does not name it."""
+    return "" if alert.kind == "spike" else f", of {alert.day}"
+
+
+def alert_reason(alert: CompanyAlert) -> str:
+    """Return why an alert is sent, in a sentence."""
+    company, facts = alert.company, alert.facts
+    if alert.kind != "spike":
+        names = f"both {company} and {alert.other}" if alert.other else company
+        first = f"is the first one found{_since_watch(alert)} that names {names}."
+        return f"An article of {alert.day} {first}"
+    articles = facts["articles"]
+    return (
+        f"{company} is named in {articles} articles of {alert.day}; {facts['expected']:.1f} were "
+        f"expected from its history of {facts['history_days']} days. The chance of {articles} or "
+        f"more is {facts['chance']:.2g}."
+    )
+
+
+def no_spike(company: str, watched_since: date | None, scope: Scope) -> str:
+    """Return that a period has no spike of a company, as far as it was watched."""
+    if watched_since is None:
+        return f"{company} is not watched, so spikes are not searched for."
+    if scope.until and watched_since > scope.until:
+        began = f"The watch of {company} began on {day(watched_since)}"
+        return f"{began}: no day of this period was searched for spikes."
+    if scope.since and watched_since > scope.since:
+        began = f"No spike since the watch began on {day(watched_since)}"
+        return f"{began}; the days before were not searched for spikes."
+    return "No spike in this period."
+
+
+def _since_watch(alert: CompanyAlert) -> str:
+    since = alert.facts.get("watched_since")
+    return f" since the watch began on {since}" if since else ""
