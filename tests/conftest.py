@@ -79,8 +79,12 @@ _ON_BOTH_DATABASES = (
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave the PostgreSQL twins of tests to `make test-all`; and run slow files first: one that
-    begins last would keep a single core busy for minutes."""
+    """Leave the PostgreSQL twins of tests to `make test-all`, and of those in a browser all but one
+    visit of each page; and run slow files first: one that begins last would keep a single core busy
+    for minutes."""
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()) and not item.get_closest_marker("smoke"):
+            item.add_marker("thorough")
     folder = Path(__file__).parent
     ids = {item.nodeid for item in items}
     for item in items:

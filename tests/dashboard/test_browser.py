@@ -1,7 +1,6 @@
 """The dashboard in a real browser: drawn, filtered, hostile, by keyboard, on a phone."""
 
 import re
-from collections.abc import Iterator
 from datetime import date, timedelta
 from pathlib import Path
 from shutil import copyfile
@@ -47,44 +46,33 @@ PAGES = {
 CHARTS = ("company", "compare")
 
 
-@pytest.fixture(scope="module")
-def shelf(browser: Browser, base: str) -> Iterator[dict[str, Watched]]:
-    """Pages that are opened once, for tests that change nothing on them but size and colours."""
-    opened: dict[str, Watched] = {}
-    yield opened
-    for each in opened.values():
-        each.page.context.close()
+@pytest.mark.smoke
+@pytest.mark.parametrize("path", PAGES.values(), ids=PAGES)
+def test_page_is_whole(look: Look, path: str) -> None:
+    watched = look(path)
+    page = watched.page
+    expect(page.locator("h1")).to_have_count(1)
+    assert page.title().endswith(" · newscrawl")
+    assert page.get_by_role("banner").count() == page.get_by_role("main").count() == 1
+    assert page.get_by_role("navigation").count() >= 1
+    assert (watched.check("nameless"), watched.check("headless")) == ([], 0)
 
 
-@pytest.fixture(params=PAGES)
-def each(
-    request: pytest.FixtureRequest, shelf: dict[str, Watched], browser: Browser, base: str
-) -> Watched:
-    """Each page in turn, wide and light."""
-    if request.param not in shelf:
-        shelf[request.param] = Watched(browser.new_page(), base)
-        shelf[request.param].open(PAGES[request.param])
-    page = shelf[request.param].page
-    page.set_viewport_size({"width": 1280, "height": 860})
-    page.emulate_media(color_scheme="light")
-    return shelf[request.param]
-
-
-# Each page ---------------------------------------------------------------------------------------
-
-
-def test_page_has_a_heading_a_title_and_landmarks(each: Watched) -> None:
-    expect(each.page.locator("h1")).to_have_count(1)
-    assert each.page.title().endswith(" · newscrawl")
-    assert each.page.get_by_role("banner").count() == 1
-    assert each.page.get_by_role("main").count() == 1
-    assert each.page.get_by_role("navigation").count() >= 1
-
-
-@pytest.mark.parametrize("width", [320, 390, 768])
-def test_no_page_scrolls_to_the_side(each: Watched, width: int) -> None:
-    each.page.set_viewport_size({"width": width, "height": 860})
-    assert each.page.evaluate("document.documentElement.scrollWidth") <= width
+@pytest.mark.parametrize("path", PAGES.values(), ids=PAGES)
+def test_page_fits_each_window_and_has_no_barrier(look: Look, path: str) -> None:
+    watched = look(path)
+    page = watched.page
+    over = "all => all.filter(one => one.scrollWidth > one.clientWidth).map(one => one.innerText)"
+    schemes: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+    for scheme in schemes:
+        page.emulate_media(color_scheme=scheme)
+        assert watched.check("faint") == [], scheme
+        assert watched.violations() == [], scheme
+    for width in (320, 390, 768):
+        page.set_viewport_size({"width": width, "height": 860})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.evaluate("document.documentElement.classList.add('filters-open')")
+        assert page.eval_on_selector_all(".segments", over) == [], width
 
 
 @pytest.mark.parametrize("width", [320, 375])
@@ -117,28 +105,6 @@ def test_overview_of_a_phone_has_the_numbers_of_all_columns(look: Look) -> None:
     expect(phone.get_by_role("dialog").locator("h1")).to_contain_text("times in the body:")
 
 
-@pytest.mark.parametrize("width", [320, 390])
-def test_switches_fit_on_a_phone(each: Watched, width: int) -> None:
-    each.page.set_viewport_size({"width": width, "height": 860})
-    over = "all => all.filter(one => one.scrollWidth > one.clientWidth).map(one => one.innerText)"
-    each.page.evaluate("document.documentElement.classList.add('filters-open')")
-    assert each.page.eval_on_selector_all(".segments", over) == []
-
-
-def test_every_field_has_a_name(each: Watched) -> None:
-    assert each.check("nameless") == []
-
-
-def test_every_table_has_heads(each: Watched) -> None:
-    assert each.check("headless") == 0
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_has_enough_contrast(each: Watched, scheme: Literal["light", "dark"]) -> None:
-    each.page.emulate_media(color_scheme=scheme)
-    assert each.check("faint") == []
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390], ids=["wide", "phone"])
 def test_page_of_alerts_has_no_barriers(
@@ -150,11 +116,6 @@ def test_page_of_alerts_has_no_barriers(
     assert "hooks.slack.com" in text
     assert "s3cret" not in text
     assert "the server answered 404" in text
-
-
-def test_page_has_no_error_and_requests_no_other_host(each: Watched) -> None:
-    assert each.said == []
-    assert each.elsewhere == []
 
 
 # Charts and filters ------------------------------------------------------------------------------
@@ -438,36 +399,15 @@ def test_explanation_keeps_its_style_and_runs_nothing(look: Look) -> None:
 # Accessibility -----------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def axe() -> str:
-    """The script of axe-core, which knows the rules of WCAG."""
-    package = pytest.importorskip("axe_playwright_python", reason="pip install -e '.[dev]'")
-    return (Path(package.__file__).parent / "axe.min.js").read_text("utf-8")
-
-
-def violations(page: Page, axe: str) -> list[str]:
-    """What axe-core finds wrong with a page."""
-    page.evaluate(axe)
-    found = page.evaluate("axe.run()")["violations"]
-    return [f"{one['id']}: {node['html'][:120]}" for one in found for node in one["nodes"]]
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_page_has_no_violation_of_accessibility(
-    each: Watched, axe: str, scheme: Literal["light", "dark"]
-) -> None:
-    each.page.emulate_media(color_scheme=scheme)
-    assert violations(each.page, axe) == []
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_panel_has_no_violation_of_accessibility(
-    look: Look, axe: str, scheme: Literal["light", "dark"]
+    look: Look, scheme: Literal["light", "dark"]
 ) -> None:
-    page = look("/company/Siemens", color_scheme=scheme).page
+    watched = look("/company/Siemens", color_scheme=scheme)
+    page = watched.page
     page.locator(".tile a.proof").first.click()
     expect(page.get_by_role("dialog").locator("h1")).to_be_focused()
-    assert violations(page, axe) == []
+    assert watched.violations() == []
 
 
 # Companies together -------------------------------------------------------------------------------

@@ -342,7 +342,7 @@ def test_page_and_report_say_how_many_more_articles_may_name_a_company(site: Sit
     answer = site.client.get(f"/api/proof?company=Siemens&{days}").json()
     more = {one["reason"]: one["articles"] for one in answer["left_out"]}
     page = site.client.get(f"/company/Siemens?{days}").text
-    notice = re.sub(r"<[^>]+>", "", page.split('id="withheld">')[1].split("</p>")[0])
+    notice = unescape(re.sub(r"<[^>]+>", "", page.split('id="withheld">')[1].split("</p>")[0]))
     assert notice == (
         f"Some texts can't be read. Up to {more['disallowed']} more article that robots.txt "
         f"forbids to fetch and up to {more['paywalled']} more articles behind a paywall and up to "
@@ -424,7 +424,7 @@ def test_doubtful_words_are_equal_in_page_api_and_command(
     save_document(site.database, Document(page=page, article=article), run)
     panel = site.client.get("/proof?company=Siemens&counted=mentions&days=10").text
     (link,) = [unescape(one) for one, *_ in LINK.findall(panel) if "counted=doubtful" in one]
-    assert re.search(r"contains <q><bdi>Siemens</bdi></q>", panel)
+    assert "with <q><bdi>Siemens</bdi></q> without support" in panel
     listed = site.client.get(link).text
     assert "1 article may name Siemens" in listed
     assert "Old <mark>Siemens</mark>, the ferryman" in listed
@@ -440,7 +440,8 @@ def test_doubtful_words_are_equal_in_page_api_and_command(
     options = ["mentions", "-c", "Siemens", "--explain", "--since", "10d", "--companies"]
     options += [str(tmp_path / "companies.toml"), "--database", site.url]
     ran = newscrawl(*options)
-    assert "without support: up to 1 more (Siemens)" in " ".join(ran.out.split())
+    said = " ".join(ran.out.split())
+    assert 'Doubtful words: up to 1 more article, with "Siemens" without support' in said
     ran = newscrawl(*options, "--measure", "doubtful", "--format", "json")
     assert [one["article"]["url"] for one in json.loads(ran.out)["articles"]] == [DOUBTFUL]
 

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 from urllib.parse import quote
 
+import pytest
 from PIL import Image
 from playwright.sync_api import Browser
 
@@ -43,6 +44,7 @@ def test_docs_show_every_screenshot() -> None:
     assert max((IMAGES / name).stat().st_size for name in files) < LARGEST
 
 
+@pytest.mark.thorough
 def test_screenshots_can_be_made(tmp_path: Path) -> None:
     folder = Path(FOLDER).absolute() if FOLDER else tmp_path
     # The papers are all decent here, and there is a period before the last.

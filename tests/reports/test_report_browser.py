@@ -50,6 +50,7 @@ def page(request: pytest.FixtureRequest, browser: Browser, folder: Path) -> Iter
     opened.close()
 
 
+@pytest.mark.smoke
 def test_page_stands_alone_and_has_no_barriers(page: Watched) -> None:
     assert page.violations() == []
     assert page.check("headless") == 0

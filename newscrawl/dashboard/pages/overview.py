@@ -1,9 +1,10 @@
 """The pages of companies: all by articles (the first page), one company, and several in comparison;
 and the search."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from itertools import takewhile
 from typing import Any
 from urllib.parse import urlencode
 
@@ -25,7 +26,6 @@ from newscrawl.dashboard.rendering import (
     name_of_person,
     render,
 )
-from newscrawl.mentions.company import Company
 from newscrawl.storage import Database, QuestionError, queries
 from newscrawl.storage.company_alerts import (
     ALERTS_SHOWN,
@@ -74,14 +74,6 @@ class SilentSource:
     last: CoverageDay
 
 
-@dataclass(frozen=True, slots=True)
-class Silence:
-    """The number of sources that are not read at present, and some of them."""
-
-    number: int
-    named: tuple[SilentSource, ...]
-
-
 @router.get("/", response_class=HTMLResponse)
 def overview(request: Request) -> Response:
     """Show the companies by articles, or return all of them as CSV."""
@@ -103,6 +95,8 @@ def overview(request: Request) -> Response:
         shown = rows[first : first + MAX_COMPANIES]
         kinds = dict.fromkeys(filters.scope.structure.groups, "group")
         kinds |= {row.name: "saved query" for row in queries.saved_queries(database)}
+        silent, silent_sources = _silence(database, filters)
+        all_named = all(row.hits.articles for row in found.companies if row.company not in kinds)
         return render(
             request,
             "overview.html",
@@ -113,26 +107,20 @@ def overview(request: Request) -> Response:
             ranked_before=sum(row.company not in kinds for row in rows[:first]),
             order=order,
             ranked=MAX_RANKED,
-            none_fell=len(found.companies) if _none_fell(found, kinds, order) else 0,
+            # How many of the companies with the most articles before are still named, if all are.
+            none_fell=len(found.companies) if order == "fewer" and all_named else 0,
             lines={row.company: spark(row.spark) for row in shown},
             changes={row.company: change_of_row(row, found) for row in shown},
             kinds=kinds,
             boilerplate=queries.boilerplate(database, scope=filters.scope),
-            silence=_silence(database, filters),
+            silent=silent,
+            silent_sources=silent_sources,
             unread=most_unread(database, filters.scope),
             longer_silent=_longer_silent(request, database, filters) if order == "fewer" else [],
             quarantined=sum(queries.quarantine_sizes(database, scope=filters.scope).values()),
-            **({} if found.completeness.read else _without_articles(database, filters)),
+            first_days=None if found.completeness.read else _first_days(database, filters),
+            is_empty=not found.completeness.read and queries.first_watched_day(database) is None,
         )
-
-
-def _without_articles(database: Database, filters: Filters) -> dict[str, Any]:
-    """Return what the page says of a period in which no article was read: the filters for the days
-    from the first crawl of their sources on, and whether no source was ever crawled."""
-    return {
-        "first_days": _first_days(database, filters),
-        "is_empty": queries.first_watched_day(database) is None,
-    }
 
 
 def _first_days(database: Database, filters: Filters) -> Filters | None:
@@ -161,13 +149,7 @@ def _in_order(found: Overview, order: str) -> Sequence[OverviewRow]:
             and row.before
             and row.hits.articles / now < row.before.articles / before
         )
-    return _clearest_first(rows) if order else rows
-
-
-def _none_fell(found: Overview, kinds: Mapping[str, str], order: str) -> bool:
-    """Return whether each company that was named before is still named, if that is asked for."""
-    companies = [row for row in found.companies if row.company not in kinds]
-    return order == "fewer" and all(row.hits.articles for row in companies)
+    return sorted(rows, key=lambda row: 1 if row.chance is None else row.chance) if order else rows
 
 
 def _longer_silent(
@@ -181,13 +163,9 @@ def _longer_silent(
     return sorted(earlier, key=lambda row: row.last_mentioned or date.min, reverse=True)
 
 
-def _clearest_first(rows: Sequence[OverviewRow]) -> Sequence[OverviewRow]:
-    """Return the companies, first those whose change is least likely chance."""
-    return sorted(rows, key=lambda row: 1 if row.chance is None else row.chance)
-
-
-def _silence(database: Database, filters: Filters) -> Silence:
-    """Return the sources in scope that are not read on the period's last days."""
+def _silence(database: Database, filters: Filters) -> tuple[int, list[SilentSource]]:
+    """Return the number of sources in scope that are not read on the period's last days, and some
+    of these."""
     last: dict[str, list[CoverageDay]] = {}
     since = filters.until - timedelta(days=SILENT_AFTER)
     for day in queries.coverage(database, scope=replace(filters.scope, since=since)):
@@ -200,19 +178,15 @@ def _silence(database: Database, filters: Filters) -> Silence:
         if days[-1].state not in {*READ, "incomplete"}
         and (days[-1].state is not None or (len(days) > SILENT_AFTER and days[0].state not in READ))
     ]
-    named = tuple(_silent(database, filters, source) for source in silent[:MAX_SILENT])
-    return Silence(len(silent), named)
-
-
-def _silent(database: Database, filters: Filters, source: str) -> SilentSource:
     since = filters.until - timedelta(days=SILENCE_DAYS - 1)
-    scope = replace(filters.scope, since=since, source=source)
-    bad: list[CoverageDay] = []
-    for day in reversed(queries.coverage(database, scope=scope)):
-        if day.state in READ:
-            break
-        bad.append(day)
-    return SilentSource(source, bad[-1].day, next((day for day in bad if day.state), bad[0]))
+    sources = []
+    for source in silent[:MAX_SILENT]:
+        scope = replace(filters.scope, since=since, source=source)
+        days = reversed(queries.coverage(database, scope=scope))
+        bad = list(takewhile(lambda day: day.state not in READ, days))
+        why = next((day for day in bad if day.state), bad[0])
+        sources.append(SilentSource(source, bad[-1].day, why))
+    return len(silent), sources
 
 
 @router.get("/search", response_class=HTMLResponse)
@@ -220,6 +194,9 @@ def search(request: Request) -> HTMLResponse:
     """Show the articles that match the words."""
     filters = filters_of(request)
     words = request.query_params.get("q", "").strip()
+    fields = ("language", "source", "country")
+    values = {name: getattr(filters, name) for name in fields}
+    limits = " ".join(f"{name}:{value}" for name, value in values.items() if value)
     with app_state(request).store.reading() as database:
         found, count, fault = _search(database, words, filters)
         names = [*filters.scope.structure.groups, *queries.company_names(database)]
@@ -229,7 +206,8 @@ def search(request: Request) -> HTMLResponse:
             filters=filters,
             choices=choices(database, filters),
             words=words,
-            as_query=_as_query(words, filters),
+            # The search as a saved query, with the filters that a query can have.
+            as_query=f"({words}) {limits}" if limits else words,
             found=found,
             count=count,
             fault=fault,
@@ -238,22 +216,11 @@ def search(request: Request) -> HTMLResponse:
         )
 
 
-def _as_query(words: str, filters: Filters) -> str:
-    """Return the search as the text of a saved query, with the filters that a query can have."""
-    named = {
-        "language": filters.language,
-        "source": filters.source,
-        "country": filters.country,
-    }
-    given = " ".join(f"{name}:{value}" for name, value in named.items() if value)
-    return f"({words}) {given}" if given else words
-
-
 def _companies_by_name(request: Request, words: str, names: Sequence[str]) -> list[str]:
     """Return the companies and groups that have this name or alias, or begin with it."""
     if len(words) < MIN_NAME:
         return []
-    known = _find_company(request, words)
+    known = companies_in_use(request).by_name(words)
     begin = [name for name in names if name.casefold().startswith(words.casefold())]
     first = [known.name] if known and known.name in names else []
     return list(dict.fromkeys([*first, *begin]))[:MAX_CALLED]
@@ -377,38 +344,36 @@ def _alerts(database: Database, name: str, filters: Filters) -> PeriodAlerts:
 
 def check_is_named(request: Request, name: str, names: Sequence[str], scope: Scope) -> None:
     """Raise HTTPException for a company that is not among those that articles name."""
-    if not {*scope.members(name)} & {*names}:
-        raise HTTPException(404, _unknown_company(request, name, names))
-
-
-def _unknown_company(request: Request, name: str, names: Sequence[str]) -> str:
-    """Return the error for a company that no article names."""
-    known = _find_company(request, name)
+    if {*scope.members(name)} & {*names}:
+        return
+    known = companies_in_use(request).by_name(name)
     if known and known.name not in names:
-        return f"{known.name} is registered, but no article in this database names it yet."
+        says = f"{known.name} is registered, but no article in this database names it yet."
+        raise HTTPException(404, says)
     near = _similar_names(request, name, names)
     advice = f" Did you mean {' or '.join(near)}?" if near else ""
-    return f"No company {name!r} was ever mentioned in this database.{advice}"
+    raise HTTPException(404, f"No company {name!r} was ever mentioned in this database.{advice}")
 
 
 def _similar_names(request: Request, name: str, names: Sequence[str]) -> list[str]:
     """Return the name that has this alias, or else up to three similar names."""
-    known = _find_company(request, name)
+    known = companies_in_use(request).by_name(name)
     if known and known.name in names:
         return [known.name]
     same, near = match_name(name, names)
     return [same] if same else near
 
 
-def _find_company(request: Request, name: str) -> Company | None:
-    """Return the company of this name or alias, of the user's file or bundled."""
-    return companies_in_use(request).by_name(name)
-
-
 def _registered(request: Request, name: str, scope: Scope, names: Sequence[str]) -> dict[str, Any]:
     """Return the registry's facts about a company, what counts together with it, and its owner."""
+    company = companies_in_use(request).by_name(name)
+    facts = (
+        (company.facts.get("sector"), company.facts.get("country"), *company.tickers)
+        if company
+        else ()
+    )
     return {
-        "facts": _facts(request, name),
+        "facts": [fact for fact in facts if fact],
         "has_subsidiaries": _has_subsidiaries([name], scope, names),
         "members": sorted({*scope.members(name)} & {*names} - {name}),
         "owner": scope.structure.parents.get(name),
@@ -422,15 +387,6 @@ def _has_subsidiaries(companies: Sequence[str], scope: Scope, names: Sequence[st
     alone, together = (replace(scope, subsidiaries=each) for each in (False, True))
     more = {name for one in companies for name in {*together.members(one)} - {*alone.members(one)}}
     return not more.isdisjoint(names)
-
-
-def _facts(request: Request, name: str) -> list[str]:
-    """Return the registry's facts about the company."""
-    found = _find_company(request, name)
-    if found is None:
-        return []
-    facts = [found.facts.get("sector"), found.facts.get("country"), *found.tickers]
-    return [fact for fact in facts if fact]
 
 
 def _top(counts: Sequence[MentionCount], count: Count) -> list[tuple[MentionCount, int]]:
@@ -456,7 +412,11 @@ def compare(request: Request) -> Response:
         unions = saved | {*scope.structure.groups}
         cleared = request.query_params.get("chosen") == "none"
         suggests = not given and not cleared
-        chosen = _suggest_companies(database, filters, unions) if suggests else known
+        chosen = known
+        if suggests:  # the most frequent companies, without saved queries and groups
+            most = SUGGESTED + len(unions)
+            ranked = queries.company_ranking(database, scope=scope, limit=most)
+            chosen = [row.company for row in ranked if row.company not in unions][:SUGGESTED]
         comparison = compare_companies(
             database, chosen, scope, by=filters.by, measure=filters.count, brief=True
         )
@@ -499,10 +459,3 @@ def _corrections(
         names = dict.fromkeys(right if name == wrong else name for name in given)
         found[right] = start + urlencode([("company", name) for name in names])
     return found
-
-
-def _suggest_companies(database: Database, filters: Filters, others: Set[str]) -> list[str]:
-    """Return the most frequent companies, without saved queries and groups."""
-    most = SUGGESTED + len(others)
-    ranked = queries.company_ranking(database, scope=filters.scope, limit=most)
-    return [row.company for row in ranked if row.company not in others][:SUGGESTED]
