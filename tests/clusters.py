@@ -205,12 +205,17 @@ def main() -> None:
         code = ordeal.run(victims, moments)
         took = time.monotonic() - began
         ordeal.dask.close()
-        expected, found = rows(Path(folder, "local.sqlite")), rows(Path(folder, "cluster.sqlite"))
+        expected, problems = (
+            rows(Path(folder, "local.sqlite")),
+            rows(Path(folder, "cluster.sqlite")),
+        )
     killed = ", ".join(f"{number} {name}" for name, number in Counter(victims).most_common())
     print(f"killed: {killed}; {dict(ordeal.problems)}")
-    print(f"local {local:.0f} s, with kills {took:.0f} s, {len(found)} of {len(expected)} articles")
-    print(f"last exit code {code}, rows {'equal' if found == expected else 'DIFFERENT'}")
-    sys.exit(0 if found == expected and code == 0 else 1)
+    print(
+        f"local {local:.0f} s, with kills {took:.0f} s, {len(problems)} of {len(expected)} articles"
+    )
+    print(f"last exit code {code}, rows {'equal' if problems == expected else 'DIFFERENT'}")
+    sys.exit(0 if problems == expected and code == 0 else 1)
 
 
 if __name__ == "__main__":

@@ -105,9 +105,9 @@ class HangingLoop:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Build it and connect the signal."""
-        made = cls()
-        crawler.signals.connect(made.hang, signal=signals.item_scraped)
-        return made
+        extension = cls()
+        crawler.signals.connect(extension.hang, signal=signals.item_scraped)
+        return extension
 
     def hang(self) -> None:
         """Block the event loop for an hour."""
@@ -120,9 +120,9 @@ class HangingCrawl:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Build it and connect the signal."""
-        made = cls()
-        crawler.signals.connect(made.stay, signal=signals.spider_idle)
-        return made
+        extension = cls()
+        crawler.signals.connect(extension.stay, signal=signals.spider_idle)
+        return extension
 
     def stay(self) -> None:
         """Keep the spider open."""

@@ -67,8 +67,8 @@ def urls(pages: list[DequeuedPage]) -> list[str]:
 
 def article(page: DequeuedPage, **facts: object) -> Document:
     """The document of a page that was fetched."""
-    found = document(page.attempt.url.rpartition("/")[2], **facts)  # type: ignore[arg-type]
-    return replace(found, page=replace(found.page, attempt=page.attempt))
+    fetched = document(page.attempt.url.rpartition("/")[2], **facts)  # type: ignore[arg-type]
+    return replace(fetched, page=replace(fetched.page, attempt=page.attempt))
 
 
 def store(frontier: Frontier, attempt: FetchAttempt, document: Document) -> None:

@@ -98,8 +98,8 @@ def test_labelled_pages_are_read_on_the_cluster_with_equal_results(
         ("train", *learn),
     )
     for command in commands:
-        given = (*command, "--corpus", CORPUS, *(() if "--worst" in command else ("-f", "csv")))
-        local, remote = newscrawl(*given), newscrawl(*given, "--cluster", dask.address)
+        arguments = (*command, "--corpus", CORPUS, *(() if "--worst" in command else ("-f", "csv")))
+        local, remote = newscrawl(*arguments), newscrawl(*arguments, "--cluster", dask.address)
         assert (local.code, remote.code) == (0, 0), remote.err
         assert remote.out == local.out
         assert re.search(r"tcp://127\.0\.0\.1:\d+: 2 parts, .* 0 failed", remote.err)
@@ -154,8 +154,8 @@ def test_unreachable_scheduler_is_one_line(
         done = newscrawl("ingest", path, "--cluster", address)
         assert (done.code, done.err.count("\n")) == (2, 1)
         assert f"--cluster {address} is not the address of a scheduler" in done.err
-    both = newscrawl("ingest", path, "--cluster", "local:2", "--workers", 2)
-    assert "give --workers or --cluster, not both" in both.err
+    done = newscrawl("ingest", path, "--cluster", "local:2", "--workers", 2)
+    assert "give --workers or --cluster, not both" in done.err
 
 
 def test_missing_package_is_named(

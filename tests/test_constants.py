@@ -37,12 +37,12 @@ def constant(name: str) -> Any:
     parts = f"newscrawl.{name}".split(".")
     for end in range(len(parts), 0, -1):
         try:
-            found: Any = importlib.import_module(".".join(parts[:end]))
+            value: Any = importlib.import_module(".".join(parts[:end]))
         except ModuleNotFoundError:
             continue
         for attribute in parts[end:]:
-            found = getattr(found, attribute)
-        return found
+            value = getattr(value, attribute)
+        return value
     raise LookupError(name)
 
 
@@ -90,8 +90,8 @@ def test_every_field_of_the_tuning_is_documented(
     place: str, kind: type, left_out: set[str]
 ) -> None:
     fields = {field.name for field in dataclasses.fields(kind)} - left_out
-    told = {row.name.removeprefix(f"{place}.") for row in ROWS if row.name.startswith(place)}
-    assert told == fields
+    documented = {row.name.removeprefix(f"{place}.") for row in ROWS if row.name.startswith(place)}
+    assert documented == fields
 
 
 def test_tables_of_constants_are_found() -> None:

@@ -69,7 +69,7 @@ def test_saved_queries_of_the_demo_find_articles_and_what_is_watched_has_alerts(
     assert counts.keys() == SAVED_QUERIES.keys()
     for years in counts.values():
         assert sum(year.hits.articles for year in years if year.hits) >= 2
-    assert {(one.alert.company, one.alert.other) for one in alerts} == {*WATCHED}
+    assert {(alert.alert.company, alert.alert.other) for alert in alerts} == {*WATCHED}
     assert "Saved queries, to try: harbours, clean ships." in shown
 
 
@@ -107,5 +107,5 @@ def test_companies_of_the_boilerplate_would_count_in_an_article(
     page: content.Facts, companies: Companies
 ) -> None:
     text = ". ".join(f"Yesterday {name} said so" for name in (*page.boilerplate, *page.companies))
-    found = {mention.company for mention in companies.find(text, language="en")}
-    assert found == {*page.boilerplate, *page.companies}
+    companies = {mention.company for mention in companies.find(text, language="en")}
+    assert companies == {*page.boilerplate, *page.companies}

@@ -43,7 +43,7 @@ def commands() -> list[str]:
     """The command lines of all units, of the containers and of the crontab."""
     starts = [re.findall(r"^ExecStart=(.*)$", unit.read_text(), re.MULTILINE) for unit in UNITS]
     containers = [shlex.join(["/newscrawl", *service["command"]]) for service in OURS.values()]
-    units = [line for found in starts for line in found]
+    units = [line for start in starts for line in start]
     return [*units, *containers, CRONTAB.partition("&& /opt")[2]]
 
 
@@ -82,9 +82,9 @@ def test_scrapyd_egg_names_importable_settings() -> None:
     call = ast.parse((DEPLOY / "scrapyd" / "setup.py").read_text()).body[-1]
     assert isinstance(call, ast.Expr)
     assert isinstance(call.value, ast.Call)
-    given = {one.arg: ast.literal_eval(one.value) for one in call.value.keywords}
-    assert given["packages"] == []
-    (entry,) = given["entry_points"]["scrapy"]
+    keywords = {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.value.keywords}
+    assert keywords["packages"] == []
+    (entry,) = keywords["entry_points"]["scrapy"]
     name, module = entry.split(" = ")
     assert name == "settings"
     assert importlib.import_module(module).BOT_NAME == "newscrawl"
@@ -93,9 +93,9 @@ def test_scrapyd_egg_names_importable_settings() -> None:
 def test_prometheus_rules_use_existing_metrics() -> None:
     rules = (DEPLOY / "prometheus-rules.yml").read_text()
     source = (PROJECT / "newscrawl" / "monitoring" / "metrics.py").read_text()
-    asked = re.findall(r"newscrawl_(\w+)", " ".join(re.findall(r"expr: (.*)", rules)))
-    assert len(asked) >= 3
-    for metric in asked:
+    metrics_named = re.findall(r"newscrawl_(\w+)", " ".join(re.findall(r"expr: (.*)", rules)))
+    assert len(metrics_named) >= 3
+    for metric in metrics_named:
         assert f'"{metric}"' in source or f'"newscrawl_{metric}"' in source
 
 
@@ -112,11 +112,11 @@ def test_containers_get_each_variable_and_volume_from_a_file_or_compose() -> Non
     given = set(re.findall(r"^(?:# )?(\w+)=", (PROJECT / ".env.example").read_text(), re.MULTILINE))
     assert set(re.findall(r"\$\{(\w+)", text)) == {"POSTGRES_PASSWORD"} < given
     services = COMPOSE["services"].values()
-    mounted = {volume.partition(":")[0] for one in services for volume in one["volumes"]}
+    mounted = {volume.partition(":")[0] for service in services for volume in service["volumes"]}
     assert mounted == set(COMPOSE["volumes"])
-    names = {name for one in OURS.values() for name in one["environment"]}
+    names = {name for service in OURS.values() for name in service["environment"]}
     assert {name for name in names if not hasattr(settings, name)} == set()
-    assert all(one["read_only"] and one["cap_drop"] == ["ALL"] for one in OURS.values())
+    assert all(service["read_only"] and service["cap_drop"] == ["ALL"] for service in OURS.values())
 
 
 def test_image_is_built_from_files_that_are_there() -> None:
@@ -174,8 +174,8 @@ def test_image_is_built_and_runs_as_another_user() -> None:
     build = [engine, "bud", "--format", "docker", "--build-arg", f"PYTHON={BASE_IMAGE}"]
     build += [*options, "-t", "newscrawl-test", "."]
     subprocess.run(build, cwd=PROJECT, check=True, timeout=1800)
-    made = subprocess.run([engine, "from", "newscrawl-test"], capture_output=True, check=True)
-    container = made.stdout.decode().strip()
+    build = subprocess.run([engine, "from", "newscrawl-test"], capture_output=True, check=True)
+    container = build.stdout.decode().strip()
     run = [engine, "run", *(["--isolation", "chroot"] if options else []), container, "--"]
     try:
         user = subprocess.run([*run, "id", "-u"], capture_output=True, check=True)

@@ -23,7 +23,7 @@ def locked(file: str) -> dict[str, list[tuple[Requirement, int]]]:
         if entry.startswith("#"):
             continue
         head, *hashes = re.split(r" \\\n\s+--hash=sha256:", entry.rstrip())
-        assert all(re.fullmatch("[0-9a-f]{64}", one) for one in hashes), head
+        assert all(re.fullmatch("[0-9a-f]{64}", digest) for digest in hashes), head
         requirement = Requirement(head)
         pinned.setdefault(canonicalize_name(requirement.name), []).append(
             (requirement, len(hashes))
@@ -49,21 +49,21 @@ def direct(file: str) -> Iterator[Requirement]:
 
 def installed(requirements: list[Requirement]) -> Iterator[Requirement]:
     """The requirements, and all that they require on this machine, as the packages state them."""
-    waiting, seen = requirements, set()
+    waiting, names = requirements, set()
     while waiting:
         requirement = waiting.pop()
-        if str(requirement) in seen:
+        if str(requirement) in names:
             continue
-        seen.add(str(requirement))
+        names.add(str(requirement))
         yield requirement
         try:
             texts = requires(requirement.name) or []
         except PackageNotFoundError:
             continue  # an extra that this environment lacks
-        for one in map(Requirement, texts):
+        for line in map(Requirement, texts):
             extras = requirement.extras or {""}
-            if one.marker is None or any(one.marker.evaluate({"extra": name}) for name in extras):
-                waiting.append(one)
+            if line.marker is None or any(line.marker.evaluate({"extra": name}) for name in extras):
+                waiting.append(line)
 
 
 @pytest.mark.parametrize("file", LOCKS)
@@ -96,7 +96,9 @@ def test_actions_are_pinned_by_digest() -> None:
     text = (PROJECT / ".github" / "workflows" / "ci.yml").read_text()
     actions = re.findall(r"uses: (.*)", text)
     assert actions
-    assert [one for one in actions if not re.fullmatch(r"\S+@[0-9a-f]{40} # v[\d.]+", one)] == []
+    assert [
+        action for action in actions if not re.fullmatch(r"\S+@[0-9a-f]{40} # v[\d.]+", action)
+    ] == []
 
 
 def test_image_is_made_of_the_lock_file_and_hides_no_failed_step() -> None:

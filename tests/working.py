@@ -61,8 +61,8 @@ def rematch_or_die(companies: Path, texts: "Sequence[StoredText]") -> "list[list
 
     if any("ft word7x1 " in text.text for text in texts):
         os._exit(1)
-    found = load_companies(companies)
-    return [found.find(text.text, title=text.title) for text in texts]
+    matches = load_companies(companies)
+    return [matches.find(text.text, title=text.title) for text in texts]
 
 
 def read_for_ever(_body: bytes, _url: str, _content_type: str | None = None) -> None:
@@ -73,6 +73,6 @@ def read_for_ever(_body: bytes, _url: str, _content_type: str | None = None) -> 
 
 def eat_memory(_body: bytes, _url: str, _content_type: str | None = None) -> None:
     """Allocate memory without end."""
-    kept = []
+    blocks = []
     while True:
-        kept.append(bytearray(1 << 24))
+        blocks.append(bytearray(1 << 24))

@@ -386,7 +386,7 @@ def next_digests(
         moment = clock(session)
         seen = select(Worker).where(Worker.seen_at > moment - LATE)
         workers = session.scalars(seen.order_by(Worker.started_at.desc())).all()
-        running = [one for one in workers if one.stopped_at is None]
+        running = [worker for worker in workers if worker.stopped_at is None]
         schedules = {one.digests for one in running or workers[:1]} - {""}
     found = {
         time.span: NextDigest(
@@ -466,9 +466,11 @@ def _leases(session: Session, now: datetime) -> dict[str, dict[str, Any]]:
 
 def _incidents(incidents: Iterable[Incident]) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
-    for one in incidents:
-        if one.source is not None:
-            found.setdefault(one.source, {"incidents": {}})["incidents"][one.kind] = one.note
+    for incident in incidents:
+        if incident.source is not None:
+            found.setdefault(incident.source, {"incidents": {}})["incidents"][incident.kind] = (
+                incident.note
+            )
     return found
 
 
@@ -511,7 +513,10 @@ def _last_day(session: Session, now: datetime) -> dict[str, dict[str, Any]]:
             func.sum(new).label("new_day"),
             func.sum(case((hour, new), else_=0)).label("new_hour"),
             func.sum(_count_column("newscrawl/pages_failed")).label("pages_failed_day"),
-            *(func.sum(_count_column(f"newscrawl/pages_{one}")).label(one) for one in reasons),
+            *(
+                func.sum(_count_column(f"newscrawl/pages_{reason}")).label(reason)
+                for reason in reasons
+            ),
             func.max(case((read > 0, Run.finished_at))).label("last_success"),
         )
         .join(Run, Run.source_id == Source.id)
@@ -520,7 +525,7 @@ def _last_day(session: Session, now: datetime) -> dict[str, dict[str, Any]]:
     )
     found = _by_slug(session, query)
     for row in found.values():
-        row["withheld_day"] = {one: number for one in reasons if (number := row.pop(one))}
+        row["withheld_day"] = {reason: number for reason in reasons if (number := row.pop(reason))}
     return found
 
 

@@ -13,8 +13,8 @@ def main() -> int:
     parser.add_argument("kind", choices=KINDS)
     parser.add_argument("count", type=int, help="number of examples")
     parser.add_argument("--seed", type=int, default=0, help="other examples (default: 0)")
-    given = parser.parse_args()
-    failed: int = import_module(f"tests.fuzz.{given.kind}").run(given.count, given.seed)
+    arguments = parser.parse_args()
+    failed: int = import_module(f"tests.fuzz.{arguments.kind}").run(arguments.count, arguments.seed)
     return 1 if failed else 0
 
 

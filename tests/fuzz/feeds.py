@@ -341,7 +341,7 @@ def run(count: int, seed: int) -> int:
     """Read `count` examples, print the results, and return the number of crashes."""
     refused: Counter[str] = Counter()
     crashed: list[str] = []
-    whole = part = 0
+    complete = part = 0
     slowest = (0.0, "")
     for example in examples(count, seed):
         start = time.process_time()
@@ -355,11 +355,11 @@ def run(count: int, seed: int) -> int:
         if isinstance(came, str):
             refused[came.partition("(")[0][:60]] += 1
         elif len(came) >= ENTRIES:
-            whole += 1
+            complete += 1
         else:
             part += 1
     print(f"{count} mutated feeds and sitemaps, seed {seed}:")
-    print(f"  {whole} read with all entries, {part} in part, {sum(refused.values())} refused")
+    print(f"  {complete} read with all entries, {part} in part, {sum(refused.values())} refused")
     for reason, number in refused.most_common(8):
         print(f"    {number} {reason}")
     print(f"  slowest: {slowest[0] * 1000:.0f} ms ({slowest[1]})")

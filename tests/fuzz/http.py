@@ -84,12 +84,12 @@ class Maker:
 
     def cut(self) -> tuple[str, Send]:
         """End the connection early: closed or reset, quickly or slowly."""
-        whole = self._page()
-        place = self.chance.choice([0, 1, 9, 17, 40, len(whole) // 2, len(whole) - 1])
+        body = self._page()
+        place = self.chance.choice([0, 1, 9, 17, 40, len(body) // 2, len(body) - 1])
         pause = self.chance.choice([0.0, 0.0, 0.2])
         cut = self.chance.random() < 0.5
         return f"cut at {place}", raw(
-            whole[: place // 2], whole[place // 2 : place], pause=pause, cut=cut
+            body[: place // 2], body[place // 2 : place], pause=pause, cut=cut
         )
 
     def status(self) -> tuple[str, Send]:
@@ -139,13 +139,13 @@ class Maker:
 
     def length(self) -> tuple[str, Send]:
         """Send a wrong Content-Length."""
-        said = self.chance.choice(
+        claim = self.chance.choice(
             [*(b"0", b"1", b"-1", b"1e9", b"", b"0x10", b"99999999999999999999", b"5, 6", b"\xff")]
         )
         twice = b"\r\nContent-Length: 7" if self.chance.random() < 0.3 else b""
-        head = b"Content-Length: " + said + twice
-        whole = answered(self.body, b"Content-Type: " + self.kind, head)
-        return f"length {said!r} {twice!r}", raw(whole)
+        head = b"Content-Length: " + claim + twice
+        body = answered(self.body, b"Content-Type: " + self.kind, head)
+        return f"length {claim!r} {twice!r}", raw(body)
 
     def chunks(self) -> tuple[str, Send]:
         """Send invalid or endless chunks."""
@@ -165,8 +165,8 @@ class Maker:
             ]
         )
         kind = b"Content-Type: " + self.kind
-        whole = answered(part, kind, b"Transfer-Encoding: chunked")
-        return f"chunks {part[:20]!r}", raw(whole)
+        body = answered(part, kind, b"Transfer-Encoding: chunked")
+        return f"chunks {part[:20]!r}", raw(body)
 
     def coding(self) -> tuple[str, Send]:
         """Compress the body wrongly, repeatedly, or as a bomb."""
@@ -260,11 +260,11 @@ def example(seed: str, routes: Routes | None = None) -> list[str]:
         except subprocess.TimeoutExpired:
             return [f"no end within {LONGEST} s", *told]
         log = done.stdout.decode(errors="replace")
-        found = stored(database)
+        stored_urls = stored(database)
         wrong = find_failures(done.returncode, log, len(trap.visits))
         obeyed = any(one.startswith(_ROBOTS) for one in told)
-        if len(found) != GOOD and not obeyed:
-            wrong.append(f"only {sorted(found)} are stored")
+        if len(stored_urls) != GOOD and not obeyed:
+            wrong.append(f"only {sorted(stored_urls)} are stored")
         return [*wrong, *told, log] if wrong else []
 
 

@@ -52,10 +52,10 @@ class Example:
 def seeds() -> dict[str, bytes]:
     """Return the pages to mutate, by name."""
     files = [*_TESTS.glob("site/pages/*.html"), *_TESTS.glob("pages/*.html")]
-    found = {path.stem: path.read_bytes() for path in sorted(files)}
+    pages = {path.stem: path.read_bytes() for path in sorted(files)}
     for wall in (*walls.CONSENT, *walls.PAYWALLS):
-        found[wall.path] = wall.html.encode()
-    return found
+        pages[wall.path] = wall.html.encode()
+    return pages
 
 
 @cache
@@ -116,9 +116,9 @@ def _cut(rng: Random, html: bytes) -> bytes:
 
 
 def _mix(rng: Random, html: bytes) -> bytes:
-    start, end = _span(rng, other := rng.choice(list(seeds().values())), 5_000)
+    start, end = _span(rng, second := rng.choice(list(seeds().values())), 5_000)
     place = rng.randrange(len(html) + 1)
-    return html[:place] + other[start:end] + html[place:]
+    return html[:place] + second[start:end] + html[place:]
 
 
 def _trick(rng: Random, html: bytes) -> bytes:
@@ -170,8 +170,8 @@ def read(html: bytes, encoding: str | None = None) -> Article | str:
     _ = record.wording.sketch
     title, text = document.article.title or "", document.article.text
     for mention in document.mentions:
-        whole = title if mention.section == "title" else text
-        assert whole[mention.start : mention.end] == mention.surface
+        section = title if mention.section == "title" else text
+        assert section[mention.start : mention.end] == mention.surface
     return document.article
 
 

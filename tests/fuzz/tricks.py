@@ -59,22 +59,22 @@ class Trick:
 
 
 def _elements() -> dict[str, Trick]:
-    found = {}
+    elements = {}
     for name in _FLAT.split():
         tag = name.encode()
-        found[f"{name}, flat"] = Trick(b"<%s>x</%s>" % (tag, tag))
-        found[f"{name}, unclosed"] = Trick(b"<%s>x" % tag)
+        elements[f"{name}, flat"] = Trick(b"<%s>x</%s>" % (tag, tag))
+        elements[f"{name}, unclosed"] = Trick(b"<%s>x" % tag)
     for name in _FORMATS.split():
         tag = name.encode()
-        found[f"{name} reopened by each paragraph"] = Trick(b"<%s id={}><p>x" % tag)
-        found[f"{name} misnested"] = Trick(b"<%s><div>x</%s>" % (tag, tag))
+        elements[f"{name} reopened by each paragraph"] = Trick(b"<%s id={}><p>x" % tag)
+        elements[f"{name} misnested"] = Trick(b"<%s><div>x</%s>" % (tag, tag))
     for name in _UNCLOSED.split():
         tag = name.encode()
-        found[f"{name} without an end"] = Trick(b"x &amp; <b>y ", begin=b"<%s>" % tag)
-        found[f"{name} in the head without an end"] = Trick(
+        elements[f"{name} without an end"] = Trick(b"x &amp; <b>y ", begin=b"<%s>" % tag)
+        elements[f"{name} in the head without an end"] = Trick(
             b"x &amp; <b>y ", begin=b"<%s>" % tag, in_head=True
         )
-    return found
+    return elements
 
 
 def _article(field: bytes) -> bytes:

@@ -61,8 +61,8 @@ def audited(database: Database, *policies: RobotsPolicy) -> Audit:
 
 
 def purge(database: Database, *policies: RobotsPolicy) -> None:
-    found = audited(database, *policies).forbidden
-    robots_audit.purge(database, found, load_companies(COMPANIES), ignore)
+    forbidden = audited(database, *policies).forbidden
+    robots_audit.purge(database, forbidden, load_companies(COMPANIES), ignore)
 
 
 # --- What is forbidden ------------------------------------------------------------------------
@@ -73,10 +73,10 @@ def test_disallowed_article_is_listed_with_its_rule(database: Database) -> None:
     save_document(database, document("closed/a"), run)
     save_document(database, document("open/b", text=f"Another text. {LONG}"), run)
     save_document(database, document("closed/c", text="Told.", access="paywalled"), run)
-    found = audited(database, policy(b"User-agent: *\nDisallow: /\nAllow: /open\n"))
-    (one,) = found.forbidden
-    assert (one.source, one.url, one.rule) == ("ft", "https://ft.example/closed/a", "Disallow: /")
-    assert (found.articles, found.unchecked) == (2, 0)
+    result = audited(database, policy(b"User-agent: *\nDisallow: /\nAllow: /open\n"))
+    (row,) = result.forbidden
+    assert (row.source, row.url, row.rule) == ("ft", "https://ft.example/closed/a", "Disallow: /")
+    assert (result.articles, result.unchecked) == (2, 0)
 
 
 def test_article_is_allowed_if_one_of_its_urls_is(database: Database) -> None:
@@ -129,9 +129,9 @@ def test_disallowing_line_is_found(path: str, line: str | None) -> None:
 def stored(database: Database, *, waits: bool = True) -> int:
     """An article with a revision, mentions and boilerplate; `waits`: its feed's words are known."""
     frontier = open_frontier(database, "ft", register(database), SCHEDULE)
-    told = Hints(title="Siemens, as the feed has it", standfirst="Siemens told the feed.")
+    hints = Hints(title="Siemens, as the feed has it", standfirst="Siemens told the feed.")
     url = "https://ft.example/closed/a"
-    frontier.enqueue(None, [FrontierEntry(url=url, fetch_url=url, hints=told)])
+    frontier.enqueue(None, [FrontierEntry(url=url, fetch_url=url, hints=hints)])
     (page,) = frontier.dequeue(1)
     read = document(
         "closed/a",
@@ -181,13 +181,13 @@ def test_purged_article_has_the_text_of_its_feed(database: Database) -> None:
 
 def test_rollups_follow_a_purge(database: Database) -> None:
     stored(database)
-    other = document("open/b", text=f"Bosch. {LONG}", mentions=[body("Bosch")])
-    save_document(database, other, register(database))
+    bosch = document("open/b", text=f"Bosch. {LONG}", mentions=[body("Bosch")])
+    save_document(database, bosch, register(database))
     purge(database, policy(CLOSED))
     ranking = {row.company: row.hits for row in queries.company_ranking(database)}
     assert (ranking["Siemens"].in_title, ranking["Siemens"].in_body) == (1, 1)
     assert (ranking["Bosch"].in_title, ranking["Bosch"].in_body) == (0, 1)
-    assert [one.article.url for one in queries.search(database, "bosch")] == [
+    assert [hit.article.url for hit in queries.search(database, "bosch")] == [
         "https://ft.example/open/b"
     ]
     assert len(queries.search(database, "feed")) == 1
@@ -242,12 +242,12 @@ def site(newscrawl: Newscrawl) -> SiteServer:
     with open_database("sqlite:///newscrawl.sqlite") as database:
         run = register(database)
         for path in ("closed/a", "open/b"):
-            made = document(path, text=f"Siemens at {path}. {LONG}", mentions=[body("Siemens")])
+            page = document(path, text=f"Siemens at {path}. {LONG}", mentions=[body("Siemens")])
             url = f"{served.url}/{path}"
-            made = replace(
-                made, page=replace(made.page, url=url), article=replace(made.article, url=url)
+            page = replace(
+                page, page=replace(page.page, url=url), article=replace(page.article, url=url)
             )
-            save_document(database, made, run)
+            save_document(database, page, run)
     return served
 
 
@@ -261,13 +261,13 @@ def test_command_requests_only_robots_txt(newscrawl: Newscrawl, site: SiteServer
         ran = newscrawl(*DRY, "--format", "json")
         assert site.paths() == ["/robots.txt"]
     assert ran.code == 1
-    (one,) = json.loads(ran.out)
-    assert (one["source"], one["host"], one["rule"]) == ("ft", site.url, "Disallow: /closed")
-    assert (one["url"], one["day"]) == (f"{site.url}/closed/a", "2026-11-20")
+    (row,) = json.loads(ran.out)
+    assert (row["source"], row["host"], row["rule"]) == ("ft", site.url, "Disallow: /closed")
+    assert (row["url"], row["day"]) == (f"{site.url}/closed/a", "2026-11-20")
     with open_database("sqlite:///newscrawl.sqlite") as database:
-        kept = robots_policy(database, site.url)
-    assert kept is not None
-    assert kept.rules == CLOSED
+        copy = robots_policy(database, site.url)
+    assert copy is not None
+    assert copy.rules == CLOSED
 
 
 def test_stored_robots_txt_is_used_on_request_or_as_a_fallback(

@@ -87,8 +87,8 @@ def test_revision_keeps_the_old_text_and_its_times(database: Database, run: int)
     save_document(database, document(text="First."), run)
     save_document(database, document(text="Second.", fetched_at=moment(1)), run)
     save_document(database, document(text="Third.", fetched_at=moment(2)), run)
-    kept = [(r.number, r.text, r.seen_at, r.replaced_at) for r in rows(database, Revision)]
-    assert kept == [(1, "First.", NOON, moment(1)), (2, "Second.", moment(1), moment(2))]
+    revisions = [(r.number, r.text, r.seen_at, r.replaced_at) for r in rows(database, Revision)]
+    assert revisions == [(1, "First.", NOON, moment(1)), (2, "Second.", moment(1), moment(2))]
     assert [(a.text, a.revision) for a in rows(database, Article)] == [("Third.", 3)]
 
 
@@ -145,7 +145,7 @@ def test_equal_text_of_another_source_is_another_article(database: Database, run
 
 
 @pytest.mark.parametrize(
-    ("other", "outcome"),
+    ("change", "outcome"),
     [
         ({"title": "Another headline"}, "new"),
         ({"published": moment(1)}, "new"),
@@ -154,11 +154,11 @@ def test_equal_text_of_another_source_is_another_article(database: Database, run
     ids=["other headline", "other day", "same headline and day"],
 )
 def test_equal_short_texts_need_equal_headline_and_date(
-    database: Database, run: int, other: dict[str, Any], outcome: str
+    database: Database, run: int, change: dict[str, Any], outcome: str
 ) -> None:
     save_document(database, document("a", text="More follows."), run)
     assert (
-        save_document(database, document("b", text="More follows.", **other), run).outcome
+        save_document(database, document("b", text="More follows.", **change), run).outcome
         == outcome
     )
 
@@ -179,10 +179,10 @@ def test_changed_page_at_an_alias_revises_the_article(database: Database, run: i
 
 def test_another_source_cannot_rewrite_an_article(database: Database, run: int) -> None:
     save_document(database, document(), run)
-    other = register(database, "bbc")
+    bbc = register(database, "bbc")
     copy = document(source="bbc", text="Something else.")
     copy = replace(copy, article=replace(copy.article, url="https://ft.example/a"))
-    assert save_document(database, copy, other).outcome == "unchanged"
+    assert save_document(database, copy, bbc).outcome == "unchanged"
     assert [a.text for a in rows(database, Article)] == [LONG]
 
 
@@ -199,8 +199,8 @@ def test_canonical_fetched_and_alias_urls_are_known(database: Database, run: int
 
 def test_any_number_of_urls_can_be_looked_up(database: Database, run: int) -> None:
     save_document(database, document("1234"), run)
-    asked = (f"https://ft.example/{number}" for number in range(2000))
-    assert known_urls(database, asked) == {"https://ft.example/1234"}
+    urls = (f"https://ft.example/{number}" for number in range(2000))
+    assert known_urls(database, urls) == {"https://ft.example/1234"}
 
 
 # --- Addresses that pages declare ---
@@ -233,7 +233,7 @@ def test_articles_that_declare_one_address_are_separate(
     pages = declaring_pages()
     for batch in [pages] if together else [[page] for page in pages]:
         saved = save_documents(database, batch, run)
-        assert {one.outcome for one in saved} == {"new"}
+        assert {result.outcome for result in saved} == {"new"}
     # The first article keeps the declared address, which could be right.
     urls = [article.url.rpartition("/")[2] for article in rows(database, Article)]
     assert urls == ["", "museum", "harvest"]
@@ -457,7 +457,7 @@ def test_finishing_an_unknown_run_is_refused(database: Database, run: int) -> No
 
 
 @pytest.mark.parametrize(
-    ("states", "kept"),
+    ("states", "best"),
     [
         (["failed", "ok"], "ok"),
         (["ok", "failed"], "ok"),
@@ -469,11 +469,11 @@ def test_finishing_an_unknown_run_is_refused(database: Database, run: int) -> No
     ids=lambda value: " then ".join(value) if isinstance(value, list) else f"keeps {value}",
 )
 def test_best_coverage_state_of_a_day_is_kept(
-    database: Database, run: int, states: list[CoverageState], kept: str
+    database: Database, run: int, states: list[CoverageState], best: str
 ) -> None:
     for state in states:
         database.record_coverage("ft", day(0), state, 0, 0, note=f"was {state}")
-    assert [(c.state, c.note) for c in rows(database, Coverage)] == [(kept, f"was {kept}")]
+    assert [(c.state, c.note) for c in rows(database, Coverage)] == [(best, f"was {best}")]
 
 
 def test_each_gap_of_a_day_is_noted_once(database: Database, run: int) -> None:
@@ -487,8 +487,8 @@ def test_days_of_a_gap_that_counted_as_covered_are_incomplete(database: Database
     for number, state in enumerate(states):
         database.record_coverage("ft", day(number), state, 1, 1, note=state)
     database.record_gap("ft", day(0), day(3), "3 missing")
-    found = sorted(rows(database, Coverage), key=lambda one: one.day)
-    assert [(one.state, one.note) for one in found] == [
+    coverage = sorted(rows(database, Coverage), key=lambda row: row.day)
+    assert [(row.state, row.note) for row in coverage] == [
         ("incomplete", "3 missing"),
         ("failed", "failed"),
         ("incomplete", "3 missing"),
@@ -503,8 +503,8 @@ def test_days_without_a_crawl_are_covered_once_a_gap_is_closed(
     for number, state in states.items():
         database.record_coverage("ft", day(number), state, 1, 1, note=state)
     database.record_gap("ft", day(0), day(3), "")
-    found = sorted((one.day, one.state, one.note) for one in rows(database, Coverage))
-    assert found == [
+    coverage = sorted((row.day, row.state, row.note) for row in rows(database, Coverage))
+    assert coverage == [
         (day(0), "paywalled", "paywalled"),
         (day(1), "ok", f"read on {day(3)}"),
         (day(2), "ok", f"read on {day(3)}"),

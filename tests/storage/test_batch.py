@@ -32,9 +32,9 @@ def taken(frontier: Frontier, *paths: str) -> list[DequeuedPage]:
     return frontier.dequeue(len(paths))
 
 
-def arrival(frontier: Frontier, page: DequeuedPage, found: Document | None = None) -> FinishedPage:
-    result = frontier.fetch_result(page.attempt, "read", "stored" if found else "Empty")
-    return FinishedPage(document=found, result=result)
+def arrival(frontier: Frontier, page: DequeuedPage, stored: Document | None = None) -> FinishedPage:
+    result = frontier.fetch_result(page.attempt, "read", "stored" if stored else "Empty")
+    return FinishedPage(document=stored, result=result)
 
 
 def write(frontier: Frontier, *arrivals: FinishedPage) -> list[Written]:
@@ -60,15 +60,17 @@ def states(database: Database) -> dict[str, tuple[str, str | None]]:
 
 def test_batch_returns_the_outcome_of_each_page(database: Database, frontier: Frontier) -> None:
     first, empty, second = taken(frontier, "a", "b", "c")
-    written = write(
+    results = write(
         frontier,
         arrival(frontier, first, article(first, text="The first one. " * 30)),
         arrival(frontier, empty),
         arrival(frontier, second, article(second, text="The second one. " * 30)),
     )
-    assert [one and one.outcome for one in written if not isinstance(one, Exception)] == [
-        "new", None, "new",
-    ]  # fmt: skip
+    assert [isinstance(result, SaveResult) and result.outcome for result in results] == [
+        "new",
+        False,
+        "new",
+    ]
     assert states(database) == {
         "a": ("done", "new"),
         "b": ("done", "Empty"),
@@ -80,8 +82,11 @@ def test_copy_in_the_same_batch_adds_only_its_url(database: Database, frontier: 
     original, copy = article_and_print(frontier)
     assert original.document
     assert copy.document
-    written = write(frontier, original, copy)
-    assert [one.outcome for one in written if isinstance(one, SaveResult)] == ["new", "unchanged"]
+    results = write(frontier, original, copy)
+    assert [result.outcome for result in results if isinstance(result, SaveResult)] == [
+        "new",
+        "unchanged",
+    ]
     with database.reading() as session:
         (stored,) = session.scalars(select(Article.text))
         addresses = set(session.scalars(select(ArticleUrl.url)))
@@ -102,8 +107,8 @@ def test_revisited_page_revises_its_article(database: Database, frontier: Fronti
     write(frontier, arrival(frontier, page, article(page, text="As it was. " * 30)))
     again = replace(page, attempt=replace(page.attempt, first=False))
     corrected = article(again, text="As it is now. " * 30)
-    (written,) = write(frontier, arrival(frontier, again, corrected))
-    assert written == SaveResult("revised", 0)
+    (result,) = write(frontier, arrival(frontier, again, corrected))
+    assert result == SaveResult("revised", 0)
 
 
 def test_unstorable_document_does_not_fail_its_batch(
@@ -113,31 +118,31 @@ def test_unstorable_document_does_not_fail_its_batch(
     unstorable = article(long)
     address = "https://ft.example/" + "x" * 3000
     unstorable = replace(unstorable, article=replace(unstorable.article, url=address))
-    told, refused = write(
+    stored, refused = write(
         frontier,
         arrival(frontier, page, article(page)),
         arrival(frontier, long, unstorable),
     )
-    assert isinstance(told, SaveResult)
+    assert isinstance(stored, SaveResult)
     assert isinstance(refused, UnstorableDocument)
     assert states(database)["b"][0] == "pending"
 
 
 def test_batch_is_atomic(database: Database, frontier: Frontier) -> None:
-    page, other = taken(frontier, "a", "b")
-    stranger = article(other)
+    page, second = taken(frontier, "a", "b")
+    stranger = article(second)
     stranger = replace(stranger, page=replace(stranger.page, source="unknown"))
     with pytest.raises(StorageError, match="no source"):
-        write(frontier, arrival(frontier, page, article(page)), arrival(frontier, other, stranger))
+        write(frontier, arrival(frontier, page, article(page)), arrival(frontier, second, stranger))
     assert {state for state, _ in states(database).values()} == {"pending"}
     with database.reading() as session:
         assert session.scalars(select(Article.id)).all() == []
 
 
 def test_page_outside_the_frontier_is_stored(frontier: Frontier) -> None:
-    (written,) = write(frontier, FinishedPage(document=document("a")))
-    assert isinstance(written, SaveResult)
-    assert written.outcome == "new"
+    (result,) = write(frontier, FinishedPage(document=document("a")))
+    assert isinstance(result, SaveResult)
+    assert result.outcome == "new"
 
 
 # Of a batch in a database without saved queries, with BEGIN. PostgreSQL gets fewer: COPY is none.
@@ -179,8 +184,10 @@ def test_larger_batch_sends_the_same_statements(frontier: Frontier) -> None:
     sent: dict[int, list[str]] = {}
     for number in (20, 60):
         with sent_statements() as sent[number]:
-            written = write(frontier, *new_articles(f"of-{number}", number))
-        assert [one.outcome for one in written if isinstance(one, SaveResult)] == ["new"] * number
+            results = write(frontier, *new_articles(f"of-{number}", number))
+        assert [result.outcome for result in results if isinstance(result, SaveResult)] == [
+            "new"
+        ] * number
     assert sent[60] == sent[20]
     assert len(sent[60]) <= MAX_STATEMENTS
 
@@ -198,10 +205,10 @@ HEADLINES = {
 def told(page: DequeuedPage, title: str, text: str, *, first: bool = True) -> Document:
     """The article of a page whose headline a feed has told."""
     path = page.attempt.url[-1]
-    found = article(page, title=title, text=text)
+    document = article(page, title=title, text=text)
     attempt = replace(page.attempt, first=first)
     hints = Hints(title=HEADLINES[path])
-    return replace(found, page=replace(found.page, hints=hints, attempt=attempt))
+    return replace(document, page=replace(document.page, hints=hints, attempt=attempt))
 
 
 def redirected(document: Document, path: str) -> Document:
@@ -222,8 +229,11 @@ def test_articles_hidden_by_maintenance_are_read_later(
     pages = taken(frontier, *HEADLINES)
     hidden = [told(page, "The Saltmere Times", MAINTENANCE) for page in pages]
     if to:
-        hidden = [redirected(one, to) for one in hidden]
-    parts = [arrival(frontier, page, one) for page, one in zip(pages, hidden, strict=True)]
+        hidden = [redirected(hidden_page, to) for hidden_page in hidden]
+    parts = [
+        arrival(frontier, page, hidden_page)
+        for page, hidden_page in zip(pages, hidden, strict=True)
+    ]
     for batch in [parts] if together else [[part] for part in parts]:
         write(frontier, *batch)
     assert states(database) == {
@@ -235,11 +245,16 @@ def test_articles_hidden_by_maintenance_are_read_later(
         told(page, title, " ".join(f"{title} {number}." for number in range(30)), first=False)
         for page, title in zip(pages, HEADLINES.values(), strict=True)
     ]
-    written = write(
+    results = write(
         frontier,
-        *(arrival(frontier, page, one) for page, one in zip(pages, later, strict=True)),
+        *(
+            arrival(frontier, page, hidden_page)
+            for page, hidden_page in zip(pages, later, strict=True)
+        ),
     )
-    assert [one.outcome for one in written if isinstance(one, SaveResult)] == [
+    assert [
+        hidden_page.outcome for hidden_page in results if isinstance(hidden_page, SaveResult)
+    ] == [
         "revised",
         "new",
         "new",
@@ -252,5 +267,5 @@ def test_copy_under_the_headline_of_the_feed_is_an_alias(
     pages = taken(frontier, "a", "b")
     text = "The museum shows the oldest maps of the harbour. " * 8
     copies = [told(page, "Maps", text) for page in pages]
-    write(frontier, *(arrival(frontier, p, one) for p, one in zip(pages, copies, strict=True)))
+    write(frontier, *(arrival(frontier, p, copy) for p, copy in zip(pages, copies, strict=True)))
     assert states(database) == {"a": ("done", "new"), "b": ("done", "alias")}

@@ -44,12 +44,12 @@ def counter(**columns: object) -> BulkInsert:
 @numbers
 def test_rows_are_read_as_they_were_written(database: Database, number: int) -> None:
     rows = [source(place) for place in range(number)]
-    written = BulkInsert(TABLES["sources"], tuple(rows[0]))
+    insert = BulkInsert(TABLES["sources"], tuple(rows[0]))
     values = [tuple(row.values()) for row in rows]
-    database.write(lambda session: written.write(session.connection(), values))
+    database.write(lambda session: insert.write(session.connection(), values))
     with database.reading() as session:
-        found = session.execute(select(Source).order_by(Source.id)).scalars().all()
-    assert [(one.slug, one.name, one.registered_at) for one in found] == [
+        sources = session.execute(select(Source).order_by(Source.id)).scalars().all()
+    assert [(stored.slug, stored.name, stored.registered_at) for stored in sources] == [
         (row["slug"], ODD, AT) for row in rows
     ]
 
@@ -111,11 +111,13 @@ def test_row_ids_are_unique(database: Database, number: int) -> None:
 
     def work(connection: Connection) -> list[int]:
         fresh = companies.take(connection, number)
-        names.write(connection, [(one, str(one)) for one in fresh])
+        names.write(connection, [(number_of_row, str(number_of_row)) for number_of_row in fresh])
         return fresh
 
-    taken = [
-        one for _ in range(2) for one in database.write(lambda session: work(session.connection()))
+    numbers_of_rows = [
+        number_of_row
+        for _ in range(2)
+        for number_of_row in database.write(lambda session: work(session.connection()))
     ]
-    assert len(taken) == 2 * number
-    assert taken == sorted(set(taken))
+    assert len(numbers_of_rows) == 2 * number
+    assert numbers_of_rows == sorted(set(numbers_of_rows))

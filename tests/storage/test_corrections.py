@@ -86,7 +86,9 @@ def counts(database: Database) -> dict[str, tuple[int, int]]:
     by_company = {name: (hits.in_title, hits.in_body) for name, hits in ranking.items() if hits}
     assert in_lists == {name: [pair] for name, pair in by_company.items()}
     page = page_of(database)
-    assert set(by_company) == set(page.row.companies) == {one.company for one in page.mentions}
+    assert (
+        set(by_company) == set(page.row.companies) == {mention.company for mention in page.mentions}
+    )
     assert sum(map(sum, by_company.values())) == len(page.mentions)
     return by_company
 
@@ -147,11 +149,11 @@ def test_undoing_restores_the_counts(
 
 @pytest.mark.usefixtures("before")
 def test_corrections_made_at_once_are_undone_together(database: Database) -> None:
-    first, *others = drop_ford(database)
-    (other,) = add_bmw(database)
-    assert others
+    first, *further = drop_ford(database)
+    (bmw,) = add_bmw(database)
+    assert further
     undo_correction(database, first, "Grace", together=True)
-    assert [row.id for row in queries.corrections(database)] == [other]
+    assert [row.id for row in queries.corrections(database)] == [bmw]
 
 
 @pytest.mark.usefixtures("before")
@@ -172,9 +174,11 @@ def test_one_place_can_be_given_to_another_company(database: Database) -> None:
 
 @pytest.mark.usefixtures("before")
 def test_score_of_a_mention_is_stored_and_a_person_is_sure(database: Database) -> None:
-    assert all(0 < (one.score or 0) < 1 for one in page_of(database).mentions)
+    assert all(0 < (mention.score or 0) < 1 for mention in page_of(database).mentions)
     add_bmw(database)
-    assert {one.score for one in page_of(database).mentions if one.company == "BMW"} == {1.0}
+    assert {
+        mention.score for mention in page_of(database).mentions if mention.company == "BMW"
+    } == {1.0}
 
 
 @pytest.mark.usefixtures("before")
@@ -210,7 +214,7 @@ def test_corrections_survive_rematch(database: Database, registry: Path) -> None
         'bundled = false\n[[company]]\nname = "BMW"\naliases = ["Munich carmaker"]\n', "utf-8"
     )
     result = Rematch(database, learned, Scope()).run()
-    assert [(one.company, one.articles) for one in result.companies] == [("Siemens", -1)]
+    assert [(row.company, row.articles) for row in result.companies] == [("Siemens", -1)]
     assert counts(database) == {"BMW": (0, 1)}
     assert states(database) == [("Ford", "redundant")] * 3 + [("BMW", "redundant")]
     undo_correction(database, bmw, "Grace")

@@ -28,9 +28,9 @@ def story(path: str = "a", *, hours: int = 0, more: str = "") -> Document:
 
 
 def delete(database: Database, url: str = URL) -> None:
-    found, missing = articles_under(database, [url])
+    articles, missing = articles_under(database, [url])
     assert missing == []
-    delete_articles(database, [one.number for one in found])
+    delete_articles(database, [article.number for article in articles])
 
 
 def everything(database: Database) -> str:
@@ -58,17 +58,17 @@ def run(database: Database) -> int:
 def test_nothing_of_a_deleted_article_is_left_but_its_address(database: Database, run: int) -> None:
     assert WORD.lower() in everything(database).lower()
     delete(database)
-    left = everything(database)
-    assert WORD.lower() not in left.lower()
-    assert URL in left
+    content = everything(database)
+    assert WORD.lower() not in content.lower()
+    assert URL in content
     assert queries.search(database, WORD) == []
-    assert [one.url for one in queries.articles(database)] == ["https://ft.example/b"]
+    assert [article.url for article in queries.articles(database)] == ["https://ft.example/b"]
 
 
 def test_counts_follow_a_deletion(database: Database, run: int) -> None:
     add_query(database, "bridges", WORD, "ann")
     count_history(database, "bridges")
-    assert {one.company for one in queries.company_ranking(database)} == {"Siemens", "bridges"}
+    assert {row.company for row in queries.company_ranking(database)} == {"Siemens", "bridges"}
     delete(database)
     assert queries.company_ranking(database) == []
     assert queries.boilerplate(database).mentions == 0
@@ -87,11 +87,11 @@ def test_deleted_article_is_not_stored_again(database: Database, run: int, path:
 
 
 def test_all_articles_of_a_source_are_deleted(database: Database, run: int) -> None:
-    other = register(database, "zdf", "de")
-    save_document(database, document("c", source="zdf", text=f"Kept. {LONG}"), other)
-    found = articles_of(database, "ft")
-    delete_articles(database, [one.number for one in found])
-    assert [one.source for one in queries.articles(database)] == ["zdf"]
+    zdf = register(database, "zdf", "de")
+    save_document(database, document("c", source="zdf", text=f"Kept. {LONG}"), zdf)
+    articles = articles_of(database, "ft")
+    delete_articles(database, [article.number for article in articles])
+    assert [article.source for article in queries.articles(database)] == ["zdf"]
 
 
 @pytest.mark.parametrize(
@@ -113,8 +113,8 @@ def test_articles_of_earlier_days_are_deleted(
             save_document(database, document(path, source=slug, text=text, published=when), run)
     found = articles_of(database, source, NOON.date() + timedelta(days=days))
     delete_articles(database, [one.number for one in found])
-    kept = {one.url for one in queries.articles(database)}
-    assert kept == {f"https://{one.replace('/', '.example/')}" for one in left}
+    urls = {article.url for article in queries.articles(database)}
+    assert urls == {f"https://{one.replace('/', '.example/')}" for one in left}
 
 
 def test_waiting_page_of_a_deleted_article_is_not_fetched_again(
@@ -137,5 +137,5 @@ def test_waiting_page_of_a_deleted_article_is_not_fetched_again(
     database.write(lambda session: session.add(row))
     delete(database)
     with database.reading() as session:
-        left = session.scalars(select(models.FrontierUrl)).one()
-        assert (left.due_at, left.hints, left.reason) == (None, {}, "deleted")
+        page = session.scalars(select(models.FrontierUrl)).one()
+        assert (page.due_at, page.hints, page.reason) == (None, {}, "deleted")

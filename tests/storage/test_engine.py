@@ -38,9 +38,9 @@ def message(url: str, *, create: bool = True) -> str:
     """What opening says; always a single line."""
     with pytest.raises(StorageError) as caught:
         open_database(url, create=create)
-    said = str(caught.value)
-    assert "\n" not in said
-    return said
+    text = str(caught.value)
+    assert "\n" not in text
+    return text
 
 
 @pytest.fixture
@@ -49,14 +49,14 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_values_of_a_list_are_looked_up_in_the_index(file: Path) -> None:
-    found = select(ArticleUrl.article_id).where(
+    query = select(ArticleUrl.article_id).where(
         engine.one_of(ArticleUrl.url, "urls"), ArticleUrl.article_id > 0
     )
     with open_database(f"sqlite:///{file}") as opened, opened.reading() as session:
         connection = session.connection()
-        statement = found.compile(dialect=connection.dialect)
-        asked = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", ('["a"]', 0))
-        plan = [row.detail for row in asked]
+        statement = query.compile(dialect=connection.dialect)
+        steps = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", ('["a"]', 0))
+        plan = [row.detail for row in steps]
     assert any(step.startswith("SEARCH article_urls USING INDEX") for step in plan), plan
 
 
@@ -95,21 +95,21 @@ def test_postgresql_url_uses_psycopg(scheme: str) -> None:
     ],
 )
 def test_unsupported_database_url_is_refused(url: str, says: str) -> None:
-    said = message(url)
-    assert says in said
-    assert "secret" not in said
+    text = message(url)
+    assert says in text
+    assert "secret" not in text
 
 
 def test_error_of_an_unreachable_server_hides_its_password() -> None:
-    said = message("postgresql://me:secret@127.0.0.1:1/news?connect_timeout=2")
-    assert said.startswith("can't reach the database postgresql://me:***@127.0.0.1:1/news")
-    assert "NEWSCRAWL_DATABASE_URL" in said
-    assert "secret" not in said
+    text = message("postgresql://me:secret@127.0.0.1:1/news?connect_timeout=2")
+    assert text.startswith("can't reach the database postgresql://me:***@127.0.0.1:1/news")
+    assert "NEWSCRAWL_DATABASE_URL" in text
+    assert "secret" not in text
 
 
 def test_missing_database_of_a_server_is_named(postgres_server: str) -> None:
-    said = message(postgres_server.replace("/postgres?", "/nowhere?"))
-    assert 'database "nowhere" does not exist' in said
+    text = message(postgres_server.replace("/postgres?", "/nowhere?"))
+    assert 'database "nowhere" does not exist' in text
 
 
 # --- Files ---
@@ -146,8 +146,8 @@ def test_reader_of_a_missing_file_is_refused(file: Path) -> None:
 
 
 def test_missing_folder_is_named(tmp_path: Path) -> None:
-    said = message(f"sqlite:///{tmp_path}/nowhere/news.sqlite")
-    assert "does its folder exist" in said
+    text = message(f"sqlite:///{tmp_path}/nowhere/news.sqlite")
+    assert "does its folder exist" in text
 
 
 def test_file_that_is_not_a_database_is_named(file: Path) -> None:
@@ -214,10 +214,10 @@ def test_newer_schema_is_not_reported_as_up_to_date(database_url: str) -> None:
 def locked(file: Path) -> Iterator[sqlite3.Connection]:
     """Another process's write transaction, as far as SQLite can tell."""
     open_database(f"sqlite:///{file}").close()
-    other = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
-    other.execute("BEGIN IMMEDIATE")
-    yield other
-    other.close()
+    writer = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
+    writer.execute("BEGIN IMMEDIATE")
+    yield writer
+    writer.close()
 
 
 def test_locked_database_is_a_clear_error(
@@ -266,8 +266,8 @@ def test_closed_connection_is_reopened(postgres_url: str) -> None:
     upgrade_database(postgres_url)
     with open_database(postgres_url) as opened:
         register(opened)
-        with psycopg.connect(postgres_url, autocommit=True) as other:
-            other.execute(
+        with psycopg.connect(postgres_url, autocommit=True) as admin:
+            admin.execute(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
                 "WHERE datname = current_database() AND pid <> pg_backend_pid()"
             )
@@ -292,15 +292,15 @@ def test_reader_waits_for_a_restarted_server(
     waited = []
     with (
         open_database(postgres_url) as opened,
-        psycopg.connect(postgres_server, autocommit=True) as other,
+        psycopg.connect(postgres_server, autocommit=True) as admin,
     ):
         register(opened)
-        other.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
+        admin.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
         opened.close()  # the next connection is a new one
 
         def wait(seconds: float) -> None:
             waited.append(seconds)
-            other.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
+            admin.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
 
         monkeypatch.setattr(database.time, "sleep", wait)
         assert queries.source_slugs(opened) == ["ft"]

@@ -113,7 +113,7 @@ def test_crawls_store_articles_while_words_are_erased(
     )
     assert delete_articles(news, [article.number])
     assert steps > 1
-    assert [one.outcome for one in stored] == ["new"] * 40
+    assert [result.outcome for result in stored] == ["new"] * 40
     assert rest(file) == set()
     assert len(queries.search(news, "stays", limit=200)) == 100
 
@@ -147,7 +147,7 @@ def test_reader_that_uses_the_journal_delays_its_erasure(file: Path, news: Datab
 
 
 def test_vacuum_brings_no_word_back(file: Path, news: Database) -> None:
-    before = [one.number for one in articles_of(news, "ft")]
+    before = [article.number for article in articles_of(news, "ft")]
     assert len(before) == 61
     assert delete_articles(news, before)
     with closing(sqlite3.connect(file)) as connection:

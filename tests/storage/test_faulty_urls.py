@@ -125,7 +125,7 @@ def test_unknown_parameter_of_a_queue_is_one_line(hosts: list[str]) -> None:
 def test_url_in_the_wrong_place_is_not_shown(
     newscrawl: Newscrawl, arguments: tuple[str, ...]
 ) -> None:
-    ran = newscrawl(*(one.format(*PASSWORD) for one in arguments))
+    ran = newscrawl(*(argument.format(*PASSWORD) for argument in arguments))
     assert ran.code == 2
     assert "it may have a password" in ran.err
     assert not shown_parts(ran.out + ran.err)

@@ -54,11 +54,11 @@ def test_enqueued_page_is_dequeued_once(frontier: Frontier) -> None:
 
 def test_hints_are_stored_with_their_page(frontier: Frontier) -> None:
     moment = now() - HOUR
-    told = entry("a", moment, title="Ein Titel 😀", authors=("Jo", "Al"), language="de")
-    frontier.enqueue(None, [told])
+    listed = entry("a", moment, title="Ein Titel 😀", authors=("Jo", "Al"), language="de")
+    frontier.enqueue(None, [listed])
     (page,) = frontier.dequeue(1)
-    assert page.hints == told.hints
-    assert page.fetch_url == told.fetch_url
+    assert page.hints == listed.hints
+    assert page.fetch_url == listed.fetch_url
     assert page.attempt.born == moment
     assert page.attempt.first
 
@@ -101,8 +101,8 @@ def test_mobile_page_of_a_stored_article_is_its_alias(
 def test_mobile_page_of_a_queued_page_is_not_queued(frontier: Frontier) -> None:
     frontier.enqueue(None, [entry("a")])
     assert frontier.enqueue(None, [twin()]) == EnqueueCounts(known=1, fresh=0)
-    both = [twin("https://ft.example/amp/b-1"), entry("b-1")]
-    assert frontier.enqueue(None, both) == EnqueueCounts(known=1, fresh=1)
+    twins = [twin("https://ft.example/amp/b-1"), entry("b-1")]
+    assert frontier.enqueue(None, twins) == EnqueueCounts(known=1, fresh=1)
     assert urls(frontier.dequeue(10)) == ["a", "b-1"]
 
 
@@ -173,7 +173,7 @@ def test_closed_page_is_queued_again_with_its_headline(
     frontier.mark_done(frontier.fetch_result(page.attempt, "closed", reason))
     frontier.enqueue(None, [entry("a", title=title)])
     again = next_run(database).dequeue(1)
-    assert [one.hints.title for one in again] == ([title] if waits else [])
+    assert [queued_page.hints.title for queued_page in again] == ([title] if waits else [])
 
 
 # --- Retries and revisits -----------------------------------------------------------------------
@@ -281,18 +281,18 @@ def stored(database: Database, frontier: Frontier, path: str = "a") -> DequeuedP
 
 
 @pytest.mark.parametrize(
-    ("since_the_visit", "told"),
+    ("since_the_visit", "changed_pages"),
     [(30 * MINUTE, 1), (-MINUTE, 0), (2 * HOUR, 0)],
     ids=["later", "before", "in the future"],
 )
 def test_page_with_a_later_lastmod_is_revisited_early(
-    database: Database, frontier: Frontier, since_the_visit: timedelta, told: int
+    database: Database, frontier: Frontier, since_the_visit: timedelta, changed_pages: int
 ) -> None:
     stored(database, frontier)
     later = after(HOUR, next_run(database))
-    found = later.enqueue(None, [changed("a", now() + since_the_visit)])
-    assert found == EnqueueCounts(known=1, fresh=0, changed=told)
-    assert urls(later.dequeue(10)) == ["a"][:told]
+    result = later.enqueue(None, [changed("a", now() + since_the_visit)])
+    assert result == EnqueueCounts(known=1, fresh=0, changed=changed_pages)
+    assert urls(later.dequeue(10)) == ["a"][:changed_pages]
 
 
 def test_lastmod_of_an_unmodified_page_is_ignored_later(
@@ -349,8 +349,8 @@ def test_revisit_interval_grows_with_age(age: timedelta, next_age: timedelta | N
 
 def test_retries_are_limited() -> None:
     moment = now()
-    found = [SCHEDULE.retry_at(failures, moment) for failures in (1, 2, 3)]
-    assert found == [moment + 10 * MINUTE, moment + HOUR, None]
+    retries = [SCHEDULE.retry_at(failures, moment) for failures in (1, 2, 3)]
+    assert retries == [moment + 10 * MINUTE, moment + HOUR, None]
 
 
 @given(
@@ -360,8 +360,8 @@ def test_retries_are_limited() -> None:
 )
 def test_poll_interval_is_within_its_limits(interval: timedelta, quiet: int, failures: int) -> None:
     moment = now()
-    rest = SCHEDULE.poll_at(interval, quiet, failures, moment) - moment
-    assert SCHEDULE.poll_min <= rest <= SCHEDULE.poll_max
+    pause = SCHEDULE.poll_at(interval, quiet, failures, moment) - moment
+    assert SCHEDULE.poll_min <= pause <= SCHEDULE.poll_max
 
 
 def test_quiet_listing_is_polled_less_often() -> None:
@@ -392,15 +392,15 @@ def test_feed_without_dates_uses_its_own_interval(moments: list[datetime]) -> No
 
 
 def test_listing_without_dates_is_polled_by_its_new_pages(frontier: Frontier) -> None:
-    (one,) = frontier.listings(["https://ft.example/rss"])
+    (listing,) = frontier.listings(["https://ft.example/rss"])
     rests = []
     for hours, fresh in ((0, 9), (2, 12), (3, 0), (5, 4)):
         at = now() + hours * HOUR
         then = replace(frontier, clock=lambda at=at: at)  # type: ignore[misc]
-        then.record_reading(one.id, reading(interval=None, fresh=fresh))
-        (known,) = frontier.listings(["https://ft.example/rss"])
-        assert known.next_poll_at is not None
-        rests.append((known.next_poll_at - at) / MINUTE)
+        then.record_reading(listing.id, reading(interval=None, fresh=fresh))
+        (present,) = frontier.listings(["https://ft.example/rss"])
+        assert present.next_poll_at is not None
+        rests.append((present.next_poll_at - at) / MINUTE)
     # An hour at first; 12 in two hours; none, so half as long again; 4 in two hours.
     assert rests == pytest.approx([60, 35, 52.5, 32.5], abs=0.1)
 
@@ -414,23 +414,23 @@ def test_reading_of_a_listing_is_stored(database: Database, frontier: Frontier) 
     frontier.record_reading(
         new.id, reading(etag='"7"', last_modified="then", entry_count=5, newest_at=now())
     )
-    (known,) = next_run(database).listings(["https://ft.example/rss"])
-    assert (known.id, known.etag, known.last_modified) == (new.id, '"7"', "then")
-    assert (known.entry_count, known.body_hash) == (5, "h")
-    assert known.checked_at is not None
-    assert known.next_poll_at is not None
-    assert known.next_poll_at - known.checked_at == 30 * MINUTE
+    (present,) = next_run(database).listings(["https://ft.example/rss"])
+    assert (present.id, present.etag, present.last_modified) == (new.id, '"7"', "then")
+    assert (present.entry_count, present.body_hash) == (5, "h")
+    assert present.checked_at is not None
+    assert present.next_poll_at is not None
+    assert present.next_poll_at - present.checked_at == 30 * MINUTE
 
 
 def test_listings_keep_their_order(frontier: Frontier) -> None:
     frontier.listings(["https://ft.example/b"])
-    asked = ["https://ft.example/c", "https://ft.example/b", "https://ft.example/a"]
-    assert [one.url for one in frontier.listings(asked)] == asked
+    listed_urls = ["https://ft.example/c", "https://ft.example/b", "https://ft.example/a"]
+    assert [listing.url for listing in frontier.listings(listed_urls)] == listed_urls
 
 
 def test_unchanged_and_failing_listings_rest_longer(frontier: Frontier) -> None:
-    (one,) = frontier.listings(["https://ft.example/rss"])
-    frontier.record_reading(one.id, reading())
+    (listing,) = frontier.listings(["https://ft.example/rss"])
+    frontier.record_reading(listing.id, reading())
     rests = []
     for happens in (
         frontier.record_unchanged,
@@ -438,10 +438,10 @@ def test_unchanged_and_failing_listings_rest_longer(frontier: Frontier) -> None:
         frontier.record_failure,
         frontier.record_failure,
     ):
-        happens(one.id)
-        (known,) = frontier.listings(["https://ft.example/rss"])
-        assert known.next_poll_at is not None
-        rests.append((known.next_poll_at - now()) / MINUTE)
+        happens(listing.id)
+        (present,) = frontier.listings(["https://ft.example/rss"])
+        assert present.next_poll_at is not None
+        rests.append((present.next_poll_at - now()) / MINUTE)
     assert rests == pytest.approx([45, 67.5, 20, 40], abs=0.1)
 
 
@@ -463,11 +463,11 @@ def test_reading_covers_a_later_since(
     def day(number: int | None) -> datetime | None:
         return None if number is None else datetime(2026, 11, number, tzinfo=UTC)
 
-    (one,) = frontier.listings(["https://ft.example/rss"])
-    assert not one.covers(day(asked_from))
-    frontier.record_reading(one.id, reading(skipped_before=day(read_from)))
-    (one,) = frontier.listings(["https://ft.example/rss"])
-    assert one.covers(day(asked_from)) is enough
+    (listing,) = frontier.listings(["https://ft.example/rss"])
+    assert not listing.covers(day(asked_from))
+    frontier.record_reading(listing.id, reading(skipped_before=day(read_from)))
+    (listing,) = frontier.listings(["https://ft.example/rss"])
+    assert listing.covers(day(asked_from)) is enough
 
 
 # --- Which sources are due ----------------------------------------------------------------------
@@ -537,7 +537,7 @@ def test_changed_minimum_of_polls_counts_at_once(
         assert feed.next_poll_at == due_at
         assert broken.next_poll_at == at + min(2 * poll_min, 4 * HOUR)
         due = due_sources(database, now(), ["ft"])
-        assert [one.due_at for one in due] == ([due_at] if due_at <= now() else [])
+        assert [source.due_at for source in due] == ([due_at] if due_at <= now() else [])
 
 
 def test_changed_minimum_leaves_sources_that_are_due(database: Database) -> None:
@@ -566,11 +566,11 @@ def test_source_rests_no_longer_than_its_listings(database: Database) -> None:
 def test_new_and_overdue_sources_come_first(database: Database) -> None:
     for slug, interval in (("ft", 2 * HOUR), ("bbc", HOUR)):
         frontier = open_frontier(database, slug, register(database, slug), SCHEDULE)
-        (one,) = frontier.listings([f"https://{slug}.example/rss"])
-        frontier.record_reading(one.id, reading(interval=interval))
-        frontier.finish([one.id])
+        (listing,) = frontier.listings([f"https://{slug}.example/rss"])
+        frontier.record_reading(listing.id, reading(interval=interval))
+        frontier.finish([listing.id])
     due = due_sources(database, now() + DAY, ["ft", "bbc", "new"])
-    assert [one.slug for one in due] == ["new", "bbc", "ft"]
+    assert [listing.slug for listing in due] == ["new", "bbc", "ft"]
 
 
 # --- Headlines that come late --------------------------------------------------------------------
@@ -579,10 +579,10 @@ def test_new_and_overdue_sources_come_first(database: Database) -> None:
 def test_later_hints_complete_those_of_a_queued_page(frontier: Frontier) -> None:
     moment = now() - HOUR
     frontier.enqueue(None, [entry("a", title="First")])
-    told = entry("a", moment, title="Second", standfirst="More", authors=("Jo",), section="Ports")
-    frontier.enqueue(None, [told])
+    listed = entry("a", moment, title="Second", standfirst="More", authors=("Jo",), section="Ports")
+    frontier.enqueue(None, [listed])
     (page,) = frontier.dequeue(1)
-    assert page.hints == replace(told.hints, title="First")
+    assert page.hints == replace(listed.hints, title="First")
     assert page.attempt.born == moment
 
 

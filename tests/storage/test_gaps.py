@@ -22,7 +22,7 @@ MOMENTS = st.lists(st.integers(0, 10_000), max_size=60).map(
 def test_no_period_has_more_articles_than_the_most(moments: list[datetime], minutes: int) -> None:
     length = minutes * MINUTE
     most = most_within(moments, length)
-    counts = [sum(first <= one <= first + length for one in moments) for first in moments]
+    counts = [sum(first <= moment <= first + length for moment in moments) for first in moments]
     assert most == max(counts, default=0)
 
 

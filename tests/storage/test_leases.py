@@ -21,16 +21,16 @@ def facts(*slugs: str) -> list[SourceFacts]:
 
 
 def leases(database: Database, holder: str = "a", terms: LeaseTerms = LONG) -> Leases:
-    found = Leases(database, holder, terms)
-    found.register(facts("ft", "bbc", "spiegel"))
-    return found
+    opened = Leases(database, holder, terms)
+    opened.register(facts("ft", "bbc", "spiegel"))
+    return opened
 
 
 def end_leases(database: Database) -> None:
     """Move the end of all leases and queue entries into the past."""
-    past = datetime.now(UTC) - timedelta(seconds=1)
+    moment = datetime.now(UTC) - timedelta(seconds=1)
     for column in ("expires_at", "queued_until"):
-        ended = update(Lease).where(getattr(Lease, column).is_not(None)).values({column: past})
+        ended = update(Lease).where(getattr(Lease, column).is_not(None)).values({column: moment})
         database.write(lambda session, ended=ended: session.execute(ended))
 
 
@@ -227,11 +227,11 @@ def test_sources_of_one_host_started_concurrently_exclude_each_other(database: D
     workers[0].register(facts(*slugs))
     with ThreadPoolExecutor(3) as pool:
         for _ in range(10):
-            taken = list(
-                pool.map(lambda own: own[0].take(own[1]), zip(workers, slugs, strict=True))
+            results = list(
+                pool.map(lambda pair: pair[0].take(pair[1]), zip(workers, slugs, strict=True))
             )
-            assert sum(taken) == 1
-            workers[taken.index(True)].release(slugs[taken.index(True)], "done", 0, "")
+            assert sum(results) == 1
+            workers[results.index(True)].release(slugs[results.index(True)], "done", 0, "")
 
 
 def test_clock_of_the_database_is_aware(database: Database) -> None:

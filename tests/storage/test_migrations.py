@@ -68,9 +68,9 @@ def differences(url: str) -> list[object]:
     opened = engine.make_engine(engine.parse_url(url))
     with opened.connect() as connection:
         context = MigrationContext.configure(connection, opts={"include_name": is_modelled})
-        found = compare_metadata(context, models.Base.metadata)
+        changes = compare_metadata(context, models.Base.metadata)
     opened.dispose()
-    return list(found)
+    return list(changes)
 
 
 def test_migrated_tables_are_those_of_the_models(database_url: str) -> None:
@@ -134,8 +134,8 @@ def test_search_index_of_sqlite_merges_rarely(tmp_path: Path) -> None:
         open_database(f"sqlite:///{tmp_path / 'news.sqlite'}") as database,
         database.reading() as session,
     ):
-        found = session.execute(text("SELECT v FROM article_search_config WHERE k = 'automerge'"))
-        assert found.scalars().all() == [8]
+        rows = session.execute(text("SELECT v FROM article_search_config WHERE k = 'automerge'"))
+        assert rows.scalars().all() == [8]
 
 
 @pytest.mark.parametrize(
@@ -168,8 +168,8 @@ def files_of_tables(url: str) -> list[tuple[object, ...]]:
 def test_database_of_the_last_former_number_only_gets_the_new_one(database_url: str) -> None:
     upgrade_database(database_url)
     with open_database(database_url) as database:
-        named = document(text=f"Siemens builds a bridge. {LONG}", mentions=[body("Siemens")])
-        save_document(database, named, register(database))
+        article = document(text=f"Siemens builds a bridge. {LONG}", mentions=[body("Siemens")])
+        save_document(database, article, register(database))
     set_schema_version(database_url, migrations.FORMER_LAST)
     before = files_of_tables(database_url)
     with pytest.raises(StorageError, match=r"of an older version .*: newscrawl db upgrade$"):

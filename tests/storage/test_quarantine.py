@@ -67,10 +67,10 @@ def mentions(database: Database) -> int:
 def ranking(database: Database) -> dict[str, int]:
     """What is counted, which must be what a count of all articles finds."""
     before = queries.company_ranking(database)
-    found = [one.article.url for one in queries.search(database, "quay")]
+    urls = [hit.article.url for hit in queries.search(database, "quay")]
     database.rebuild()
     assert queries.company_ranking(database) == before
-    assert [one.article.url for one in queries.search(database, "quay")] == found
+    assert [hit.article.url for hit in queries.search(database, "quay")] == urls
     return {row.company: row.hits.in_title + row.hits.in_body for row in before}
 
 
@@ -93,8 +93,8 @@ def test_repeated_bad_revisits_are_one_row_with_the_newest_text(
 ) -> None:
     first = save_document(database, shell(fetched_at=moment(1)), run)
     again = save_document(database, shell(fetched_at=moment(2)), run)
-    other = save_document(database, shell("Something went wrong.", fetched_at=moment(3)), run)
-    assert [one.again for one in (first, again, other)] == [False, True, False]
+    third = save_document(database, shell("Something went wrong.", fetched_at=moment(3)), run)
+    assert [result.again for result in (first, again, third)] == [False, True, False]
     (row,) = held(database)
     assert (row.text, row.times) == ("Something went wrong.", 3)
     assert (row.first_seen_at, row.seen_at) == (moment(1), moment(3))
@@ -116,9 +116,9 @@ def test_page_without_an_article_is_quarantined_and_cannot_be_applied(
     lost = LostArticle(url=URL, seen_at=moment(1), kind="TooShort", note="12 characters of text")
     unknown = replace(lost, url="https://ft.example/never-seen")
     arrivals = [FinishedPage(lost=lost), FinishedPage(lost=unknown), FinishedPage(lost=lost)]
-    written = write_batch(database, run, arrivals)
+    results = write_batch(database, run, arrivals)
     held_now = SaveResult("quarantined", 0, "no_article")
-    assert written == [held_now, None, replace(held_now, again=True)]
+    assert results == [held_now, None, replace(held_now, again=True)]
     (row,) = queries.quarantined(database)
     assert (row.reason, row.note, row.after) == ("no_article", "12 characters of text", 0)
     with pytest.raises(RevisionError, match=f"discard {row.id}"):
@@ -136,9 +136,9 @@ def test_other_source_cannot_quarantine_our_article(database: Database, run: int
 
 def test_consent_page_is_quarantined_but_not_a_paywall(database: Database, run: int) -> None:
     teaser = document(text="Standfirst.", access="paywalled", kind="paywall")
-    own = replace(teaser, barrier=Barrier(kind="paywall", title="A headline for subscribers"))
+    paywall = replace(teaser, barrier=Barrier(kind="paywall", title="A headline for subscribers"))
     consent = replace(teaser, barrier=Barrier(kind="consent", title="Your privacy"))
-    assert save_document(database, own, run) == SaveResult("unchanged", 0)
+    assert save_document(database, paywall, run) == SaveResult("unchanged", 0)
     assert save_document(database, teaser, run) == SaveResult("unchanged", 0)
     assert save_document(database, consent, run) == SaveResult("quarantined", 0, "no_article")
     assert stored(database) == ("A headline", TEXT, 1)
@@ -169,9 +169,9 @@ def test_archived_page_does_not_make_an_article_worse(database: Database, run: i
     assert counts == {"quarantined": 1, "revised": 1, "mentions": 3}
     assert stored(database) == ("A headline", TEXT + " More.", 2)
     with database.reading() as session:
-        found = session.scalars(select(Run).order_by(Run.id.desc())).first()
-    assert found is not None
-    assert found.counts == {
+        last_run = session.scalars(select(Run).order_by(Run.id.desc())).first()
+    assert last_run is not None
+    assert last_run.counts == {
         "newscrawl/revisions_quarantined": 1,
         "newscrawl/articles_revised": 1,
         "newscrawl/mentions": 3,
@@ -193,7 +193,7 @@ def test_applied_revision_counts_and_the_old_text_is_a_version(
     assert page is not None
     assert (page.row.language, page.section, page.row.day) == ("de", "Home", NOON.date())
     assert [version.text for version in queries.history(database, URL)] == [TEXT, SHELL]
-    assert [one.state for one in held(database)] == ["applied"]
+    assert [revision.state for revision in held(database)] == ["applied"]
     with pytest.raises(RevisionError, match="no revision"):
         apply_revision(database, row.id)
 
@@ -208,9 +208,9 @@ def test_discarded_revision_is_not_listed_again(database: Database, run: int) ->
     assert stored(database) == ("A headline", TEXT, 1)
 
 
-def restore(database: Database, number: int, found: Sequence[Mention] = GOOD) -> int:
+def restore(database: Database, number: int, matches: Sequence[Mention] = GOOD) -> int:
     version = earlier_version(database, URL, number)
-    return restore_version(database, version, found, version.language, "ann")
+    return restore_version(database, version, matches, version.language, "ann")
 
 
 def test_earlier_version_is_restored_with_its_metadata(database: Database, run: int) -> None:
@@ -226,7 +226,7 @@ def test_earlier_version_is_restored_with_its_metadata(database: Database, run: 
     assert [version.text for version in versions] == [TEXT, SHELL, TEXT]
     assert dict(versions[-1].mentions) == {"Siemens": 2, "Bosch": 1, "Nokia": -1}
     decisions = queries.quarantine_decisions(database)
-    assert {(one.decision, one.decided_by) for one in decisions} == {
+    assert {(decision.decision, decision.decided_by) for decision in decisions} == {
         ("restored", "ann"),
         ("applied", ""),
     }
@@ -267,7 +267,7 @@ def test_failed_apply_changes_nothing(
         with pytest.raises(RuntimeError, match="the plug was pulled"):
             apply_revision(database, row.id)
     assert stored(database) == ("A headline", TEXT, 1)
-    assert [one.state for one in held(database)] == ["pending"]
+    assert [revision.state for revision in held(database)] == ["pending"]
     assert ranking(database) == before
     apply_revision(database, row.id)
     with monkeypatch.context() as patch:
@@ -292,7 +292,7 @@ def test_closed_quarantine_rows_are_pruned(database: Database, run: int) -> None
     early = Pruning(database=database, keep=keep, now=now + timedelta(days=19)).run()
     late = Pruning(database=database, keep=keep, now=now + timedelta(days=21)).run()
     assert (early.revisions, late.revisions) == (0, 1)
-    assert [one.state for one in held(database)] == ["pending"]
+    assert [revision.state for revision in held(database)] == ["pending"]
 
 
 # --- Property: whatever comes and whatever people decide, counts are those of a recount ---
@@ -307,10 +307,10 @@ def _documents(draw: st.DrawFn) -> Document:
         draw(st.sampled_from(["", " More.", " Other.", SHELL])),
         draw(st.sampled_from("ab")),
     )
-    found = draw(_MENTIONS)
+    matches = draw(_MENTIONS)
     if words == SHELL:
-        return shell(path=path, mentions=found, language=draw(st.sampled_from(["de", None])))
-    return good(f"{path} {TEXT}{words}", path=path, mentions=found)
+        return shell(path=path, mentions=matches, language=draw(st.sampled_from(["de", None])))
+    return good(f"{path} {TEXT}{words}", path=path, mentions=matches)
 
 
 _STEPS = st.lists(
@@ -333,10 +333,10 @@ def _carry_out(database: Database, steps: Sequence[Any]) -> None:
         elif callable(step):
             decide_all(database, [row.id for row in queries.quarantined(database)], step)
         else:
-            path, number, found = step
+            path, number, matches = step
             with suppress(RevisionError):  # there is no such version
                 version = earlier_version(database, f"https://ft.example/{path}", number)
-                restore_version(database, version, found, version.language)
+                restore_version(database, version, matches, version.language)
 
 
 def _check_counts(database: Database) -> None:

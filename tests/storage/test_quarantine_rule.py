@@ -86,9 +86,9 @@ def test_live_blog_may_end_as_a_summary() -> None:
 
 
 def test_paywall_of_the_article_is_accepted() -> None:
-    own = Barrier(kind="paywall", title="Harbour crews move, subscribers read")
+    same_title = Barrier(kind="paywall", title="Harbour crews move, subscribers read")
     declared = Barrier(kind="paywall", title="Subscribe", declared=True)
-    for barrier in (own, declared, None):
+    for barrier in (same_title, declared, None):
         teaser = version("Standfirst.", rank=1, access="paywalled", barrier=barrier)
         assert reason_against(version(), teaser, SOURCE) is None
 
@@ -100,15 +100,15 @@ def test_paywall_of_the_article_is_accepted() -> None:
 def test_another_page_instead_of_the_article_is_quarantined(barrier: Barrier) -> None:
     teaser = version("Standfirst.", rank=1, access="paywalled", barrier=barrier)
     assert reason_against(version(), teaser, SOURCE) == "no_article"
-    told = version("Told by the feed.", rank=1, access="paywalled")
-    assert reason_against(told, version("Less.", rank=0, kind="error"), SOURCE) is None
+    listed = version("Told by the feed.", rank=1, access="paywalled")
+    assert reason_against(listed, version("Less.", rank=0, kind="error"), SOURCE) is None
 
 
 def test_layout_incident_quarantines_every_revision() -> None:
     changed = SourceContext(names=NAMES, layout_changed=True)
     assert reason_against(version(), version(TEXT + " More."), changed) == "layout_changed"
-    told = version("What the feed says.", rank=1, access="paywalled")
-    assert reason_against(version("Said.", rank=1, access="paywalled"), told, changed) is None
+    listed = version("What the feed says.", rank=1, access="paywalled")
+    assert reason_against(version("Said.", rank=1, access="paywalled"), listed, changed) is None
 
 
 def test_site_name_in_every_headline_is_accepted() -> None:
@@ -119,8 +119,8 @@ def test_site_name_in_every_headline_is_accepted() -> None:
 def test_texts_in_unspaced_scripts_are_compared() -> None:
     text = "".join(f"{chr(0x4E00 + number)}号码头关闭。" for number in range(60))
     stored = version(text, "港口工人搬家")
-    other = "".join(f"{chr(0x5E00 + number)}页请登录账户。" for number in range(60))
-    assert reason_against(stored, version(other, "登录"), SOURCE) == "text_replaced"
+    another = "".join(f"{chr(0x5E00 + number)}页请登录账户。" for number in range(60))
+    assert reason_against(stored, version(another, "登录"), SOURCE) == "text_replaced"
     assert reason_against(stored, version(text + "更正", "更正:工人"), SOURCE) is None
 
 

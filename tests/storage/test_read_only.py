@@ -91,7 +91,7 @@ def test_read_only_reader_sees_changes_of_a_writer(
     with open_database(url) as writer, open_database(url, create=False) as reader:
         for name in ("a", "b"):
             save_document(writer, document(name), register(writer))
-            found = {f"https://ft.example/{name}"}
-            assert known_urls(reader, found) == found
+            urls = {f"https://ft.example/{name}"}
+            assert known_urls(reader, urls) == urls
         with pytest.raises(StorageError, match=r"can't write to the database .*readonly"):
             register(reader)

@@ -55,9 +55,9 @@ def crawl(database: Database) -> Callable[..., EnqueueCounts]:
             if path.startswith("x"):
                 run.mark_done(run.fetch_result(page.attempt, "closed", "NotAnArticle"))
                 continue
-            found = article(page, text=f"Of {path}.", fetched_at=moment, published=moment)
+            document = article(page, text=f"Of {path}.", fetched_at=moment, published=moment)
             arrival = FinishedPage(
-                document=found, result=run.fetch_result(page.attempt, "read", "new")
+                document=document, result=run.fetch_result(page.attempt, "read", "new")
             )
             write_batch(database, run.run_id, [arrival])
         run.record_reading(listing.id, reading(fresh=offer.fresh))
@@ -115,8 +115,8 @@ def test_paused_source_keeps_pages_that_it_would_request_again(
 ) -> None:
     crawl(now() - 101 * DAY, "x")
     crawl(now() - 100 * DAY, "y-x")
-    found = prune(database)
-    assert (found.listings, rows(database, Listing)) == (0, 1)
+    result = prune(database)
+    assert (result.listings, rows(database, Listing)) == (0, 1)
     assert crawl(now(), "x").fresh == 0
 
 
@@ -134,8 +134,8 @@ def test_dated_listings_of_past_days_are_pruned(
 ) -> None:
     crawl(now() - 100 * DAY, "x-2", "x", feed=f"{FEED}/of-a-day")
     crawl(now() - HOUR, "b")
-    found = prune(database)
-    assert (found.listings, found.pages) == (1, 2)
+    result = prune(database)
+    assert (result.listings, result.pages) == (1, 2)
     with database.reading() as session:
         assert session.scalars(select(Listing.url)).all() == [FEED]
 
@@ -148,8 +148,8 @@ def test_runs_without_articles_are_pruned_and_others_lose_their_stats(
     crawl(now() - DAY)
     assert prune(database).runs == 2
     with database.reading() as session:
-        found = session.execute(select(Run.counts).order_by(Run.id)).scalars().all()
-    assert found == [None, {"newscrawl/found": 0}]
+        counts = session.execute(select(Run.counts).order_by(Run.id)).scalars().all()
+    assert counts == [None, {"newscrawl/found": 0}]
     assert prune(database).runs == 0
 
 
@@ -168,14 +168,14 @@ def test_old_monitors_and_closed_incidents_are_pruned(database: Database) -> Non
 
     def fill(session: object) -> None:
         connection = session.connection()  # type: ignore[attr-defined]
-        for name, seen in (("gone", old), ("up", now())):
-            connection.execute(insert(Worker), {**monitor, "name": name, "seen_at": seen})
+        for name, seen_at in (("gone", old), ("up", now())):
+            connection.execute(insert(Worker), {**monitor, "name": name, "seen_at": seen_at})
         for cause, end in (("over", old), ("open", None)):
             connection.execute(insert(Incident), {**incident, "cause": cause, "recovered_at": end})
 
     database.write(fill)
-    found = prune(database)
-    assert (found.monitors, found.incidents) == (1, 1)
+    result = prune(database)
+    assert (result.monitors, result.incidents) == (1, 1)
     with database.reading() as session:
         assert session.scalars(select(Worker.name)).all() == ["up"]
         assert session.scalars(select(Incident.cause)).all() == ["open"]
@@ -193,8 +193,8 @@ def test_database_size_is_limited_over_a_year(
         again = crawl(day, *paths, f"x-{number}", "x-always")
         assert again.fresh == (5 if number == 0 else 4)
         prune(database, day)
-    kept = KEEP.days // times.step + 2
-    assert rows(database, FrontierUrl) <= 4 * kept + 1
+    rounds = KEEP.days // times.step + 2
+    assert rows(database, FrontierUrl) <= 4 * rounds + 1
     assert rows(database, ArticleUrl) == 3 * len(times)
     assert crawl(now(), *(f"{number}-a" for number in times)).fresh == 0
 
@@ -235,18 +235,18 @@ def test_command_reports_the_pruned_rows(newscrawl: Newscrawl) -> None:
 
 
 @pytest.mark.parametrize(
-    ("keep", "said"),
+    ("keep", "message"),
     [
         ("soon", "NEWSCRAWL_KEEP=soon: not times, as in"),
         ("7d", "NEWSCRAWL_KEEP=7d: too short, since pages in feeds are recorded once a week"),
     ],
 )
 def test_invalid_retention_is_refused_in_one_line(
-    newscrawl: Newscrawl, keep: str, said: str
+    newscrawl: Newscrawl, keep: str, message: str
 ) -> None:
     ran = newscrawl("db", "prune", "--keep", keep)
     assert ran.code == 2
-    assert said in ran.err
+    assert message in ran.err
 
 
 def test_polls_of_a_source_are_kept(

@@ -23,9 +23,9 @@ def test_new_source_has_an_empty_memory(database: Database) -> None:
 
 def test_stored_memory_is_read_unchanged(database: Database) -> None:
     full = {(1 << 64) - 1 - number: number + 1 for number in range(MAX_TEXTS)}
-    kept = Memory(pages=390, seen={0: 1, 255: 3, **full})
-    keep_memory(database, "courier", kept)
-    assert memory_of(database, "courier") == kept
+    memory = Memory(pages=390, seen={0: 1, 255: 3, **full})
+    keep_memory(database, "courier", memory)
+    assert memory_of(database, "courier") == memory
     assert memory_of(database, "ledger") == Memory()
 
 

@@ -118,8 +118,8 @@ def test_every_state_and_kind_of_incident_occurs_here() -> None:
 
 def test_python_gives_the_health_of_each_source(url: str) -> None:
     with open_database(url) as database:
-        found = watch_status(database, list(EXPECTED))
-    assert {one.source: one.health for one in found.sources} == EXPECTED
+        status = watch_status(database, list(EXPECTED))
+    assert {source.source: source.health for source in status.sources} == EXPECTED
 
 
 def test_command_line_gives_the_same_health(url: str, newscrawl: Newscrawl) -> None:
@@ -130,9 +130,9 @@ def test_command_line_gives_the_same_health(url: str, newscrawl: Newscrawl) -> N
 def test_metrics_give_the_same_health(url: str, newscrawl: Newscrawl) -> None:
     lines = newscrawl("metrics", "--database", url).out.splitlines()
     sample = re.compile(r'newscrawl_source_health\{health="(.+)",source="(.+)"\} 1\.0')
-    found = [one for one in map(sample.fullmatch, lines) if one]
-    assert {one[2]: one[1] for one in found} == EXPECTED
-    assert len(found) == len(EXPECTED)
+    matches = [match for match in map(sample.fullmatch, lines) if match]
+    assert {match[2]: match[1] for match in matches} == EXPECTED
+    assert len(matches) == len(EXPECTED)
 
 
 def test_api_gives_the_same_health(client: TestClient) -> None:
@@ -164,5 +164,5 @@ def test_dashboard_gives_the_same_health(client: TestClient) -> None:
 )
 def test_reason_comes_from_what_decided_the_health(url: str, slug: str, reason: str) -> None:
     with open_database(url) as database:
-        (found,) = watch_status(database, [slug]).sources
-    assert found.reason == reason
+        (source,) = watch_status(database, [slug]).sources
+    assert source.reason == reason

@@ -15,8 +15,10 @@ def fill(database: Database) -> None:
     run = register(database)
     for hours, more in enumerate(("", "Corrected. ")):
         text = f"Siemens builds a bridge. {more}{LONG}"
-        named = document(text=text, mentions=[body("Siemens")], fetched_at=moment(hours))
-        save_document(database, named, run)
+        document_with_names = document(
+            text=text, mentions=[body("Siemens")], fetched_at=moment(hours)
+        )
+        save_document(database, document_with_names, run)
     save_document(database, document("b", text=f"Another text. {LONG}"), run)
     database.finish_run(run, "finished", {"newscrawl/articles_new": 2})
     register(database, "zdf", "de")

@@ -59,10 +59,10 @@ def test_closing_waits_for_deferred_work() -> None:
 def test_failure_is_reported_unless_its_caller_receives_it(
     error: StorageError, heard: bool, put_off: bool
 ) -> None:
-    told: list[StorageError] = []
+    reported: list[StorageError] = []
 
     async def scenario() -> None:
-        writer = Writer(told.append)
+        writer = Writer(reported.append)
         if put_off:
             writer.later(fail, error)
         else:
@@ -73,16 +73,16 @@ def test_failure_is_reported_unless_its_caller_receives_it(
         writer.close()
 
     asyncio.run(scenario())
-    assert told == ([error] if heard or put_off else [])
+    assert reported == ([error] if heard or put_off else [])
 
 
 def logged(begin: Callable[[Writer], None]) -> list[type[BaseException]]:
     """What the event loop logs of work that nobody waits for."""
-    seen: list[type[BaseException]] = []
+    kinds: list[type[BaseException]] = []
 
     async def scenario() -> None:
         asyncio.get_running_loop().set_exception_handler(
-            lambda _, context: seen.append(type(context["exception"]))
+            lambda _, context: kinds.append(type(context["exception"]))
         )
         writer = Writer(fail)
         begin(writer)
@@ -91,7 +91,7 @@ def logged(begin: Callable[[Writer], None]) -> list[type[BaseException]]:
         writer.close()
 
     asyncio.run(scenario())
-    return seen
+    return kinds
 
 
 def test_bug_in_deferred_work_is_logged() -> None:
@@ -99,10 +99,10 @@ def test_bug_in_deferred_work_is_logged() -> None:
 
 
 def test_concurrent_parts_are_written_in_one_batch() -> None:
-    written: list[list[int]] = []
+    batches_written: list[list[int]] = []
 
     def write(parts: Sequence[int]) -> list[int]:
-        written.append(list(parts))
+        batches_written.append(list(parts))
         return [part * 2 for part in parts]
 
     async def scenario() -> list[int]:
@@ -115,7 +115,7 @@ def test_concurrent_parts_are_written_in_one_batch() -> None:
         return [*first, second]
 
     assert asyncio.run(scenario()) == [2, 4, 6]
-    assert written == [[0, 1, 2], [3]]
+    assert batches_written == [[0, 1, 2], [3]]
 
 
 def test_full_batch_is_written_at_once() -> None:
@@ -128,28 +128,28 @@ def test_full_batch_is_written_at_once() -> None:
     async def scenario() -> list[int]:
         writer = Writer(fail)
         batches = Batches(writer, write)
-        found = await asyncio.gather(*map(batches.do, range(2 * MAX_PARTS + 1)))
+        results = await asyncio.gather(*map(batches.do, range(2 * MAX_PARTS + 1)))
         writer.close()
-        return found
+        return results
 
     assert asyncio.run(scenario()) == list(range(2 * MAX_PARTS + 1))
     assert sizes == [MAX_PARTS, MAX_PARTS, 1]
 
 
 def test_waiting_callers_receive_the_error_of_their_batch() -> None:
-    told: list[StorageError] = []
+    reported: list[StorageError] = []
     error = StorageError("the disk is full")
 
     async def scenario() -> list[int | BaseException]:
-        writer = Writer(told.append)
+        writer = Writer(reported.append)
         batches: Batches[int, int] = Batches(writer, lambda _: fail(error))
         batches.later(0)
-        found = await asyncio.gather(batches.do(1), batches.do(2), return_exceptions=True)
+        results = await asyncio.gather(batches.do(1), batches.do(2), return_exceptions=True)
         writer.close()
-        return found
+        return results
 
     assert asyncio.run(scenario()) == [error, error]
-    assert told == [error]
+    assert reported == [error]
 
 
 def test_bug_in_a_deferred_batch_is_logged() -> None:
@@ -162,10 +162,10 @@ def test_bug_in_a_deferred_batch_is_logged() -> None:
 
 
 def test_pending_parts_are_written_on_close() -> None:
-    written: list[int] = []
+    parts_written: list[int] = []
 
     def write(parts: Sequence[int]) -> Sequence[int]:
-        written.extend(parts)
+        parts_written.extend(parts)
         return parts
 
     async def scenario() -> None:
@@ -176,7 +176,7 @@ def test_pending_parts_are_written_on_close() -> None:
         writer.close()
 
     asyncio.run(scenario())
-    assert written == [1]
+    assert parts_written == [1]
 
 
 def test_batch_wait_adapts_to_the_load() -> None:
