@@ -70,8 +70,8 @@ def stored_urls(connection: Connection, urls: Iterable[str]) -> set[str]:
 
 def numbers_at(connection: Connection, urls: Iterable[str]) -> dict[str, int]:
     """Return the ids of the articles that are stored under the URLs, by URL."""
-    wanted = sorted(set(urls))
-    return dict(_ARTICLE_IDS.rows(connection, {"urls": wanted})) if wanted else {}
+    addresses = sorted(set(urls))
+    return dict(_ARTICLE_IDS.rows(connection, {"urls": addresses})) if addresses else {}
 
 
 def add_urls(connection: Connection, addresses: Sequence[tuple[str, int]]) -> None:
@@ -136,7 +136,7 @@ def add_articles(
     _ADD_ARTICLES.write(connection, list(map(itemgetter(*_COLUMNS), rows)))
     numbered = list(zip(numbers, rows, [record for record, _ in incoming], strict=True))
     add_urls(connection, [(url, number) for number, _, record in numbered for url in record.urls])
-    named, boilerplate = write_occurrences(
+    counts, boilerplate = write_occurrences(
         connection,
         {number: record.mentions for number, _, record in numbered},
         {number: record.boilerplate for number, _, record in numbered},
@@ -151,7 +151,7 @@ def add_articles(
                 language=row["language"] or "",
                 section=row["section"] or "",
                 limited=row["access"] != "open",
-                companies=named[number],
+                companies=counts[number],
                 boilerplate=boilerplate[number],
             )
             rollups.add(contribution, record.wording)
@@ -295,10 +295,10 @@ def _save_known(
     connection: Connection, record: Record, origin: Origin, rollups: RollupUpdate
 ) -> SaveResult:
     """Store a record whose URL or text is stored, or was stored by the record before it."""
-    stored, known = _article_at(connection, record.urls)
+    stored, stored_urls_here = _article_at(connection, record.urls)
     saved = SaveResult("unchanged", 0)
     # The last of the URLs is that of the feed.
-    if record.urls[-1] not in known and quarantine.is_unannounced(record):
+    if record.urls[-1] not in stored_urls_here and quarantine.is_unannounced(record):
         return replace(saved, unannounced=True, applied=False)
     if stored is not None:
         article_id = stored.id
@@ -310,9 +310,9 @@ def _save_known(
         add_articles(connection, [(record, origin)], rollups)
         return SaveResult("new", len(record.mentions))
     _touch(connection, article_id, record)
-    if saved.applied or record.urls[-1] not in known:
+    if saved.applied or record.urls[-1] not in stored_urls_here:
         # Not what another page at the article's own address declares or redirects to.
-        unknown = [url for url in record.urls if url not in known]
+        unknown = [url for url in record.urls if url not in stored_urls_here]
         add_urls(connection, [(url, article_id) for url in unknown])
     return saved
 
@@ -323,17 +323,17 @@ def _sources(connection: Connection, slugs: Collection[str]) -> dict[str, int]:
     On PostgreSQL the locks, taken in one order, serialize the writers of a source, so that no two
     of them find the same text to be new; SQLite has one writer at a time anyway.
     """
-    found: dict[str, int] = dict(_SOURCES.rows(connection, {"slugs": sorted(slugs)}))
+    source_ids: dict[str, int] = dict(_SOURCES.rows(connection, {"slugs": sorted(slugs)}))
     for slug in slugs:
-        if slug not in found:
+        if slug not in source_ids:
             raise StorageError(f"no source {slug!r} in the database: register_source adds it")
-    return found
+    return source_ids
 
 
 def _check_runs(connection: Connection, runs: Collection[int]) -> None:
-    found = _RUNS.rows(connection, {"runs": sorted(runs)})
+    run_rows = _RUNS.rows(connection, {"runs": sorted(runs)})
     for run_id in runs:
-        if (run_id,) not in found:
+        if (run_id,) not in run_rows:
             raise StorageError(f"no run {run_id} in the database: start_run gives one")
 
 
@@ -342,8 +342,8 @@ def _article_at(
 ) -> tuple[StoredArticle | None, set[str]]:
     """Return the article under the first stored URL, and all stored URLs. The text, which may be
     long, is not fetched."""
-    found = {row.url: row for row in connection.execute(_ARTICLE_AT, {"urls": urls})}
-    return next((found[url] for url in urls if url in found), None), set(found)
+    rows_by_url = {row.url: row for row in connection.execute(_ARTICLE_AT, {"urls": urls})}
+    return next((rows_by_url[url] for url in urls if url in rows_by_url), None), set(rows_by_url)
 
 
 def _twin(connection: Connection, record: Record, origin: Origin) -> int | None:
@@ -363,14 +363,14 @@ def _update_known(
 ) -> SaveResult:
     if stored.source_id != origin.source_id or record.only_address or stored.kind == DELETED:
         return SaveResult("unchanged", 0)
-    held = _rank(stored)
+    held_rank = _rank(stored)
     differs = stored.content_hash != record.content_hash
-    if record.rank < held or differs:
-        reason = quarantine.quarantine_reason(connection, record, stored.id, held)
+    if record.rank < held_rank or differs:
+        reason = quarantine.quarantine_reason(connection, record, stored.id, held_rank)
         if reason is not None:
             revision = quarantine.suspect_revision(record, stored.id, origin.run_id, reason)
             return _quarantine(connection, revision, origin.source_id)
-    if record.rank < held or (stored.has_text and not record.columns["text"]):
+    if record.rank < held_rank or (stored.has_text and not record.columns["text"]):
         return _NOT_APPLIED
     if differs and quarantine.is_rejected(connection, stored.id, record.content_hash):
         return _NOT_APPLIED
@@ -482,8 +482,10 @@ def revise(connection: Connection, record: Record, stored: StoredArticle, run_id
         connection.execute(delete(table).where(table.article_id == stored.id))
     text = (record.columns["title"], record.columns["text"])
     mentions = with_corrections(connection, stored.id, text, record.mentions)
-    named, _ = write_occurrences(connection, {stored.id: mentions}, {stored.id: record.boilerplate})
-    after = {company: sum(found) for company, found in named[stored.id].items()}
+    counts, _ = write_occurrences(
+        connection, {stored.id: mentions}, {stored.id: record.boilerplate}
+    )
+    after = {company: sum(in_places) for company, in_places in counts[stored.id].items()}
     differences = [
         {
             "article_id": stored.id,

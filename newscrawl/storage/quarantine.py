@@ -120,8 +120,8 @@ def _reason_against_less(stored: Version, new: Version) -> Reason | None:
         return None
     if new.barrier is None:
         return "no_article" if new.access == "open" else None
-    own = new.barrier.declared or share_words(stored.title, new.barrier.title)
-    return None if new.barrier.kind == "paywall" and own else "no_article"
+    is_own = new.barrier.declared or share_words(stored.title, new.barrier.title)
+    return None if new.barrier.kind == "paywall" and is_own else "no_article"
 
 
 def _has_shrunk(stored: Version, new: Version) -> bool:
@@ -134,8 +134,8 @@ def _has_shrunk(stored: Version, new: Version) -> bool:
 def _has_lost_headline(stored: Version, new: Version, names: Iterable[str]) -> bool:
     if not folded_words(stored.title or ""):
         return False
-    known = {_fold(name) for name in names} - {""}
-    return _is_name(new.title, known) and not _is_name(stored.title, known)
+    site_names = {_fold(name) for name in names} - {""}
+    return _is_name(new.title, site_names) and not _is_name(stored.title, site_names)
 
 
 def _is_name(title: str | None, names: set[str]) -> bool:
@@ -158,11 +158,11 @@ def _is_replaced(stored: Version, new: Version) -> bool:
     return _is_another_text(stored.wording, new.wording)
 
 
-def _is_another_text(one: Wording, other: Wording) -> bool:
-    if one.sketch and other.sketch:
-        return not resemblance(one.sketch, other.sketch)
+def _is_another_text(first: Wording, second: Wording) -> bool:
+    if first.sketch and second.sketch:
+        return not resemblance(first.sketch, second.sketch)
     shorter, longer = sorted(
-        (_significant_words(one.body), _significant_words(other.body)), key=len
+        (_significant_words(first.body), _significant_words(second.body)), key=len
     )
     return len(shorter) >= _MIN_WORDS and len(shorter & longer) < _COMMON_WORDS * len(shorter)
 
@@ -174,13 +174,13 @@ def is_unannounced(record: Record) -> bool:
     if record.is_declared:
         return False
     words = _significant_words(record.announced)
-    found = {*lines(record.wording.title), *lines(record.wording.body)}
-    return len(words) >= _MIN_WORDS and words.isdisjoint(found)
+    words_here = {*lines(record.wording.title), *lines(record.wording.body)}
+    return len(words) >= _MIN_WORDS and words.isdisjoint(words_here)
 
 
-def share_words(one: str | None, other: str | None) -> bool:
+def share_words(first: str | None, second: str | None) -> bool:
     """Return whether two headlines have a word in common that is characteristic of an article."""
-    return not _significant_words(one).isdisjoint(_significant_words(other))
+    return not _significant_words(first).isdisjoint(_significant_words(second))
 
 
 def _significant_words(title: str | None) -> set[str]:
@@ -450,13 +450,13 @@ def add_revision(
     """Add a revision in place of the pending one; return "again" if that has the same content,
     "rejected" if an operator has discarded this content."""
     table = QuarantinedRevision
-    known = connection.execute(
+    revisions = connection.execute(
         select(table.id, table.state, table.content_hash).where(
             table.article_id == revision.article_id,
             or_(_PENDING, table.content_hash == revision.content_hash),
         )
     ).all()
-    alike = [row for row in known if row.content_hash == revision.content_hash]
+    alike = [row for row in revisions if row.content_hash == revision.content_hash]
     if any(row.state in _REJECTED for row in alike):
         return "rejected"
     columns = asdict(revision)
@@ -466,7 +466,7 @@ def add_revision(
         "characters": len(revision.text),
         "mentions": [_packed_mention(mention) for mention in revision.mentions],
     }
-    pending = next((row for row in known if row.state == "pending"), None)
+    pending = next((row for row in revisions if row.state == "pending"), None)
     if pending is not None:
         times = {"times": table.times + 1}
         connection.execute(update(table).where(table.id == pending.id).values(values | times))

@@ -52,10 +52,10 @@ class Recipient:
         return self.address if self.kind == "e-mail" else urlsplit(self.address).hostname or ""
 
 
-def describe_repeats(recipient: Recipient, others: Iterable[Recipient]) -> list[str]:
+def describe_repeats(recipient: Recipient, recipients: Iterable[Recipient]) -> list[str]:
     """Return a sentence for each other recipient at the same address that gets the same notices."""
     sentences = []
-    for other in others:
+    for other in recipients:
         gets = [kind for kind in recipient.gets if kind in other.gets]
         about = [company for company in recipient.companies if company in other.companies]
         overlap = about or not (recipient.companies and other.companies)

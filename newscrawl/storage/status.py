@@ -78,13 +78,13 @@ def record_incidents(
     def work(session: Session) -> None:
         now = clock(session)
         is_open = table.recovered_at.is_(None)
-        known = {row.cause: row for row in session.scalars(select(table).where(is_open))}
-        for cause, row in known.items():
+        open_rows = {row.cause: row for row in session.scalars(select(table).where(is_open))}
+        for cause, row in open_rows.items():
             if incident := wrong.get(cause):
                 row.note, row.facts, row.seen_at = incident.note, dict(incident.facts), now
             elif cause in cleared:
                 row.recovered_at = now
-        new = [incident for cause, incident in wrong.items() if cause not in known]
+        new = [incident for cause, incident in wrong.items() if cause not in open_rows]
         ids = _source_ids(session, new)
         for incident in new:
             if incident.source is not None and incident.source not in ids:
@@ -296,15 +296,15 @@ def _health(status: SourceStatus) -> Health:
     before an inspection has opened the incident."""
     if status.last_start is None and not status.failures:
         return Health.NEVER_CRAWLED
-    found = {_HEALTH_BY_INCIDENT.get(kind, Health.DEGRADED) for kind in status.incidents}
+    possible = {_HEALTH_BY_INCIDENT.get(kind, Health.DEGRADED) for kind in status.incidents}
     state = status.last_state or status.coverage
     if state in _HEALTH_BY_COVERAGE:
-        found.add(_HEALTH_BY_COVERAGE[state])
+        possible.add(_HEALTH_BY_COVERAGE[state])
     if status.failures:
-        found.add(Health.FAILING)
+        possible.add(Health.FAILING)
     if status.late and not status.running_since:
-        found.add(Health.LATE)
-    return min(found, key=_SEVERITY.__getitem__, default=Health.HEALTHY)
+        possible.add(Health.LATE)
+    return min(possible, key=_SEVERITY.__getitem__, default=Health.HEALTHY)
 
 
 def _reason(status: SourceStatus) -> str:
@@ -372,8 +372,8 @@ def last_monitor(database: Database) -> LastMonitor | None:
     with database.reading() as session:
         running = and_(Worker.stopped_at.is_(None), Worker.seen_at >= clock(session) - SILENT)
         order = (running.desc(), Worker.seen_at.desc())
-        found = session.execute(select(Worker.seen_at, running).order_by(*order).limit(1)).first()
-    return None if found is None else LastMonitor(found.seen_at, bool(found[1]))
+        row = session.execute(select(Worker.seen_at, running).order_by(*order).limit(1)).first()
+    return None if row is None else LastMonitor(row.seen_at, bool(row[1]))
 
 
 def next_digests(
@@ -384,11 +384,11 @@ def next_digests(
     one."""
     with database.reading() as session:
         moment = clock(session)
-        seen = select(Worker).where(Worker.seen_at > moment - LATE)
-        workers = session.scalars(seen.order_by(Worker.started_at.desc())).all()
+        recent = select(Worker).where(Worker.seen_at > moment - LATE)
+        workers = session.scalars(recent.order_by(Worker.started_at.desc())).all()
         running = [worker for worker in workers if worker.stopped_at is None]
-        schedules = {one.digests for one in running or workers[:1]} - {""}
-    found = {
+        schedules = {worker.digests for worker in running or workers[:1]} - {""}
+    digests = {
         time.span: NextDigest(
             span=time.span,
             at=next(at for at in time.moments(now or moment) if at > (now or moment)),
@@ -397,7 +397,7 @@ def next_digests(
         for schedule in schedules or {setting}
         for time in digest_times("NEWSCRAWL_DIGEST", schedule)
     }
-    return tuple(sorted(found.values(), key=lambda one: one.at))
+    return tuple(sorted(digests.values(), key=lambda digest: digest.at))
 
 
 def only_checked() -> ColumnElement[bool]:
@@ -452,26 +452,26 @@ def _by_slug(session: Session, query: Any) -> dict[str, dict[str, Any]]:
 
 def _leases(session: Session, now: datetime) -> dict[str, dict[str, Any]]:
     query = select(Source.slug, Lease).join(Lease, Lease.source_id == Source.id)
-    found = {}
+    by_slug = {}
     for slug, lease in session.execute(query):
         running = lease.expires_at is not None and lease.expires_at > now
-        found[slug] = {
+        by_slug[slug] = {
             "running_since": lease.taken_at if running else None,
             "worker": lease.holder if running else None,
             "failures": lease.failures,
             "failure_note": _failure_cause(slug, lease.note or "") if lease.failures else "",
         }
-    return found
+    return by_slug
 
 
 def _incidents(incidents: Iterable[Incident]) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
+    notes: dict[str, dict[str, Any]] = {}
     for incident in incidents:
         if incident.source is not None:
-            found.setdefault(incident.source, {"incidents": {}})["incidents"][incident.kind] = (
+            notes.setdefault(incident.source, {"incidents": {}})["incidents"][incident.kind] = (
                 incident.note
             )
-    return found
+    return notes
 
 
 def _last_runs(session: Session) -> dict[str, dict[str, Any]]:
@@ -523,10 +523,10 @@ def _last_day(session: Session, now: datetime) -> dict[str, dict[str, Any]]:
         .where(Run.started_at > now - timedelta(days=1))
         .group_by(Source.slug)
     )
-    found = _by_slug(session, query)
-    for row in found.values():
+    counts = _by_slug(session, query)
+    for row in counts.values():
         row["withheld_day"] = {reason: number for reason in reasons if (number := row.pop(reason))}
-    return found
+    return counts
 
 
 def _count_column(name: str) -> ColumnElement[int]:
@@ -578,8 +578,8 @@ def _causes(session: Session, now: datetime) -> dict[str, dict[str, Any]]:
 
 
 def _failures(counts: Mapping[str, int]) -> dict[str, int]:
-    found = {k.removeprefix(_FAILED): v for k, v in counts.items() if k.startswith(_FAILED)}
-    return dict(sorted(found.items(), key=lambda item: -item[1]))
+    causes = {k.removeprefix(_FAILED): v for k, v in counts.items() if k.startswith(_FAILED)}
+    return dict(sorted(causes.items(), key=lambda item: -item[1]))
 
 
 def _count_quarantined(session: Session) -> dict[str, dict[str, Any]]:
@@ -596,12 +596,12 @@ def _count_quarantined(session: Session) -> dict[str, dict[str, Any]]:
 def _due(database: Database, slugs: Iterable[str], now: datetime) -> dict[str, dict[str, Any]]:
     due = due_sources(database, now.astimezone(UTC), list(slugs))
     return {
-        one.slug: {
-            "due_at": one.due_at,
-            "waiting": one.waiting,
-            "late": one.due_at is not None and now - one.due_at > LATE,
+        source.slug: {
+            "due_at": source.due_at,
+            "waiting": source.waiting,
+            "late": source.due_at is not None and now - source.due_at > LATE,
         }
-        for one in due
+        for source in due
     }
 
 
