@@ -2,7 +2,7 @@
 
 `python -m tests.soak --sources 400 --days 7 --minutes 40` (3 minutes on an idle machine with
 `--sources 6 --minutes 2 --workers 1 --days 1 --pause 25`) publishes articles in the feeds of local
-sources, kills a monitor with its crawls, cuts one off from the database, and crashes the database.
+sources, kills a monitor with its crawls, stops one, cuts one off from the database, and crashes it.
 Time is accelerated: so many simulated days pass in the minutes of the run. A crawl of a feed stands
 for all those between two crawls of the run (`--poll`), a source is crawled again after
 five seconds instead of ten minutes, and leases last 15 seconds. At the end each article must be
@@ -53,6 +53,9 @@ _SETTINGS = {
 }
 _CRAWL_PAUSE = timedelta(seconds=5)
 _CUT_OFF_SECONDS = 40.0
+# Longer than a lease, which another monitor takes meanwhile.
+_STOPPED_SECONDS = 25.0
+_FAULTS = ("kill", "cut off", "crash of the database", "stop")
 # Further polls after the last article: a source that failed is paused for minutes.
 _PATIENCE = 1500.0
 
@@ -140,6 +143,16 @@ class Machine:
                 os.kill(pid, signal.SIGKILL)
         self.process.wait()
         self.start()
+
+    def stop_for(self, seconds: float, *, with_crawls: bool) -> None:
+        """Stop the monitor (SIGSTOP), as a sleeping machine does, or as Ctrl-Z its process alone."""
+        assert self.process is not None
+        stopped = family(self.process.pid) if with_crawls else [self.process.pid]
+        for sent, pause in ((signal.SIGSTOP, seconds), (signal.SIGCONT, 0.0)):
+            for pid in stopped:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, sent)
+            time.sleep(pause)
 
     def keep_running(self) -> None:
         """Start a monitor again that has ended, as a service manager does: it ends if it can't
@@ -261,6 +274,8 @@ def disturb(url: str, both: list[Machine], kind: str, choice: random.Random) -> 
         both[1].kill()
     elif kind == "cut off":
         choice.choice(both).proxy.cut(_CUT_OFF_SECONDS)
+    elif kind == "stop":
+        choice.choice(both).stop_for(_STOPPED_SECONDS, with_crawls=choice.random() < 1 / 2)
     else:
         crash_database(url)
 
@@ -299,7 +314,7 @@ def publish(
         if number == articles // 10:
             events.memory, _ = both[0].usage()
         if time.monotonic() > began + options.pause * (len(events.faults) + 1):
-            kind = ("kill", "cut off", "crash of the database")[len(events.faults) % 3]
+            kind = _FAULTS[len(events.faults) % len(_FAULTS)]
             events.faults.append((time.time(), kind))
             events.loads.append(os.getloadavg()[0])
             disturb(url, both, kind, choice)
