@@ -145,7 +145,7 @@ class Machine:
         self.start()
 
     def stop_for(self, seconds: float, *, with_crawls: bool) -> None:
-        """Stop the monitor (SIGSTOP), as a sleeping machine does, or as Ctrl-Z its process alone."""
+        """Stop the monitor (SIGSTOP): with its crawls as a sleeping machine, alone as Ctrl-Z."""
         assert self.process is not None
         stopped = family(self.process.pid) if with_crawls else [self.process.pid]
         for sent, pause in ((signal.SIGSTOP, seconds), (signal.SIGCONT, 0.0)):
