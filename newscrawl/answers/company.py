@@ -56,7 +56,7 @@ class CompanyPeriod:
 
     @property
     def hits(self) -> Hits:
-        return sum((one.hits for one in self.counts if one.hits), Hits())
+        return sum((count.hits for count in self.counts if count.hits), Hits())
 
     @property
     def change(self) -> Change:
@@ -64,7 +64,7 @@ class CompanyPeriod:
 
     @property
     def completeness(self) -> Completeness:
-        return sum((one.completeness for one in self.counts), Completeness())
+        return sum((count.completeness for count in self.counts), Completeness())
 
     @property
     def completeness_before(self) -> Completeness:
@@ -170,7 +170,7 @@ def scope_with_before(scope: Scope) -> tuple[Scope, Scope]:
 
 def days_read(counts: Sequence[MentionCount]) -> list[Day]:
     """Return the days of counts that can be compared: those on which a source was covered."""
-    return [Day(one.hits.articles, one.completeness.read) for one in counts if one.hits]
+    return [Day(count.hits.articles, count.completeness.read) for count in counts if count.hits]
 
 
 @dataclass(frozen=True, slots=True)

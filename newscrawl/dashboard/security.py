@@ -223,8 +223,8 @@ def _bearer(request: Request) -> str:
 
 def _forwarded_user(request: Request) -> str | None:
     """Return the name in the only header of the proxy, if it can be one."""
-    given = request.headers.getlist(USER_HEADER)
-    name = given[0].strip() if len(given) == 1 else ""
+    headers_of_name = request.headers.getlist(USER_HEADER)
+    name = headers_of_name[0].strip() if len(headers_of_name) == 1 else ""
     return name if name and len(name) <= MAX_USER and name.isprintable() else None
 
 
@@ -255,11 +255,11 @@ def _refusal(request: Request, identity: Identity | None) -> Response | None:
 
 def is_allowed_host(headers: Headers, names: frozenset[str]) -> bool:
     """Return whether the only Host header is an allowed name or an IP address."""
-    given = headers.getlist("host")
-    if len(given) != 1:
+    headers_of_name = headers.getlist("host")
+    if len(headers_of_name) != 1:
         return False
     try:
-        name = (urlsplit(f"//{given[0]}").hostname or "").rstrip(".")
+        name = (urlsplit(f"//{headers_of_name[0]}").hostname or "").rstrip(".")
     except ValueError:
         return False
     if name in {"localhost", *names}:

@@ -152,13 +152,15 @@ def alert_articles(
     rows = queries.mention_counts(database, "day", company=alert.company, scope=scope)
     number = sum(row.hits.articles for row in rows if row.hits)
     return AlertArticles(
-        articles=tuple(replace(one, snippets=_first_sentence(one.snippets)) for one in articles),
+        articles=tuple(
+            replace(article, snippets=_first_sentence(article.snippets)) for article in articles
+        ),
         number=number,
     )
 
 
 def _first_sentence(snippets: Sequence[Snippet]) -> tuple[Snippet, ...]:
-    return tuple([one for one in snippets if one.section == "body"][:1])
+    return tuple([snippet for snippet in snippets if snippet.section == "body"][:1])
 
 
 def alert_notice(alert: CompanyAlert, articles: AlertArticles, names: Mapping[str, str]) -> Notice:
@@ -178,7 +180,7 @@ def alert_notice(alert: CompanyAlert, articles: AlertArticles, names: Mapping[st
         html=html_letters().get_template("alert.html").render(values),
         cause=alert.cause,
         summary=reason,
-        links=tuple(link_to(one, names) for one in articles.articles),
+        links=tuple(link_to(article, names) for article in articles.articles),
         companies=frozenset({alert.company, alert.other} - {""}),
         kind="alerts",
         facts={
@@ -189,12 +191,12 @@ def alert_notice(alert: CompanyAlert, articles: AlertArticles, names: Mapping[st
             **alert.facts,
             "articles_behind": [
                 {
-                    "title": one.article.title,
-                    "url": safe_url(one.article.url),
-                    "source": one.article.source,
-                    "sentences": [each.text for each in one.snippets],
+                    "title": article.article.title,
+                    "url": safe_url(article.article.url),
+                    "source": article.article.source,
+                    "sentences": [each.text for each in article.snippets],
                 }
-                for one in articles.articles
+                for article in articles.articles
             ],
         },
     )
@@ -207,7 +209,9 @@ def link_to(article: FoundArticle, names: Mapping[str, str]) -> Link:
         title=row.title or row.url,
         url=row.url,
         note=f"{names.get(row.source, row.source)}, {row.day}",
-        sentence=" ".join(one.text for one in article.snippets if one.section == "body"),
+        sentence=" ".join(
+            snippet.text for snippet in article.snippets if snippet.section == "body"
+        ),
     )
 
 
@@ -280,8 +284,8 @@ def _spikes(database: Database, company: str, scope: Scope) -> Iterator[CompanyA
     last = scope.until or datetime.now(UTC).date()
     days = last - timedelta(days=1), last
     since = days[0] - timedelta(days=HISTORY_DAYS)
-    past = company_alerts.list_alerts(database, kinds=("spike",), company=company, since=since)
-    known = {stored.alert.day for stored in past}
+    alerts = company_alerts.list_alerts(database, kinds=("spike",), company=company, since=since)
+    known = {stored.alert.day for stored in alerts}
     # Bursts and the days after them are not typical.
     bursts = {day + timedelta(days=after) for day in known for after in range(SAME_BURST.days + 1)}
     for day in days:
@@ -290,7 +294,7 @@ def _spikes(database: Database, company: str, scope: Scope) -> Iterator[CompanyA
         assessment = assess_day(
             database, company, day, without=bursts, today=last, structure=scope.structure
         )
-        if not assessment or not assessment.is_spike or _is_same_burst(assessment, day, past):
+        if not assessment or not assessment.is_spike or _is_same_burst(assessment, day, alerts):
             continue
         facts = {
             "articles": assessment.articles,

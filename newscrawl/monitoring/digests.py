@@ -138,7 +138,9 @@ def make_digest(
     ]
     mentioned = [period for period in periods if period.hits.articles]
     mentioned.sort(key=lambda period: (-period.hits.articles, period.company))
-    about = {name for one in companies for name in (one, *structure.groups.get(one, ()))}
+    about = {
+        name for company in companies for name in (company, *structure.groups.get(company, ()))
+    }
     alerts = [
         stored
         for stored in company_alerts.list_alerts(database, since=first)
@@ -174,12 +176,12 @@ def report_on_digest(
     structure: CompanyStructure = NO_STRUCTURE,
 ) -> tuple[Attachment, ...]:
     """Return the report on the digest's first companies; nothing if it names none."""
-    names = [one.company for one in digest.companies[:MAX_REPORTED]]
+    names = [company.company for company in digest.companies[:MAX_REPORTED]]
     if not names:
         return ()
-    made = make_report(database, names, replace(digest.scope, structure=structure))
-    name = f"{made.file_name}.{kind}"
-    return (Attachment(name=name, kind=MEDIA_TYPES[kind], content=report_file(made, kind)),)
+    report = make_report(database, names, replace(digest.scope, structure=structure))
+    name = f"{report.file_name}.{kind}"
+    return (Attachment(name=name, kind=MEDIA_TYPES[kind], content=report_file(report, kind)),)
 
 
 def send_digest(
@@ -269,7 +271,7 @@ def digest_channels(database: Database, structure: CompanyStructure) -> list[Cha
     return [
         # A digest is too long for the log.
         *(one for one in everything if not isinstance(one, LogChannel)),
-        *(one for one in recipients if "digests" in one.recipient.gets),
+        *(recipient for recipient in recipients if "digests" in recipient.recipient.gets),
     ]
 
 
@@ -310,8 +312,8 @@ def due_digests(
     Their time has come, and their last day ended less than LATE ago. After a pause, all that were
     missed since the last one are due; without one in the last weeks, only the newest.
     """
-    known = company_alerts.list_alerts(database, kinds=("digest",), since=now.date() - 2 * LATE)
-    stored = {one.alert.cause: one for one in known}
+    alerts = company_alerts.list_alerts(database, kinds=("digest",), since=now.date() - 2 * LATE)
+    stored = {one.alert.cause: one for one in alerts}
     due = []
     for one in times:
         lasts = sorted({last_full_day(one.span, at.date()) for at in one.moments(now) if at <= now})
@@ -341,14 +343,16 @@ def digest_notice(digest: Digest) -> Notice:
             Link(title=story.title or story.url, url=story.url, note=words.story_size(story))
             for story in digest.stories
         )
-        or tuple(link_to(row, digest.names) for one in digest.companies for row in one.newest[:1]),
+        or tuple(
+            link_to(row, digest.names) for company in digest.companies for row in company.newest[:1]
+        ),
         kind="digests",
         facts={
             "kind": "digest",
             "span": digest.span,
             "first": digest.first,
             "last": digest.last,
-            "companies": {one.company: one.hits.articles for one in digest.companies},
+            "companies": {company.company: company.hits.articles for company in digest.companies},
         },
     )
 
@@ -358,8 +362,8 @@ def _summary(digest: Digest) -> str:
     reads = digest.completeness.read, digest.completeness_before.read
     when = words.when_before(digest.scope, digest.before)
     lines = [
-        words.in_short(_display_name(digest, one.company), one.change, reads, when)
-        for one in digest.companies
+        words.in_short(_display_name(digest, company.company), company.change, reads, when)
+        for company in digest.companies
     ]
     return "\n".join([*lines, _coverage(digest)])
 
@@ -402,7 +406,9 @@ def _values(digest: Digest) -> Mapping[str, object]:
             )
             for period in digest.companies
         ],
-        "companies": [(_display_name(digest, one.company), one.newest) for one in digest.companies],
+        "companies": [
+            (_display_name(digest, company.company), company.newest) for company in digest.companies
+        ],
         "names": digest.names,
         "unmentioned": [_display_name(digest, name) for name in digest.unmentioned],
         "stories": digest.stories,

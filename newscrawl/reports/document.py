@@ -89,7 +89,10 @@ def html_report(report: Report, dashboard: str | None = None) -> str:
             only=filters_of(report),
             coverage=coverage(report),
             in_short=[
-                *(words.in_short(one.company, one.change, reads, when) for one in report.companies),
+                *(
+                    words.in_short(company.company, company.change, reads, when)
+                    for company in report.companies
+                ),
                 *between_two(report),
                 *caveats(report),
             ],
@@ -192,7 +195,7 @@ def coverage(report: Report) -> str:
         report.completeness,
         of_one=report.scope.source is not None,
         whose="its" if report.scope.among else "all",
-        estimates={one.company: one.in_gaps for one in report.companies},
+        estimates={company.company: company.in_gaps for company in report.companies},
     )
     when = words.when_before(report.scope, report.before)
     before = f" in this period, {report.completeness_before.read:,} {when}"

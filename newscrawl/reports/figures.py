@@ -58,7 +58,7 @@ class Report(Comparison):
 
 def sources_of(company: CompanyPeriod) -> list[MentionCount]:
     """Return the sources with most of a company's articles."""
-    sources = (one for one in company.parts["source"] if one.hits and one.hits.articles)
+    sources = (part for part in company.parts["source"] if part.hits and part.hits.articles)
     return list(sources)[:MAX_SOURCES]
 
 

@@ -62,7 +62,7 @@ class _Book:
     def key_figures(self) -> None:
         """Add the sheet of key figures, with the shares of voice."""
         report = self.report
-        shares = {one.company: one.share for one in report.shares}
+        shares = {share.company: share.share for share in report.shares}
         headings = (
             *("Company", "Articles", "Articles before", "Change of share", "More than chance?"),
             *("p", "Articles read", "Read before", "Stories", "In headlines", "In the body"),
@@ -70,20 +70,20 @@ class _Book:
         )
         rows = [
             (
-                one.company,
-                one.hits.articles,
-                one.change.before,
-                one.change.growth,
-                words.verdict_text(one.change),
-                one.change.chance,
+                company.company,
+                company.hits.articles,
+                company.change.before,
+                company.change.growth,
+                words.verdict_text(company.change),
+                company.change.chance,
                 report.completeness.read,
                 report.completeness_before.read,
-                one.stories,
-                one.hits.in_title,
-                one.hits.in_body,
-                shares.get(one.company),
+                company.stories,
+                company.hits.in_title,
+                company.hits.in_body,
+                shares.get(company.company),
             )
-            for one in report.companies
+            for company in report.companies
         ]
         sheet = self._table("Key figures", headings, rows, percent=("Change of share", "Share"))
         if shares:
@@ -120,21 +120,21 @@ class _Book:
         self._table(
             "Stories",
             ("Company", "Headline", "Articles", "Sources", "First day", "Excerpt", "Address"),
-            [row for one in companies for row in _stories(self.report, one)],
+            [row for company in companies for row in _stories(self.report, company)],
         )
         self._table(
             "Sources",
             ("Company", "Source", "Articles", "Articles read", "Share"),
             [
                 (
-                    one.company,
+                    company.company,
                     self.report.source_name(each.key),
                     each.hits and each.hits.articles,
                     each.completeness.read,
                     each.share,
                 )
-                for one in companies
-                for each in sources_of(one)
+                for company in companies
+                for each in sources_of(company)
             ],
             percent=("Share",),
         )
@@ -142,9 +142,9 @@ class _Book:
             "Named together",
             ("Company", "Named together with", "Kind", "Articles", "Stories"),
             [
-                (one.company, each.company, each.kind, each.articles, each.stories)
-                for one in companies
-                for each in beside_of(one)
+                (company.company, each.company, each.kind, each.articles, each.stories)
+                for company in companies
+                for each in beside_of(company)
             ],
         )
 

@@ -94,26 +94,26 @@ class Decision(BaseModel):
 def article(request: Request, url: str) -> HTMLResponse:
     """Show an article."""
     with app_state(request).store.reading() as database:
-        found = queries.article_page(database, url)
+        article_page = queries.article_page(database, url)
         versions = queries.history(database, url)
-        held = queries.quarantined_text(database, found.row.url) if found else None
-    if found is None:
+        held = queries.quarantined_text(database, article_page.row.url) if article_page else None
+    if article_page is None:
         raise HTTPException(404, "No article with this address is in the database.")
     return render(
         request,
         "article.html",
-        article=found,
-        row=found.row,
-        headline=pieces(found.row.title or "", _marks(found, "title")),
-        paragraphs=paragraphs(found.text, _marks(found, "body")),
+        article=article_page,
+        row=article_page.row,
+        headline=pieces(article_page.row.title or "", _marks(article_page, "title")),
+        paragraphs=paragraphs(article_page.text, _marks(article_page, "body")),
         person=name_of_person(request),
         is_named=_is_named(request),
-        companies=_companies(found),
-        corrected=_corrected(found),
-        corrections=made_together(found.corrections),
+        companies=_companies(article_page),
+        corrected=_corrected(article_page),
+        corrections=made_together(article_page.corrections),
         revised=_version_changes(versions),
-        held=held and _find_held_version(found, held),
-        aliases=[address for address in found.addresses if address != found.row.url],
+        held=held and _find_held_version(article_page, held),
+        aliases=[address for address in article_page.addresses if address != article_page.row.url],
         explains=app_state(request).config.explain is not None,
     )
 
@@ -131,39 +131,49 @@ def decide(request: Request, form: Annotated[Decision, Form()]) -> Response:
     return RedirectResponse(article_address(url), status_code=303)
 
 
-def _find_held_version(found: ArticlePage, held: HeldText) -> QuarantinedVersion:
+def _find_held_version(article_page: ArticlePage, held: HeldText) -> QuarantinedVersion:
     return QuarantinedVersion(
         held.row,
         words.quarantine_reason(held.row.reason, held.row.note),
         bool(held.text),
-        changes(found.row.title or "", held.row.new_title or ""),
-        changes(found.text, held.text) if held.text else [],
+        changes(article_page.row.title or "", held.row.new_title or ""),
+        changes(article_page.text, held.text) if held.text else [],
     )
 
 
-def _marks(found: ArticlePage, section: str) -> list[TextSpan]:
+def _marks(article_page: ArticlePage, section: str) -> list[TextSpan]:
     """Return the marks in headline or body: mentions, and corrections with their place; of several
     at one place, counted ones come first."""
-    here = [one for one in found.corrections if one.section == section and one.state != "misplaced"]
+    here = [
+        correction
+        for correction in article_page.corrections
+        if correction.section == section and correction.state != "misplaced"
+    ]
     missed = [one for one in here if one.kind == "missed"]
     wrong = [one for one in here if one.kind == "wrong"]
-    mentions = [one for one in found.mentions if one.section == section and one.rule != CORRECTED]
+    mentions = [
+        mention
+        for mention in article_page.mentions
+        if mention.section == section and mention.rule != CORRECTED
+    ]
     return [*missed, *mentions, *wrong]
 
 
-def _companies(found: ArticlePage) -> list[tuple[str, int]]:
+def _companies(article_page: ArticlePage) -> list[tuple[str, int]]:
     """Return the companies of the article, the most mentioned first."""
     counts: dict[str, int] = {}
-    for mention in found.mentions:
+    for mention in article_page.mentions:
         counts[mention.company] = counts.get(mention.company, 0) + 1
-    return sorted(counts.items(), key=lambda each: (-each[1], each[0]))
+    return sorted(counts.items(), key=lambda count: (-count[1], count[0]))
 
 
-def _corrected(found: ArticlePage) -> list[tuple[str, int]]:
+def _corrected(article_page: ArticlePage) -> list[tuple[str, int]]:
     """Return the companies with mentions that a person called wrong, and how many are left."""
-    left = dict(_companies(found))
-    wrong = {one.company for one in found.corrections if one.kind == "wrong"}
-    return [(name, left.get(name, 0)) for name in sorted(wrong)]
+    companies = dict(_companies(article_page))
+    wrong = {
+        correction.company for correction in article_page.corrections if correction.kind == "wrong"
+    }
+    return [(name, companies.get(name, 0)) for name in sorted(wrong)]
 
 
 def _version_changes(versions: Sequence[Version]) -> list[VersionChanges]:
@@ -256,14 +266,16 @@ def _explain_article(request: Request, form: ExplanationForm, *, fetch_anew: boo
     that requests can't make us fetch other pages."""
     state = app_state(request)
     with state.store.reading() as database:
-        found = queries.article_page(database, form.url)
-    if found is None:
+        article_page = queries.article_page(database, form.url)
+    if article_page is None:
         raise HTTPException(404, "No article with this address is in the database.")
     if state.config.explain is None:
         raise HTTPException(404, "This dashboard was started without explanations.")
-    urls = list(dict.fromkeys((found.row.url, *found.addresses)))
+    urls = list(dict.fromkeys((article_page.row.url, *article_page.addresses)))
     wanted = form.left_out
-    asked = _left_out(request, found, wanted) if wanted else _sentence_at(found, form.at)
+    asked = (
+        _left_out(request, article_page, wanted) if wanted else _sentence_at(article_page, form.at)
+    )
     identity = identity_of_request(request)
     asked = replace(
         asked,
@@ -287,56 +299,66 @@ def _explain_article(request: Request, form: ExplanationForm, *, fetch_anew: boo
         )
 
 
-def _left_out(request: Request, found: ArticlePage, company: str) -> AskedSentence:
+def _left_out(request: Request, article_page: ArticlePage, company: str) -> AskedSentence:
     """Return the question why a company around the article is not counted."""
     file = app_state(request).registry
     path = file.path if file is not None and file.path.exists() else None
-    finds = CompanyFinder(company, found.row.language, path)
-    return AskedSentence(back=article_address(found.row.url), left_out=company, finds=finds)
+    finds = CompanyFinder(company, article_page.row.language, path)
+    return AskedSentence(back=article_address(article_page.row.url), left_out=company, finds=finds)
 
 
-def _sentence_at(found: ArticlePage, at: str) -> AskedSentence:
+def _sentence_at(article_page: ArticlePage, at: str) -> AskedSentence:
     """Return the sentence at a place, or else that of the first mention in the body, with the other
     sentences that have mentions."""
-    places = {(one.section, one.start): (one.start, one.end) for one in found.mentions}
-    in_body = sorted(one for one in places if one[0] == "body")
-    wanted = [one for one in places if f"{one[0]}:{one[1]}" == at] if at else in_body[:1]
-    back = article_address(found.row.url)
+    places = {
+        (mention.section, mention.start): (mention.start, mention.end)
+        for mention in article_page.mentions
+    }
+    in_body = sorted(place for place in places if place[0] == "body")
+    wanted = [place for place in places if f"{place[0]}:{place[1]}" == at] if at else in_body[:1]
+    back = article_address(article_page.row.url)
     if not wanted:
         return AskedSentence(back=back)
-    asked, *others = [_sentence(found, *one) for one in _spans(found, places, wanted[0])]
+    asked, *others = [
+        _sentence(article_page, *span) for span in _spans(article_page, places, wanted[0])
+    ]
     section, start = wanted[0]
     return replace(asked, others=tuple(others), back=back, place=f"{section}-{start}")
 
 
 def _spans(
-    found: ArticlePage, places: Mapping[_Place, tuple[int, int]], asked: _Place
+    article_page: ArticlePage, places: Mapping[_Place, tuple[int, int]], asked: _Place
 ) -> list[tuple[Section, tuple[int, int]]]:
     """Return the sentences that have mentions, without those within one before: the asked one, then
     the headline, then those of the text in order."""
     spans: list[tuple[Section, tuple[int, int]]] = []
-    for section, start in (asked, *sorted(places, key=lambda one: (one[0] == "body", one[1]))):
+    for section, start in (
+        asked,
+        *sorted(places, key=lambda place: (place[0] == "body", place[1])),
+    ):
         known = any(one == section and first <= start < last for one, (first, last) in spans)
         if not known and len(spans) <= MAX_SENTENCES:
-            spans.append((section, _span_of(found, section, places[section, start])))
+            spans.append((section, _span_of(article_page, section, places[section, start])))
     return spans
 
 
-def _span_of(found: ArticlePage, section: Section, mention: tuple[int, int]) -> tuple[int, int]:
+def _span_of(
+    article_page: ArticlePage, section: Section, mention: tuple[int, int]
+) -> tuple[int, int]:
     """Return the headline, or the sentence of the text that has the mention."""
     if section == "title":
-        return 0, len(found.row.title or "")
-    return sentence_around(found.text, mention)
+        return 0, len(article_page.row.title or "")
+    return sentence_around(article_page.text, mention)
 
 
-def _sentence(found: ArticlePage, section: Section, span: tuple[int, int]) -> AskedSentence:
+def _sentence(article_page: ArticlePage, section: Section, span: tuple[int, int]) -> AskedSentence:
     """Return a sentence with the companies in it and why they count."""
     first, last = span
-    text = found.row.title or "" if section == "title" else found.text
+    text = article_page.row.title or "" if section == "title" else article_page.text
     inside = (
-        f"{one.company}: {words.evidence_text(one)}"
-        for one in found.mentions
-        if one.section == section and first <= one.start and one.end <= last
+        f"{mention.company}: {words.evidence_text(mention)}"
+        for mention in article_page.mentions
+        if mention.section == section and first <= mention.start and mention.end <= last
     )
     return AskedSentence(
         text=text[first:last].strip(), section=section, mentions=tuple(dict.fromkeys(inside))
@@ -436,9 +458,10 @@ def _judgements(request: Request, database: Database, form: CorrectionForm) -> l
         return _judge_missed(request, database, page, form)
     section, start, company = form.wrong.split(":", 2) if form.wrong else ("", "", form.everywhere)
     wrong = [
-        one
-        for one in wrong_mentions(page, company)
-        if not form.wrong or (one.mention.section, str(one.mention.start)) == (section, start)
+        mention
+        for mention in wrong_mentions(page, company)
+        if not form.wrong
+        or (mention.mention.section, str(mention.mention.start)) == (section, start)
     ]
     if not wrong:
         raise CorrectionError(f"{company or 'the company'} is no longer found there")

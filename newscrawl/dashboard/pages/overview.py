@@ -83,34 +83,34 @@ def overview(request: Request) -> Response:
     with app_state(request).store.reading() as database:
         first = (filters.page - 1) * MAX_COMPANIES
         limit = MAX_RANKED if order else first + MAX_COMPANIES + 1
-        found = queries.overview(
+        answer = queries.overview(
             database,
             scope=filters.scope,
             limit=MAX_DOWNLOADED if wants_csv(request) else limit,
             ranked="before" if order == "fewer" else "now",
         )
-        rows = _in_order(found, order)
+        rows = _in_order(answer, order)
         if wants_csv(request):
             return ranking_csv(rows, filters)
         shown = rows[first : first + MAX_COMPANIES]
         kinds = dict.fromkeys(filters.scope.structure.groups, "group")
         kinds |= {row.name: "saved query" for row in queries.saved_queries(database)}
         silent, silent_sources = _silence(database, filters)
-        all_named = all(row.hits.articles for row in found.companies if row.company not in kinds)
+        all_named = all(row.hits.articles for row in answer.companies if row.company not in kinds)
         return render(
             request,
             "overview.html",
             filters=filters,
             choices=choices(database, filters),
-            found=replace(found, companies=tuple(shown)),
+            found=replace(answer, companies=tuple(shown)),
             more=len(rows) > first + MAX_COMPANIES,
             ranked_before=sum(row.company not in kinds for row in rows[:first]),
             order=order,
             ranked=MAX_RANKED,
             # How many of the companies with the most articles before are still named, if all are.
-            none_fell=len(found.companies) if order == "fewer" and all_named else 0,
+            none_fell=len(answer.companies) if order == "fewer" and all_named else 0,
             lines={row.company: spark(row.spark) for row in shown},
-            changes={row.company: change_of_row(row, found) for row in shown},
+            changes={row.company: change_of_row(row, answer) for row in shown},
             kinds=kinds,
             boilerplate=queries.boilerplate(database, scope=filters.scope),
             silent=silent,
@@ -118,8 +118,8 @@ def overview(request: Request) -> Response:
             unread=most_unread(database, filters.scope),
             longer_silent=_longer_silent(request, database, filters) if order == "fewer" else [],
             quarantined=sum(queries.quarantine_sizes(database, scope=filters.scope).values()),
-            first_days=None if found.completeness.read else _first_days(database, filters),
-            is_empty=not found.completeness.read and queries.first_watched_day(database) is None,
+            first_days=None if answer.completeness.read else _first_days(database, filters),
+            is_empty=not answer.completeness.read and queries.first_watched_day(database) is None,
         )
 
 
@@ -135,12 +135,12 @@ def _first_days(database: Database, filters: Filters) -> Filters | None:
     return replace(filters, since=since, until=max(since, until), days=None, page=1)
 
 
-def _in_order(found: Overview, order: str) -> Sequence[OverviewRow]:
+def _in_order(answer: Overview, order: str) -> Sequence[OverviewRow]:
     """Return the companies, those first whose change is least likely chance; for "fewer" only those
     whose share of the articles read has fallen."""
-    rows = found.companies
+    rows = answer.companies
     if order == "fewer":
-        now, before = found.completeness.read, found.before.read
+        now, before = answer.completeness.read, answer.before.read
         rows = tuple(
             row
             for row in rows
@@ -157,9 +157,11 @@ def _longer_silent(
 ) -> list[UnmentionedCompany]:
     """Return the companies that were last named before both periods, the latest first."""
     registered = [company.name for company in companies_in_use(request)]
-    found = queries.unmentioned_companies(database, registered, scope=filters.scope)
+    unmentioned_companies = queries.unmentioned_companies(database, registered, scope=filters.scope)
     first = filters.before.since
-    earlier = [row for row in found if row.last_mentioned and row.last_mentioned < first]
+    earlier = [
+        row for row in unmentioned_companies if row.last_mentioned and row.last_mentioned < first
+    ]
     return sorted(earlier, key=lambda row: row.last_mentioned or date.min, reverse=True)
 
 
@@ -220,9 +222,9 @@ def _companies_by_name(request: Request, words: str, names: Sequence[str]) -> li
     """Return the companies and groups that have this name or alias, or begin with it."""
     if len(words) < MIN_NAME:
         return []
-    known = companies_in_use(request).by_name(words)
+    registered = companies_in_use(request).by_name(words)
     begin = [name for name in names if name.casefold().startswith(words.casefold())]
-    first = [known.name] if known and known.name in names else []
+    first = [registered.name] if registered and registered.name in names else []
     return list(dict.fromkeys([*first, *begin]))[:MAX_CALLED]
 
 
@@ -346,9 +348,9 @@ def check_is_named(request: Request, name: str, names: Sequence[str], scope: Sco
     """Raise HTTPException for a company that is not among those that articles name."""
     if {*scope.members(name)} & {*names}:
         return
-    known = companies_in_use(request).by_name(name)
-    if known and known.name not in names:
-        says = f"{known.name} is registered, but no article in this database names it yet."
+    registered = companies_in_use(request).by_name(name)
+    if registered and registered.name not in names:
+        says = f"{registered.name} is registered, but no article in this database names it yet."
         raise HTTPException(404, says)
     near = _similar_names(request, name, names)
     advice = f" Did you mean {' or '.join(near)}?" if near else ""
@@ -357,9 +359,9 @@ def check_is_named(request: Request, name: str, names: Sequence[str], scope: Sco
 
 def _similar_names(request: Request, name: str, names: Sequence[str]) -> list[str]:
     """Return the name that has this alias, or else up to three similar names."""
-    known = companies_in_use(request).by_name(name)
-    if known and known.name in names:
-        return [known.name]
+    registered = companies_in_use(request).by_name(name)
+    if registered and registered.name in names:
+        return [registered.name]
     same, near = match_name(name, names)
     return [same] if same else near
 
@@ -392,7 +394,7 @@ def _has_subsidiaries(companies: Sequence[str], scope: Scope, names: Sequence[st
 def _top(counts: Sequence[MentionCount], count: Count) -> list[tuple[MentionCount, int]]:
     """Return the groups with the most, with what is counted, without those that have none."""
     numbers = [(each, number_of(each.hits, count) or 0) for each in counts]
-    return sorted((each for each in numbers if each[1]), key=lambda each: -each[1])[:MAX_LISTED]
+    return sorted((each for each in numbers if each[1]), key=lambda number: -number[1])[:MAX_LISTED]
 
 
 @router.get("/compare", response_class=HTMLResponse)
@@ -454,8 +456,8 @@ def _corrections(
     one."""
     address = filters.address()
     start = f"/compare{address}{'&' if address else '?'}"
-    found = {}
+    addresses = {}
     for right in similar:
         names = dict.fromkeys(right if name == wrong else name for name in given)
-        found[right] = start + urlencode([("company", name) for name in names])
-    return found
+        addresses[right] = start + urlencode([("company", name) for name in names])
+    return addresses

@@ -49,7 +49,7 @@ def show_proof(request: Request) -> HTMLResponse:
         for name in filter(None, (company, target["beside"])):
             check_is_named(request, name, names, filters.scope)
         is_query = company is not None and list_queries(database, named=company)
-        found = queries.proof(
+        proof = queries.proof(
             database,
             versions_in_use(request),
             **target,
@@ -59,14 +59,14 @@ def show_proof(request: Request) -> HTMLResponse:
         )
         corrections = _corrections(request, database, filters, target)
         unread = most_unread(database, filters.scope)
-    does, pages = words.does_of(bool(is_query)), -(-found.total // ARTICLES)
+    does, pages = words.does_of(bool(is_query)), -(-proof.total // ARTICLES)
     orders = _addresses(filters, target)
     return render(
         request,
         "proof.html",
         filters=filters,
-        found=found,
-        title=words.proof_title(counted, found.number, found.company, found.beside, does),
+        found=proof,
+        title=words.proof_title(counted, proof.number, proof.company, proof.beside, does),
         does=does,
         company=company or "",
         split=target["split"] or "",
@@ -110,10 +110,13 @@ def _addresses(filters: Filters, target: Mapping[str, Any]) -> dict[str, str]:
         name: target[name] or "" for name in ("counted", "company", "split", "beside", "story")
     }
     return {
-        one: proof_address(
-            filters, **named, without=target["without"], order="" if one == "newest" else one
+        sequence: proof_address(
+            filters,
+            **named,
+            without=target["without"],
+            order="" if sequence == "newest" else sequence,
         )
-        for one in get_args(Order)
+        for sequence in get_args(Order)
     }
 
 
@@ -127,10 +130,10 @@ def _name(request: Request, parameter: str) -> str | None:
 
 def _choose(request: Request, name: str, choices: Sequence[Any]) -> Any:
     """Return the value of a parameter, the first choice by default; raise QuestionError."""
-    given = request.query_params.get(name, choices[0])
-    if given not in choices:
-        raise QuestionError(f"{name} {given!r}: choose among {', '.join(choices)}")
-    return given
+    value = request.query_params.get(name, choices[0])
+    if value not in choices:
+        raise QuestionError(f"{name} {value!r}: choose among {', '.join(choices)}")
+    return value
 
 
 def _corrections(
@@ -142,7 +145,7 @@ def _corrections(
     names = [name for name in (target["company"], target["beside"]) if name is not None]
     members = [filters.scope.members(name) for name in names]
     person, given = name_of_person(request), request.query_params.get("corrected", "")
-    found: dict[str, Any] = {
+    shown: dict[str, Any] = {
         "person": person,
         "changed": None,
         "wrong": {},
@@ -151,47 +154,47 @@ def _corrections(
     }
     if target["counted"] == "corrected":
         wrong = _wrong_mentions(database, filters)
-        found["wrong"] = {(one.url, one.section, one.start, one.company): one.id for one in wrong}
-        found["at_once"] = [made for made in made_together(wrong) if len(made) > 1]
+        shown["wrong"] = {(one.url, one.section, one.start, one.company): one.id for one in wrong}
+        shown["at_once"] = [made for made in made_together(wrong) if len(made) > 1]
     elif person:
         yesterday = app_state(request).config.clock() - timedelta(days=1)
         earlier = (
-            one
-            for one in _wrong_mentions(database, filters)
-            if one.made_by == person
-            and one.made_at > yesterday
-            and str(one.id) != given
-            and (not names or one.company in {*chain(*members)})
+            mention
+            for mention in _wrong_mentions(database, filters)
+            if mention.made_by == person
+            and mention.made_at > yesterday
+            and str(mention.id) != given
+            and (not names or mention.company in {*chain(*members)})
         )
-        found["earlier"] = made_together(earlier)[:MAX_EARLIER]
+        shown["earlier"] = made_together(earlier)[:MAX_EARLIER]
     known = re.fullmatch(r"[1-9][0-9]{0,17}", given)
     changed = correction_of_number(database, int(given)) if known else None
     page = queries.article_page(database, changed.url) if changed else None
     if changed is None or changed.kind != "wrong" or page is None:
-        return found
+        return shown
     section = {"headline": "title", "body": "body"}.get(target["counted"])
     # Of two companies that are named together, the number is of the articles that name both.
-    counted = {*chain(*(one for one in members if changed.company in one))}
+    counted = {*chain(*(member for member in members if changed.company in member))}
     mentions = [
-        one
-        for one in page.mentions
-        if section in {None, one.section} and (not names or one.company in counted)
+        mention
+        for mention in page.mentions
+        if section in {None, mention.section} and (not names or mention.company in counted)
     ]
     also = _undone_together(database, changed) if changed.undone_at else 0
-    return {**found, "changed": changed, "also": also, "mentions_left": len(mentions)}
+    return {**shown, "changed": changed, "also": also, "mentions_left": len(mentions)}
 
 
 def _undone_together(database: Database, undone: CorrectionRow) -> int:
     """Return how many other corrections were undone at once with this one."""
     scope = Scope(since=undone.day, until=undone.day, source=undone.source)
     rows = queries.corrections(database, scope=scope, undone=True)
-    return sum(one.url == undone.url and one.undone_at == undone.undone_at for one in rows) - 1
+    return sum(row.url == undone.url and row.undone_at == undone.undone_at for row in rows) - 1
 
 
 def _wrong_mentions(database: Database, filters: Filters) -> list[CorrectionRow]:
     """Return the corrections that call a mention wrong."""
-    found = queries.corrections(database, scope=filters.scope)
-    return [one for one in found if one.kind == "wrong"]
+    corrections = queries.corrections(database, scope=filters.scope)
+    return [correction for correction in corrections if correction.kind == "wrong"]
 
 
 def _describe_filters(filters: Filters) -> list[str]:

@@ -111,7 +111,7 @@ class Draft:
 def registry(request: Request, q: Annotated[str, Field(max_length=MAX_VALUE)] = "") -> Response:
     """Show the user's companies and the bundled ones."""
     file = _file(request)
-    found = _matching_companies(registry_of(None), q)
+    matching_companies = _matching_companies(registry_of(None), q)
     opened = file.open() if file else None
     in_use = () if opened and opened.fault else registry_of(file)
     return render(
@@ -124,8 +124,8 @@ def registry(request: Request, q: Annotated[str, Field(max_length=MAX_VALUE)] = 
         words=q,
         job=_state(request),
         searches=app_state(request).job is not None,
-        found=found[:MAX_BUNDLED],
-        number=len(found),
+        found=matching_companies[:MAX_BUNDLED],
+        number=len(matching_companies),
         total=len(registry_of(None)),
         changes=_changes(request),
     )
@@ -340,11 +340,11 @@ def _form(request: Request, draft: Draft, *, saved: bool, status: int = 200) -> 
 
 
 def _matching_companies(companies: Companies, words: str) -> list[Company]:
-    wanted = words.strip().casefold()
+    folded = words.strip().casefold()
     return [
         company
         for company in companies
-        if any(wanted in form.casefold() for form in (company.name, *company.aliases))
+        if any(folded in form.casefold() for form in (company.name, *company.aliases))
     ]
 
 

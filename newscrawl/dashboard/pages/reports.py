@@ -222,9 +222,9 @@ def _save(request: Request, form: RecipientForm, former: Recipient | None) -> Re
 
 
 def _recipient(database: Database, name: str) -> Recipient:
-    for one in list_recipients(database):
-        if one.name == name:
-            return one
+    for recipient in list_recipients(database):
+        if recipient.name == name:
+            return recipient
     raise HTTPException(404, f"No recipient {name!r} is in the database.")
 
 
@@ -285,9 +285,9 @@ def _alerts(
             recipients=recipients,
             repeats=[
                 sentence
-                for one in recipients
-                if one.name == done.saved
-                for sentence in describe_repeats(one, [*of_settings, *recipients])
+                for recipient in recipients
+                if recipient.name == done.saved
+                for sentence in describe_repeats(recipient, [*of_settings, *recipients])
             ],
             of_settings=of_settings,
             settings_fault=settings_fault,

@@ -77,14 +77,14 @@ def edit(request: Request, name: str = "", text: str = "", saved: bool = False) 
     if name:
         with app_state(request).store.reading() as database:
             try:
-                found = find_query(database, name)
+                query = find_query(database, name)
             except QuestionError as error:
                 raise HTTPException(404, f"{error}.") from error
         form = form.model_copy(
             update={
-                "former": found.name,
-                "name": found.name,
-                "text": found.pending_text or found.text,
+                "former": query.name,
+                "name": query.name,
+                "text": query.pending_text or query.text,
             }
         )
     return _form(request, form, saved=saved)
@@ -95,19 +95,19 @@ def preview(request: Request, form: Annotated[QueryForm, Form()]) -> Response:
     """Return the query's matches in the period, which the page shows next to the form."""
     check_seal(request, form.seal)
     filters = filters_of(request)
-    found, fault, searched = None, None, {}
+    matches, fault, searched = None, None, {}
     if form.text.strip():
         try:
             with app_state(request).store.reading() as database:
                 scope = filters.scope
-                found = queries.preview_query(database, form.text, scope=scope, limit=EXAMPLES)
-                searched = _searched(database, form.text, scope, found)
+                matches = queries.preview_query(database, form.text, scope=scope, limit=EXAMPLES)
+                searched = _searched(database, form.text, scope, matches)
         except QuestionError as error:
             fault = error
     return render(
         request,
         "query_preview.html",
-        found=found,
+        found=matches,
         fault=fault,
         filters=filters,
         words=form.text.strip(),
@@ -117,7 +117,7 @@ def preview(request: Request, form: Annotated[QueryForm, Form()]) -> Response:
 
 
 def _searched(
-    database: Database, text: str, scope: Scope, found: queries.QueryPreview
+    database: Database, text: str, scope: Scope, preview: queries.QueryPreview
 ) -> dict[str, Any]:
     """Return the number of sources that a query can find, the articles read in each language, the
     most first, and the read sources in which nothing was found, with their languages."""
@@ -129,11 +129,11 @@ def _searched(
     read = {language: one.read for language, one in known.items() if one.read}
     most = dict(sorted(read.items(), key=lambda one: -one[1]))
     # Articles that were not examined may be of any source.
-    certain = found.complete and found.articles
+    certain = preview.complete and preview.articles
     without = {
         slug: languages[slug]
         for slug, one in sources.items()
-        if certain and one.read and slug not in found.sources
+        if certain and one.read and slug not in preview.sources
     }
     return {"sources": len(sources), "languages": most, "without": without}
 
@@ -147,17 +147,17 @@ def save(request: Request, form: Annotated[QueryForm, Form()]) -> Response:
     if not made_by:
         fault = QuestionError("who saves it? write your name")
         return _form(request, form, fault=fault, status=422)
-    taken = companies_in_use(request).spellings()
+    spellings = companies_in_use(request).spellings()
     try:
         with app_state(request).store.reading() as database:
             if form.former:
                 read_query(database, form.text)  # after an error the form keeps the name, too
                 name = find_query(database, form.former).name
                 if form.name.strip() not in {"", name}:
-                    name = rename_query(database, name, form.name, made_by, taken=taken)
+                    name = rename_query(database, name, form.name, made_by, taken=spellings)
                 edit_query(database, name, form.text, made_by)
             else:
-                name = add_query(database, form.name, form.text, made_by, taken=taken)
+                name = add_query(database, form.name, form.text, made_by, taken=spellings)
     except QuestionError as error:
         return _form(request, form, fault=error, status=422)
     app_state(request).counting.start(name)

@@ -69,10 +69,10 @@ def sources(request: Request) -> HTMLResponse:
     first = max(filters.since, filters.until - timedelta(days=MAX_DAYS - 1))
     with app_state(request).store.reading() as database:
         scope = replace(filters.scope, since=first)
-        found = queries.coverage(database, scope=scope)
+        coverage = queries.coverage(database, scope=scope)
         withheld = withheld_articles(database, scope=scope)
         healths = queries.source_health(database, scope=filters.scope)
-        rows = _rows(healths, found, withheld, now.date())
+        rows = _rows(healths, coverage, withheld, now.date())
         return render(
             request,
             "sources.html",
@@ -97,12 +97,12 @@ def _of_period(rows: list[SourceRow]) -> list[SourceRow]:
 
 def _rows(
     statuses: Iterable[SourceStatus],
-    found: Iterable[CoverageDay],
+    coverage: Iterable[CoverageDay],
     withheld: Iterable[LeftOut],
     today: date,
 ) -> list[SourceRow]:
     by_source: dict[str, list[CoverageDay]] = defaultdict(list)
-    for day in found:
+    for day in coverage:
         by_source[day.source].append(day)
     paywalled = {
         slug: number

@@ -81,7 +81,7 @@ def hits_by_company(session: Session, scope: Scope, unions: Unions) -> dict[int,
     mentioned = {
         union: named
         for union, days in unions.items()
-        if (named := [one for one in days if one.number in hits])
+        if (named := [day for day in days if day.number in hits])
     }
     united: dict[int, Hits] = defaultdict(Hits)
     dated: dict[int, list[CompanyDays]] = defaultdict(list)
@@ -186,9 +186,9 @@ def _pairs_of(unions: Unions) -> Iterator[tuple[int, int, int, int, int]]:
     """Yield the pairs of companies in each union, with the first minute on which both count for it
     and the first one after; and each company, as `company_pairs` has those of crowded articles."""
     for union, days in unions.items():
-        if len({one.number for one in days}) < 2:
+        if len({day.number for day in days}) < 2:
             continue
-        in_order = sorted(days, key=lambda one: one.number)
+        in_order = sorted(days, key=lambda day: day.number)
         for one in in_order:
             yield one.number, 0, union, *one.minutes
         for one, other in combinations(in_order, 2):
@@ -247,7 +247,7 @@ def listed_hits(session: Session, names: Sequence[str], scope: Scope) -> dict[st
     unions = {
         union: days
         for union, days in unions.items()
-        if union in listed or any(one.number in listed for one in days)
+        if union in listed or any(day.number in listed for day in days)
     }
     hits = {known[number]: one for number, one in hits_by_company(session, scope, unions).items()}
     return {name: hits.get(name) for name in names}
@@ -270,7 +270,9 @@ def _union_hits(session: Session, name: str, scope: Scope, *, stories: bool) -> 
 def sources_by_company(session: Session, companies: Sequence[int], scope: Scope) -> dict[int, int]:
     """Return the number of sources that mention each company, and others if these are many."""
     if companies_table(session, scope, by="source").grain == "article" or scope.language:
-        return sources_by_union(session, {one: [CompanyDays(one)] for one in companies}, scope)
+        return sources_by_union(
+            session, {company: [CompanyDays(company)] for company in companies}, scope
+        )
     if not companies:
         return {}
     query = select(CompanySource.company_id, func.count())
@@ -322,8 +324,8 @@ def sources_by_union(session: Session, unions: Unions, scope: Scope) -> dict[int
 
 def sources_naming(session: Session, days: Sequence[CompanyDays], scope: Scope) -> set[int]:
     """Return the sources that mention one of the companies on days on which it counts."""
-    named = _in_sources(session, {0: days}, scope)
-    return {source for _, source in session.execute(named.distinct())}
+    in_sources = _in_sources(session, {0: days}, scope)
+    return {source for _, source in session.execute(in_sources.distinct())}
 
 
 def _sources_of(session: Session, companies: set[int], scope: Scope) -> dict[int, set[str]]:
@@ -368,9 +370,9 @@ def _in_sources(session: Session, unions: Unions, scope: Scope) -> Select[int, i
 def _days_within(unions: Unions, scope: Scope) -> Iterator[tuple[int, int, date, date]]:
     """Yield the companies of unions with the first and the last day on which they count."""
     for union, days in unions.items():
-        for one in days:
-            first = max(one.first or date.min, scope.since or date.min)
-            yield one.number, union, first, min(one.last or date.max, scope.until or date.max)
+        for day in days:
+            first = max(day.first or date.min, scope.since or date.min)
+            yield day.number, union, first, min(day.last or date.max, scope.until or date.max)
 
 
 def stories_by_company(

@@ -432,7 +432,7 @@ def source_health(database: Database, *, scope: Scope = ANY) -> list[SourceStatu
     query = select(Source.slug).where(*sources_within(scope), ~only_checked()).order_by(Source.slug)
     with database.reading() as session:
         slugs = session.scalars(query).all()
-    return sorted(watch_status(database, slugs).sources, key=lambda one: one.severity)
+    return sorted(watch_status(database, slugs).sources, key=lambda source: source.severity)
 
 
 @question("/countries")

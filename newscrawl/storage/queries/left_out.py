@@ -71,17 +71,17 @@ class LeftOut:
     )
 
 
-def left_out(session: Session, asked: ProofTarget) -> Iterator[LeftOut]:
+def left_out(session: Session, target: ProofTarget) -> Iterator[LeftOut]:
     """Yield what the number leaves out, by reason; nothing for a reason without an article."""
-    if asked.counted in LEFT_OUT or asked.story is not None:
+    if target.counted in LEFT_OUT or target.story is not None:
         return
-    mentions, articles = boilerplate_sums(session, asked)
-    if articles and asked.scope.among is None:
+    mentions, articles = boilerplate_sums(session, target)
+    if articles and target.scope.among is None:
         yield LeftOut(reason="boilerplate", articles=articles, mentions=mentions)
-    if asked.counted == "read":
-        yield from _withheld_articles(session, asked)
+    if target.counted == "read":
+        yield from _withheld_articles(session, target)
         return
-    doubtful = doubtful_words_of(session, asked)
+    doubtful = doubtful_words_of(session, target)
     if doubtful.articles or doubtful.since:
         yield LeftOut(
             reason="doubtful",
@@ -90,13 +90,13 @@ def left_out(session: Session, asked: ProofTarget) -> Iterator[LeftOut]:
             words=doubtful.spellings,
             since=doubtful.since,
         )
-    yield from _withheld_articles(session, asked)
-    mentions, articles = _sums(session, _corrected_articles(session, asked))
+    yield from _withheld_articles(session, target)
+    mentions, articles = _sums(session, _corrected_articles(session, target))
     if articles:
         yield LeftOut(reason="corrected", articles=articles, mentions=mentions)
-    if quarantined := _count_quarantined(session, asked):
+    if quarantined := _count_quarantined(session, target):
         yield LeftOut(reason="quarantined", articles=len(quarantined), mentions=sum(quarantined))
-    mentions, articles = _sums(session, _on_other_kinds(session, asked))
+    mentions, articles = _sums(session, _on_other_kinds(session, target))
     if articles:
         yield LeftOut(reason="kind", articles=articles, mentions=mentions)
 
@@ -119,8 +119,8 @@ def _withheld_of(session: Session, company: str | None, scope: Scope) -> tuple[L
     )
 
 
-def _withheld_articles(session: Session, asked: ProofTarget) -> Iterator[LeftOut]:
-    limited = _headline_only(session, asked).subquery().c
+def _withheld_articles(session: Session, target: ProofTarget) -> Iterator[LeftOut]:
+    limited = _headline_only(session, target).subquery().c
     query = select(limited.access, Source.slug, func.count())
     query = query.join(Source, Source.id == limited.source_id)
     query = query.group_by(limited.access, Source.slug)
@@ -141,47 +141,47 @@ def _sums(session: Session, rows: Select[int, int]) -> tuple[int, int]:
     return int(mentions or 0), articles
 
 
-def left_out_rows(session: Session, asked: ProofTarget) -> Any:
+def left_out_rows(session: Session, target: ProofTarget) -> Any:
     """Return what a number leaves out for the reason that is asked for as a subquery, with a row
     for each article."""
-    if asked.counted == "boilerplate":
-        return _boilerplate_rows(session, asked)
-    if asked.counted in get_args(Withheld):
-        limited = _headline_only(session, asked)
-        return limited.where(Article.access == asked.counted).subquery()
-    if asked.counted == "doubtful":
-        doubtful = doubtful_words_of(session, asked).articles
+    if target.counted == "boilerplate":
+        return _boilerplate_rows(session, target)
+    if target.counted in get_args(Withheld):
+        limited = _headline_only(session, target)
+        return limited.where(Article.access == target.counted).subquery()
+    if target.counted == "doubtful":
+        doubtful = doubtful_words_of(session, target).articles
         query = select(Article.id.label("article_id"), literal(1).label("number"))
         rows = query.where(Article.id.in_(doubtful))
     else:
-        find = _corrected_articles if asked.counted == "corrected" else _on_other_kinds
-        rows = find(session, asked)
+        find = _corrected_articles if target.counted == "corrected" else _on_other_kinds
+        rows = find(session, target)
     each = rows.subquery().c
     moment = func.coalesce(Article.published_at, Article.first_seen_at)
     query = select(each.article_id, each.number, moment.label("minute"))
     return query.join(Article, Article.id == each.article_id).subquery()
 
 
-def boilerplate_sums(session: Session, asked: ProofTarget) -> tuple[int, int]:
+def boilerplate_sums(session: Session, target: ProofTarget) -> tuple[int, int]:
     """Return the numbers of mentions in menus and teasers, and of the articles beside them; those
     of one company from its daily sums."""
-    if asked.company is None or asked.scope.tenures(asked.company) == [Tenure(asked.company)]:
-        scope = replace(asked.scope, section=None, zone="UTC")
-        by: By | None = "source" if asked.without else None
-        rollup = rollup_table(session, scope, by=by, company=asked.company)
+    if target.company is None or target.scope.tenures(target.company) == [Tenure(target.company)]:
+        scope = replace(target.scope, section=None, zone="UTC")
+        by: By | None = "source" if target.without else None
+        rollup = rollup_table(session, scope, by=by, company=target.company)
         sums = func.sum(rollup.table.boilerplate), func.sum(rollup.table.boilerplate_articles)
-        query = rollup.select(*sums).where(*groups_left_in(rollup, asked))
+        query = rollup.select(*sums).where(*groups_left_in(rollup, target))
     else:
-        around = _boilerplate_rows(session, asked)
+        around = _boilerplate_rows(session, target)
         query = select(func.sum(around.c.number), func.count())
     mentions, articles = session.execute(query).one()
     return int(mentions or 0), int(articles or 0)
 
 
-def _headline_only(session: Session, asked: ProofTarget) -> Select[Any]:
+def _headline_only(session: Session, target: ProofTarget) -> Select[Any]:
     """Return the articles of which headline and standfirst alone are known; of a number of mentions
     those that do not name the company."""
-    scope = own_scope(session, asked.company, asked.scope)
+    scope = own_scope(session, target.company, target.scope)
     rollup = rollup_table(session, scope, by="hour", company=None)
     table = rollup.table
     query = (
@@ -189,66 +189,66 @@ def _headline_only(session: Session, asked: ProofTarget) -> Select[Any]:
         .add_columns(Article.access, table.source_id)
         .join(Article, Article.id == table.article_id)
         # As the index of limited articles has it: no parameter.
-        .where(table.limited > literal_column("0"), *groups_left_in(rollup, asked))
+        .where(table.limited > literal_column("0"), *groups_left_in(rollup, target))
     )
-    if asked.counted == "read":
+    if target.counted == "read":
         return query
-    if asked.company is None:
+    if target.company is None:
         return query.where(table.in_title + table.in_body == 0)
     named = aliased(Appearance)
-    days = company_days(session, asked.company, asked.scope)
+    days = company_days(session, target.company, target.scope)
     names = named.article_id == table.article_id, counts_on(named.company_id, named, days)
     return query.where(~select(1).where(*names).correlate(table).exists())
 
 
-def _corrected_articles(session: Session, asked: ProofTarget) -> Select[int, int]:
+def _corrected_articles(session: Session, target: ProofTarget) -> Select[int, int]:
     """Return the articles with mentions that people have called wrong, with their number."""
-    corrected = session.scalars(wrong_corrections(select(Correction.article_id), asked)).all()
+    corrected = session.scalars(wrong_corrections(select(Correction.article_id), target)).all()
     query = select(Correction.article_id, func.count().label("number"))
-    query = wrong_corrections(query, asked).group_by(Correction.article_id)
-    return query.where(Correction.article_id.in_(_within(session, asked, corrected)))
+    query = wrong_corrections(query, target).group_by(Correction.article_id)
+    return query.where(Correction.article_id.in_(_within(session, target, corrected)))
 
 
-def wrong_corrections(query: Select[*_Columns], asked: ProofTarget) -> Select[*_Columns]:
+def wrong_corrections(query: Select[*_Columns], target: ProofTarget) -> Select[*_Columns]:
     """Return a query of corrections, limited to mentions of the company that people have called
     wrong."""
     query = query.where(Correction.kind == "wrong", Correction.undone_at.is_(None))
-    if asked.company is None:
+    if target.company is None:
         return query
-    return query.where(Correction.company.in_(asked.scope.members(asked.company)))
+    return query.where(Correction.company.in_(target.scope.members(target.company)))
 
 
-def _count_quarantined(session: Session, asked: ProofTarget) -> list[int]:
+def _count_quarantined(session: Session, target: ProofTarget) -> list[int]:
     """Return the mentions of the company in each quarantined version that has one."""
     query = select(QuarantinedRevision.article_id, QuarantinedRevision.mentions)
-    members = None if asked.company is None else set(asked.scope.members(asked.company))
+    members = None if target.company is None else set(target.scope.members(target.company))
     found = [
-        (article, sum(members is None or one.get("company") in members for one in mentions))
+        (article, sum(members is None or mention.get("company") in members for mention in mentions))
         for article, mentions in session.execute(
             query.where(QuarantinedRevision.state == "pending")
         )
     ]
     naming = [(article, number) for article, number in found if number]
-    left = _within(session, asked, [article for article, _ in naming], every_kind=True)
-    return [number for article, number in naming if article in left]
+    within = _within(session, target, [article for article, _ in naming], every_kind=True)
+    return [number for article, number in naming if article in within]
 
 
-def _on_other_kinds(session: Session, asked: ProofTarget) -> Select[int, int]:
+def _on_other_kinds(session: Session, target: ProofTarget) -> Select[int, int]:
     """Return the stored pages that do not count as articles but name the company, with the number
     of its mentions."""
-    uncounted = select(Article.id).where(UNCOUNTED, *between(Article.day, asked.scope.widened()))
-    numbers = _within(session, asked, session.scalars(uncounted).all(), every_kind=True)
+    uncounted = select(Article.id).where(UNCOUNTED, *between(Article.day, target.scope.widened()))
+    numbers = _within(session, target, session.scalars(uncounted).all(), every_kind=True)
     number = func.count().label("number")
     query = select(Mention.article_id, number).group_by(Mention.article_id)
     query = query.where(Mention.article_id.in_(numbers))
-    if asked.company is None:
+    if target.company is None:
         return query
-    days = company_days(session, asked.company, asked.scope)
-    return query.where(Mention.company_id.in_({one.number for one in days}))
+    days = company_days(session, target.company, target.scope)
+    return query.where(Mention.company_id.in_({day.number for day in days}))
 
 
 def _within(
-    session: Session, asked: ProofTarget, articles: Collection[int], *, every_kind: bool = False
+    session: Session, target: ProofTarget, articles: Collection[int], *, every_kind: bool = False
 ) -> set[int]:
     """Return those of the articles that are in the scope.
 
@@ -258,34 +258,34 @@ def _within(
     if not articles:
         return set()
     query = articles_within(
-        select(Article.id).where(one_of(Article.id, "numbers")), asked.scope, every_kind=every_kind
+        select(Article.id).where(one_of(Article.id, "numbers")), target.scope, every_kind=every_kind
     )
-    query = query.where(*articles_left_in(asked))
+    query = query.where(*articles_left_in(target))
     return {*session.scalars(query, {"numbers": list(articles)})}
 
 
-def doubtful_words_of(session: Session, asked: ProofTarget) -> DoubtfulWords:
+def doubtful_words_of(session: Session, target: ProofTarget) -> DoubtfulWords:
     """Return the doubtful words of the company. Articles of which only the headline is known are
     left out for that reason, whatever it says."""
-    spellings = spellings_of(asked)
+    spellings = spellings_of(target)
     if spellings is None:
         return DoubtfulWords()
-    rollup = rollup_table(session, asked.scope, by="hour", company=None)
+    rollup = rollup_table(session, target.scope, by="hour", company=None)
     articles = rollup.select(rollup.table.article_id).where(rollup.table.limited == 0)
-    eligible = articles.where(*groups_left_in(rollup, asked))
-    return find_doubtful_words(session, spellings, asked.scope, eligible)
+    eligible = articles.where(*groups_left_in(rollup, target))
+    return find_doubtful_words(session, spellings, target.scope, eligible)
 
 
-def _boilerplate_rows(session: Session, asked: ProofTarget) -> Any:
+def _boilerplate_rows(session: Session, target: ProofTarget) -> Any:
     """Return the rows of boilerplate, kept by UTC days; section and zone are ignored."""
-    scope = replace(asked.scope, section=None, zone="UTC")
+    scope = replace(target.scope, section=None, zone="UTC")
     rollup = rollup_table(session, scope, by="hour", company=None)
     table, around = rollup.table, models.Boilerplate
     number = func.sum(around.number).label("number")
     key = table.article_id, table.minute, table.story_id
     query = rollup.select(table.article_id, number, table.minute, table.story_id)
     query = query.join(around, around.article_id == table.article_id).where(around.number > 0)
-    if asked.company is not None:
-        days = company_days(session, asked.company, scope)
+    if target.company is not None:
+        days = company_days(session, target.company, scope)
         query = query.where(counts_on(around.company_id, table, days))
-    return query.where(*groups_left_in(rollup, asked)).group_by(*key).subquery()
+    return query.where(*groups_left_in(rollup, target)).group_by(*key).subquery()

@@ -130,7 +130,7 @@ class Proof:
     @property
     def article_versions(self) -> Mapping[Versions, int]:
         """Return the versions that found the articles that are listed, most first."""
-        return dict(Counter(one.versions for one in self.articles).most_common())
+        return dict(Counter(article.versions for article in self.articles).most_common())
 
 
 @question("/proof")
@@ -159,7 +159,7 @@ def proof(  # noqa: PLR0913 - one for each part of a number
     with the mentions least likely right. Raise QuestionError for parts that don't go together.
     """
     with database.reading() as session:
-        asked = ProofTarget(
+        target = ProofTarget(
             counted=counted,
             company=None if counted == "read" else company,
             beside=beside,
@@ -169,9 +169,9 @@ def proof(  # noqa: PLR0913 - one for each part of a number
             story=None if story is None else _story_at(session, story),
             order=order,
         )
-        asked.check()
-        number, total = _sums_of(session, asked)
-        articles = _articles(session, asked, _page_of(session, asked, limit, offset))
+        target.check()
+        number, total = _sums_of(session, target)
+        articles = _articles(session, target, _page_of(session, target, limit, offset))
         return Proof(
             counted=counted,
             company=company,
@@ -179,9 +179,9 @@ def proof(  # noqa: PLR0913 - one for each part of a number
             number=number,
             total=total,
             articles=articles,
-            left_out=tuple(left_out(session, asked)),
-            coverage=_coverage(session, asked),
-            methods=_methods(session, [one.article.number for one in articles]),
+            left_out=tuple(left_out(session, target)),
+            coverage=_coverage(session, target),
+            methods=_methods(session, [article.article.number for article in articles]),
             versions=versions,
         )
 
@@ -222,43 +222,43 @@ def _story_at(session: Session, url: str) -> int:
 # --- The articles ---
 
 
-def _page_of(session: Session, asked: ProofTarget, limit: int, offset: int) -> dict[int, int]:
+def _page_of(session: Session, target: ProofTarget, limit: int, offset: int) -> dict[int, int]:
     """Return the articles of a page in their order, each with what it adds to the number.
 
     Articles of several companies are first looked for on the last days: all of them would be
     compared to find those that name several.
     """
-    if asked.order == "least-sure":
-        return _least_sure(session, asked, limit, offset)
-    asked_of = [asked]
-    if asked.company is not None and len(company_days(session, asked.company, asked.scope)) > 1:
-        since = last_day(asked.scope) - RECENT
-        if asked.counted != "stories" and since > (asked.scope.since or date.min):
-            asked_of.insert(0, replace(asked, scope=replace(asked.scope, since=since)))
+    if target.order == "least-sure":
+        return _least_sure(session, target, limit, offset)
+    targets = [target]
+    if target.company is not None and len(company_days(session, target.company, target.scope)) > 1:
+        since = last_day(target.scope) - RECENT
+        if target.counted != "stories" and since > (target.scope.since or date.min):
+            targets.insert(0, replace(target, scope=replace(target.scope, since=since)))
     numbers: dict[int, int] = {}
-    for one in asked_of:
-        newest = limit + offset if asked.counted == "stories" else None
+    for one in targets:
+        newest = limit + offset if target.counted == "stories" else None
         listed = _article_rows(session, one, newest=newest)
         page = select(listed.c.article_id, listed.c.number).limit(limit).offset(offset)
-        newest_first = (column.desc() for column in _order(listed, asked.counted))
+        newest_first = (column.desc() for column in _order(listed, target.counted))
         numbers = dict(session.execute(page.order_by(*newest_first)).all())
         if len(numbers) == limit:
             break
     return numbers
 
 
-def _least_sure(session: Session, asked: ProofTarget, limit: int, offset: int) -> dict[int, int]:
+def _least_sure(session: Session, target: ProofTarget, limit: int, offset: int) -> dict[int, int]:
     """Return a page as `_page_of` does, the articles first whose least likely mention of the
     company has the lowest score."""
-    listed = _article_rows(session, asked).c
-    days = company_days(session, asked.company or "", asked.scope)
+    listed = _article_rows(session, target).c
+    days = company_days(session, target.company or "", target.scope)
     scores = select(func.min(Mention.score)).where(
         Mention.article_id == listed.article_id,
-        Mention.company_id.in_([one.number for one in days]),
+        Mention.company_id.in_([day.number for day in days]),
     )
-    if asked.counted in {"headline", "body"}:
+    if target.counted in {"headline", "body"}:
         is_title = Mention.section == "title"
-        scores = scores.where(is_title if asked.counted == "headline" else not_(is_title))
+        scores = scores.where(is_title if target.counted == "headline" else not_(is_title))
     # Mentions that people added, and those of saved queries, have no score.
     lowest = func.coalesce(scores.scalar_subquery(), 1)
     page = select(listed.article_id, listed.number).limit(limit).offset(offset)
@@ -266,45 +266,47 @@ def _least_sure(session: Session, asked: ProofTarget, limit: int, offset: int) -
     return dict(session.execute(ordered).all())
 
 
-def _sums_of(session: Session, asked: ProofTarget) -> tuple[int, int]:
+def _sums_of(session: Session, target: ProofTarget) -> tuple[int, int]:
     """Return the number, and how many articles it is of: from the daily sums where they have both,
     as they have in all questions but those about two companies, headlines or bodies."""
-    if asked.counted == "boilerplate":
-        return boilerplate_sums(session, asked)
-    is_whole = asked.beside is None and asked.story is None
-    if asked.counted in {"articles", "mentions", "read", "stories"} and is_whole:
-        by: By | None = "source" if asked.without else None
-        rollup = rollup_table(session, asked.scope, by=by, company=asked.company)
-        query = rollup.select(*rollup.hits()).where(*groups_left_in(rollup, asked))
-        if asked.counted == "read":
+    if target.counted == "boilerplate":
+        return boilerplate_sums(session, target)
+    is_whole = target.beside is None and target.story is None
+    if target.counted in {"articles", "mentions", "read", "stories"} and is_whole:
+        by: By | None = "source" if target.without else None
+        rollup = rollup_table(session, target.scope, by=by, company=target.company)
+        query = rollup.select(*rollup.hits()).where(*groups_left_in(rollup, target))
+        if target.counted == "read":
             read = session.scalar(query.with_only_columns(rollup.read())) or 0
             return int(read), int(read)
-        if asked.company is None or asked.without:
+        if target.company is None or target.without:
             hits = hits_of(session.execute(query).one())
         else:
-            named = hits_by_name(session, [asked.company], asked.scope)
-            hits = named[asked.company] or Hits()
-        if asked.counted == "stories":
-            rollup = rollup_table(session, asked.scope, by="hour", company=asked.company)
-            query = rollup.select(rollup.stories()).where(*groups_left_in(rollup, asked))
+            named = hits_by_name(session, [target.company], target.scope)
+            hits = named[target.company] or Hits()
+        if target.counted == "stories":
+            rollup = rollup_table(session, target.scope, by="hour", company=target.company)
+            query = rollup.select(rollup.stories()).where(*groups_left_in(rollup, target))
             return session.scalar(query) or 0, hits.articles
-        return hits.mentions if asked.counted == "mentions" else hits.articles, hits.articles
-    if asked.counted == "articles" and asked.company and asked.beside and not asked.without:
-        both = count_articles_of_both(session, asked.company, asked.beside, asked.scope)
-        if both is not None:
-            return both, both
-    listed = _article_rows(session, asked)
+        return hits.mentions if target.counted == "mentions" else hits.articles, hits.articles
+    if target.counted == "articles" and target.company and target.beside and not target.without:
+        articles_of_both = count_articles_of_both(
+            session, target.company, target.beside, target.scope
+        )
+        if articles_of_both is not None:
+            return articles_of_both, articles_of_both
+    listed = _article_rows(session, target)
     number, total = session.execute(select(func.sum(listed.c.number), func.count())).one()
     return int(number or 0), total
 
 
-def _article_rows(session: Session, asked: ProofTarget, newest: int | None = None) -> Any:
+def _article_rows(session: Session, target: ProofTarget, newest: int | None = None) -> Any:
     """Return the articles behind the number as a subquery, each with what it adds; of stories only
     those of the `newest` articles, if a number of these is given."""
-    scope = asked.scope
-    if asked.counted in LEFT_OUT:
-        return left_out_rows(session, asked)
-    rollup = rollup_table(session, scope, by="hour", company=asked.company)
+    scope = target.scope
+    if target.counted in LEFT_OUT:
+        return left_out_rows(session, target)
+    rollup = rollup_table(session, scope, by="hour", company=target.company)
     table = rollup.table
     named = table.in_title + table.in_body
     numbers: dict[Counted, Any] = {
@@ -312,21 +314,21 @@ def _article_rows(session: Session, asked: ProofTarget, newest: int | None = Non
         "headline": table.in_title,
         "body": table.in_body,
     }
-    number = numbers.get(asked.counted, literal(1))
+    number = numbers.get(target.counted, literal(1))
     query = rollup.select(table.article_id, number.label("number"), table.minute, table.story_id)
-    if asked.counted in numbers:
+    if target.counted in numbers:
         query = query.where(number > 0)
-    elif asked.company is None and asked.counted != "read":
+    elif target.company is None and target.counted != "read":
         query = query.where(named > 0)
-    if asked.company is not None and asked.beside is not None:
-        query = query.where(_names_beside(session, table, asked.company, asked.beside, scope))
-    query = query.where(*groups_left_in(rollup, asked))
-    if asked.story is not None:
-        query = query.where(table.story_id == asked.story)
+    if target.company is not None and target.beside is not None:
+        query = query.where(_names_beside(session, table, target.company, target.beside, scope))
+    query = query.where(*groups_left_in(rollup, target))
+    if target.story is not None:
+        query = query.where(table.story_id == target.story)
     if newest is not None:
         query = query.where(*_in_newest_stories(session, query, table, newest))
     listed = query.subquery()
-    return _first_of_stories(listed) if asked.counted == "stories" else listed
+    return _first_of_stories(listed) if target.counted == "stories" else listed
 
 
 def _in_newest_stories(
@@ -383,16 +385,16 @@ def _order(listed: Any, counted: Counted) -> tuple[Any, ...]:
 
 
 def _articles(
-    session: Session, asked: ProofTarget, numbers: Mapping[int, int]
+    session: Session, target: ProofTarget, numbers: Mapping[int, int]
 ) -> tuple[ProvenArticle, ...]:
-    company, scope = asked.company, asked.scope
+    company, scope = target.company, target.scope
     tenures = None if company is None else scope.tenures(company)
     rows = article_rows(session, list(numbers), tenures)
-    around = _boilerplate_of(session, asked, rows)
+    around = _boilerplate_of(session, target, rows)
     versions = versions_by_article(session, list(numbers))
     without_sentences = {"read", "boilerplate", *get_args(Withheld)}
-    texts = {} if asked.counted in without_sentences else texts_of(session, list(numbers))
-    mentions = _marked_mentions(session, asked, rows, texts) if texts else {}
+    texts = {} if target.counted in without_sentences else texts_of(session, list(numbers))
+    mentions = _marked_mentions(session, target, rows, texts) if texts else {}
     return tuple(
         ProvenArticle(
             article=row,
@@ -409,27 +411,27 @@ def _articles(
 
 
 def _marked_mentions(
-    session: Session, asked: ProofTarget, rows: Sequence[ArticleRow], texts: Mapping[int, str]
+    session: Session, target: ProofTarget, rows: Sequence[ArticleRow], texts: Mapping[int, str]
 ) -> dict[int, list[MarkedMention]]:
     """Return the mentions that are counted in each of the articles, or its doubtful words."""
-    if asked.counted == "doubtful" and (spellings := spellings_of(asked)) is not None:
+    if target.counted == "doubtful" and (spellings := spellings_of(target)) is not None:
         return doubtful_in(session, spellings, [row.number for row in rows])
-    if asked.counted == "corrected":
-        return _wrong_mentions(session, asked, rows)
-    names = [name for name in (asked.company, asked.beside) if name is not None]
-    shown = [tenure for name in names for tenure in asked.scope.tenures(name)]
+    if target.counted == "corrected":
+        return _wrong_mentions(session, target, rows)
+    names = [name for name in (target.company, target.beside) if name is not None]
+    shown = [tenure for name in names for tenure in target.scope.tenures(name)]
     mentions = _mentions_of(session, rows, shown if names else None)
     if names:
         _add_matches(session, rows, texts, {one.company for one in shown}, mentions)
-    return {key: _counted_mentions(found, asked.counted) for key, found in mentions.items()}
+    return {key: _counted_mentions(found, target.counted) for key, found in mentions.items()}
 
 
 def _wrong_mentions(
-    session: Session, asked: ProofTarget, rows: Sequence[ArticleRow]
+    session: Session, target: ProofTarget, rows: Sequence[ArticleRow]
 ) -> dict[int, list[MarkedMention]]:
     """Return the mentions that people have called wrong in each of the articles, where their words
     are still in the text."""
-    query = wrong_corrections(select(Correction), asked)
+    query = wrong_corrections(select(Correction), target)
     query = query.where(Correction.article_id.in_([row.number for row in rows]))
     query = query.where(Correction.state != "misplaced").order_by(Correction.start_offset)
     found: dict[int, list[MarkedMention]] = defaultdict(list)
@@ -450,7 +452,7 @@ def _wrong_mentions(
 def _counted_mentions(mentions: Iterable[MarkedMention], counted: Counted) -> list[MarkedMention]:
     """Return the mentions that are counted: those in headlines or bodies, or all."""
     wanted = {"headline": "title", "body": "body"}.get(counted)
-    return [one for one in mentions if wanted in {None, one.section}]
+    return [mention for mention in mentions if wanted in {None, mention.section}]
 
 
 def _mentions_of(
@@ -464,12 +466,14 @@ def _mentions_of(
         .order_by(Mention.start_offset, Mention.id)
     )
     if companies is not None:
-        query = query.where(Company.name.in_({one.company for one in companies}))
+        query = query.where(Company.name.in_({company.company for company in companies}))
     days = {row.number: row.day for row in rows}
     found: dict[int, list[MarkedMention]] = defaultdict(list)
     for mention, name in session.execute(query):
         day = days[mention.article_id]
-        if companies is None or any(one.company == name and one.covers(day) for one in companies):
+        if companies is None or any(
+            company.company == name and company.covers(day) for company in companies
+        ):
             found[mention.article_id].append(_mark(mention, name))
     return found
 
@@ -503,8 +507,8 @@ def _add_matches(
                     )
                     for start, end in marks
                 ]
-    for found in mentions.values():
-        found.sort(key=lambda one: (one.start, one.end))
+    for in_article in mentions.values():
+        in_article.sort(key=lambda mention: (mention.start, mention.end))
 
 
 def _mark(mention: Mention, company: str) -> MarkedMention:
@@ -525,7 +529,7 @@ def _sentences(
 ) -> Iterator[ProvenSentence]:
     """Yield the headline, then the sentences of the body; each mention is in one of them."""
     for section, content in (("title", row.title or ""), ("body", text)):
-        waiting = [one for one in mentions if one.section == section]
+        waiting = [mention for mention in mentions if mention.section == section]
         while waiting:
             first = waiting[0]
             span = sentence_around(content, (first.start, first.end))
@@ -541,10 +545,10 @@ def _sentences(
 
 
 def _boilerplate_of(
-    session: Session, asked: ProofTarget, rows: Sequence[ArticleRow]
+    session: Session, target: ProofTarget, rows: Sequence[ArticleRow]
 ) -> dict[int, list[tuple[str, int]]]:
     found: dict[int, list[tuple[str, int]]] = defaultdict(list)
-    if asked.counted != "boilerplate":
+    if target.counted != "boilerplate":
         return found
     table = models.Boilerplate
     query = (
@@ -554,10 +558,12 @@ def _boilerplate_of(
         .order_by(table.number.desc(), Company.name)
     )
     days = {row.number: row.day for row in rows}
-    tenures = None if asked.company is None else asked.scope.tenures(asked.company)
+    tenures = None if target.company is None else target.scope.tenures(target.company)
     for article, name, number in session.execute(query):
         day = days[article]
-        if tenures is None or any(one.company == name and one.covers(day) for one in tenures):
+        if tenures is None or any(
+            tenure.company == name and tenure.covers(day) for tenure in tenures
+        ):
             found[article].append((name, number))
     return found
 
@@ -575,14 +581,14 @@ def _methods(session: Session, numbers: Sequence[int]) -> tuple[tuple[str, int],
 # --- The sources ---
 
 
-def _coverage(session: Session, asked: ProofTarget) -> tuple[SourceRead, ...]:
+def _coverage(session: Session, target: ProofTarget) -> tuple[SourceRead, ...]:
     """Return how the sources were read, without those that the number leaves out or that a saved
     query excludes; a source may be written in several languages."""
     query = select(Source.slug, Source.name)
-    if asked.without and asked.split != "language":
-        query = query.where(not_(in_groups(asked)))
+    if target.without and target.split != "language":
+        query = query.where(not_(in_groups(target)))
     names = dict(session.execute(query).all())
-    scope = own_scope(session, asked.company, asked.scope)
+    scope = own_scope(session, target.company, target.scope)
     return tuple(
         SourceRead(source=slug, name=names[slug], completeness=known)
         for slug, known in completeness_by(session, "source", scope).items()

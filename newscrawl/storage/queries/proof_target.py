@@ -49,39 +49,39 @@ class ProofTarget:
             raise QuestionError("without needs split: source, country, language, group or tier")
 
 
-def spellings_of(asked: ProofTarget) -> Spellings | None:
+def spellings_of(target: ProofTarget) -> Spellings | None:
     """Return the spellings of the company."""
-    return None if asked.company is None else Spellings.of(asked.scope, asked.company)
+    return None if target.company is None else Spellings.of(target.scope, target.company)
 
 
-def groups_left_in(rollup: RollupTable, asked: ProofTarget) -> Iterator[ColumnElement[bool]]:
+def groups_left_in(rollup: RollupTable, target: ProofTarget) -> Iterator[ColumnElement[bool]]:
     """Yield the condition that leaves out the groups of `without`."""
-    if not asked.without:
+    if not target.without:
         return
     table = rollup.table
-    if asked.split == "language":
-        yield table.language.not_in([stored_language(one) for one in asked.without])
+    if target.split == "language":
+        yield table.language.not_in([stored_language(one) for one in target.without])
         return
-    yield table.source_id.not_in(select(Source.id).where(in_groups(asked)))
+    yield table.source_id.not_in(select(Source.id).where(in_groups(target)))
 
 
-def articles_left_in(asked: ProofTarget) -> Iterator[ColumnElement[bool]]:
+def articles_left_in(target: ProofTarget) -> Iterator[ColumnElement[bool]]:
     """Yield the condition of `groups_left_in` for queries of articles with their sources."""
-    if not asked.without:
+    if not target.without:
         return
-    if asked.split == "language":
-        languages = [stored_language(one) for one in asked.without]
+    if target.split == "language":
+        languages = [stored_language(one) for one in target.without]
         yield func.coalesce(Article.language, "").not_in(languages)
         return
-    yield not_(in_groups(asked))
+    yield not_(in_groups(target))
 
 
-def in_groups(asked: ProofTarget) -> ColumnElement[bool]:
+def in_groups(target: ProofTarget) -> ColumnElement[bool]:
     """Return the condition that a source is in one of the groups of `without`."""
-    if asked.split == "country":
-        return and_(Source.country.in_(asked.without))
-    slugs = set(asked.without)
-    if asked.split in {"group", "tier"}:
-        groups = asked.scope.sources_by(asked.split)
-        slugs = {slug for group in asked.without for slug in groups.get(group, ())}
+    if target.split == "country":
+        return and_(Source.country.in_(target.without))
+    slugs = set(target.without)
+    if target.split in {"group", "tier"}:
+        groups = target.scope.sources_by(target.split)
+        slugs = {slug for group in target.without for slug in groups.get(group, ())}
     return and_(Source.slug.in_(sorted(slugs)))
