@@ -132,7 +132,21 @@ def add_articles(
     if not incoming:
         return
     numbers = _NUMBERS.take(connection, len(incoming))
-    rows = [_row(number, *one) for number, one in zip(numbers, incoming, strict=True)]
+    rows: list[dict[str, Any]] = [
+        {
+            **record.columns,
+            "id": number,
+            "source_id": origin.source_id,
+            "run_id": origin.run_id,
+            "day": day_of(record.columns["published_at"], record.seen_at),
+            "content_hash": record.content_hash,
+            "fingerprint": record.fingerprint,
+            "revision": 1,
+            "first_seen_at": record.seen_at,
+            "last_seen_at": record.seen_at,
+        }
+        for number, (record, origin) in zip(numbers, incoming, strict=True)
+    ]
     _ADD_ARTICLES.write(connection, list(map(itemgetter(*_COLUMNS), rows)))
     numbered = list(zip(numbers, rows, [record for record, _ in incoming], strict=True))
     add_urls(connection, [(url, number) for number, _, record in numbered for url in record.urls])
@@ -159,21 +173,6 @@ def add_articles(
 
 def _text(record: Record, origin: Origin) -> tuple[int, str] | None:
     return None if record.fingerprint is None else (origin.source_id, record.fingerprint)
-
-
-def _row(number: int, record: Record, origin: Origin) -> dict[str, Any]:
-    return {
-        **record.columns,
-        "id": number,
-        "source_id": origin.source_id,
-        "run_id": origin.run_id,
-        "day": day_of(record.columns["published_at"], record.seen_at),
-        "content_hash": record.content_hash,
-        "fingerprint": record.fingerprint,
-        "revision": 1,
-        "first_seen_at": record.seen_at,
-        "last_seen_at": record.seen_at,
-    }
 
 
 # A row of _STORED: URL, id, source, run, content hash, access, kind, published, first seen, has
@@ -277,11 +276,14 @@ def save_records(
     one is a copy. Raise StorageError for an unknown source or run.
     """
     sources = _sources(connection, {record.source for record, _ in records})
-    _check_runs(connection, {run_id for _, run_id in records})
+    runs = {run_id for _, run_id in records}
+    stored_runs = {run_id for (run_id,) in _RUNS.rows(connection, {"runs": sorted(runs)})}
+    if missing := runs - stored_runs:
+        raise StorageError(f"no run {min(missing)} in the database: start_run gives one")
     incoming = [(record, Origin(sources[record.source], run_id)) for record, run_id in records]
     new = find_new(connection, incoming)
     add_articles(
-        connection, [one for one, is_new in zip(incoming, new, strict=True) if is_new], rollups
+        connection, [entry for entry, is_new in zip(incoming, new, strict=True) if is_new], rollups
     )
     return [
         SaveResult("new", len(record.mentions))
@@ -309,7 +311,7 @@ def _save_known(
         # It equalled the record before it, which has since become a revision.
         add_articles(connection, [(record, origin)], rollups)
         return SaveResult("new", len(record.mentions))
-    _touch(connection, article_id, record)
+    connection.execute(_TOUCH, {"article_id": article_id, "seen_at": record.seen_at})
     if saved.applied or record.urls[-1] not in stored_urls_here:
         # Not what another page at the article's own address declares or redirects to.
         unknown = [url for url in record.urls if url not in stored_urls_here]
@@ -328,13 +330,6 @@ def _sources(connection: Connection, slugs: Collection[str]) -> dict[str, int]:
         if slug not in source_ids:
             raise StorageError(f"no source {slug!r} in the database: register_source adds it")
     return source_ids
-
-
-def _check_runs(connection: Connection, runs: Collection[int]) -> None:
-    run_rows = _RUNS.rows(connection, {"runs": sorted(runs)})
-    for run_id in runs:
-        if (run_id,) not in run_rows:
-            raise StorageError(f"no run {run_id} in the database: start_run gives one")
 
 
 def _article_at(
@@ -460,7 +455,22 @@ def stored_article(connection: Connection, number: int) -> StoredArticle | None:
 def revise(connection: Connection, record: Record, stored: StoredArticle, run_id: int) -> None:
     """Make the record the article's newest version; the version before it becomes a revision. Call
     it within `RollupUpdate.updating`."""
-    _keep_revision(connection, record, stored.id)
+    articles = Base.metadata.tables["articles"]
+    row = connection.execute(articles.select().where(articles.c.id == stored.id)).mappings().one()
+    old = {str(name): value for name, value in row.items()}
+    connection.execute(
+        insert(Revision).values(
+            article_id=stored.id,
+            number=old["revision"],
+            title=old["title"],
+            text=old["text"],
+            access=old["access"],
+            content_hash=old["content_hash"],
+            seen_at=old["revised_at"] or old["first_seen_at"],
+            replaced_at=record.seen_at,
+            facts=quarantine.pack_columns(old),
+        )
+    )
     published_at = publication_time(record, stored.published_at, stored.first_seen_at)
     changes = {
         # The URL is kept.
@@ -498,28 +508,6 @@ def revise(connection: Connection, record: Record, stored: StoredArticle, run_id
     ]
     if differences:
         connection.execute(insert(models.MentionChange), differences)
-
-
-def _keep_revision(connection: Connection, record: Record, article_id: int) -> None:
-    articles = Base.metadata.tables["articles"]
-    row = connection.execute(articles.select().where(articles.c.id == article_id)).mappings().one()
-    old = {str(name): value for name, value in row.items()}
-    version = {
-        "article_id": article_id,
-        "number": old["revision"],
-        "title": old["title"],
-        "text": old["text"],
-        "access": old["access"],
-        "content_hash": old["content_hash"],
-        "seen_at": old["revised_at"] or old["first_seen_at"],
-        "replaced_at": record.seen_at,
-        "facts": quarantine.pack_columns(old),
-    }
-    connection.execute(insert(Revision).values(version))
-
-
-def _touch(connection: Connection, article_id: int, record: Record) -> None:
-    connection.execute(_TOUCH, {"article_id": article_id, "seen_at": record.seen_at})
 
 
 # --- Addresses that pages declare as their own although other articles are there ---

@@ -209,7 +209,11 @@ def write_batch(database: Database, run_id: int, pages: Sequence[FinishedPage]) 
                 outcomes[place] = error
 
     def work(connection: Connection) -> tuple[list[SaveResult], list[SaveResult | None]]:
-        records = _without_copies(connection, _without_wrong_claims(connection, incoming))
+        claimed = without_wrong_claims(connection, [entry.record for entry in incoming])
+        entries = [
+            replace(entry, record=record) for entry, record in zip(incoming, claimed, strict=True)
+        ]
+        records = _without_copies(connection, entries)
         rollups = RollupUpdate(connection)
         saved = save_records(connection, [(record, run_id) for record in records], rollups)
         rollups.write()
@@ -220,8 +224,13 @@ def write_batch(database: Database, run_id: int, pages: Sequence[FinishedPage]) 
                 columns = {**result.columns, "to_reason": "unannounced"}
                 mark_done(connection, [replace(result, columns=columns)])
             else:
-                urls = record.urls if outcome.applied else ()
-                mark_stored(connection, _result_of(outcome, result), _reason_of(outcome), urls)
+                if outcome.reason == "text_replaced" or outcome.outcome == "gone":
+                    # Without validators: it must be known whether the page has this version again.
+                    columns = {**result.columns, "to_etag": None, "to_last_modified": None}
+                    result = replace(result, columns=columns)
+                # A version that was quarantined before counts as unchanged.
+                reason = "unchanged" if outcome.again else outcome.outcome
+                mark_stored(connection, result, reason, record.urls if outcome.applied else ())
         without = [page.result for page in pages if page.document is None]
         mark_done(connection, [result for result in without if result is not None])
         lost = [
@@ -234,27 +243,6 @@ def write_batch(database: Database, run_id: int, pages: Sequence[FinishedPage]) 
     for entry, saved in zip(incoming, stored, strict=True):
         outcomes[entry.place] = saved
     return [outcome or loss for outcome, loss in zip(outcomes, lost, strict=True)]
-
-
-def _result_of(saved: SaveResult, result: FetchResult) -> FetchResult:
-    """Return the result for the queue, without validators where it must be known whether the page
-    has the same version again."""
-    if saved.reason != "text_replaced" and saved.outcome != "gone":
-        return result
-    return replace(result, columns={**result.columns, "to_etag": None, "to_last_modified": None})
-
-
-def _reason_of(saved: SaveResult) -> str:
-    """Return the reason for the queue: a version that was quarantined before counts as
-    unchanged."""
-    return "unchanged" if saved.again else saved.outcome
-
-
-def _without_wrong_claims(
-    connection: Connection, incoming: Sequence[_BatchEntry]
-) -> list[_BatchEntry]:
-    records = without_wrong_claims(connection, [entry.record for entry in incoming])
-    return [replace(entry, record=record) for entry, record in zip(incoming, records, strict=True)]
 
 
 def _without_copies(connection: Connection, incoming: Sequence[_BatchEntry]) -> list[Record]:

@@ -1,6 +1,7 @@
 """The companies that analysts watch, and the alerts about them, each delivered once."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import date, datetime, timedelta
 from types import MappingProxyType
@@ -160,24 +161,18 @@ def record_alerts(database: Database, alerts: Iterable[CompanyAlert]) -> list[Co
     def work(session: Session) -> list[CompanyAlert]:
         stored = set(session.scalars(select(AlertRow.cause).where(AlertRow.cause.in_(by_cause))))
         now = clock(session)
-        return [
-            alert
-            for cause, alert in by_cause.items()
-            if cause not in stored and _insert(session, alert, now)
-        ]
+        recorded = []
+        for cause, alert in by_cause.items():
+            if cause in stored:
+                continue
+            # Another worker may store it at the same moment.
+            with suppress(IntegrityError), session.begin_nested():
+                session.add(AlertRow(**asdict(alert), raised_at=now, delivered_by=[]))
+                session.flush()
+                recorded.append(alert)
+        return recorded
 
     return database.write(work) if by_cause else []
-
-
-def _insert(session: Session, alert: CompanyAlert, now: datetime) -> bool:
-    row = AlertRow(**asdict(alert), raised_at=now, delivered_by=[])
-    try:
-        with session.begin_nested():
-            session.add(row)
-    except IntegrityError:
-        # Another worker stored it at the same moment.
-        return False
-    return True
 
 
 def claim_alerts(

@@ -5,7 +5,7 @@ an article apply its corrections to their mentions (`mentions.with_corrections`)
 """
 
 import re
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -121,7 +121,11 @@ def add_corrections(
             raise CorrectionError(
                 f"no article is stored under {url}: newscrawl articles lists them"
             )
-        _refuse_queries(connection, {judgement.mention.company for judgement in judgements})
+        names = {judgement.mention.company for judgement in judgements}
+        saved = select(models.Company.name).join(models.SavedQuery)
+        query = connection.execute(saved.where(models.Company.name.in_(names))).scalar()
+        if query is not None:
+            raise CorrectionError(f"{query!r} is a saved query: newscrawl queries edit changes it")
         text, before, mentions = _lock_article(connection, number)
         ids = []
         made_at = datetime.now(UTC)  # of all of them, by which they can be undone together
@@ -223,14 +227,6 @@ def _is_same(correction: Correction, judgement: Judgement) -> bool:
     mention = replace(judgement.mention, rule=CORRECTED)
     placed = correction.state != "misplaced" and correction.mention == mention
     return placed and correction.kind == judgement.kind
-
-
-def _refuse_queries(connection: Connection, names: Set[str]) -> None:
-    """Raise CorrectionError if one of the companies is a saved query."""
-    saved = select(models.Company.name).join(models.SavedQuery)
-    query = connection.execute(saved.where(models.Company.name.in_(names))).scalar()
-    if query is not None:
-        raise CorrectionError(f"{query!r} is a saved query: newscrawl queries edit changes it")
 
 
 def _check(

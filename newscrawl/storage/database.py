@@ -247,7 +247,13 @@ class Database:
         if file is not None and not file.exists():
             # SQLite would create an empty one in its place.
             raise StorageError(f"the database {file} is missing: was it moved?")
-        state = _retry_if_locked(self._connect, self._url, self.lock_wait, MAX_INTERACTIVE_WAIT)
+
+        def connect() -> object:
+            # The pool's connection is checked, or replaced.
+            with self._engine.connect() as connection:
+                return self._answers.state(connection) if self._answers is not None else None
+
+        state = _retry_if_locked(connect, self._url, self.lock_wait, MAX_INTERACTIVE_WAIT)
         try:
             with Session(self._engine) as session:
                 if self._answers is not None:
@@ -255,12 +261,6 @@ class Database:
                 yield session
         except DBAPIError as error:
             raise engines.as_storage_error(error, self._url) from error
-
-    def _connect(self) -> object:
-        """Check the pool's connection, or replace it; return the state of the database if answers
-        are kept."""
-        with self._engine.connect() as connection:
-            return self._answers.state(connection) if self._answers is not None else None
 
     def register_source(self, slug: str, name: str, country: str, language: str, home: str) -> None:
         """Add the source, or update its facts."""

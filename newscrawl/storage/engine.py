@@ -184,7 +184,7 @@ def make_reading_engine(url: URL, file: Path, cache: int = SQLITE_CACHE) -> Engi
     engine = create_engine(
         "sqlite://", creator=partial(_opened_for_reading, file, timeout), poolclass=NullPool
     )
-    event.listen(engine, "connect", partial(_prepare_reading, cache))
+    event.listen(engine, "connect", partial(_prepare_sqlite, cache, writes=False))
     event.listen(engine, "begin", _begin_sqlite)
     return engine
 
@@ -221,20 +221,19 @@ def _open_file(file: Path, mode: str, timeout: float) -> sqlite3.Connection:
     return connection
 
 
-def _prepare_reading(cache: int, connection: sqlite3.Connection, _record: object) -> None:
-    connection.isolation_level = None
-    connection.execute(f"PRAGMA cache_size = -{cache}")
-
-
-def _prepare_sqlite(cache: int, connection: sqlite3.Connection, _record: object) -> None:
+def _prepare_sqlite(
+    cache: int, connection: sqlite3.Connection, _record: object, *, writes: bool = True
+) -> None:
     # The module's own BEGIN is too late, and missing before DDL: _begin_sqlite sends it.
     connection.isolation_level = None
+    connection.execute(f"PRAGMA cache_size = -{cache}")
+    if not writes:
+        return
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA foreign_keys = ON")
     # What is deleted is overwritten at once, as Debian's SQLite does by default.
     connection.execute("PRAGMA secure_delete = ON")
-    connection.execute(f"PRAGMA cache_size = -{cache}")
     connection.execute(f"PRAGMA wal_autocheckpoint = {SQLITE_WAL_PAGES}")
 
 
@@ -337,17 +336,13 @@ CLOSING_WAIT: Final = 3.0
 _PAUSE: Final = (0.05, 0.15)
 
 
-def _never() -> bool:
-    return False
-
-
 class LockWait:
     """The waits for one database. `is_closing` returns whether the process is closing; the opener
     of the database may set it."""
 
     def __init__(self, name: str, longest: float = MAX_WAIT) -> None:
         self.longest = longest
-        self.is_closing: Callable[[], bool] = _never
+        self.is_closing: Callable[[], bool] = lambda: False
         self._name = name
         self._closing_since: float | None = None
         self._logged_at = float("-inf")

@@ -464,7 +464,10 @@ def add_revision(
     values = columns | {
         "facts": {**revision.facts, _TARGET: target} if target else revision.facts,
         "characters": len(revision.text),
-        "mentions": [_packed_mention(mention) for mention in revision.mentions],
+        "mentions": [
+            asdict(mention) | {"company": clean(mention.company), "surface": clean(mention.surface)}
+            for mention in revision.mentions
+        ],
     }
     pending = next((row for row in revisions if row.state == "pending"), None)
     if pending is not None:
@@ -554,8 +557,3 @@ def unpack_columns(facts: Mapping[str, Any]) -> dict[str, Any]:
 def mention_of(packed_one: Mapping[str, Any]) -> Mention:
     """Return a mention of the quarantine's JSON."""
     return Mention(**packed_one)
-
-
-def _packed_mention(mention: Mention) -> dict[str, Any]:
-    cleaned = {"company": clean(mention.company), "surface": clean(mention.surface)}
-    return asdict(mention) | cleaned

@@ -156,7 +156,14 @@ def restore_version(
             raise RevisionError(f"{version.url} is not stored any more")
         if stored.content_hash == revision.content_hash:
             raise RevisionError(f"{version.url} already has the text of version {version.number}")
-        now = _row(connection, stored.id)
+        now = dict(
+            connection.execute(_ARTICLES.select().where(_ARTICLES.c.id == stored.id))
+            .mappings()
+            .one()
+        )
+        boilerplate = select(Company.name, Boilerplate.number).join(
+            Company, Company.id == Boilerplate.company_id
+        )
         columns = {
             **unpack_columns(revision.facts or pack_columns(now)),
             "url": stored.url,
@@ -170,7 +177,9 @@ def restore_version(
             content_hash=revision.content_hash,
             fingerprint=fingerprint_of(revision.title, revision.text, stored.published_at),
             mentions=mentions,
-            boilerplate=_boilerplate(connection, stored.id),
+            boilerplate=dict(
+                connection.execute(boilerplate.where(Boilerplate.article_id == stored.id)).all()
+            ),
         )
         reject_version(connection, stored.id, stored.content_hash, record.seen_at, decided_by)
         accept(connection, stored.id, revision.content_hash)
@@ -240,18 +249,6 @@ def _record(
         fingerprint=fingerprint,
         rank=rank(columns["access"], columns["kind"], has_text=bool(columns["text"])),
     )
-
-
-def _row(connection: Connection, number: int) -> dict[str, Any]:
-    row = connection.execute(_ARTICLES.select().where(_ARTICLES.c.id == number)).mappings().one()
-    return {str(name): value for name, value in row.items()}
-
-
-def _boilerplate(connection: Connection, number: int) -> dict[str, int]:
-    query = select(Company.name, Boilerplate.number).join(
-        Company, Company.id == Boilerplate.company_id
-    )
-    return dict(connection.execute(query.where(Boilerplate.article_id == number)).all())
 
 
 def _article_under(session: Session, url: str) -> Article:

@@ -85,7 +85,9 @@ def record_incidents(
             elif cause in cleared:
                 row.recovered_at = now
         new = [incident for cause, incident in wrong.items() if cause not in open_rows]
-        ids = _source_ids(session, new)
+        slugs = {incident.source for incident in new if incident.source is not None}
+        query = select(Source.slug, Source.id).where(Source.slug.in_(slugs))
+        ids = dict(session.execute(query).all())
         for incident in new:
             if incident.source is not None and incident.source not in ids:
                 continue  # a source that was never crawled
@@ -169,12 +171,6 @@ def _claim(
 
 def _incident(row: models.Incident, slug: str | None) -> Incident:
     return copy_fields(Incident, row, source=slug)
-
-
-def _source_ids(session: Session, incidents: Iterable[Incident]) -> dict[str, int]:
-    slugs = {incident.source for incident in incidents if incident.source is not None}
-    query = select(Source.slug, Source.id).where(Source.slug.in_(slugs))
-    return dict(session.execute(query).all())
 
 
 class Health(StrEnum):
