@@ -94,7 +94,8 @@ class Result:
 
 def bench(world_of: tuple[int, int, Path | None], folder: Path) -> Result:
     """Serve a world of sites, articles and pages; crawl it twice, then download it bare."""
-    _compile()
+    for package in ("newscrawl", "pipelines", "spiders"):
+        compileall.compile_dir(PROJECT / package, quiet=1)
     with _serve_sites(*world_of) as world:
         environment = clean_environment() | {
             "NEWSCRAWL_SOURCES": str(_registry(world, folder)),
@@ -111,12 +112,6 @@ def bench(world_of: tuple[int, int, Path | None], folder: Path) -> Result:
         plain = ["scrapy", "runspider", str(spider), "-a", f"urls={urls}", *_settings(HASTE)]
         bare = _time_crawl(world, [sys.executable, "-m", *plain], folder, clean_environment())
     return Result(first=first, second=second, bare=bare, stored=_count_stored(folder))
-
-
-def _compile() -> None:
-    """Compile our modules, as pip has compiled those of Scrapy."""
-    for package in ("newscrawl", "pipelines", "spiders"):
-        compileall.compile_dir(PROJECT / package, quiet=1)
 
 
 @contextmanager

@@ -91,11 +91,10 @@ class World:
     @cached_property
     def _pages(self) -> list[bytes]:
         files = sorted(_files(self.corpus), key=lambda file: _shuffle_words(file.name))
-        return [_read_page(file) for file in files[: self.articles]]
-
-
-def _read_page(file: Path) -> bytes:
-    return gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
+        return [
+            (gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes())
+            for file in files[: self.articles]
+        ]
 
 
 def _files(corpus: Path | None) -> list[Path]:

@@ -21,7 +21,6 @@ from benchmarks.extraction.peers import BARE_PARSE, MAIN_ENV, PEERS
 from benchmarks.extraction.tables import KIND, TABLES, mentions_mean, ranked
 from newscrawl.cli.arguments import (
     CorpusOption,
-    Format,
     FormatOption,
     SetsOption,
     corpus_from,
@@ -114,7 +113,27 @@ def benchmark(
     with _progress(options.plan()) as shown:
         result = run(pages, shown)
     result.save(RESULT)
-    _show(result, form)
+    groups = [group for group in result.pages if " " not in group]
+    columns = [Column(key="tool", heading="tool")]
+    columns += [Column(key=group, heading=group[:6], show=_three, number=True) for group in groups]
+    columns += [
+        Column(key="mentions", heading="names", show=_three, number=True),
+        Column(key="ratio", heading="×", show=_one, number=True),
+        Column(key="pages_per_second", heading="/s", show=_whole, number=True),
+        Column(key="milliseconds", heading="ms a page", show=_one, number=True, table=False),
+        Column(key="errors", heading="failed", number=True, table=False),
+        Column(key="version", heading="version", table=False),
+        Column(key="reason", heading="why not", table=False),
+    ]
+    note = "names: F1 of companies; ×: CPU time by that of a bare lxml parse; /s: pages a second"
+    if bare := [row.speed["parse"] for row in result.rows if "parse" in row.speed]:
+        ms = median(bare)
+        note += f"; the bare parse: {ms:.1f} ms a page, {1000 / ms:.0f} a second"
+    rows = [_line(row, groups) for row in ranked(result)]
+    render(rows, columns, form, title=f"{result.corpus}: mean word F1 by set", note=note)
+    for row in result.rows:
+        if row.reason:
+            write_note(f"{row.name}: {row.reason}")
     floors.check(result.reached(), result.fingerprint, "raise" if raise_floors else None)
 
 
@@ -147,30 +166,6 @@ def _progress(plan: Plan) -> Iterator[Plan]:
             bars.update(bars.task_ids[-1], advance=1, tool=tool)
 
         yield replace(plan, on_stage=stage, on_answer=step)
-
-
-def _show(result: Benchmark, form: Format) -> None:
-    groups = [group for group in result.pages if " " not in group]
-    columns = [Column(key="tool", heading="tool")]
-    columns += [Column(key=group, heading=group[:6], show=_three, number=True) for group in groups]
-    columns += [
-        Column(key="mentions", heading="names", show=_three, number=True),
-        Column(key="ratio", heading="×", show=_one, number=True),
-        Column(key="pages_per_second", heading="/s", show=_whole, number=True),
-        Column(key="milliseconds", heading="ms a page", show=_one, number=True, table=False),
-        Column(key="errors", heading="failed", number=True, table=False),
-        Column(key="version", heading="version", table=False),
-        Column(key="reason", heading="why not", table=False),
-    ]
-    note = "names: F1 of companies; ×: CPU time by that of a bare lxml parse; /s: pages a second"
-    if bare := [row.speed["parse"] for row in result.rows if "parse" in row.speed]:
-        ms = median(bare)
-        note += f"; the bare parse: {ms:.1f} ms a page, {1000 / ms:.0f} a second"
-    rows = [_line(row, groups) for row in ranked(result)]
-    render(rows, columns, form, title=f"{result.corpus}: mean word F1 by set", note=note)
-    for row in result.rows:
-        if row.reason:
-            write_note(f"{row.name}: {row.reason}")
 
 
 def _line(row: Row, groups: Sequence[str]) -> dict[str, object]:

@@ -323,7 +323,10 @@ def score(
         values[key] = score_page(page, text, title, MEASURES)
         if page.text is not None:
             both = align_headlines(page, text, title)
-            found, gold = (_companies_in(each, page.lang, companies) for each in both)
+            found, gold = (
+                Counter(mention.company for mention in companies.find(each, language=page.lang))
+                for each in both
+            )
             counts[key] = found, gold
     means = {}
     for group, pages in groups(corpus).items():
@@ -334,10 +337,6 @@ def score(
             means[group] |= _mention_measures(with_gold)
     errors = sum(answer["error"] is not None for answer in answers.values())
     return {"pages": len(corpus), "errors": errors, "scores": means}
-
-
-def _companies_in(text: str, language: str, companies: Companies) -> dict[str, int]:
-    return Counter(mention.company for mention in companies.find(text, language=language))
 
 
 def _mention_measures(

@@ -237,9 +237,12 @@ def _times(row: Row) -> str:
 
 def _markdown(heads: tuple[str, ...], lines: Sequence[tuple[str, ...]]) -> str:
     rule = "|".join("---" if i == 0 else "--:" for i in range(len(heads)))
-    body = ["| " + " | ".join(_cell(cell) for cell in line) + " |" for line in lines]
+    body = [
+        "| "
+        + " | ".join(
+            cell.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;") for cell in line
+        )
+        + " |"
+        for line in lines
+    ]
     return "\n".join(["| " + " | ".join(heads) + " |", f"|{rule}|", *body])
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")

@@ -203,21 +203,7 @@ def quality_and_speed(result: Benchmark) -> Figure:
              ylabel="word F1, mean of articles")  # fmt: skip
     axis.margins(x=0.15, y=0.08)
     colours = {row.name: _colour(row) for row in result.rows}
-    _label_apart(figure, axis, points, colours)
-    return figure
-
-
-def _colour(row: Row) -> str:
-    return BLUE if row.package == "newscrawl" else GREY
-
-
-def _label_apart(
-    figure: Figure,
-    axis: Axes,
-    points: Mapping[str, tuple[float, float]],
-    colours: Mapping[str, str],
-) -> None:
-    """Name each point at the first of ten places around it where no name is yet."""
+    # Name each point at the first of ten places around it where no name is yet.
     canvas = FigureCanvasAgg(figure)
     canvas.draw()  # type: ignore[no-untyped-call]
     renderer = canvas.get_renderer()  # type: ignore[no-untyped-call]
@@ -237,6 +223,11 @@ def _label_apart(
             text = axis.annotate(name, point, (7, 0), textcoords="offset points", fontsize=9)
             box = text.get_window_extent(renderer)
         taken.append(box)
+    return figure
+
+
+def _colour(row: Row) -> str:
+    return BLUE if row.package == "newscrawl" else GREY
 
 
 @_styled

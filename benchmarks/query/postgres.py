@@ -71,7 +71,16 @@ def copy_to_postgres(file: Path, url: str, times: int = 1) -> None:
                 if table.name in (*_REPEATED, *_SUMMED) and times > 1:
                     place = _drawn(target, table.name)
                 _copy(target, place, names, rows)
-            _index_words(target, "drawn" if times > 1 else "public")
+            schema = "drawn" if times > 1 else "public"
+            if schema == "drawn":
+                _drawn(target, "article_search")
+            # The generated words are plain ASCII, which PostgreSQL splits as we do.
+            target.execute(
+                f"INSERT INTO {schema}.article_search "  # noqa: S608 - our own names
+                "SELECT id, minute, to_tsvector('simple', title) || to_tsvector('simple', text) "
+                f"FROM {schema}.articles JOIN {schema}.counted_articles ON article_id = id "
+                "ORDER BY id"
+            )
             if times > 1:
                 _repeat(target, times)
         target.execute("DROP SCHEMA drawn CASCADE")
@@ -84,17 +93,6 @@ def _drawn(target: psycopg.Connection[Any], table: str) -> str:
     """Create a table with the same columns in the schema `drawn`; return its name."""
     target.execute(f"CREATE UNLOGGED TABLE drawn.{table} (LIKE public.{table})")
     return f"drawn.{table}"
-
-
-def _index_words(target: psycopg.Connection[Any], schema: str) -> None:
-    if schema == "drawn":
-        _drawn(target, "article_search")
-    # The generated words are plain ASCII, which PostgreSQL splits as we do.
-    target.execute(
-        f"INSERT INTO {schema}.article_search "  # noqa: S608 - our own names
-        "SELECT id, minute, to_tsvector('simple', title) || to_tsvector('simple', text) "
-        f"FROM {schema}.articles JOIN {schema}.counted_articles ON article_id = id ORDER BY id"
-    )
 
 
 def _repeat(target: psycopg.Connection[Any], times: int) -> None:

@@ -40,14 +40,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(_INTERRUPTED)
     except Exception as error:
         # Exceptions of newscrawl are messages for the user. All others are bugs.
-        if not isinstance(error, RecipeError) and not _is_named(error):
+        if not isinstance(error, RecipeError) and not type(error).__module__.startswith(
+            "newscrawl."
+        ):
             raise
         write_note(f"recipes: {' '.join(str(error).split())}")
         sys.exit(2)
-
-
-def _is_named(error: Exception) -> bool:
-    return type(error).__module__.startswith("newscrawl.")
 
 
 def _run(options: argparse.Namespace, command: str) -> None:
@@ -99,9 +97,29 @@ def _parser() -> argparse.ArgumentParser:
             recipe.add_argument("archive", type=Path, metavar="DIR", help="see docs/archive.md")
             recipe.add_argument("--force", action="store_true", help="write it even if it is worse")
         else:
-            _add_corpus(recipe)
+            corpus = os.environ.get("NEWSCRAWL_CORPUS")
+            recipe.add_argument(
+                "--corpus",
+                type=Path,
+                metavar="DIR",
+                default=Path(corpus) if corpus else None,
+                help="folder of labelled pages; else NEWSCRAWL_CORPUS",
+            )
         if model in _OF_PAGES:
-            _add_pages(recipe)
+            for option, name, metavar in (
+                ("--set", "sets", "NAME"),
+                ("--lang", "langs", "CODE"),
+                ("--page-type", "page_types", "TYPE"),
+            ):
+                help_text = f"only pages of this {name[:-1].replace('_', ' ')}; may be repeated"
+                recipe.add_argument(
+                    option, dest=name, metavar=metavar, action="append", default=[], help=help_text
+                )
+            recipe.add_argument(
+                "--include-sealed",
+                action="store_true",
+                help="learn from the sealed sites too; with --folds, one fold more",
+            )
         if model in ("network", "further"):
             recipe.add_argument("--epochs", type=_positive, help="times that each page is seen")
         if model == "mentions":
@@ -111,45 +129,15 @@ def _parser() -> argparse.ArgumentParser:
             recipe.add_argument(
                 "--sealed", action="store_true", help="score ours on sealed texts; write nothing"
             )
-        _add_fit(recipe)
-    return parser
-
-
-def _add_corpus(recipe: argparse.ArgumentParser) -> None:
-    corpus = os.environ.get("NEWSCRAWL_CORPUS")
-    recipe.add_argument(
-        "--corpus",
-        type=Path,
-        metavar="DIR",
-        default=Path(corpus) if corpus else None,
-        help="folder of labelled pages; else NEWSCRAWL_CORPUS",
-    )
-
-
-def _add_pages(recipe: argparse.ArgumentParser) -> None:
-    for option, name, metavar in (
-        ("--set", "sets", "NAME"),
-        ("--lang", "langs", "CODE"),
-        ("--page-type", "page_types", "TYPE"),
-    ):
-        help_text = f"only pages of this {name[:-1].replace('_', ' ')}; may be repeated"
+        recipe.add_argument("--seed", type=int, default=0, help="seed of the network or the trees")
+        recipe.add_argument("--split-seed", type=int, default=0, help="which sites are for testing")
+        recipe.add_argument("--folds", type=_positive, help="no file: score by folds of sites")
         recipe.add_argument(
-            option, dest=name, metavar=metavar, action="append", default=[], help=help_text
+            "-o", "--output", type=Path, metavar="PATH", help="file or folder to write"
         )
-    recipe.add_argument(
-        "--include-sealed",
-        action="store_true",
-        help="learn from the sealed sites too; with --folds, one fold more",
-    )
-
-
-def _add_fit(recipe: argparse.ArgumentParser) -> None:
-    recipe.add_argument("--seed", type=int, default=0, help="seed of the network or the trees")
-    recipe.add_argument("--split-seed", type=int, default=0, help="which sites are for testing")
-    recipe.add_argument("--folds", type=_positive, help="no file: score by folds of sites")
-    recipe.add_argument("-o", "--output", type=Path, metavar="PATH", help="file or folder to write")
-    recipe.add_argument("-f", "--format", dest="form", choices=("table", "csv", "json"))
-    recipe.set_defaults(form="table")
+        recipe.add_argument("-f", "--format", dest="form", choices=("table", "csv", "json"))
+        recipe.set_defaults(form="table")
+    return parser
 
 
 def _positive(text: str) -> int:

@@ -225,7 +225,10 @@ def cross_validate(mentions: Sequence[JudgedMention], folds: int = 5) -> Calibra
     """Return how well the scores of mentions fit, each by a model of the other folds' sites.
 
     A hash of a site decides its fold. Raise LabelsError if a fold's others are all right."""
-    fold_of = [_fold(mention.site, folds) for mention in mentions]
+    fold_of = [
+        (int(hashlib.sha256(mention.site.encode()).hexdigest()[:8], 16) % folds)
+        for mention in mentions
+    ]
     scores, constants = np.zeros(len(mentions)), np.zeros(len(mentions))
     for fold in sorted(set(fold_of)):
         others = [one for one, of in zip(mentions, fold_of, strict=True) if of != fold]
@@ -237,10 +240,6 @@ def cross_validate(mentions: Sequence[JudgedMention], folds: int = 5) -> Calibra
     return _calibration(
         scores, constants, np.array([one.is_right for one in mentions], dtype=float)
     )
-
-
-def _fold(site: str, folds: int) -> int:
-    return int(hashlib.sha256(site.encode()).hexdigest()[:8], 16) % folds
 
 
 def calibration_of(model: ScoreModel, mentions: Sequence[JudgedMention]) -> Calibration:

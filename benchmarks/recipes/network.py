@@ -123,7 +123,20 @@ class BlockNetwork(nn.Module):
     def forward(self, batch: Batch) -> Tensor:
         """Return logits, a row for each page."""
         if self.training:
-            batch = self._withhold(batch)
+            # The pages, some without all names, openings, JSON-LD or the headline, whose columns
+            # then have the values of a page without them.
+            pages, blocks = batch.mask.shape
+            names, words, data, headline = torch.rand(4, pages, 1, 1) < self.shape.page_dropout
+            values = batch.values.masked_fill(data & torch.tensor(_OF_DATA), 0)
+            without = values.masked_fill(torch.tensor(_OF_HEADLINE), 0)
+            without[..., _AFTER_HEADLINE] = 1
+            without[..., _FROM_HEADLINE] = torch.arange(1, blocks + 1).clamp(max=50) / 10
+            batch = replace(
+                batch,
+                values=torch.where(headline, without, values),
+                paths=batch.paths.masked_fill(names, 0),
+                words=batch.words.masked_fill(words, 0),
+            )
         mask = batch.mask.unsqueeze(2)
         both = (
             functional.relu(self.own(self._own_vectors(batch))),
@@ -159,22 +172,6 @@ class BlockNetwork(nn.Module):
         if self.training:
             elements = elements * self._dropout_mask(elements.shape[0], 1)
         return functional.embedding(batch.paths, elements).flatten(2)
-
-    def _withhold(self, batch: Batch) -> Batch:
-        """Return the pages, some without all names, openings, JSON-LD or the headline, whose
-        columns then have the values of a page without them."""
-        pages, blocks = batch.mask.shape
-        names, words, data, headline = torch.rand(4, pages, 1, 1) < self.shape.page_dropout
-        values = batch.values.masked_fill(data & torch.tensor(_OF_DATA), 0)
-        without = values.masked_fill(torch.tensor(_OF_HEADLINE), 0)
-        without[..., _AFTER_HEADLINE] = 1
-        without[..., _FROM_HEADLINE] = torch.arange(1, blocks + 1).clamp(max=50) / 10
-        return replace(
-            batch,
-            values=torch.where(headline, without, values),
-            paths=batch.paths.masked_fill(names, 0),
-            words=batch.words.masked_fill(words, 0),
-        )
 
     def _dropout_mask(self, *shape: int) -> Tensor:
         return torch.rand(*shape) > self.shape.names_dropout

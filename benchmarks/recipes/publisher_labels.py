@@ -101,27 +101,27 @@ def write_set(folder: Path, pages: Iterable[PublisherPage]) -> int:
     texts: set[str] = set()
     with (folder / GOLD_FILE).open("w", encoding="utf-8") as gold:
         for page in pages:
-            name = _digest(" ".join(metrics.words(page.text)))
+            name = blake2b(
+                " ".join(metrics.words(page.text)).encode("utf-8", "replace"), digest_size=8
+            ).hexdigest()
             if name in texts:
                 continue
             texts.add(name)
             path = folder / PAGES_FOLDER / f"{name}.html.gz"
             path.write_bytes(gzip.compress(page.html, mtime=0))
-            gold.write(json.dumps(_record(name, page), ensure_ascii=False) + "\n")
+            gold.write(
+                json.dumps(
+                    {
+                        "id": name,
+                        "lang": page.language,
+                        "site": page.site,
+                        "url": page.url,
+                        "title": page.title,
+                        "text": page.text,
+                        "gold": FROM_PUBLISHER,
+                    },
+                    ensure_ascii=False,
+                )
+                + "\n"
+            )
     return len(texts)
-
-
-def _record(name: str, page: PublisherPage) -> dict[str, object]:
-    return {
-        "id": name,
-        "lang": page.language,
-        "site": page.site,
-        "url": page.url,
-        "title": page.title,
-        "text": page.text,
-        "gold": FROM_PUBLISHER,
-    }
-
-
-def _digest(text: str) -> str:
-    return blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()

@@ -33,7 +33,6 @@ from newscrawl.training.corpus import (
 )
 
 if TYPE_CHECKING:
-    from benchmarks.recipes.network import ScoreComparison
     from benchmarks.recipes.trees import TreesName
 
 _SCORE_FOLDS = 5  # ours: parts of the sites, each scored by a model of the others
@@ -227,7 +226,12 @@ def train_from_archive(archive: Path, epochs: int | None, fit: FitOptions, *, fo
             compared = network.compare_further(
                 ours, examples, splits, settings, lambda now: step(f"loss {now.f1_loss:.4f}")
             )
-        _show_compared(compared, fit.form)
+        rows = [
+            {"network": name, **_means(scored)}
+            for name, scored in (("ours", compared.before), ("trained further", compared.after))
+        ]
+        columns = [Column("network", "network"), Column("pages", "pages"), *_MEASURES]
+        show(rows, columns, fit.form, title="sites not trained on, by the text of their JSON-LD")
         if fit.folds:
             return
         gain = compared.gain
@@ -278,15 +282,6 @@ def _write_labels(archive: Path, folder: Path) -> None:
         )
 
 
-def _show_compared(compared: "ScoreComparison", form: Format) -> None:
-    rows = [
-        {"network": name, **_means(scored)}
-        for name, scored in (("ours", compared.before), ("trained further", compared.after))
-    ]
-    columns = [Column("network", "network"), Column("pages", "pages"), *_MEASURES]
-    show(rows, columns, form, title="sites not trained on, by the text of their JSON-LD")
-
-
 def _means(scored: Sequence[ExampleScore]) -> Mapping[str, object]:
     keys = [column.key for column in _MEASURES]
     means = {key: sum(each.values[key] for each in scored) / len(scored) for key in keys}
@@ -314,33 +309,31 @@ def train_kinds(task: Task) -> None:
     if fit.folds:
         splits = task.split_in_folds(fit.folds)
         rejected = kinds.cross_validate_kinds(examples, splits, _OF_KINDS)
-        _show_rejected(rejected, fit.form, title=f"unseen sites, {fit.folds} folds by site")
+        # Show how many of the pages that declare nothing are rejected, by probability and
+        # type.
+        title = f"unseen sites, {fit.folds} folds by site"
+        counts: dict[tuple[float, str], list[bool]] = defaultdict(list)
+        for each in rejected:
+            page = each.page
+            name = f"{page.set} {page.page_type}" if page.page_type == "article" else page.page_type
+            counts[each.least, name].append(each.rejected)
+        rows = [
+            {"least": least, "type": name, "pages": len(values), "rejected": sum(values)}
+            for (least, name), values in sorted(counts.items())
+        ]
+        columns = [
+            Column("least", "rejected from"),
+            Column("type", "pages that declare nothing"),
+            Column("pages", "pages"),
+            Column("rejected", "rejected"),
+        ]
+        show(rows, columns, fit.form, title=title)
         return
     model = kinds.fit_kinds(examples)
     path = fit.output or kinds.MODEL_FILE
     provenance = _provenance(fit, task.corpus, pages=len(examples), seed=fit.seed)
     kinds.write_kinds(model, path, provenance)
     write_note(f"{path} written")
-
-
-def _show_rejected(rejected: Sequence[kinds.PageRejection], form: Format, *, title: str) -> None:
-    """Show how many of the pages that declare nothing are rejected, by probability and type."""
-    counts: dict[tuple[float, str], list[bool]] = defaultdict(list)
-    for each in rejected:
-        page = each.page
-        name = f"{page.set} {page.page_type}" if page.page_type == "article" else page.page_type
-        counts[each.least, name].append(each.rejected)
-    rows = [
-        {"least": least, "type": name, "pages": len(values), "rejected": sum(values)}
-        for (least, name), values in sorted(counts.items())
-    ]
-    columns = [
-        Column("least", "rejected from"),
-        Column("type", "pages that declare nothing"),
-        Column("pages", "pages"),
-        Column("rejected", "rejected"),
-    ]
-    show(rows, columns, form, title=title)
 
 
 # Trees --------------------------------------------------------------------------------------------

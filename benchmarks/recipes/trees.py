@@ -93,7 +93,18 @@ def fit_trees(examples: Sequence[Example], name: TreesName, seed: int) -> Trees:
     Raises:
         CorpusError: all blocks are content, or none is.
     """
-    rows = _rows(examples)
+    with_words = [(example, example.words > 0) for example in examples if example.words.any()]
+    if not with_words:
+        raise CorpusError("no block has words to learn from; train on more pages")
+    rows = _Rows(
+        table=np.concatenate([table_of(example)[some] for example, some in with_words]),
+        content=np.concatenate(
+            [2 * example.matched[some] >= example.words[some] for example, some in with_words]
+        ),
+        weights=np.concatenate(
+            [example.words[some] / example.words.sum() for example, some in with_words]
+        ),
+    )
     if rows.content.all() or not rows.content.any():
         raise CorpusError("all training blocks have the same label; train on more pages")
     return _tree(rows, seed) if name == "tree" else _train_boosted(rows, seed)
@@ -124,21 +135,6 @@ def cross_validate(
 def _keep_blocks(example: Example, trees: Trees) -> NDArray[np.bool_]:
     likely = trees.probabilities(table_of(example)) >= BALANCED
     return np.asarray(likely & ~example.block_features.is_title)
-
-
-def _rows(examples: Sequence[Example]) -> _Rows:
-    with_words = [(example, example.words > 0) for example in examples if example.words.any()]
-    if not with_words:
-        raise CorpusError("no block has words to learn from; train on more pages")
-    return _Rows(
-        table=np.concatenate([table_of(example)[some] for example, some in with_words]),
-        content=np.concatenate(
-            [2 * example.matched[some] >= example.words[some] for example, some in with_words]
-        ),
-        weights=np.concatenate(
-            [example.words[some] / example.words.sum() for example, some in with_words]
-        ),
-    )
 
 
 def _tree(rows: _Rows, seed: int) -> DecisionTree:

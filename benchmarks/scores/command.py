@@ -97,7 +97,22 @@ def mentions(
         write_note(f"{number} of real news skipped: give --corpus DIR")
     else:
         judged = _judge_texts(companies, labels, news)
-        rows_by_kind |= {"real": _real_rows(judged), "rule": _rule_rows(judged)}
+        rows_by_kind |= {
+            "real": [
+                {
+                    "group": score.group,
+                    "texts": score.texts,
+                    "pairs": score.pairs,
+                    "unregistered": score.unregistered,
+                }
+                | _figures(score.overlap)
+                for score in score_languages(judged)
+            ],
+            "rule": [
+                {"group": score.rule, "pairs": score.pairs, "precision": round(score.precision, 6)}
+                for score in score_rules(judged)
+            ],
+        }
         if worst:
             _write_worst(judged, worst)
     _show_figures(rows_by_kind, part, form)
@@ -124,26 +139,6 @@ def _judge_texts(
     for label, company in renamed(judged):
         write_note(f"same span, other name: label {label}, registry {company}; rename the label")
     return judged
-
-
-def _real_rows(judged: Sequence[JudgedText]) -> list[Row]:
-    return [
-        {
-            "group": score.group,
-            "texts": score.texts,
-            "pairs": score.pairs,
-            "unregistered": score.unregistered,
-        }
-        | _figures(score.overlap)
-        for score in score_languages(judged)
-    ]
-
-
-def _rule_rows(judged: Sequence[JudgedText]) -> list[Row]:
-    return [
-        {"group": score.rule, "pairs": score.pairs, "precision": round(score.precision, 6)}
-        for score in score_rules(judged)
-    ]
 
 
 def _figures(overlap: Overlap) -> dict[str, object]:

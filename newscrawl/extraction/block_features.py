@@ -133,7 +133,19 @@ def block_features(candidates: Candidates, features: Features, metadata: Metadat
     page = candidates.page
     if compiled.kernel is not None and len(page):
         return _compiled_features(compiled.kernel, candidates, features, metadata)
-    paths, elements = _paths(page)
+    # For each block the rows of the elements around it, and the element of each row; row
+    # 0 means none, and is the root among elements.
+    parents = np.append(page.elements.parents, -1)  # the root's parent stays "none"
+    steps = [page.owners]
+    for _ in range(ANCESTORS_NAMED - 1):
+        steps.append(parents[steps[-1]])
+    around = np.array(steps).T
+    is_named = np.zeros(len(parents), dtype=bool)
+    is_named[around] = True
+    is_named[-1] = False
+    row_of = np.cumsum(is_named)
+    row_of[-1] = 0
+    paths, elements = row_of[around], np.concatenate(([0], np.flatnonzero(is_named)))
     columns: dict[str, NDArray[Any]] = {}
     columns |= _of_block(page, features)
     columns |= _of_ratios(page, features)
@@ -196,22 +208,6 @@ def _openings(tokens: Tokens) -> tuple[WordNumbers, NDArray[np.int64]]:
 @cache
 def _length_words() -> WordNumbers:
     return number_words((LONG, SHORT))
-
-
-def _paths(page: BlockPage) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return for each block the rows of the elements around it, and the element of each row; row 0
-    means none, and is the root among elements."""
-    parents = np.append(page.elements.parents, -1)  # the root's parent stays "none"
-    steps = [page.owners]
-    for _ in range(ANCESTORS_NAMED - 1):
-        steps.append(parents[steps[-1]])
-    around = np.array(steps).T
-    is_named = np.zeros(len(parents), dtype=bool)
-    is_named[around] = True
-    is_named[-1] = False
-    row_of = np.cumsum(is_named)
-    row_of[-1] = 0
-    return row_of[around], np.concatenate(([0], np.flatnonzero(is_named)))
 
 
 def hints_of(names: ElementNames) -> tuple[str, ...]:
@@ -496,20 +492,19 @@ def _find_headline(page: BlockPage, title: str | None) -> Headline:
         )
         return Headline(place, np.frombuffer(flags, dtype=bool))
     same = np.zeros(len(page), dtype=bool)
-    equal = _equal_to(letters, page.raw, most) if letters else []
+    equal = (
+        [
+            number
+            for number, raw in enumerate(page.raw)
+            if len(letters) <= len(raw) <= most
+            and (opening := _WORD.search(raw))
+            and opening[0][0].lower() == letters[0]
+            and letters_of(raw) == letters
+        ]
+        if letters
+        else []
+    )
     same[equal] = True
     headings = np.flatnonzero(page.elements.tags[page.owners] == heading).tolist()
     headings_equal = [place for place in equal if place in headings]
     return Headline(next(iter((*headings_equal, *equal, *headings)), -1), same)
-
-
-def _equal_to(letters: str, raws: tuple[str, ...], most: int) -> list[int]:
-    """Return the places of the texts with these letters and at most `longest` characters."""
-    return [
-        number
-        for number, raw in enumerate(raws)
-        if len(letters) <= len(raw) <= most
-        and (opening := _WORD.search(raw))
-        and opening[0][0].lower() == letters[0]
-        and letters_of(raw) == letters
-    ]

@@ -205,7 +205,22 @@ def read_blocks(tree: LexborHTMLParser, profile: ProfileName = "html5") -> Block
     if compiled.kernel is not None and start is not None:
         columns = _compiled_walk(profile).run(start.mem_id)
         if columns is not None:
-            return _page_of_columns(columns, profile)
+            raw, *numbers, names = columns
+            breaks = np.frombuffer(numbers.pop(5), dtype=bool)
+            owners, removed, removed_from, tags, images, parents, tag_numbers, depths, ends = (
+                np.frombuffer(each, dtype=np.int64) for each in numbers
+            )
+            return BlockPage(
+                raw=raw,
+                owners=owners,
+                removed=removed,
+                removed_from=removed_from,
+                tags=tags,
+                images=images,
+                breaks=breaks,
+                elements=Elements(parents, tag_numbers, depths, ends, names),
+                profile=profile,
+            )
     walk = _Walk(start)
     if walk.nodes:
         walk.run(_steps(profile))
@@ -442,25 +457,6 @@ def _compiled_walk(profile: ProfileName) -> Any:
     )
 
 
-def _page_of_columns(columns: tuple[Any, ...], profile: ProfileName) -> BlockPage:
-    raw, *numbers, names = columns
-    breaks = np.frombuffer(numbers.pop(5), dtype=bool)
-    owners, removed, removed_from, tags, images, parents, tag_numbers, depths, ends = (
-        np.frombuffer(each, dtype=np.int64) for each in numbers
-    )
-    return BlockPage(
-        raw=raw,
-        owners=owners,
-        removed=removed,
-        removed_from=removed_from,
-        tags=tags,
-        images=images,
-        breaks=breaks,
-        elements=Elements(parents, tag_numbers, depths, ends, names),
-        profile=profile,
-    )
-
-
 # --- Candidates ----------------------------------------------------------------------------------
 # A third of a page's blocks are in runs of short links, and a quarter of a percent of the words
 # that are content. The other blocks are the candidates, which the combined method weighs.
@@ -488,7 +484,17 @@ class Candidates:
 def find_candidates(page: BlockPage) -> Candidates:
     """Leave out the runs of short links of a page."""
     if compiled.kernel is not None:
-        return _compiled_candidates(page, compiled.kernel)
+        # The candidates of a page, by the kernel.
+        marks = ord(LINK_START), ord(LINK_END)
+        raw, *numbers, words_left_out = compiled.kernel.select(page, *marks, MAX_LINK, MIN_RUN)
+        breaks = np.frombuffer(numbers.pop(5), dtype=bool)
+        owners, removed, removed_from, tags, images, places, before, after = (
+            np.frombuffer(each, dtype=np.int64) for each in numbers
+        )
+        remaining_page = BlockPage(
+            raw, owners, removed, removed_from, tags, images, breaks, page.elements, page.profile
+        )
+        return Candidates(remaining_page, places, before, after, words_left_out)
     links = np.array(list(map(_is_short_link, page.raw)), dtype=bool)
     in_run = links & (_run_lengths(links) >= MIN_RUN)
     places = np.flatnonzero(~in_run)
@@ -500,20 +506,6 @@ def find_candidates(page: BlockPage) -> Candidates:
         left_out_after=gaps[1:],
         words_left_out=sum([page.raw[at].count(" ") + 1 for at in np.flatnonzero(in_run).tolist()]),
     )
-
-
-def _compiled_candidates(page: BlockPage, kernel: Any) -> Candidates:
-    """Return the candidates of a page, by the kernel."""
-    marks = ord(LINK_START), ord(LINK_END)
-    raw, *numbers, words_left_out = kernel.select(page, *marks, MAX_LINK, MIN_RUN)
-    breaks = np.frombuffer(numbers.pop(5), dtype=bool)
-    owners, removed, removed_from, tags, images, places, before, after = (
-        np.frombuffer(each, dtype=np.int64) for each in numbers
-    )
-    remaining_page = BlockPage(
-        raw, owners, removed, removed_from, tags, images, breaks, page.elements, page.profile
-    )
-    return Candidates(remaining_page, places, before, after, words_left_out)
 
 
 def _is_short_link(raw: str) -> bool:
@@ -559,25 +551,8 @@ def without_repetitions(page: BlockPage, mask: NDArray[np.bool_]) -> NDArray[np.
     texts = [
         raw if times[head] == 1 else letters_of(raw) for head, raw in zip(heads, raws, strict=True)
     ]
-    repeated = _find_repetitions(texts, [raw.count(" ") + 1 for raw in raws])
-    result = mask.copy()
-    result[[place for place, again in zip(places, repeated, strict=True) if again]] = False
-    return result
-
-
-def _heads(raw: tuple[str, ...], blocks: NDArray[np.int64]) -> list[str]:
-    """Return the first letters and digits of these blocks, by which texts that may be equal are
-    found; nothing for short ones."""
-    if compiled.kernel is not None:
-        return list(compiled.kernel.heads(raw, blocks, 2 * MIN_ONCE, HEAD))
-    texts = (raw[block] for block in blocks.tolist())
-    return [
-        letters_of(text[: 2 * HEAD])[:HEAD] if len(text) >= 2 * MIN_ONCE else "" for text in texts
-    ]
-
-
-def _find_repetitions(texts: list[str], words: list[int]) -> list[bool]:
-    """Return for each text whether it is a repetition."""
+    # For each text whether it is a repetition.
+    words = [raw.count(" ") + 1 for raw in raws]
     long = [
         (len(text) // 2 if len(text) > LETTERS_A_WORD * count else count) >= MIN_ONCE
         for text, count in zip(texts, words, strict=True)
@@ -594,7 +569,21 @@ def _find_repetitions(texts: list[str], words: list[int]) -> list[bool]:
     shortened = {
         at for (text, at), (longer, _) in pairwise(sorted_texts) if longer.startswith(text)
     }
-    return [at in copies or at in shortened for at in range(len(texts))]
+    repeated = [at in copies or at in shortened for at in range(len(texts))]
+    result = mask.copy()
+    result[[place for place, again in zip(places, repeated, strict=True) if again]] = False
+    return result
+
+
+def _heads(raw: tuple[str, ...], blocks: NDArray[np.int64]) -> list[str]:
+    """Return the first letters and digits of these blocks, by which texts that may be equal are
+    found; nothing for short ones."""
+    if compiled.kernel is not None:
+        return list(compiled.kernel.heads(raw, blocks, 2 * MIN_ONCE, HEAD))
+    texts = (raw[block] for block in blocks.tolist())
+    return [
+        letters_of(text[: 2 * HEAD])[:HEAD] if len(text) >= 2 * MIN_ONCE else "" for text in texts
+    ]
 
 
 def _follow_copy(

@@ -43,20 +43,17 @@ class Network:
         if not len(features.values):
             return np.zeros(0, dtype=np.float32)
         if compiled.kernel is not None and self._compiled is not None:
-            return self._run_compiled(features, self._compiled)
+            probabilities = self._compiled.probabilities(
+                features.values,
+                self._openings(features),
+                features.openers,
+                np.ascontiguousarray(features.paths),
+                self.names.vectors_of(features.elements),
+                features.tags,
+            )
+            return np.frombuffer(probabilities, dtype=np.float32)
         with _one_thread():
             return self._run(features)
-
-    def _run_compiled(self, features: BlockFeatures, network: Any) -> FloatArray:
-        probabilities = network.probabilities(
-            features.values,
-            self._openings(features),
-            features.openers,
-            np.ascontiguousarray(features.paths),
-            self.names.vectors_of(features.elements),
-            features.tags,
-        )
-        return np.frombuffer(probabilities, dtype=np.float32)
 
     def _run(self, features: BlockFeatures) -> FloatArray:
         hidden = self._context(self._of_blocks(features))
@@ -68,7 +65,7 @@ class Network:
         of_page = page @ weights[:, width:] + self.weights["out_hidden_bias"]
         last = np.maximum(hidden @ weights[:, :width] + of_page, 0)
         logits = self._linear(last, "out")[:, :, 0].mean(axis=0)
-        return _probability(logits)
+        return np.asarray(1 / (1 + np.exp(-logits)), dtype=np.float32)
 
     def _of_blocks(self, features: BlockFeatures) -> FloatArray:
         """Return a vector for each block, from its own features and the names of its ancestors."""
@@ -171,10 +168,6 @@ class Network:
         return np.maximum(result, 0, out=result)
 
 
-def _probability(log_odds: FloatArray) -> FloatArray:
-    return np.asarray(1 / (1 + np.exp(-log_odds)), dtype=np.float32)
-
-
 @contextmanager
 def _one_thread() -> Iterator[None]:
     """Run matrices in one thread: they are so small that more threads take longer."""
@@ -245,19 +238,17 @@ class NameVectors:
         with self._lock:
             rows = list(map(self._rows.get, elements))
             if None in rows:
-                self._learn(set(elements))
+                names = set(elements)
+                # Not the difference of two sets, which would iterate over all known names.
+                new = {name for name in names if name not in self._rows}
+                if len(self._rows) + len(new) > NAME_CACHE_SIZE:
+                    self._rows.clear()
+                    new = names
+                first, end = len(self._rows), len(self._rows) + len(new)
+                self._cached[first:end] = self.vectors(list(map(hints_of, new)))
+                self._rows.update(zip(new, range(first, end), strict=True))
                 rows = list(map(self._rows.get, elements))
             return self._cached.take(np.array(rows, dtype=np.int64), axis=0)
-
-    def _learn(self, names: set[ElementNames]) -> None:
-        # Not the difference of two sets, which would iterate over all known names.
-        new = {name for name in names if name not in self._rows}
-        if len(self._rows) + len(new) > NAME_CACHE_SIZE:
-            self._rows.clear()
-            new = names
-        first, end = len(self._rows), len(self._rows) + len(new)
-        self._cached[first:end] = self.vectors(list(map(hints_of, new)))
-        self._rows.update(zip(new, range(first, end), strict=True))
 
     def vectors(self, names: Sequence[tuple[str, ...]]) -> FloatArray:
         """Return a row for each element, by the words of its names."""

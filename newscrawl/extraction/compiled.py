@@ -61,12 +61,7 @@ def load() -> ModuleType:
             f"it was built from another {_SOURCE}; pip install -e . (a checkout: make dev) builds"
             " it again"
         )
-    _check_layout(kernel)
-    return kernel
-
-
-def _check_layout(kernel: ModuleType) -> None:
-    """Raise NoKernelError unless the kernel reads the nodes of a page as selectolax does."""
+    # Raise NoKernelError unless the kernel reads the nodes of a page as selectolax does.
     tree = LexborHTMLParser(_PAGE)
     root = tree.root
     nodes = list(_nodes(root))
@@ -80,12 +75,14 @@ def _check_layout(kernel: ModuleType) -> None:
         (tag, text, {numbers.get(name, name): value for name, value in attributes.items()})
         for tag, text, attributes in read
     ]
-    if not nodes or layout != expected or not set(kernel.ATTRIBUTES) <= _names(expected):
+    if (
+        not nodes
+        or layout != expected
+        or not set(kernel.ATTRIBUTES)
+        <= {name for _, _, attributes in expected for name in attributes}
+    ):
         raise NoKernelError(f"selectolax {selectolax.__version__} has another layout of nodes here")
-
-
-def _names(nodes: list[tuple[int, str | None, dict[str, str | None]]]) -> set[str]:
-    return {name for _, _, attributes in nodes for name in attributes}
+    return kernel
 
 
 def _nodes(node: LexborNode | None) -> Iterator[LexborNode]:

@@ -18,7 +18,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from ahocorasick_rs import AhoCorasick, BytesAhoCorasick, Implementation
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborNode
 
 from newscrawl.extraction import compiled
 from newscrawl.extraction.blocks import LETTERS_A_WORD
@@ -109,25 +109,21 @@ def _kind_of_text(metadata: Metadata, text: str, length: int, link_words: int) -
         case "gallery" | "video":
             return metadata.declared.kind if length < LONG else "article"
         case "article":
-            return _kind_of_article(metadata, text, length, link_words)
+            if metadata.declared.could_be_front and link_words > LINKED_SHARE * length:
+                return "front"
+            if length >= TEASER:
+                return "article"
+            if length < SHORT:
+                lowered = text[:SEARCHED].lower()
+                if contains_any(lowered, _ROBOT_CHECK):
+                    return "error"
+                if _asks_for_consent(lowered):
+                    return "consent"
+                if asks_to_subscribe(lowered):
+                    return "paywall"
+            return "paywall" if metadata.paywalled else "article"
         case _:
             return metadata.declared.kind
-
-
-def _kind_of_article(metadata: Metadata, text: str, length: int, link_words: int) -> Kind:
-    if metadata.declared.could_be_front and link_words > LINKED_SHARE * length:
-        return "front"
-    if length >= TEASER:
-        return "article"
-    if length < SHORT:
-        lowered = text[:SEARCHED].lower()
-        if contains_any(lowered, _ROBOT_CHECK):
-            return "error"
-        if _asks_for_consent(lowered):
-            return "consent"
-        if asks_to_subscribe(lowered):
-            return "paywall"
-    return "paywall" if metadata.paywalled else "article"
 
 
 def _count_words(text: str) -> int:
@@ -172,7 +168,15 @@ def _is_teaser(page: ParsedPage, paragraphs: Sequence[str]) -> bool:
     # millisecond, for one page in ten.
     if not _GATES_IN_BYTES.find_matches_as_indexes(markup.lower()):
         return False
-    behind = _text_behind(parse(page.source), paragraphs)
+    # The beginning of the visible text behind the last paragraph; changes the tree.
+    tree = parse(page.source)
+    tree.strip_tags(_INVISIBLE)
+    for hidden in tree.css(_HIDDEN):
+        hidden.decompose()
+    text = _squeeze(tree.body.text(separator=" ") if tree.body else "")
+    ends = [_squeeze(paragraph)[-END_IN_TEXT:] for paragraph in paragraphs[-2:]]
+    places = [text.rfind(end) + len(end) for end in ends if end and end in text]
+    behind = text[max(places) : max(places) + SEARCHED_FOR_GATE] if places else ""
     return bool(_GATES.find_matches_as_indexes(behind))
 
 
@@ -180,17 +184,6 @@ def _markup_behind(source: bytes, paragraph: str) -> bytes:
     """Return the source behind a paragraph, or all of it where its end isn't there."""
     place = source.rfind(paragraph[-END_IN_MARKUP:].encode("utf-8", "replace"))
     return source[place : place + MARKUP_BEHIND] if place >= 0 else source
-
-
-def _text_behind(tree: LexborHTMLParser, paragraphs: Sequence[str]) -> str:
-    """Return the beginning of the visible text behind the last paragraph; changes the tree."""
-    tree.strip_tags(_INVISIBLE)
-    for hidden in tree.css(_HIDDEN):
-        hidden.decompose()
-    text = _squeeze(tree.body.text(separator=" ") if tree.body else "")
-    ends = [_squeeze(paragraph)[-END_IN_TEXT:] for paragraph in paragraphs[-2:]]
-    places = [text.rfind(end) + len(end) for end in ends if end and end in text]
-    return text[max(places) : max(places) + SEARCHED_FOR_GATE] if places else ""
 
 
 def _squeeze(text: str) -> str:

@@ -79,7 +79,8 @@ def decide_language(
         return languages()[winner]
     if words < SURE_WORDS and declared is not None:
         return declared
-    return _identify(text)
+    code, _ = _identifier().classify(text[:READ])
+    return str(code)
 
 
 def _of_script(text: str) -> str | None:
@@ -122,8 +123,3 @@ def read_model() -> Sequence[Any]:
 def _save(file: IO[bytes], model: Sequence[Any]) -> None:
     for part in model:
         np.save(file, np.asarray(part), allow_pickle=False)
-
-
-def _identify(text: str) -> str:
-    code, _ = _identifier().classify(text[:READ])
-    return str(code)

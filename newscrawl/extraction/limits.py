@@ -175,7 +175,8 @@ def within_limits(html: bytes) -> bytes:
         return html
     html, after = _cut(html)
     if _beside_texts_in_tables(html, after) * len(html) > MAX_COPIED and (
-        _texts_in_tables(html) * len(html) > MAX_COPIED
+        (len(_TEXT_IN_TABLE.findall(html)) if b"<table" in html.lower() else 0) * len(html)
+        > MAX_COPIED
     ):
         html, after = _cut(_TextsInTables(html).rewrite())
     source = np.frombuffer(html, dtype=np.uint8)
@@ -306,11 +307,6 @@ def _beside_texts_in_tables(html: bytes, after: NDArray[np.int64]) -> int:
     """Return how many of the "<" before these places may begin what `_TEXT_IN_TABLE` finds."""
     source = np.frombuffer(html, dtype=np.uint8)
     return int(np.count_nonzero(_TABLE_BEGINNINGS[source[after], source[after + 1]]))
-
-
-def _texts_in_tables(html: bytes) -> int:
-    """Return how many texts may be in tables, but in no cell, with something between them."""
-    return len(_TEXT_IN_TABLE.findall(html)) if b"<table" in html.lower() else 0
 
 
 def _attributes_at(html: bytes, places: Iterable[int]) -> int:

@@ -5,7 +5,7 @@ paragraph; with a second and a third page with the same words, it can. The memor
 value: a page read with the same memory gives the same article, in any order of pages.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from itertools import islice
@@ -52,7 +52,10 @@ def with_pages(memory: Memory, pages: Iterable[Collection[int]]) -> Memory:
             pages_by_text[fingerprint] = pages_by_text.pop(fingerprint, 0) + 1
         count += 1
         if count >= HALVED_AT:
-            pages_by_text, count = _halve(pages_by_text), count // 2
+            pages_by_text, count = (
+                {key: count // 2 for key, count in pages_by_text.items() if count > 1},
+                count // 2,
+            )
     return Memory(pages=count, seen=_keep_commonest(pages_by_text))
 
 
@@ -75,10 +78,6 @@ def without_templates(paragraphs: Sequence[str], memory: Memory) -> list[str]:
 
 def _least(memory: Memory) -> float:
     return max(MIN_PAGES, MIN_SHARE * memory.pages)
-
-
-def _halve(pages_by_text: Mapping[int, int]) -> dict[int, int]:
-    return {key: count // 2 for key, count in pages_by_text.items() if count > 1}
 
 
 def _keep_commonest(pages_by_text: dict[int, int]) -> dict[int, int]:

@@ -149,7 +149,12 @@ class Finder:
         for number, start, _ in self._automaton.find_matches_as_indexes(text, overlapping=True):
             if start and (
                 (_continues(text[start - 1], text[start]) and not _behind_clitic(text, start))
-                or _in_number(text, start)
+                or (
+                    start > 1
+                    and text[start].isdigit()
+                    and text[start - 1] in ".,"
+                    and text[start - 2].isdigit()
+                )
             ):
                 continue
             for spelling, forms in self._spelled[number]:
@@ -322,27 +327,13 @@ def _is_of_word(letter: str) -> bool:
     return letter > _FIRST_VOWEL_SIGN and unicodedata.category(letter).startswith("M")
 
 
-def _in_number(text: str, start: int) -> bool:
-    """Return whether the form's digits continue a number, as in "4.3M"."""
-    return (
-        start > 1
-        and text[start].isdigit()
-        and text[start - 1] in ".,"
-        and text[start - 2].isdigit()
-    )
-
-
 def _in_address(text: str, start: int, end: int) -> bool:
     """Return whether this is part of a URL, an e-mail address or a handle."""
     if start and text[start - 1] in "@/_" and text[max(0, start - 2) : start] != " /":
-        return _address_before(text, start)
+        return text[start - 1] in "@_" or _address_around(text, start, start)
     if end < len(text) and (text[end] in "@/_" or _PATH.match(text, end)):
         return _address_around(text, start, end)
     return start > 1 and text[start - 1] in ".-" and _address_around(text, start, end)
-
-
-def _address_before(text: str, start: int) -> bool:
-    return text[start - 1] in "@_" or _address_around(text, start, start)
 
 
 def _address_around(text: str, start: int, end: int) -> bool:

@@ -147,7 +147,33 @@ class NeighbourWords:
             return True
         if self._is_explained(text, candidate, language) or self._has_figures(text, candidate):
             return True
-        return self._cue_after(text, candidate, language)
+        possessive = _POSSESSIVE.match(text, candidate.end)
+        end = possessive.end() if possessive else candidate.end
+        match = _WORDS_AFTER.match(text, end, end + _REACH)
+        if not match:
+            return False
+        first = match[2].lower().rstrip(".")
+        phrase = f"{first} {match[3].lower().rstrip('.')}" if match[3] else first
+        # "Lindes Konkurrent": a genitive without an article is a name's.
+        if (
+            candidate.inflected
+            and match[2][0].isupper()
+            and not _begins_sentence(text, candidate)
+            and not self.is_behind_article(text, candidate, language)
+        ):
+            return True
+        everyday = self.words.is_everyday(candidate.form.text, language)
+        firm = possessive is not None or match[1] == "-" or candidate.inflected
+        head = first.split("-")[0]
+        if {first, phrase, head} & of_language(self.words.after, language):
+            # "Best Buy employees": two capitals make everyday words a name.
+            return firm or not everyday or " " in candidate.form.text
+        if firm or not self._is_verb(first, phrase, language) or (everyday and first in _NOUNS_TOO):
+            return False
+        # "Coach told me": a title at the beginning of a sentence stands for a person.
+        if candidate.form.text.lower() in self.words.titles and _begins_sentence(text, candidate):
+            return False
+        return not self.is_behind_article(text, candidate, language)
 
     def _has_figures(self, text: str, candidate: Candidate) -> bool:
         """Return whether figures follow that companies have: "Orange fell 2 percent", "Sky to axe
@@ -201,35 +227,6 @@ class NeighbourWords:
         joined.add(_ELIDED.sub("", words[-1]))
         cues = joined & of_language(self.words.before, language)
         return bool(cues - self.words.before_persons if of_person else cues)
-
-    def _cue_after(self, text: str, candidate: Candidate, language: str | None) -> bool:
-        possessive = _POSSESSIVE.match(text, candidate.end)
-        end = possessive.end() if possessive else candidate.end
-        match = _WORDS_AFTER.match(text, end, end + _REACH)
-        if not match:
-            return False
-        first = match[2].lower().rstrip(".")
-        phrase = f"{first} {match[3].lower().rstrip('.')}" if match[3] else first
-        # "Lindes Konkurrent": a genitive without an article is a name's.
-        if (
-            candidate.inflected
-            and match[2][0].isupper()
-            and not _begins_sentence(text, candidate)
-            and not self.is_behind_article(text, candidate, language)
-        ):
-            return True
-        everyday = self.words.is_everyday(candidate.form.text, language)
-        firm = possessive is not None or match[1] == "-" or candidate.inflected
-        head = first.split("-")[0]
-        if {first, phrase, head} & of_language(self.words.after, language):
-            # "Best Buy employees": two capitals make everyday words a name.
-            return firm or not everyday or " " in candidate.form.text
-        if firm or not self._is_verb(first, phrase, language) or (everyday and first in _NOUNS_TOO):
-            return False
-        # "Coach told me": a title at the beginning of a sentence stands for a person.
-        if candidate.form.text.lower() in self.words.titles and _begins_sentence(text, candidate):
-            return False
-        return not self.is_behind_article(text, candidate, language)
 
     def _is_verb(self, first: str, phrase: str, language: str | None) -> bool:
         """Return whether it is a deed of companies: "announced", "hat angekündigt", "va fermer"."""
@@ -336,10 +333,6 @@ class NeighbourWords:
         match = _GIVEN_BEHIND.match(text, candidate.end)
         return match is not None and match[1] in self.words.given_names
 
-    def _is_family(self, before: Sequence[str]) -> bool:
-        """Return whether the owners are meant ("Familie Merck"), neither company nor person."""
-        return bool(before) and before[-1].lower() in self.words.families
-
     def is_capital_amid_small(self, text: str, candidate: Candidate, language: str | None) -> bool:
         """Return whether the capital is one that only a name can have: "chez Orange, dit-il",
         "alquilado a Meta"."""
@@ -440,7 +433,7 @@ class NeighbourWords:
         if is_team(text, candidate, language, self.words):
             return True
         before = words_before(text, candidate.start, 1)
-        if self._is_family(before):
+        if bool(before) and before[-1].lower() in self.words.families:
             return True
         # "In via Armani" is a street in Italian only.
         street = before != ["via"] or language in {None, "it"}
@@ -566,7 +559,17 @@ class Disambiguator:
 
     def _is_name_by_capital(self, text: str, candidate: Candidate, language: str | None) -> bool:
         if language in _OTHER_SCRIPTS:
-            return _is_latin_alone(text, candidate)
+            # Whether a name in Latin letters is within another script: "компания Apple".
+            form = candidate.form.text
+            if not (form.isascii() and form[0].isupper()) or is_acronym(form):
+                return False
+            # "ATM" does not name Atm Milano.
+            if is_acronym(text[candidate.start : candidate.end]):
+                return False
+            begin = max(0, candidate.start - _REACH)
+            if _LATIN_BEFORE.search(text, begin, candidate.start):
+                return False
+            return _LATIN_AFTER.match(text, candidate.end) is None
         return self.neighbours.is_capital_amid_small(text, candidate, language)
 
     def is_everyday(self, candidate: Candidate, context: MentionContext) -> bool:
@@ -611,20 +614,6 @@ def _is_in_title_case(text: str, place: int) -> bool:
     words: list[str] = _LINE_WORD.findall(text, begin, right)
     capitals = sum(word[0].isupper() for word in words)
     return capitals >= _TITLE_CASE_SHARE * len(words)
-
-
-def _is_latin_alone(text: str, candidate: Candidate) -> bool:
-    """Return whether a name in Latin letters is within another script: "компания Apple"."""
-    form = candidate.form.text
-    if not (form.isascii() and form[0].isupper()) or is_acronym(form):
-        return False
-    # "ATM" does not name Atm Milano.
-    if is_acronym(text[candidate.start : candidate.end]):
-        return False
-    begin = max(0, candidate.start - _REACH)
-    if _LATIN_BEFORE.search(text, begin, candidate.start):
-        return False
-    return _LATIN_AFTER.match(text, candidate.end) is None
 
 
 def _begins_sentence(text: str, candidate: Candidate) -> bool:

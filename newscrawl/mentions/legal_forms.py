@@ -79,7 +79,11 @@ class LegalForms:
             is_legal_form = self._behind.countries(remainder.split()) is not None
             if is_legal_form or not any(letter.isalpha() for letter in remainder):
                 break
-            countries = _common(countries, cut.countries)
+            countries = (
+                (countries & cut.countries or countries)
+                if cut.countries and countries
+                else countries | cut.countries
+            )
             names.append(ShortName(remainder, countries))
         if names and remainder.startswith("The ") and remainder.count(" ") > 1:
             names.append(ShortName(remainder.removeprefix("The "), countries))
@@ -139,15 +143,6 @@ def _key(form: str) -> str:
 
 def _bare(form: str) -> str:
     return form.replace(" ", "").strip("(),.")
-
-
-def _common(countries: frozenset[str], countries_of_form: frozenset[str]) -> frozenset[str]:
-    """Return the countries that have both legal forms, if any does."""
-    return (
-        (countries & countries_of_form or countries)
-        if countries_of_form and countries
-        else countries | countries_of_form
-    )
 
 
 def _tidy(name: str) -> str:

@@ -121,13 +121,19 @@ class Matcher:
             first = rivals[0]
             if spells_out(text, first) and not _is_apposition(places, rivals):
                 foreign.add(text[first.start : first.end])
-            elif not _follows_company(places, first) and self._neighbours.is_person(
-                text, first, language
-            ):
+            elif not (
+                bool(places) and places[-1][0].end == first.start - 1
+            ) and self._neighbours.is_person(text, first, language):
                 persons[first.form.text].append(first.start)
             elif not self._neighbours.is_other(text, first, language):
                 remaining_rivals = [
-                    rival for rival in rivals if not self._is_something_else(text, rival, publisher)
+                    rival
+                    for rival in rivals
+                    if not (
+                        self._is_excluded(text, rival)
+                        or self._credits.is_teaser(text, rival)
+                        or self._credits.is_credit(text, rival, publisher)
+                    )
                 ]
                 if remaining_rivals:
                     places.append(remaining_rivals)
@@ -169,16 +175,6 @@ class Matcher:
             else:
                 doubtful.append(rivals)
         return certain, doubtful
-
-    def _is_something_else(
-        self, text: str, candidate: Candidate, publisher: frozenset[int]
-    ) -> bool:
-        """Return whether it is part of an excluded phrase or of a teaser, or a credit."""
-        return (
-            self._is_excluded(text, candidate)
-            or self._credits.is_teaser(text, candidate)
-            or self._credits.is_credit(text, candidate, publisher)
-        )
 
     def _is_excluded(self, text: str, candidate: Candidate) -> bool:
         company = self._companies[candidate.form.company]
@@ -242,15 +238,12 @@ class Matcher:
             >= forms_waiting[rival.form]
             and times[rival.form]
             and not self._neighbours.is_part_of_name(text, rival, context.language)
-            and not self._is_common_noun(text, rival, context)
+            and not (
+                self._disambiguator.is_everyday(rival, context)
+                and self._neighbours.is_behind_article(text, rival, context.language)
+            )
         ]
         return supported + repeated
-
-    def _is_common_noun(self, text: str, rival: Candidate, context: MentionContext) -> bool:
-        """Return whether an everyday word stands behind an article: "Der Boss"."""
-        return self._disambiguator.is_everyday(
-            rival, context
-        ) and self._neighbours.is_behind_article(text, rival, context.language)
 
     def _count_inherited(self, rival: Candidate, context: MentionContext) -> int:
         """Return the number of bare places that one supported place of a form may support."""
@@ -294,11 +287,6 @@ def _longest(candidates: Iterable[Candidate]) -> list[Place]:
         elif end - start > longest[-1][1] - longest[-1][0]:
             longest[-1] = start, end
     return [spans[span] for span in longest]
-
-
-def _follows_company(places: Sequence[Place], candidate: Candidate) -> bool:
-    """Return whether another company's name precedes it: "McLaren Honda"."""
-    return bool(places) and places[-1][0].end == candidate.start - 1
 
 
 def _is_apposition(places: Sequence[Place], rivals: Place) -> bool:

@@ -213,12 +213,8 @@ def read_companies(
             raise no_company(own_file)
         companies = tuple(ShortForms(load_vocabulary(), ()).add_to(companies).values())
         return companies, {} if alone else check_structure(file, companies)
-    companies = _merge_companies(companies, _load_bundled())
+    companies = _merge_companies(companies, _read_bundled(content_digest([BUNDLED])))
     return companies, check_structure(file, companies)
-
-
-def _load_bundled() -> tuple[Company, ...]:
-    return _read_bundled(content_digest([BUNDLED]))
 
 
 @lru_cache(maxsize=1)

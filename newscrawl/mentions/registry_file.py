@@ -349,7 +349,19 @@ def check(entries: Sequence[Entry], words: Vocabulary) -> None:
                 f'unknown kind "{kind}"', f"choose among {', '.join(KINDS)}", key="kind"
             )
         _check_tenure(entry)
-        _check_forms(entry, words)
+        company = entry.company
+        for key, forms in (
+            ("name", (company.name,)),
+            ("aliases", company.aliases),
+            ("ambiguous", company.ambiguous),
+            ("stems", company.stems),
+        ):
+            for form in forms:
+                if "*" in form and key in {"name", "aliases"}:
+                    raise entry.error(f'"*" in "{form}"', "write declined forms in stems", key=key)
+                fault = _flood(form, words, doubtful=form in company.ambiguous)
+                if fault:
+                    raise entry.error(f'"{form}" of "{company.name}" {fault[0]}', fault[1], key=key)
         _check_local(entry)
         _check_exclusions(entry)
         _check_context(entry, words)
@@ -372,22 +384,6 @@ def _check_tenure(entry: Entry) -> None:
         raise entry.error(
             f'"{entry.company.name}" has until before since', "swap them", key="until"
         )
-
-
-def _check_forms(entry: Entry, words: Vocabulary) -> None:
-    company = entry.company
-    for key, forms in (
-        ("name", (company.name,)),
-        ("aliases", company.aliases),
-        ("ambiguous", company.ambiguous),
-        ("stems", company.stems),
-    ):
-        for form in forms:
-            if "*" in form and key in {"name", "aliases"}:
-                raise entry.error(f'"*" in "{form}"', "write declined forms in stems", key=key)
-            fault = _flood(form, words, doubtful=form in company.ambiguous)
-            if fault:
-                raise entry.error(f'"{form}" of "{company.name}" {fault[0]}', fault[1], key=key)
 
 
 def _check_local(entry: Entry) -> None:

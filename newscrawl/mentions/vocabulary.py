@@ -125,21 +125,19 @@ def _holds(lists: Mapping[str, frozenset[str]], word: str, language: str | None)
 def load_vocabulary() -> Vocabulary:
     """Read the bundled word lists; each is a table of comma-separated phrases by language."""
     data = tomllib.loads(files(__package__).joinpath("vocabulary.toml").read_text(encoding="utf-8"))
-    topics = {name: _topic(by_language) for name, by_language in data.pop("topics").items()}
+    topics = {
+        name: tuple(
+            (phrase, frozenset() if key in _TOPICAL_EVERYWHERE else frozenset(key.split()))
+            for key, text in by_language.items()
+            for phrase in _phrases({key: text})
+        )
+        for name, by_language in data.pop("topics").items()
+    }
     by_language: dict[str, Any] = {name: _by_language(data.pop(name)) for name in _BY_LANGUAGE}
     by_language |= {name: _with_english(_by_language(data.pop(name))) for name in _CUES}
     endings = _phrases(data.pop("before_endings"))
     lists: dict[str, Any] = {name: frozenset(_phrases(lists)) for name, lists in data.items()}
     return Vocabulary(topics=topics, before_endings=endings, **by_language, **lists)
-
-
-def _topic(lists: Mapping[str, str]) -> tuple[tuple[str, frozenset[str]], ...]:
-    """Return the words of a topic, each with the languages in which it counts (none: all)."""
-    return tuple(
-        (phrase, frozenset() if key in _TOPICAL_EVERYWHERE else frozenset(key.split()))
-        for key, text in lists.items()
-        for phrase in _phrases({key: text})
-    )
 
 
 def _by_language(lists: Mapping[str, str]) -> dict[str, frozenset[str]]:

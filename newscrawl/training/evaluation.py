@@ -154,7 +154,10 @@ def mean(page_scores: Iterable[PageScore], measure: str, *, seed: int = 0) -> Me
         return None
     by_site, counts = _sums([site for site, _ in table], np.array([row for _, row in table]))
     value = combine((by_site.sum(axis=0) / counts.sum())[None])[0]
-    drawn = _resamples(len(counts), seed)
+    # How often each site is drawn in each resample of as many sites, with replacement.
+    sites = len(counts)
+    random = np.random.default_rng(seed)
+    drawn = random.multinomial(sites, np.full(sites, 1 / sites), size=RESAMPLES).astype(np.float64)
     resampled = combine((drawn @ by_site) / (drawn @ counts)[:, None])
     tail = (1 - CONFIDENCE) / 2
     low, high = np.quantile(resampled, [tail, 1 - tail])
@@ -176,12 +179,6 @@ def _sums(
     sums = np.zeros((len(counts), rows.shape[1]))
     np.add.at(sums, index, rows)
     return sums, counts.astype(np.float64)
-
-
-def _resamples(sites: int, seed: int) -> NDArray[np.float64]:
-    """Return how often each site is drawn in each resample of as many sites, with replacement."""
-    random = np.random.default_rng(seed)
-    return random.multinomial(sites, np.full(sites, 1 / sites), size=RESAMPLES).astype(np.float64)
 
 
 def _first(means: NDArray[np.float64]) -> NDArray[np.float64]:

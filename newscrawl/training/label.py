@@ -129,7 +129,26 @@ class LabelledSet:
         Raises:
             LabelError: no block, no language, no site, or a page labelled before.
         """
-        record = _record(candidate, label)
+        numbers = sorted(
+            {number for number in label.numbers if 0 <= number < len(candidate.blocks)}
+        )
+        if not numbers:
+            raise LabelError("tick at least one block, or skip the page")
+        if not LANGUAGE.fullmatch(label.lang):
+            raise LabelError(f"{label.lang!r} is not a language: give two letters, as in 'de'")
+        if not label.site.strip():
+            raise LabelError("give the site, as in 'example.org': corpora are split by it")
+        record = {
+            "id": candidate.id,
+            "lang": label.lang,
+            "site": label.site.strip(),
+            "url": candidate.url,
+            "page_type": label.page_type.strip() or "article",
+            "title": label.title.strip() or None,
+            "authors": list(label.authors) or None,
+            "date": label.date.strip() or None,
+            "text": "\n\n".join(candidate.blocks[number] for number in numbers),
+        }
         if candidate.id in self.ids():
             raise LabelError(f"{candidate.id} has a label already: delete its line in {GOLD_FILE}")
         pages = self.folder / PAGES_FOLDER
@@ -156,27 +175,6 @@ class LabelledSet:
             raise LabelError(
                 f"{path}: not a file of gold lines ({error}); correct it first"
             ) from error
-
-
-def _record(candidate: Candidate, label: Label) -> dict[str, object]:
-    numbers = sorted({number for number in label.numbers if 0 <= number < len(candidate.blocks)})
-    if not numbers:
-        raise LabelError("tick at least one block, or skip the page")
-    if not LANGUAGE.fullmatch(label.lang):
-        raise LabelError(f"{label.lang!r} is not a language: give two letters, as in 'de'")
-    if not label.site.strip():
-        raise LabelError("give the site, as in 'example.org': corpora are split by it")
-    return {
-        "id": candidate.id,
-        "lang": label.lang,
-        "site": label.site.strip(),
-        "url": candidate.url,
-        "page_type": label.page_type.strip() or "article",
-        "title": label.title.strip() or None,
-        "authors": list(label.authors) or None,
-        "date": label.date.strip() or None,
-        "text": "\n\n".join(candidate.blocks[number] for number in numbers),
-    }
 
 
 def _page_bytes(candidate: Candidate) -> bytes:

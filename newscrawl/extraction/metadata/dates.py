@@ -186,12 +186,10 @@ def resolve(stamp: Stamp | None, zone: tzinfo | None, now: datetime) -> datetime
         except OverflowError:
             return None
         if timedelta(0) < ahead <= timedelta(hours=14) and not zone:
-            moment = moment.replace(tzinfo=timezone(_whole_hours_up(ahead)))
+            moment = moment.replace(
+                tzinfo=timezone(timedelta(hours=-(-ahead // timedelta(hours=1))))
+            )
     return moment if moment <= now else None
-
-
-def _whole_hours_up(span: timedelta) -> timedelta:
-    return timedelta(hours=-(-span // timedelta(hours=1)))
 
 
 def _stamp(moment: datetime, *, timed: bool) -> Stamp | None:

@@ -85,7 +85,26 @@ def read(scripts: Iterable[str]) -> LinkedData:
             break
         if len(script) <= MAX_SCRIPT:
             for value in parse(script):
-                _collect(value, nodes, types)
+                stack: list[tuple[object, int]] = [(value, 0)]
+                while stack and len(nodes) < MAX_NODES:
+                    current, depth = stack.pop()
+                    if isinstance(current, list):
+                        if depth < MAX_DEPTH:
+                            stack.extend(
+                                (each, depth + 1) for each in reversed(current[:MAX_NODES])
+                            )
+                    elif isinstance(current, dict):
+                        if names := types_of(current):
+                            nodes.append(current)
+                            types.append(names)
+                        if depth < MAX_DEPTH:
+                            inner = (
+                                current.get(key)
+                                for key in ("mainEntityOfPage", "mainEntity", "@graph")
+                            )
+                            stack.extend(
+                                (each, depth + 1) for each in inner if isinstance(each, dict | list)
+                            )
     for node in nodes:
         if isinstance(node.get("@id"), str):
             by_id.setdefault(node["@id"], node)
@@ -100,25 +119,17 @@ def parse(script: str) -> list[Any]:
     try:
         return [_DECODER.decode(text)]
     except (ValueError, RecursionError):
-        return _parse_repaired(text)
-
-
-def _parse_repaired(text: str) -> list[Any]:
-    if len(text) > MAX_REPAIRED:
-        return []
-    text = _CLOSERS.sub("", _WRAPPERS.sub("", text)).strip()
-    for repaired in (text, _repair(text), _repair(unescape(text))):
-        values = _leading_values(repaired.lstrip())
-        if values:
-            return values
-    return _salvage(text)
-
-
-def _salvage(text: str) -> list[Any]:
-    """Read single fields out of an article in broken JSON, often for quotes within quotes."""
-    if not (article := _ARTICLE_TYPE.search(text)):
-        return []
-    return [{"@type": article[1], **dict(_FIELD.findall(text))}]
+        if len(text) > MAX_REPAIRED:
+            return []
+        text = _CLOSERS.sub("", _WRAPPERS.sub("", text)).strip()
+        for repaired in (text, _repair(text), _repair(unescape(text))):
+            values = _leading_values(repaired.lstrip())
+            if values:
+                return values
+        # Read single fields out of an article in broken JSON, often for quotes within quotes.
+        if not (article := _ARTICLE_TYPE.search(text)):
+            return []
+        return [{"@type": article[1], **dict(_FIELD.findall(text))}]
 
 
 def _repair(text: str) -> str:
@@ -141,22 +152,6 @@ def _leading_values(text: str) -> list[Any]:
         while start < len(text) and text[start] in " \t\r\n,;":
             start += 1
     return values
-
-
-def _collect(value: object, nodes: list[Node], types: list[tuple[str, ...]]) -> None:
-    stack: list[tuple[object, int]] = [(value, 0)]
-    while stack and len(nodes) < MAX_NODES:
-        current, depth = stack.pop()
-        if isinstance(current, list):
-            if depth < MAX_DEPTH:
-                stack.extend((each, depth + 1) for each in reversed(current[:MAX_NODES]))
-        elif isinstance(current, dict):
-            if names := types_of(current):
-                nodes.append(current)
-                types.append(names)
-            if depth < MAX_DEPTH:
-                inner = (current.get(key) for key in ("mainEntityOfPage", "mainEntity", "@graph"))
-                stack.extend((each, depth + 1) for each in inner if isinstance(each, dict | list))
 
 
 def types_of(node: Node) -> tuple[str, ...]:

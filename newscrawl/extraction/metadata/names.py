@@ -113,13 +113,27 @@ def _unique(texts: Iterable[str]) -> tuple[str, ...]:
     unique: dict[str, str] = {}
     for name in islice(texts, MAX_AUTHORS):
         unique.setdefault(name.casefold(), name)
-    return _without_parts(tuple(unique.values()))
+    # Leave out "Doe" where "Jane Doe" is there too.
+    names = tuple(unique.values())
+    words = [frozenset(name.casefold().split()) for name in names]
+    return tuple(
+        name
+        for index, name in enumerate(names)
+        if not any(words[index] < longer for longer in words)
+    )
 
 
 def accounts(bylines: Iterable[str]) -> tuple[str, ...]:
     """Take the first name of one word, or of a desk, out of bylines without persons' names."""
     names = (name for byline in bylines for name in split(byline)[:1])
-    return next(((name,) for name in names if is_weak(name) and not _is_date(name)), ())
+    return next(
+        (
+            (name,)
+            for name in names
+            if is_weak(name) and name.strip(".").lower() not in MONTHS_AND_DAYS
+        ),
+        (),
+    )
 
 
 def marked_desks(bylines: Iterable[str]) -> tuple[str, ...]:
@@ -154,10 +168,6 @@ def desk_in(line: str) -> tuple[str, ...]:
     parts = name.lower().split()
     is_desk = 2 <= len(parts) <= MAX_WORDS_OF_DESK and not _DESKS.isdisjoint((parts[0], parts[-1]))
     return (name,) if is_desk and _could_be_name(name) else ()
-
-
-def _is_date(name: str) -> bool:
-    return name.strip(".").lower() in MONTHS_AND_DAYS
 
 
 def is_weak(name: str) -> bool:
@@ -294,13 +304,3 @@ def _split_weakly(piece: str) -> list[str]:
     if len(parts) > 1 and all(len(part.split()) >= 2 for part in parts):
         return parts
     return [piece]
-
-
-def _without_parts(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Leave out "Doe" where "Jane Doe" is there too."""
-    words = [frozenset(name.casefold().split()) for name in names]
-    return tuple(
-        name
-        for index, name in enumerate(names)
-        if not any(words[index] < longer for longer in words)
-    )

@@ -277,7 +277,10 @@ def _declared_kind(signals: PageSignals, *, has_date: bool) -> DeclaredKind:
     kind = _by_types(types, og_type) or _by_address(address)
     if kind is None and is_article:
         kind = "article"
-    if kind is None and (types & jsonld.LIST_TYPES or _is_root(address)):
+    if kind is None and (
+        types & jsonld.LIST_TYPES
+        or bool(address and not address.query and _FRONT_PATH.fullmatch(address.path))
+    ):
         kind = "front"
     could_be_front = kind is None and not has_date and _is_section(address)
     return DeclaredKind(kind or "article", is_article, could_be_front)
@@ -314,10 +317,6 @@ def _by_address(address: SplitResult | None) -> Kind | None:
     if address is None:
         return None
     return next((kind for kind, path in _PATHS.items() if path.search(address.path + "/")), None)
-
-
-def _is_root(address: SplitResult | None) -> bool:
-    return bool(address and not address.query and _FRONT_PATH.fullmatch(address.path))
 
 
 def _is_section(address: SplitResult | None) -> bool:

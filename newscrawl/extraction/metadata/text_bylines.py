@@ -87,7 +87,14 @@ def beside_title(
     """Return the persons, or the desk, in a line after the title, beside a date."""
     title_words = frozenset(titles.words_of(title))
     for lines in _lines_after(text, title):
-        dated = [_is_dated(line, dialect) for line in lines]
+        dated = [
+            (
+                len(line) <= MAX_DATE_LINE
+                and any(map(str.isdigit, line))
+                and bool(dates.find(line, dialect) or _READING_TIME.search(line))
+            )
+            for line in lines
+        ]
         for index, line in enumerate(lines[:-1]):
             if not any(dated[max(0, index - 1) : index + 2]):
                 continue
@@ -138,14 +145,6 @@ def _only_persons(line: str) -> tuple[str, ...]:
 
 def _is_full_person(name: str) -> bool:
     return names.is_full(name) and not names.is_organisation(name) and len(name.split()) <= 4
-
-
-def _is_dated(line: str, dialect: Dialect) -> bool:
-    return (
-        len(line) <= MAX_DATE_LINE
-        and any(map(str.isdigit, line))
-        and bool(dates.find(line, dialect) or _READING_TIME.search(line))
-    )
 
 
 def _is_phrase(name: str, title_words: frozenset[str], text: str) -> bool:

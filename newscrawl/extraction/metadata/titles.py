@@ -130,7 +130,15 @@ def _without_site(title: str, sites: Set[str], titles: Set[tuple[str, ...]]) -> 
             cuts.pop()
         elif title[first_end:].strip() and (
             (is_name := _is_site(_compact(title[:first_start]), sites))
-            or (named_first and _is_prefix_tag(title, first_start, first_end))
+            or (
+                named_first
+                and _is_tag(
+                    title[first_end:],
+                    title[first_start:first_end],
+                    title[:first_start],
+                    beside_site=False,
+                )
+            )
         ):
             named_first = named_first or is_name
             title = title[first_end:]
@@ -176,11 +184,6 @@ def _is_tag(head: str, separator: str, tail: str, *, beside_site: bool) -> bool:
     return len(words_of(tail)) <= (
         MAX_TAG_WORDS if not _BAR.isdisjoint(separator) else int(beside_site)
     )
-
-
-def _is_prefix_tag(title: str, start: int, end: int) -> bool:
-    """Return whether a few words before a bar, which follow the site's name, are a section."""
-    return _is_tag(title[end:], title[start:end], title[:start], beside_site=False)
 
 
 def all_sites(names: Sequence[str], site_names: Sequence[str]) -> bool:
