@@ -31,7 +31,7 @@ from newscrawl.monitoring.spike_detection import (
 )
 from newscrawl.storage import Database, company_alerts, queries
 from newscrawl.storage.company_alerts import AlertKind, CompanyAlert, StoredAlert, WatchedCompany
-from newscrawl.storage.queries import FoundArticle, Scope, Snippet
+from newscrawl.storage.queries import FoundArticle, Scope
 from newscrawl.storage.recipients import Recipient, SentNotice, record_sent
 from newscrawl.storage.scope import NO_STRUCTURE
 from newscrawl.templating import html_templates, markdown_templates, marked_pieces, safe_url
@@ -153,14 +153,16 @@ def alert_articles(
     number = sum(row.hits.articles for row in rows if row.hits)
     return AlertArticles(
         articles=tuple(
-            replace(article, snippets=_first_sentence(article.snippets)) for article in articles
+            replace(
+                article,
+                snippets=tuple(
+                    [snippet for snippet in article.snippets if snippet.section == "body"][:1]
+                ),
+            )
+            for article in articles
         ),
         number=number,
     )
-
-
-def _first_sentence(snippets: Sequence[Snippet]) -> tuple[Snippet, ...]:
-    return tuple([snippet for snippet in snippets if snippet.section == "body"][:1])
 
 
 def alert_notice(alert: CompanyAlert, articles: AlertArticles, names: Mapping[str, str]) -> Notice:
@@ -231,11 +233,10 @@ def markdown_letters() -> Environment:
     return templates
 
 
-def _pieces(snippet: Snippet) -> list[tuple[str, bool]]:
-    return marked_pieces(snippet.text, snippet.marks)
-
-
-_FILTERS = {"pieces": _pieces, "size": words.story_size}
+_FILTERS = {
+    "pieces": lambda snippet: marked_pieces(snippet.text, snippet.marks),
+    "size": words.story_size,
+}
 
 
 def assess_day(
@@ -254,7 +255,11 @@ def assess_day(
     history = [count for count in counts[:-1] if count.day not in without]
     count = counts[-1]
     is_running = day >= (today or datetime.now(UTC).date())
-    if is_running and count.read < MIN_READ * _usually_read(history, day):
+    reads = sorted(
+        past.read for past in history if past.read and past.day.weekday() == day.weekday()
+    )
+    usual = reads[len(reads) // 2] if reads else 0  # the median of the same weekday
+    if is_running and count.read < MIN_READ * usual:
         return None
     return assess(history, count)
 
@@ -294,7 +299,13 @@ def _spikes(database: Database, company: str, scope: Scope) -> Iterator[CompanyA
         assessment = assess_day(
             database, company, day, without=bursts, today=last, structure=scope.structure
         )
-        if not assessment or not assessment.is_spike or _is_same_burst(assessment, day, alerts):
+        if not assessment or not assessment.is_spike:
+            continue
+        if any(
+            timedelta(0) < day - stored.alert.day <= SAME_BURST
+            and assessment.articles < HIGHER * stored.alert.facts["articles"]
+            for stored in alerts
+        ):
             continue
         facts = {
             "articles": assessment.articles,
@@ -306,14 +317,6 @@ def _spikes(database: Database, company: str, scope: Scope) -> Iterator[CompanyA
         yield CompanyAlert(cause=cause, kind="spike", company=company, day=day, facts=facts)
         # A burst that began yesterday and continues today is one alert.
         return
-
-
-def _is_same_burst(assessment: Assessment, day: date, past: Sequence[StoredAlert]) -> bool:
-    return any(
-        timedelta(0) < day - stored.alert.day <= SAME_BURST
-        and assessment.articles < HIGHER * stored.alert.facts["articles"]
-        for stored in past
-    )
 
 
 def _counts(
@@ -330,14 +333,6 @@ def _counts(
         )
         for row in rows
     ]
-
-
-def _usually_read(history: Sequence[DayCount], day: date) -> float:
-    """Return the median of the articles read on the same weekday."""
-    numbers = sorted(
-        count.read for count in history if count.read and count.day.weekday() == day.weekday()
-    )
-    return numbers[len(numbers) // 2] if numbers else 0.0
 
 
 def _often_named(database: Database, today: date, structure: CompanyStructure) -> list[str]:

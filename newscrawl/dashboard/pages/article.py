@@ -1,7 +1,7 @@
 """The pages of an article: its text with the mentions marked, the forms that correct these, its
 history, the quarantine, and the explanation of how its text was extracted."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Annotated, Literal
@@ -46,7 +46,7 @@ from newscrawl.storage.corrections import (
     wrong_mentions,
 )
 from newscrawl.storage.mentions import CORRECTED
-from newscrawl.storage.queries import ArticlePage, HeldText, QuarantineRow, Scope, Version
+from newscrawl.storage.queries import ArticlePage, QuarantineRow, Scope, Version
 from newscrawl.storage.queries.article_details import made_together
 from newscrawl.storage.queries.article_lists import sentence_around
 from newscrawl.storage.revisions import apply_revision, decide_all, discard_revision
@@ -99,6 +99,14 @@ def article(request: Request, url: str) -> HTMLResponse:
         held = queries.quarantined_text(database, article_page.row.url) if article_page else None
     if article_page is None:
         raise HTTPException(404, "No article with this address is in the database.")
+    identity = identity_of_request(request)
+    quarantined = held and QuarantinedVersion(
+        held.row,
+        words.quarantine_reason(held.row.reason, held.row.note),
+        bool(held.text),
+        changes(article_page.row.title or "", held.row.new_title or ""),
+        changes(article_page.text, held.text) if held.text else [],
+    )
     return render(
         request,
         "article.html",
@@ -107,12 +115,19 @@ def article(request: Request, url: str) -> HTMLResponse:
         headline=pieces(article_page.row.title or "", _marks(article_page, "title")),
         paragraphs=paragraphs(article_page.text, _marks(article_page, "body")),
         person=name_of_person(request),
-        is_named=_is_named(request),
+        # A person whom the token or the proxy names can't choose another name.
+        is_named=identity is not None and identity.name is not None,
         companies=_companies(article_page),
         corrected=_corrected(article_page),
         corrections=made_together(article_page.corrections),
-        revised=_version_changes(versions),
-        held=held and _find_held_version(article_page, held),
+        # The changes of each version, the newest first.
+        revised=[
+            VersionChanges(
+                new, changes(old.title or "", new.title or ""), changes(old.text, new.text)
+            )
+            for old, new in pairwise(versions)
+        ][::-1],
+        held=quarantined,
         aliases=[address for address in article_page.addresses if address != article_page.row.url],
         explains=app_state(request).config.explain is not None,
     )
@@ -129,16 +144,6 @@ def decide(request: Request, form: Annotated[Decision, Form()]) -> Response:
     except RevisionError as error:
         raise HTTPException(409, str(error)) from error
     return RedirectResponse(article_address(url), status_code=303)
-
-
-def _find_held_version(article_page: ArticlePage, held: HeldText) -> QuarantinedVersion:
-    return QuarantinedVersion(
-        held.row,
-        words.quarantine_reason(held.row.reason, held.row.note),
-        bool(held.text),
-        changes(article_page.row.title or "", held.row.new_title or ""),
-        changes(article_page.text, held.text) if held.text else [],
-    )
 
 
 def _marks(article_page: ArticlePage, section: str) -> list[TextSpan]:
@@ -174,14 +179,6 @@ def _corrected(article_page: ArticlePage) -> list[tuple[str, int]]:
         correction.company for correction in article_page.corrections if correction.kind == "wrong"
     }
     return [(name, companies.get(name, 0)) for name in sorted(wrong)]
-
-
-def _version_changes(versions: Sequence[Version]) -> list[VersionChanges]:
-    """Return the changes of each version, the newest first."""
-    return [
-        VersionChanges(new, changes(old.title or "", new.title or ""), changes(old.text, new.text))
-        for old, new in pairwise(versions)
-    ][::-1]
 
 
 @router.get("/quarantine", response_class=HTMLResponse)
@@ -338,17 +335,11 @@ def _spans(
     ):
         known = any(one == section and first <= start < last for one, (first, last) in spans)
         if not known and len(spans) <= MAX_SENTENCES:
-            spans.append((section, _span_of(article_page, section, places[section, start])))
+            span = 0, len(article_page.row.title or "")
+            if section == "body":
+                span = sentence_around(article_page.text, places[section, start])
+            spans.append((section, span))
     return spans
-
-
-def _span_of(
-    article_page: ArticlePage, section: Section, mention: tuple[int, int]
-) -> tuple[int, int]:
-    """Return the headline, or the sentence of the text that has the mention."""
-    if section == "title":
-        return 0, len(article_page.row.title or "")
-    return sentence_around(article_page.text, mention)
 
 
 def _sentence(article_page: ArticlePage, section: Section, span: tuple[int, int]) -> AskedSentence:
@@ -405,12 +396,6 @@ class NameForm(BaseModel):
     seal: Line = ""
     url: str = Field(max_length=4000)
     name: str = Field(min_length=1, max_length=MAX_NAME)
-
-
-def _is_named(request: Request) -> bool:
-    """Return whether the token or the proxy names the person, who can't choose another name."""
-    identity = identity_of_request(request)
-    return identity is not None and identity.name is not None
 
 
 @router.post("/article/corrections", response_class=HTMLResponse)

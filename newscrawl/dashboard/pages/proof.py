@@ -60,7 +60,18 @@ def show_proof(request: Request) -> HTMLResponse:
         corrections = _corrections(request, database, filters, target)
         unread = most_unread(database, filters.scope)
     does, pages = words.does_of(bool(is_query)), -(-proof.total // ARTICLES)
-    orders = _addresses(filters, target)
+    parts = {key: target[key] or "" for key in ("counted", "company", "split", "beside", "story")}
+    orders = {
+        sequence: proof_address(
+            filters,
+            **parts,
+            without=target["without"],
+            order="" if sequence == "newest" else sequence,
+        )
+        for sequence in get_args(Order)
+    }
+    limits = {key: getattr(filters, key) for key in ("language", "country", "group", "tier")}
+    narrowed = [f"{key} {value}" for key, value in limits.items() if value]
     return render(
         request,
         "proof.html",
@@ -71,7 +82,7 @@ def show_proof(request: Request) -> HTMLResponse:
         company=company or "",
         split=target["split"] or "",
         without=target["without"],
-        narrowed=[*_describe_filters(filters), *(["one story"] if target["story"] else [])],
+        narrowed=[*narrowed, *(["one story"] if target["story"] else [])],
         here=orders[order],
         # The query of this page, to which its explanations lead back.
         asked=orders[order].removeprefix("/proof")
@@ -101,22 +112,6 @@ def _target(request: Request, filters: Filters) -> dict[str, Any]:
         "without": [one for one in request.query_params.getlist("without") if one][:MAX_LEFT_OUT],
         "story": request.query_params.get("story", "").strip() or None,
         "order": _choose(request, "order", get_args(Order)),
-    }
-
-
-def _addresses(filters: Filters, target: Mapping[str, Any]) -> dict[str, str]:
-    """Return the address of this proof for each order of its articles."""
-    named = {
-        name: target[name] or "" for name in ("counted", "company", "split", "beside", "story")
-    }
-    return {
-        sequence: proof_address(
-            filters,
-            **named,
-            without=target["without"],
-            order="" if sequence == "newest" else sequence,
-        )
-        for sequence in get_args(Order)
     }
 
 
@@ -180,25 +175,15 @@ def _corrections(
         for mention in page.mentions
         if section in {None, mention.section} and (not names or mention.company in counted)
     ]
-    also = _undone_together(database, changed) if changed.undone_at else 0
+    also = 0
+    if changed.undone_at:  # how many other corrections were undone at once with this one
+        scope = Scope(since=changed.day, until=changed.day, source=changed.source)
+        rows = queries.corrections(database, scope=scope, undone=True)
+        also = sum(row.undone_at == changed.undone_at for row in rows if row.url == changed.url) - 1
     return {**shown, "changed": changed, "also": also, "mentions_left": len(mentions)}
-
-
-def _undone_together(database: Database, undone: CorrectionRow) -> int:
-    """Return how many other corrections were undone at once with this one."""
-    scope = Scope(since=undone.day, until=undone.day, source=undone.source)
-    rows = queries.corrections(database, scope=scope, undone=True)
-    return sum(row.url == undone.url and row.undone_at == undone.undone_at for row in rows) - 1
 
 
 def _wrong_mentions(database: Database, filters: Filters) -> list[CorrectionRow]:
     """Return the corrections that call a mention wrong."""
     corrections = queries.corrections(database, scope=filters.scope)
     return [correction for correction in corrections if correction.kind == "wrong"]
-
-
-def _describe_filters(filters: Filters) -> list[str]:
-    """Return the filters for languages, countries, groups and tiers."""
-    values = (filters.language, filters.country, filters.group, filters.tier)
-    names = ("language", "country", "group", "tier")
-    return [f"{name} {value}" for name, value in zip(names, values, strict=True) if value]

@@ -182,9 +182,14 @@ def overview(
                 company=name,
                 hits=hits,
                 before=before,
-                change=_change(hits, before),
+                change=hits.articles / before.articles - 1 if before and before.articles else None,
                 chance=compare(*days).chance,
-                spark=_spark(by_day, {day: own[name].get(day, _NOTHING_READ) for day in known}),
+                spark=tuple(
+                    None
+                    if own[name].get(day, _NOTHING_READ).level == "none"
+                    else by_day.get(day, _NO_HITS).articles
+                    for day in known
+                ),
             )
         )
     return Overview(
@@ -236,16 +241,3 @@ def _days(hits: Mapping[str, Hits], known: Mapping[str, Completeness]) -> list[D
         for key, one in known.items()
         if one.level != "none"
     ]
-
-
-def _change(hits: Hits, before: Hits | None) -> float | None:
-    if before is None or not before.articles:
-        return None
-    return hits.articles / before.articles - 1
-
-
-def _spark(hits: Mapping[str, Hits], known: Mapping[str, Completeness]) -> tuple[int | None, ...]:
-    return tuple(
-        None if one.level == "none" else hits.get(key, _NO_HITS).articles
-        for key, one in known.items()
-    )

@@ -2,7 +2,7 @@
 out of it and why, and the coverage of the sources that were asked."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import Any, get_args
@@ -163,7 +163,8 @@ def proof(  # noqa: PLR0913 - one for each part of a number
             counted=counted,
             company=None if counted == "read" else company,
             beside=beside,
-            scope=_scope_of(session, counted, company, scope),
+            # Of articles read, those among which a saved query counts.
+            scope=own_scope(session, company, scope) if counted == "read" else scope,
             split=split,
             without=tuple(without),
             story=None if story is None else _story_at(session, story),
@@ -197,11 +198,6 @@ def count_versions(
             rollup = rollup_table(session, scope, by="hour", company=name)
             found |= versions_by_article(session, rollup.select(rollup.table.article_id))
     return tuple(Counter(found.values()).most_common())
-
-
-def _scope_of(session: Session, counted: Counted, company: str | None, scope: Scope) -> Scope:
-    """Return the scope of the number: of articles read, those among which a saved query counts."""
-    return own_scope(session, company, scope) if counted == "read" else scope
 
 
 def _story_at(session: Session, url: str) -> int:
@@ -423,7 +419,11 @@ def _marked_mentions(
     mentions = _mentions_of(session, rows, shown if names else None)
     if names:
         _add_matches(session, rows, texts, {one.company for one in shown}, mentions)
-    return {key: _counted_mentions(found, target.counted) for key, found in mentions.items()}
+    section = {"headline": "title", "body": "body"}.get(target.counted)
+    return {
+        key: [mention for mention in in_article if section in {None, mention.section}]
+        for key, in_article in mentions.items()
+    }
 
 
 def _wrong_mentions(
@@ -447,12 +447,6 @@ def _wrong_mentions(
         )
         found[one.article_id].append(mention)
     return found
-
-
-def _counted_mentions(mentions: Iterable[MarkedMention], counted: Counted) -> list[MarkedMention]:
-    """Return the mentions that are counted: those in headlines or bodies, or all."""
-    wanted = {"headline": "title", "body": "body"}.get(counted)
-    return [mention for mention in mentions if wanted in {None, mention.section}]
 
 
 def _mentions_of(
