@@ -25,6 +25,8 @@ from tests.site.crawling import crawl_environment
 from tests.site.forking import Forks
 from tests.worlds import bundled_companies, empty
 
+pytest_plugins = ["tests.costs"]
+
 # No deadlines, because a busy machine is slow. Examples are few and the same in each run, so that a
 # failure is due to the change; NEWSCRAWL_EXPLORE=1 searches for new ones, and for more.
 _EXPLORES = bool(os.environ.get("NEWSCRAWL_EXPLORE"))

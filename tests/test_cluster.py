@@ -43,6 +43,7 @@ def cluster(dask: DaskProcesses) -> Iterator[Cluster]:
         yield opened
 
 
+@pytest.mark.thorough
 def test_cluster_without_worker_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_MAX_SECONDS_WITHOUT_WORKER", 0.3)
     with closing(DaskProcesses()) as processes:
@@ -89,6 +90,7 @@ def test_process_keeps_its_data_for_later_parts_until_the_command_ends(
     wait_for(lambda: not alive(first))
 
 
+@pytest.mark.thorough
 def test_labelled_pages_are_read_on_the_cluster_with_equal_results(
     dask: DaskProcesses, newscrawl: Newscrawl, tmp_path: Path
 ) -> None:
@@ -141,6 +143,7 @@ def test_scheduler_of_another_version_is_one_line(
     assert "this machine 1999.1.0: install the same version on both" in done.err
 
 
+@pytest.mark.thorough
 def test_unreachable_scheduler_is_one_line(
     monkeypatch: pytest.MonkeyPatch, newscrawl: Newscrawl, tmp_path: Path
 ) -> None:
@@ -168,6 +171,7 @@ def test_missing_package_is_named(
     assert "pip install 'newscrawl[cluster]'" in done.err
 
 
+@pytest.mark.thorough
 def test_hostile_pages_cost_no_other_page(
     cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -201,6 +205,7 @@ def test_hostile_pages_cost_no_other_page(
     assert len(pages) - 2 <= len(stories) <= len(pages), "at most the neighbours of one are lost"
 
 
+@pytest.mark.thorough
 def test_killed_workers_client_and_scheduler_cost_no_article_and_repeat_none(
     tmp_path: Path,
 ) -> None:

@@ -134,6 +134,7 @@ def test_image_is_built_from_files_that_are_there() -> None:
     assert lines.index("USER newscrawl") < lines.index("ENTRYPOINT")
 
 
+@pytest.mark.thorough
 def test_health_checks_of_containers_ask_what_is_there(
     newscrawl: Newscrawl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -163,6 +164,7 @@ def test_health_checks_of_containers_ask_what_is_there(
     assert done.returncode == 0
 
 
+@pytest.mark.thorough
 def test_image_is_built_and_runs_as_another_user() -> None:
     engine = shutil.which("buildah")
     if engine is None:

@@ -38,6 +38,7 @@ from newscrawl.workers import LocalPool
 from tests.archives import DeadlyReader, answer, capture, page, record, warc
 from tests.conftest import Newscrawl
 from tests.site.faults import story
+from tests.thorough import first_is_quick
 from tests.watching import alive, wait_for
 from tests.working import process_id, square_or_die, stop_process
 from tests.worlds import known_urls
@@ -237,7 +238,7 @@ class BrokenOffError(Exception):
     """The run ends here."""
 
 
-@pytest.mark.parametrize("after", [1, 3, 6])
+@pytest.mark.parametrize("after", first_is_quick([3, 1, 6]))
 def test_interrupted_ingest_resumes_without_duplicates(
     database: Database, tmp_path: Path, small_parts: None, after: int
 ) -> None:

@@ -161,6 +161,7 @@ def test_invalid_archive_folder_is_refused_in_one_line(
     assert "Traceback" not in done.output
 
 
+@pytest.mark.thorough
 def test_failing_archive_ends_the_crawl(tmp_path: Path) -> None:
     """A folder goes away while the crawl writes files of a megabyte into it."""
     archive = tmp_path / "archive"
@@ -186,6 +187,7 @@ def test_failing_archive_ends_the_crawl(tmp_path: Path) -> None:
     assert "Traceback" not in done.output
 
 
+@pytest.mark.thorough
 def test_archive_of_a_killed_crawl_has_all_stored_pages(tmp_path: Path) -> None:
     database, archive = tmp_path / "news.sqlite", tmp_path / "archive"
     environment = crawl_environment(database) | {"NEWSCRAWL_ARCHIVE": str(archive)}

@@ -14,6 +14,7 @@ from tests.site.crawling import PROJECT, crawl_command, crawl_environment
 from tests.site.faults import Answer, listing, story
 from tests.site.forking import Forks
 from tests.site.server import SiteServer
+from tests.thorough import first_is_quick
 from tests.watching import alive, children, wait_for
 
 PATHS = tuple(f"/story/{number}" for number in range(10))
@@ -84,7 +85,7 @@ def test_articles_are_stored_beside_decompression_bombs(
     assert done.counts["newscrawl/listings_read"] == len(bombs) + 1
 
 
-@pytest.mark.parametrize("first", ["endless.xml", "good.xml"])
+@pytest.mark.parametrize("first", first_is_quick(["endless.xml", "good.xml"]))
 def test_feed_over_its_time_limit_is_skipped_and_others_are_read(
     site: SiteServer, tmp_path: Path, forks: Forks, first: str
 ) -> None:
@@ -102,7 +103,7 @@ def test_feed_over_its_time_limit_is_skipped_and_others_are_read(
     assert rows[0]["next_poll_at"] is not None
 
 
-@pytest.mark.parametrize("after", [0.0, 2.0])
+@pytest.mark.parametrize("after", first_is_quick([2.0, 0.0]))
 def test_sigterm_ends_a_crawl_that_parses_a_feed(
     site: SiteServer, tmp_path: Path, after: float
 ) -> None:

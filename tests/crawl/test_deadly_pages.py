@@ -236,6 +236,7 @@ def test_third_crawl_survives_a_page_that_crashed_two(trap: Trap) -> None:
     assert trap.verdict(fourth) == ("failed", "WorkerDied")
 
 
+@pytest.mark.thorough
 def test_page_that_crashes_crawls_is_given_up_without_reader_processes(trap: Trap) -> None:
     codes = [trap.crawl().code for _ in range(2 + MAX_CRASHES)]
     assert codes == [-signal.SIGKILL] * len(codes)
@@ -246,6 +247,7 @@ def test_page_that_crashes_crawls_is_given_up_without_reader_processes(trap: Tra
     assert trap.verdict(last) == ("failed", "deadly")
 
 
+@pytest.mark.thorough
 def test_page_of_800000_attributes_is_stored(trap: Trap, site: SiteServer) -> None:
     attributes = b"".join(b" a%d=1" % number for number in range(800_000))
     body = story("About attributes", "Siemens").replace(b"<article>", b"<article%b>" % attributes)

@@ -24,6 +24,7 @@ from tests.site.crawling import PROJECT, Crawl, crawl_command, crawl_environment
 from tests.site.faults import Answer, listing, story
 from tests.site.forking import Forks
 from tests.site.server import SiteServer
+from tests.thorough import first_is_quick
 
 FORMATS = ("jsonl", "json", "csv", "xml", "parquet")
 
@@ -344,7 +345,7 @@ def test_parquet_without_pyarrow_names_the_extra(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
-@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("kind", first_is_quick(FORMATS))
 def test_full_disk_ends_the_crawl_without_losing_articles(shop: Shop, kind: str) -> None:
     with shop.site:
         full = shop.crawl("-O", f"/dev/full:{kind}")

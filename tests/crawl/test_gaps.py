@@ -21,6 +21,7 @@ from tests.site.crawling import Crawl
 from tests.site.faults import Answer, story
 from tests.site.forking import Forks
 from tests.site.server import SiteServer
+from tests.thorough import first_is_quick
 
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 NOTE = re.compile(r"feed rolled over, up to (\d+) articles? missing since [-\d]+ \d\d:\d\d UTC")
@@ -157,8 +158,8 @@ def gap_of(done: Crawl) -> int:
 NAMED = {("hour", 10), ("day", 15), ("week", 50)}
 
 
-@pytest.mark.parametrize("size", [10, 15, 50])
-@pytest.mark.parametrize("outage", OUTAGES)
+@pytest.mark.parametrize("size", first_is_quick([10, 15, 50]))
+@pytest.mark.parametrize("outage", first_is_quick(OUTAGES))
 def test_gap_of_a_feed_is_closed_by_the_sitemap_or_named_with_an_upper_bound(
     site: SiteServer, forks: Forks, tmp_path: Path, outage: str, size: int
 ) -> None:

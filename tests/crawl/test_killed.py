@@ -17,7 +17,6 @@ from tests.site.forking import Forks
 from tests.site.server import SiteServer
 from tests.worlds import empty
 
-KILLS = 20
 SEED = 20
 # As many as twenty killed crawls don't get through, and one does in seconds. Ten of the stories
 # are listed by an AMP twin and a redirect, too; and ten pages hold no article.
@@ -68,10 +67,11 @@ def big_site() -> SiteServer:
 
 @dataclass(frozen=True)
 class World:
-    """The site and the database after twenty killed crawls and a last one."""
+    """The site and the database after killed crawls and a last one."""
 
     url: str
     database: str
+    kills: int
     killed: int
     code: int
     # For each kill what was stored then, and what was asked for from then on.
@@ -86,22 +86,31 @@ class World:
         return [str(url).removeprefix(self.url) for (url,) in self.rows(query)]
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+@pytest.fixture(
+    scope="module",
+    params=[
+        ("sqlite", 4),
+        pytest.param(("sqlite", 20), marks=pytest.mark.thorough),
+        pytest.param(("postgresql", 20), marks=pytest.mark.thorough),
+    ],
+    ids=["sqlite, 4 kills", "sqlite, 20 kills", "postgresql, 20 kills"],
+)
 def world(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[World]:
     folder = tmp_path_factory.mktemp("killed")
     url = f"sqlite:///{folder}/news.sqlite"
-    if request.param == "postgresql":
+    kind, kills = request.param
+    if kind == "postgresql":
         url = request.getfixturevalue("postgres_tables")
     upgrade_database(url)
-    yield kill_and_go_on(url, folder)
-    if request.param == "postgresql":
+    yield kill_and_go_on(url, folder, kills)
+    if kind == "postgresql":
         empty(url)
 
 
-def kill_and_go_on(url: str, folder: Path) -> World:
-    """Crawl, killed at twenty moments, then to the end."""
+def kill_and_go_on(url: str, folder: Path, kills: int) -> World:
+    """Crawl, killed at a number of moments, then to the end."""
     chance = random.Random(SEED)  # noqa: S311
     known: list[set[str]] = []
     seen: list[int] = []
@@ -117,7 +126,7 @@ def kill_and_go_on(url: str, folder: Path) -> World:
     ):
         arguments = [f"feeds={site.url}/feed.xml", f"sitemaps={site.url}/index.xml"]
         command = crawl_command("ft", arguments)[3:]
-        for number in range(KILLS):
+        for number in range(kills):
             articles, rest = chance.randint(0, 9), chance.uniform(0.0, 0.3)
             print(f"kill {number} (seed {SEED}): {rest:.3f} s after {articles} articles")
             asked = len(site.visits)
@@ -134,7 +143,7 @@ def kill_and_go_on(url: str, folder: Path) -> World:
         code = forks.wait()
         paths = site.paths()
     later = [set(paths[since:]) for since in seen]
-    return World(site.url, url, killed, code, known, later)
+    return World(site.url, url, kills, killed, code, known, later)
 
 
 def wait_until(true: Callable[[], bool]) -> None:
@@ -153,10 +162,10 @@ def stored(database: Database, site: SiteServer) -> set[str]:
 
 
 def test_each_kill_interrupted_a_crawl_and_the_last_crawl_finished(world: World) -> None:
-    assert (world.killed, world.code) == (KILLS, 0)
+    assert (world.killed, world.code) == (world.kills, 0)
     sizes = [len(paths) for paths in world.known]
     assert sizes == sorted(sizes)
-    assert len(set(sizes)) > KILLS / 2
+    assert len(set(sizes)) > world.kills / 2
     assert sizes[-1] < len(ARTICLES)
 
 

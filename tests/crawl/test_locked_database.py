@@ -14,6 +14,7 @@ from newscrawl.storage import open_database
 from tests.site.crawling import PROJECT, crawl_command, crawl_environment
 from tests.site.faults import Answer, listing, story
 from tests.site.server import SiteServer
+from tests.thorough import first_is_quick
 
 PATHS = tuple(f"/story/{number}" for number in range(6))
 # Longer than four tries of five seconds each, after which a crawl gave up in the past.
@@ -141,7 +142,7 @@ def test_crawl_waits_for_a_locked_database(
     assert "CRITICAL" not in log
 
 
-@pytest.mark.parametrize("path", LOCKED_AT)
+@pytest.mark.parametrize("path", first_is_quick(LOCKED_AT))
 def test_sigterm_ends_a_crawl_that_waits_for_a_lock(
     tmp_path: Path, site: SiteServer, path: str
 ) -> None:
@@ -160,6 +161,7 @@ def test_sigterm_ends_a_crawl_that_waits_for_a_lock(
     assert "Traceback" not in log
 
 
+@pytest.mark.thorough
 def test_sigterm_ends_a_crawl_that_waits_for_a_lock_at_its_start(
     tmp_path: Path, site: SiteServer
 ) -> None:

@@ -146,6 +146,7 @@ def test_crawl_goes_on_when_its_server_is_killed_and_the_next_one_gets_a_new_ser
         wait_for(lambda: not alive(pid))
 
 
+@pytest.mark.thorough
 def test_crawl_killed_together_with_its_server_is_known_to_be_killed(crawls: Crawls) -> None:
     with crawls.start("long") as crawl:
         pid = crawls.started("long")
@@ -164,6 +165,7 @@ def test_crawl_whose_server_can_not_start_fails_and_says_so(crawls: Crawls) -> N
         assert crawl.summary() == "the crawl could not be started: see the monitor's log"
 
 
+@pytest.mark.thorough
 def test_changed_code_is_used_by_the_next_crawl_and_running_ones_go_on(
     crawls: Crawls, tmp_path: Path
 ) -> None:

@@ -208,6 +208,7 @@ def test_failing_source_is_reported_and_others_are_crawled(room: Newsroom) -> No
     assert (failures, code) == (1, 1)
 
 
+@pytest.mark.thorough
 def test_third_failure_in_a_row_is_reported(room: Newsroom) -> None:
     with open_database(f"sqlite:///{room.database}") as database:
         terms = LeaseTerms(length=timedelta(minutes=2), min_pause=timedelta(0))
@@ -228,6 +229,7 @@ def test_third_failure_in_a_row_is_reported(room: Newsroom) -> None:
     assert "t0ken" not in done.stderr
 
 
+@pytest.mark.thorough
 def test_crawl_over_its_time_limit_is_ended(room: Newsroom) -> None:
     # Pages for minutes, so that it can't be through before somebody looks on a busy machine.
     room.sites.add("slow", 1500, delay=1.5)
@@ -237,6 +239,7 @@ def test_crawl_over_its_time_limit_is_ended(room: Newsroom) -> None:
     assert room.count("SELECT count(*) FROM leases WHERE failures = 1 AND holder IS NULL") == 1
 
 
+@pytest.mark.thorough
 def test_crashed_crawl_fails_its_source_only(room: Newsroom) -> None:
     room.sites.add("long", 300, delay=0.1)
     command = monitor_command(["long"], "--once")
@@ -250,6 +253,7 @@ def test_crashed_crawl_fails_its_source_only(room: Newsroom) -> None:
     assert room.rows("SELECT failures, code FROM leases") == [(1, -9)]
 
 
+@pytest.mark.thorough
 def test_crawl_whose_lease_is_lost_is_ended(room: Newsroom) -> None:
     room.sites.add("long", 300, delay=0.1)
     command = monitor_command(["long"], "--once")
@@ -303,6 +307,7 @@ def test_invalid_setting_is_reported_in_one_line(room: Newsroom) -> None:
     assert done.stderr == "newscrawl: NEWSCRAWL_LEASE=soon: not a time, as in 30s, 10m or 6h\n"
 
 
+@pytest.mark.thorough
 def test_unusable_log_folder_is_reported_in_one_line(room: Newsroom) -> None:
     (room.folder / "file").write_text("no folder")
     done = once(room, "one", logs="file/logs")

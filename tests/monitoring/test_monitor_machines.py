@@ -41,6 +41,7 @@ def ask(url: str, query: str) -> list[tuple[Any, ...]]:
         return connection.execute(query).fetchall()  # type: ignore[call-overload, no-any-return]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("dies", ["the machine", "the monitor alone"])
 def test_another_monitor_finishes_crawls_of_a_killed_one(
     sites: Sites, tmp_path: Path, postgres_url: str, dies: str
@@ -69,6 +70,7 @@ def test_another_monitor_finishes_crawls_of_a_killed_one(
     _assert_one_at_a_time(postgres_url)
 
 
+@pytest.mark.thorough
 def test_crawl_of_a_stopped_monitor_sends_nothing_after_another_has_begun(
     sites: Sites, tmp_path: Path
 ) -> None:
@@ -94,6 +96,7 @@ def test_crawl_of_a_stopped_monitor_sends_nothing_after_another_has_begun(
     assert traffic.shortest().seconds > DELAY - TOLERANCE
 
 
+@pytest.mark.thorough
 def test_monitor_survives_a_restart_of_the_database(
     sites: Sites, tmp_path: Path, postgres_url: str
 ) -> None:

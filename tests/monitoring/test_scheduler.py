@@ -49,6 +49,7 @@ def test_queue_has_its_own_tables_in_postgresql(postgres_url: str) -> None:
     queue.storage.close()
 
 
+@pytest.mark.thorough
 def test_workers_open_a_new_queue_at_the_same_moment(postgres_url: str) -> None:
     with ThreadPoolExecutor(8) as pool:
         queues = list(pool.map(open_queue, [postgres_url] * 8))
@@ -267,6 +268,7 @@ class _FailingCrawls:
         os.write(files[2], b"1\n1\n")
 
 
+@pytest.mark.thorough
 def test_memory_of_a_monitor_does_not_grow_with_its_crawls(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

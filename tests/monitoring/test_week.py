@@ -21,6 +21,7 @@ _PLAN = Plan(
 )
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(COMPILER is None, reason="no C compiler, by which the clock is set")
 def test_each_article_is_stored_once_or_named_and_each_alarm_has_a_cause(tmp_path: Path) -> None:
     verdict = live_through(_PLAN, tmp_path)

@@ -1,0 +1,12 @@
+"""Examples of which `make test` runs one, and `make test-all` the others."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+
+def first_is_quick(values: Iterable[Any]) -> list[Any]:
+    """Return the parameters of a test, all but the first one marked `thorough`."""
+    first, *others = values
+    return [first, *(pytest.param(value, marks=pytest.mark.thorough) for value in others)]
