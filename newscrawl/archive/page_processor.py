@@ -8,7 +8,6 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import courlan
 from w3lib.encoding import http_content_type_encoding
 
 from newscrawl.archive import ArchiveError
@@ -18,7 +17,7 @@ from newscrawl.items import Document, Hints, Origin, Page, copy_fields
 from newscrawl.mentions import Companies, load_companies, with_mentions
 from newscrawl.reading import NoArticleError, PageReader
 from newscrawl.sources import Source, UrlError, canonical_url, load_sources, site_name
-from newscrawl.sources.urls import host_slug
+from newscrawl.sources.urls import host_slug, registered_domain
 from newscrawl.storage import UnstorableDocument
 from newscrawl.storage.documents import Record, record_of
 
@@ -92,7 +91,7 @@ class OriginFinder:
         for source in sorted(sources, key=lambda one: len(urlsplit(one.home).path)):
             for host in _hosts(source):
                 self._sources.setdefault(host, source)
-            if domain := courlan.extract_domain(source.home):
+            if domain := registered_domain(source.home):
                 by_domain.setdefault(domain, source)
         self._by_domain = by_domain
 
@@ -100,7 +99,7 @@ class OriginFinder:
         """Return the registered source of a URL, or None."""
         source = self._sources.get(_host(url))
         if source is None:
-            source = self._by_domain.get(courlan.extract_domain(url) or "")
+            source = self._by_domain.get(registered_domain(url) or "")
         return source
 
     def origin(self, url: str, language: str | None = None) -> Origin:

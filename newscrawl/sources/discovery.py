@@ -12,8 +12,6 @@ from itertools import islice
 from typing import Literal, NoReturn
 from urllib.parse import urljoin, urlsplit
 
-from babel.core import get_global
-
 from newscrawl.sources.feeds import Entry, Feed, FeedError
 from newscrawl.sources.front_pages import (
     ARTICLE,
@@ -22,6 +20,7 @@ from newscrawl.sources.front_pages import (
     article_points,
     classify_links,
     country_of,
+    country_of_language,
     names_in_title,
     parse,
     read_home,
@@ -434,7 +433,7 @@ def describe(
     languages = fields.languages or (_language(site, detect_language),)
     country, notes = fields.country or site.home.country, site.notes
     if not country:
-        country = _usual_country(languages[0])
+        country = country_of_language(languages[0]) or _raise_missing("country", "--country gb")
         notes += (f"country {country!r} is guessed from the language; --country CODE changes it",)
     return Description(
         slug=fields.slug or _free_slug(home, name, {source.slug for source in registry}),
@@ -462,15 +461,6 @@ def source_of(site: Site, description: Description, found: FoundListings) -> Sou
         sitemaps=found.urls("sitemap"),
         news_sitemaps=found.urls("news sitemap"),
         sections=sections,
-    )
-
-
-def _usual_country(language: str) -> str:
-    """Return the country that Unicode's CLDR names for a language (likely subtags)."""
-    subtags = str(get_global("likely_subtags").get(language, ""))
-    country = subtags.rpartition("_")[2].lower()
-    return (
-        country if re.fullmatch("[a-z]{2}", country) else _raise_missing("country", "--country gb")
     )
 
 

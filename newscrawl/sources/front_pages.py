@@ -112,6 +112,13 @@ def country_of(url: str) -> str | None:
     return "gb" if label == "uk" else label
 
 
+def country_of_language(language: str) -> str | None:
+    """Return the country of most speakers of a language."""
+    data = files("newscrawl").joinpath("data", "countries.json").read_text("utf-8")
+    country: str | None = json.loads(data)["countries"].get(language)
+    return country
+
+
 def links(tree: LexborHTMLParser, url: str) -> Iterator[Link]:
     """Yield the links of a page that can be followed, in document order."""
     for number, node in enumerate(tree.css("a[href]")):

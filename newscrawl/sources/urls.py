@@ -2,20 +2,27 @@
 that may be requested: public ones, and private ones that the user has allowed."""
 
 import ipaddress
-import logging
 import re
 from collections.abc import Iterable
-from urllib.parse import SplitResult, urljoin, urlsplit
+from functools import cache
+from html import unescape
+from unicodedata import normalize
+from urllib.parse import (
+    SplitResult,
+    parse_qs,
+    quote,
+    unquote,
+    urlencode,
+    urljoin,
+    urlsplit,
+    urlunsplit,
+)
 
-import courlan
 from selectolax.lexbor import LexborHTMLParser
-from url_normalize import url_normalize
+from tldextract import TLDExtract
 from w3lib.url import canonicalize_url, safe_url_string
 
 from newscrawl.config import SettingError
-
-# Its debug lines quote untrusted URLs.
-logging.getLogger("courlan").setLevel(logging.WARNING)
 
 # Longer than any article URL of the registry's sites; the common limit of servers and browsers.
 MAX_LENGTH = 2000
@@ -30,10 +37,24 @@ _VIEW_PATH = re.compile(r"(?P<main>/[^/]*[-\d][^/]*)/(?:amp|print)/?$", re.IGNOR
 _VIEW_SUFFIX = re.compile(r"\.amp(?P<rest>\.html?)?$", re.IGNORECASE)
 # A parameter without a value that names an article, as in news.php?12345 and index.php?/news/12.
 _NUMBER = re.compile(r"[^=]*[\d/][^=]*")
-# Parameters that courlan removes as those of campaigns, but that number articles on some sites.
+# Parameters that say where a reader came from: click numbers of advertisers, prefixes of programs
+# that count campaigns, and beginnings of words about campaigns and referrers. As courlan 1.4 has
+# them, from the lists of AdGuard, ClearURLs and Firefox.
+_CLICKS = "clickid|dclid|fbclid|gbraid|gclid|igshid|msclkid|partnerid|twclid|wbraid|yclid|ysclid"
+_PROGRAMS = "ad|ads|ga|gs|itm|mc|mkt|ml|mtm|oly|pk|utm|vero"
+_WORDS = "aff|campaign|cid|clid|eid|ga|gl|keyword|kwd|medium|ref|session|source|uid|xtor"
+_TRACKING = re.compile(rf"^(?:{_CLICKS}|(?:{_PROGRAMS})_)|(?:\b|_)(?:{_WORDS})")
+# Of these, some number articles on some sites.
 _NUMBERED = re.compile(
     r"(?:[ce]id|uid|ref_?(?:id|no)|(?:game|gallery)(?:_?id)?)=\d+", re.IGNORECASE
 )
+_MAX_LABEL = 63  # RFC 1035, 2.3.4
+# A URL in the path or in a parameter of another: the first is kept, or the second.
+_DOUBLE = (
+    re.compile(r'(https?://[^">&? ]{5,}?)https?://'),
+    re.compile(r"https?://.+?(https?://.{5,}?)(?:https?://|$)"),
+)
+_ACCENTED = re.compile("[A-Za-z]?(?:%[89A-F][0-9A-F])+", re.IGNORECASE)
 _SESSION = re.compile(r";jsessionid=[^/?#;]*", re.IGNORECASE)
 # Bytes of the head of a page that are searched for its canonical URL.
 _HEAD = 64 * 1024
@@ -86,17 +107,47 @@ def canonical_url(url: str, base: str | None = None) -> str:
     plain = _SESSION.sub("", web_url(url, base))
     if _CLEAN.fullmatch(plain):
         return _main_view(plain)
-    cleaned = courlan.clean_url(plain) or plain
+    host = urlsplit(plain).hostname or ""
     try:
-        canonical = canonicalize_url(url_normalize(cleaned) or cleaned)
-    except UnicodeError:
+        if max(map(len, host.split("."))) > _MAX_LABEL:
+            raise ValueError("a label that is too long")  # noqa: TRY301
+        canonical = canonicalize_url(_cleaned(plain))
+        if urlsplit(canonical).hostname != host:
+            # A URL of another site within the URL is a part of it.
+            canonical = canonicalize_url(plain)
+    except ValueError:
         raise UrlError(f"has an invalid host: {plain[:80]!r}") from None
-    if urlsplit(canonical).hostname != urlsplit(plain).hostname:
-        # A URL within the URL: courlan keeps one of the two, we keep the whole.
-        canonical = canonicalize_url(plain)
     canonical = _main_view(_with_lost_parts(canonical, urlsplit(plain)))
     # Cleaning changes "&amp" at the end to "&", which it would remove the next time.
     return canonical_url(canonical.rstrip("&")) if canonical.endswith("&") else canonical
+
+
+def _cleaned(url: str) -> str:
+    """Return a URL without tracking parameters, entities, double slashes, its default port and, if
+    it has another URL in it, without one of the two."""
+    url = url.replace("&amp;", "&").removesuffix("/&")
+    if url.count("://") > 1 and "web.archive.org" not in url:
+        url = next(filter(None, (rule.match(url) for rule in _DOUBLE)), [url, url])[1]
+    if url.count("/") == 3 or url.count("://") > 1:
+        url = url.rstrip("/")
+    parts = urlsplit(_ACCENTED.sub(_compose, unescape(url)))
+    netloc = parts.netloc.lower().strip(".")
+    if parts.port == _DEFAULT_PORTS.get(parts.scheme):
+        netloc = netloc.removesuffix(f":{parts.port}")
+    query = parse_qs(parts.query)
+    pairs = {name: query[name] for name in sorted(query) if not _TRACKING.search(name.lower())}
+    tracked = "=" in parts.fragment and _TRACKING.search(parts.fragment)
+    if parts.fragment.startswith("!") and not tracked:  # a page, as Google's AJAX crawling names it
+        pairs["_escaped_fragment_"] = [unquote(parts.fragment[1:])]
+    path = re.sub("%(?![0-9A-Fa-f]{2})", "%25", re.sub("/+", "/", parts.path))
+    path = quote(path, safe="/%!=:,-")
+    return urlunsplit((parts.scheme.lower(), netloc, path, urlencode(pairs, doseq=True), ""))
+
+
+def _compose(escaped: re.Match[str]) -> str:
+    """Return escaped characters in Unicode's composed form: a letter and its accent are one."""
+    text = unquote(escaped[0], errors="surrogateescape")
+    return quote(normalize("NFC", text), errors="surrogateescape")
 
 
 def _with_lost_parts(canonical: str, plain: SplitResult) -> str:
@@ -159,15 +210,32 @@ def _canonical_link(head: bytes) -> str:
 
 def site_name(url: str) -> str | None:
     """Return the name in a URL's registered domain ("news.bbc.co.uk" → "bbc"); None for an IP."""
-    domain: str | None = courlan.extract_domain(url)
+    domain = registered_domain(url)
     return domain.partition(".")[0] if domain else None
+
+
+def registered_domain(url: str) -> str | None:
+    """Return the domain that its owner registered ("news.bbc.co.uk" → "bbc.co.uk"); None for an IP
+    address."""
+    try:
+        host = urlsplit(url).hostname or ""
+    except ValueError:
+        return None
+    domain = _suffixes()(host).top_domain_under_public_suffix
+    return re.sub(r"^www[0-9]*\.", "", domain) or None
+
+
+@cache
+def _suffixes() -> TLDExtract:
+    """Return the Public Suffix List of the installed package: nothing is downloaded or written."""
+    return TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
 
 
 def _same_site(one: str, other: str) -> bool:
     if urlsplit(one).hostname == urlsplit(other).hostname:
         return True
-    domain = courlan.extract_domain(one)
-    return domain is not None and domain == courlan.extract_domain(other)
+    domain = registered_domain(one)
+    return domain is not None and domain == registered_domain(other)
 
 
 # First labels of hosts for mobile and AMP pages.

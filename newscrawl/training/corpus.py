@@ -21,9 +21,8 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from courlan import extract_domain
-
 from newscrawl.cluster import Workers, open_pool
+from newscrawl.sources.urls import registered_domain
 from newscrawl.training import metrics
 from newscrawl.workers import results_by_item
 
@@ -113,7 +112,7 @@ class GoldPage:
     @property
     def owner(self) -> str:
         """Return the registrable domain: www1.example.gr and www2.example.gr are one site."""
-        return extract_domain(f"http://{self.site}") or self.site
+        return registered_domain(f"http://{self.site}") or self.site
 
 
 @dataclass(frozen=True)
