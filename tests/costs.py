@@ -7,7 +7,7 @@ first test, and servers and browsers that tests share, are the line `imports and
 """
 
 import os
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,7 +20,7 @@ class Costs:
     def __init__(self, shown: int) -> None:
         self._shown = shown
         self._start = _processor_seconds()
-        self._seconds: Counter[str] = Counter()
+        self._seconds: defaultdict[str, float] = defaultdict(float)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
@@ -34,24 +34,26 @@ class Costs:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Hand the seconds of a process of pytest-xdist to the one that prints them."""
         if hasattr(session.config, "workeroutput"):
-            self._seconds["imports and shared processes"] = (
-                _processor_seconds() - self._start - self._seconds.total()
-            )
+            rest = _processor_seconds() - self._start - sum(self._seconds.values())
+            self._seconds["imports and shared processes"] = rest
             session.config.workeroutput["costs"] = dict(self._seconds)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """Add the seconds of a process of pytest-xdist that has ended."""
-        self._seconds.update(getattr(node, "workeroutput", {}).get("costs", {}))
+        for test, seconds in getattr(node, "workeroutput", {}).get("costs", {}).items():
+            self._seconds[test] += seconds
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the folders, the dearest first, then the dearest tests."""
-        folders: Counter[str] = Counter()
+        folders: defaultdict[str, float] = defaultdict(float)
         for test, seconds in self._seconds.items():
             folders[test.partition("::")[0].rpartition("/")[0] or test] += seconds
-        terminalreporter.section(f"processor seconds: {self._seconds.total():.0f} in all")
-        for name, seconds in (*folders.most_common(), *self._seconds.most_common(self._shown)):
-            terminalreporter.write_line(f"{seconds:8.1f}  {name}")
+        terminalreporter.section(f"processor seconds: {sum(folders.values()):.0f} in all")
+        for costs, shown in ((folders, len(folders)), (self._seconds, self._shown)):
+            dearest = sorted(costs.items(), key=lambda cost: cost[1], reverse=True)
+            for name, seconds in dearest[:shown]:
+                terminalreporter.write_line(f"{seconds:8.1f}  {name}")
 
 
 def _processor_seconds() -> float:
