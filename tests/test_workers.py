@@ -133,3 +133,41 @@ def test_home_page_with_many_attributes_is_read() -> None:
     body = b"<title>The Quay</title><p " + attributes + b">"
     home = parse_in_process(read_home, body, "https://n.example/", "text/html")
     assert home.name == "The Quay"
+
+
+# --- What a process may use, tried by processes that use more ---
+
+# A hard cap: what the limits end is over in two seconds.
+_CAP = 60
+
+
+def run_limited(code: str) -> subprocess.CompletedProcess[str]:
+    begin = "from newscrawl.workers import limit_memory, limit_processor_time\n"
+    command = [sys.executable, "-c", begin + code]
+    return subprocess.run(command, capture_output=True, text=True, timeout=_CAP, check=False)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems don't enforce RLIMIT_AS")
+def test_memory_is_limited() -> None:
+    code = "limit_memory(64)\nprint(len(bytearray(32 << 20)))\nbytearray(96 << 20)"
+    done = run_limited(code)
+    assert done.stdout.split() == [str(32 << 20)]
+    assert done.returncode == 1
+    assert done.stderr.endswith("MemoryError\n")
+
+
+def test_process_over_its_cpu_limit_is_ended() -> None:
+    done = run_limited("limit_processor_time(1)\nwhile True: pass")
+    assert done.returncode == -signal.SIGXCPU
+
+
+def test_each_task_has_its_own_time_limit() -> None:
+    code = (
+        "import time\n"
+        "for _ in range(3):\n"
+        "    limit_processor_time(2)\n"
+        "    end = time.process_time() + 1\n"
+        "    while time.process_time() < end: pass\n"
+        "print('done')"
+    )
+    assert run_limited(code).stdout == "done\n"

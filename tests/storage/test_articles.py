@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from newscrawl.items import Access, Document, Kind, Origin
+from newscrawl.items import Document, Origin
 from newscrawl.storage import CoverageState, Database, SaveResult, StorageError, UnstorableDocument
 from newscrawl.storage.batch import IngestionWriter, records_of
 from newscrawl.storage.documents import MAX_URL_BYTES
@@ -54,13 +54,6 @@ def count(database: Database, table: type[Base]) -> int:
 
 
 # --- New, revised, unchanged ---
-
-
-def test_first_document_is_new(database: Database, run: int) -> None:
-    saved = save_document(
-        database, document(mentions=[headline("Siemens"), body("Siemens", 9)]), run
-    )
-    assert saved == SaveResult("new", 2)
 
 
 def test_repeated_document_is_unchanged(database: Database, run: int) -> None:
@@ -321,10 +314,18 @@ def test_introduction_is_kept_when_the_page_is_read_without_its_feed(
     assert count(database, Mention) == 1
 
 
-@pytest.mark.parametrize("access", ["open", "paywalled", "disallowed"])
-def test_access_is_stored(database: Database, run: int, access: Access) -> None:
-    save_document(database, document(access=access), run)
-    assert rows(database, Article)[0].access == access
+@pytest.mark.parametrize(
+    "facts",
+    [
+        *({"access": access} for access in ("open", "paywalled", "disallowed")),
+        *({"kind": kind} for kind in ("live", "gallery", "video", "front", "other")),
+    ],
+    ids=str,
+)
+def test_access_and_kind_are_stored(database: Database, run: int, facts: dict[str, Any]) -> None:
+    save_document(database, document(**facts), run)
+    (article,) = rows(database, Article)
+    assert {name: getattr(article, name) for name in facts} == facts
 
 
 # --- What the web sends ---
@@ -380,12 +381,6 @@ def test_unstorable_document_is_refused_with_the_reason(
     with pytest.raises(UnstorableDocument, match=says):
         save_document(database, bad, run)
     assert count(database, Article) == 0
-
-
-@pytest.mark.parametrize("kind", ["live", "gallery", "video", "front", "other"])
-def test_kind_is_stored(database: Database, run: int, kind: Kind) -> None:
-    save_document(database, document(kind=kind), run)
-    assert rows(database, Article)[0].kind == kind
 
 
 # --- Transactions ---
@@ -524,15 +519,6 @@ def test_second_crawl_of_the_same_pages_adds_nothing_to_the_counts(
     database.record_coverage("ft", day(0), "ok", 40, 38)
     database.record_coverage("ft", day(0), "ok", 40, 39)
     assert [(c.found, c.stored) for c in rows(database, Coverage)] == [(40, 39)]
-
-
-def test_each_day_has_its_own_coverage_state(database: Database, run: int) -> None:
-    database.record_coverage("ft", day(0), "ok", 1, 1)
-    database.record_coverage("ft", day(1), "failed", 0, 0)
-    assert {(c.day, c.state) for c in rows(database, Coverage)} == {
-        (day(0), "ok"),
-        (day(1), "failed"),
-    }
 
 
 def test_unknown_coverage_state_is_refused(database: Database, run: int) -> None:

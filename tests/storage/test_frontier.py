@@ -125,15 +125,6 @@ def test_url_too_long_for_an_index_is_skipped(frontier: Frontier) -> None:
     assert frontier.enqueue(None, [entry("x" * 2_700), entry("a")]).fresh == 1
 
 
-def test_pages_in_flight_in_a_killed_run_are_dequeued_again(
-    database: Database, frontier: Frontier
-) -> None:
-    frontier.enqueue(None, [entry("a"), entry("b")])
-    first, _ = frontier.dequeue(10)
-    store(frontier, first.attempt, article(first))
-    assert urls(next_run(database).dequeue(10)) == ["b"]
-
-
 def test_pages_in_flight_in_a_killed_run_come_last(database: Database, frontier: Frontier) -> None:
     frontier.enqueue(None, [entry("deadly", now()), entry("b", now() - HOUR)])
     frontier.dequeue(1)
@@ -347,12 +338,6 @@ def test_revisit_interval_grows_with_age(age: timedelta, next_age: timedelta | N
     assert SCHEDULE.revisit_at(born, moment) == expected
 
 
-def test_retries_are_limited() -> None:
-    moment = now()
-    retries = [SCHEDULE.retry_at(failures, moment) for failures in (1, 2, 3)]
-    assert retries == [moment + 10 * MINUTE, moment + HOUR, None]
-
-
 @given(
     st.timedeltas(timedelta(), 900 * DAY),
     st.integers(0, 10**6),
@@ -471,11 +456,6 @@ def test_reading_covers_a_later_since(
 
 
 # --- Which sources are due ----------------------------------------------------------------------
-
-
-def test_new_source_is_due(database: Database) -> None:
-    (due,) = due_sources(database, now(), ["ft"])
-    assert (due.slug, due.due_at, due.waiting) == ("ft", None, 0)
 
 
 def test_source_is_due_with_the_first_of_its_listings(

@@ -73,10 +73,6 @@ def test_renewed_lease_is_kept(database: Database) -> None:
     assert not second.take("ft")
 
 
-def test_lease_without_a_holder_cannot_be_renewed(database: Database) -> None:
-    assert not leases(database).renew("ft")
-
-
 def test_source_is_queued_once(database: Database) -> None:
     first, second = leases(database, "a"), leases(database, "b")
     assert first.place(["ft", "bbc", "spiegel"], 2) == ["ft", "bbc"]

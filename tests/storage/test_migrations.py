@@ -98,13 +98,6 @@ def test_upgrade_reports_both_versions(database_url: str) -> None:
     assert upgrade_database(database_url) == (migrations.HEAD, migrations.HEAD)
 
 
-def test_upgraded_database_can_be_opened(database_url: str) -> None:
-    upgrade_database(database_url)
-    with open_database(database_url) as database:
-        database.register_source("ft", "FT", "gb", "en", "https://ft.example/")
-        assert database.start_run("ft") == 1
-
-
 def test_tables_of_another_program_are_left_alone(database_url: str) -> None:
     opened = engine.make_engine(engine.parse_url(database_url))
     with opened.execution_options(writes=True).begin() as connection:
