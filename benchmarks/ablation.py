@@ -75,15 +75,15 @@ def as_csv(rows: Sequence[Ablated]) -> str:
 def as_markdown(text: str) -> str:
     """Return a CSV table as one of Markdown, with the change by each source in points."""
     rows = list(csv.DictReader(StringIO(text)))
-    whole = rows[0]
+    full_row = rows[0]
     lines = [
         "| left out | news of 2011 | recent news | articles | mean change |",
         "|---|--:|--:|--:|--:|",
     ]
     for row in rows:
-        change = fmean(float(row[name]) - float(whole[name]) for name in SETS)
+        change = fmean(float(row[name]) - float(full_row[name]) for name in SETS)
         cells = " | ".join(f"{float(row[name]):.3f}" for name in SETS)
-        difference = "" if row is whole else f"{100 * change:+.1f}"
+        difference = "" if row is full_row else f"{100 * change:+.1f}"
         lines.append(f"| {row['source']} | {cells} | {difference} |")
     return "\n".join(lines)
 
@@ -98,9 +98,11 @@ def ablate(
     from benchmarks.recipes.network import cross_validate  # noqa: PLC0415  needs PyTorch
 
     for source in SOURCES:
-        own = replace(settings, shape=replace(settings.shape, neighbours=source != "neighbours"))
+        source_settings = replace(
+            settings, shape=replace(settings.shape, neighbours=source != "neighbours")
+        )
         without = [leave_out(example, source) for example in examples]
-        scored = cross_validate(without, splits, own, [0.5], lambda _: on_epoch())
+        scored = cross_validate(without, splits, source_settings, [0.5], lambda _: on_epoch())
         yield Ablated(source, *_means(scored))
 
 
@@ -127,10 +129,14 @@ def leave_out(example: Example, source: str) -> Example:
 
 
 def _means(scored: Sequence[ExampleScore]) -> Iterator[float]:
-    groups = {group: found for (_, group), found in by_group(scored).items()}
+    groups = {group: group_scores for (_, group), group_scores in by_group(scored).items()}
     for group in GROUPS:
-        found = groups.get(group, [])
-        yield float(np.mean([each.values["word.f1"] for each in found])) if found else 0.0
+        group_scores = groups.get(group, [])
+        yield (
+            float(np.mean([each.values["word.f1"] for each in group_scores]))
+            if group_scores
+            else 0.0
+        )
 
 
 def ablation(

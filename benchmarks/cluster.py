@@ -132,16 +132,16 @@ class Meter:
 
 def _processes() -> dict[int, tuple[int, float]]:
     """Return the parent and the processor seconds of each process of this machine."""
-    found = {}
+    processes = {}
     for folder in Path("/proc").glob("[0-9]*"):
         pid = int(folder.name)
         try:
             fields = (folder / "stat").read_text().rpartition(")")[2].split()
             # Its clock (clock_getcpuclockid(3)): the ticks of the file are hundredths of a second.
-            found[pid] = int(fields[1]), time.clock_gettime(~pid << 3 | 2)
+            processes[pid] = int(fields[1]), time.clock_gettime(~pid << 3 | 2)
         except OSError:
             continue  # it has ended
-    return found
+    return processes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,9 +241,9 @@ def simulate(run: Run, workers: int) -> Simulation:
     """
     cost = run.cost
     busy = 1 - run.idle_workers / 2 / 1000
-    wanted = busy * workers * _per_second(cost.reader + cost.worker)
+    demand = busy * workers * _per_second(cost.reader + cost.worker)
     limits = {
-        "workers": wanted,
+        "workers": demand,
         "scheduler": (1 - run.idle_scheduler / 1000) * _per_second(cost.scheduler),
         "command": _per_second(cost.command + cost.database),
     }
@@ -254,7 +254,7 @@ def simulate(run: Run, workers: int) -> Simulation:
         workers=workers,
         speed=limits[limit],
         limit=limit,
-        commands=max(1, -int(-wanted // several)),
+        commands=max(1, -int(-demand // several)),
     )
 
 
@@ -270,7 +270,7 @@ def _per_second(milliseconds: float) -> float:
 # The command --------------------------------------------------------------------------------------
 
 
-def bench(one: Bench, turns: int) -> list[Run]:
+def bench(archive: Bench, turns: int) -> list[Run]:
     """Run local processes and Dask workers in turns, so that a busy machine affects both, and then
     each other target."""
     kinds = [("local", 1), ("Dask", 1), ("local", 2), ("Dask", 2)]
@@ -278,10 +278,10 @@ def bench(one: Bench, turns: int) -> list[Run]:
     for turn in range(turns):
         for kind, number in kinds if turn % 2 == 0 else kinds[::-1]:
             if kind == "local":
-                runs.append(one.run(f"local, {number}", "SQLite", number, one.meter({})))
+                runs.append(archive.run(f"local, {number}", "SQLite", number, archive.meter({})))
             else:
-                runs.append(one.run_on_dask(number, "SQLite"))
-    return runs + [one.run_on_dask(2, target) for target in _TARGETS[1:]]
+                runs.append(archive.run_on_dask(number, "SQLite"))
+    return runs + [archive.run_on_dask(2, target) for target in _TARGETS[1:]]
 
 
 def typical(runs: list[Run]) -> list[Run]:
@@ -292,7 +292,7 @@ def typical(runs: list[Run]) -> list[Run]:
 
 def _median(runs: list[Run]) -> Run:
     costs = [asdict(run.cost) for run in runs]
-    cost = Cost(**{role: median(one[role] for one in costs) for role in costs[0]})
+    cost = Cost(**{role: median(run_cost[role] for run_cost in costs) for role in costs[0]})
     return Run(
         name=runs[0].name,
         target=runs[0].target,
@@ -333,10 +333,10 @@ def show(runs: list[Run], result_bytes: float) -> str:
         if run.name != "Dask, 2":
             continue
         for workers in _WORKERS:
-            one = simulate(run, workers)
+            estimate = simulate(run, workers)
             lines.append(
-                f"| {one.target} | {workers:,} | {one.speed:,.0f} | {one.limit} | "
-                f"{one.commands} | {one.speed * result_bytes / 1e6:,.1f} |"
+                f"| {estimate.target} | {workers:,} | {estimate.speed:,.0f} | {estimate.limit} | "
+                f"{estimate.commands} | {estimate.speed * result_bytes / 1e6:,.1f} |"
             )
     (server,) = (run for run in runs if run.target == "PostgreSQL")
     most = database_limit(server.cost)
@@ -353,15 +353,15 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="times that a page is in the WARC")
     parser.add_argument("--turns", type=int, default=3, help="runs of each kind")
     parser.add_argument("--json", action="store_true")
-    given = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        pages = pages_of(given.corpus, given.pages)
-        archives = [Path(folder, f"{number}.warc.gz") for number in range(given.rounds)]
+        pages = pages_of(options.corpus, options.pages)
+        archives = [Path(folder, f"{number}.warc.gz") for number in range(options.rounds)]
         for number, archive in enumerate(archives):
             write_archive(archive, pages, range(number, number + 1))
-        one = Bench(archives=archives, pages=given.rounds * len(pages), folder=Path(folder))
-        runs, size = typical(bench(one, given.turns)), one.result_bytes()
-    if given.json:
+        benchmark = Bench(archives=archives, pages=options.rounds * len(pages), folder=Path(folder))
+        runs, size = typical(bench(benchmark, options.turns)), benchmark.result_bytes()
+    if options.json:
         print(json.dumps({"runs": [asdict(run) for run in runs], "result_bytes": size}))
     else:
         print(show(runs, size))

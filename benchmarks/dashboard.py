@@ -109,8 +109,8 @@ def _server(url: str) -> Iterator[str]:
             if process.stderr is None:
                 raise RuntimeError("the server has no log")
             for line in process.stderr:
-                if found := re.search(r"http://[\w.:]+", line):
-                    yield found[0]
+                if match := re.search(r"http://[\w.:]+", line):
+                    yield match[0]
                     return
             raise typer.BadParameter("newscrawl serve ended at once; try it alone")
         finally:

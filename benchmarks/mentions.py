@@ -80,12 +80,12 @@ def measure_matching(companies: Companies) -> list[Measurement]:
 
 def measure_loading(loads: int = LOADS) -> list[Measurement]:
     """Measure the load of the cached companies in new processes; Linux only."""
-    found = []
+    timings = []
     for _ in range(loads):
         command = [sys.executable, "-c", LOADING]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
-        found.append(tuple(map(float, done.stdout.split())))
-    seconds, megabytes = (min(column) for column in zip(*found, strict=True))
+        timings.append(tuple(map(float, done.stdout.split())))
+    seconds, megabytes = (min(column) for column in zip(*timings, strict=True))
     return [
         Measurement("loading, processor time", round(seconds, 3), "s"),
         Measurement("memory with Python", round(megabytes, 1), "MB"),

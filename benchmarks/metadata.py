@@ -52,17 +52,17 @@ def score_peers(folder: Path, fingerprint: str, pages: Sequence[GoldPage]) -> li
     of a tool (trafilatura-fast of trafilatura), which differ in the text.
     """
     files = sorted(folder.glob(f"*_{fingerprint[:12]}.jsonl"))
-    named = {path: path.stem.rsplit("_", 2)[:2] for path in files}
-    tools = {"newscrawl", *(tool for tool, _ in named.values())}
-    found = []
-    for path, (tool, version) in named.items():
+    tools_by_path = {path: path.stem.rsplit("_", 2)[:2] for path in files}
+    tools = {"newscrawl", *(tool for tool, _ in tools_by_path.values())}
+    tool_scores = []
+    for path, (tool, version) in tools_by_path.items():
         if tool.rpartition("-")[0] in tools or tool.startswith("newscrawl-"):
             continue
         answers = _read_answers(path)
-        known = {field for answer in answers.values() for field in answer}
-        if "date" in known and all((page.set, page.id) in answers for page in pages):
-            found.append(ToolScores(tool, version, _score(answers, known, pages)))
-    return found
+        fields = {field for answer in answers.values() for field in answer}
+        if "date" in fields and all((page.set, page.id) in answers for page in pages):
+            tool_scores.append(ToolScores(tool, version, _score(answers, fields, pages)))
+    return tool_scores
 
 
 def fields_of(answer: Mapping[str, Any]) -> Fields:
@@ -76,11 +76,11 @@ def fields_of(answer: Mapping[str, Any]) -> Fields:
 
 
 def _score(
-    answers: Answers, known: Iterable[str], pages: Sequence[GoldPage]
+    answers: Answers, fields: Iterable[str], pages: Sequence[GoldPage]
 ) -> dict[str, dict[str, Score]]:
     scores = score(pages, lambda page: fields_of(answers[page.set, page.id]))
     return {
-        group: {name: each for name, each in by_name.items() if FIELD_OF[name] in known}
+        group: {name: each for name, each in by_name.items() if FIELD_OF[name] in fields}
         for group, by_name in scores.items()
     }
 
@@ -96,12 +96,12 @@ def _read_answers(path: Path) -> Answers:
     return answers
 
 
-def _strings(found: object) -> Iterator[str]:
+def _strings(value: object) -> Iterator[str]:
     """Yield the strings in a field, which some tools fill with lists, even within lists."""
-    if isinstance(found, str) and found:
-        yield found
-    elif isinstance(found, list):
-        for each in found:
+    if isinstance(value, str) and value:
+        yield value
+    elif isinstance(value, list):
+        for each in value:
             yield from _strings(each)
 
 
@@ -132,8 +132,8 @@ def compare_metadata(
     """
     everything = corpus_from(corpus)
     chosen = everything.select(sets=sets or (), langs=langs or ())
-    wanted = {None: (SEALED, DEVELOPMENT), True: (SEALED,), False: (DEVELOPMENT,)}[sealed]
-    pages = [page for page in labelled_pages(chosen) if part_of(page.owner) in wanted]
+    parts = {None: (SEALED, DEVELOPMENT), True: (SEALED,), False: (DEVELOPMENT,)}[sealed]
+    pages = [page for page in labelled_pages(chosen) if part_of(page.owner) in parts]
     if not pages:
         write_note(f"{everything.name}: no article with gold title, authors or date")
         raise typer.Exit(1)

@@ -161,11 +161,11 @@ def paper_tables(
         scores = evaluate(
             pages.pages, known_methods(methods or ()), measures, on_page=lambda: step("")
         )
-    made = {number: paper_table(number, scores) for number in tables}
+    tables_by_number = {number: paper_table(number, scores) for number in tables}
     if form == "json":
-        write_json({str(number): rows for number, rows in made.items()})
+        write_json({str(number): rows for number, rows in tables_by_number.items()})
         return
-    for number, rows in made.items():
+    for number, rows in tables_by_number.items():
         columns = [Column(key=key, heading=key, number=key != "Tool") for key in rows[0]]
         render(rows, columns, form, title=f"Table {number}: {TABLES[number].title}")
 

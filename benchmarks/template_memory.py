@@ -55,13 +55,13 @@ def cross_validate(
     has enough of them, with and without the memory of their neighbours."""
     from benchmarks.recipes.network import as_runtime, fit  # noqa: PLC0415  needs PyTorch
 
-    found: list[MemoryScore] = []
+    scores: list[MemoryScore] = []
     for split in splits:
         train, test = sides(examples, split)
         if sites := _sites(test):
             network = as_runtime(fit(train, settings, on_epoch))
-            found += chain.from_iterable(of_site(site, network) for site in sites)
-    return found
+            scores += chain.from_iterable(of_site(site, network) for site in sites)
+    return scores
 
 
 def _sites(examples: Iterable[Example]) -> list[list[Example]]:
@@ -90,30 +90,30 @@ def learn_memory(pages: Iterable[tuple[int, ...]]) -> Memory:
 
 def _score_with_memory(example: Example, network: Network, memory: Memory) -> MemoryScore:
     choice = combine(example.block_features, example.words, network, BALANCED)
-    kept = [example.texts[place] for place in np.flatnonzero(choice.mask)]
-    own = without_templates(kept, memory)
-    gone = [
+    paragraphs = [example.texts[place] for place in np.flatnonzero(choice.mask)]
+    remaining = without_templates(paragraphs, memory)
+    removed = [
         place
         for place in np.flatnonzero(choice.mask).tolist()
-        if example.texts[place] not in set(own)
+        if example.texts[place] not in set(remaining)
     ]
     without, remembering = (
         score_page(example.page, "\n\n".join(texts), example.title, MEASURES)
-        for texts in (kept, own)
+        for texts in (paragraphs, remaining)
     )
     return MemoryScore(
         example,
         without,
         remembering,
-        dropped=int(example.words[gone].sum()),
-        dropped_gold=int(example.matched[gone].sum()),
+        dropped=int(example.words[removed].sum()),
+        dropped_gold=int(example.matched[removed].sum()),
     )
 
 
-def show_remembered(found: Sequence[MemoryScore], form: Format, *, title: str) -> None:
+def show_remembered(scores: Sequence[MemoryScore], form: Format, *, title: str) -> None:
     """Show means over pages without template memory and with it, by set and over all."""
     groups: dict[str, list[MemoryScore]] = {}
-    for each in found:
+    for each in scores:
         for group in (each.example.page.set, "all"):
             groups.setdefault(group, []).append(each)
     rows = [
@@ -160,14 +160,14 @@ def template_memory(
     settings = NetworkSettings(seed=seed, epochs=epochs)
     examples = examples_from(pages)
     with progress(f"{folds} folds", folds * settings.members * settings.epochs) as step:
-        found = cross_validate(
+        scores = cross_validate(
             examples,
             folds_by_site(pages, k=folds),
             settings,
             lambda now: step(f"loss {now.f1_loss:.4f}"),
         )
     title = f"articles of unseen sites with {LEAST_ON_SITE} and more, {folds} folds by site"
-    show_remembered(found, form, title=title)
+    show_remembered(scores, form, title=title)
 
 
 if __name__ == "__main__":

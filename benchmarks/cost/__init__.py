@@ -110,10 +110,10 @@ def sizes(
     parse_bare = bare_parser()
     _warm_up()
     measured = []
-    for wanted in sorted(kilobytes):
-        page = generated_page(1000 * wanted)
-        both = [(_seconds(extract, page), _seconds(parse_bare, page)) for _ in range(rounds)]
-        ours, bare = (1000 * min(times) for times in zip(*both, strict=True))
+    for kilobyte_size in sorted(kilobytes):
+        page = generated_page(1000 * kilobyte_size)
+        timings = [(_seconds(extract, page), _seconds(parse_bare, page)) for _ in range(rounds)]
+        ours, bare = (1000 * min(times) for times in zip(*timings, strict=True))
         measured.append(Size(len(page) / 1000, ours, bare))
         on_page()
     return measured
@@ -126,12 +126,12 @@ def memory(*, first: int = FIRST_PAGES, pages: int = PAGES) -> list[Memory]:
 
 
 def _measure_growth(marks: tuple[int, ...]) -> list[Memory]:
-    found = []
+    growth = []
     for number, page in enumerate(generated_pages(1000 * PAGE_KB, marks[-1]), start=1):
         extract(page)
         if number in marks:
-            found.append(Memory(number, _megabytes()))
-    return found
+            growth.append(Memory(number, _megabytes()))
+    return growth
 
 
 def _megabytes() -> float:

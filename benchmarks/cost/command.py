@@ -92,9 +92,11 @@ def _measure(folder: Path | None, largest: int, pages: int, rounds: int) -> Cost
         memory = measure_memory(first=pages // 5, pages=pages)
         step("")
     machine = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
-    made = f"Made {datetime.now(UTC):%Y-%m-%d} on {machine}; stages on {about}; load {_load()}."
-    made = f"{made} Extraction: {PATH}."
-    return Cost(stages, sizes, memory, made)
+    provenance = (
+        f"Made {datetime.now(UTC):%Y-%m-%d} on {machine}; stages on {about}; load {_load()}."
+    )
+    provenance = f"{provenance} Extraction: {PATH}."
+    return Cost(stages, sizes, memory, provenance)
 
 
 def _load() -> str:

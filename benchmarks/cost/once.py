@@ -77,16 +77,16 @@ def cost_once(
     decide_language(None, _UNKNOWN)
     chosen = _choose_pages(corpus, pages)
     with progress("pages", len(chosen)) as step:
-        taken = []
+        timings = []
         for seconds in once(chosen, readers):
-            taken.append(seconds)
+            timings.append(seconds)
             step("")
-    totals = {name: sum(seconds[name] for seconds in taken) for name in readers}
+    totals = {name: sum(seconds[name] for seconds in timings) for name in readers}
     rows = [
-        {"tool": name, "ms": 1000 * total / len(taken), "ratio": total / totals[BARE]}
+        {"tool": name, "ms": 1000 * total / len(timings), "ratio": total / totals[BARE]}
         for name, total in totals.items()
     ]
-    note = f"{len(taken)} pages, each read once by each tool in turn. Extraction: {PATH}."
+    note = f"{len(timings)} pages, each read once by each tool in turn. Extraction: {PATH}."
     render(rows, _COLUMNS, form, title="The cost of pages that are read once", note=note)
 
 

@@ -88,7 +88,7 @@ class Result:
     @property
     def growth(self) -> float | None:
         """Return the share by which memory grew after the warm-up; None in a small world."""
-        warm = [one.megabytes for one in self.first.memory if one.pages >= WARM_PAGES]
+        warm = [reading.megabytes for reading in self.first.memory if reading.pages >= WARM_PAGES]
         return max(warm) / warm[0] - 1 if len(warm) > 1 else None
 
 
@@ -188,9 +188,9 @@ def _processor() -> float:
 def _megabytes(pid: int) -> float:
     """Return the memory of a process and its children, in which pages may be extracted."""
     pages = 0
-    for one in (pid, *_children(pid)):
+    for process in (pid, *_children(pid)):
         try:
-            pages += int(Path(f"/proc/{one}/statm").read_text().split()[1])
+            pages += int(Path(f"/proc/{process}/statm").read_text().split()[1])
         except (OSError, IndexError):
             continue
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
@@ -198,7 +198,9 @@ def _megabytes(pid: int) -> float:
 
 def _children(pid: int) -> list[int]:
     try:
-        return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+        return [
+            int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        ]
     except OSError:
         return []
 
@@ -222,7 +224,7 @@ def show(result: Result) -> str:
     headings = ("pages", "seconds", "pages/s", "CPU ms/page", "MB sent", "MB memory")
     lines = [" " * 12 + "".join(f"{heading:>12}" for heading in headings)]
     for name, run in rows:
-        peak = max((one.megabytes for one in run.memory), default=0.0)
+        peak = max((reading.megabytes for reading in run.memory), default=0.0)
         cost = f"{1000 * run.processor / run.pages:.1f}" if run.pages else "–"
         lines.append(
             f"{name:12}{run.pages:>12}{run.seconds:>12.1f}{run.speed:>12.1f}{cost:>12}"
@@ -247,10 +249,10 @@ def main() -> int:
     parser.add_argument("--articles", type=int, default=10_000)
     parser.add_argument("--corpus", type=Path, help="else the pages of tests/pages are served")
     parser.add_argument("--json", action="store_true")
-    given = parser.parse_args()
-    corpus = given.corpus if given.corpus and given.corpus.is_dir() else None
+    options = parser.parse_args()
+    corpus = options.corpus if options.corpus and options.corpus.is_dir() else None
     with tempfile.TemporaryDirectory(prefix="newscrawl-bench-") as folder:
-        result = bench((given.sites, given.articles, corpus), Path(folder))
+        result = bench((options.sites, options.articles, corpus), Path(folder))
     figures = asdict(result) | {"share": result.share, "again": result.again}
-    print(json.dumps(figures) if given.json else show(result))
+    print(json.dumps(figures) if options.json else show(result))
     return 1 if result.first.code or result.second.code or result.bare.code else 0

@@ -116,8 +116,8 @@ async def serve(world: World, listening: list[socket.socket]) -> None:
     """Serve the world on the bound sockets, until the process ends."""
     counts = Counts()
     loop = asyncio.get_running_loop()
-    for one in listening:
-        await loop.create_server(lambda: Site(world, counts), sock=one)
+    for listener in listening:
+        await loop.create_server(lambda: Site(world, counts), sock=listener)
     sys.stdout.write(f"{world.port}\n")
     sys.stdout.flush()
     await asyncio.Event().wait()
@@ -125,8 +125,8 @@ async def serve(world: World, listening: list[socket.socket]) -> None:
 
 def main() -> None:
     """Bind all addresses to one free port, and serve."""
-    sites, articles, *rest = sys.argv[1:]
-    corpus = Path(rest[0]) if rest else None
+    sites, articles, *remaining = sys.argv[1:]
+    corpus = Path(remaining[0]) if remaining else None
     plan = World(int(sites), int(articles), 0, corpus)
     first = socket.create_server((plan.host(0), 0))
     world = World(plan.sites, plan.articles, first.getsockname()[1], corpus)

@@ -59,7 +59,7 @@ def watch(parent: int, pid: Callable[[], int | None], is_running: Callable[[], b
             if number := pid():
                 sizes.append(memory(number))
         time.sleep(0.1)
-    resident, share = (max(one) for one in zip(*sizes, strict=True))
+    resident, share = (max(column) for column in zip(*sizes, strict=True))
     return Cost(ended_children_seconds(parent) - before, resident, share)
 
 
@@ -85,7 +85,7 @@ def of_fork(command: CrawlCommand, server: CrawlServer) -> Cost:
 def row(name: str, costs: list[Cost]) -> str:
     """Return a line of the table: medians."""
     seconds, resident, share = (
-        median(getattr(one, field) for one in costs) for field in ("seconds", "resident", "share")
+        median(getattr(cost, field) for cost in costs) for field in ("seconds", "resident", "share")
     )
     return f"| {name} | {seconds:.2f} s | {resident:.0f} MB | {share:.0f} MB |"
 
@@ -96,9 +96,9 @@ def measure(way: str, folder: Path, polls: int) -> list[str]:
     upgrade_database(database)
     with Sites() as sites:
         sites.add(_SLUG, _ARTICLES)
-        given = environment(sites.file(folder, [_SLUG]), database, NEWSCRAWL_COMPANIES="")
-        command = CrawlCommand(environment=given, settings=HASTE)
-        with closing(CrawlServer(given)) as server:
+        variables = environment(sites.file(folder, [_SLUG]), database, NEWSCRAWL_COMPANIES="")
+        command = CrawlCommand(environment=variables, settings=HASTE)
+        with closing(CrawlServer(variables)) as server:
 
             def one() -> Cost:
                 return of_fork(command, server) if way == "fork" else of_command(command)

@@ -164,9 +164,9 @@ class AnswerStore:
     def drop_other_versions(self, path: Path) -> None:
         """Delete answers and scores of other versions of the same tool on the same corpus."""
         name, corpus = path.stem.partition("_")[0], path.stem.rpartition("_")[2]
-        for other in self._folder.glob(f"{name}_*_{corpus}.*"):
-            if not other.name.startswith(path.stem):
-                other.unlink()
+        for older in self._folder.glob(f"{name}_*_{corpus}.*"):
+            if not older.name.startswith(path.stem):
+                older.unlink()
 
     def load(self, path: Path) -> dict[tuple[str, str], Answer]:
         """Return answers by set and page id, without a line cut short by an interrupted run."""

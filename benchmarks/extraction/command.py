@@ -140,11 +140,11 @@ def benchmark(
 def _choose_tools(tools: Sequence[str], all_tools: bool) -> tuple[str, ...]:
     if tools:
         known = tuple(PEERS)
-        named = {
+        chosen_tools = {
             match_one(tool, known, "tool", "python -m benchmarks.extraction --help")
             for tool in tools
         }
-        return tuple(name for name in known if name in named)
+        return tuple(name for name in known if name in chosen_tools)
     return tuple(
         name
         for name, peer in PEERS.items()

@@ -265,8 +265,8 @@ CODE = frozenset({".py", ".json", ".toml", ".npz", ".txt", ".csv"})
 
 def _collect(corpus: Corpus, runners: Sequence[Runner], plan: Plan) -> dict[str, Path | Missing]:
     """Return for every tool the file with its answers, or why it doesn't start."""
-    asked = [runner for runner in runners if runner.peer.name != peers.BARE_PARSE]
-    plan.on_stage("texts", len(asked) * len(corpus))
+    answering = [runner for runner in runners if runner.peer.name != peers.BARE_PARSE]
+    plan.on_stage("texts", len(answering) * len(corpus))
 
     def collect(runner: Runner) -> tuple[str, Path | Missing]:
         name = runner.peer.name
@@ -279,7 +279,7 @@ def _collect(corpus: Corpus, runners: Sequence[Runner], plan: Plan) -> dict[str,
         return name, path
 
     with ThreadPoolExecutor(plan.workers) as pool:
-        return dict(pool.map(collect, asked))
+        return dict(pool.map(collect, answering))
 
 
 def _score(corpus: Corpus, files: Mapping[str, Path], plan: Plan) -> dict[str, dict[str, Any]]:
@@ -303,11 +303,11 @@ def _score_file(corpus: Corpus, path: Path) -> dict[str, Any]:
     ]
     rules += [file for file in (PACKAGE / "mentions").rglob("*") if file.suffix in CODE]
     key = source_version([path, *rules])
-    kept = path.with_suffix(".scores.json")
-    if kept.is_file() and (known := json.loads(kept.read_text("utf-8")))["key"] == key:
-        return dict(known["result"])
+    score_file = path.with_suffix(".scores.json")
+    if score_file.is_file() and (stored := json.loads(score_file.read_text("utf-8")))["key"] == key:
+        return dict(stored["result"])
     result = score(corpus, AnswerStore(path.parent).load(path), load_companies())
-    kept.write_text(json.dumps({"key": key, "result": result}), "utf-8")
+    score_file.write_text(json.dumps({"key": key, "result": result}), "utf-8")
     return result
 
 
@@ -322,12 +322,12 @@ def score(
         text, title = answers[key]["text"], answers[key].get("title")
         values[key] = score_page(page, text, title, MEASURES)
         if page.text is not None:
-            both = align_headlines(page, text, title)
-            found, gold = (
+            texts = align_headlines(page, text, title)
+            companies_found, gold = (
                 Counter(mention.company for mention in companies.find(each, language=page.lang))
-                for each in both
+                for each in texts
             )
-            counts[key] = found, gold
+            counts[key] = companies_found, gold
     means = {}
     for group, pages in groups(corpus).items():
         keys = [(page.set, page.id) for page in pages]
@@ -364,22 +364,22 @@ class Agreement:
 
 
 def mention_agreement(
-    found: Sequence[Mapping[str, int]], gold: Sequence[Mapping[str, int]]
+    extracted: Sequence[Mapping[str, int]], gold: Sequence[Mapping[str, int]]
 ) -> Agreement:
     """Compare counts of mentions by company; the two sequences hold the same pages in order."""
-    if len(found) != len(gold):
-        raise ValueError(f"{len(found)} pages found against {len(gold)} gold pages")
-    ours = {(page, name) for page, counts in enumerate(found) for name in counts}
+    if len(extracted) != len(gold):
+        raise ValueError(f"{len(extracted)} pages found against {len(gold)} gold pages")
+    ours = {(page, name) for page, counts in enumerate(extracted) for name in counts}
     theirs = {(page, name) for page, counts in enumerate(gold) for name in counts}
-    totals = [sum(sum(counts.values()) for counts in side) for side in (found, gold)]
+    totals = [sum(sum(counts.values()) for counts in side) for side in (extracted, gold)]
     pairs = Overlap.of(len(ours & theirs), len(ours), len(theirs))
     return Agreement(pairs, _ratio(*totals))
 
 
-def _ratio(found: int, gold: int) -> float:
+def _ratio(count: int, gold: int) -> float:
     if gold:
-        return found / gold
-    return math.inf if found else 1.0
+        return count / gold
+    return math.inf if count else 1.0
 
 
 def _means(values: Iterable[Mapping[str, float]]) -> dict[str, float]:
@@ -395,11 +395,11 @@ def groups(corpus: Corpus) -> dict[str, list[GoldPage]]:
 
     Pages whose gold text may be wrong are left out, as in training.
     """
-    found: dict[str, list[GoldPage]] = defaultdict(list)
+    pages_by_group: dict[str, list[GoldPage]] = defaultdict(list)
     for page in corpus:
         if page.doubt is None:
-            found[page.set].append(page)
-    for name, pages in list(found.items()):
+            pages_by_group[page.set].append(page)
+    for name, pages in list(pages_by_group.items()):
         by_language: dict[str, list[GoldPage]] = defaultdict(list)
         by_type: dict[str, list[GoldPage]] = defaultdict(list)
         for page in pages:
@@ -407,8 +407,8 @@ def groups(corpus: Corpus) -> dict[str, list[GoldPage]]:
             by_type[f"{name} {'articles' if page.page_type == 'article' else 'other'}"].append(page)
         for parts in (by_language, by_type):
             if len(parts) > 1:
-                found |= {k: part for k, part in parts.items() if len(part) >= SMALL_GROUP}
-    return dict(sorted(found.items()))
+                pages_by_group |= {k: part for k, part in parts.items() if len(part) >= SMALL_GROUP}
+    return dict(sorted(pages_by_group.items()))
 
 
 def _processor() -> str:

@@ -90,12 +90,12 @@ def find(peer: Peer, root: Path) -> Installed | Missing:
     environment = ENVIRONMENTS[peer.environment]
     folder = (root / environment.folder).absolute()
     paths = [str(path) for path in folder.glob("lib/python3*/site-packages")]
-    for found in Distribution.discover(name=peer.package, path=paths):
-        return Installed(folder / "bin" / "python", found.version)
+    for distribution in Distribution.discover(name=peer.package, path=paths):
+        return Installed(folder / "bin" / "python", distribution.version)
     reasons = folder / REASONS_FILE
     if reasons.is_file():
-        known = json.loads(reasons.read_text(encoding="utf-8"))
-        if reason := known.get(peer.package):
+        reasons_by_peer = json.loads(reasons.read_text(encoding="utf-8"))
+        if reason := reasons_by_peer.get(peer.package):
             return Missing(reason)
     return Missing("not installed here: run `make bench-peers`")
 

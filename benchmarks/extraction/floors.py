@@ -52,17 +52,18 @@ def reached(page_scores: Iterable[PageScore]) -> Iterator[MethodMean]:
     for method, of_method in group(page_scores, "method").items():
         for name, of_set in group(of_method, "set").items():
             for measure in MEASURES:
-                if found := mean(of_set, measure):
-                    yield MethodMean(method, name, measure, found.value)
+                if average := mean(of_set, measure):
+                    yield MethodMean(method, name, measure, average.value)
 
 
 def falls(means: Iterable[MethodMean], fingerprint: str, floors: Floors) -> list[str]:
     """Return a line for each mean below its floor."""
-    known = floors.get(fingerprint, {})
+    floors_of_corpus = floors.get(fingerprint, {})
     return [
         f"{now.method}: {now.measure} on {now.set} is {now.value:.4f}, below its floor {floor:.4f}"
         for now in means
-        if (floor := known.get(now.method, {}).get(now.set, {}).get(now.measure)) is not None
+        if (floor := floors_of_corpus.get(now.method, {}).get(now.set, {}).get(now.measure))
+        is not None
         and now.value < floor
     ]
 

@@ -103,14 +103,14 @@ def _trafilatura_metadata(options: dict[str, bool]) -> Extractor:
     bare_extraction = _load("trafilatura").bare_extraction
 
     def run(html: str, url: str | None) -> Fields:
-        found = bare_extraction(html, url=url, with_metadata=True, **options)
-        if found is None:
+        metadata = bare_extraction(html, url=url, with_metadata=True, **options)
+        if metadata is None:
             return {"text": ""}
         return {
-            "text": found.text,
-            "title": found.title,
-            "authors": found.author.split("; ") if found.author else [],
-            "date": found.date,
+            "text": metadata.text,
+            "title": metadata.title,
+            "authors": metadata.author.split("; ") if metadata.author else [],
+            "date": metadata.date,
         }
 
     return run
@@ -185,8 +185,8 @@ def _justext_by_language() -> Extractor:
         if language in lists:
             return _paragraph_text(justext.justext(html, lists[language]))
         # No stop words for this language: the author's advice, footnote 15 of the paper.
-        found = justext.justext(html, frozenset(), stopwords_low=0, stopwords_high=0)
-        return _paragraph_text(found)
+        paragraphs = justext.justext(html, frozenset(), stopwords_low=0, stopwords_high=0)
+        return _paragraph_text(paragraphs)
 
     return run
 
@@ -263,8 +263,8 @@ def _rs_trafilatura() -> Extractor:
     extract = _load("rs_trafilatura").extract
 
     def run(html: str, url: str | None) -> Fields:
-        found = extract(html, url=url)
-        return {"text": found.main_content, "title": found.title}
+        result = extract(html, url=url)
+        return {"text": result.main_content, "title": result.title}
 
     return run
 
@@ -368,12 +368,12 @@ def _measure(
         report["parse_seconds"] = time.process_time() - start
     start = time.process_time()
     try:
-        found = extract(encoded if takes_bytes else html, page.get("url"))
+        answer = extract(encoded if takes_bytes else html, page.get("url"))
     except Exception as error:  # noqa: BLE001  a peer may raise anything; it is counted
-        found = {"text": ""}
+        answer = {"text": ""}
         report["error"] = f"{type(error).__name__}: {error}"[:200]
     report["seconds"] = time.process_time() - start
-    report.update(found, text=found.get("text") or "")
+    report.update(answer, text=answer.get("text") or "")
     return report
 
 

@@ -50,15 +50,15 @@ def measure(
     on_round: Callable[[], None] = lambda: None,
 ) -> dict[str, Speed]:
     """Return the speed of every tool over the pages, one process at a time."""
-    taken: dict[str, list[tuple[float, float]]] = {runner.peer.name: [] for runner in runners}
+    seconds: dict[str, list[tuple[float, float]]] = {runner.peer.name: [] for runner in runners}
     for _ in range(rounds):
         for runner in runners:
             ordered = [*pages[:WARM_UP], *pages]
             answers = list(runner.answers(ordered, with_metadata=False))[WARM_UP:]
             if timed := _round_of(answers):
-                taken[runner.peer.name].append(timed)
+                seconds[runner.peer.name].append(timed)
             on_round()
-    return {name: _mean_speed(times, len(pages)) for name, times in taken.items() if times}
+    return {name: _mean_speed(times, len(pages)) for name, times in seconds.items() if times}
 
 
 def _round_of(answers: Sequence[Answer]) -> tuple[float, float] | None:

@@ -159,10 +159,12 @@ def provenance(result: Benchmark) -> str:
     for part in (*result.sets, SPEED):
         of_part = {row.days[part] for row in result.rows if part in row.days}
         days[tuple(sorted(of_part))].append(part)
-    made = "; ".join(f"{', '.join(parts)} on {', '.join(on)}" for on, parts in days.items() if on)
+    days_text = "; ".join(
+        f"{', '.join(parts)} on {', '.join(on)}" for on, parts in days.items() if on
+    )
     return (
         f"Made on {result.machine}; corpus `{result.corpus}` ({pages} pages; without those whose"
-        f" gold text may be wrong). Run: {made}."
+        f" gold text may be wrong). Run: {days_text}."
     )
 
 
@@ -198,8 +200,8 @@ def kind_mean(result: Benchmark, row: Row, kind: str, measure: str) -> float | N
 
 def mentions_mean(row: Row, measure: str) -> float | None:
     """Return the mean over the groups of COMPARED, each counting alike; None without figures."""
-    found = [row.scores[g][measure] for g in COMPARED if measure in row.scores.get(g, {})]
-    return sum(found) / len(found) if found else None
+    values = [row.scores[g][measure] for g in COMPARED if measure in row.scores.get(g, {})]
+    return sum(values) / len(values) if values else None
 
 
 def _f_of_means(row: Row) -> float:

@@ -208,7 +208,7 @@ def quality_and_speed(result: Benchmark) -> Figure:
     canvas.draw()  # type: ignore[no-untyped-call]
     renderer = canvas.get_renderer()  # type: ignore[no-untyped-call]
     dots = [axis.transData.transform(point) for point in points.values()]
-    taken = [Bbox.from_bounds(x - 6, y - 6, 12, 12) for x, y in dots]
+    boxes = [Bbox.from_bounds(x - 6, y - 6, 12, 12) for x, y in dots]
     for name, point in points.items():
         for x, y, side in LABEL_PLACES:
             text = axis.annotate(
@@ -216,13 +216,13 @@ def quality_and_speed(result: Benchmark) -> Figure:
                 fontsize=9, color=colours[name],
             )  # fmt: skip
             box = text.get_window_extent(renderer)
-            if not any(box.overlaps(other) for other in taken):
+            if not any(box.overlaps(placed) for placed in boxes):
                 break
             text.remove()
         else:
             text = axis.annotate(name, point, (7, 0), textcoords="offset points", fontsize=9)
             box = text.get_window_extent(renderer)
-        taken.append(box)
+        boxes.append(box)
     return figure
 
 

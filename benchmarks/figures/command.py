@@ -109,8 +109,8 @@ def _measure_lambda(pages: Corpus, target: Path) -> None:
     corpus = pages.select(page_types=["article"], with_text=True)
     sample = corpus.pages[:: max(len(corpus) // LAMBDA_PAGES, 1)]
     with progress("lambda", len(sample)) as step:
-        found = cetr_lambda(sample, lambda: step(""))
-    _write(target, {"corpus": corpus.name, "fingerprint": corpus.fingerprint, **found})
+        scores = cetr_lambda(sample, lambda: step(""))
+    _write(target, {"corpus": corpus.name, "fingerprint": corpus.fingerprint, **scores})
 
 
 def _read_json(path: Path) -> Any:

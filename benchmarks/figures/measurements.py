@@ -43,10 +43,10 @@ def cetr_lambda(
         lines = cetr.read_lines(decode(page.html).decode("utf-8", "replace"))
         for row, value in enumerate(LAMBDAS):
             tuning = replace(cetr.PAPER, threshold=float(value))
-            kept = cetr.keep_lines(lines, "cetr-tm", tuning)
-            compared = compare(page, "\n\n".join(cetr.paragraphs(lines, kept)), None)
-            both = metrics.occ_eval(compared.found_bag, compared.gold_bag)
-            sums[row] += both.precision, both.recall
+            mask = cetr.keep_lines(lines, "cetr-tm", tuning)
+            compared = compare(page, "\n\n".join(cetr.paragraphs(lines, mask)), None)
+            overlap = metrics.occ_eval(compared.found_bag, compared.gold_bag)
+            sums[row] += overlap.precision, overlap.recall
         on_page()
     means = sums / max(len(pages), 1)
     return {
@@ -74,8 +74,8 @@ def cetr_page(page: GoldPage) -> dict[str, Any]:
 
 
 def _is_content(words: Sequence[str], gold: Counter[tuple[str, ...]]) -> bool:
-    found = _shingles(words)
-    return bool(found) and (found & gold).total() >= CONTENT_SHARE * found.total()
+    shingles = _shingles(words)
+    return bool(shingles) and (shingles & gold).total() >= CONTENT_SHARE * shingles.total()
 
 
 def _shingles(words: Sequence[str]) -> Counter[tuple[str, ...]]:
@@ -90,8 +90,8 @@ def swarm_runs(
     runs = []
     for name, (tau, phi) in FIGURE_3.items():
         settings = replace(plan.settings, tau=tau, phi=phi)
-        own = replace(plan, settings=settings, populations=1)
-        fit = learn(split, vectors, own, lambda _: on_generation())
+        single_plan = replace(plan, settings=settings, populations=1)
+        fit = learn(split, vectors, single_plan, lambda _: on_generation())
         history = [asdict(generation) for generation in fit.flights[0].history]
         runs.append({"name": name, "settings": asdict(settings), "history": history})
     return runs

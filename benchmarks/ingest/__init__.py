@@ -80,15 +80,15 @@ def bench(pages: list[tuple[str, bytes]], workers: int, rounds: int, folder: Pat
     One process reads every other part before the ingestion and the rest after it: so that other
     load of the machine affects both.
     """
-    once, one, path = (folder / f"{name}.warc.gz" for name in ("once", "one", "bench"))
+    once, single, path = (folder / f"{name}.warc.gz" for name in ("once", "one", "bench"))
     write_archive(once, pages)
-    write_archive(one, pages[:1])
+    write_archive(single, pages[:1])
     write_archive(path, pages, range(rounds))
     begins = range(0, once.stat().st_size, PART_BYTES)
     parts = [Part(once, begin, begin + PART_BYTES) for begin in begins]
     process_part(RECIPE, Part(once, 0, 1))  # loading happens once and is not a cost of a page
     alone = _time_alone(parts[::2])
-    start = _time_ingestion(one, 1, workers)
+    start = _time_ingestion(single, 1, workers)
     ingestion = _time_ingestion(path, rounds * len(pages), workers)
     alone += _time_alone(parts[1::2])
     extraction, line = (_together(list(runs)) for runs in zip(*alone, strict=True))
@@ -134,8 +134,8 @@ def _again(page: tuple[str, bytes], number: int) -> tuple[str, bytes]:
     if not number:
         return page
     parts = urlsplit(url)
-    other = parts._replace(netloc=f"{parts.hostname}.again{number}.example")
-    return other.geturl(), html.replace(b"</p>", b" Report %d.</p>" % number)
+    host = parts._replace(netloc=f"{parts.hostname}.again{number}.example")
+    return host.geturl(), html.replace(b"</p>", b" Report %d.</p>" % number)
 
 
 def _time_ingestion(path: Path, pages: int, workers: int) -> Run:
@@ -150,10 +150,10 @@ def _time_ingestion(path: Path, pages: int, workers: int) -> Run:
 @contextmanager
 def timed(pages: int) -> Iterator[list[Run]]:
     """Yield a list that holds the run when it is over."""
-    found: list[Run] = []
+    runs: list[Run] = []
     began, before = time.monotonic(), _processor()
-    yield found
-    found.append(Run(pages, time.monotonic() - began, _processor() - before))
+    yield runs
+    runs.append(Run(pages, time.monotonic() - began, _processor() - before))
 
 
 def _processor() -> float:
@@ -189,9 +189,9 @@ def show(result: Result) -> str:
             f"Of {result.workers} × {name}: {result.share(single):.0%} "
             f"(by processor time {result.efficiency(single):.0%})"
         )
-    start, whole = result.start.processor, result.ingestion.processor
+    start, total = result.start.processor, result.ingestion.processor
     lines.append(
-        f"The start takes {start:.1f} s of processor, {start / whole:.0%} of this ingestion."
+        f"The start takes {start:.1f} s of processor, {start / total:.0%} of this ingestion."
     )
     return "\n".join(lines)
 
@@ -205,9 +205,9 @@ def main() -> None:
     parser.add_argument("--pages", type=int)
     parser.add_argument("--rounds", type=int, default=3, help="times that a page is in the WARC")
     parser.add_argument("--json", action="store_true")
-    given = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         result = bench(
-            pages_of(given.corpus, given.pages), given.workers, given.rounds, Path(folder)
+            pages_of(options.corpus, options.pages), options.workers, options.rounds, Path(folder)
         )
-    print(json.dumps(asdict(result)) if given.json else show(result))
+    print(json.dumps(asdict(result)) if options.json else show(result))

@@ -210,7 +210,7 @@ def store(database: Database, documents: Iterator[Document]) -> tuple[int, float
     number, seconds = 0, 0.0
     while batch := list(islice(documents, BATCH)):
         began = time.perf_counter()
-        write_batch(database, run, [FinishedPage(document=one) for one in batch])
+        write_batch(database, run, [FinishedPage(document=document) for document in batch])
         seconds += time.perf_counter() - began
         number += len(batch)
     return number, seconds
@@ -232,21 +232,21 @@ def measure(
         # A server that was started just now has nothing in memory.
         _ask(partial(ask, database, draw), min(WARM_UP, rounds))
         before = used()
-        taken = _ask(partial(ask, database, draw), rounds)
-        processor = (used() - before) * 1000 / len(taken)
+        seconds = _ask(partial(ask, database, draw), rounds)
+        processor = (used() - before) * 1000 / len(seconds)
         limited = place < LIMITED
-        timings.append(Timing(name, question, median(taken), p95_of(taken), processor, limited))
+        timings.append(Timing(name, question, median(seconds), p95_of(seconds), processor, limited))
     return timings
 
 
 def _ask(question: Callable[[], object], rounds: int) -> list[float]:
     """Ask a question in rounds, fewer if it takes long; return the milliseconds of each."""
-    taken: list[float] = []
-    while len(taken) < rounds and (len(taken) < FEWEST or sum(taken) < LONGEST * 1000):
+    seconds: list[float] = []
+    while len(seconds) < rounds and (len(seconds) < FEWEST or sum(seconds) < LONGEST * 1000):
         began = time.perf_counter()
         question()
-        taken.append((time.perf_counter() - began) * 1000)
-    return taken
+        seconds.append((time.perf_counter() - began) * 1000)
+    return seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,12 +278,12 @@ def bench(
     timings: list[Timing] = []
     writings: list[Writing] = []
     with _postgres(folder / size.name, file, articles // drawn) as server:
-        asked: list[tuple[str, str, Callable[[], float]]] = [
+        questions: list[tuple[str, str, Callable[[], float]]] = [
             ("PostgreSQL", server.url, lambda: time.process_time() + server.seconds())
         ]
         if articles == drawn:
-            asked.insert(0, ("SQLite", f"sqlite:///{file}", time.process_time))
-        for name, url, used in asked:
+            questions.insert(0, ("SQLite", f"sqlite:///{file}", time.process_time))
+        for name, url, used in questions:
             upgrade_database(url)
             with open_database(url) as database:
                 timings += measure(database, name, rounds, used)
@@ -368,22 +368,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--more", type=int, default=MORE, help="articles stored at the end")
     parser.add_argument("--folder", type=Path, help="where the databases stay; else they don't")
     parser.add_argument("--json", type=Path, help="a file for the figures")
-    given = parser.parse_args(arguments)
-    if given.articles > DRAWN and given.articles % DRAWN:
+    options = parser.parse_args(arguments)
+    if options.articles > DRAWN and options.articles % DRAWN:
         parser.error(f"--articles over {DRAWN:,} must be a multiple of it")
-    if given.max_words <= MIN_WORDS:
+    if options.max_words <= MIN_WORDS:
         parser.error(f"--max-words must be above {MIN_WORDS}, the words of the shortest article")
     with tempfile.TemporaryDirectory(prefix="newscrawl-bench-") as temporary:
-        folder = given.folder or Path(temporary)
+        folder = options.folder or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         timings, writings = bench(
-            YearSize(given.articles, given.max_words), folder, given.rounds, given.more
+            YearSize(options.articles, options.max_words), folder, options.rounds, options.more
         )
-    kept = report(timings, writings)
-    if given.json:
+    text = report(timings, writings)
+    if options.json:
         figures = {
             "timings": [asdict(t) for t in timings],
             "writing": [asdict(w) for w in writings],
         }
-        given.json.write_text(json.dumps(figures, indent=2))
-    return 0 if kept or given.articles < 1_000_000 else 1
+        options.json.write_text(json.dumps(figures, indent=2))
+    return 0 if text or options.articles < 1_000_000 else 1

@@ -126,8 +126,8 @@ def _articles(
         _insert(connection, "articles", rows.pop("articles"), _ARTICLE_COLUMNS)
         mentions = rows.pop("mentions")
         _insert(connection, "mentions", mentions, _MENTION_COLUMNS)
-        for table, found in rows.items():
-            _insert(connection, table, found)
+        for table, rows_of_table in rows.items():
+            _insert(connection, table, rows_of_table)
         _sketches(connection, rows["counted_articles"], draw)
     _insert(connection, "stories", ((n, FIRST.isoformat()) for n in sorted(set(stories.values()))))
 
@@ -159,9 +159,9 @@ def _add(
     # Copies of an article share its beginning.
     story = stories.setdefault(article.text[:150], number)
     shared = (source, article.language, article.section or "", 0)
-    named = Counter(ids[mention.company] for mention in document.mentions)
-    rows["counted_articles"].append((minute, number, *shared, 0, named.total(), story))
-    for company, times in named.items():
+    mention_counts = Counter(ids[mention.company] for mention in document.mentions)
+    rows["counted_articles"].append((minute, number, *shared, 0, mention_counts.total(), story))
+    for company, times in mention_counts.items():
         rows["appearances"].append((company, minute, number, *shared, 0, times, story))
     rows["mentions"] += [
         (number, ids[m.company], m.section, m.start, m.end, m.surface, m.rule)

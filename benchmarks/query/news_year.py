@@ -165,8 +165,8 @@ def word(number: int) -> str:
     """Return a word that can be pronounced; each number has its own."""
     syllables, parts = _SYLLABLES.split(), []
     while True:
-        number, rest = divmod(number, len(syllables))
-        parts.append(syllables[rest])
+        number, remainder = divmod(number, len(syllables))
+        parts.append(syllables[remainder])
         if not number:
             return "".join(parts) + "n"
         number -= 1

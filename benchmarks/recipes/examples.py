@@ -118,10 +118,10 @@ def _chain(spans: list[_Span]) -> list[_Span]:
     for index, span in enumerate(spans):
         top, source = 0.0, -1
         latest = span.start + OVERLAP * (span.end - span.start)
-        for other in range(index):
-            before = spans[other]
-            if before.block < span.block and before.end <= latest and best[other] > top:
-                top, source = best[other], other
+        for earlier in range(index):
+            before = spans[earlier]
+            if before.block < span.block and before.end <= latest and best[earlier] > top:
+                top, source = best[earlier], earlier
         best.append(top + span.matched)
         came_from.append(source)
     chain: list[_Span] = []
@@ -142,9 +142,9 @@ def _short_in_gaps(chain: list[_Span], blocks: list[list[str]], gold: list[str])
             if not gap or not 0 < len(words) < SHINGLE:
                 continue
             starts = range(min(len(gap) - len(words), MARGIN) + 1)
-            found = next((at for at in starts if gap[at : at + len(words)] == words), None)
-            if found is not None:
-                gap = gap[found + len(words) :]
+            place = next((at for at in starts if gap[at : at + len(words)] == words), None)
+            if place is not None:
+                gap = gap[place + len(words) :]
                 yield number
 
 
@@ -274,9 +274,11 @@ class ExampleScore:
     values: dict[str, float]
 
 
-def score_kept(example: Example, kept: NDArray[np.bool_], threshold: float) -> ExampleScore:
+def score_kept(example: Example, mask: NDArray[np.bool_], threshold: float) -> ExampleScore:
     """Score the text of the blocks that were kept at a threshold."""
-    text = "\n\n".join(text for text, taken in zip(example.texts, kept, strict=True) if taken)
+    text = "\n\n".join(
+        text for text, is_chosen in zip(example.texts, mask, strict=True) if is_chosen
+    )
     return ExampleScore(example, threshold, score_page(example.page, text, example.title, MEASURES))
 
 

@@ -64,8 +64,8 @@ def fit_kinds(examples: Sequence[KindExample]) -> KindModel:
     Raises:
         CorpusError: articles or other pages are missing.
     """
-    others = np.array([not example.is_article for example in examples])
-    if not len(others) or others.all() or not others.any():
+    is_other = np.array([not example.is_article for example in examples])
+    if not len(is_other) or is_other.all() or not is_other.any():
         raise CorpusError(
             "the model of kinds needs articles and other pages that have a url and declare no "
             "article: add some, with their page_type"
@@ -79,7 +79,7 @@ def fit_kinds(examples: Sequence[KindExample]) -> KindModel:
     weights = np.zeros(columns.shape[1])
     for _ in range(STEPS):
         likely = 1 / (1 + np.exp(-(columns @ weights)))
-        slope = columns.T @ (shares * (likely - others)) + penalty @ weights
+        slope = columns.T @ (shares * (likely - is_other)) + penalty @ weights
         curve = (columns.T * (shares * likely * (1 - likely))) @ columns + penalty
         weights = weights - np.linalg.solve(curve, slope)
     learned = weights[:-1] / deviation

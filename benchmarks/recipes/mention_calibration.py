@@ -80,13 +80,13 @@ class Calibration:
 
 def judged_case(companies: Companies, text: LabelledText) -> list[JudgedMention]:
     """Return all mentions found in a text whose mentions are all labelled."""
-    left, judged = Counter(text.mentions), []
+    unmatched, judged = Counter(text.mentions), []
     for mention, evidence in companies.find_with_evidence(
         text.text, title=text.title, language=text.language or None, source=text.source or None
     ):
         pair = mention.company, mention.surface
-        is_right = left[pair] > 0
-        left[pair] -= is_right
+        is_right = unmatched[pair] > 0
+        unmatched[pair] -= is_right
         site = text.source or f"case {text.id}"
         judged.append(JudgedMention(evidence=evidence, is_right=is_right, site=site))
     return judged
@@ -95,7 +95,7 @@ def judged_case(companies: Companies, text: LabelledText) -> list[JudgedMention]
 def judged_text(companies: Companies, text: RealText) -> list[JudgedMention]:
     """Return the first mention of each company in a real text, without those in doubt."""
     labels, judged = text.labels, []
-    skipped = {one.company for one in labels.in_doubt} - labels.companies
+    skipped = {occurrence.company for occurrence in labels.in_doubt} - labels.companies
     for mention, evidence in companies.find_with_evidence(
         text.text, title=text.title, language=labels.language, source=text.source
     ):
@@ -164,10 +164,10 @@ def _judged_places(row: Mapping[str, Any]) -> Iterator[tuple[tuple[str, int, str
 
 
 def judged_mentions(
-    companies: Companies, corpus: Corpus | None, own: Iterable[LabelledText]
+    companies: Companies, corpus: Corpus | None, case_texts: Iterable[LabelledText]
 ) -> list[JudgedMention]:
     """Return the judged mentions of the bundled and one's own cases, and of a corpus's news."""
-    judged = [judged_case(companies, text) for text in (*read_labelled(), *own)]
+    judged = [judged_case(companies, text) for text in (*read_labelled(), *case_texts)]
     if corpus is not None:
         judged += [judged_text(companies, text) for text in _real_texts(corpus, DEVELOPMENT)]
         judged += [_judged_pairs(companies, text) for text in _partly_judged(corpus)]
@@ -175,7 +175,7 @@ def judged_mentions(
 
 
 def _real_texts(corpus: Corpus, part: str) -> list[RealText]:
-    return join_texts([one for one in read_labels() if one.part == part], corpus)[0]
+    return join_texts([labels for labels in read_labels() if labels.part == part], corpus)[0]
 
 
 def score_sealed(companies: Companies, corpus: Corpus) -> Calibration | None:
@@ -189,21 +189,21 @@ def fit_score(mentions: Sequence[JudgedMention]) -> ScoreModel:
     """Return the model that is fitted to judged mentions, of which some are right and some wrong.
 
     Raise LabelsError if all of them are right, or all wrong."""
-    names = sorted({one for mention in mentions for one in mention.evidence})
+    names = sorted({feature for mention in mentions for feature in mention.evidence})
     right = np.array([mention.is_right for mention in mentions], dtype=np.float64)
     if not 0 < right.sum() < len(right):
         raise LabelsError("a score is fitted to right and wrong mentions: give cases of both")
-    known = np.ones((len(mentions), len(names) + 1))
-    known[:, 1:] = _matrix(mentions, names)
+    design = np.ones((len(mentions), len(names) + 1))
+    design[:, 1:] = _matrix(mentions, names)
     weights = np.zeros(len(names) + 1)
     share = right.mean()
     weights[0] = np.log(share / (1 - share))
     ridge = np.full(len(weights), PENALTY)
     ridge[0] = 0
     for _ in range(_STEPS):
-        scores = 1 / (1 + np.exp(-(known @ weights)))
-        slope = known.T @ (scores - right) + ridge * weights
-        curve = (known * (scores * (1 - scores))[:, None]).T @ known + np.diag(ridge)
+        scores = 1 / (1 + np.exp(-(design @ weights)))
+        slope = design.T @ (scores - right) + ridge * weights
+        curve = (design * (scores * (1 - scores))[:, None]).T @ design + np.diag(ridge)
         step = np.linalg.solve(curve, slope)
         weights -= step
         if np.abs(step).max() < _CONVERGED:
@@ -231,9 +231,9 @@ def cross_validate(mentions: Sequence[JudgedMention], folds: int = 5) -> Calibra
     ]
     scores, constants = np.zeros(len(mentions)), np.zeros(len(mentions))
     for fold in sorted(set(fold_of)):
-        others = [one for one, of in zip(mentions, fold_of, strict=True) if of != fold]
-        model = fit_score(others)
-        share = sum(one.is_right for one in others) / len(others)
+        other_mentions = [one for one, of in zip(mentions, fold_of, strict=True) if of != fold]
+        model = fit_score(other_mentions)
+        share = sum(one.is_right for one in other_mentions) / len(other_mentions)
         for number, of in enumerate(fold_of):
             if of == fold:
                 scores[number], constants[number] = model.score(mentions[number].evidence), share
@@ -244,8 +244,8 @@ def cross_validate(mentions: Sequence[JudgedMention], folds: int = 5) -> Calibra
 
 def calibration_of(model: ScoreModel, mentions: Sequence[JudgedMention]) -> Calibration:
     """Return how well a model's scores fit mentions that it may have been fitted to."""
-    right = np.array([one.is_right for one in mentions], dtype=np.float64)
-    scores = np.array([model.score(one.evidence) for one in mentions])
+    right = np.array([mention.is_right for mention in mentions], dtype=np.float64)
+    scores = np.array([model.score(mention.evidence) for mention in mentions])
     return _calibration(scores, np.full(len(mentions), right.mean()), right)
 
 

@@ -138,15 +138,15 @@ class BlockNetwork(nn.Module):
                 words=batch.words.masked_fill(words, 0),
             )
         mask = batch.mask.unsqueeze(2)
-        both = (
+        layers = (
             functional.relu(self.own(self._own_vectors(batch))),
             functional.relu(self.around(self._surrounding_vectors(batch))),
         )
-        hidden = functional.relu(self.mix(self.drop(torch.cat(both, 2)))) * mask
+        hidden = functional.relu(self.mix(self.drop(torch.cat(layers, 2)))) * mask
         for layer, step in zip(self.context, DILATIONS, strict=False):
-            seen = self.drop(hidden)
-            padded = functional.pad(seen, (0, 0, step, step))
-            places = (padded[:, : -2 * step], seen, padded[:, 2 * step :])
+            dropped = self.drop(hidden)
+            padded = functional.pad(dropped, (0, 0, step, step))
+            places = (padded[:, : -2 * step], dropped, padded[:, 2 * step :])
             hidden = (hidden + functional.relu(layer(torch.cat(places, 2)))) * mask
         mean = hidden.sum(1) / mask.sum(1)
         largest = (hidden - 1e4 * (1 - mask)).max(1).values
@@ -234,10 +234,12 @@ class Encoder:
         )
 
 
-def _numbers(bags: Sequence[Sequence[str]], known: dict[str, int], width: int) -> NDArray[np.int64]:
+def _numbers(
+    bags: Sequence[Sequence[str]], number_of: dict[str, int], width: int
+) -> NDArray[np.int64]:
     table = np.zeros((len(bags), width), dtype=np.int64)
     for row, bag in enumerate(bags):
-        numbers = [number for word in bag if (number := known.get(word))]
+        numbers = [number for word in bag if (number := number_of.get(word))]
         table[row, : len(numbers)] = numbers
     return table
 
@@ -319,10 +321,10 @@ def fit(
     pages = [encoder.encode(example) for example in examples]
     members = []
     for number in range(settings.members):
-        own = replace(settings, seed=settings.seed + number)
-        torch.manual_seed(own.seed)
-        network = _new_network(examples, vocabulary, own)
-        members.append(_fit_member(network, examples, pages, own, on_epoch))
+        member_settings = replace(settings, seed=settings.seed + number)
+        torch.manual_seed(member_settings.seed)
+        network = _new_network(examples, vocabulary, member_settings)
+        members.append(_fit_member(network, examples, pages, member_settings, on_epoch))
     return TrainedNetworks(tuple(members), vocabulary)
 
 
@@ -398,9 +400,11 @@ def _batches(
     chance: np.random.Generator,
 ) -> Iterator[list[int]]:
     """Yield pages of similar length together, in random order."""
-    others = [n for n in usable if examples[n].page.page_type != "article"]
-    few = chance.choice(others, int(len(others) * settings.share_of_others), replace=False)
-    pool = [*sorted(set(usable).difference(others)), *few.tolist()]
+    not_articles = [n for n in usable if examples[n].page.page_type != "article"]
+    few = chance.choice(
+        not_articles, int(len(not_articles) * settings.share_of_others), replace=False
+    )
+    pool = [*sorted(set(usable).difference(not_articles)), *few.tolist()]
     lengths = [examples[n].blocks * chance.uniform(0.7, 1.4) for n in pool]
     order = [pool[place] for place in np.argsort(lengths)]
     size = settings.pages_at_once
@@ -427,8 +431,8 @@ def _losses(logits: Tensor, targets: Targets, weights: Tensor) -> tuple[Tensor, 
 @torch.no_grad()
 def _follow(mean: nn.Module, network: nn.Module, step: int) -> None:
     keep = min(0.99, step / (step + 10))
-    for own, new in zip(mean.parameters(), network.parameters(), strict=True):
-        own.mul_(keep).add_(new, alpha=1 - keep)
+    for average, new in zip(mean.parameters(), network.parameters(), strict=True):
+        average.mul_(keep).add_(new, alpha=1 - keep)
 
 
 DATA_FOLDER = Path(newscrawl.extraction.__file__).parent / "data"
@@ -540,9 +544,11 @@ def fit_further(
     pages = [encoder.encode(example) for example in examples]
     members = []
     for number, member in enumerate(fitted.members):
-        own = replace(settings, seed=settings.seed + number)
-        torch.manual_seed(own.seed)
-        members.append(_fit_member(copy.deepcopy(member), examples, pages, own, on_epoch))
+        member_settings = replace(settings, seed=settings.seed + number)
+        torch.manual_seed(member_settings.seed)
+        members.append(
+            _fit_member(copy.deepcopy(member), examples, pages, member_settings, on_epoch)
+        )
     return TrainedNetworks(tuple(members), fitted.vocabulary)
 
 

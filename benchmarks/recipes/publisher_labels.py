@@ -60,8 +60,8 @@ class UnusableError(ValueError):
 def read_publisher_page(html: bytes, url: str, *, encoding: str | None = None) -> PublisherPage:
     """Return a page with the text of its JSON-LD. Raises UnusableError."""
     source = decode(html, encoding)
-    stated = parse_page(source, url).metadata
-    text = plain_text(stated.article_body or "")
+    metadata = parse_page(source, url).metadata
+    text = plain_text(metadata.article_body or "")
     words = len(metrics.words(text))
     if not text:
         raise UnusableError(NO_TEXT)
@@ -69,7 +69,7 @@ def read_publisher_page(html: bytes, url: str, *, encoding: str | None = None) -
         raise UnusableError(SHORT)
     page = parse_page(without_json_ld(source), url)
     article = extract_from(page, url)
-    if stated.paywalled or article.kind not in _ARTICLES:
+    if metadata.paywalled or article.kind not in _ARTICLES:
         raise UnusableError(NO_ARTICLE)
     shown = label(page.candidates.page.texts, text)
     if shown.matched.sum() < MIN_SHOWN * words:
@@ -80,7 +80,7 @@ def read_publisher_page(html: bytes, url: str, *, encoding: str | None = None) -
     return PublisherPage(
         url=url,
         language=article.language or "und",
-        title=stated.title,
+        title=metadata.title,
         text=text,
         html=source,
     )

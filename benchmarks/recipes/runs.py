@@ -84,8 +84,11 @@ class Task:
         folds = folds_by_site(self.corpus, k=count, seed=self.fit.split_seed)
         if not self.include_sealed:
             return [split.only(self.pages) for split in folds]
-        others = self.pages.part(DEVELOPMENT)
-        return [*(split.only(others) for split in folds), Split(others, self.pages.part(SEALED))]
+        development = self.pages.part(DEVELOPMENT)
+        return [
+            *(split.only(development) for split in folds),
+            Split(development, self.pages.part(SEALED)),
+        ]
 
 
 def command_of(words: Sequence[str]) -> str:
@@ -117,9 +120,9 @@ def examples_from(pages: Corpus) -> list[Example]:
 
 def train_mentions(corpus: Corpus | None, cases: Path | None, fit: FitOptions) -> None:
     """Fit the score of a mention, and show how well scores of unseen sites fit."""
-    own = read_labelled(cases) if cases else []
+    case_texts = read_labelled(cases) if cases else []
     companies = load_companies(config.NEWSCRAWL_COMPANIES or None)
-    judged = mention_calibration.judged_mentions(companies, corpus, own)
+    judged = mention_calibration.judged_mentions(companies, corpus, case_texts)
     calibration = mention_calibration.cross_validate(judged, fit.folds or _SCORE_FOLDS)
     model = mention_calibration.fit_score(judged)
     _show_calibration(calibration, fit.form)
@@ -271,11 +274,13 @@ def _write_labels(archive: Path, folder: Path) -> None:
                     reasons[str(error)] += 1
                 step("")
 
-    written = publisher_labels.write_set(folder, labelled())
-    reasons["same text as another page"] = len(locations) - written - reasons.total()
+    page_count = publisher_labels.write_set(folder, labelled())
+    reasons["same text as another page"] = len(locations) - page_count - reasons.total()
     left_out = ", ".join(f"{count} {reason}" for reason, count in reasons.most_common() if count)
-    write_note(f"{written} of {len(locations)} pages have a label; {left_out or 'none left out'}")
-    if not written:
+    write_note(
+        f"{page_count} of {len(locations)} pages have a label; {left_out or 'none left out'}"
+    )
+    if not page_count:
         raise RecipeError(
             f"{archive}: no page has a text in its JSON-LD (articleBody) that it also shows; "
             "label pages by hand with newscrawl label"
