@@ -238,7 +238,7 @@ def test_notes_about_a_query_of_one_source_leave_out_the_others(look: Look, news
     note = (
         f"Of the {days.expected} days of its sources together, {days.expected - days.covered} were"
     )
-    unread = ".notice:has-text('Not everything was read.')"
+    unread = ".notice:has-text('sources together')"
     expect(page.locator(unread)).to_contain_text(note)
     expect(page.locator(unread)).not_to_contain_text("Gazette")
     company = look("/company/Siemens?days=30").page
