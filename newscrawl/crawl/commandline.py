@@ -27,14 +27,13 @@ def disable_storage(
     settings.set(STORE_NOTHING, value=True, priority="cmdline")
     if not with_pipelines:
         settings.set("ITEM_PIPELINES", {}, "cmdline")
-    named = [_host_and_port(url) for url in urls if url.startswith(("http://", "https://"))]
+    pages = [url for url in urls if url.startswith(("http://", "https://"))]
+    hosts = [
+        f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        for host, port in map(address_of, pages)
+    ]
     allowed = settings.getlist("NEWSCRAWL_ALLOW_PRIVATE")
-    settings.set("NEWSCRAWL_ALLOW_PRIVATE", ",".join([*allowed, *named]), "cmdline")
-
-
-def _host_and_port(url: str) -> str:
-    host, port = address_of(url)
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    settings.set("NEWSCRAWL_ALLOW_PRIVATE", ",".join([*allowed, *hosts]), "cmdline")
 
 
 def reduce_logging(settings: BaseSettings) -> None:

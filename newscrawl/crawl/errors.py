@@ -140,7 +140,9 @@ def cause_of_error(error: BaseException | None) -> Cause:
         return _cause_of_ignored(error)
     if isinstance(error, DownloadFailedError) and "certificate" in str(error):
         return Cause("certificate not valid", "the certificate has expired or is not valid")
-    return _BY_TYPE.get(type(error)) or Cause(type(error).__name__, _first_line(error))
+    name = type(error).__name__
+    first_line = f"{name}: {error}".rstrip(": ").splitlines()[0]
+    return _BY_TYPE.get(type(error)) or Cause(name, first_line)
 
 
 def _cause_of_ignored(error: IgnoreRequest) -> Cause:
@@ -150,7 +152,3 @@ def _cause_of_ignored(error: IgnoreRequest) -> Cause:
         return Cause(kind, str(error), final=True)
     known = (cause for part, cause in _BY_MESSAGE.items() if part in str(error))
     return next(known, Cause(_IGNORED, str(error)))
-
-
-def _first_line(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}".rstrip(": ").splitlines()[0]

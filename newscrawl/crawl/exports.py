@@ -206,7 +206,13 @@ class XmlExporter(XmlItemExporter):
 
     def serialize_field(self, field: Mapping[str, Any], name: str, value: Any) -> Any:
         """Return the value of an element."""
-        return super().serialize_field(field, name, _xml(_json_value(value)))
+        return super().serialize_field(field, name, _json_value(value))
+
+    def _export_xml_field(self, name: str, serialized_value: Any, depth: int) -> None:
+        value = "" if serialized_value is None else serialized_value
+        if isinstance(value, str):
+            value = _NO_XML.sub("\N{REPLACEMENT CHARACTER}", value)
+        super()._export_xml_field(name, value, depth)
 
 
 def _json_value(value: Any) -> Any:
@@ -218,16 +224,6 @@ def _json_value(value: Any) -> Any:
     if isinstance(value, (list, tuple, set, frozenset)):
         return [_json_value(part) for part in value]
     return value
-
-
-def _xml(value: Any) -> Any:
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return _NO_XML.sub("\N{REPLACEMENT CHARACTER}", value)
-    if isinstance(value, dict):
-        return {name: _xml(part) for name, part in value.items()}
-    return [_xml(part) for part in value] if isinstance(value, list) else value
 
 
 class _TableWriter(Protocol):

@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import AsyncIterator
 from multiprocessing.connection import Connection
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from scrapy import Request, Spider, signals
 from scrapy.crawler import AsyncCrawlerProcess, Crawler
@@ -72,10 +72,16 @@ class VisitingSpider(Spider):
 
     async def _answer(self, visit: Visit) -> None:
         answer: FetchResult | RobotsPolicy | Refusal
+        kind: Literal["private", "disallowed", "failed"]
         try:
             answer = await (self._robots(visit) if visit.robots else self._page(visit))
         except Exception as error:  # noqa: BLE001 - whatever it is, the parent waits for the reason
-            answer = _refusal_of(error)
+            disallowed = isinstance(error, DisallowedByRobotsError) or (
+                isinstance(error, RobotsUnreachableError) and error.answered
+            )
+            private = isinstance(error, PrivateAddressError)
+            kind = "private" if private else "disallowed" if disallowed else "failed"
+            answer = Refusal(kind, cause_of_error(error).reason)
         self._connection.send((visit.number, answer))
 
     async def _robots(self, visit: Visit) -> RobotsPolicy:
@@ -110,17 +116,6 @@ def _cut(data: bytes, request: Request) -> None:
         request.meta["newscrawl_received"] = request.meta.get("newscrawl_received", 0) + len(data)
         if request.meta["newscrawl_received"] > limit:
             raise StopDownload(fail=False)
-
-
-def _refusal_of(error: Exception) -> Refusal:
-    cause = cause_of_error(error)
-    if isinstance(error, PrivateAddressError):
-        return Refusal("private", cause.reason)
-    if isinstance(error, DisallowedByRobotsError) or (
-        isinstance(error, RobotsUnreachableError) and error.answered
-    ):
-        return Refusal("disallowed", cause.reason)
-    return Refusal("failed", cause.reason)
 
 
 def main() -> None:

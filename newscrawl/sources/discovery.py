@@ -561,19 +561,19 @@ def check_sources(
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-        return [one.result() for one in waiting]
+        return [future.result() for future in waiting]
 
 
 def check(source: Source, fetcher: Fetcher, *, recent: timedelta) -> SourceCheck:
     """Fetch a source's home page and listings; stale if all articles are older than `recent`."""
     home = _home(source.home, fetcher)
     urls = _listings(source)
-    seen = [_listing(url, fetcher) for url in urls]
-    if source.sections and not seen:
-        urls, seen = (source.home,), [home]
-    working = [one for one in seen if one.trouble is None]
-    newest = max((one.newest for one in working if one.newest), default=None)
-    state, note = _judge(home, seen, newest, recent)
+    probes = [_listing(url, fetcher) for url in urls]
+    if source.sections and not probes:
+        urls, probes = (source.home,), [home]
+    working = [probe for probe in probes if probe.trouble is None]
+    newest = max((probe.newest for probe in working if probe.newest), default=None)
+    state, note = _judge(home, probes, newest, recent)
     return SourceCheck(
         slug=source.slug,
         state=state,
@@ -593,29 +593,29 @@ def _listings(source: Source) -> tuple[str, ...]:
 
 
 def _judge(
-    home: _Probe, seen: Sequence[_Probe], newest: datetime | None, recent: timedelta
+    home: _Probe, probes: Sequence[_Probe], newest: datetime | None, recent: timedelta
 ) -> tuple[State, str]:
-    working = [one for one in seen if one.trouble is None]
+    working = [probe for probe in probes if probe.trouble is None]
     if not working:
-        return _why_nothing_works(home, seen)
+        return _why_nothing_works(home, probes)
     if newest and newest < datetime.now(UTC) - recent:
         return "stale", f"nothing newer than {newest:%Y-%m-%d}"
     if home.moved_to:
         return "moved", f"to {home.moved_to}"
-    if moved := [one.moved_to for one in working if one.moved_to]:
+    if moved := [probe.moved_to for probe in working if probe.moved_to]:
         return "moved", f"{len(moved)} of the listings, one to {moved[0]}"
-    return "reachable", next((one.trouble for one in (home, *seen) if one.trouble), "")
+    return "reachable", next((probe.trouble for probe in (home, *probes) if probe.trouble), "")
 
 
-def _why_nothing_works(home: _Probe, seen: Sequence[_Probe]) -> tuple[State, str]:
-    everything = (home, *seen)
-    troubled = [one for one in everything if one.trouble]
-    if not any(one.answered for one in everything):
+def _why_nothing_works(home: _Probe, probes: Sequence[_Probe]) -> tuple[State, str]:
+    everything = (home, *probes)
+    troubled = [probe for probe in everything if probe.trouble]
+    if not any(probe.answered for probe in everything):
         return "unreachable", home.trouble or ""
-    refused = [one for one in troubled if one.refused]
-    if refused and (len(troubled) == len(everything) or all(one.refused for one in seen)):
+    refused = [probe for probe in troubled if probe.refused]
+    if refused and (len(troubled) == len(everything) or all(probe.refused for probe in probes)):
         return "blocked", refused[0].trouble or ""
-    return "no feed", next((one.trouble for one in seen if one.trouble), "none is known")
+    return "no feed", next((probe.trouble for probe in probes if probe.trouble), "none is known")
 
 
 def _home(url: str, fetcher: Fetcher) -> _Probe:
