@@ -82,11 +82,11 @@ class ArticleBaseline:
 def expected_articles(history: Sequence[DailySourceStats], day: date) -> ArticleBaseline | None:
     """Return the new articles expected of a full day: the median of the same weekday, or of all
     days. Days without a successful run are skipped. None if the history is too short."""
-    known = [one for one in history if one.day < day and one.runs > one.failed_runs]
+    known = [stats for stats in history if stats.day < day and stats.runs > stats.failed_runs]
     if len(known) < MIN_DAYS:
         return None
-    same_weekday = [one.new for one in known if one.day.weekday() == day.weekday()]
-    numbers = same_weekday if len(same_weekday) >= MIN_WEEKDAYS else [one.new for one in known]
+    same_weekday = [stats.new for stats in known if stats.day.weekday() == day.weekday()]
+    numbers = same_weekday if len(same_weekday) >= MIN_WEEKDAYS else [stats.new for stats in known]
     middle = median(numbers)
     spread = _MAD_SIGMA * median(abs(number - middle) for number in numbers)
     # Articles vary at least as much as in Poisson's distribution.
@@ -198,7 +198,7 @@ def group_incidents(
     An incident that most sources have at once becomes one incident of the monitor instead.
     """
     results = list(results)
-    incidents = [one.incident for one in results if one.incident]
+    incidents = [result.incident for result in results if result.incident]
     number = Counter(incident.kind for incident in incidents)
     least = max(_MIN_COMMON, len(slugs) * _COMMON_PART)
     common = {kind for kind, sources in number.items() if sources >= least}
@@ -213,13 +213,13 @@ def group_incidents(
         for kind in sorted(common)
     ]
     of_monitor += _behind(slugs, statuses)
-    cleared = {f"{one.source}/{one.kind}" for one in results if not one.incident}
-    cleared |= {f"watch/{kind}" for kind in {one.kind for one in results} | {"behind"}}
+    cleared = {f"{result.source}/{result.kind}" for result in results if not result.incident}
+    cleared |= {f"watch/{kind}" for kind in {result.kind for result in results} | {"behind"}}
     return own + of_monitor, cleared - {incident.cause for incident in of_monitor}
 
 
 def _behind(slugs: Sequence[str], statuses: Iterable[SourceStatus]) -> list[Incident]:
-    late = [one.source for one in statuses if one.late and not one.running_since]
+    late = [status.source for status in statuses if status.late and not status.running_since]
     if len(late) < max(_MIN_COMMON, len(slugs) * _BEHIND_PART):
         return []
     note = f"{len(late)} of {len(slugs)} sources are late: more workers, or a longer poll interval"
@@ -241,7 +241,7 @@ def check(record: SourceRecord, today: date) -> list[CheckResult]:
         _check_drift,
         _check_quarantine,
     )
-    results = [result for one in checks for result in one(record, today)]
+    results = [result for check in checks for result in check(record, today)]
     is_blocked = any(result.kind == "blocked" and result.incident for result in results)
     # Crawls that fail because the site refuses their pages have one cause, and one incident.
     return [
@@ -276,7 +276,7 @@ def _unreachable(record: SourceRecord, _today: date) -> list[CheckResult]:
 def _feed_failed(record: SourceRecord, _today: date) -> list[CheckResult]:
     """Find feeds and sitemaps that fail while others work; if none works, the crawls fail, and
     `_unreachable` reports it."""
-    lost = [one for one in record.listings.failed if one.failures >= MIN_FAILURES]
+    lost = [listing for listing in record.listings.failed if listing.failures >= MIN_FAILURES]
     if not record.listings.working:
         return []
     if not lost:
@@ -286,7 +286,7 @@ def _feed_failed(record: SourceRecord, _today: date) -> list[CheckResult]:
     more = f"; so did {len(lost) - 1} more" if len(lost) > 1 else ""
     cause = f"{first.fault}; " if first.fault else ""
     note = f"{cause}{first.url} failed {first.failures} times in a row, {last}{more}"
-    facts = {"listings": {one.url: one.failures for one in lost}}
+    facts = {"listings": {listing.url: listing.failures for listing in lost}}
     return [_result("feed_failed", record, note, facts)]
 
 
@@ -299,7 +299,7 @@ def _check_blocking(record: SourceRecord, today: date) -> list[CheckResult]:
     now = _latest_day(record, today, lambda one: one.fetched + one.refused)
     if now is None:
         return [_result("blocked", record, None)] if state in {"ok", "incomplete"} else []
-    before = [(one.refused, one.fetched + one.refused) for one in _before(record, now.day)]
+    before = [(stats.refused, stats.fetched + stats.refused) for stats in _before(record, now.day)]
     change = changed_share("refused", now.refused, now.fetched + now.refused, before)
     if change is None:
         return [_result("blocked", record, None)]
@@ -330,7 +330,7 @@ def _incomplete(record: SourceRecord, today: date) -> list[CheckResult]:
 def _missing(record: SourceRecord, today: date) -> list[CheckResult]:
     """Find a source with far fewer articles yesterday than on such days before."""
     yesterday = today - timedelta(days=1)
-    found = next((one for one in record.days if one.day == yesterday), None)
+    found = next((stats for stats in record.days if stats.day == yesterday), None)
     expected = expected_articles(record.days, yesterday)
     if found is None or expected is None or found.runs <= found.failed_runs:
         return []
@@ -346,14 +346,14 @@ def _stale(record: SourceRecord, today: date) -> list[CheckResult]:
     if _latest_state(record, today) == "stale_feed":
         note = "the feeds and sitemaps list nothing that is recent"
         return [_result("stale", record, note, {"state": "stale_feed"})]
-    last = max((one.day for one in record.days if one.new), default=None)
+    last = max((stats.day for stats in record.days if stats.new), default=None)
     if last is None:
         return []
-    read = [one.day for one in record.days if one.runs > one.failed_runs]
+    read = [stats.day for stats in record.days if stats.runs > stats.failed_runs]
     without_new = [day for day in read if last < day < today]
     awaited = 0.0
     for day in without_new:
-        expected = expected_articles([one for one in record.days if one.day <= last], day)
+        expected = expected_articles([stats for stats in record.days if stats.day <= last], day)
         if expected is None:
             return []
         awaited += expected.number
@@ -368,7 +368,7 @@ def _check_drift(record: SourceRecord, today: date) -> list[CheckResult]:
     if now is None:
         return []
     changes = _changes(now, _before(record, now.day))
-    facts = {one.measure: {"now": one.now, "before": one.before} for one in changes}
+    facts = {change.measure: {"now": change.now, "before": change.before} for change in changes}
     facts_and_day = {"day": now.day.isoformat(), **facts}
     note = "; ".join(map(_change_note, changes)) + f" (on {now.day})"
     is_layout = len(changes) >= _MIN_LAYOUT_CHANGES
@@ -390,13 +390,13 @@ def _check_quarantine(record: SourceRecord, _today: date) -> list[CheckResult]:
 
 def _changes(now: DailySourceStats, before: Sequence[DailySourceStats]) -> list[Change]:
     def level(name: str) -> Change | None:
-        values = [getattr(one, name) for one in before if one.read >= MIN_PAGES]
+        values = [getattr(stats, name) for stats in before if stats.read >= MIN_PAGES]
         known = [value for value in values if value is not None]
         value = getattr(now, name) if now.read >= MIN_PAGES else None
         return changed_level(name, value, known)
 
     def share(name: str, whole: Callable[[DailySourceStats], int]) -> Change | None:
-        pairs = [(getattr(one, name), whole(one)) for one in before]
+        pairs = [(getattr(stats, name), whole(stats)) for stats in before]
         return changed_share(name, getattr(now, name), whole(now), pairs)
 
     changes = (
@@ -421,15 +421,15 @@ def _facts(change: Change) -> dict[str, object]:
 
 
 def _before(record: SourceRecord, day: date) -> list[DailySourceStats]:
-    return [one for one in record.days if one.day < day]
+    return [stats for stats in record.days if stats.day < day]
 
 
 def _latest_day(
     record: SourceRecord, today: date, pages: Callable[[DailySourceStats], int]
 ) -> DailySourceStats | None:
     """Return the newer of today and yesterday that has enough pages to assess."""
-    recent = [one for one in record.days if today - one.day <= timedelta(days=1)]
-    return next((one for one in reversed(recent) if pages(one) >= MIN_PAGES), None)
+    recent = [stats for stats in record.days if today - stats.day <= timedelta(days=1)]
+    return next((stats for stats in reversed(recent) if pages(stats) >= MIN_PAGES), None)
 
 
 def _latest_state(record: SourceRecord, today: date) -> str | None:
@@ -560,7 +560,9 @@ def _groups(incidents: Iterable[Incident]) -> list[list[Incident]]:
     groups: list[list[Incident]] = []
     for _, same_kind in groupby(ordered, key=lambda one: one.kind):
         together = list(same_kind)
-        groups += [together] if len(together) > _MAX_SINGLE else [[one] for one in together]
+        groups += (
+            [together] if len(together) > _MAX_SINGLE else [[incident] for incident in together]
+        )
     return groups
 
 
@@ -568,9 +570,12 @@ def incident_notice(group: Sequence[Incident], *, over: bool) -> Notice:
     """Return the notice of an incident, or of many of a kind; `over` for that of their end."""
     first = group[0]
     words = _INCIDENT_WORDS.get(first.kind, (first.kind.replace("_", " "), "is well again"))[over]
-    facts = {"kind": first.kind, "incidents": [_incident_facts(one) for one in group]}
+    facts = {"kind": first.kind, "incidents": [_incident_facts(incident) for incident in group]}
     if len(group) > 1:
-        named = [f"{one.source or 'the monitor'}: {one.note}" for one in group[:_MAX_NAMED]]
+        named = [
+            f"{incident.source or 'the monitor'}: {incident.note}"
+            for incident in group[:_MAX_NAMED]
+        ]
         rest = len(group) - len(named)
         return Notice(
             subject=f"{len(group)} sources: {words}",

@@ -100,7 +100,7 @@ def _articles(articles: dict[str, int]) -> Metric:
 
 
 def _sources(status: WatchStatus) -> Iterator[Metric]:
-    crawled = [one for one in status.sources if one.last_start or one.failures]
+    crawled = [source for source in status.sources if source.last_start or source.failures]
 
     def late(one: SourceStatus) -> float:
         return (status.moment - one.due_at).total_seconds() if one.due_at else 0.0
@@ -131,11 +131,11 @@ def _sources(status: WatchStatus) -> Iterator[Metric]:
 
 
 def _monitors(status: WatchStatus) -> Iterator[Metric]:
-    alive = [one for one in status.workers if not one.silent]
+    alive = [worker for worker in status.workers if not worker.silent]
     numbers = {
         "workers": ("Monitors that are running", len(alive)),
-        "slots": ("Sources that they can crawl at a time", sum(one.slots for one in alive)),
-        "slots_busy": ("Sources that are crawled now", sum(one.running for one in alive)),
+        "slots": ("Sources that they can crawl at a time", sum(worker.slots for worker in alive)),
+        "slots_busy": ("Sources that are crawled now", sum(worker.running for worker in alive)),
         "queue_size": ("Sources in the queue", status.queued),
     }
     for name, (help_text, value) in numbers.items():
@@ -145,7 +145,7 @@ def _monitors(status: WatchStatus) -> Iterator[Metric]:
     incidents = GaugeMetricFamily(
         "newscrawl_incidents", "Open incidents", labels=["source", "kind"]
     )
-    open_now = Counter((one.source or "", one.kind) for one in status.incidents)
+    open_now = Counter((incident.source or "", incident.kind) for incident in status.incidents)
     for labels, number in sorted(open_now.items()):
         incidents.add_metric(list(labels), number)
     yield incidents
