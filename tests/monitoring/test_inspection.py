@@ -375,12 +375,16 @@ def test_quarantined_articles_are_an_incident_on_the_first_day(
     database.finish_run(run, "finished", COUNTS)
     text = " ".join(f"Quay {place} of the harbour was closed." for place in range(40))
     articles = [document(path, text=f"{path} {text}") for path in "abcdef"]
+    # Of different words: pages that show one text instead of their articles count as gone.
+    broken = {
+        path: document(path, text=" ".join([path * 4, path * 5, path * 6])) for path in "abcdef"
+    }
     save_documents(database, articles, run)
     inspect = inspector(database, ["ft"], [webhook(hook)])
-    save_documents(database, [document(path, text=f"Loading {path}") for path in "abcd"], run)
+    save_documents(database, [broken[path] for path in "abcd"], run)
     inspect()
     assert hook.notices == []
-    save_documents(database, [document(path, text=f"Loading {path}") for path in "cdef"], run)
+    save_documents(database, [broken[path] for path in "cdef"], run)
     inspect()
     (notice,) = hook.notices
     assert notice["cause"] == "ft/quarantined"
