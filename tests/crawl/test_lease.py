@@ -158,8 +158,8 @@ def test_crawl_of_a_monitor_takes_no_own_lease(tmp_path: Path, site: SiteServer)
 
 def test_stopped_crawl_sends_nothing_after_another_has_begun(tmp_path: Path) -> None:
     database = tmp_path / "news.sqlite"
-    pace = {"DOWNLOAD_DELAY": "0.2", "NEWSCRAWL_LEASE": "1.5", "AUTOTHROTTLE_ENABLED": "0"}
-    paths = tuple(f"/story/{number}" for number in range(100))
+    pace = {"DOWNLOAD_DELAY": "0.2", "NEWSCRAWL_LEASE": "6", "AUTOTHROTTLE_ENABLED": "0"}
+    paths = tuple(f"/story/{number}" for number in range(600))
 
     def requests(site: SiteServer, crawler: str) -> int:
         return sum(visit.user_agent == crawler for visit in site.visits)
@@ -184,7 +184,7 @@ def test_stopped_crawl_sends_nothing_after_another_has_begun(tmp_path: Path) -> 
 
         first = started("first")
         first.send_signal(signal.SIGSTOP)
-        time.sleep(2)  # until its lease has expired
+        time.sleep(7)  # until its lease has expired
         second = started("second")
         sent = requests(site, "first")
         first.send_signal(signal.SIGCONT)
