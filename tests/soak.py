@@ -324,7 +324,7 @@ def publish(
 
 _OVERLAPS = (
     "SELECT count(*) FROM runs a JOIN runs b ON a.source_id = b.source_id AND a.id < b.id "
-    "WHERE b.started_at < a.finished_at"
+    "WHERE b.started_at < a.finished_at AND a.reason {} 'lease_lost'"
 )
 _UNFINISHED = "SELECT count(*) FILTER (WHERE finished_at IS NULL), count(*) FROM runs"
 _CHANGED = "SELECT count(*) FROM articles WHERE revision > 1"
@@ -401,7 +401,9 @@ def results(url: str, papers: Newspapers, traffic: Traffic) -> tuple[dict[str, s
     published = papers.urls()
     stored = ask(url, _STORED)
     changed = ask(url, _CHANGED)[0][0]
-    overlaps = ask(url, _OVERLAPS)[0][0] + traffic.overlaps()
+    # A crawl that was stopped ends after the next has begun: it sends nothing without its lease.
+    outlived = ask(url, _OVERLAPS.format("="))[0][0]
+    overlaps = ask(url, _OVERLAPS.format("<>"))[0][0] + traffic.overlaps()
     ((unfinished, crawls),) = ask(url, _UNFINISHED)
     urls = sorted(url for url, _ in stored)
     waits = papers.waits(dict(stored))
@@ -419,6 +421,7 @@ def results(url: str, papers: Newspapers, traffic: Traffic) -> tuple[dict[str, s
             f"{len(pages):,}, {len(pages) - len(set(pages)):,} of them repeated after a fault"
         ),
         "crawls of a source at once": f"{overlaps:,}",
+        "crawls that ended without their lease after the next had begun": f"{outlived:,}",
         "shortest time between two pages of a source": (
             f"{traffic.shortest_of_pages():.3f} s (delay {_DELAY:g} s)"
         ),
