@@ -1,8 +1,8 @@
 """Compare each package with its budget: `make lint` fails where it grew.
 
-.ci/budget has a line for each package: at most so many lines, so many percent of names that say
-nothing, so many helpers with one caller for 1,000 lines. More lines need a line below it with
-the number and what for: `storage +120 subjects`. `python .ci/budget.py --lower` writes the present
+.ci/budget has a line for each package with its limits: lines, percent of names that say nothing,
+helpers with one caller for 1,000 lines. An increase needs a line with the number and the purpose:
+`storage +120 subjects`. `python .ci/budget.py --lower` writes the present
 figures where they are lower. No file may import, even through others, a file that imports it.
 """
 

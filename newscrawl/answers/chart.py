@@ -56,21 +56,23 @@ class Row:
     @property
     def is_unread(self) -> bool:
         """Return whether sources were not read, on a period with numbers."""
-        known = self.completeness
+        completeness = self.completeness
         has_number = any(number is not None for number in self.numbers)
-        return has_number and (known.covered < known.expected or known.unwatched > 0)
+        return has_number and (
+            completeness.covered < completeness.expected or completeness.unwatched > 0
+        )
 
     @property
     def notes(self) -> str:
         """Return in words why its numbers are incomplete."""
-        known, left_out = self.completeness, self.days_left_out
+        completeness, left_out = self.completeness, self.days_left_out
         notes = [f"{count_of(left_out, 'day')} left out"] if left_out else []
         notes += ["today, so far"] if self.running and not left_out else []
-        if self.is_unread and known.unwatched:
+        if self.is_unread and completeness.unwatched:
             notes.append("begins before the first crawl")
-        if self.is_unread and known.covered < known.expected:
+        if self.is_unread and completeness.covered < completeness.expected:
             days = "sources" if self.by == "day" else "days of all sources together"
-            notes.append(f"{known.covered:,} of {known.expected:,} {days} read")
+            notes.append(f"{completeness.covered:,} of {completeness.expected:,} {days} read")
         return "; ".join(notes)
 
 

@@ -68,7 +68,7 @@ class CompanyPeriod:
 
     @property
     def completeness_before(self) -> Completeness:
-        return sum((one.completeness for one in self.counts_before), Completeness())
+        return sum((count.completeness for count in self.counts_before), Completeness())
 
     @property
     def share(self) -> float | None:

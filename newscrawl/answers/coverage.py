@@ -47,7 +47,7 @@ def most_unread(
     """Return the sources that were not read on the most days of the scope, MAX_UNREAD of them; only
     of those `having` articles of a company, if one of these was not read."""
     completeness = source_completeness(database, scope)
-    missed = {slug: one.expected - one.covered for slug, one in completeness.items()}
+    missed = {slug: days.expected - days.covered for slug, days in completeness.items()}
     unread = {slug: number for slug, number in missed.items() if number > 0}
     candidates = {slug: unread[slug] for slug in unread if slug in having} or unread
     most = sorted(candidates, key=lambda slug: -candidates[slug])

@@ -152,7 +152,7 @@ def story_days(story: StoryRow) -> str:
 
 
 def unread_notices(
-    known: Completeness,
+    completeness: Completeness,
     *,
     of_one: bool = False,
     whose: str = "all",
@@ -163,14 +163,14 @@ def unread_notices(
     """Return why the numbers of a period may be too low: days `of_one` source that were not read,
     or of "all" or "its" sources, and days before the first crawl. `estimates` are the articles that
     the unread days would have had, by company."""
-    if known.level == "none":
+    if completeness.level == "none":
         return [Notice("No source was crawled in this period.", "These are gaps, not zeros.")]
     notices = []
-    missing = known.expected - known.covered
+    missing = completeness.expected - completeness.covered
     if missing > 0:
         together = "" if of_one else f" of {whose} sources together"
         was = "was" if missing == 1 else "were"
-        heading = f"Of the {known.expected:,} days{together}, {missing:,} {was} not read."
+        heading = f"Of the {completeness.expected:,} days{together}, {missing:,} {was} not read."
         reasons = [
             pen.write(
                 "{source} on {days}, {reasons}",
@@ -190,7 +190,7 @@ def unread_notices(
             estimate=_estimate(estimates),
         )
         notices.append(Notice(heading, text))
-    if days := known.unwatched:
+    if days := completeness.unwatched:
         lies = "day lies" if days == 1 else "days lie"
         notices.append(
             Notice(
@@ -215,29 +215,33 @@ def _estimate(estimates: Mapping[str, float] | None) -> str:
     return f" Estimate: {', '.join(more)}, at the pace of the days that were read."
 
 
-def coverage(known: Completeness, notices: Iterable[Notice] | None = None, before: str = "") -> str:
+def coverage(
+    completeness: Completeness, notices: Iterable[Notice] | None = None, before: str = ""
+) -> str:
     """Return how complete numbers are, in a few sentences; `before` says how many articles were
     read in the period before."""
-    notices = unread_notices(known) if notices is None else notices
-    if known.level == "none":
+    notices = unread_notices(completeness) if notices is None else notices
+    if completeness.level == "none":
         return " ".join(map(str, notices))
-    was = "was" if known.read == 1 else "were"
-    text = f"{count_of(known.read, 'article')} {was} read{before}."
-    if known.level == "full":
+    was = "was" if completeness.read == 1 else "were"
+    text = f"{count_of(completeness.read, 'article')} {was} read{before}."
+    if completeness.level == "full":
         return f"{text} Every source was read on every day."
     return " ".join([text, *map(str, notices)])
 
 
-def before_notice(known: Completeness, scope: Scope, before: Scope) -> Notice | None:
+def before_notice(completeness: Completeness, scope: Scope, before: Scope) -> Notice | None:
     """Return why numbers can't be compared with those of the period before, if they can't."""
-    if not known.read:
+    if not completeness.read:
         when = when_before(scope, before)
         return Notice(f"No article was read {when}.", "There is nothing to compare with.")
-    if known.level != "partial" or (known.expected <= known.covered and not known.unwatched):
+    if completeness.level != "partial" or (
+        completeness.expected <= completeness.covered and not completeness.unwatched
+    ):
         return None
     phrase = days_before(scope, before)
     heading = f"The {phrase} {'was' if phrase.startswith('day ') else 'were'} not read completely"
-    if days := known.unwatched:
+    if days := completeness.unwatched:
         heading += f": {days:,} precede{'s' if days == 1 else ''} the first crawl"
     return Notice(f"{heading}.", "Compare shares of the articles read, not numbers.")
 
@@ -253,12 +257,12 @@ def gap_notice(gap: Gap, scope: Scope, before: Scope, whose: Sequence[str] = ())
     return Notice(f"{the} {phrase} can't be compared.", text)
 
 
-def no_mention(whom: str, known: Completeness) -> str:
+def no_mention(whom: str, completeness: Completeness) -> str:
     """Return that nothing was found: no mention, or no coverage."""
-    if known.level == "none":
+    if completeness.level == "none":
         return f"No coverage: nothing was crawled there, so nothing is known about {whom}."
-    read = count_of(known.read, "article")
-    return f"No mention of {whom} in {read} (coverage: {known.level})."
+    read = count_of(completeness.read, "article")
+    return f"No mention of {whom} in {read} (coverage: {completeness.level})."
 
 
 def no_article(company: str, is_query: bool) -> str:

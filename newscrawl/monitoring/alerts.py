@@ -60,7 +60,7 @@ def find_alerts(
     """
     today = today or datetime.now(UTC).date()
     watched = company_alerts.watched_companies(database)
-    single = [one.company for one in watched if not one.other]
+    single = [watch.company for watch in watched if not watch.other]
     names = _often_named(database, today, structure) if everyone else single
     alerts = [*_first_mentions(database, watched, structure)]
     for company in names:
@@ -268,19 +268,24 @@ def _first_mentions(
     database: Database, watched: Sequence[WatchedCompany], structure: CompanyStructure
 ) -> Iterator[CompanyAlert]:
     stored = company_alerts.list_alerts(database, kinds=_FIRSTS)
-    known = {one.alert.cause for one in stored}
-    for one in watched:
-        cause = f"first/{one.company}" + (f"/{one.other}" if one.other else "")
+    causes = {row.alert.cause for row in stored}
+    for watch in watched:
+        cause = f"first/{watch.company}" + (f"/{watch.other}" if watch.other else "")
         # A company that is watched again can have a new first article.
-        cause += f"/{one.added_at:%Y-%m-%dT%H:%M:%S.%f}"
-        if cause in known:
+        cause += f"/{watch.added_at:%Y-%m-%dT%H:%M:%S.%f}"
+        if cause in causes:
             continue
-        day = company_alerts.first_mention_day(database, one, structure.groups)
+        day = company_alerts.first_mention_day(database, watch, structure.groups)
         if day is not None:
-            kind: AlertKind = "first pair" if one.other else "first mention"
-            facts = {"watched_since": one.added_at.date().isoformat()}
+            kind: AlertKind = "first pair" if watch.other else "first mention"
+            facts = {"watched_since": watch.added_at.date().isoformat()}
             yield CompanyAlert(
-                cause=cause, kind=kind, company=one.company, other=one.other, day=day, facts=facts
+                cause=cause,
+                kind=kind,
+                company=watch.company,
+                other=watch.other,
+                day=day,
+                facts=facts,
             )
 
 
@@ -290,11 +295,13 @@ def _spikes(database: Database, company: str, scope: Scope) -> Iterator[CompanyA
     days = last - timedelta(days=1), last
     since = days[0] - timedelta(days=HISTORY_DAYS)
     alerts = company_alerts.list_alerts(database, kinds=("spike",), company=company, since=since)
-    known = {stored.alert.day for stored in alerts}
+    alerted = {stored.alert.day for stored in alerts}
     # Bursts and the days after them are not typical.
-    bursts = {day + timedelta(days=after) for day in known for after in range(SAME_BURST.days + 1)}
+    bursts = {
+        day + timedelta(days=after) for day in alerted for after in range(SAME_BURST.days + 1)
+    }
     for day in days:
-        if day in known:
+        if day in alerted:
             continue
         assessment = assess_day(
             database, company, day, without=bursts, today=last, structure=scope.structure

@@ -82,11 +82,11 @@ class ArticleBaseline:
 def expected_articles(history: Sequence[DailySourceStats], day: date) -> ArticleBaseline | None:
     """Return the new articles expected of a full day: the median of the same weekday, or of all
     days. Days without a successful run are skipped. None if the history is too short."""
-    known = [stats for stats in history if stats.day < day and stats.runs > stats.failed_runs]
-    if len(known) < MIN_DAYS:
+    read = [stats for stats in history if stats.day < day and stats.runs > stats.failed_runs]
+    if len(read) < MIN_DAYS:
         return None
-    same_weekday = [stats.new for stats in known if stats.day.weekday() == day.weekday()]
-    numbers = same_weekday if len(same_weekday) >= MIN_WEEKDAYS else [stats.new for stats in known]
+    same_weekday = [stats.new for stats in read if stats.day.weekday() == day.weekday()]
+    numbers = same_weekday if len(same_weekday) >= MIN_WEEKDAYS else [stats.new for stats in read]
     middle = median(numbers)
     spread = _MAD_SIGMA * median(abs(number - middle) for number in numbers)
     # Articles vary at least as much as in Poisson's distribution.
@@ -391,9 +391,9 @@ def _check_quarantine(record: SourceRecord, _today: date) -> list[CheckResult]:
 def _changes(now: DailySourceStats, before: Sequence[DailySourceStats]) -> list[Change]:
     def level(name: str) -> Change | None:
         values = [getattr(stats, name) for stats in before if stats.read >= MIN_PAGES]
-        known = [value for value in values if value is not None]
+        measured = [value for value in values if value is not None]
         value = getattr(now, name) if now.read >= MIN_PAGES else None
-        return changed_level(name, value, known)
+        return changed_level(name, value, measured)
 
     def share(name: str, whole: Callable[[DailySourceStats], int]) -> Change | None:
         pairs = [(getattr(stats, name), whole(stats)) for stats in before]

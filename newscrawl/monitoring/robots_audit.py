@@ -59,8 +59,8 @@ def audit(
     fetcher: Fetcher | None,
     on_progress: Progress,
 ) -> Audit:
-    """Return the stored articles that robots.txt forbids: each host's file is fetched and stored,
-    or its last copy is used where it can't be read or there is no fetcher."""
+    """Return the stored articles that robots.txt forbids. Each host's file is fetched and stored;
+    the last copy is used if it can't be read, or without a fetcher."""
     result, rules = Audit(), dict[str, tuple[RobotsRules, datetime]]()
     for articles in read_articles(database, sources):
         urls = [url for article in articles for url in article.addresses]

@@ -108,7 +108,7 @@ def publishing_interval(
 ) -> timedelta | None:
     """Return the mean time between the newest articles of a listing, not yet bounded.
 
-    `stated` is the interval that a feed states (ttl, sy:updatePeriod); it is used unless entries
+    `by_feed` is the interval that a feed states (ttl, sy:updatePeriod); it is used unless entries
     would leave the listing before they are read. None if neither dates nor the feed give an
     interval.
     """
