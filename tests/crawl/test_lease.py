@@ -156,6 +156,24 @@ def test_crawl_of_a_monitor_takes_no_own_lease(tmp_path: Path, site: SiteServer)
     assert "newscrawl: the monitor that started this crawl lost its lease of ft" in refused.output
 
 
+def stop_between_writes(run: subprocess.Popen[bytes], database: Path) -> None:
+    """Stop the process where it doesn't hold the database's lock, which all others would await."""
+
+    def is_writable() -> bool:
+        run.send_signal(signal.SIGSTOP)
+        try:
+            with closing(
+                sqlite3.connect(database, timeout=0.5, isolation_level=None)
+            ) as connection:
+                connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError:
+            run.send_signal(signal.SIGCONT)
+            return False
+        return True
+
+    wait_for(is_writable, 300)
+
+
 def test_stopped_crawl_sends_nothing_after_another_has_begun(tmp_path: Path) -> None:
     database = tmp_path / "news.sqlite"
     pace = {"DOWNLOAD_DELAY": "0.2", "NEWSCRAWL_LEASE": "6", "AUTOTHROTTLE_ENABLED": "0"}
@@ -183,7 +201,7 @@ def test_stopped_crawl_sends_nothing_after_another_has_begun(tmp_path: Path) -> 
             return run
 
         first = started("first")
-        first.send_signal(signal.SIGSTOP)
+        stop_between_writes(first, database)
         time.sleep(7)  # until its lease has expired
         second = started("second")
         sent = requests(site, "first")
