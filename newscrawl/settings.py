@@ -28,7 +28,7 @@ NEWSPIDER_MODULE = "spiders"
 ADDONS = {"newscrawl.crawl.warc.Archiving": 100, "newscrawl.crawl.warc.Replay": 200}
 # The spider of each source that has no class of its own in SPIDER_MODULES.
 NEWSCRAWL_SPIDER_CLASS = "spiders.news.NewsSpider"
-SPIDER_LOADER_CLASS = "newscrawl.crawl.spiderloader.RegistrySpiderLoader"
+SPIDER_LOADER_CLASS = "newscrawl.crawl.commandline.RegistrySpiderLoader"
 COMMANDS_MODULE = "newscrawl.crawl.commands"
 SPIDER_CONTRACTS = {
     "newscrawl.crawl.commands.check.ListingContract": 20,

@@ -6,6 +6,7 @@ hostile work after the other; `LocalPool` processes the parts of a large task on
 such a process, and `newscrawl.cluster` does the same on a cluster.
 """
 
+import asyncio
 import gc
 import math
 import os
@@ -18,7 +19,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -118,6 +119,27 @@ class Limits:
     seconds: int
     megabytes: int
     clock_seconds: float
+
+
+# Ours: seconds between two checks of whether the crawl is closing. Every long wait checks it, since
+# Scrapy sends no signal before all callbacks have ended.
+CLOSING_CHECK_SECONDS: Final = 0.5
+
+
+async def until_closing(
+    work: Awaitable[Result],
+    is_closing: Callable[[], bool],
+    stop: Callable[[], object],
+    grace: float = 0.0,
+) -> Result:
+    """Return the result of work that a closing crawl awaits `grace` seconds at most: then `stop`
+    ends it."""
+    running = asyncio.ensure_future(work)
+    while not (await asyncio.wait({running}, timeout=CLOSING_CHECK_SECONDS))[0]:
+        grace -= CLOSING_CHECK_SECONDS if is_closing() else 0.0
+        if grace <= 0 and is_closing():
+            stop()
+    return running.result()
 
 
 class WorkerProcess:
@@ -330,7 +352,7 @@ def do_in(process: WorkerProcess, task: Task, part: bytes) -> bytes:
     try:
         return process.run(_call_work, task.key, part)
     except _NoWorkError:
-        process.run(_load_work, task)
+        process.run(load_work, task)
         return process.run(_call_work, task.key, part)
 
 
@@ -338,7 +360,8 @@ def do_in(process: WorkerProcess, task: Task, part: bytes) -> bytes:
 _WORK: Final[dict[str, Callable[[Any], Any]]] = {}
 
 
-def _load_work(task: Task) -> None:
+def load_work(task: Task) -> None:
+    """Load the function of a task, for its parts."""
     if Path(task.folder).is_dir():
         os.chdir(task.folder)
     if task.preload is not None:

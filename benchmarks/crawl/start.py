@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from newscrawl.monitoring.crawl_server import CrawlServer
-from newscrawl.monitoring.supervisor import CrawlCommand, CrawlProcess
+from newscrawl.monitoring.supervisor import CrawlCommand, CrawlProcess, CrawlServer
 from newscrawl.storage import upgrade_database
 from tests.site.crawling import HASTE
 from tests.watching import Sites, children, environment

@@ -209,41 +209,6 @@ def list_alerts(
     exit_without(alerts, "No alerts.")
 
 
-@app.command(epilog="Example: newscrawl alerts simulate --days 1000")
-def simulate(
-    days: Annotated[int, typer.Option(min=4, help="Days for each kind of company.")] = 2000,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same figures.")] = 1,
-    output_format: FormatOption = "table",
-) -> None:
-    """Measure the rule for spikes on simulated companies: false alarms, and detected spikes.
-
-    "usual" is a company's articles on a working day, "scatter" how much more they vary than by
-    chance, "false a day" the share of usual days with an alarm, "x3 found" that of days with
-    three times as many articles.
-    """
-    from newscrawl.monitoring.spike_detection import TIMES, simulate as simulated
-
-    columns = (
-        Column(key="mean", heading="usual", number=True),
-        Column(key="scatter", heading="scatter", number=True),
-        Column(key="false_alarms", heading="false a day", number=True, show=_percent),
-        *(
-            Column(key=f"times_{times}", heading=f"x{times} found", number=True, show=_share)
-            for times in TIMES
-        ),
-    )
-    rows = [
-        {
-            "mean": one.mean,
-            "scatter": one.scatter,
-            "false_alarms": one.false_alarms,
-            **{f"times_{times}": found for times, found in zip(TIMES, one.found, strict=True)},
-        }
-        for one in simulated(days, seed)
-    ]
-    render(rows, columns, output_format)
-
-
 def _channels(store: "Database", structure: CompanyStructure) -> "tuple[Channel, ...]":
     """Return the channels of the settings, and those to the recipients in the database."""
     from newscrawl.monitoring.delivery import configured_channels, recipient_channels
@@ -286,14 +251,6 @@ def _row(stored: "StoredAlert") -> dict[str, object]:
         "delivered_by": ", ".join(stored.delivered_by),
         "delivered": stored.delivered_at is not None,
     }
-
-
-def _percent(value: object) -> str:
-    return f"{value:.2%}" if isinstance(value, float) else ""
-
-
-def _share(value: object) -> str:
-    return f"{value:.0%}" if isinstance(value, float) else ""
 
 
 DigestFormat = Literal["markdown", "html"]

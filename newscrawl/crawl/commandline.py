@@ -1,4 +1,4 @@
-"""The common parts of our variants of Scrapy's commands."""
+"""The spiders of the registry's sources, and the common parts of our Scrapy commands."""
 
 import argparse
 import difflib
@@ -7,10 +7,14 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from scrapy import Spider
 from scrapy.commands import ScrapyCommand
 from scrapy.settings import BaseSettings
+from scrapy.spiderloader import SpiderLoader
+from scrapy.utils.misc import load_object
 
 from newscrawl.config import SettingError
+from newscrawl.sources import SourceError, load_sources, own_file
 from newscrawl.sources.urls import address_of
 
 # A setting that a command sets for itself: its pipelines store nothing.
@@ -67,6 +71,37 @@ def argument_error(loader: Any, name: str, arguments: Mapping[str, str]) -> str 
     except SettingError as error:
         return str(error)
     return None
+
+
+class RegistrySpiderLoader(SpiderLoader):
+    """Loads a spider for each source: the class in SPIDER_MODULES with the source's slug as its
+    name, or else NEWSCRAWL_SPIDER_CLASS."""
+
+    def __init__(self, settings: BaseSettings) -> None:
+        super().__init__(settings)
+        default: type[Spider] = load_object(settings["NEWSCRAWL_SPIDER_CLASS"])
+        file = own_file(settings.get("NEWSCRAWL_SOURCES"))
+        try:
+            bundled, operators = load_sources(), load_sources(file) if file else ()
+        except SourceError as error:
+            # Scrapy builds the loader before a command could report the error in one line.
+            print_error(str(error))
+            raise SystemExit(2) from None
+        for source in (*bundled, *operators):
+            base = self._spiders.get(source.slug, default)
+            if issubclass(base, default):
+                members = {
+                    "name": source.slug,
+                    "source": source,
+                    "named_by_operator": source in operators,
+                    "__module__": base.__module__,
+                    "__doc__": f"{source.name} ({source.home})",
+                }
+                self._spiders[source.slug] = type(base.__name__, (base,), members)
+
+    def load(self, spider_name: str) -> type[Spider]:
+        """Return the spider class; raise KeyError if the registry has no such source."""
+        return super().load(spider_name)
 
 
 class StoragelessCommand(ScrapyCommand):

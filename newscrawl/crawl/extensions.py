@@ -23,8 +23,9 @@ from scrapy.utils.httpobj import urlparse_cached
 from twisted.python.failure import Failure
 
 from newscrawl.config import seconds
-from newscrawl.crawl.session import CLOSING_CHECK_SECONDS, CrawlSession
+from newscrawl.crawl.session import CrawlSession
 from newscrawl.items import ArticleItem, Document, Page
+from newscrawl.workers import CLOSING_CHECK_SECONDS
 
 logger = logging.getLogger(__name__)
 

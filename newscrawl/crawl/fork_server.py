@@ -2,7 +2,7 @@
 
 Imports and loading the companies take most of the processor time of a crawl without news.
 `newscrawl monitor` therefore starts `python -m newscrawl.crawl.fork_server` once; its standard
-input is a socket of the monitor, and `CrawlServer` in newscrawl.monitoring.crawl_server describes
+input is a socket of the monitor, and `CrawlServer` in newscrawl.monitoring.supervisor describes
 the requests. Only modules and companies are loaded before the fork, and a crawl loads companies
 again that have changed since: no reactor, no thread, no connection, and no file of sources.
 """

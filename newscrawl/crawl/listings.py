@@ -30,12 +30,7 @@ from newscrawl.crawl.errors import (
 )
 from newscrawl.crawl.gaps import DAY_AND_ZONE, GapCloser, Gaps, Reach, RolledOver, addresses
 from newscrawl.crawl.page_queue import PageQueue, conditions
-from newscrawl.crawl.session import (
-    CLOSING_CHECK_SECONDS,
-    CrawlArguments,
-    CrawlSession,
-    SourceSpider,
-)
+from newscrawl.crawl.session import CrawlArguments, CrawlSession, SourceSpider
 from newscrawl.items import Hints
 from newscrawl.sources import (
     Entry,
@@ -51,7 +46,13 @@ from newscrawl.sources.sitemaps import MAX_BYTES, read_listing
 from newscrawl.sources.urls import address_of, main_addresses
 from newscrawl.storage import StorageError
 from newscrawl.storage.frontier import FrontierEntry, KnownListing, Reading, publishing_interval
-from newscrawl.workers import Limits, WorkerProcess, WorkExceededError, WorkStoppedError
+from newscrawl.workers import (
+    Limits,
+    WorkerProcess,
+    WorkExceededError,
+    WorkStoppedError,
+    until_closing,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -79,21 +80,18 @@ class ListingProcess:
         self._session = CrawlSession.of(crawler)
         self._worker = WorkerProcess(limits)
         self._turn = asyncio.Lock()
-        crawler.signals.connect(self._close, signal=signals.spider_closed)
+
+        async def close() -> None:
+            await asyncio.to_thread(self._worker.close)
+
+        crawler.signals.connect(close, signal=signals.spider_closed, weak=False)
 
     async def read(self, work: Callable[..., Result], *arguments: object) -> Result:
         """Return the result of the work; raise its exception, WorkExceededError or
         WorkStoppedError."""
         async with self._turn:
-            running = asyncio.ensure_future(asyncio.to_thread(self._worker.run, work, *arguments))
-            while not running.done():
-                await asyncio.wait({running}, timeout=CLOSING_CHECK_SECONDS)
-                if self._session.is_closing:
-                    self._worker.stop()
-            return running.result()
-
-    async def _close(self) -> None:
-        await asyncio.to_thread(self._worker.close)
+            running = asyncio.to_thread(self._worker.run, work, *arguments)
+            return await until_closing(running, lambda: self._session.is_closing, self._worker.stop)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

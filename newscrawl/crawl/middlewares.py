@@ -8,12 +8,11 @@ import asyncio
 import ipaddress
 import logging
 import socket
-from collections.abc import Coroutine
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from time import monotonic
-from typing import Any, Final, Self
+from typing import Final, Self
 from urllib.parse import urljoin, urlsplit
 
 from scrapy import Request, Spider, signals
@@ -45,13 +44,14 @@ from newscrawl.crawl.errors import (
     UnfitUrlError,
     cause_of_error,
 )
-from newscrawl.crawl.session import CLOSING_CHECK_SECONDS, CrawlSession
+from newscrawl.crawl.session import CrawlSession
 from newscrawl.items import RobotsPolicy
 from newscrawl.sources import robots
 from newscrawl.sources.robots import UnreachableRobotsError
 from newscrawl.sources.urls import AllowedAddresses, IpAddress, address_of, is_public
 from newscrawl.storage import StorageError
 from newscrawl.storage.saved_state import keep_robots_policy, robots_policy
+from newscrawl.workers import until_closing
 
 _OVERLOADED = frozenset({429, 503})
 # Ours: characters of a Retry-After (a date has 29), and seconds of a year, more than any
@@ -438,8 +438,17 @@ class RobotsMiddleware:
                 "download_maxsize": robots.MAX_ANSWER_BYTES,
             }
             request = Request(url, priority=_PRIORITY, meta=meta, callback=NO_CALLBACK)
+            download = asyncio.ensure_future(self._crawler.engine.download_async(request))
             try:
-                response = await self._unless_closing(self._crawler.engine.download_async(request))
+                # A server that doesn't respond would delay the end of the crawl by
+                # DOWNLOAD_TIMEOUT for each attempt.
+                response = await until_closing(
+                    download, lambda: self._session.is_closing, download.cancel
+                )
+            except asyncio.CancelledError:
+                if not download.cancelled():
+                    raise
+                raise UnreachableRobotsError("the crawl is closing") from None
             except UnfitAddressError as error:
                 if hop == 0:
                     raise
@@ -449,19 +458,6 @@ class RobotsMiddleware:
                 return response
             url = urljoin(url, target.decode("latin-1"))
         raise UnreachableRobotsError(f"more than {robots.MAX_REDIRECTS} redirects")
-
-    async def _unless_closing(self, download: "Coroutine[Any, Any, Response]") -> Response:
-        """Return the response of a download; cancel the download when the crawl is closing.
-
-        A server that doesn't respond would delay the end by DOWNLOAD_TIMEOUT for each attempt.
-        """
-        task = asyncio.ensure_future(download)
-        while not (await asyncio.wait({task}, timeout=CLOSING_CHECK_SECONDS))[0]:
-            if self._session.is_closing:
-                task.cancel()
-                await asyncio.wait({task}, timeout=CLOSING_CHECK_SECONDS)
-                raise UnreachableRobotsError("the crawl is closing")
-        return task.result()
 
     # The copies in the database ------------------------------------------------------------------
 

@@ -28,7 +28,8 @@ from twisted.web.iweb import IResponse
 from newscrawl.archive import MAX_FRAMING_BYTES
 from newscrawl.crawl.errors import LARGE_FRAMING, LargeFramingError
 from newscrawl.crawl.extensions import EndingDownloader
-from newscrawl.crawl.session import CLOSING_CHECK_SECONDS, CrawlSession
+from newscrawl.crawl.session import CrawlSession
+from newscrawl.workers import CLOSING_CHECK_SECONDS
 
 
 class ReportingHandler(HTTP11DownloadHandler):

@@ -41,9 +41,6 @@ StopReason = Literal[
     "monitor_gone",
     "queue_failed",
 ]
-# Ours: seconds between two checks of whether the crawl is closing. Every long wait checks it, since
-# Scrapy sends no signal before all callbacks have ended.
-CLOSING_CHECK_SECONDS: Final = 0.5
 # Ours, in KiB, of each crawl: four times as much, which speeds up writers of thousands of pages, is
 # full after 5,000 pages (make bench-crawl).
 SQLITE_CACHE: Final = 16_384

@@ -246,9 +246,3 @@ def test_view_opens_a_browser(scrapy: Commands) -> None:
 def test_settings_prints_a_setting(scrapy: Commands) -> None:
     ran = scrapy("settings", "--get", "NEWSPIDER_MODULE")
     assert (ran.code, ran.out) == (0, "spiders\n")
-
-
-def test_bench_crawls_its_own_server(scrapy: Commands) -> None:
-    ran = scrapy("bench", "-s", "CLOSESPIDER_PAGECOUNT=20")
-    assert ran.code == 0, ran.err
-    assert "Closing spider (closespider_" in ran.err

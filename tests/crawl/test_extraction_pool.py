@@ -146,7 +146,7 @@ def test_quarantined_page_is_read_in_a_process(started: ExtractionPool) -> None:
 
 
 def test_page_over_its_time_limit_is_given_up() -> None:
-    config = WorkerConfig(reader=PlacedReader(method="fe", min_characters=10), max_seconds=2)
+    config = WorkerConfig(reader=PlacedReader(method="fe", min_characters=10), max_seconds=15)
     readers = ExtractionPool(config, 1)
     endless = suspected(replace(PAGE, html=b"endless"))
     verdicts = read_all(readers, [endless, suspected(PAGE)])

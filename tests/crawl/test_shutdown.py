@@ -82,16 +82,17 @@ def test_stopped_extraction_process_does_not_hold_a_crawl(tmp_path: Path) -> Non
             workers = [
                 child
                 for child in children(process.pid)
-                if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()
+                if b"newscrawl.workers" in Path(f"/proc/{child}/cmdline").read_bytes()
             ]
-            assert len(workers) == 1
-            os.kill(workers[0], signal.SIGSTOP)
+            assert len(workers) == 2  # for listings and for pages
+            for worker in workers:
+                os.kill(worker, signal.SIGSTOP)
             process.send_signal(signal.SIGTERM)
             process.wait(timeout=120)  # it ends this test where the crawl hangs
         finally:
             process.kill()
             process.wait()
-    assert not alive(workers[0])
+    assert not any(map(alive, workers))
 
 
 def _articles(database: Path) -> int:

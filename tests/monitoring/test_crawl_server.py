@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from newscrawl.monitoring.crawl_server import CrawlServer
-from newscrawl.monitoring.supervisor import CrawlCommand, CrawlProcess
+from newscrawl.monitoring.supervisor import CrawlCommand, CrawlProcess, CrawlServer
 from newscrawl.storage import upgrade_database
 from tests.site.crawling import HASTE
 from tests.watching import Sites, alive, children, environment, wait_for

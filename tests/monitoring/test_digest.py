@@ -345,9 +345,3 @@ def test_alerts_are_run_and_listed(stored):
     assert max(map(len, listed.out.splitlines())) <= 80
     assert "spike" in listed.out
     assert "no longer watched" in stored("alerts", "unwatch", "ALDI").err
-
-
-def test_simulate_prints_a_row_for_each_kind_of_company(newscrawl):
-    ran = newscrawl("alerts", "simulate", "--days", 4, "--format", "csv")
-    assert ran.code == 0
-    assert len(ran.out.splitlines()) == 10

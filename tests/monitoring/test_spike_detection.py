@@ -6,15 +6,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
+from benchmarks.spikes import TIMES, simulate
 from newscrawl.monitoring import alerts, spike_detection
 from newscrawl.monitoring.spike_detection import (
     ALPHA,
     MIN_HISTORY,
-    TIMES,
     Assessment,
     DayCount,
     assess,
-    simulate,
     tail,
 )
 
@@ -114,11 +113,11 @@ def test_tail_is_that_of_a_negative_binomial(count, mean, scatter, chance):
 
 
 def test_false_alarms_are_rare_and_spikes_are_found():
-    found = simulate(days=120, seed=7)
-    days = sum(one.days for one in found)
-    alarms = sum(one.days * one.false_alarms for one in found)
+    rates = simulate(days=120, seed=7)
+    days = sum(rate.days for rate in rates)
+    alarms = sum(rate.days * rate.false_alarms for rate in rates)
     assert alarms / days < 0.005
-    big = next(one for one in found if (one.mean, one.scatter) == (30.0, 0.1))
+    big = next(rate for rate in rates if (rate.mean, rate.scatter) == (30.0, 0.1))
     assert dict(zip(TIMES, big.found, strict=True))[10] > 0.9
     assert simulate(days=8, seed=3) == simulate(days=8, seed=3)
 

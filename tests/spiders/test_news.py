@@ -14,9 +14,9 @@ from scrapy.settings import Settings
 
 from newscrawl import settings as project
 from newscrawl.config import SettingError
+from newscrawl.crawl.commandline import RegistrySpiderLoader
 from newscrawl.crawl.middlewares import retry_after
 from newscrawl.crawl.session import parse_arguments
-from newscrawl.crawl.spiderloader import RegistrySpiderLoader
 from newscrawl.sources import load_sources
 from newscrawl.sources.urls import AllowedAddresses, address_of, is_public
 from spiders.ft import FtSpider
