@@ -81,13 +81,16 @@ _ON_BOTH_DATABASES = (
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave the PostgreSQL twins of tests to `make test-all`, and of those in a browser all but one
-    visit of each page; and run slow files first: one that begins last would keep a single core busy
-    for minutes."""
-    for item in items:
-        if "browser" in getattr(item, "fixturenames", ()) and not item.get_closest_marker("smoke"):
-            item.add_marker("thorough")
+    """Leave the PostgreSQL twins of tests to `make test-all`, those of benchmarks, which no user
+    runs, and of those in a browser all but one visit of each page; and run slow files first: one
+    that begins last would keep a single core busy for minutes."""
     folder = Path(__file__).parent
+    for item in items:
+        in_browser = "browser" in getattr(item, "fixturenames", ())
+        if in_browser and not item.get_closest_marker("smoke"):
+            item.add_marker("thorough")
+        if item.path.is_relative_to(folder / "benchmarks"):
+            item.add_marker("thorough")
     ids = {item.nodeid for item in items}
     for item in items:
         twin = item.nodeid.replace("postgresql", "sqlite")
