@@ -52,7 +52,8 @@ from newscrawl.items import copy_fields
 
 if TYPE_CHECKING:
     from newscrawl.sources import Source
-    from newscrawl.sources.discovery import FoundListings, SourceCheck
+    from newscrawl.sources.checks import SourceCheck
+    from newscrawl.sources.discovery import FoundListings
     from newscrawl.storage import Database
     from newscrawl.storage.source_stats import LastCheckup
 
@@ -282,23 +283,23 @@ def add(
 
     file = Path(sources or config.NEWSCRAWL_SOURCES or OWN_FILE)
     registry = load_registry(file if file.exists() else None)
-    stated = discovery.GivenFields(
-        slug=slug,
-        name=name,
-        country=country.lower() if country else None,
-        languages=tuple(code.lower() for code in language or ()),
-    )
     addresses = discovery.addresses_of(url)
     discovery.refuse_known(addresses[0], slug, registry)
     with Fetcher(allow_private=allow_private) as fetcher, _visiting() as on_fetch:
         site = discovery.visit(addresses, fetcher, on_fetch=on_fetch)
         # Before the other requests, as it may ask for an option.
-        facts = discovery.describe(
-            site, stated, registry, detect_language=partial(decide_language, None)
+        source, notes = discovery.describe(
+            site,
+            registry,
+            slug=slug,
+            name=name,
+            country=country.lower() if country else None,
+            languages=tuple(code.lower() for code in language or ()),
+            detect_language=partial(decide_language, None),
         )
         found = discovery.find_listings(site, fetcher, on_fetch=on_fetch)
-        source = discovery.source_of(site, facts, found)
-    _show_found(source, found, facts.notes, output_format)
+        source = discovery.with_listings(source, site, found)
+    _show_found(source, found, notes, output_format)
     if not dry_run:
         add_source(file, source)
         _write_next_steps(source, file)
@@ -387,7 +388,7 @@ def check(
 
     Exit code 1 if a site is neither reachable nor moved.
     """
-    from newscrawl.sources.discovery import check_sources
+    from newscrawl.sources.checks import check_sources
     from newscrawl.sources.visits import Fetcher
 
     recent = config.days("NEWSCRAWL_RECENT_DAYS", config.NEWSCRAWL_RECENT_DAYS)
@@ -416,7 +417,7 @@ def _selected_sources(
     slugs: Sequence[str], country: str | None, own_file: Path | None
 ) -> "list[Source]":
     """Return the sites to visit."""
-    from newscrawl.sources.discovery import active_sources
+    from newscrawl.sources.checks import active_sources
 
     registry = sources_by_slug(own_file)
     if slugs:

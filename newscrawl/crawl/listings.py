@@ -509,8 +509,8 @@ class Listings:
 
         A home page yields requests for section pages as well; a section page yields none.
         """
-        # Not `response.css`: a start tag with 300,000 attributes takes parsel more than 20 s of
-        # processor time, and the parser with the limits of article pages 0.1 s.
+        # Not `response.css`: without the limits of article pages, 300,000 attributes in a tag take
+        # parsel more than 20 s of processor time.
         content_type = header(response, "Content-Type")
         try:
             links = await self.process.read(

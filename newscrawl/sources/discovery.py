@@ -1,18 +1,16 @@
-"""Visit the sites of sources: find the feeds and facts of a new one (`newscrawl sources add`), and
-check whether sources can be crawled today (`newscrawl sources check`)."""
+"""Visit the site of a new source, and find its feeds and facts (`newscrawl sources add`)."""
 
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import islice
 from typing import Literal, NoReturn
 from urllib.parse import urljoin, urlsplit
 
-from newscrawl.sources.feeds import Entry, Feed, FeedError
+from newscrawl.sources.feeds import Feed, FeedError
 from newscrawl.sources.front_pages import (
     ARTICLE,
     HomePage,
@@ -26,8 +24,14 @@ from newscrawl.sources.front_pages import (
     read_home,
 )
 from newscrawl.sources.registry import Source, SourceError
-from newscrawl.sources.sitemaps import Sitemap, SitemapError, parse_in_process, read_listing
-from newscrawl.sources.urls import site_name, web_url
+from newscrawl.sources.sitemaps import (
+    LISTING_BEGINNING,
+    Sitemap,
+    SitemapError,
+    parse_in_process,
+    read_listing,
+)
+from newscrawl.sources.urls import page_key, site_name, web_url
 from newscrawl.sources.visits import (
     DisallowedError,
     Fetcher,
@@ -51,13 +55,12 @@ SITEMAP_PLACES = (
 # Ours: maximum number of pages fetched by one search, and of feeds of a source.
 MAX_FETCHES = 30
 MAX_FEEDS = 10
-# Bytes: the beginning of a listing shows its type, and usually the newest entries.
-_LISTING_BYTES = 2 * 1024 * 1024
 _MAX_CHILDREN = 3
 _HTML = re.compile(rb"<!doctype\s+html|<html\b", re.IGNORECASE)
 # Paths of the home pages of editions: /de, /en-gb, /uk.
 _EDITION = re.compile(r"/[a-z]{2}(?:[-_][a-z]{2})?", re.IGNORECASE)
 _NEWS_CHILD = re.compile(r"news|latest|recent|today", re.IGNORECASE)
+_INDEX = "sitemap index"  # the place of a sitemap that an index names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,51 +114,39 @@ def visit(
     `on_fetch` is called with each URL before it is fetched. Raises FetchError if the page can't be
     fetched.
     """
-    page = _first_answer(addresses, fetcher, on_fetch)
-    listing = _listing_in(page)
-    if listing is not None:
-        return _site_of_listing(page, listing, fetcher, on_fetch)
+    failures = []
+    for url in addresses:
+        on_fetch(url)
+        try:
+            page = fetcher.fetch(url)
+            break
+        except (DisallowedError, PrivateAddressError):
+            raise
+        except FetchError as error:
+            failures.append(str(error))
+    else:
+        raise FetchError("; ".join(failures))
+    if page.status == 200 and not _HTML.search(page.body[:1024]):
+        try:
+            listing = read_listing(page.body, page.url, page.content_type)
+        except (FeedError, SitemapError):
+            pass  # it is a page
+        else:
+            return _site_of_listing(page, listing, fetcher, on_fetch)
     if page.status != 200:
         raise FetchError(
             f"can't fetch {page.url}: the server answered {page.status}. If the site has a feed, "
             "give the feed's address"
         )
-    if not any(map(_is_home, (page.asked, page.url))):
-        on_fetch(_root(page.url))
-        root = _page_or_reason(_root(page.url), fetcher)
-        moved = isinstance(root, FetchResult) and not _is_same_page(root.url, page.url)
+    paths = [page_key(url)[1] for url in (page.asked, page.url)]
+    if all(path and not _EDITION.fullmatch(path) for path in paths):
+        on_fetch(urljoin(page.url, "/"))
+        root = _page_or_reason(urljoin(page.url, "/"), fetcher)
+        moved = isinstance(root, FetchResult) and page_key(root.url) != page_key(page.url)
         if isinstance(root, FetchResult) and moved and _same_site(root.url, page.url):
             note = f"{page.url} is a page of this site, whose home page is {root.url}"
             return Site(home=_read_home(root), page=root, notes=(note,))
     return Site(home=_read_home(page), page=page)
-
-
-def _first_answer(
-    addresses: Sequence[str], fetcher: Fetcher, on_fetch: Callable[[str], None]
-) -> FetchResult:
-    failures = []
-    for url in addresses:
-        on_fetch(url)
-        try:
-            return fetcher.fetch(url)
-        except (DisallowedError, PrivateAddressError):
-            raise
-        except FetchError as error:
-            failures.append(str(error))
-    raise FetchError("; ".join(failures))
-
-
-def _is_home(url: str) -> bool:
-    """Return whether a URL has the path of a home page: none, or that of an edition."""
-    return not _path(url) or _EDITION.fullmatch(_path(url)) is not None
-
-
-def _is_same_page(one: str, other: str) -> bool:
-    return (_host(one), _path(one)) == (_host(other), _path(other))
-
-
-def _root(url: str) -> str:
-    return urljoin(url, "/")
 
 
 def _page_or_reason(url: str, fetcher: Fetcher) -> FetchResult | str:
@@ -171,16 +162,6 @@ def _read_home(page: FetchResult) -> HomePage:
     return parse_in_process(read_home, page.body, page.url, page.content_type)
 
 
-def _listing_in(page: FetchResult) -> Feed | Sitemap | None:
-    """Return the feed or sitemap in a response; None for a page."""
-    if page.status != 200 or _HTML.search(page.body[:1024]):
-        return None
-    try:
-        return read_listing(page.body, page.url, page.content_type)
-    except (FeedError, SitemapError):
-        return None
-
-
 def _site_of_listing(
     page: FetchResult,
     listing: Feed | Sitemap,
@@ -188,8 +169,8 @@ def _site_of_listing(
     on_fetch: Callable[[str], None],
 ) -> Site:
     """Return the site of most entries of a listing, whose home page need not be readable."""
-    origins = Counter(_root(entry.url) for entry in listing.entries).most_common(1)
-    root = origins[0][0] if origins else _root(page.url)
+    origins = Counter(urljoin(entry.url, "/") for entry in listing.entries).most_common(1)
+    root = origins[0][0] if origins else urljoin(page.url, "/")
     on_fetch(root)
     home_page = _page_or_reason(root, fetcher)
     url = page.url if page.moved else page.asked
@@ -207,7 +188,12 @@ def _site_of_listing(
             feeds=(),
             sitemaps=(),
         )
-    texts = (text for entry in listing.entries for text in _texts(entry))
+    texts = (
+        text
+        for entry in listing.entries
+        for text in (entry.hints.title, entry.hints.standfirst)
+        if text
+    )
     return Site(
         home=home,
         page=home_page if isinstance(home_page, FetchResult) else None,
@@ -215,10 +201,6 @@ def _site_of_listing(
         headlines=" ".join(texts),
         notes=notes,
     )
-
-
-def _texts(entry: Entry) -> Iterator[str]:
-    yield from filter(None, (entry.hints.title, entry.hints.standfirst))
 
 
 def _described(listing: Feed | Sitemap, url: str, found: str) -> Listing:
@@ -239,7 +221,19 @@ def find_listings(
     """Read the feeds and sitemaps that a site's home page and robots.txt name, or those at the
     usual paths. A feed that was given is the only one. Raises FetchError."""
     search = _Search(fetcher, site, on_fetch)
-    search.all()
+    home = site.home
+    if not search.has("feed"):
+        for url in home.feeds:
+            search.read(url, "home page")
+    for stated in fetcher.sitemaps(home.url):
+        search.read(urljoin(home.url, stated), "robots.txt")
+    for url in home.sitemaps:
+        search.read(url, "home page")
+    # Of a site that refuses its home page, nothing is tried that it does not name.
+    if site.page is not None and not search.has("feed"):
+        search.try_places(FEED_PLACES)
+    if site.page is not None and not search.has("sitemap", "news sitemap"):
+        search.try_places(SITEMAP_PLACES)
     return FoundListings(listings=tuple(search.listings), refused=tuple(search.refused))
 
 
@@ -248,99 +242,61 @@ class _Search:
 
     def __init__(self, fetcher: Fetcher, site: Site, on_fetch: Callable[[str], None]) -> None:
         self._fetcher = fetcher
-        self._home = site.home
-        self._is_readable = site.page is not None
+        self._home = site.home.url
         self._on_fetch = on_fetch
-        self._left = MAX_FETCHES
+        self._fetches_left = MAX_FETCHES
         self.listings: list[Listing] = [site.given] if site.given else []
-        self._seen: set[str] = {listing.url for listing in self.listings}
+        self._requested: set[str] = {listing.url for listing in self.listings}
         self.refused: list[str] = []
 
-    def all(self) -> None:
-        """Read the listings that the site names, or else those at the usual paths."""
-        if not self._has("feed"):
-            for url in self._home.feeds:
-                self._read_listing(url, "home page")
-        for url in self._sitemaps_of_robots():
-            self._read_listing(url, "robots.txt")
-        for url in self._home.sitemaps:
-            self._read_listing(url, "home page")
-        if not self._is_readable:
-            return  # of a site that refuses its home page, nothing is tried that it does not name
-        if not self._has("feed"):
-            self._try(FEED_PLACES)
-        if not self._has("sitemap", "news sitemap"):
-            self._try(SITEMAP_PLACES)
-
-    def _sitemaps_of_robots(self) -> Iterator[str]:
-        for stated in self._fetcher.sitemaps(self._home.url):
-            yield urljoin(self._home.url, stated)
-
-    def _try(self, places: tuple[str, ...]) -> None:
-        for place in places:
-            if self._read_listing(urljoin(self._home.url, place), "usual place", report=False):
-                return
-
-    def _has(self, *kinds: ListingKind) -> bool:
+    def has(self, *kinds: ListingKind) -> bool:
+        """Return whether a listing of these kinds was found."""
         return any(listing.kind in kinds for listing in self.listings)
 
-    def _read_listing(self, url: str, found: str, *, report: bool = True) -> bool:
+    def try_places(self, places: tuple[str, ...]) -> None:
+        """Read the first listing at the usual paths."""
+        for place in places:
+            if self.read(urljoin(self._home, place), "usual place"):
+                return
+
+    def read(self, url: str, place: str) -> bool:
+        """Read a listing that a place names, and of an index up to a news sitemap; return whether
+        it can be used."""
         feeds = sum(listing.kind == "feed" for listing in self.listings)
-        if url in self._seen or not self._left or (found == "home page" and feeds >= MAX_FEEDS):
+        is_over = place == "home page" and feeds >= MAX_FEEDS
+        if url in self._requested or not self._fetches_left or is_over:
             return False
-        self._seen.add(url)
-        self._left -= 1
+        self._requested.add(url)
+        self._fetches_left -= 1
         self._on_fetch(url)
         try:
-            listing, final = self._listing(url)
-            self._add(listing, final, found)
+            result = self._fetcher.fetch(url, cut_at=LISTING_BEGINNING)
+            if result.status != 200:
+                raise FetchError(f"the server answered {result.status}")  # noqa: TRY301
+            listing = read_listing(result.body, result.url, result.content_type)
+            self._add(listing, result.url if result.moved else url, place)
         except (FetchError, FeedError, SitemapError) as error:
-            if report:
+            if place in {"home page", "robots.txt"}:
                 self.refused.append(f"{url}: {_reason(error, url)}")
             return False
-        if isinstance(listing, Sitemap):
-            self._descend(listing)
+        if isinstance(listing, Sitemap) and place != _INDEX:
+            recent = (child.url for child in listing.children if _NEWS_CHILD.search(child.url))
+            for child in islice(recent, _MAX_CHILDREN):
+                if not self.has("news sitemap"):
+                    self.read(child, _INDEX)
         return True
 
-    def _listing(self, url: str) -> tuple[Feed | Sitemap, str]:
-        result = self._fetcher.fetch(url, cut_at=_LISTING_BYTES)
-        if result.status != 200:
-            raise FetchError(f"the server answered {result.status}")
-        listing = read_listing(result.body, result.url, result.content_type)
-        return listing, result.url if result.moved else url
-
-    def _add(self, listing: Feed | Sitemap, url: str, found: str) -> None:
-        if any(known.url == url for known in self.listings):
-            return
+    def _add(self, listing: Feed | Sitemap, url: str, place: str) -> None:
+        """Add a listing that is new; of those in an index, only a news sitemap."""
         kind = _kind(listing)
-        if kind == "feed" and not self._is_of_site(listing.entries):
-            raise FeedError("is a feed of other sites' pages, or empty")
-        self.listings.append(_described(listing, url, found))
-
-    def _is_of_site(self, entries: tuple[Entry, ...]) -> bool:
-        ours = sum(_same_site(entry.url, self._home.url) for entry in entries)
-        return bool(entries) and 2 * ours >= len(entries)
-
-    def _descend(self, index: Sitemap) -> None:
-        """Search the sitemaps of an index for a news sitemap, by their names."""
-        named = (child.url for child in index.children if _NEWS_CHILD.search(child.url))
-        for url in islice(named, _MAX_CHILDREN):
-            if self._has("news sitemap"):
-                return
-            self._read_news(url)
-
-    def _read_news(self, url: str) -> None:
-        if url in self._seen or not self._left:
+        if place == _INDEX and kind != "news sitemap":
             return
-        self._seen.add(url)
-        self._left -= 1
-        self._on_fetch(url)
-        try:
-            listing, final = self._listing(url)
-        except (FetchError, FeedError, SitemapError):
-            return  # the index itself can be used
-        if _kind(listing) == "news sitemap":
-            self._add(listing, final, "sitemap index")
+        if any(earlier.url == url for earlier in self.listings):
+            return
+        pages = sum(_same_site(entry.url, self._home) for entry in listing.entries)
+        if kind == "feed" and not (listing.entries and 2 * pages >= len(listing.entries)):
+            raise FeedError("is a feed of other sites' pages, or empty")
+        self.listings.append(_described(listing, url, place))
 
 
 def _kind(listing: Feed | Sitemap) -> ListingKind:
@@ -376,31 +332,10 @@ _MIN_CHARACTERS = 200
 LanguageDetector = Callable[[str], str | None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GivenFields:
-    """The fields that the user gives; None is taken from the site."""
-
-    slug: str | None = None
-    name: str | None = None
-    country: str | None = None
-    languages: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Description:
-    """The facts on a site that its row states; `notes` has a line for each one that is guessed."""
-
-    slug: str
-    name: str
-    country: str
-    languages: tuple[str, ...]
-    notes: tuple[str, ...] = ()
-
-
 def refuse_known(home: str, slug: str | None, registry: Iterable[Source]) -> None:
     """Raise SourceError if the home page or the slug is registered already."""
     for source in registry:
-        if _is_same_page(source.home, home):
+        if page_key(source.home) == page_key(home):
             raise SourceError(
                 f"{home} is registered already as {source.slug!r}: "
                 f"newscrawl sources show {source.slug}"
@@ -411,52 +346,53 @@ def refuse_known(home: str, slug: str | None, registry: Iterable[Source]) -> Non
 
 def describe(
     site: Site,
-    fields: GivenFields,
     registry: Collection[Source],
     *,
+    slug: str | None = None,
+    name: str | None = None,
+    country: str | None = None,
+    languages: tuple[str, ...] = (),
     detect_language: LanguageDetector,
-) -> Description:
-    """Return the facts on a site, from the given fields and its home page or feed.
+) -> tuple[Source, tuple[str, ...]]:
+    """Return the source of a site without its listings, from the given fields and its home page or
+    feed, and a line for each thing that is guessed.
 
     `detect_language` is called if neither gives a language, and the country of most speakers is
     that of a site that states none. Raises SourceError if the language is unknown, the site is
     registered already, or the page seems to be an article.
     """
-    home = site.home.url
+    home, notes = site.home.url, site.notes
     if article_points(Link(url=home, text="")) >= ARTICLE:
         raise SourceError(
-            f"{home} looks like the address of an article, and {_root(home)} can't be read; give "
-            "the address of a feed"
+            f"{home} looks like the address of an article, and {urljoin(home, '/')} can't be read; "
+            "give the address of a feed"
         )
-    refuse_known(home, fields.slug, registry)
-    name = fields.name or site.home.name or (site_name(home) or _host(home)).title()
-    languages = fields.languages or (_language(site, detect_language),)
-    country, notes = fields.country or site.home.country, site.notes
+    refuse_known(home, slug, registry)
+    name = name or site.home.name or (site_name(home) or page_key(home)[0]).title()
+    languages = languages or (_language(site, detect_language),)
+    country = country or site.home.country
     if not country:
         country = country_of_language(languages[0]) or _raise_missing("country", "--country gb")
         notes += (f"country {country!r} is guessed from the language; --country CODE changes it",)
-    return Description(
-        slug=fields.slug or _free_slug(home, name, {source.slug for source in registry}),
-        name=name,
-        country=country,
-        languages=languages,
-        notes=notes,
-    )
+    if slug is None:
+        names = (site_name(home) or "", name, page_key(home)[0])
+        free = base = next(filter(None, map(_slug, names)), "")
+        number, registered = 2, {source.slug for source in registry}
+        while free in registered:
+            free, number = f"{base}-{number}", number + 1
+        slug = free
+    return Source(slug=slug, name=name, country=country, languages=languages, home=home), notes
 
 
-def source_of(site: Site, description: Description, found: FoundListings) -> Source:
-    """Return the source of a site, which has sections if it has no listings."""
+def with_listings(source: Source, site: Site, found: FoundListings) -> Source:
+    """Return a source with its listings, or with sections if it has none."""
     sections: tuple[str, ...] = ()
     if site.page is not None and not found.listings:
         page = site.page
-        judged = parse_in_process(classify_links, page.body, page.url, page.content_type)
-        sections = judged.sections or (site.home.url,)
-    return Source(
-        slug=description.slug,
-        name=description.name,
-        country=description.country,
-        languages=description.languages,
-        home=site.home.url,
+        links = parse_in_process(classify_links, page.body, page.url, page.content_type)
+        sections = links.sections or (site.home.url,)
+    return replace(
+        source,
         feeds=found.urls("feed"),
         sitemaps=found.urls("sitemap"),
         news_sitemaps=found.urls("news sitemap"),
@@ -469,8 +405,8 @@ def _language(site: Site, detect_language: LanguageDetector) -> str:
         return site.home.language
     text = site.headlines
     if not text and site.page is not None:
-        body = parse(site.page.body, site.page.content_type).body
-        text = " ".join((body.text(separator=" ") if body else "").split())
+        texts = parse(site.page.body, site.page.content_type).xpath("//body//text()").getall()
+        text = " ".join(" ".join(texts).split())
     detected = detect_language(text) if len(text) >= _MIN_CHARACTERS else None
     return detected or _raise_missing("language", "--language en")
 
@@ -479,193 +415,6 @@ def _raise_missing(field: str, option: str) -> NoReturn:
     raise SourceError(f"the site doesn't state its {field}: add it, for example {option}")
 
 
-def _free_slug(home: str, name: str, taken: Collection[str]) -> str:
-    wanted = _slug(site_name(home) or "") or _slug(name) or _slug(_host(home))
-    slug, number = wanted, 2
-    while slug in taken:
-        slug, number = f"{wanted}-{number}", number + 1
-    return slug
-
-
 def _slug(text: str) -> str:
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")
-
-
-def _host(url: str) -> str:
-    parts = urlsplit(url)
-    return parts.netloc.lower().removeprefix("www.")
-
-
-def _path(url: str) -> str:
-    return urlsplit(url).path.rstrip("/")
-
-
-State = Literal["reachable", "moved", "stale", "no feed", "blocked", "unreachable"]
-# States in which a crawl finds articles.
-HEALTHY: tuple[State, ...] = ("reachable", "moved")
-
-# Statuses with which a server refuses us; others are faults of the page.
-_REFUSALS = frozenset({401, 402, 403, 407, 429, 451})
-# Ours: maximum number of listings that a check fetches of one source.
-MAX_LISTINGS = 12
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceCheck:
-    """The result of a check: `working` of the `listings` could be read, `newest` is the time of
-    their newest article, `moved_to` the new address of a home page that has moved permanently."""
-
-    slug: str
-    state: State
-    note: str = ""
-    listings: int = 0
-    working: int = 0
-    newest: datetime | None = None
-    moved_to: str | None = None
-
-    @property
-    def is_healthy(self) -> bool:
-        """Return whether a crawl would find articles."""
-        return self.state in HEALTHY
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Probe:
-    """The result of one fetch; `trouble` is None if the page or listing could be read."""
-
-    trouble: str | None = None
-    refused: bool = False
-    answered: bool = True
-    moved_to: str | None = None
-    newest: datetime | None = None
-
-
-def check_sources(
-    sources: Sequence[Source],
-    fetcher: Fetcher,
-    *,
-    recent: timedelta,
-    workers: int,
-    on_result: Callable[[SourceCheck], None] = lambda _health: None,
-) -> list[SourceCheck]:
-    """Check sources concurrently and return the results in the order of `sources`.
-
-    Requests to one host are sequential. `on_result` is called with each result at once.
-    """
-    with ThreadPoolExecutor(workers, "check") as pool:
-        waiting = [pool.submit(check, source, fetcher, recent=recent) for source in sources]
-        try:
-            for done in as_completed(waiting):
-                on_result(done.result())
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-        return [future.result() for future in waiting]
-
-
-def check(source: Source, fetcher: Fetcher, *, recent: timedelta) -> SourceCheck:
-    """Fetch a source's home page and listings; stale if all articles are older than `recent`."""
-    home = _home(source.home, fetcher)
-    urls = _listings(source)
-    probes = [_listing(url, fetcher) for url in urls]
-    if source.sections and not probes:
-        urls, probes = (source.home,), [home]
-    working = [probe for probe in probes if probe.trouble is None]
-    newest = max((probe.newest for probe in working if probe.newest), default=None)
-    state, note = _judge(home, probes, newest, recent)
-    return SourceCheck(
-        slug=source.slug,
-        state=state,
-        note=note,
-        listings=len(urls),
-        working=len(working),
-        newest=newest,
-        moved_to=home.moved_to,
-    )
-
-
-def _listings(source: Source) -> tuple[str, ...]:
-    """Return the listings that a crawl would request today."""
-    today = source.on(datetime.now(UTC).date())
-    short = (*today.feeds, *today.news_sitemaps)
-    return (short or today.sitemaps)[:MAX_LISTINGS]
-
-
-def _judge(
-    home: _Probe, probes: Sequence[_Probe], newest: datetime | None, recent: timedelta
-) -> tuple[State, str]:
-    working = [probe for probe in probes if probe.trouble is None]
-    if not working:
-        return _why_nothing_works(home, probes)
-    if newest and newest < datetime.now(UTC) - recent:
-        return "stale", f"nothing newer than {newest:%Y-%m-%d}"
-    if home.moved_to:
-        return "moved", f"to {home.moved_to}"
-    if moved := [probe.moved_to for probe in working if probe.moved_to]:
-        return "moved", f"{len(moved)} of the listings, one to {moved[0]}"
-    return "reachable", next((probe.trouble for probe in (home, *probes) if probe.trouble), "")
-
-
-def _why_nothing_works(home: _Probe, probes: Sequence[_Probe]) -> tuple[State, str]:
-    everything = (home, *probes)
-    troubled = [probe for probe in everything if probe.trouble]
-    if not any(probe.answered for probe in everything):
-        return "unreachable", home.trouble or ""
-    refused = [probe for probe in troubled if probe.refused]
-    if refused and (len(troubled) == len(everything) or all(probe.refused for probe in probes)):
-        return "blocked", refused[0].trouble or ""
-    return "no feed", next((probe.trouble for probe in probes if probe.trouble), "none is known")
-
-
-def _home(url: str, fetcher: Fetcher) -> _Probe:
-    result = _fetch(url, fetcher)
-    if isinstance(result, _Probe):
-        return result
-    moved = result.moved and _address_key(result.url) != _address_key(url)
-    return _Probe(moved_to=result.url if moved else None)
-
-
-def _listing(url: str, fetcher: Fetcher) -> _Probe:
-    result = _fetch(url, fetcher)
-    if isinstance(result, _Probe):
-        return result
-    try:
-        read = read_listing(result.body, result.url, result.content_type)
-    except (FeedError, SitemapError) as error:
-        return _Probe(trouble=f"{url} {error}")
-    entries = (*read.entries, *read.children) if isinstance(read, Sitemap) else read.entries
-    if not entries:
-        return _Probe(trouble=f"{url} has no entries")
-    moments = [entry.moment for entry in entries if entry.moment]
-    moved = result.moved and _address_key(result.url) != _address_key(url)
-    return _Probe(newest=max(moments, default=None), moved_to=result.url if moved else None)
-
-
-def _fetch(url: str, fetcher: Fetcher) -> FetchResult | _Probe:
-    try:
-        result = fetcher.fetch(url, cut_at=_LISTING_BYTES)
-    except DisallowedError as error:
-        return _Probe(trouble=_one_line(error), refused=True)
-    except FetchError as error:
-        return _Probe(trouble=_one_line(error), answered=False)
-    if result.status != 200:
-        trouble = f"{url}: the server answered {result.status}"
-        return _Probe(trouble=trouble, refused=result.status in _REFUSALS)
-    return result
-
-
-def _one_line(error: FetchError) -> str:
-    # The advice in the message concerns a single page, not a source.
-    return re.sub(r"^can't fetch |: save the page .*$|: --allow-private .*$", "", str(error))
-
-
-def _address_key(url: str) -> tuple[str, str]:
-    """Return host without www and path, which are equal for http and https."""
-    parts = urlsplit(url)
-    return (parts.netloc.lower().removeprefix("www."), parts.path.rstrip("/"))
-
-
-def active_sources(sources: Iterable[Source]) -> tuple[Source, ...]:
-    """Return the sources that are checked by default: all but deprecated ones."""
-    return tuple(source for source in sources if source.status == "active")

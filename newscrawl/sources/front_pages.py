@@ -4,22 +4,25 @@ A link is classified by its address and its text. The points are ours: reasoned 
 systems build addresses, then checked on links of real pages (docs/sources.md has figures and
 command).
 
-Pages are parsed with Lexbor within the limits of article pages: home pages are untrusted, too.
+Pages are reduced to the limits of article pages before they are parsed: home pages are untrusted,
+too.
 """
 
 import json
 import re
 import tomllib
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.resources import files
+from itertools import islice
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from parsel import Selector
 from w3lib.encoding import html_to_unicode
 
-from newscrawl.extraction.html import parse as parse_page
+from newscrawl.extraction.limits import within_limits
 from newscrawl.items import Hints
 from newscrawl.sources.feeds import Entry, plain_text
 from newscrawl.sources.urls import UrlError, web_url
@@ -84,24 +87,25 @@ class HomePage:
 def read_home(body: bytes, url: str, content_type: str | None = None) -> HomePage:
     """Parse a home page; facts that it doesn't state are None or empty."""
     tree = parse(body, content_type)
-    language, region = _locale(_attribute(tree, "html", "lang"))
+    language, region = _locale(tree.css("html::attr(lang)").get())
     if language is None or region is None:
-        stated, other = _locale(_meta(tree, "og:locale"))
-        language, region = language or stated, region or other
+        og_language, og_region = _locale(_meta(tree, "og:locale"))
+        language, region = language or og_language, region or og_region
     return HomePage(
         url=url,
         name=_name(tree, url),
         language=language,
         country=country_of(url) or region,
         feeds=tuple(dict.fromkeys(_feeds(tree, url))),
-        sitemaps=tuple(dict.fromkeys(_hrefs(tree, 'link[rel~="sitemap"]', url))),
+        sitemaps=_absolute(tree.css('link[rel~="sitemap"]::attr(href)').getall(), url),
     )
 
 
-def parse(body: bytes, content_type: str | None = None) -> LexborHTMLParser:
+def parse(body: bytes, content_type: str | None = None) -> Selector:
     """Return the tree of a page, decoded by its header, its declared charset or as UTF-8."""
     _, text = html_to_unicode(content_type, body, default_encoding="utf-8")
-    return parse_page(text.replace("\0", "").encode("utf-8", "replace"))
+    body = within_limits(text.replace("\0", "").encode("utf-8", "replace"))
+    return Selector(body=body or b" ", encoding="utf-8", type="html")
 
 
 def country_of(url: str) -> str | None:
@@ -119,65 +123,53 @@ def country_of_language(language: str) -> str | None:
     return country
 
 
-def links(tree: LexborHTMLParser, url: str) -> Iterator[Link]:
+def links(tree: Selector, url: str) -> Iterator[Link]:
     """Yield the links of a page that can be followed, in document order."""
-    for number, node in enumerate(tree.css("a[href]")):
-        if number == MAX_LINKS:
-            return
+    for node in tree.xpath(f"(//a[@href])[position() <= {MAX_LINKS}]"):
         try:
-            target = web_url(node.attributes.get("href") or "", url)
+            target = web_url(node.attrib["href"], url)
         except UrlError:
             continue
-        around = _ancestors(node)
+        around = {
+            "nav" if element.get("role") == "navigation" else element.tag
+            for element in islice(node.root.iterancestors(), _MAX_DEPTH)
+        }
+        texts = node.xpath(".//text()").getall()
         yield Link(
             url=target.partition("#")[0],
-            text=plain_text(node.text(separator=" "), _MAX_TEXT) or "",
-            headline=bool(around & _HEADINGS) or node.css_first("h1,h2,h3,h4") is not None,
+            text=plain_text(" ".join(texts), _MAX_TEXT) or "",
+            headline=bool(around & _HEADINGS or node.css("h1,h2,h3,h4")),
             navigation=bool(around & _NAVIGATION),
         )
 
 
-def _ancestors(node: LexborNode) -> frozenset[str]:
-    names, above = set(), node.parent
-    for _ in range(_MAX_DEPTH):
-        if above is None:
-            break
-        names.add("nav" if above.attributes.get("role") == "navigation" else above.tag or "")
-        above = above.parent
-    return frozenset(names)
-
-
-def _feeds(tree: LexborHTMLParser, url: str) -> Iterator[str]:
+def _feeds(tree: Selector, url: str) -> Iterator[str]:
     for node in tree.css('link[rel~="alternate"][type][href]'):
-        kind = (node.attributes.get("type") or "").partition(";")[0].strip().lower()
-        label = f"{node.attributes.get('title') or ''} {node.attributes.get('href') or ''}"
+        kind = node.attrib["type"].partition(";")[0].strip().lower()
+        label = f"{node.attrib.get('title', '')} {node.attrib['href']}"
         if kind in _FEED_TYPES and not _COMMENTS.search(label):
-            yield from _absolute(node.attributes.get("href"), url)
+            yield from _absolute([node.attrib["href"]], url)
     for link in links(tree, url):
         parts = urlsplit(link.url)
         if _FEED_PATH.search(parts.path) and not _COMMENTS.search(link.url):
             yield link.url
 
 
-def _hrefs(tree: LexborHTMLParser, selector: str, url: str) -> Iterator[str]:
-    for node in tree.css(selector):
-        yield from _absolute(node.attributes.get("href"), url)
+def _absolute(addresses: Iterable[str], url: str) -> tuple[str, ...]:
+    """Return the addresses that can be followed, without duplicates."""
+    urls: dict[str, None] = {}
+    for address in addresses:
+        with suppress(UrlError):
+            urls[web_url(address, url)] = None
+    return tuple(urls)
 
 
-def _absolute(href: str | None, url: str) -> Iterator[str]:
-    try:
-        yield web_url(href or "", url)
-    except UrlError:
-        return
-
-
-def _name(tree: LexborHTMLParser, url: str) -> str | None:
-    title = tree.css_first("title")
+def _name(tree: Selector, url: str) -> str | None:
     candidates = (
         _meta(tree, "og:site_name"),
         *_publishers(tree),
         _meta(tree, "application-name"),
-        *names_in_title(title.text() if title else "", url),
+        *names_in_title(tree.css("title::text").get(""), url),
     )
     names = (plain_text(name, _MAX_NAME) for name in candidates)
     return next((name for name in names if name and "://" not in name), None)
@@ -195,17 +187,17 @@ def _squeeze(text: str) -> str:
     return "".join(filter(str.isalnum, text.casefold()))
 
 
-def _publishers(tree: LexborHTMLParser) -> Iterator[str]:
-    for node in tree.css('script[type="application/ld+json"]'):
+def _publishers(tree: Selector) -> Iterator[str]:
+    for script in tree.css('script[type="application/ld+json"]::text').getall():
         try:
-            stated = json.loads(node.text())
+            content = json.loads(script)
         except (ValueError, RecursionError):
             continue
-        for thing in _things(stated):
+        for thing in _things(content):
             kinds = thing.get("@type")
             kinds = kinds if isinstance(kinds, list) else [kinds]
-            known = {str(kind).lower() for kind in kinds} & _PUBLISHERS
-            if known and isinstance(thing.get("name"), str):
+            is_publisher = _PUBLISHERS & {str(kind).lower() for kind in kinds}
+            if is_publisher and isinstance(thing.get("name"), str):
                 yield thing["name"]
 
 
@@ -214,27 +206,21 @@ def _things(data: Any) -> Iterator[dict[str, Any]]:
         if isinstance(thing, dict):
             yield thing
             graph = thing.get("@graph")
-            for one in graph if isinstance(graph, list) else ():
-                if isinstance(one, dict):
-                    yield one
+            parts = graph if isinstance(graph, list) else ()
+            yield from (part for part in parts if isinstance(part, dict))
 
 
 def _locale(text: str | None) -> tuple[str | None, str | None]:
-    found = _LOCALE.match((text or "").strip())
-    if not found:
+    locale = _LOCALE.match((text or "").strip())
+    if not locale:
         return None, None
-    language, region = found[1].lower(), (found[2] or "").lower() or None
+    language, region = locale[1].lower(), (locale[2] or "").lower() or None
     language = _LANGUAGES.get(language, language)
     return (language if len(language) == 2 else None), region
 
 
-def _meta(tree: LexborHTMLParser, name: str) -> str | None:
-    return _attribute(tree, f'meta[property="{name}"],meta[name="{name}"]', "content")
-
-
-def _attribute(tree: LexborHTMLParser, selector: str, name: str) -> str | None:
-    node = tree.css_first(selector)
-    return node.attributes.get(name) if node else None
+def _meta(tree: Selector, name: str) -> str | None:
+    return tree.css(f'meta[property="{name}"],meta[name="{name}"]').attrib.get("content")
 
 
 # Minimum points of a link to an article. A link with at least one point may be one, so it isn't

@@ -35,6 +35,8 @@ from newscrawl.workers import Limits, WorkerProcess, WorkExceededError
 # Both limits are the protocol's own for one sitemap file.
 MAX_ENTRIES = 50_000
 MAX_BYTES = 50 * 1024 * 1024
+# Bytes: the beginning of a listing shows its type, and usually the newest entries.
+LISTING_BEGINNING = 2 * 1024 * 1024
 # Elements in one entry: a news entry with a thousand pictures has fewer.
 _MAX_ELEMENTS = 10_000
 # Characters of a date: the longest form of W3C's has 35, RFC 5322's 31.

@@ -329,6 +329,13 @@ def is_public(address: IpAddress) -> bool:
     return address.is_global and not address.is_multicast
 
 
+def page_key(url: str) -> tuple[str, str]:
+    """Return host without www and path without its last slash, which are equal for http and
+    https."""
+    parts = urlsplit(url)
+    return parts.netloc.lower().removeprefix("www."), parts.path.rstrip("/")
+
+
 def address_of(url: str) -> tuple[str, int]:
     """Return host and port of a URL."""
     parts = urlsplit(url)

@@ -272,7 +272,7 @@ class Incident(Base):
 class SourceCheckup(Base):
     """The last check of a source, which tests whether it can be crawled.
 
-    `state` is one of newscrawl.sources.discovery.State; `last_ok` is the last check that found it
+    `state` is one of newscrawl.sources.checks.State; `last_ok` is the last check that found it
     healthy. `working` of its `listings` could be read, `newest_at` is the date of their youngest
     article, `moved_to` the new address of a home page that has moved permanently.
     """
