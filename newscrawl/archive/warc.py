@@ -9,21 +9,20 @@ names a record that is missing; readers skip the incomplete record of a crawl th
 import os
 import socket
 import zlib
-from collections.abc import Callable, Iterator
+from base64 import b32encode
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from hashlib import sha1
 from http.client import responses
 from io import BytesIO
 from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Self, TextIO
 
-from fastwarc.stream_io import BrotliReader, ChunkedReader, GzipReader, ZstdReader
+from fastwarc.stream_io import BrotliReader, ChunkedReader, GzipReader, GzipWriter, ZstdReader
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
-from warcio.recordloader import ArcWarcRecord
-from warcio.statusandheaders import StatusAndHeaders
-from warcio.warcwriter import WARCWriter
 
 from newscrawl.archive import MAX_FRAMING_BYTES, ArchiveError
 from newscrawl.archive.index import IndexLine, format_line, index_path, timestamp_of
@@ -232,7 +231,7 @@ class WarcReader:
                 if other.read(len(_GZIP)) != _GZIP:
                     raise ArchiveError(
                         f"{self.path} is compressed as a whole, not record by record: "
-                        "decompress it with gunzip, or compress it again with warcio recompress"
+                        "decompress it with gunzip"
                     )
 
     def _read_capture(self, record: WarcRecord) -> Capture | None:
@@ -332,8 +331,6 @@ def _is_record(head: bytes) -> bool:
         return False
 
 
-# WARC 1.1 has fractions of seconds, so that a replay gives the exact time of the fetch.
-_VERSION: Final = "1.1"
 _STANDARD: Final = "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"
 # Request headers that must not be archived.
 _SECRET_HEADERS: Final = {"authorization", "proxy-authorization", "cookie"}
@@ -392,16 +389,36 @@ class ArchiveWriter:
             self.close()
         if self._warc is None or self._index is None:
             self._warc, self._index = self._begin()
-        writer = WARCWriter(self._warc, gzip=True, warc_version=_VERSION)
-        response = _response_record(writer, capture)
+        headers = [
+            (name, value)
+            for name, value in capture.headers
+            if name.lower() not in _TRANSFER_HEADERS
+        ]
+        head = _http_head(
+            f"HTTP/1.1 {capture.status} {responses.get(capture.status, '')}",
+            [*headers, ("Content-Length", str(len(capture.body)))],
+        )
+        response = _record("response", capture, head + capture.body)
+        if capture.ip_address:
+            response.headers["WARC-IP-Address"] = capture.ip_address
+        digest = sha1(capture.body, usedforsecurity=False).digest()
         offset = self._warc.tell()
-        writer.write_record(response)
+        _append(self._warc, response, digest)
         length = self._warc.tell() - offset
         if capture.request:
-            writer.write_record(_request_record(writer, capture, response))
+            shared = [
+                (name, value)
+                for name, value in capture.request
+                if name.lower() not in _SECRET_HEADERS
+            ]
+            path = "/" + capture.url.partition("://")[2].partition("/")[2]
+            head = _http_head(f"{capture.method} {path} HTTP/1.1", shared)
+            request = _record("request", capture, head)
+            request.headers["WARC-Concurrent-To"] = str(response.record_id)
+            _append(self._warc, request)
         line = format_line(
             index_line(capture, offset),
-            digest=response.rec_headers.get_header("WARC-Payload-Digest"),
+            digest=f"sha1:{b32encode(digest).decode()}",
             length=length,
             filename=Path(self._warc.name).name,
         )
@@ -414,9 +431,14 @@ class ArchiveWriter:
         day.mkdir(exist_ok=True)
         warc, path = self._create(day, now)
         index = index_path(path).open("x", encoding="ascii", newline="\n")
-        writer = WARCWriter(warc, gzip=True, warc_version=_VERSION)
+        about = WarcRecord()
+        about.init_headers(WarcRecordType.warcinfo)
+        about.headers["WARC-Filename"] = path.name
+        about.headers["Content-Type"] = "application/warc-fields"
         info = {"format": "WARC File Format 1.1", "conformsTo": _STANDARD, **self._info}
-        writer.write_record(writer.create_warcinfo_record(path.name, info))
+        lines = (f"{name}: {value}\r\n" for name, value in info.items())
+        about.set_bytes_content("".join(lines).encode())
+        _append(warc, about)
         return warc, index
 
     def _create(self, day: Path, now: datetime) -> tuple[BinaryIO, Path]:
@@ -432,55 +454,28 @@ class ArchiveWriter:
         raise AssertionError("count() never ends")
 
 
-class _HeadersAsSent(StatusAndHeaders):  # type: ignore[misc]  # warcio has no types
-    """Headers in the bytes that were sent; warcio would change those that aren't ASCII."""
-
-    def to_ascii_bytes(self, filter_func: None = None) -> bytes:
-        """Return status line and headers."""
-        text: str = self.to_str(filter_func)
-        return text.encode("latin-1", "replace") + b"\r\n"
+def _http_head(first_line: str, headers: Iterable[tuple[str, str]]) -> bytes:
+    """Return the first line and the headers in the bytes that were sent."""
+    lines = [first_line.strip(), *(f"{name}: {value}" for name, value in headers), "", ""]
+    return "\r\n".join(lines).encode("latin-1", "replace")
 
 
-def _response_record(writer: WARCWriter, capture: Capture) -> ArcWarcRecord:
-    headers_kept = [
-        (name, value) for name, value in capture.headers if name.lower() not in _TRANSFER_HEADERS
-    ]
-    reason = responses.get(capture.status, "")
-    headers = _HeadersAsSent(
-        f"{capture.status} {reason}".strip(),
-        [*headers_kept, ("Content-Length", str(len(capture.body)))],
-        protocol="HTTP/1.1",
-    )
-    about = {"WARC-Date": _warc_date(capture.fetched_at)}
-    if capture.ip_address:
-        about["WARC-IP-Address"] = capture.ip_address
-    return writer.create_warc_record(
-        capture.url,
-        "response",
-        payload=BytesIO(capture.body),
-        length=len(capture.body),
-        http_headers=headers,
-        warc_headers_dict=about,
-    )
+def _record(kind: str, capture: Capture, content: bytes) -> WarcRecord:
+    """Return the record of a response or a request (WARC 1.1, sections 6.3 and 6.4)."""
+    record = WarcRecord()
+    record.init_headers(getattr(WarcRecordType, kind))
+    moment = capture.fetched_at.astimezone(UTC)
+    # With fractions of seconds, so that a replay gives the exact time of the fetch.
+    record.headers["WARC-Date"] = f"{moment:%Y-%m-%dT%H:%M:%S.%f}Z"
+    record.headers["WARC-Target-URI"] = capture.url
+    record.headers["Content-Type"] = f"application/http; msgtype={kind}"
+    record.set_bytes_content(content)
+    return record
 
 
-def _request_record(writer: WARCWriter, capture: Capture, response: ArcWarcRecord) -> ArcWarcRecord:
-    path = "/" + capture.url.partition("://")[2].partition("/")[2]
-    headers = _HeadersAsSent(
-        f"{capture.method} {path} HTTP/1.1", _shareable(capture.request), is_http_request=True
-    )
-    about = {
-        "WARC-Date": _warc_date(capture.fetched_at),
-        "WARC-Concurrent-To": response.rec_headers.get_header("WARC-Record-ID"),
-    }
-    return writer.create_warc_record(
-        capture.url, "request", http_headers=headers, warc_headers_dict=about
-    )
-
-
-def _shareable(headers: Headers) -> list[tuple[str, str]]:
-    return [(name, value) for name, value in headers if name.lower() not in _SECRET_HEADERS]
-
-
-def _warc_date(moment: datetime) -> str:
-    return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%f}Z"
+def _append(warc: BinaryIO, record: WarcRecord, payload_digest: bytes | None = None) -> None:
+    """Write a record as a gzip member of its own."""
+    member = GzipWriter(warc)
+    record.write(member, checksum_data=True, payload_digest=payload_digest)
+    member.finish()
+    warc.flush()
