@@ -322,9 +322,12 @@ def publish(
     return events
 
 
-_OVERLAPS = (
-    "SELECT count(*) FROM runs a JOIN runs b ON a.source_id = b.source_id AND a.id < b.id "
-    "WHERE b.started_at < a.finished_at AND a.reason {} 'lease_lost'"
+_OUTLIVED = (
+    "SELECT slug, a.id, a.reason, extract(epoch FROM b.started_at - a.started_at)::float, "
+    "extract(epoch FROM a.finished_at - b.started_at)::float, "
+    "extract(epoch FROM b.started_at)::float "
+    "FROM runs a JOIN runs b ON a.source_id = b.source_id AND a.id < b.id "
+    "JOIN sources ON sources.id = a.source_id WHERE b.started_at < a.finished_at"
 )
 _UNFINISHED = "SELECT count(*) FILTER (WHERE finished_at IS NULL), count(*) FROM runs"
 _CHANGED = "SELECT count(*) FROM articles WHERE revision > 1"
@@ -362,6 +365,20 @@ def tell_shortest(url: str, traffic: Traffic, events: Events) -> None:
     print("\n".join(lines), file=sys.stderr)
 
 
+def tell_outlived(url: str, events: Events) -> int:
+    """Print the crawls that ended after the next of their source had begun; return how many."""
+    crawls = ask(url, _OUTLIVED)
+    for slug, run, reason, earlier, later, moment in crawls:
+        print(
+            f"crawl {run} of {slug} began {earlier:.1f} s before the next crawl, and ended "
+            f"{later:.1f} s after its begin: {reason}",
+            *(f"fault {at - moment:+.1f} s: {kind}" for at, kind in events.faults),
+            sep="\n",
+            file=sys.stderr,
+        )
+    return len(crawls)
+
+
 def soak(options: argparse.Namespace, folder: Path) -> bool:
     """Run the soak, print its table, and return whether all promises were kept."""
     slugs = [f"paper-{number}" for number in range(options.sources)]
@@ -381,7 +398,7 @@ def soak(options: argparse.Namespace, folder: Path) -> bool:
         minutes = (time.monotonic() - began) / 60
         traffic = papers.traffic()
         tell_shortest(url, traffic, events)
-        rows, kept = results(url, papers, traffic)
+        rows, kept = results(url, papers, traffic, tell_outlived(url, events))
     rows = {
         "sources, workers of each monitor": f"{options.sources}, {options.workers}",
         "simulated days, minutes": f"{options.days}, {minutes:.0f}",
@@ -396,14 +413,14 @@ def soak(options: argparse.Namespace, folder: Path) -> bool:
     return kept
 
 
-def results(url: str, papers: Newspapers, traffic: Traffic) -> tuple[dict[str, str], bool]:
+def results(
+    url: str, papers: Newspapers, traffic: Traffic, outlived: int
+) -> tuple[dict[str, str], bool]:
     """Return rows about articles and requests, and whether all promises were kept."""
     published = papers.urls()
     stored = ask(url, _STORED)
     changed = ask(url, _CHANGED)[0][0]
-    # A crawl that was stopped ends after the next has begun: it sends nothing without its lease.
-    outlived = ask(url, _OVERLAPS.format("="))[0][0]
-    overlaps = ask(url, _OVERLAPS.format("<>"))[0][0] + traffic.overlaps()
+    overlaps = traffic.overlaps()
     ((unfinished, crawls),) = ask(url, _UNFINISHED)
     urls = sorted(url for url, _ in stored)
     waits = papers.waits(dict(stored))
@@ -420,8 +437,9 @@ def results(url: str, papers: Newspapers, traffic: Traffic) -> tuple[dict[str, s
         "requests of pages": (
             f"{len(pages):,}, {len(pages) - len(set(pages)):,} of them repeated after a fault"
         ),
-        "crawls of a source at once": f"{overlaps:,}",
-        "crawls that ended without their lease after the next had begun": f"{outlived:,}",
+        "requests of a crawl after the next of its source had begun": f"{overlaps:,}",
+        # What was stopped while it held no request more ends later, and sends nothing.
+        "crawls that ended after the next had begun": f"{outlived:,}",
         "shortest time between two pages of a source": (
             f"{traffic.shortest_of_pages():.3f} s (delay {_DELAY:g} s)"
         ),
