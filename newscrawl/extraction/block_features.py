@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from newscrawl.extraction import cetr, compiled
+from newscrawl.extraction import cetr
 from newscrawl.extraction.blocks import (
     LAST_KNOWN_TAG,
     BlockPage,
@@ -131,8 +131,6 @@ class BlockFeatures:
 def block_features(candidates: Candidates, features: Features, metadata: Metadata) -> BlockFeatures:
     """Return all features of the candidates of a page, of which `features` are the eight."""
     page = candidates.page
-    if compiled.kernel is not None and len(page):
-        return _compiled_features(compiled.kernel, candidates, features, metadata)
     # For each block the rows of the elements around it, and the element of each row; row
     # 0 means none, and is the root among elements.
     parents = np.append(page.elements.parents, -1)  # the root's parent stays "none"
@@ -235,64 +233,6 @@ def _more_words(
 def _words_of(name: str) -> tuple[str, ...]:
     words = dict.fromkeys(f"c:{word.lower()}" for word in _HINT.findall(name))
     return tuple(words)[:MAX_HINTS]
-
-
-@cache
-def _compiled_evidence() -> Any:
-    """Return the kernel's features over the tables of this module."""
-    kernel = compiled.kernel
-    assert kernel is not None  # noqa: S101 - its callers have asked for it
-    landmarks = bytearray(LAST_KNOWN_TAG + 2)
-    for number, name in enumerate(LANDMARKS, start=1):
-        landmarks[tag_id(name)] = number
-    return kernel.Evidence(
-        landmarks=bytes(landmarks),
-        openers=_positions(OPENERS).astype(np.uint8).tobytes(),
-        unbounded=bytes([name in _UNBOUNDED for name in NAMES]),
-        chars={char.name: int(char) for char in Char},
-        signs={"closing": _CLOSING, "ends": "".join(_ENDS), "colons": "".join(_COLONS)},
-        limits={
-            "landmarks": len(LANDMARKS),
-            "tags": MAX_TAGS,
-            "depths": MAX_DEPTHS,
-            "path": ANCESTORS_NAMED,
-            "opening": OPENING_WORDS,
-            "lookahead": cetr.PAPER.lookahead,
-            "deviation": LEAST_DEVIATION,
-        },
-        smoothing=cetr.weights(cetr.PAPER).tolist(),
-        length_words=tuple(_length_words()[[1, 0]].tolist()),
-    )
-
-
-def _compiled_features(
-    kernel: Any, candidates: Candidates, features: Features, metadata: Metadata
-) -> BlockFeatures:
-    """Return all features of the candidates of a page, by the kernel."""
-    page = candidates.page
-    headline = _find_headline(page, metadata.title)
-    columns = _compiled_evidence().table(
-        candidates,
-        features.tokens,
-        features.values,
-        headline.place,
-        headline.same.view(np.uint8),
-        _edges_in(metadata.article_body, page),
-    )
-    openers, paths, named_elements, tags, words, word_counts = (
-        np.frombuffer(each, dtype=np.int64) for each in columns[1:]
-    )
-    return BlockFeatures(
-        names=NAMES,
-        values=np.frombuffer(columns[0], dtype=np.float32).reshape(len(page), -1),
-        openers=openers,
-        paths=paths.reshape(len(page), -1),
-        elements=kernel.named_by(page.elements.names, named_elements),
-        tags=tags,
-        words=words.view(np.uint64),
-        word_counts=word_counts,
-        is_title=headline.same,
-    )
 
 
 def _of_block(page: BlockPage, features: Features) -> dict[str, NDArray[Any]]:
@@ -456,9 +396,6 @@ def _edges_in(body: str | None, page: BlockPage) -> FloatArray | None:
     without one."""
     if body is None or len(body) < MIN_BODY:
         return None
-    if compiled.kernel is not None:
-        places = compiled.kernel.edges_in(page.raw, letters_of(body), EDGE_LETTERS, MIN_LETTERS)
-        return np.frombuffer(places, dtype=np.float64).reshape(2, -1)
     body_letters, edges = letters_of(body), np.zeros((2, len(page)))
     for number, raw in enumerate(page.raw):
         begin = letters_of(raw[: 3 * EDGE_LETTERS])
@@ -486,11 +423,6 @@ def _find_headline(page: BlockPage, title: str | None) -> Headline:
     """Find the headline: an H1 equal to the title, else another block equal to it, else an H1."""
     letters, most = letters_of(title or ""), 2 * len(title or "") + 19  # not much longer
     heading = tag_id("h1")
-    if compiled.kernel is not None:
-        place, flags = compiled.kernel.headline(
-            page.raw, page.owners, page.elements.tags, heading, letters, most
-        )
-        return Headline(place, np.frombuffer(flags, dtype=bool))
     same = np.zeros(len(page), dtype=bool)
     equal = (
         [

@@ -483,18 +483,6 @@ class Candidates:
 
 def find_candidates(page: BlockPage) -> Candidates:
     """Leave out the runs of short links of a page."""
-    if compiled.kernel is not None:
-        # The candidates of a page, by the kernel.
-        marks = ord(LINK_START), ord(LINK_END)
-        raw, *numbers, words_left_out = compiled.kernel.select(page, *marks, MAX_LINK, MIN_RUN)
-        breaks = np.frombuffer(numbers.pop(5), dtype=bool)
-        owners, removed, removed_from, tags, images, places, before, after = (
-            np.frombuffer(each, dtype=np.int64) for each in numbers
-        )
-        remaining_page = BlockPage(
-            raw, owners, removed, removed_from, tags, images, breaks, page.elements, page.profile
-        )
-        return Candidates(remaining_page, places, before, after, words_left_out)
     links = np.array(list(map(_is_short_link, page.raw)), dtype=bool)
     in_run = links & (_run_lengths(links) >= MIN_RUN)
     places = np.flatnonzero(~in_run)
@@ -578,8 +566,6 @@ def without_repetitions(page: BlockPage, mask: NDArray[np.bool_]) -> NDArray[np.
 def _heads(raw: tuple[str, ...], blocks: NDArray[np.int64]) -> list[str]:
     """Return the first letters and digits of these blocks, by which texts that may be equal are
     found; nothing for short ones."""
-    if compiled.kernel is not None:
-        return list(compiled.kernel.heads(raw, blocks, 2 * MIN_ONCE, HEAD))
     texts = (raw[block] for block in blocks.tolist())
     return [
         letters_of(text[: 2 * HEAD])[:HEAD] if len(text) >= 2 * MIN_ONCE else "" for text in texts
@@ -598,6 +584,4 @@ def _follow_copy(
 
 def letters_of(text: str) -> str:
     """Return the letters and digits of a text, in lower case, by which texts are compared."""
-    if compiled.kernel is not None:
-        return str(compiled.kernel.word_characters(text.lower()))
     return "".join(_WORDS.findall(text.lower()))

@@ -4,20 +4,19 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from importlib.resources import as_file, files
 from itertools import chain
 from threading import Lock
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import LibController, ThreadpoolController
 
-from newscrawl.extraction import compiled
-from newscrawl.extraction.block_features import ANCESTORS_NAMED, MAX_HINTS, BlockFeatures, hints_of
+from newscrawl.extraction.block_features import ANCESTORS_NAMED, BlockFeatures, hints_of
 from newscrawl.extraction.blocks import ElementNames
-from newscrawl.extraction.tokens import SECOND, WordTable, number_words
+from newscrawl.extraction.tokens import WordTable, number_words
 
 FloatArray = NDArray[np.float32]
 
@@ -42,16 +41,6 @@ class Network:
         """Return for each block of a page the probability that it is content."""
         if not len(features.values):
             return np.zeros(0, dtype=np.float32)
-        if compiled.kernel is not None and self._compiled is not None:
-            probabilities = self._compiled.probabilities(
-                features.values,
-                self._openings(features),
-                features.openers,
-                np.ascontiguousarray(features.paths),
-                self.names.vectors_of(features.elements),
-                features.tags,
-            )
-            return np.frombuffer(probabilities, dtype=np.float32)
         with _one_thread():
             return self._run(features)
 
@@ -94,45 +83,8 @@ class Network:
 
     def _openings(self, features: BlockFeatures) -> FloatArray:
         """Return a vector for each block, of the words that it opens with."""
-        if compiled.kernel is None:
-            words = self.words.look_up(features.words)
-            return _pool(words, features.word_counts, self.weights["word"])
-        rows = self._word_vectors.vectors(features.words, features.word_counts)
-        return np.frombuffer(rows, dtype=np.float32).reshape(len(features.word_counts), -1)
-
-    @cached_property
-    def _word_vectors(self) -> Any:
-        """Return the kernel's sums of the vectors of words."""
-        table = self.weights["word"]
-        kernel = compiled.kernel
-        assert kernel is not None  # noqa: S101 - its caller has asked for it
-        return kernel.WordVectors(
-            cells=self.words.cells(),
-            second=SECOND,
-            table=np.ascontiguousarray(table, dtype=np.float32).tobytes(),
-            width=table.shape[1],
-        )
-
-    @cached_property
-    def _compiled(self) -> Any:
-        """Return the same network in the kernel; None without a kernel, or if the layers' width is
-        not the kernel's."""
-        kernel, weights = compiled.kernel, self.weights
-        if kernel is None or weights["mix"].shape[2] != kernel.NETWORK_WIDTH:
-            return None
-        parts = {"words": "word", "names": "hint", "tags": "tag", "openers": "opener"}
-        sizes = {part: weights[name].shape[1] // self.members for part, name in parts.items()}
-        sizes |= {"members": self.members, "features": len(weights["mean"])}
-        return kernel.Network(
-            weights={
-                name: np.ascontiguousarray(table, dtype=np.float32).tobytes()
-                for name, table in weights.items()
-                if name not in ("word", "hint")
-            },
-            steps=DILATIONS,
-            sizes=sizes | {"path": ANCESTORS_NAMED},
-            limit=STANDARDISED_LIMIT,
-        )
+        words = self.words.look_up(features.words)
+        return _pool(words, features.word_counts, self.weights["word"])
 
     @property
     def members(self) -> int:
@@ -213,26 +165,11 @@ class NameVectors:
         self._numbers = rows_of_words(words)
         self._table = table
         self._rows: dict[ElementNames, int] = {}
-        self._compiled: Any = None
         self._lock = Lock()  # pages may be read in several threads
         self._cached = np.zeros((NAME_CACHE_SIZE, table.shape[1]), dtype=np.float32)
 
     def vectors_of(self, elements: Sequence[ElementNames]) -> FloatArray:
         """Return a row for each element, by what names it."""
-        if compiled.kernel is None:
-            return self._cached_vectors(elements)
-        with self._lock:
-            if self._compiled is None:
-                self._compiled = compiled.kernel.NameVectors(
-                    words=list(self._numbers),
-                    table=np.ascontiguousarray(self._table, dtype=np.float32).tobytes(),
-                    width=self._table.shape[1],
-                    max_hints=MAX_HINTS,
-                )
-            rows = self._compiled.vectors(elements)
-        return np.frombuffer(rows, dtype=np.float32).reshape(len(elements), -1)
-
-    def _cached_vectors(self, elements: Sequence[ElementNames]) -> FloatArray:
         if len(elements) > NAME_CACHE_SIZE:
             return self.vectors(list(map(hints_of, elements)))
         with self._lock:
@@ -310,11 +247,6 @@ def combine(
     it, the likeliest ones.
     """
     probabilities = network.probabilities(features)
-    if compiled.kernel is not None:
-        mask, confidence = compiled.kernel.choose(
-            probabilities, features.is_title.view(np.uint8), words, threshold, BALANCED
-        )
-        return Choice(np.frombuffer(mask, dtype=bool), confidence)
     likely = np.where(features.is_title, 0, probabilities)
     least = _least_probability(likely, probabilities, words) * threshold / BALANCED
     top = likely[words > 0].max(initial=0)

@@ -8,12 +8,11 @@ import json
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from newscrawl.extraction import compiled
 from newscrawl.extraction.blocks import (
     FORMATS,
     LAST_KNOWN_TAG,
@@ -53,8 +52,6 @@ class Features:
 def measure(page: BlockPage) -> Features:
     """Measure all blocks of a page at once."""
     tokens = count(page.raw)
-    if compiled.kernel is not None:
-        return Features(values=_compiled_values(page, tokens), tokens=tokens)
     words = np.maximum(tokens.words, 1)
     visible = tokens.chars.sum(axis=1) - tokens.chars[:, Char.BLANK] - tokens.chars[:, Char.MARK]
     alphanumeric = tokens.chars[:, [Char.LETTER, Char.CAPITAL, Char.DIGIT]].sum(axis=1)
@@ -73,34 +70,6 @@ def measure(page: BlockPage) -> Features:
         axis=1,
     )
     return Features(values=values, tokens=tokens)
-
-
-def _compiled_values(page: BlockPage, tokens: Tokens) -> NDArray[np.float64]:
-    """Return the eight features of all blocks, by the kernel."""
-    values = _compiled_measure().values(
-        tokens.words,
-        tokens.linked,
-        tokens.stop_words,
-        tokens.chars,
-        tokens.sentences,
-        page.owners,
-        page.elements.tags,
-        page.removed,
-        page.removed_from,
-        page.profile == "html5",
-    )
-    return np.frombuffer(values, dtype=np.float64).reshape(len(page), len(NAMES))
-
-
-@cache
-def _compiled_measure() -> Any:
-    """Return the kernel's measure over the tables of this module."""
-    kernel = compiled.kernel
-    assert kernel is not None  # noqa: S101 - its caller has asked for it
-    members = np.zeros(LAST_KNOWN_TAG + 3, dtype=np.uint8)
-    for bit, names in enumerate((FORMATS, LISTS, STRUCTURE)):
-        members |= members_of(names).astype(np.uint8) << bit
-    return kernel.Measure(members=members.tobytes(), chars={char.name: int(char) for char in Char})
 
 
 @cache

@@ -20,7 +20,6 @@ from urllib.parse import urlsplit
 from ahocorasick_rs import AhoCorasick, BytesAhoCorasick, Implementation
 from selectolax.lexbor import LexborNode
 
-from newscrawl.extraction import compiled
 from newscrawl.extraction.blocks import LETTERS_A_WORD
 from newscrawl.extraction.html import parse
 from newscrawl.extraction.metadata.reader import Metadata
@@ -127,8 +126,7 @@ def _kind_of_text(metadata: Metadata, text: str, length: int, link_words: int) -
 
 
 def _count_words(text: str) -> int:
-    kernel = compiled.kernel
-    between_blanks = len(text.split()) if kernel is None else kernel.words_between_blanks(text)
+    between_blanks = len(text.split())
     unspaced = len(text) > LETTERS_A_WORD * max(between_blanks, 1)
     return len(text) // 2 if unspaced else int(between_blanks)
 

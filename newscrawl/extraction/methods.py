@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from selectolax.lexbor import LexborHTMLParser
 
-from newscrawl.extraction import cetr, compiled
+from newscrawl.extraction import cetr
 from newscrawl.extraction.block_features import (
     BlockFeatures,
     block_features,
@@ -18,7 +18,6 @@ from newscrawl.extraction.block_features import (
     text_of_json_ld,
 )
 from newscrawl.extraction.blocks import (
-    UNWANTED,
     BlockPage,
     Candidates,
     clean,
@@ -135,8 +134,6 @@ def parse_page(
 
 def _paragraphs(page: BlockPage, mask: NDArray[np.bool_]) -> list[str]:
     """Return the texts of the kept blocks of a page, as readers see them."""
-    if compiled.kernel is not None:
-        return list(compiled.kernel.paragraphs(page.raw, mask.view(np.uint8), UNWANTED))
     texts = (clean(page.raw[index]) for index in np.flatnonzero(mask).tolist())
     return [text for text in texts if text]
 
@@ -171,11 +168,7 @@ def _without_labels(page: ParsedPage, mask: NDArray[np.bool_]) -> NDArray[np.boo
 
 def _word_counts(tokens: Tokens, mask: NDArray[np.bool_]) -> WordCounts:
     """Return the numbers of words of the kept blocks."""
-    if compiled.kernel is None:
-        return WordCounts(int(tokens.words[mask].sum()), tokens.stop_words[mask].sum(axis=0))
-    flags = mask.view(np.uint8)
-    words, stop_words = compiled.kernel.sums_of_words(flags, tokens.words, tokens.stop_words)
-    return WordCounts(words, np.frombuffer(stop_words, dtype=np.int64))
+    return WordCounts(int(tokens.words[mask].sum()), tokens.stop_words[mask].sum(axis=0))
 
 
 def _without_next_story(page: ParsedPage, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -202,11 +195,6 @@ def _without_next_story(page: ParsedPage, mask: NDArray[np.bool_]) -> NDArray[np
 def _headlines(blocks: BlockPage, is_title: NDArray[np.bool_]) -> tuple[int, list[int]]:
     """Return the first block that is the headline and a heading, -1 for none, and those behind it
     with the same tag that aren't the headline."""
-    if compiled.kernel is not None:
-        first, later = compiled.kernel.later_headlines(
-            is_title.view(np.uint8), blocks.owners, blocks.elements.tags, _HEADINGS.view(np.uint8)
-        )
-        return first, later
     if not is_title.any():
         return -1, []
     tags = blocks.elements.tags[blocks.owners]

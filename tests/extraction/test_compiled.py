@@ -3,7 +3,6 @@ reason is given."""
 
 import dataclasses
 import os
-import pickle
 import shutil
 import subprocess
 import sys
@@ -136,13 +135,6 @@ def same(ours: Any, expected: Any) -> bool:
 def test_both_ways_give_the_same_for_pages_of_odd_markup(html: str) -> None:
     assert differences(html.encode("utf-8", "replace")) == []
     assert differences(f"<article><h1>Title</h1>{html}{'<p>one two' * 9}".encode()) == []
-
-
-@needs_kernel
-def test_names_of_elements_survive_pickling() -> None:
-    named = parse_page(PAGES["names"].encode()).block_features.elements
-    assert pickle.loads(pickle.dumps(named)) == list(named)  # noqa: S301 - our own
-    assert any(named)
 
 
 @needs_kernel
