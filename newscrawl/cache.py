@@ -38,10 +38,10 @@ def write_cache_file(path: Path, write: Callable[[IO[bytes]], object]) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with TemporaryDirectory(dir=path.parent) as folder:
-            whole = Path(folder, path.name)
-            with whole.open("wb") as file:
+            complete = Path(folder, path.name)
+            with complete.open("wb") as file:
                 write(file)
-            whole.replace(path)
+            complete.replace(path)
         _delete_oldest(path)
     except OSError as error:
         logger.debug("%s is not kept: %s", path, error)

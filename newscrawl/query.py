@@ -67,17 +67,17 @@ def _check_companies(ask: Callable[_Given, _Answer]) -> Callable[_Given, _Answer
 
     @wraps(ask)
     def checked(*args: _Given.args, **kwargs: _Given.kwargs) -> _Answer:
-        given = takes.bind(*args, **kwargs).arguments
-        for name in _names_in(given):
-            _check_company(name, given["database"], given.get("scope"))
+        arguments = takes.bind(*args, **kwargs).arguments
+        for name in _names_in(arguments):
+            _check_company(name, arguments["database"], arguments.get("scope"))
         return ask(*args, **kwargs)
 
     return checked
 
 
-def _names_in(given: Mapping[str, Any]) -> Iterator[str]:
+def _names_in(arguments: Mapping[str, Any]) -> Iterator[str]:
     for parameter in _NAMES:
-        value = given.get(parameter)
+        value = arguments.get(parameter)
         yield from (value,) if isinstance(value, str) else value or ()
 
 
@@ -90,8 +90,8 @@ def _check_company(name: str, database: Database, scope: queries.Scope | None) -
     registered = _registry()
     if name in structure.parents or name in registered:
         return
-    known, near = match_name(name, [*stored, *structure.groups, *registered])
-    near = [known] if known else near
+    match, near = match_name(name, [*stored, *structure.groups, *registered])
+    near = [match] if match else near
     advice = f"did you mean {' or '.join(near)}?" if near else "registered_companies() lists them"
     raise QuestionError(f"unknown company {name!r}: {advice}")
 

@@ -99,8 +99,8 @@ class PageReader:
 
 def other_blocks(blocks: Sequence[str], article: Article) -> str:
     """Return the blocks of a page that are neither headline nor paragraph of the article."""
-    own = {*article.paragraphs, article.title, ""}
-    return "\n\n".join(block for block in blocks if block not in own)
+    article_texts = {*article.paragraphs, article.title, ""}
+    return "\n\n".join(block for block in blocks if block not in article_texts)
 
 
 def _paywalled_document(page: Page, article: Article) -> Document:

@@ -106,9 +106,9 @@ def markdown_bold(pieces: list[tuple[str, bool]]) -> MarkdownText:
 def _with_blanks(piece: str) -> str:
     """Return a piece as Markdown with the blanks at its ends, which separate it from bold text."""
     bare = markdown(piece)
-    left = " " if piece[:1].isspace() else ""
-    right = " " if piece[-1:].isspace() and bare else ""
-    return f"{left}{bare}{right}"
+    before = " " if piece[:1].isspace() else ""
+    after = " " if piece[-1:].isspace() and bare else ""
+    return f"{before}{bare}{after}"
 
 
 def marked_pieces(text: str, marks: Sequence[tuple[int, int]]) -> list[tuple[str, bool]]:

@@ -156,7 +156,8 @@ class ExtractionPipeline(DocumentPipeline):
         robots.txt forbids."""
         page, article = document.page, document.article
         fetched = page.final_url or page.url
-        if not article.url or article.url == fetched or await self._session.allows(article.url):
+        allows = self._session.allows
+        if not article.url or article.url == fetched or not allows or await allows(article.url):
             return document
         article = replace(article, url=fetched)
         searched = article if document.searched == document.article else document.searched

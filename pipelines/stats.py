@@ -105,8 +105,8 @@ class Counts:
     @classmethod
     def of(cls, stats: Mapping[str, Any]) -> Self:
         """Read the counts from a crawl's stats."""
-        own = {name.removeprefix(_OWN): value for name, value in stats.items()}
-        counts = {one.name: own[one.name] for one in fields(cls) if one.name in own}
+        values = {name.removeprefix(_OWN): value for name, value in stats.items()}
+        counts = {count.name: values[count.name] for count in fields(cls) if count.name in values}
         return cls(
             **counts,
             dropped=_with_prefix(stats, _DROPPED),

@@ -158,11 +158,11 @@ class StoragePipeline(DocumentStorage):
         return FinishedPage(document=document, result=result)
 
     def _write(self, arrivals: Sequence[FinishedPage]) -> list[Written]:
-        written = write_batch(self._database, self._run.id, arrivals)
-        for arrival, saved in zip(arrivals, written, strict=True):
+        results = write_batch(self._database, self._run.id, arrivals)
+        for arrival, saved in zip(arrivals, results, strict=True):
             is_lost = isinstance(saved, SaveResult) and saved.outcome == "quarantined"
             self._lost += arrival.lost is not None and is_lost
-        return written
+        return results
 
     def _learn(self) -> None:
         self._learned = with_pages(self._learned, self._read)
@@ -217,11 +217,11 @@ class StoragePipeline(DocumentStorage):
         logger.info(summary(self._source.slug, counts, state, note))
 
     def _record_end(
-        self, reason: str, today: datetime, counts: Counts, found: tuple[CoverageState, str]
+        self, reason: str, today: datetime, counts: Counts, result: tuple[CoverageState, str]
     ) -> None:
         stats: dict[str, Any] = self._crawler.stats.get_stats()
         counts_and_faults = {name: value for name, value in stats.items() if _is_kept(name, value)}
-        state, note = found
+        state, note = result
         self._database.record_coverage(
             self._source.slug, today.date(), state, counts.found, counts.stored, note
         )
@@ -267,7 +267,7 @@ class OtherSpidersStorage(DocumentStorage):
         return self._runs[source]
 
     def _write(self, arrivals: Sequence[FinishedPage]) -> list[Written]:
-        written: list[Written] = [None] * len(arrivals)
+        results: list[Written] = [None] * len(arrivals)
         by_source: dict[str, list[int]] = {}
         for place, arrival in enumerate(arrivals):
             if (document := arrival.document) is not None:
@@ -276,9 +276,9 @@ class OtherSpidersStorage(DocumentStorage):
         for source, places in by_source.items():
             batch = [arrivals[place] for place in places]
             saved = write_batch(self._database, self._runs[source], batch)
-            for place, one in zip(places, saved, strict=True):
-                written[place] = one
-        return written
+            for place, outcome in zip(places, saved, strict=True):
+                results[place] = outcome
+        return results
 
     def _begin(self, document: Document) -> None:
         slug = document.page.source
@@ -286,12 +286,12 @@ class OtherSpidersStorage(DocumentStorage):
             return
         file = own_file(own_setting(self._crawler.settings, "NEWSCRAWL_SOURCES"))
         sources = (*load_sources(), *(load_sources(file) if file else ()))
-        known = next((source for source in sources if source.slug == slug), None)
-        if known is None:
+        source = next((source for source in sources if source.slug == slug), None)
+        if source is None:
             origin = OriginFinder(()).origin(document.page.url, document.article.language)
             facts = (slug, origin.country, origin.language, origin.home)
         else:
-            facts = (known.name, known.country, known.languages[0], known.home)
+            facts = (source.name, source.country, source.languages[0], source.home)
         self._database.register_source(slug, *facts)
         self._runs[slug] = self._database.start_run(slug, self._session.versions)
 

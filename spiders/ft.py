@@ -42,8 +42,8 @@ class FtSpider(NewsSpider):
         @returns requests 1
         @returns items 0 0
         """
-        async for found in super().parse(response, hints):
-            yield found
+        async for result in super().parse(response, hints):
+            yield result
 
     async def parse_newest(self, response: Response) -> AsyncIterator[ArticleItem]:
         """Yield the newest article of a feed, or its hints if it is behind the paywall.

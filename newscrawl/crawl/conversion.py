@@ -21,6 +21,7 @@ from newscrawl.items import (
     Page,
     Place,
     Section,
+    copy_fields,
 )
 from newscrawl.sources import UrlError, canonical_url
 from newscrawl.storage.documents import clean
@@ -63,21 +64,27 @@ def article_item(
 ) -> ArticleItem:
     """Return a document as an item for feed exports, in characters that databases accept too."""
     page, article = document.page, document.article
-    return ArticleItem(
+    return copy_fields(
+        ArticleItem,
+        article,
         url=clean(page.url),
         canonical_url=clean(article.url or page.url),
         source=page.source,
         title=_clean(article.title),
         text=clean(article.text),
         authors=tuple(map(clean, article.authors)),
-        published=article.published,
-        modified=article.modified,
         language=_clean(article.language),
         section=_clean(article.section),
         access=page.access,
-        kind=article.kind,
-        confidence=article.confidence,
-        mentions=tuple(map(_mention_item, document.mentions)),
+        mentions=tuple(
+            copy_fields(
+                MentionItem,
+                mention,
+                form=clean(mention.surface),
+                place=_PLACES[mention.section],
+            )
+            for mention in document.mentions
+        ),
         fetched_at=page.fetched_at,
         run=run,
         outcome=outcome,
@@ -86,18 +93,6 @@ def article_item(
 
 def _clean(text: str | None) -> str | None:
     return None if text is None else clean(text)
-
-
-def _mention_item(mention: Mention) -> MentionItem:
-    return MentionItem(
-        company=mention.company,
-        form=clean(mention.surface),
-        start=mention.start,
-        end=mention.end,
-        place=_PLACES[mention.section],
-        rule=mention.rule,
-        score=mention.score,
-    )
 
 
 def document_from(item: ArticleItem) -> Document:
@@ -125,19 +120,11 @@ def document_from(item: ArticleItem) -> Document:
         language=item.language,
         access=item.access,
     )
-    return Document(page=page, article=article, mentions=tuple(map(_mention, item.mentions)))
-
-
-def _mention(item: MentionItem) -> Mention:
-    return Mention(
-        company=item.company,
-        surface=item.form,
-        start=item.start,
-        end=item.end,
-        section=_SECTIONS[item.place],
-        rule=item.rule,
-        score=item.score,
+    mentions = tuple(
+        copy_fields(Mention, mention, surface=mention.form, section=_SECTIONS[mention.place])
+        for mention in item.mentions
     )
+    return Document(page=page, article=article, mentions=mentions)
 
 
 class UnreadPage(DropItem):
@@ -185,5 +172,9 @@ class DocumentPipeline:
     @cached_property
     def _is_followed(self) -> bool:
         scraper: Any = self._crawler.engine.scraper
-        ours = [one for one in scraper.itemproc.middlewares if isinstance(one, DocumentPipeline)]
+        ours = [
+            pipeline
+            for pipeline in scraper.itemproc.middlewares
+            if isinstance(pipeline, DocumentPipeline)
+        ]
         return ours[-1] is not self

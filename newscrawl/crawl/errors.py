@@ -150,5 +150,5 @@ def _cause_of_ignored(error: IgnoreRequest) -> Cause:
         return Cause(_NO_ROBOTS, str(error))
     if kind := _OURS.get(type(error)):
         return Cause(kind, str(error), final=True)
-    known = (cause for part, cause in _BY_MESSAGE.items() if part in str(error))
-    return next(known, Cause(_IGNORED, str(error)))
+    causes = (cause for part, cause in _BY_MESSAGE.items() if part in str(error))
+    return next(causes, Cause(_IGNORED, str(error)))

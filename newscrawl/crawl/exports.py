@@ -287,16 +287,16 @@ class ParquetExporter(BaseItemExporter):
 
 def _columns(fields: Mapping[str, str] | Iterable[str] | None) -> dict[str, str]:
     """Return the fields to export, each with its column's name."""
-    known = list(_types())
+    names = list(_types())
     if fields is None:
-        chosen = {name: name for name in known}
+        chosen = {name: name for name in names}
     elif isinstance(fields, Mapping):
         chosen = dict(fields)
     else:
         chosen = {name: name for name in fields}
     for name in chosen:
-        if name not in known:
-            raise ValueError(f"no field {name!r} in an ArticleItem: it has {', '.join(known)}")
+        if name not in names:
+            raise ValueError(f"no field {name!r} in an ArticleItem: it has {', '.join(names)}")
     return chosen
 
 

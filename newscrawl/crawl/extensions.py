@@ -82,10 +82,10 @@ class ParentWatchdog:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "ParentWatchdog":
         """Build it; raise NotConfigured if no monitor has started the crawl."""
-        given = crawler.settings.get("NEWSCRAWL_PARENT_GRACE")
-        if not given:
+        grace = crawler.settings.get("NEWSCRAWL_PARENT_GRACE")
+        if not grace:
             raise NotConfigured
-        watchdog = cls(crawler, seconds("NEWSCRAWL_PARENT_GRACE", given))
+        watchdog = cls(crawler, seconds("NEWSCRAWL_PARENT_GRACE", grace))
         crawler.signals.connect(watchdog.start, signal=signals.engine_started)
         crawler.signals.connect(watchdog.stop, signal=signals.engine_stopped)
         return watchdog
@@ -131,7 +131,13 @@ class ProgressReport:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "ProgressReport":
         """Build it; raise NotConfigured if standard input is not a socket of a monitor."""
-        if not crawler.settings.get("NEWSCRAWL_PARENT_GRACE") or not _is_socket(sys.stdin.fileno()):
+        if not crawler.settings.get("NEWSCRAWL_PARENT_GRACE"):
+            raise NotConfigured
+        try:
+            is_socket = stat.S_ISSOCK(os.fstat(sys.stdin.fileno()).st_mode)
+        except OSError:
+            is_socket = False
+        if not is_socket:
             raise NotConfigured
         report = cls(crawler)
         crawler.signals.connect(report.begin, signal=signals.engine_started)
@@ -170,13 +176,6 @@ def activity_count(stats: Mapping[str, Any]) -> float:
         for name, value in stats.items()
         if name.startswith(_ACTIVITY) and isinstance(value, int | float)
     )
-
-
-def _is_socket(number: int) -> bool:
-    try:
-        return stat.S_ISSOCK(os.fstat(number).st_mode)
-    except OSError:
-        return False
 
 
 class ShortLogFormatter(LogFormatter):
@@ -240,8 +239,8 @@ class EndingDownloader(Downloader):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        given = self.per_slot_settings.items()
-        self.per_slot_settings = {slot_of(name): settings for name, settings in given}
+        slots = self.per_slot_settings.items()
+        self.per_slot_settings = {slot_of(name): settings for name, settings in slots}
         self._downloads: dict[asyncio.Task[Response], Request] = {}
         # One task for all downloads: a timer for each costs a hundredth of a crawl's time.
         self._watching: asyncio.Task[None] | None = None
@@ -273,14 +272,16 @@ class EndingDownloader(Downloader):
         """Note that a request was given to its connection to the host."""
         slot = self.slots.get(slot_of(host))
         if slot is not None and slot in self._unsent:
-            confirming = asyncio.create_task(self._confirm(slot, self._unsent[slot]))
+            request = self._unsent[slot]
+
+            async def confirm() -> None:
+                for _ in range(_ROUNDS_UNTIL_SENT):
+                    await asyncio.sleep(0)
+                self._record_sending(slot, request)
+
+            confirming = asyncio.create_task(confirm())
             self._confirming.add(confirming)
             confirming.add_done_callback(self._confirming.discard)
-
-    async def _confirm(self, slot: Slot, request: Request) -> None:
-        for _ in range(_ROUNDS_UNTIL_SENT):
-            await asyncio.sleep(0)
-        self._record_sending(slot, request)
 
     def _record_sending(self, slot: Slot, request: Request) -> None:
         if self._unsent.get(slot) is request:
@@ -323,7 +324,7 @@ class EndingDownloader(Downloader):
         requests = set(ended.values())
         for slot in self.slots.values():
             # No caller waits for the requests queued there any longer.
-            slot.queue = deque(one for one in slot.queue if one[0] not in requests)
+            slot.queue = deque(entry for entry in slot.queue if entry[0] not in requests)
         for download in ended:
             del self._downloads[download]
             download.cancel()

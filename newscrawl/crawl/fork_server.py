@@ -120,8 +120,8 @@ class Server:
         self._monitor.detach()  # its file number is 0, that of the standard input
         for number, file in enumerate((link, log, log)):
             os.dup2(file, number)
-        for other in self._reports.values():
-            os.close(other)
+        for running in self._reports.values():
+            os.close(running)
         for number in (signal.SIGCHLD, *_ENDING):
             signal.signal(number, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -174,13 +174,15 @@ def _code_files() -> dict[str, tuple[int, int]]:
     """Return modification time and size of the file of each imported module, and of the other files
     in our package, which some modules read during import."""
     paths = {str(path) for path in _PACKAGE.rglob("*.[jt]*")}
-    paths.update(filter(None, (getattr(one, "__file__", "") for one in [*sys.modules.values()])))
-    found = {}
+    paths.update(
+        filter(None, (getattr(module, "__file__", "") for module in [*sys.modules.values()]))
+    )
+    facts_by_path = {}
     for path in paths:
         with suppress(OSError):
             facts = os.stat(path)  # noqa: PTH116 - half of the time, before every crawl
-            found[path] = (facts.st_mtime_ns, facts.st_size)
-    return found
+            facts_by_path[path] = (facts.st_mtime_ns, facts.st_size)
+    return facts_by_path
 
 
 def _do_nothing(*_: object) -> None:

@@ -130,8 +130,18 @@ class Gaps:
         return earlier
 
     async def are_open(self) -> bool:
-        """Return whether an article may be missing that no listing read so far has."""
-        await self._drop_moved()
+        """Return whether an article may be missing that no listing read so far has.
+
+        Listings whose articles, now that they were read, were known at other addresses are dropped.
+        """
+        frontier, writer = self._session.frontier, self._session.writer
+        for rolled in list(self._rolled):
+            articles = await writer.do(
+                frontier.overlap, rolled.listing_id, rolled.articles, rolled.since
+            )
+            if articles.before:
+                self._rolled.remove(rolled)
+                writer.later(frontier.record_reading, rolled.listing_id, rolled.reading)
         return not all(map(self._is_closed, self._rolled))
 
     def _is_closed(self, rolled: RolledOver, *, by_sections: bool = False) -> bool:
@@ -144,17 +154,6 @@ class Gaps:
             and len(rolled.articles & reach.urls) >= most
             for reach in self._reaches
         )
-
-    async def _drop_moved(self) -> None:
-        """Drop listings whose articles, now that they were read, were known at other addresses."""
-        frontier, writer = self._session.frontier, self._session.writer
-        for rolled in list(self._rolled):
-            articles = await writer.do(
-                frontier.overlap, rolled.listing_id, rolled.articles, rolled.since
-            )
-            if articles.before:
-                self._rolled.remove(rolled)
-                writer.later(frontier.record_reading, rolled.listing_id, rolled.reading)
 
     async def settle(self) -> None:
         """Note how many articles may be missing; the readings are recorded with that."""
@@ -213,10 +212,11 @@ def within_gap(
         run = [] if has_overlap else list(group)
         is_beside = bool(earlier) and not new.isdisjoint(addresses(run))
         for entry in run:
-            if is_beside if entry.moment is None else _may_be_after(entry.moment, since):
+            if entry.moment is None:
+                if is_beside:
+                    yield entry
+                continue
+            # A moment may state only its day.
+            tolerance = DAY_AND_ZONE if entry.moment.time() == time() else timedelta()
+            if entry.moment >= since - tolerance:
                 yield entry
-
-
-def _may_be_after(moment: datetime, since: datetime) -> bool:
-    """Return whether a page is younger than a time; `moment` may state only its day."""
-    return moment >= since - (timedelta() if moment.time() != time() else DAY_AND_ZONE)

@@ -169,17 +169,17 @@ class Listings:
     ) -> AsyncIterator[Request]:
         """Yield requests for feeds and sitemaps; `archives` list old articles too."""
         self._has_feeds = bool(urls)
-        known = await self._session.writer.do(self._session.frontier.listings, urls)
-        self._session.polled = [one.id for one in known]
-        for one in known:
-            if self._is_not_due(one):
+        listings = await self._session.writer.do(self._session.frontier.listings, urls)
+        self._session.polled = [previous.id for previous in listings]
+        for previous in listings:
+            if self._is_not_due(previous):
                 self._session.count("listings_rested")
-                self._count_unchanged(one)
+                self._count_unchanged(previous)
                 continue
-            if one.checked_at:
-                self._requested.add(one.url)
-            listing = _Listing(known=one, reach=self._gaps.new_reach())
-            yield self._request(listing, archive=one.url in archives, allow_offsite=True)
+            if previous.checked_at:
+                self._requested.add(previous.url)
+            listing = _Listing(known=previous, reach=self._gaps.new_reach())
+            yield self._request(listing, archive=previous.url in archives, allow_offsite=True)
 
     async def last_resort(self) -> list[Request]:
         """Return requests for the home page or section pages, once, if no listing works; or for
@@ -195,13 +195,13 @@ class Listings:
         return self._arguments.only_due and not schedule.is_due(listing.next_poll_at, now)
 
     def _request(self, listing: _Listing, *, archive: bool, allow_offsite: bool = False) -> Request:
-        known = listing.known
-        comparable = listing.gap_since is None and known.covers(
+        previous = listing.known
+        comparable = listing.gap_since is None and previous.covers(
             self._spider.oldest(archive=archive)
         )
         return Request(
-            known.url,
-            headers=conditions(known.etag, known.last_modified) if comparable else {},
+            previous.url,
+            headers=conditions(previous.etag, previous.last_modified) if comparable else {},
             callback=self.parse,
             errback=self.failed,
             priority=10,
@@ -298,14 +298,14 @@ class Listings:
         if listing.gap_since:
             entries = await self._gaps.missed(entries, listing.reach, listing.gap_since)
             skipped_before = None
-        found = await self._enqueue(entries, listing, skipped_before)
+        result = await self._enqueue(entries, listing, skipped_before)
         if isinstance(parsed, Sitemap) and self._has_expired(listing.known):
-            found.reaches_back = True
+            result.reaches_back = True
         moments = [entry.moment for entry in parsed.entries if entry.moment]
-        stated = parsed.interval if isinstance(parsed, Feed) else None
-        interval = publishing_interval(moments, stated, self._session.clock())
-        reading = _make_reading(response, body_hash, found, skipped_before, interval)
-        await self._record(listing, reading, found)
+        interval_of_feed = parsed.interval if isinstance(parsed, Feed) else None
+        interval = publishing_interval(moments, interval_of_feed, self._session.clock())
+        reading = _make_reading(response, body_hash, result, skipped_before, interval)
+        await self._record(listing, reading, result)
 
     def _has_expired(self, sitemap: KnownListing) -> bool:
         """Return whether a news sitemap, which lists two days, has been read since, but its last
@@ -317,22 +317,22 @@ class Listings:
     async def _record(self, listing: _Listing, reading: Reading, result: _ListingResult) -> None:
         """Record the reading last, so that a crawl that is killed before repeats it; that of a
         listing that has rolled over with the gap."""
-        known, frontier = listing.known, self._session.frontier
+        previous, frontier = listing.known, self._session.frontier
         if listing.gap_since:
             return
-        has_rolled = known.entry_count and result.since_last and not result.reaches_back
-        if known.checked_at and has_rolled and not listing.is_fallback:
+        has_rolled = previous.entry_count and result.since_last and not result.reaches_back
+        if previous.checked_at and has_rolled and not listing.is_fallback:
             rolled = RolledOver(
-                listing_id=known.id,
-                url=known.url,
-                since=known.checked_at,
+                listing_id=previous.id,
+                url=previous.url,
+                since=previous.checked_at,
                 reading=reading,
                 articles=result.since_last,
                 reach=listing.reach,
             )
             self._gaps.add(rolled)
             return
-        await self._session.writer.do(frontier.record_reading, known.id, reading)
+        await self._session.writer.do(frontier.record_reading, previous.id, reading)
         self._poll_again(listing)
 
     def _poll_again(self, listing: _Listing) -> None:
@@ -351,30 +351,32 @@ class Listings:
         oldest = self._spider.oldest(archive=True)
         if index.gap_since:
             oldest = index.gap_since - DAY_AND_ZONE
-        wanted: dict[str, Entry] = {}
+        chosen: dict[str, Entry] = {}
         for child in newest_first(children):
             if oldest and child.modified and child.modified < oldest:
                 continue
-            if len(wanted) == self._sitemaps_left:
+            if len(chosen) == self._sitemaps_left:
                 self._session.count("sitemaps_over_limit")
                 continue
-            wanted[child.url] = child
-        self._sitemaps_left -= len(wanted)
+            chosen[child.url] = child
+        self._sitemaps_left -= len(chosen)
         frontier = self._session.frontier
-        for known in await self._session.writer.do(frontier.listings, list(wanted), index.known.id):
-            modified = wanted[known.url].modified
+        for previous in await self._session.writer.do(
+            frontier.listings, list(chosen), index.known.id
+        ):
+            modified = chosen[previous.url].modified
             if (
                 modified
-                and known.checked_at
-                and known.checked_at - modified > DAY_AND_ZONE
-                and known.covers(oldest)
+                and previous.checked_at
+                and previous.checked_at - modified > DAY_AND_ZONE
+                and previous.covers(oldest)
                 and not index.gap_since
             ):
                 self._session.count("listings_read")
                 self._session.count("listings_unchanged")
-                self._count_unchanged(known)
+                self._count_unchanged(previous)
                 continue
-            yield self._request(replace(index, known=known, nesting=nesting), archive=True)
+            yield self._request(replace(index, known=previous, nesting=nesting), archive=True)
 
     # Into the queue ----------------------------------------------------------------------------
 
@@ -382,22 +384,22 @@ class Listings:
         self, entries: Iterable[Entry], listing: _Listing, oldest: datetime | None
     ) -> _ListingResult:
         """Queue the articles that are new."""
-        found = _ListingResult(urls=listing.reach.urls)
+        result = _ListingResult(urls=listing.reach.urls)
         newest = newest_first(entries)
         writer, frontier = self._session.writer, self._session.frontier
         for start in range(0, len(newest), _BATCH):
             repeated: list[FrontierEntry] = []
             batch = newest[start : start + _BATCH]
-            new = list(self._new_entries(batch, oldest, found, repeated))
+            new = list(self._new_entries(batch, oldest, result, repeated))
             if repeated:
                 await writer.do(frontier.add_hints, repeated)
             enqueued = await writer.do(frontier.enqueue, listing.known.id, new)
             self._session.count("known", enqueued.known)
             self._session.count("revisits_announced", enqueued.changed)
-            found.fresh += enqueued.fresh
-            await self._compare(batch, listing, found)
+            result.fresh += enqueued.fresh
+            await self._compare(batch, listing, result)
             await self._queue.refill()
-        return found
+        return result
 
     async def _compare(
         self, entries: Iterable[Entry], listing: _Listing, result: _ListingResult
@@ -473,20 +475,20 @@ class Listings:
     async def _section_requests(self, gap_since: datetime | None = None) -> list[Request]:
         source = self._spider.source
         sections = source.on(self._session.clock().date()).sections
-        known = await self._session.writer.do(
+        pages = await self._session.writer.do(
             self._session.frontier.listings, [*sections, source.home]
         )
         if gap_since is None:
-            logger.info("No feed or sitemap has recent articles: reading %d pages", len(known))
+            logger.info("No feed or sitemap has recent articles: reading %d pages", len(pages))
             if self._has_feeds:
-                self._fallbacks = {one.id for one in known}
+                self._fallbacks = {page.id for page in pages}
             else:
                 self._session.count("sections_only")
-                self._session.polled += [one.id for one in known]
+                self._session.polled += [page.id for page in pages]
         requests = []
-        for one in known:
+        for page in pages:
             listing = _Listing(
-                known=one,
+                known=page,
                 reach=self._gaps.new_reach(is_section=True),
                 # If the registry names sections, the home page need not link to them.
                 nesting=1 if sections else 0,
@@ -494,9 +496,9 @@ class Listings:
                 is_fallback=self._has_feeds or gap_since is not None,
                 gap_since=gap_since,
             )
-            if gap_since is None and self._is_not_due(one):
+            if gap_since is None and self._is_not_due(page):
                 self._session.count("listings_rested")
-                self._count_unchanged(one)
+                self._count_unchanged(page)
                 self._poll_again(listing)
                 continue
             requests.append(self._request(listing, archive=False))
@@ -528,11 +530,11 @@ class Listings:
                 yield request
         if listing.gap_since:
             await self._gaps.reach_back(links.articles, listing.reach, listing.gap_since)
-        found = await self._enqueue(links.articles, listing, None)
-        found.newest = None
+        result = await self._enqueue(links.articles, listing, None)
+        result.newest = None
         interval = publishing_interval((), None, self._session.clock())
-        reading = _make_reading(response, body_hash, found, None, interval)
-        await self._record(listing, reading, found)
+        reading = _make_reading(response, body_hash, result, None, interval)
+        await self._record(listing, reading, result)
 
     async def _sections(self, links: ClassifiedLinks, home: _Listing) -> AsyncIterator[Request]:
         covered = [url for url in links.sections if self._spider.covers(url)]
@@ -653,7 +655,7 @@ def _frontier_entry(entry: Entry, url: str) -> FrontierEntry:
 
 def _hint_bits(hints: Hints) -> int:
     """Return which hints a listing has for an article, one bit for each."""
-    return sum(bool(getattr(hints, one.name)) << place for place, one in enumerate(fields(hints)))
+    return sum(bool(getattr(hints, hint.name)) << place for place, hint in enumerate(fields(hints)))
 
 
 def newest_first(entries: Iterable[Entry]) -> list[Entry]:

@@ -172,8 +172,8 @@ async def _resolve(host: str) -> IpAddress | None:
 
     try:
         # Twisted annotates resolve() with the types of another method.
-        found: Deferred[str] = reactor.resolve(host)  # type: ignore[arg-type]
-        address = await maybe_deferred_to_future(found)
+        lookup: Deferred[str] = reactor.resolve(host)  # type: ignore[arg-type]
+        address = await maybe_deferred_to_future(lookup)
         return ipaddress.ip_address(address)
     except (DNSLookupError, OSError, ValueError):
         return None
@@ -255,8 +255,8 @@ def retry_after(response: Response) -> float | None:
     except (ValueError, TypeError, IndexError, OverflowError):
         return None  # email.utils has raised each of them for some invalid date
     # Not as two aware moments, since the year 9999 in another zone may be the year 10000 in ours.
-    rest = moment.replace(tzinfo=UTC) - datetime.now(UTC) - (moment.utcoffset() or timedelta())
-    return min(rest.total_seconds(), _MAX_REST) if rest > timedelta() else None
+    pause = moment.replace(tzinfo=UTC) - datetime.now(UTC) - (moment.utcoffset() or timedelta())
+    return min(pause.total_seconds(), _MAX_REST) if pause > timedelta() else None
 
 
 logger = logging.getLogger(__name__)

@@ -70,12 +70,12 @@ class _Factory(_LenientHTTP11ClientFactory):
     def __init__(
         self,
         may_send: Callable[[], bool],
-        written: Callable[[Request], None],
+        on_write: Callable[[Request], None],
         *arguments: Any,
     ) -> None:
         super().__init__(*arguments)  # type: ignore[no-untyped-call]
         self._may_send = may_send
-        self._on_write = written
+        self._on_write = on_write
 
     def buildProtocol(self, addr: IAddress | None) -> "_Protocol":  # noqa: ARG002, N802
         return _Protocol(self._may_send, self._on_write, self._quiescentCallback)
@@ -85,12 +85,12 @@ class _Protocol(_LenientHTTP11ClientProtocol):
     def __init__(
         self,
         may_send: Callable[[], bool],
-        written: Callable[[Request], None],
+        on_write: Callable[[Request], None],
         *arguments: Any,
     ) -> None:
         super().__init__(*arguments)  # type: ignore[no-untyped-call]
         self._may_send = may_send
-        self._on_write = written
+        self._on_write = on_write
 
     def request(self, request: Request) -> Deferred[IResponse]:
         """Write the request, and report it; fail if the lease expired while it was connecting."""

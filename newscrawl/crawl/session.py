@@ -85,10 +85,6 @@ class CrawlRun:
     frontier: Frontier
 
 
-async def _allows_all(_url: str) -> bool:
-    return True
-
-
 class CrawlSession:
     """The source, clock, database, run, queue and template memory of one crawl.
 
@@ -110,7 +106,7 @@ class CrawlSession:
         # Writes all pending documents in one batch; StoragePipeline sets it.
         self.flush: Callable[[], None] = lambda: None
         # Set by RobotsMiddleware: whether robots.txt, as far as it is known, allows a URL.
-        self.allows: Callable[[str], Awaitable[bool]] = _allows_all
+        self.allows: Callable[[str], Awaitable[bool]] | None = None
         # The ids of the feeds and sitemaps of this crawl: the source is due when one of them is.
         self.polled: list[int] = []
         # Readings of listings that have rolled over, by their ids: they are recorded with the gap.
@@ -305,9 +301,9 @@ class CrawlLease:
 
     async def _renew(self) -> str:
         """Renew the lease; return why it is lost, or an empty text."""
-        left = max(self._fresh_until - boot_time(), _LATE_SECONDS)
+        remaining = max(self._fresh_until - boot_time(), _LATE_SECONDS)
         # Nobody can take a lease from a locked SQLite database either: the crawl waits for it.
-        timeout = left if self._lease.is_on_server else None
+        timeout = remaining if self._lease.is_on_server else None
         try:
             if not await asyncio.wait_for(asyncio.to_thread(self._renew_now), timeout):
                 return f"another process has taken over {self._slug}, or may soon"

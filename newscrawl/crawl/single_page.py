@@ -46,7 +46,9 @@ class SinglePageParser:
     async def article(self, page: Page) -> AsyncIterator[ArticleItem]:
         """Yield the item of a page, if it has an article."""
         try:
-            yield await asyncio.to_thread(self._item, page)
+            reader, companies = self._extraction
+            document = await asyncio.to_thread(reader.read, page)
+            yield article_item(with_mentions(document, companies))
         except NoArticleError as error:
             logger.warning("%s is dropped (%s): %s", page.url, error.reason, error)
 
@@ -80,14 +82,14 @@ class SinglePageParser:
             return []
         limit = limit or MAX_REQUESTS
         entries = newest_first(listing.entries)
-        wanted = [entry for entry in entries if self._may_be_article(entry, response.url)]
-        if others := len(entries) - len(wanted):
-            logger.info("%d of %d entries are not of this source", others, len(entries))
+        chosen = [entry for entry in entries if self._may_be_article(entry, response.url)]
+        if omitted := len(entries) - len(chosen):
+            logger.info("%d of %d entries are not of this source", omitted, len(entries))
         # The user who names a listing on the command line allows its host, too.
         meta = {"handle_httpstatus_list": [*REFUSALS], "allow_offsite": True}
         pages = [
             Request(entry.url, callback=callback, cb_kwargs={"hints": entry.hints}, meta=meta)
-            for entry in wanted[:limit]
+            for entry in chosen[:limit]
         ]
         children = listing.children if isinstance(listing, Sitemap) else ()
         return pages + [
@@ -101,10 +103,6 @@ class SinglePageParser:
             return False
         is_near = self._spider.covers(url) or address_of(url)[0] == address_of(listing_url)[0]
         return is_near and self._spider.is_article_url(entry.url)
-
-    def _item(self, page: Page) -> ArticleItem:
-        reader, companies = self._extraction
-        return article_item(with_mentions(reader.read(page), companies))
 
     @cached_property
     def _extraction(self) -> Any:

@@ -121,7 +121,16 @@ class ArchivingMiddleware:
         now = request.meta["fetched_at"] = datetime.now(UTC)
         loop = asyncio.get_running_loop()
         try:
-            capture = _capture_of(request, response, now)
+            capture = Capture(
+                url=urldefrag(request.url).url,
+                fetched_at=now,
+                status=response.status,
+                headers=_pairs(response.headers),
+                body=response.body,
+                method=request.method,
+                request=_pairs(request.headers),
+                ip_address=str(response.ip_address) if response.ip_address else None,
+            )
             await loop.run_in_executor(self._worker, self._writer.write, capture)
         except ArchiveError as error:
             CrawlSession.of(self._crawler).stop("archive_failed", str(error))
@@ -156,29 +165,12 @@ class ReplayHandler(BaseDownloadHandler):
         except ArchiveError as error:
             raise DamagedPageError(str(error)) from error
         request.meta["fetched_at"] = capture.fetched_at
-        return _response_of(capture, request.url)
-
-
-def _capture_of(request: Request, response: Response, now: datetime) -> Capture:
-    return Capture(
-        url=urldefrag(request.url).url,
-        fetched_at=now,
-        status=response.status,
-        headers=_pairs(response.headers),
-        body=response.body,
-        method=request.method,
-        request=_pairs(request.headers),
-        ip_address=str(response.ip_address) if response.ip_address else None,
-    )
-
-
-def _response_of(capture: Capture, url: str) -> Response:
-    values: defaultdict[str, list[bytes]] = defaultdict(list)
-    for name, value in capture.headers:  # Headers.appendlist copies the values before
-        values[name.lower()].append(value.encode("latin-1", "replace"))
-    headers = Headers(values)
-    kind = responsetypes.from_args(headers=headers, url=url, body=capture.body)
-    return kind(url=url, status=capture.status, headers=headers, body=capture.body)
+        values: defaultdict[str, list[bytes]] = defaultdict(list)
+        for name, value in capture.headers:  # Headers.appendlist copies the values before
+            values[name.lower()].append(value.encode("latin-1", "replace"))
+        headers = Headers(values)
+        kind = responsetypes.from_args(headers=headers, url=request.url, body=capture.body)
+        return kind(url=request.url, status=capture.status, headers=headers, body=capture.body)
 
 
 def _pairs(headers: Headers) -> warc.Headers:

@@ -186,13 +186,13 @@ def deliver_pending(
     delivered = 0
     failed: list[FailedDelivery] = []
     deliveries: list[tuple[str, Delivery]] = []
-    for one in pending:
-        delivery = deliver(one.notice, channels, delivered_by=one.delivered_by)
-        one.acknowledge(delivery)
+    for notice in pending:
+        delivery = deliver(notice.notice, channels, delivered_by=notice.delivered_by)
+        notice.acknowledge(delivery)
         delivered += not delivery.failed
         failed += delivery.failed
-        fresh = tuple(name for name in delivery.delivered_by if name not in one.delivered_by)
-        deliveries.append((one.notice.subject, replace(delivery, delivered_by=fresh)))
+        fresh = tuple(name for name in delivery.delivered_by if name not in notice.delivered_by)
+        deliveries.append((notice.notice.subject, replace(delivery, delivered_by=fresh)))
     return DeliveryReport(delivered=delivered, failed=tuple(failed), deliveries=tuple(deliveries))
 
 
@@ -217,13 +217,13 @@ def deliver(
 
 def named_channels(channels: Iterable[Channel]) -> dict[str, Channel]:
     """Return the channels by unique names: two webhooks may have the same host."""
-    seen: Counter[str] = Counter()
-    named = {}
+    numbers: Counter[str] = Counter()
+    channels_by_name = {}
     for channel in channels:
-        seen[channel.name] += 1
-        number = seen[channel.name]
-        named[channel.name if number == 1 else f"{channel.name} {number}"] = channel
-    return named
+        numbers[channel.name] += 1
+        number = numbers[channel.name]
+        channels_by_name[channel.name if number == 1 else f"{channel.name} {number}"] = channel
+    return channels_by_name
 
 
 _SMTP_SECONDS = 20
@@ -261,16 +261,16 @@ def configured_channels(*, recipients: bool = False) -> tuple[Channel, ...]:
 
 def configured_recipients() -> list[Recipient]:
     """Return those who get everything by the settings; raise SettingError for an invalid one."""
-    found: list[Recipient] = []
+    recipients: list[Recipient] = []
     for name, channel in named_channels(configured_channels(recipients=True)).items():
         if isinstance(channel, MailChannel):
-            found += [
+            recipients += [
                 Recipient(name=name, kind="e-mail", address=address)
                 for address in channel.recipients
             ]
         elif isinstance(channel, WebhookChannel):
-            found.append(Recipient(name=name, kind=channel.style, address=channel.url))
-    return found
+            recipients.append(Recipient(name=name, kind=channel.style, address=channel.url))
+    return recipients
 
 
 def _private() -> bool:
@@ -314,10 +314,14 @@ def recipient_channels(
     companies."""
     return tuple(
         RecipientChannel(
-            one,
-            frozenset(name for given in one.companies for name in (given, *groups.get(given, ()))),
+            recipient,
+            frozenset(
+                name
+                for company in recipient.companies
+                for name in (company, *groups.get(company, ()))
+            ),
         )
-        for one in list_recipients(database)
+        for recipient in list_recipients(database)
     )
 
 
@@ -390,9 +394,9 @@ class MailChannel:
         message.set_content(notice.text)
         if notice.html is not None:
             message.add_alternative(notice.html, subtype="html")
-        for one in notice.attachments:
-            kind, _, subkind = one.kind.partition("/")
-            message.add_attachment(one.content, kind, subkind, filename=one.name)
+        for attachment in notice.attachments:
+            kind, _, subkind = attachment.kind.partition("/")
+            message.add_attachment(attachment.content, kind, subkind, filename=attachment.name)
         return message
 
     def _server(self) -> smtplib.SMTP:
@@ -523,12 +527,14 @@ class WebhookChannel:
         """Return the address to connect to; raise DeliveryError if one isn't public."""
         host, port = parts.hostname or "", parts.port or _WEBHOOK_PORTS[parts.scheme]
         try:
-            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except socket.gaierror as error:
             raise OSError(f"no address for the host {host!r}") from error
-        addresses = [str(entry[4][0]) for entry in found]
+        addresses = [str(entry[4][0]) for entry in entries]
         private = [
-            one for one in addresses if not is_public(ipaddress.ip_address(one.partition("%")[0]))
+            address
+            for address in addresses
+            if not is_public(ipaddress.ip_address(address.partition("%")[0]))
         ]
         if private and not self.allow_private:
             raise DeliveryError(
@@ -598,9 +604,9 @@ def _slack_link(link: Link) -> str:
     head = f"<{address}|{title}>" if address else title
     note = _slack_text(one_line(link.note), MAX_TITLE)
     text = f"{head} ({note})" if note else head
-    left = _SLACK_SECTION - len(text) - len("\n>")
-    if link.sentence and left > 0:
-        text += f"\n>{_slack_text(one_line(link.sentence), left)}"
+    space = _SLACK_SECTION - len(text) - len("\n>")
+    if link.sentence and space > 0:
+        text += f"\n>{_slack_text(one_line(link.sentence), space)}"
     return text[:_SLACK_SECTION]
 
 

@@ -149,7 +149,9 @@ def make_digest(
     ]
     if chosen:
         shared = (story for period in periods for story in period.top_stories if story.articles > 1)
-        by_number = {story.story: story for story in sorted(shared, key=lambda one: one.articles)}
+        by_number = {
+            story.story: story for story in sorted(shared, key=lambda story: story.articles)
+        }
         stories = [*by_number.values()][: -MAX_STORIES - 1 : -1]
     else:
         stories = queries.stories(database, scope=scope, limit=MAX_STORIES, least=2)
@@ -213,13 +215,15 @@ def send_digest(
         for names, some in by_companies.items():
             if stopping():
                 break
-            made = digest
+            own_digest = digest
             if names:
-                made = make_digest(
+                own_digest = make_digest(
                     database, digest.span, digest.last, structure, names, digest.scope.zone
                 )
-            files = report_on_digest(database, made, report, structure) if report else ()
-            notice = replace(digest_notice(made), attachments=files, companies=frozenset(names))
+            files = report_on_digest(database, own_digest, report, structure) if report else ()
+            notice = replace(
+                digest_notice(own_digest), attachments=files, companies=frozenset(names)
+            )
             for name, channel in some.items():
                 if not stopping():
                     failed += _send(database, stored.number, notice, name, channel)
@@ -270,7 +274,7 @@ def digest_channels(database: Database, structure: CompanyStructure) -> list[Cha
     everything = configured_channels(recipients=bool(recipients))
     return [
         # A digest is too long for the log.
-        *(one for one in everything if not isinstance(one, LogChannel)),
+        *(channel for channel in everything if not isinstance(channel, LogChannel)),
         *(recipient for recipient in recipients if "digests" in recipient.recipient.gets),
     ]
 
@@ -284,12 +288,12 @@ def send_due_digests(
     """Send the digests that are due to those who don't have them, and return the failures, which
     are repeated after RETRY. No digest is sent about days on which nothing was crawled."""
     failed: list[FailedDelivery] = []
-    for one, last in due_digests(database, plan.times, now):
+    for digest_time, last in due_digests(database, plan.times, now):
         structure = structure_in_use()
         channels = digest_channels(database, structure)
-        first = last - timedelta(days=_LENGTHS[one.span] - 1)
-        scope = Scope(since=first, until=last, zone=one.zone)
-        failed_at = last_failure(database, _cause(one.span, last))
+        first = last - timedelta(days=_LENGTHS[digest_time.span] - 1)
+        scope = Scope(since=first, until=last, zone=digest_time.zone)
+        failed_at = last_failure(database, _cause(digest_time.span, last))
         if (
             not channels
             or stopping()
@@ -297,7 +301,7 @@ def send_due_digests(
             or queries.completeness(database, scope=scope).level == "none"
         ):
             continue
-        digest = make_digest(database, one.span, last, structure, zone=one.zone)
+        digest = make_digest(database, digest_time.span, last, structure, zone=digest_time.zone)
         sent = send_digest(database, digest, channels, structure, plan.report, stopping)
         failed += sent.failed if sent else ()
     return failed
@@ -313,18 +317,27 @@ def due_digests(
     missed since the last one are due; without one in the last weeks, only the newest.
     """
     alerts = company_alerts.list_alerts(database, kinds=("digest",), since=now.date() - 2 * LATE)
-    stored = {one.alert.cause: one for one in alerts}
+    stored = {digest_time.alert.cause: digest_time for digest_time in alerts}
     due = []
-    for one in times:
-        lasts = sorted({last_full_day(one.span, at.date()) for at in one.moments(now) if at <= now})
-        causes = {last: _cause(one.span, last) for last in lasts}
-        sent = [kept.alert.day for cause, kept in stored.items() if f"/{one.span}/" in cause]
+    for digest_time in times:
+        lasts = sorted(
+            {
+                last_full_day(digest_time.span, at.date())
+                for at in digest_time.moments(now)
+                if at <= now
+            }
+        )
+        causes = {last: _cause(digest_time.span, last) for last in lasts}
+        sent = [
+            alert.alert.day for cause, alert in stored.items() if f"/{digest_time.span}/" in cause
+        ]
         first = min(sent, default=lasts[-1])
         due += [
-            (one, last)
+            (digest_time, last)
             for last, cause in causes.items()
             if last >= first
-            and now < datetime.combine(last + timedelta(days=1), time(), one.at.tzinfo) + LATE
+            and now
+            < datetime.combine(last + timedelta(days=1), time(), digest_time.at.tzinfo) + LATE
             and not (cause in stored and stored[cause].delivered_at)
         ]
     return due
@@ -402,7 +415,7 @@ def _values(digest: Digest) -> Mapping[str, object]:
                 words.change_text(period.change),
                 str(period.hits.in_title),
                 str(period.stories),
-                spark_bars([one.hits.articles if one.hits else None for one in period.recent]),
+                spark_bars([day.hits.articles if day.hits else None for day in period.recent]),
             )
             for period in digest.companies
         ],

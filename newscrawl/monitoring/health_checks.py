@@ -103,18 +103,18 @@ class Change:
 
 
 def changed_share(
-    measure: str, part: int, whole: int, before: Sequence[tuple[int, int]]
+    measure: str, part: int, total: int, before: Sequence[tuple[int, int]]
 ) -> Change | None:
     """Return the change of a share of pages that has risen beyond chance, or None.
 
     `before` holds parts and wholes of earlier days.
     """
     shares = [p / w for p, w in before if w >= MIN_PAGES]
-    if whole < MIN_PAGES or len(shares) < MIN_DAYS:
+    if total < MIN_PAGES or len(shares) < MIN_DAYS:
         return None
-    usual, now = median(shares), part / whole
+    usual, now = median(shares), part / total
     # One page in twenty may always differ, so that a usual share of 0 is not an absolute limit.
-    chance = sqrt(max(usual * (1 - usual), 0.05 * 0.95) / whole)
+    chance = sqrt(max(usual * (1 - usual), 0.05 * 0.95) / total)
     spread = max(chance, _MAD_SIGMA * median(abs(share - usual) for share in shares))
     if now - usual > max(PAGE_PART, PAGE_SIGMAS * spread):
         return Change(measure, now, usual)
@@ -202,7 +202,7 @@ def group_incidents(
     number = Counter(incident.kind for incident in incidents)
     least = max(_MIN_COMMON, len(slugs) * _COMMON_PART)
     common = {kind for kind, sources in number.items() if sources >= least}
-    own = [incident for incident in incidents if incident.kind not in common]
+    of_sources = [incident for incident in incidents if incident.kind not in common]
     of_monitor = [
         Incident(
             kind=kind,
@@ -215,7 +215,7 @@ def group_incidents(
     of_monitor += _behind(slugs, statuses)
     cleared = {f"{result.source}/{result.kind}" for result in results if not result.incident}
     cleared |= {f"watch/{kind}" for kind in {result.kind for result in results} | {"behind"}}
-    return own + of_monitor, cleared - {incident.cause for incident in of_monitor}
+    return of_sources + of_monitor, cleared - {incident.cause for incident in of_monitor}
 
 
 def _behind(slugs: Sequence[str], statuses: Iterable[SourceStatus]) -> list[Incident]:
@@ -281,7 +281,7 @@ def _feed_failed(record: SourceRecord, _today: date) -> list[CheckResult]:
         return []
     if not lost:
         return [_result("feed_failed", record, None)]
-    first = max(lost, key=lambda one: one.failures)
+    first = max(lost, key=lambda listing: listing.failures)
     last = f"last read on {first.last_read:%Y-%m-%d}" if first.last_read else "never read before"
     more = f"; so did {len(lost) - 1} more" if len(lost) > 1 else ""
     cause = f"{first.fault}; " if first.fault else ""
@@ -296,7 +296,7 @@ def _check_blocking(record: SourceRecord, today: date) -> list[CheckResult]:
     note = _BLOCKED.get(state or "")
     if note and not (state == "refused" and record.failures):
         return [_result("blocked", record, note, {"state": state})]
-    now = _latest_day(record, today, lambda one: one.fetched + one.refused)
+    now = _latest_day(record, today, lambda stats: stats.fetched + stats.refused)
     if now is None:
         return [_result("blocked", record, None)] if state in {"ok", "incomplete"} else []
     before = [(stats.refused, stats.fetched + stats.refused) for stats in _before(record, now.day)]
@@ -330,14 +330,14 @@ def _incomplete(record: SourceRecord, today: date) -> list[CheckResult]:
 def _missing(record: SourceRecord, today: date) -> list[CheckResult]:
     """Find a source with far fewer articles yesterday than on such days before."""
     yesterday = today - timedelta(days=1)
-    found = next((stats for stats in record.days if stats.day == yesterday), None)
+    day = next((stats for stats in record.days if stats.day == yesterday), None)
     expected = expected_articles(record.days, yesterday)
-    if found is None or expected is None or found.runs <= found.failed_runs:
+    if day is None or expected is None or day.runs <= day.failed_runs:
         return []
-    if not expected.is_missed_by(found.new):
+    if not expected.is_missed_by(day.new):
         return [_result("missing", record, None)]
-    note = f"{found.new} new articles on {yesterday}, {expected.number:.0f} were to be expected"
-    facts = {"day": yesterday.isoformat(), "found": found.new, "expected": expected.number}
+    note = f"{day.new} new articles on {yesterday}, {expected.number:.0f} were to be expected"
+    facts = {"day": yesterday.isoformat(), "found": day.new, "expected": expected.number}
     return [_result("missing", record, note, facts)]
 
 
@@ -364,7 +364,7 @@ def _stale(record: SourceRecord, today: date) -> list[CheckResult]:
 
 
 def _check_drift(record: SourceRecord, today: date) -> list[CheckResult]:
-    now = _latest_day(record, today, lambda one: one.read + one.dropped)
+    now = _latest_day(record, today, lambda stats: stats.read + stats.dropped)
     if now is None:
         return []
     changes = _changes(now, _before(record, now.day))
@@ -395,17 +395,17 @@ def _changes(now: DailySourceStats, before: Sequence[DailySourceStats]) -> list[
         value = getattr(now, name) if now.read >= MIN_PAGES else None
         return changed_level(name, value, measured)
 
-    def share(name: str, whole: Callable[[DailySourceStats], int]) -> Change | None:
-        pairs = [(getattr(stats, name), whole(stats)) for stats in before]
-        return changed_share(name, getattr(now, name), whole(now), pairs)
+    def share(name: str, total: Callable[[DailySourceStats], int]) -> Change | None:
+        pairs = [(getattr(stats, name), total(stats)) for stats in before]
+        return changed_share(name, getattr(now, name), total(now), pairs)
 
     changes = (
         level("characters"),
         level("text_share"),
         level("confidence"),
-        share("dropped", lambda one: one.read + one.dropped),
-        share("undated", lambda one: one.read),
-        share("untitled", lambda one: one.read),
+        share("dropped", lambda stats: stats.read + stats.dropped),
+        share("undated", lambda stats: stats.read),
+        share("untitled", lambda stats: stats.read),
     )
     return [change for change in changes if change is not None]
 
@@ -519,17 +519,17 @@ def _records(
     listings = listing_health(database, now)
     return [
         SourceRecord(
-            slug=one.source,
-            days=days.get(one.source, ()),
-            coverage=coverage.get(one.source, {}),
-            coverage_note=one.coverage_note,
-            failures=one.failures,
-            note=one.failure_note,
-            listings=listings.get(one.source, ListingHealth()),
-            quarantined=one.quarantined,
+            slug=status.source,
+            days=days.get(status.source, ()),
+            coverage=coverage.get(status.source, {}),
+            coverage_note=status.coverage_note,
+            failures=status.failures,
+            note=status.failure_note,
+            listings=listings.get(status.source, ListingHealth()),
+            quarantined=status.quarantined,
         )
-        for one in statuses
-        if one.last_start or one.failures
+        for status in statuses
+        if status.last_start or status.failures
     ]
 
 
@@ -556,9 +556,9 @@ def _acknowledge(
 
 def _groups(incidents: Iterable[Incident]) -> list[list[Incident]]:
     """Return the incidents of each notice: one, or many of a kind at once."""
-    ordered = sorted(incidents, key=lambda one: (one.kind, one.id or 0))
+    ordered = sorted(incidents, key=lambda incident: (incident.kind, incident.id or 0))
     groups: list[list[Incident]] = []
-    for _, same_kind in groupby(ordered, key=lambda one: one.kind):
+    for _, same_kind in groupby(ordered, key=lambda incident: incident.kind):
         together = list(same_kind)
         groups += (
             [together] if len(together) > _MAX_SINGLE else [[incident] for incident in together]
@@ -572,14 +572,14 @@ def incident_notice(group: Sequence[Incident], *, over: bool) -> Notice:
     words = _INCIDENT_WORDS.get(first.kind, (first.kind.replace("_", " "), "is well again"))[over]
     facts = {"kind": first.kind, "incidents": [_incident_facts(incident) for incident in group]}
     if len(group) > 1:
-        named = [
+        lines = [
             f"{incident.source or 'the monitor'}: {incident.note}"
             for incident in group[:_MAX_NAMED]
         ]
-        rest = len(group) - len(named)
+        omitted = len(group) - len(lines)
         return Notice(
             subject=f"{len(group)} sources: {words}",
-            text="\n".join([*named, *([f"and {rest} more"] if rest else [])]),
+            text="\n".join([*lines, *([f"and {omitted} more"] if omitted else [])]),
             event="recovered" if over else "opened",
             cause=f"many/{first.kind}",
             facts=facts,

@@ -16,36 +16,40 @@ from newscrawl.storage.status import Health, SourceStatus, WatchStatus, watch_st
 
 # The gauges of a source: name, help text, and value.
 _GAUGES: tuple[tuple[str, str, Callable[[SourceStatus], float | None]], ...] = (
-    ("new_articles_hour", "New articles of the last hour", lambda one: one.new_hour),
-    ("new_articles_day", "New articles of the last 24 hours", lambda one: one.new_day),
-    ("crawls_day", "Crawls begun in the last 24 hours", lambda one: one.runs_day),
+    ("new_articles_hour", "New articles of the last hour", lambda source: source.new_hour),
+    ("new_articles_day", "New articles of the last 24 hours", lambda source: source.new_day),
+    ("crawls_day", "Crawls begun in the last 24 hours", lambda source: source.runs_day),
     (
         "pages_failed_day",
         "Pages that couldn't be fetched in the last 24 hours",
-        lambda one: one.pages_failed_day,
+        lambda source: source.pages_failed_day,
     ),
     (
         "last_crawl_timestamp_seconds",
         "Start of the last crawl",
-        lambda one: _seconds(one.last_start),
+        lambda source: _seconds(source.last_start),
     ),
     (
         "last_success_timestamp_seconds",
         "End of the last crawl, within 24 hours, that read a feed or sitemap",
-        lambda one: _seconds(one.last_success),
+        lambda source: _seconds(source.last_success),
     ),
-    ("crawl_running", "Whether the source is being crawled", lambda one: bool(one.running_since)),
-    ("crawl_failures", "Crawls that failed in a row", lambda one: one.failures),
-    ("pages_waiting", "Pages that can be fetched now", lambda one: one.waiting),
+    (
+        "crawl_running",
+        "Whether the source is being crawled",
+        lambda source: bool(source.running_since),
+    ),
+    ("crawl_failures", "Crawls that failed in a row", lambda source: source.failures),
+    ("pages_waiting", "Pages that can be fetched now", lambda source: source.waiting),
     (
         "gap_days",
         "Full days of the last seven on which the source wasn't read",
-        lambda one: len(one.gaps),
+        lambda source: len(source.gaps),
     ),
     (
         "quarantined_revisions",
         "Versions in the quarantine that wait for a decision",
-        lambda one: one.quarantined,
+        lambda source: source.quarantined,
     ),
 )
 
@@ -102,31 +106,31 @@ def _articles(articles: dict[str, int]) -> Metric:
 def _sources(status: WatchStatus) -> Iterator[Metric]:
     crawled = [source for source in status.sources if source.last_start or source.failures]
 
-    def late(one: SourceStatus) -> float:
-        return (status.moment - one.due_at).total_seconds() if one.due_at else 0.0
+    def late(source: SourceStatus) -> float:
+        return (status.moment - source.due_at).total_seconds() if source.due_at else 0.0
 
     for name, help_text, value in (*_GAUGES, ("late_seconds", "Time since it was due", late)):
         family = GaugeMetricFamily(f"newscrawl_{name}", help_text, labels=["source"])
-        for one in crawled:
-            number = value(one)
+        for source in crawled:
+            number = value(source)
             if number is not None:
-                family.add_metric([one.source], number)
+                family.add_metric([source.source], number)
         yield family
     withheld = GaugeMetricFamily(
         "newscrawl_pages_withheld_day",
         "Pages of the last 24 hours of which only headline and introduction may be read",
         labels=["source", "reason"],
     )
-    for one in crawled:
+    for source in crawled:
         for reason in get_args(Withheld):
-            withheld.add_metric([one.source, reason], one.withheld_day.get(reason, 0))
+            withheld.add_metric([source.source, reason], source.withheld_day.get(reason, 0))
     yield withheld
     health = GaugeMetricFamily(
         "newscrawl_source_health", "1 for the health of a source", labels=["source", "health"]
     )
-    for one in status.sources:
+    for source in status.sources:
         for name in Health:
-            health.add_metric([one.source, name], one.health == name)
+            health.add_metric([source.source, name], source.health == name)
     yield health
 
 

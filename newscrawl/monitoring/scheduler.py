@@ -166,7 +166,7 @@ class Monitor:
         interrupted = set(self._leases.interrupted_sources()).intersection(self._slugs)
         unfinished = due_sources(self._database, now, interrupted, pause=timedelta(0))
         due = (*unfinished, *due_sources(self._database, now, self._slugs))
-        return list(dict.fromkeys(one.slug for one in due))
+        return list(dict.fromkeys(poll.slug for poll in due))
 
     def crawl(self, slug: str) -> None:
         """Crawl a source from the queue if it is still due and no other monitor crawls it."""
@@ -296,7 +296,7 @@ def same_host_sources(sources: Iterable[Source]) -> Mapping[str, frozenset[str]]
     for slugs in at_host.values():
         for slug in slugs:
             sharing[slug] |= slugs - {slug}
-    return {slug: frozenset(others) for slug, others in sharing.items() if others}
+    return {slug: frozenset(neighbours) for slug, neighbours in sharing.items() if neighbours}
 
 
 class QueueError(Exception):

@@ -70,15 +70,15 @@ def assess(history: Sequence[DayCount], today: DayCount) -> Assessment | None:
     days = [day for day in history if day.articles is not None and day.read > 0]
     if len(days) < MIN_HISTORY or today.articles is None or today.read <= 0:
         return None
-    named = np.array([day.articles for day in days], dtype=float)
+    counts = np.array([day.articles for day in days], dtype=float)
     read = np.array([day.read for day in days], dtype=float)
     weekdays = np.array([day.day.weekday() for day in days])
     # Half an article more: otherwise 0 would be expected of a company that was never named.
-    rate = (named.sum() + 0.5) / read.sum()
-    factors = _weekday_factors(named, read * rate, weekdays)
+    rate = (counts.sum() + 0.5) / read.sum()
+    factors = _weekday_factors(counts, read * rate, weekdays)
     fitted = read * rate * factors[weekdays]
     expected = today.read * rate * factors[today.day.weekday()]
-    scatter = _scatter(named, fitted)
+    scatter = _scatter(counts, fitted)
     same_weekdays = len(days) / _DAYS_OF_WEEK + WEEKDAY_PRIOR / max(fitted.mean(), WEEKDAY_PRIOR)
     uncertainty = 1 / len(days) + 1 / (same_weekdays * _DAYS_OF_WEEK)
     scatter += (scatter + 1 / fitted.mean()) * uncertainty
@@ -94,9 +94,9 @@ def _weekday_factors(
     weekdays: NDArray[np.int64],
 ) -> NDArray[np.float64]:
     """Return by how much the company is named more or less on each weekday than on average."""
-    seen = np.bincount(weekdays, counts, _DAYS_OF_WEEK)
+    observed = np.bincount(weekdays, counts, _DAYS_OF_WEEK)
     average = np.bincount(weekdays, expected, _DAYS_OF_WEEK)
-    return (seen + WEEKDAY_PRIOR) / (average + WEEKDAY_PRIOR)
+    return (observed + WEEKDAY_PRIOR) / (average + WEEKDAY_PRIOR)
 
 
 def _scatter(

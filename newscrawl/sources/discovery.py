@@ -203,7 +203,7 @@ def _site_of_listing(
     )
 
 
-def _described(listing: Feed | Sitemap, url: str, found: str) -> Listing:
+def _described(listing: Feed | Sitemap, url: str, place: str) -> Listing:
     moments = [entry.moment for entry in listing.entries if entry.moment]
     children = len(listing.children) if isinstance(listing, Sitemap) else 0
     return Listing(
@@ -211,7 +211,7 @@ def _described(listing: Feed | Sitemap, url: str, found: str) -> Listing:
         kind=_kind(listing),
         entries=len(listing.entries) + children,
         newest=max(moments, default=None),
-        found=found,
+        found=place,
     )
 
 
@@ -225,8 +225,8 @@ def find_listings(
     if not search.has("feed"):
         for url in home.feeds:
             search.read(url, "home page")
-    for stated in fetcher.sitemaps(home.url):
-        search.read(urljoin(home.url, stated), "robots.txt")
+    for sitemap in fetcher.sitemaps(home.url):
+        search.read(urljoin(home.url, sitemap), "robots.txt")
     for url in home.sitemaps:
         search.read(url, "home page")
     # Of a site that refuses its home page, nothing is tried that it does not name.
@@ -305,11 +305,11 @@ def _kind(listing: Feed | Sitemap) -> ListingKind:
     return "news sitemap" if any(entry.hints.title for entry in listing.entries) else "sitemap"
 
 
-def _same_site(one: str, other: str) -> bool:
-    if urlsplit(one).hostname == urlsplit(other).hostname:
+def _same_site(first: str, second: str) -> bool:
+    if urlsplit(first).hostname == urlsplit(second).hostname:
         return True
-    name = site_name(one)
-    return name is not None and name == site_name(other)
+    name = site_name(first)
+    return name is not None and name == site_name(second)
 
 
 def _reason(error: Exception, url: str) -> str:
@@ -384,18 +384,18 @@ def describe(
     return Source(slug=slug, name=name, country=country, languages=languages, home=home), notes
 
 
-def with_listings(source: Source, site: Site, found: FoundListings) -> Source:
+def with_listings(source: Source, site: Site, listings: FoundListings) -> Source:
     """Return a source with its listings, or with sections if it has none."""
     sections: tuple[str, ...] = ()
-    if site.page is not None and not found.listings:
+    if site.page is not None and not listings.listings:
         page = site.page
         links = parse_in_process(classify_links, page.body, page.url, page.content_type)
         sections = links.sections or (site.home.url,)
     return replace(
         source,
-        feeds=found.urls("feed"),
-        sitemaps=found.urls("sitemap"),
-        news_sitemaps=found.urls("news sitemap"),
+        feeds=listings.urls("feed"),
+        sitemaps=listings.urls("sitemap"),
+        news_sitemaps=listings.urls("news sitemap"),
         sections=sections,
     )
 

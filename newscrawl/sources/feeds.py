@@ -158,9 +158,9 @@ def plain_text(markup: str | None, limit: int) -> str | None:
     return text or None
 
 
-def moment_of(written: str) -> datetime | None:
+def moment_of(text: str) -> datetime | None:
     """Return a date as it is written; None if day and month are unclear."""
-    stamp = None if _DAY_OR_MONTH.match(written) else dates.read(written)
+    stamp = None if _DAY_OR_MONTH.match(text) else dates.read(text)
     return stamp.moment if stamp else None
 
 
@@ -184,8 +184,8 @@ def _interval(feed: Any) -> timedelta | None:
 
 
 def _whole(text: str | None) -> int | None:
-    found = re.fullmatch(r"\s*([1-9][0-9]{0,6})\s*", text or "")
-    return int(found[1]) if found else None
+    digits = re.fullmatch(r"\s*([1-9][0-9]{0,6})\s*", text or "")
+    return int(digits[1]) if digits else None
 
 
 def _entry(raw: Any, base: str, language: str | None) -> Entry:
@@ -211,15 +211,15 @@ def _entry(raw: Any, base: str, language: str | None) -> Entry:
 
 
 def _authors(raw: Any) -> tuple[str, ...]:
-    stated = (raw.get("authors") or ())[:MAX_AUTHORS]
-    names = [plain_text(author.get("name"), MAX_TITLE) for author in stated]
+    authors = (raw.get("authors") or ())[:MAX_AUTHORS]
+    names = [plain_text(author.get("name"), MAX_TITLE) for author in authors]
     return tuple(dict.fromkeys(name for name in names if name and "@" not in name))
 
 
-def _moment(written: str | None, parsed: struct_time | None) -> datetime | None:
+def _moment(text: str | None, parsed: struct_time | None) -> datetime | None:
     """Return a date as it is written, which feedparser reads only in English and wrongly in forms
     such as 2026/11/12; else feedparser's."""
-    if written and (moment := moment_of(written)):
+    if text and (moment := moment_of(text)):
         return plausible(moment)
     if parsed is None:
         return None
@@ -230,5 +230,5 @@ def _moment(written: str | None, parsed: struct_time | None) -> datetime | None:
 
 
 def _language(code: str | None) -> str | None:
-    found = re.match(r"[a-z]{2}(?![a-z])", (code or "").strip().lower())
-    return found[0] if found else None
+    letters = re.match(r"[a-z]{2}(?![a-z])", (code or "").strip().lower())
+    return letters[0] if letters else None

@@ -179,8 +179,8 @@ def names_in_title(title: str, url: str) -> list[str]:
     """Return the parts of a title, first those that the host name contains."""
     parts = [part for part in _TITLE_PARTS.split(title.strip()) if part]
     host = _squeeze(urlsplit(url).hostname or "")
-    named = [part for part in parts if part.casefold().strip() not in _HOME_WORDS] or parts
-    return sorted(named, key=lambda part: not _squeeze(part) or _squeeze(part) not in host)
+    names = [part for part in parts if part.casefold().strip() not in _HOME_WORDS] or parts
+    return sorted(names, key=lambda part: not _squeeze(part) or _squeeze(part) not in host)
 
 
 def _squeeze(text: str) -> str:
@@ -271,9 +271,9 @@ def classify_links(body: bytes, url: str, content_type: str | None = None) -> Cl
         if link.url not in best or points > best[link.url][0]:
             best[link.url] = (points, link)
     articles = [link for points, link in best.values() if points >= ARTICLE]
-    rest = [link for points, link in best.values() if points < _MAYBE_ARTICLE]
+    unlikely = [link for points, link in best.values() if points < _MAYBE_ARTICLE]
     return ClassifiedLinks(
-        articles=tuple(map(_entry, articles[:MAX_ARTICLES])), sections=sections_of(rest, url)
+        articles=tuple(map(_entry, articles[:MAX_ARTICLES])), sections=sections_of(unlikely, url)
     )
 
 

@@ -125,10 +125,10 @@ def load_registry(own: Path | None = None) -> tuple[Source, ...]:
                     f"{where}, column slug: no source {label.slug!r} to add groups to; "
                     "newscrawl sources list shows all"
                 )
-            known = sources[label.slug]
-            groups = tuple(dict.fromkeys((*known.groups, *label.groups)))
-            tier = known.tier if label.tier is None else label.tier
-            sources[label.slug] = replace(known, groups=groups, tier=tier)
+            labelled = sources[label.slug]
+            groups = tuple(dict.fromkeys((*labelled.groups, *label.groups)))
+            tier = labelled.tier if label.tier is None else label.tier
+            sources[label.slug] = replace(labelled, groups=groups, tier=tier)
     return tuple(sources[slug] for slug in sorted(sources))
 
 
@@ -325,7 +325,7 @@ def _parts(value: str) -> tuple[str, ...]:
 
 def _fill(template: str, day: date) -> str:
     return _PLACEHOLDER.sub(
-        lambda found: day.strftime(_DATE_PARTS.get(found[1], found[0])), template
+        lambda match: day.strftime(_DATE_PARTS.get(match[1], match[0])), template
     )
 
 

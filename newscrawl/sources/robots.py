@@ -95,8 +95,8 @@ def _text_of(rules: bytes) -> str:
         charset = "utf-16-le"
     else:
         return rules.decode("utf-8-sig", errors="replace")
-    whole = rules[: len(rules) // 2 * 2]  # a cut may have left half a character
-    return whole.decode(charset, errors="replace").removeprefix("\ufeff")
+    even = rules[: len(rules) // 2 * 2]  # a cut may have left half a character
+    return even.decode(charset, errors="replace").removeprefix("\ufeff")
 
 
 def _lines_of(text: str) -> Iterator[str]:
@@ -109,9 +109,9 @@ def _lines_of(text: str) -> Iterator[str]:
 def stated_sitemaps(policy: RobotsPolicy) -> list[str]:
     """Return the URLs of the sitemaps that a robots.txt names."""
     urls = []
-    for stated in Protego.parse(rules_for(policy, _NOBODY)).sitemaps:
+    for sitemap in Protego.parse(rules_for(policy, _NOBODY)).sitemaps:
         with suppress(UrlError):
-            urls.append(web_url(stated, policy.origin))
+            urls.append(web_url(sitemap, policy.origin))
     return list(dict.fromkeys(urls))
 
 
@@ -142,28 +142,30 @@ class RobotsRules:
 
 def _lines_for(text: str, name: str) -> Iterator[str]:
     """Yield the lines of the groups for a robot: those with its name, or else those for "*"."""
-    named, general = [], []
+    specific, general = [], []
     robots: set[str] = set()
     in_head = False
     for line in text.splitlines():
-        found = _AGENT_LINE.match(line)
-        if found is None:
+        agent = _AGENT_LINE.match(line)
+        if agent is None:
             rule = line.strip()
             in_head = in_head and not rule
             if rule:
-                named += [rule] if any(robot != "*" and robot in name for robot in robots) else []
+                specific += (
+                    [rule] if any(robot != "*" and robot in name for robot in robots) else []
+                )
                 general += [rule] if "*" in robots else []
             continue
-        robots = {*(robots if in_head else ()), found[1].strip().lower()} - {""}
+        robots = {*(robots if in_head else ()), agent[1].strip().lower()} - {""}
         in_head = True
-    yield from named or general
+    yield from specific or general
 
 
 def _without_others(line: str, name: str) -> str:
-    found = _AGENT_LINE.match(line)
-    if found is None:
+    agent = _AGENT_LINE.match(line)
+    if agent is None:
         return line
-    robot = found[1].strip().lower()
+    robot = agent[1].strip().lower()
     if robot in {"", "*"}:
         return line
     # Some files have "newscrawl*", which is not a product token but clearly meant for us.

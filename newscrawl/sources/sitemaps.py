@@ -126,15 +126,15 @@ def _size(sitemap: Sitemap) -> int:
 
 def _read_sitemap(text: bytes, url: str) -> Sitemap:
     """Parse a sitemap up to its end or to the first XML error."""
-    found: dict[str, list[Entry]] = {"url": [], "sitemap": []}
+    entries: dict[str, list[Entry]] = {"url": [], "sitemap": []}
     unusable, damage = 0, None
     try:
         for kind, element in _elements(text):
-            if len(found[kind]) == MAX_ENTRIES:
+            if len(entries[kind]) == MAX_ENTRIES:
                 damage = f"has more than {MAX_ENTRIES} entries; the rest is ignored"
                 break
             try:
-                found[kind].append(_entry(element, url))
+                entries[kind].append(_entry(element, url))
             except UrlError:
                 unusable += 1
     except SitemapError:
@@ -142,8 +142,8 @@ def _read_sitemap(text: bytes, url: str) -> Sitemap:
     except (etree.XMLSyntaxError, LookupError, ValueError) as error:
         damage = f"is broken XML ({error})"
     return Sitemap(
-        entries=tuple(found["url"]),
-        children=tuple(found["sitemap"]),
+        entries=tuple(entries["url"]),
+        children=tuple(entries["sitemap"]),
         unusable=unusable,
         damage=damage,
     )

@@ -155,9 +155,9 @@ def _with_lost_parts(canonical: str, plain: SplitResult) -> str:
     articles that it had."""
     parts = urlsplit(canonical)
     path = parts.path.replace("%3B", ";") if ";" in plain.path else parts.path
-    given, kept = plain.query.split("&"), parts.query.split("&")
-    numbers = [part for part in given if _NUMBER.fullmatch(part)]
-    numbered = sorted({part for part in given if _NUMBERED.fullmatch(part)}.difference(kept))
+    before, after = plain.query.split("&"), parts.query.split("&")
+    numbers = [part for part in before if _NUMBER.fullmatch(part)]
+    numbered = sorted({part for part in before if _NUMBERED.fullmatch(part)}.difference(after))
     query = "&".join(filter(None, (*numbers, *numbered, parts.query)))
     return parts._replace(path=path, query=query).geturl()
 
@@ -197,12 +197,12 @@ def declared_url(html: bytes, url: str) -> str | None:
 
 def _canonical_link(head: bytes) -> str:
     """Return the address of the first link with rel=canonical; only this link is parsed."""
-    for found in _LINK.finditer(head):
-        if b"canonical" not in found[0].lower():
+    for match in _LINK.finditer(head):
+        if b"canonical" not in match[0].lower():
             continue
-        if head.rfind(b"<!--", 0, found.start()) > head.rfind(b"-->", 0, found.start()):
+        if head.rfind(b"<!--", 0, match.start()) > head.rfind(b"-->", 0, match.start()):
             continue
-        link = LexborHTMLParser(found[0]).css_first('link[rel~="canonical"][href]')
+        link = LexborHTMLParser(match[0]).css_first('link[rel~="canonical"][href]')
         if link is not None:
             return (link.attributes.get("href") or "").strip()
     return ""
@@ -231,11 +231,11 @@ def _suffixes() -> TLDExtract:
     return TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
 
 
-def _same_site(one: str, other: str) -> bool:
-    if urlsplit(one).hostname == urlsplit(other).hostname:
+def _same_site(first: str, second: str) -> bool:
+    if urlsplit(first).hostname == urlsplit(second).hostname:
         return True
-    domain = registered_domain(one)
-    return domain is not None and domain == registered_domain(other)
+    domain = registered_domain(first)
+    return domain is not None and domain == registered_domain(second)
 
 
 # First labels of hosts for mobile and AMP pages.
@@ -253,20 +253,20 @@ def main_addresses(url: str) -> tuple[str, ...]:
     need no comparison: "/amp" at the end, "?amp=1".
     """
     parts = urlsplit(url)
-    label, _, rest = parts.netloc.partition(".")
+    label, _, domain = parts.netloc.partition(".")
     hosts = [parts.netloc]
-    if label in _HOSTS and "." in rest:
-        hosts = [f"www.{rest}", rest]
+    if label in _HOSTS and "." in domain:
+        hosts = [f"www.{domain}", domain]
     paths = [parts.path]
     if parts.path.startswith(_AMP_FOLDER) and len(parts.path) > len(_AMP_FOLDER):
         paths = [parts.path.removeprefix("/amp"), parts.path]
-    found = (
+    twins = (
         parts._replace(netloc=host, path=path).geturl()
         for path in paths
         for host in hosts
         if path != "/"
     )
-    return tuple(one for one in found if one != url)
+    return tuple(twin for twin in twins if twin != url)
 
 
 _REGISTERED = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")

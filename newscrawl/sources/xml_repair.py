@@ -120,9 +120,9 @@ def decode_xml(body: bytes, content_type: str | None = None) -> str:
     for mark, encoding in _BOMS:
         if body.startswith(mark):
             return body.decode(encoding, "replace").removeprefix("\ufeff")
-    stated = _CHARSET.search(content_type or "")
+    label = _CHARSET.search(content_type or "")
     declared = _DECLARED.search(body[:400])
-    names = [stated[1]] if stated else []
+    names = [label[1]] if label else []
     names += [declared[1].decode("ascii")] if declared else []
     charsets = [name for name in map(_charset, names) if name]
     if not body.isascii():
@@ -155,10 +155,10 @@ def has_long_tag(body: bytes) -> bool:
 def _charset(name: str) -> str | None:
     """Return Python's name of a charset of documents, or None for others."""
     try:
-        known = codecs.lookup(name).name
+        codec = codecs.lookup(name).name
     except (LookupError, ValueError):
         return None
-    return None if known in _NO_CHARSETS else _WIDER.get(known, known)
+    return None if codec in _NO_CHARSETS else _WIDER.get(codec, codec)
 
 
 def repair_characters(text: str) -> str:
@@ -174,14 +174,14 @@ def repair_characters(text: str) -> str:
     return _FORBIDDEN.sub("", text)
 
 
-def _from_ampersand(rest: str) -> str:
-    found = _REFERENCE.match("&" + rest[:48])
-    if not found:
-        return "&amp;" + rest
-    after = rest[found.end() - 1 :]
-    if found[3]:
-        return _resolve_entity(found[3], found[0].endswith(";")) + after
-    number = int(found[1], 16) if found[1] else int(found[2])
+def _from_ampersand(text: str) -> str:
+    reference = _REFERENCE.match("&" + text[:48])
+    if not reference:
+        return "&amp;" + text
+    after = text[reference.end() - 1 :]
+    if reference[3]:
+        return _resolve_entity(reference[3], reference[0].endswith(";")) + after
+    number = int(reference[1], 16) if reference[1] else int(reference[2])
     if number > 0x10FFFF:
         return "\ufffd" + after
     character = chr(number)
@@ -241,10 +241,10 @@ class _Ends:
 
     def after(self, end: str, start: int) -> int:
         """Return the place of an end, or -1."""
-        found = self._found.get(end, 0)
-        if 0 <= found < start or end not in self._found:
-            found = self._found[end] = self._text.find(end, start)
-        return found
+        place = self._found.get(end, 0)
+        if 0 <= place < start or end not in self._found:
+            place = self._found[end] = self._text.find(end, start)
+        return place
 
 
 def _tokens(text: str) -> Iterator[_Tag | str]:
@@ -266,11 +266,11 @@ def _tokens(text: str) -> Iterator[_Tag | str]:
         if skipped:
             place = skipped
             continue
-        found = _TAG.match(text, place) or _BROKEN_TAG.match(text, place)
-        if found:
-            is_empty = found[3].endswith("/")
-            yield _Tag(found[2], found[3][:_MAX_TAG].rstrip("/"), bool(found[1]), is_empty)
-            place = found.end()
+        tag = _TAG.match(text, place) or _BROKEN_TAG.match(text, place)
+        if tag:
+            is_empty = tag[3].endswith("/")
+            yield _Tag(tag[2], tag[3][:_MAX_TAG].rstrip("/"), bool(tag[1]), is_empty)
+            place = tag.end()
         else:
             yield "&lt;"
             place += 1
@@ -364,9 +364,9 @@ class _Writer:
         """End the innermost element of that name, if there is one."""
         if self._is_over:
             return
-        wanted = name.lower()
+        folded = name.lower()
         for depth in range(len(self._open) - 1, -1, -1):
-            if self._open[depth].name.lower() == wanted:
+            if self._open[depth].name.lower() == folded:
                 self._close(depth)
                 self._is_over = depth == 0 and self._items > 0
                 return
@@ -385,8 +385,8 @@ class _Writer:
         around = self._open[-1] if self._open else None
         inherited = around.left if around and around.in_markup else SHORT
         in_markup = bool(around and around.in_markup) or local in self._shape.markup
-        left = self._shape.fields.get(local, inherited)
-        self._open.append(_Open(name, local, left, in_markup))
+        limit = self._shape.fields.get(local, inherited)
+        self._open.append(_Open(name, local, limit, in_markup))
 
     def _note_prefix(self, name: str) -> None:
         prefix, colon, _ = name.partition(":")
@@ -396,15 +396,23 @@ class _Writer:
     def _attributes(self, tag: _Tag, more: Mapping[str, str]) -> str:
         if not tag.attributes and not more:
             return ""
-        found = dict(more)
-        for one in islice(_ATTRIBUTE.finditer(tag.attributes), MAX_ATTRIBUTES):
-            value = one[2] if one[2] is not None else one[3] if one[3] is not None else one[4]
-            if (one[1] not in found or one[1] in more) and _is_allowed(one[1], value):
-                found[one[1]] = repair_characters(value[:MAX_ATTRIBUTE])
-                self._note_prefix(one[1])
+        values = dict(more)
+        for attribute in islice(_ATTRIBUTE.finditer(tag.attributes), MAX_ATTRIBUTES):
+            value = (
+                attribute[2]
+                if attribute[2] is not None
+                else attribute[3]
+                if attribute[3] is not None
+                else attribute[4]
+            )
+            if (attribute[1] not in values or attribute[1] in more) and _is_allowed(
+                attribute[1], value
+            ):
+                values[attribute[1]] = repair_characters(value[:MAX_ATTRIBUTE])
+                self._note_prefix(attribute[1])
         return "".join(
             f' {name}="{value.replace(chr(34), "&quot;").replace("<", "&lt;")}"'
-            for name, value in found.items()
+            for name, value in values.items()
         )
 
     def _undeclared_prefixes(self) -> dict[str, str]:
@@ -417,7 +425,12 @@ class _Writer:
 
     def _begin_item(self) -> None:
         depth = next(
-            (place for place, one in enumerate(self._open) if one.local in self._shape.items), None
+            (
+                place
+                for place, element in enumerate(self._open)
+                if element.local in self._shape.items
+            ),
+            None,
         )
         if depth is not None:
             self._close(depth)
@@ -430,10 +443,10 @@ class _Writer:
 
     def _end_field(self, following: str) -> None:
         """End the field that is open, if another one can't be in it."""
-        for depth, one in enumerate(self._open):
-            if one.local in self._shape.markup and following in _NAMES_OF_HTML:
+        for depth, element in enumerate(self._open):
+            if element.local in self._shape.markup and following in _NAMES_OF_HTML:
                 return
-            if one.local in self._shape.fields and one.local not in self._shape.items:
+            if element.local in self._shape.fields and element.local not in self._shape.items:
                 self._close(depth)
                 return
 

@@ -127,6 +127,7 @@ def test_signal_that_kills_a_crawl_is_its_exit_code(crawls: Crawls) -> None:
         assert ended(crawl) == -signal.SIGKILL
 
 
+@pytest.mark.thorough
 def test_crawl_goes_on_when_its_server_is_killed_and_the_next_one_gets_a_new_server(
     crawls: Crawls,
 ) -> None:

@@ -117,6 +117,7 @@ def test_one_round_crawls_every_source_once(first_round: Round) -> None:
     assert sorted(crawled) == sorted(SLUGS)
 
 
+@pytest.mark.thorough
 def test_sources_of_the_folder_are_watched_where_no_file_is_named(room: Newsroom) -> None:
     room.sites.add("one")
     done = once(room, "one", NEWSCRAWL_SOURCES="")
@@ -148,6 +149,7 @@ def test_extraction_quality_is_counted_by_source_and_day(first_round: Round) -> 
     assert days == [(1, 4, 4, stats["median_characters"])]
 
 
+@pytest.mark.thorough
 def test_later_rounds_crawl_nothing_and_prune_once_a_day(first_round: Round) -> None:
     room, visits = first_round.room, first_round.room.sites.visits
     assert "Pruned" not in first_round.done.stderr
@@ -172,6 +174,7 @@ def _let_hours_pass(room: Newsroom, hours: int) -> None:
             room.execute(f"UPDATE {table} SET {moment} = {past}")  # noqa: S608 - names of ours
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("before", "after", "runs", "hours"), [("3h", "10m", 2, None), ("10m", "3h", 1, 3)]
 )
@@ -189,6 +192,7 @@ def test_changed_minimum_of_polls_counts_at_once(
         assert round((next_poll - poll) / timedelta(hours=1)) == hours
 
 
+@pytest.mark.thorough
 def test_invalid_keep_is_reported_in_one_line(room: Newsroom) -> None:
     done = once(room, "one", NEWSCRAWL_KEEP="1d")
     assert done.returncode == 2
@@ -318,6 +322,7 @@ def test_unusable_log_folder_is_reported_in_one_line(room: Newsroom) -> None:
     )
 
 
+@pytest.mark.thorough
 def test_unknown_source_is_answered_with_similar_names(room: Newsroom) -> None:
     room.sites.add("one")
     command = monitor_command(["onne"], "--once")
@@ -333,6 +338,7 @@ def test_unknown_source_is_answered_with_similar_names(room: Newsroom) -> None:
     assert "unknown source 'onne': did you mean one" in done.stderr
 
 
+@pytest.mark.thorough
 def test_round_sends_the_digest_that_is_due(room: Newsroom) -> None:
     room.sites.add("one")
     with open_database(f"sqlite:///{room.database}") as database, Hook() as hook:

@@ -6,7 +6,6 @@ import socket
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import timedelta
@@ -29,6 +28,7 @@ from newscrawl.storage import Database, open_database, upgrade_database
 from newscrawl.storage.leases import Leases, LeaseTerms, SourceFacts
 from newscrawl.storage.models import Lease
 from tests.site.crawling import HASTE
+from tests.thorough import first_is_quick
 from tests.watching import Sites, environment, wait_for
 
 AT = "2026-11-22 13:55:47"
@@ -56,23 +56,13 @@ class Supervised:
     lease: tuple[str | None, int, str]
 
 
-@pytest.fixture(scope="module")
-def crawls(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Supervised]:
-    """Two crawls that hang and one that is slow, run at the same time."""
-    names = (*HANGING, SLOW)
-    folders = [tmp_path_factory.mktemp(name) for name in names]
-    for folder in folders:  # Alembic upgrades one database at a time
-        upgrade_database(f"sqlite:///{folder}/news.sqlite")
-    with ThreadPoolExecutor(len(names)) as pool:
-        return dict(zip(names, pool.map(supervise, folders, names), strict=True))
-
-
 def supervise(folder: Path, name: str) -> Supervised:
     extensions = {
         "newscrawl.crawl.extensions.ParentWatchdog": 0,
         "newscrawl.crawl.extensions.ProgressReport": 0,
     }
     extensions |= {f"tests.dying.{name}": 1} if name in HANGING else {}
+    upgrade_database(f"sqlite:///{folder}/news.sqlite")
     limits = CrawlLimits(longest=600.0, stall=STALL, shutdown=2.0)
     with Sites() as sites, open_database(f"sqlite:///{folder}/news.sqlite") as database:
         pages = 2 if name in HANGING else int(STALL)
@@ -96,19 +86,19 @@ def supervise(folder: Path, name: str) -> Supervised:
     return Supervised(result, (lease.holder, lease.failures, lease.note))
 
 
-@pytest.mark.parametrize("name", HANGING)
-def test_hanging_crawl_is_ended_and_its_source_released(
-    crawls: dict[str, Supervised], name: str
-) -> None:
-    result, (holder, failures, note) = crawls[name].result, crawls[name].lease
+@pytest.mark.parametrize("name", first_is_quick(HANGING))
+def test_hanging_crawl_is_ended_and_its_source_released(tmp_path: Path, name: str) -> None:
+    supervised = supervise(tmp_path, name)
+    result, (holder, failures, note) = supervised.result, supervised.lease
     assert result.outcome == "failed"
     assert result.note.startswith("no progress for 8 seconds")
     assert (holder, failures) == (None, 1)
     assert note.startswith("no progress for 8 seconds")
 
 
-def test_slow_crawl_that_makes_progress_is_not_ended(crawls: dict[str, Supervised]) -> None:
-    result = crawls[SLOW].result
+@pytest.mark.thorough
+def test_slow_crawl_that_makes_progress_is_not_ended(tmp_path: Path) -> None:
+    result = supervise(tmp_path, SLOW).result
     assert (result.outcome, result.code) == ("done", 0), result.note
     assert f"{STALL:.0f} new" in result.note
 

@@ -6,7 +6,7 @@ from contextlib import nullcontext
 import pytest
 
 from newscrawl import settings
-from newscrawl.sources import visits
+from newscrawl.sources import discovery, visits
 from newscrawl.sources.visits import Fetcher
 
 
@@ -21,8 +21,10 @@ def helper() -> Iterator[Fetcher]:
 
 @pytest.fixture
 def shared_helper(helper: Fetcher, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let commands visit sites through one helper, which knows each robots.txt from then on."""
+    """Let commands visit sites through one helper, which knows each robots.txt from then on, and
+    read their pages in this process; test_workers.py reads one in a process with limits."""
     monkeypatch.setattr(visits, "Fetcher", lambda **_: nullcontext(helper))
+    monkeypatch.setattr(discovery, "parse_in_process", lambda read, *page: read(*page))
 
 
 @pytest.fixture

@@ -315,9 +315,3 @@ def test_addresses_and_days_are_refused_beside_the_forbidden(newscrawl: Newscraw
     for further in (["https://ft.example/a"], ["--before", "30d"]):
         ran = newscrawl(*AUDIT, *further)
         assert (ran.code, "--forbidden takes --source" in ran.err) == (2, True)
-
-
-def test_unknown_source_is_named(newscrawl: Newscrawl, site: SiteServer) -> None:
-    with site:
-        ran = newscrawl(*AUDIT, "--source", "fft")
-    assert (ran.code, "did you mean ft" in ran.err) == (2, True)

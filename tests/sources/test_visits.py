@@ -225,6 +225,7 @@ def test_private_addresses_are_refused_unless_they_are_named(
             assert by_setting.fetch(f"{server.url}/b").body == b"s"
 
 
+@pytest.mark.thorough
 def test_setting_that_cannot_work_is_an_error_of_the_setting(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -236,6 +237,7 @@ def test_setting_that_cannot_work_is_an_error_of_the_setting(
         fetcher.fetch("http://news.example/")
 
 
+@pytest.mark.thorough
 def test_end_of_the_helper_is_an_error_of_each_visit() -> None:
     begun = threading.Event()
 

@@ -52,6 +52,6 @@ class FilledContract(Contract):
 
     def post_process(self, output: list[Any]) -> None:
         """Check each item."""
-        for item in (ItemAdapter(one) for one in output if is_item(one)):
+        for item in (ItemAdapter(value) for value in output if is_item(value)):
             if empty := [name for name in self.args if not item.get(name)]:
                 raise ContractFail(f"Empty fields: {', '.join(empty)}")

@@ -2,7 +2,6 @@
 input."""
 
 import argparse
-import asyncio
 import gc
 import logging
 import sys
@@ -11,7 +10,7 @@ import sys
 import scrapy.core.downloader.handlers.http11  # noqa: F401
 from scrapy import signals
 from scrapy.commands import crawl
-from scrapy.crawler import AsyncCrawlerProcess, Crawler
+from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.exceptions import UsageError
 
 from newscrawl.config import SettingError
@@ -58,12 +57,6 @@ class Command(crawl.Command):
         handlers = HandlerErrors()
         task = process.crawl(crawler, **opts.spargs)
         process.start()
-        self._report(task)
-        failed = process.bootstrap_failed or _has_failed(crawler) or handlers.seen
-        if not self.exitcode and failed:
-            self.exitcode = 1
-
-    def _report(self, task: "asyncio.Task[None]") -> None:
         error = task.exception() if task.done() and not task.cancelled() else None
         if isinstance(error, SettingError):
             self._refuse(str(error))
@@ -72,10 +65,22 @@ class Command(crawl.Command):
         elif error is not None:
             logger.critical("The crawl failed: %s", error, exc_info=error)
             self.exitcode = 1
+        # The crawl was aborted, read no page of the source or exported incompletely.
+        reason: str = crawler.stats.get_value("finish_reason", "")
+        is_unread = crawler.stats.get_value("newscrawl/state") in {"failed", "refused"}
+        is_aborted = reason != "finished" and not reason.startswith("closespider")
+        has_failed = is_aborted or is_unread or exports_failed(crawler) or handlers.seen
+        if not self.exitcode and (process.bootstrap_failed or has_failed):
+            self.exitcode = 1
 
     def _refuse(self, message: str, code: int = 2) -> None:
         sys.stderr.write(f"newscrawl: {message}\n")
         self.exitcode = code
+
+
+def _freeze_loaded_objects() -> None:
+    """Exclude modules, registries and other loaded objects from all garbage collections."""
+    gc.freeze()
 
 
 class HandlerErrors(logging.Handler):
@@ -91,19 +96,3 @@ class HandlerErrors(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:  # noqa: ARG002
         """Set `seen` where a record is such an error."""
         self.seen = True
-
-
-def _freeze_loaded_objects() -> None:
-    """Exclude modules, registries and other loaded objects from all garbage collections."""
-    gc.freeze()
-
-
-def _has_failed(crawler: Crawler) -> bool:
-    """Return whether the crawl was aborted, read no page of the source or exported incompletely."""
-    reason: str = crawler.stats.get_value("finish_reason", "")
-    abort_note = reason != "finished" and not reason.startswith("closespider")
-    return (
-        abort_note
-        or exports_failed(crawler)
-        or crawler.stats.get_value("newscrawl/state") in {"failed", "refused"}
-    )

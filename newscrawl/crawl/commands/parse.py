@@ -43,7 +43,13 @@ class Command(parse.Command):
         """Find the source of the URL; print one line if there is none."""
         if self.crawler_process is None:
             return
-        name = opts.spider or self._source_of(url)
+        name = opts.spider
+        if not name:
+            loader: Any = self.crawler_process.spider_loader
+            spiders = [loader.load(slug) for slug in loader.list()]
+            sources = [spider.source for spider in spiders if hasattr(spider, "source")]
+            source = OriginFinder(sources).source(url)
+            name = source and source.slug
         message: str | None = f"no source of the registry covers {url}: name one, as in --spider=ft"
         if name:
             message = argument_error(self.crawler_process.spider_loader, name, opts.spargs)
@@ -53,13 +59,6 @@ class Command(parse.Command):
             return
         opts.spider = name
         super().set_spidercls(url, opts)
-
-    def _source_of(self, url: str) -> str | None:
-        loader: Any = self.crawler_process.spider_loader if self.crawler_process else None
-        spiders = [loader.load(name) for name in loader.list()]
-        sources = [spider.source for spider in spiders if hasattr(spider, "source")]
-        found = OriginFinder(sources).source(url)
-        return found.slug if found else None
 
     def prepare_request(
         self, spider: Spider, request: Request, opts: argparse.Namespace
