@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Final, Literal
 
 from newscrawl import extraction
-from newscrawl.extraction.extract import extract_from
+from newscrawl.extraction.extract import extract_from, parse_page
 from newscrawl.extraction.language import decide_language
-from newscrawl.extraction.methods import parse_page
 from newscrawl.extraction.template_memory import fingerprints
 from newscrawl.extraction.tokens import stop_words_of
 from newscrawl.items import Article, Barrier, Document, Hints, Kind, Memory, Page, Versions

@@ -13,6 +13,7 @@ from typer.main import get_command
 
 import newscrawl
 from newscrawl.cli import app
+from newscrawl.extraction.extract import STEPS
 from newscrawl.extraction.metadata import publication_date
 from newscrawl.extraction.methods import METHODS
 from newscrawl.sources import load_sources
@@ -85,6 +86,12 @@ def test_metadata_page_lists_the_places_of_dates_in_their_order() -> None:
         name: [place.__name__ for place in getattr(publication_date, name)]
         for name in ("STATED_IN", "SHOWN_IN", "MODIFIED_IN", "LAST_RESORTS")
     }
+
+
+def test_algorithms_page_names_the_steps_of_a_page_in_their_order() -> None:
+    text = (PROJECT / "docs" / "algorithms.md").read_text("utf-8")
+    (sentence,) = re.findall(r"A page goes through the steps(.*?)which `newscrawl", text, re.DOTALL)
+    assert tuple(re.findall(r"`([a-z]+)`", sentence)) == STEPS
 
 
 # Settings ----------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newscrawl.extraction.block_features import BlockFeatures, opening_words
-from newscrawl.extraction.methods import parse_page
+from newscrawl.extraction.extract import parse_page
 from newscrawl.training import metrics
 from newscrawl.training.corpus import GoldPage, Split, map_pages
 from newscrawl.training.scores import HEADLINE_IN_TEXT, score_page, without_headline

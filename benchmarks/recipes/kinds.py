@@ -11,8 +11,9 @@ import numpy as np
 
 import newscrawl.extraction
 from benchmarks.scores.kinds import ARTICLE
+from newscrawl.extraction.extract import parse_page
 from newscrawl.extraction.kinds import KIND_FEATURES, KindModel, undeclared_features
-from newscrawl.extraction.methods import METHODS, parse_page
+from newscrawl.extraction.methods import METHODS
 from newscrawl.training.corpus import CorpusError, GoldPage, Split, map_pages
 
 MODEL_FILE: Final = Path(newscrawl.extraction.__file__).parent / "data" / "kinds.json"

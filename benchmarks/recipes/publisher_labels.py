@@ -15,9 +15,8 @@ from urllib.parse import urlsplit
 
 from benchmarks.recipes.examples import label
 from newscrawl.extraction.blocks import clean, read_blocks
-from newscrawl.extraction.extract import extract_from
+from newscrawl.extraction.extract import extract_from, parse_page
 from newscrawl.extraction.html import decode, parse, unescape
-from newscrawl.extraction.methods import parse_page
 from newscrawl.items import Kind
 from newscrawl.training import metrics
 from newscrawl.training.corpus import FROM_PUBLISHER, GOLD_FILE, PAGES_FOLDER, without_json_ld

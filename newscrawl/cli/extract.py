@@ -165,18 +165,28 @@ def explain(
     sentence: Annotated[
         str, typer.Option(help="A sentence of the page to explain first.", metavar="TEXT")
     ] = "",
+    time: Annotated[
+        bool, typer.Option("--time", help="Only print the milliseconds of each step.")
+    ] = False,
 ) -> None:
     """Write a page that explains an extraction: each block, kept or dropped, its features against
     their limits, the tag ratios, and the text by each method.
 
     The result is one file for a browser; no script of the explained page runs in it.
     """
-    from newscrawl.extraction.explain import explain as explained
+    from newscrawl.extraction.explain import explain as explained, times
     from newscrawl.extraction.explain_page import AskedSentence, render
     from newscrawl.extraction.methods import METHODS
 
     method = match_one(method, list(METHODS), "method", "newscrawl explain --help")
     read = read_page(page, allow_private=allow_private)
+    if time:
+        seconds = times(
+            read.html, url or read.url, encoding=encoding or read.encoding, method=method
+        )
+        for step, taken in (*seconds.items(), ("all", sum(seconds.values()))):
+            typer.echo(f"{step:<10} {1000 * taken:8.2f} ms")
+        return
     document = render(
         explained(read.html, url or read.url, encoding=encoding or read.encoding, method=method),
         AskedSentence(text=sentence),

@@ -19,8 +19,8 @@ from newscrawl.extraction import cetr, features
 from newscrawl.extraction.block_features import OPENERS, BlockFeatures
 from newscrawl.extraction.blocks import clean
 from newscrawl.extraction.classifier import Network, load_network
-from newscrawl.extraction.extract import extract
-from newscrawl.extraction.methods import METHODS, ParsedPage, parse_page
+from newscrawl.extraction.extract import Clock, extract, extract_from, parse_page
+from newscrawl.extraction.methods import METHODS, ParsedPage
 from newscrawl.extraction.tokens import count
 from newscrawl.items import Article
 
@@ -147,6 +147,18 @@ def explain(
         methods=tuple(_methods(articles, method)),
         lines=tuple(_lines(page.source)),
     )
+
+
+def times(
+    html: bytes, url: str | None = None, *, encoding: str | None = None, method: str = "combined"
+) -> dict[str, float]:
+    """Return the seconds that each step (`extract.STEPS`) takes for a page, the second time: the
+    first one loads what a process loads once."""
+    for _ in range(2):
+        clock = Clock()
+        page = parse_page(html, url, encoding=encoding, clock=clock)
+        extract_from(page, url, method=method, clock=clock)
+    return clock.seconds
 
 
 def _blocks(page: ParsedPage, articles: Mapping[str, Article]) -> Iterator[BlockReading]:

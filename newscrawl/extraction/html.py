@@ -62,13 +62,13 @@ _IN_WINDOWS: Final = {
 _BEYOND_UNICODE: Final = "&#1114112"
 
 
-def parse(html: bytes) -> LexborHTMLParser:
+def parse(html: bytes, limited: bytes | None = None) -> LexborHTMLParser:
     """Parse UTF-8 into a tree, in time and memory linear to its size (`limits`).
 
     A comment or text without an end, such as a `<title>` that was never closed, would hide the rest
-    of the page: it is closed.
+    of the page: it is closed. `limited` is the page within the limits, where it is known.
     """
-    tree = LexborHTMLParser(within_limits(html))
+    tree = LexborHTMLParser(within_limits(html) if limited is None else limited)
     for _ in range(MAX_REPAIRS):
         if not _hides_the_rest(tree, html):
             break

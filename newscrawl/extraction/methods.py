@@ -35,10 +35,8 @@ from newscrawl.extraction.classifier import (
     load_network,
 )
 from newscrawl.extraction.features import Features, keep, limits_for, measure, members_of
-from newscrawl.extraction.html import decode, parse
 from newscrawl.extraction.language import WordCounts
-from newscrawl.extraction.limits import MAX_BYTES
-from newscrawl.extraction.metadata.reader import Metadata, read_metadata
+from newscrawl.extraction.metadata.reader import Metadata
 from newscrawl.extraction.tokens import Tokens
 
 # Ours: the page gives no evidence for or against a text that only its JSON-LD has.
@@ -114,22 +112,6 @@ class ParsedPage:
         """Return the number of the page's words that are within links."""
         in_candidates = int(self.candidate_features.tokens.linked.sum())
         return in_candidates + self.candidates.words_left_out
-
-
-def parse_page(
-    html: bytes | str,
-    url: str | None = None,
-    *,
-    encoding: str | None = None,
-    language: str | None = None,
-) -> ParsedPage:
-    """Decode and parse a page and read its metadata, which is what all methods share.
-
-    Of a page beyond the limits (`limits`, `blocks`) the beginning is read.
-    """
-    source = decode(html[:MAX_BYTES], encoding)
-    tree = parse(source)
-    return ParsedPage(source, tree, read_metadata(tree, url, language=language))
 
 
 def _paragraphs(page: BlockPage, mask: NDArray[np.bool_]) -> list[str]:

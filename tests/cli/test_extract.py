@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from newscrawl.extraction.extract import STEPS
 from tests.conftest import Newscrawl
 from tests.site.faults import Answer
 from tests.site.server import SiteServer
@@ -134,3 +135,12 @@ def test_url_that_is_none_is_one_line(newscrawl: Newscrawl) -> None:
     assert (ran.code, ran.err.count("\n")) == (2, 1)
     assert "has credentials" in ran.err
     assert "secret" not in ran.err
+
+
+def test_explain_gives_the_time_of_each_step_in_order(newscrawl: Newscrawl, page: Path) -> None:
+    ran = newscrawl("explain", page, "--time")
+    assert ran.code == 0
+    lines = [line.split() for line in ran.out.splitlines()]
+    assert [step for step, _, _ in lines] == [*STEPS, "all"]
+    assert {unit for _, _, unit in lines} == {"ms"}
+    assert all(float(time) >= 0 for _, time, _ in lines)

@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 import newscrawl
 from newscrawl.extraction.block_features import MAX_HINTS, OPENERS, BlockFeatures, opening_words
-from newscrawl.extraction.methods import parse_page
+from newscrawl.extraction.extract import parse_page
 from newscrawl.extraction.tokens import number_words
 from tests.extraction.samples import PAGE
 

@@ -26,8 +26,8 @@ from newscrawl.extraction.blocks import (
     tag_ids,
     without_repetitions,
 )
+from newscrawl.extraction.extract import parse_page
 from newscrawl.extraction.html import parse
-from newscrawl.extraction.methods import parse_page
 from newscrawl.extraction.tokens import LINK_END, LINK_START
 
 PROFILES: tuple[ProfileName, ...] = ("html5", "2007")

@@ -17,8 +17,8 @@ from newscrawl.extraction.classifier import (
     combine,
     load_network,
 )
+from newscrawl.extraction.extract import parse_page
 from newscrawl.extraction.features import VERSION
-from newscrawl.extraction.methods import parse_page
 from tests.extraction.samples import PAGE
 
 

@@ -22,11 +22,10 @@ from benchmarks.cost.generated_pages import generated_pages
 from newscrawl.extraction import compiled
 from newscrawl.extraction.blocks import MAX_BLOCK, MAX_BLOCKS, ProfileName, read_blocks
 from newscrawl.extraction.classifier import load_network
-from newscrawl.extraction.extract import extract_from
+from newscrawl.extraction.extract import extract_from, parse_page
 from newscrawl.extraction.features import measure
 from newscrawl.extraction.html import decode, parse
 from newscrawl.extraction.limits import within_limits
-from newscrawl.extraction.methods import parse_page
 from newscrawl.training.corpus import load_corpus
 from tests.fuzz import pages as fuzz
 from tests.fuzz.tricks import TRICKS

@@ -22,8 +22,9 @@ from newscrawl.extraction.explain import (
     reasons,
 )
 from newscrawl.extraction.explain_page import MAX_BLOCKS, AskedSentence, render
+from newscrawl.extraction.extract import parse_page
 from newscrawl.extraction.features import NAMES
-from newscrawl.extraction.methods import METHODS, parse_page
+from newscrawl.extraction.methods import METHODS
 from tests.conftest import Newscrawl
 
 PAGES = Path(__file__).parents[1] / "corpus" / "mini" / "pages"

@@ -3,8 +3,9 @@
 import pytest
 
 from newscrawl import extract
+from newscrawl.extraction.extract import parse_page
 from newscrawl.extraction.kinds import decide_kind
-from newscrawl.extraction.methods import METHODS, of_other_page, parse_page
+from newscrawl.extraction.methods import METHODS, of_other_page
 from tests.walls.pages import ARTICLES, WALLS, Page
 
 STORY = "https://pier.example/news/harbour-reopens-after-storm-1234"

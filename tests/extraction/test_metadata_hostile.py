@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
+from newscrawl.extraction.extract import parse_page
 from newscrawl.extraction.html import MAX_VALUE
 from newscrawl.extraction.kinds import decide_kind
 from newscrawl.extraction.metadata.reader import read_metadata
-from newscrawl.extraction.methods import parse_page
 
 
 def ld(script: str) -> str:

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from newscrawl import extract
-from newscrawl.extraction.methods import METHODS, parse_page
+from newscrawl.extraction.extract import parse_page
+from newscrawl.extraction.methods import METHODS
 from newscrawl.training.corpus import GoldPage, load_corpus
 
 BUNDLED = tuple(load_corpus(Path(__file__).parents[1] / "corpus"))
