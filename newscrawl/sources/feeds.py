@@ -2,6 +2,7 @@
 
 import calendar
 import io
+import json
 import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -63,8 +64,18 @@ _SHAPE = Shape(
         {"description", "summary", "abstract", "encoded", "content", "fullitem", "body"}
     ),
 )
-# Ours: a clock may be fast by less; a date further in the future is a mistake.
-_CLOCK_TOLERANCE = timedelta(days=1)
+# Ours: a clock may be fast by less. What is further in the future is local time that is labelled
+# UTC, up to the easternmost zone; a date beyond that is a mistake.
+_CLOCK_TOLERANCE = timedelta(minutes=5)
+_EASTERNMOST = timedelta(hours=14)
+# A link that ends a description, with the tags and signs after it, and how many are left out.
+# Ours: characters of "Continue reading" or "Share on Facebook" in all languages.
+_LAST_LINK = re.compile(r"<a\b[^<>]*+>[^<>]{0,60}</a>[^\w<>]*+(?:<[^<>]*+>[^\w<>]*+)*+")
+_MAX_TAIL = 10
+_SENTENCE_ENDS = tuple('.!?…:。！？।۔؟]»”"')
+# Ours: characters of a last paragraph beside the headline that it names, as WordPress writes "The
+# post … appeared first on …" in the language of the site.
+_MAX_SIGNATURE = 80
 
 
 class FeedError(ValueError):
@@ -107,8 +118,12 @@ def parse_feed(body: bytes, url: str, *, content_type: str | None = None) -> Fee
         raise FeedError(f"is larger than {MAX_BYTES} bytes")
     if _ENTITY_DECLARATION.search(body.replace(b"\0", b"")):
         raise FeedError("declares XML entities, which are never expanded")
-    repaired = repair_xml(decode_xml(body, content_type), _SHAPE)
-    parsed = _parse_feed(repaired.text.encode(), url)
+    text = decode_xml(body, content_type)
+    if text.lstrip()[:1] in {"{", "["}:
+        dropped, parsed = 0, _parse_json(text)
+    else:
+        repaired = repair_xml(text, _SHAPE)
+        dropped, parsed = repaired.dropped, _parse_feed(repaired.text.encode(), url)
     if not parsed.get("version") and not parsed.get("entries"):
         raise FeedError("is neither RSS nor Atom nor RDF")
     language = _language(parsed.feed.get("language"))
@@ -121,7 +136,7 @@ def parse_feed(body: bytes, url: str, *, content_type: str | None = None) -> Fee
     return Feed(
         entries=tuple(entries),
         title=plain_text(parsed.feed.get("title"), MAX_TITLE),
-        unusable=len(parsed.entries) - len(entries) + repaired.dropped,
+        unusable=len(parsed.entries) - len(entries) + dropped,
         interval=_interval(parsed.feed),
     )
 
@@ -141,6 +156,51 @@ def _parse_feed(body: bytes, url: str) -> Any:
     except Exception as error:  # its handlers may raise any exception
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
         raise FeedError(f"can't be read ({reason})") from error
+
+
+def _parse_json(text: str) -> feedparser.FeedParserDict:
+    """Return a JSON Feed (jsonfeed.org) or a list of WordPress's posts as feedparser would."""
+    try:
+        feed = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise FeedError("is neither XML nor JSON") from error
+    posts = feed.get("items") if isinstance(feed, dict) else feed
+    if not isinstance(posts, list):
+        raise FeedError("is JSON without a list of items: it is no JSON Feed")
+    entries = [_entry_of_json(post) for post in posts if isinstance(post, dict)]
+    stated = {key: feed.get(key) for key in ("title", "language")} if feed is not posts else {}
+    return feedparser.FeedParserDict(
+        feed={key: value for key, value in stated.items() if isinstance(value, str)},
+        entries=entries,
+        version=feed.get("version") if feed is not posts else "",
+    )
+
+
+def _entry_of_json(post: dict[str, Any]) -> feedparser.FeedParserDict:
+    def text(*keys: str) -> str | None:
+        """Return the first text of a key; WordPress puts it into `rendered`."""
+        values = (post.get(key) for key in keys)
+        texts = (value.get("rendered") if isinstance(value, dict) else value for value in values)
+        return next((value for value in texts if value and isinstance(value, str)), None)
+
+    authors = post.get("authors") or [post.get("author")]
+    tags = post.get("tags")
+    identifier = text("id") or ""
+    return feedparser.FeedParserDict(
+        link=text("url", "external_url", "link") or (identifier if "://" in identifier else None),
+        title=text("title"),
+        summary=text("summary", "excerpt", "content_text"),
+        published=text("date_published", "date_gmt", "date"),
+        updated=text("date_modified", "modified_gmt"),
+        authors=[
+            author
+            for author in (authors if isinstance(authors, list) else ())
+            if isinstance(author, dict) and isinstance(author.get("name"), str)
+        ],
+        tags=[{"term": tag} for tag in tags if isinstance(tag, str)]
+        if isinstance(tags, list)
+        else [],
+    )
 
 
 def plain_text(markup: str | None, limit: int) -> str | None:
@@ -165,11 +225,42 @@ def moment_of(text: str) -> datetime | None:
 
 
 def plausible(moment: datetime) -> datetime | None:
-    """Return the moment in UTC, or None if it is in the future or before the web."""
+    """Return the moment in UTC, or None if it is in the future or before the web.
+
+    One that lies hours ahead is local time that is labelled UTC: it gets the nearest whole-hour
+    zone in which it is past, as on pages (`dates.resolve`).
+    """
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    if aware.year < 1990 or aware > datetime.now(UTC) + _CLOCK_TOLERANCE:
+    ahead = aware - datetime.now(UTC)
+    if aware.year < 1990 or ahead > _EASTERNMOST:
         return None
+    if ahead > _CLOCK_TOLERANCE:
+        aware -= timedelta(hours=-(-ahead // timedelta(hours=1)))
     return aware.astimezone(UTC)
+
+
+def introduction(description: str | None, title: str | None) -> str | None:
+    """Return the text of a description without what blogs append to it: links alone ("Continue
+    reading", "Facebook") and a last paragraph that names the headline ("The post … appeared first
+    on …")."""
+    markup = (description or "")[:_TEXT]
+    for block in reversed(list(_BLOCK.finditer(markup))[-_MAX_TAIL:]):
+        last = plain_text(markup[block.end() :], MAX_STANDFIRST)
+        if last and title and title in last and len(last) <= len(title) + _MAX_SIGNATURE:
+            markup = markup[: block.start()] if plain_text(markup[: block.start()], 1) else markup
+        if last:
+            break
+    end = len(markup)
+    for _ in range(_MAX_TAIL):
+        place = markup.rfind("<a", 0, end)
+        if place <= 0 or not _LAST_LINK.fullmatch(markup, place, end):
+            break
+        end = place
+    before = markup[:end].rstrip()
+    text = plain_text(before, MAX_STANDFIRST) or ""
+    if text.endswith(_SENTENCE_ENDS) or _BLOCK.fullmatch(before, max(0, before.rfind("<"))):
+        markup = before
+    return plain_text(markup, MAX_STANDFIRST)
 
 
 def _interval(feed: Any) -> timedelta | None:
@@ -195,11 +286,12 @@ def _entry(raw: Any, base: str, language: str | None) -> Entry:
         raise UrlError("has no URL")
     # Not by feedparser's own look-up, which returns the other date, with a warning.
     modified = _moment(dict.get(raw, "updated"), dict.get(raw, "updated_parsed"))
+    title = plain_text(raw.get("title"), MAX_TITLE)
     return Entry(
         url=web_url(link, base),
         hints=Hints(
-            title=plain_text(raw.get("title"), MAX_TITLE),
-            standfirst=plain_text(raw.get("summary"), MAX_STANDFIRST),
+            title=title,
+            standfirst=introduction(raw.get("summary"), title),
             authors=_authors(raw),
             # Many feeds have one date: "updated" of Atom, which requires only this one, or dc:date.
             published=_moment(raw.get("published"), raw.get("published_parsed")) or modified,

@@ -1,5 +1,6 @@
 """Sitemaps, sitemap indexes and news sitemaps (sitemaps.org protocol, Google's news extension)."""
 
+import codecs
 import io
 import re
 import zlib
@@ -56,6 +57,8 @@ _SHAPE = Shape(
     | {"publication_date": _MAX_DATE, "language": _MAX_DATE, "name": MAX_TITLE},
 )
 _ROOT = re.compile(rb"<(?:\w+:)?(?:urlset|sitemapindex)\b")
+# The protocol's third form: a text with one address a line.
+_ADDRESSES = re.compile(rb"(?:\xef\xbb\xbf)?\s*+(?:https?://[^\s<>\"]++\s*+)++")
 _GZIP = b"\x1f\x8b"
 
 
@@ -118,6 +121,16 @@ def parse_sitemap(body: bytes, url: str) -> Sitemap:
     if _size(repaired) <= _size(sitemap):
         return sitemap
     return replace(repaired, damage=f"{sitemap.damage}; it was repaired")
+
+
+def _read_addresses(text: bytes, url: str) -> Sitemap:
+    entries, unusable = [], 0
+    for line in text.removeprefix(codecs.BOM_UTF8).split(maxsplit=MAX_ENTRIES)[:MAX_ENTRIES]:
+        try:
+            entries.append(Entry(url=web_url(line.decode("utf-8", "replace"), url)))
+        except UrlError:
+            unusable += 1
+    return Sitemap(entries=tuple(entries), unusable=unusable)
 
 
 def _size(sitemap: Sitemap) -> int:
@@ -211,7 +224,8 @@ def _text(element: Any) -> str:
 
 
 def _name(element: Any) -> str:
-    name: str = element.tag.rpartition("}")[2]
+    """Return the local name of an element, also of one whose prefix is not declared."""
+    name: str = element.tag.rpartition("}")[2].rpartition(":")[2]
     return name
 
 
@@ -242,6 +256,8 @@ def read_listing(body: bytes, url: str, content_type: str | None = None) -> Feed
     text = decompress(body)
     if looks_like_sitemap(text):
         return parse_sitemap(text, url)
+    if _ADDRESSES.fullmatch(text):
+        return _read_addresses(text, url)
     return parse_feed(text, url, content_type=content_type)
 
 

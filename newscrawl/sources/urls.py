@@ -43,10 +43,22 @@ _NUMBER = re.compile(r"[^=]*[\d/][^=]*")
 _CLICKS = "clickid|dclid|fbclid|gbraid|gclid|igshid|msclkid|partnerid|twclid|wbraid|yclid|ysclid"
 _PROGRAMS = "ad|ads|ga|gs|itm|mc|mkt|ml|mtm|oly|pk|utm|vero"
 _WORDS = "aff|campaign|cid|clid|eid|ga|gl|keyword|kwd|medium|ref|session|source|uid|xtor"
-_TRACKING = re.compile(rf"^(?:{_CLICKS}|(?:{_PROGRAMS})_)|(?:\b|_)(?:{_WORDS})")
+# Ours: names that single publishers, portals and networks use, and values that say the same.
+_PUBLISHERS = (
+    "cmp|cmpid|cn-reloaded|dicbo|emc|ftag|ftcamp|fsp|guccounter|guce_referrer(?:_sig)?|icid|ico|intcid|"
+    "ito|leadsource|mbid|mod|ncid|nlid|ns_\\w+|ocid|partner|recirc|rss|sh|share|share_?id|sfns|"
+    "smid|smtyp|soc_(?:platform|src|trk)|spm|sr_share|srnd|sref|sthash|taid|tpcc|trk|trkinfo|"
+    "ttclid|tsrc|wprov|wt_?z?mc|wt\\.\\w+|xtcr|xtref|_?_twitter_impression|_hsenc|_hsmi|_openstat"
+)
+_TRACKING = re.compile(rf"^(?:{_CLICKS}|(?:{_PROGRAMS})_|(?:{_PUBLISHERS})$)|(?:\b|_)(?:{_WORDS})")
+_CHANNEL = re.compile(
+    r"(?:rss|feeds?|atom|newsletter|push|share|sharing|social|twitter|facebook|whatsapp|telegram"
+    r"|linkedin|instagram|flipboard|googlenews|msn)(?:[._]\w*)?",
+    re.IGNORECASE,
+)
 # Of these, some number articles on some sites.
 _NUMBERED = re.compile(
-    r"(?:[ce]id|uid|ref_?(?:id|no)|(?:game|gallery)(?:_?id)?)=\d+", re.IGNORECASE
+    r"(?:[ce]id|uid|ref(?:_?(?:id|no))?|(?:game|gallery)(?:_?id)?)=\d+", re.IGNORECASE
 )
 _MAX_LABEL = 63  # RFC 1035, 2.3.4
 # A URL in the path or in a parameter of another: the first is kept, or the second.
@@ -135,7 +147,11 @@ def _cleaned(url: str) -> str:
     if parts.port == _DEFAULT_PORTS.get(parts.scheme):
         netloc = netloc.removesuffix(f":{parts.port}")
     query = parse_qs(parts.query)
-    pairs = {name: query[name] for name in sorted(query) if not _TRACKING.search(name.lower())}
+    pairs = {
+        name: query[name]
+        for name in sorted(query)
+        if not _TRACKING.search(name.lower()) and not all(map(_CHANNEL.fullmatch, query[name]))
+    }
     tracked = "=" in parts.fragment and _TRACKING.search(parts.fragment)
     if parts.fragment.startswith("!") and not tracked:  # a page, as Google's AJAX crawling names it
         pairs["_escaped_fragment_"] = [unquote(parts.fragment[1:])]

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from html.entities import html5
 from itertools import islice
 
+import cchardet
+
 # Ours: elements of feeds are four to eight levels deep, HTML within them up to twenty more.
 MAX_DEPTH = 64
 # Ours: an element of a feed has up to ten attributes, the longest of them a URL.
@@ -30,6 +32,9 @@ MAX_ELEMENTS = 5_000
 SHORT = 300
 
 _DECLARED = re.compile(rb"<\?xml[^>]{0,200}?\sencoding\s*=\s*[\"']([\w.:-]{1,40})[\"']")
+# Ours: bytes that show a charset, without the markup, whose letters are those of all charsets.
+_GUESSED_FROM = 1 << 18
+_TAG_IN_BYTES = re.compile(rb"<[^<>]*>")
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -115,8 +120,8 @@ class RepairedMarkup:
 
 
 def decode_xml(body: bytes, content_type: str | None = None) -> str:
-    """Return the text of a document: by its first bytes, as UTF-8 if it is valid UTF-8, or by the
-    charset of the header or of the document itself, right or wrong."""
+    """Return the text of a document: by its first bytes, as UTF-8 if it is valid UTF-8, by the
+    charset of the header or of the document itself, or by its letters where neither fits."""
     for mark, encoding in _BOMS:
         if body.startswith(mark):
             return body.decode(encoding, "replace").removeprefix("\ufeff")
@@ -132,6 +137,8 @@ def decode_xml(body: bytes, content_type: str | None = None) -> str:
         # a few broken characters of UTF-8 are not a reason to misread all the others.
         if not wrong or ("utf-8" in charsets and 2 * wrong < len(body) - len(text)):
             return text
+    letters = _TAG_IN_BYTES.sub(b" ", body[:_GUESSED_FROM])
+    charsets.append(_charset(cchardet.detect(letters)["encoding"] or "") or "cp1252")
     for charset in charsets:
         try:
             return body.decode(charset)

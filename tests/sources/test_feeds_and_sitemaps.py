@@ -282,7 +282,7 @@ def test_number_without_a_name_and_semicolon_identify_an_article(url: str) -> No
     assert canonical_url(tracked) == url
 
 
-@pytest.mark.parametrize("name", ["cid", "eid", "uid", "refid", "ref_no", "gallery_id", "gameId"])
+@pytest.mark.parametrize("name", ["cid", "eid", "uid", "ref", "refid", "ref_no", "gallery_id", "gameId"])
 def test_number_in_a_parameter_that_campaigns_also_use_identifies_an_article(name: str) -> None:
     url = f"https://n.example/view.php?{name}=17"
     assert canonical_url(url) == url
@@ -294,7 +294,7 @@ def test_number_in_a_parameter_that_campaigns_also_use_identifies_an_article(nam
 
 
 @pytest.mark.parametrize(
-    "parameter", ["cid=rss_home", "mc_cid=17", "mc_eid=17", "ref=17", "fbclid=1"]
+    "parameter", ["cid=rss_home", "mc_cid=17", "mc_eid=17", "ref=home", "fbclid=1"]
 )
 def test_parameter_of_a_campaign_does_not_identify_an_article(parameter: str) -> None:
     assert canonical_url(f"https://n.example/a?{parameter}") == "https://n.example/a"

@@ -1,4 +1,4 @@
-"""Which addresses a mobile or AMP page may be a twin of."""
+"""Which addresses name the same article: parameters, and mobile and AMP twins."""
 
 import pytest
 from hypothesis import given, strategies as st
@@ -54,3 +54,23 @@ def test_other_urls_have_no_main_urls(url: str) -> None:
 def test_main_urls_of_a_canonical_url_are_canonical(host: str, path: str, query: str) -> None:
     url = canonical_url(f"https://{host}/amp/{path}{query}")
     assert all(canonical_url(one) == one for one in main_addresses(url))
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        "partner=reuters&emc=rss", "CMP=share_btn_wa", "cmpid=socialflow-x", "smid=nytcore-ios-share",
+        "srnd=homepage-europe", "ocid=entnewsntp", "spm=C7354.P4", "taid=65f1", "rss=1", "from=rss",
+        "feature=feed", "via=twitter", "channel=newsletter.daily", "__twitter_impression=true",
+        "_hsmi=12&_hsenc=p2", "wt_mc=x.y", "WT.mc_id=z", "guccounter=2", "mod=hp_lead_pos1", "trk=a",
+    ],
+)  # fmt: skip
+def test_parameters_of_channels_name_no_article(parameters: str) -> None:
+    assert canonical_url(f"https://a.example/n?id=7&{parameters}") == "https://a.example/n?id=7"
+
+
+@pytest.mark.parametrize(
+    "parameters", ["ref=123", "id=facebook-fined", "q=twitter+shares", "story=feeding-ducks"]
+)
+def test_parameters_that_name_an_article_are_kept(parameters: str) -> None:
+    assert canonical_url(f"https://a.example/n?{parameters}").endswith(parameters)

@@ -1,0 +1,168 @@
+"""Listings that are less well made than the standard: charsets, forms, tails and clocks."""
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from newscrawl.sources.feeds import Feed, FeedError, introduction
+from newscrawl.sources.sitemaps import Sitemap, read_listing
+
+URL = "https://news.example/feed"
+
+HEADLINES = {
+    "windows-1251": "Мост через реку закрыли до весны, сообщила мэрия",
+    "koi8-r": "Трамвай снова ходит по набережной после ремонта",
+    "windows-1250": "Řidiči tramvají přijeli včera později než obvykle",
+    "iso-8859-2": "Zamknięto most nad rzeką, objazd przez łąki do środy",
+    "windows-1253": "Η γέφυρα έκλεισε για επισκευές έως την άνοιξη",
+    "windows-1254": "Köprü ilkbahara kadar kapatıldı, şoförler bekliyor",
+    "windows-1255": "הגשר נסגר לתיקונים עד האביב, כך הודיעה העירייה",
+    "windows-1256": "أغلق الجسر حتى الربيع بسبب أعمال الصيانة في المدينة",
+    "gb18030": "大桥因维修关闭至春季，市政府表示将开通渡轮",
+    "shift_jis": "橋は春まで修理のため閉鎖されると市が発表した",
+    "euc-jp": "橋は春まで修理のため閉鎖されると市が発表した",
+    "euc-kr": "다리는 봄까지 수리를 위해 폐쇄된다고 시가 밝혔다",
+    "cp1252": "La société a fermé le pont à péage jusqu’à l’été, dit-elle",
+}
+
+
+def feed_of(headline: str, charset: str, declaration: str) -> bytes:
+    items = f"<item><title>{headline}</title><link>https://news.example/1</link></item>" * 3
+    return f"{declaration}<rss><channel><title>News</title>{items}</channel></rss>".encode(charset)
+
+
+def feed(body: str | bytes, content_type: str | None = None) -> Feed:
+    listing = read_listing(body if isinstance(body, bytes) else body.encode(), URL, content_type)
+    assert isinstance(listing, Feed)
+    return listing
+
+
+@pytest.mark.parametrize("declaration", ["", '<?xml version="1.0" encoding="UTF-8"?>'])
+@pytest.mark.parametrize("charset", HEADLINES)
+def test_charset_without_or_with_a_wrong_declaration_is_found(
+    charset: str, declaration: str
+) -> None:
+    headline = HEADLINES[charset]
+    body = feed_of(headline, charset, declaration)
+    assert {entry.hints.title for entry in feed(body).entries} == {headline}
+
+
+def test_charset_of_a_faulty_header_is_found() -> None:
+    body = feed_of(HEADLINES["gb18030"], "gb18030", "")
+    (entry, *_) = feed(body, "text/html; charset:gbk;").entries
+    assert entry.hints.title == HEADLINES["gb18030"]
+
+
+def test_json_feed_is_read() -> None:
+    item = {
+        "id": "7",
+        "url": "/2026/quay",
+        "title": "Quay &amp; ferry",
+        "content_text": "The quay opened.",
+        "date_published": "2026-11-20T10:00:00+01:00",
+        "authors": [{"name": "Anna Keller"}, {"url": "https://x.example"}],
+        "tags": ["harbour", 7],
+    }
+    text = {"version": "https://jsonfeed.org/version/1.1", "title": "Gazette", "language": "en-GB"}
+    listing = feed(json.dumps(text | {"items": [item, {"id": "no address"}, 5]}))
+    (entry,) = listing.entries
+    assert entry.url == "https://news.example/2026/quay"
+    hints = entry.hints
+    assert (hints.title, hints.standfirst, hints.authors, hints.section, hints.language) == (
+        "Quay & ferry", "The quay opened.", ("Anna Keller",), "harbour", "en",
+    )  # fmt: skip
+    assert hints.published == datetime(2026, 11, 20, 9, tzinfo=UTC)
+    assert (listing.title, listing.unusable) == ("Gazette", 1)
+
+
+def test_posts_of_wordpress_are_read() -> None:
+    post = {
+        "id": 12,
+        "link": "https://news.example/quay",
+        "title": {"rendered": "Quay &#038; ferry"},
+        "excerpt": {"rendered": "<p>The quay opened.</p>"},
+        "date_gmt": "2026-11-20T09:00:00",
+        "author": 3,
+        "tags": [4],
+    }
+    (entry,) = feed(json.dumps([post])).entries
+    assert (entry.hints.title, entry.hints.standfirst) == ("Quay & ferry", "The quay opened.")
+    assert entry.hints.published == datetime(2026, 11, 20, 9, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("text", ["{", '{"a": 1}', "[" * 100_000, '{"items": 5}'])
+def test_json_that_is_no_feed_is_refused(text: str) -> None:
+    with pytest.raises(FeedError, match="JSON"):
+        feed(text)
+
+
+def test_sitemap_of_lines_is_read() -> None:
+    lines = b"\xef\xbb\xbfhttps://news.example/a\r\n\r\n http://news.example/b\n"
+    sitemap = read_listing(lines, URL)
+    assert isinstance(sitemap, Sitemap)
+    assert [entry.url for entry in sitemap.entries] == [
+        "https://news.example/a",
+        "http://news.example/b",
+    ]
+    with pytest.raises(FeedError):
+        read_listing(b"https://news.example/a is an address\n", URL)
+
+
+def test_prefix_of_a_news_sitemap_needs_no_declaration() -> None:
+    sitemap = read_listing(
+        b'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url>'
+        b"<loc>https://news.example/a</loc><news:news><news:title>Quay</news:title>"
+        b"<news:publication_date>2026-11-20</news:publication_date></news:news></url></urlset>",
+        URL,
+    )
+    assert [entry.hints.title for entry in sitemap.entries] == ["Quay"]
+    assert sitemap.entries[0].hints.published == datetime(2026, 11, 20, tzinfo=UTC)
+
+
+TEXT = "The quay opened."
+
+
+@pytest.mark.parametrize(
+    "description",
+    [
+        "{} <a href='x'>Continue reading</a>",
+        "{}<br/><a href='x'>Weiterlesen &rarr;</a><img src='t'>",
+        "<p>{}</p><p><a href=f>Facebook</a> | <a href=t>Twitter</a></p>",
+        "<p>{}</p>\n<p>The post <a href=x>Quay</a> appeared first on <a href=y>Gazette</a>.</p>",
+        "{}<br/><br/>Der Beitrag Quay erschien zuerst auf Gazette.",
+        "<p>{}</p><p>La entrada <a href=x>Quay</a> se publicó primero en <a href=y>G</a>.</p>",
+        "<p>{} <a href=x>[…]</a></p><p>投稿 <a href=x>Quay</a> は <a href=y>G</a> に表示</p>",
+    ],
+)
+def test_tails_of_a_description_are_no_introduction(description: str) -> None:
+    assert introduction(description.format(TEXT), "Quay") == TEXT
+
+
+@pytest.mark.parametrize(
+    ("description", "text"),
+    [
+        ("The tram is by <a href=x>Siemens</a>", "The tram is by Siemens"),
+        ("<a href=x>The quay opened</a>", "The quay opened"),
+        ("<p>Quay opens again.</p>", "Quay opens again."),
+        (
+            f"<p>One.</p><p>Quay: {'work goes on ' * 9}.</p>",
+            f"One. Quay: {'work goes on ' * 9}.",
+        ),
+        (None, None),
+    ],
+)
+def test_introductions_are_left_whole(description: str | None, text: str | None) -> None:
+    assert introduction(description, "Quay") == text
+
+
+def test_local_time_that_is_labelled_utc_is_not_in_the_future() -> None:
+    now = datetime.now(UTC).replace(microsecond=0)
+    for ahead, hours in ((330, 6), (480 - 10, 8), (2, 0), (60 * 15, None)):
+        written = (now + timedelta(minutes=ahead)).strftime("%a, %d %b %Y %H:%M:%S +0000")
+        (entry,) = feed(
+            "<rss><channel><item><title>A</title><link>https://news.example/1</link>"
+            f"<pubDate>{written}</pubDate></item></channel></rss>"
+        ).entries
+        shifted = None if hours is None else now + timedelta(minutes=ahead) - timedelta(hours=hours)
+        assert entry.hints.published == shifted
