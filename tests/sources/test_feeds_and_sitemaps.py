@@ -282,7 +282,9 @@ def test_number_without_a_name_and_semicolon_identify_an_article(url: str) -> No
     assert canonical_url(tracked) == url
 
 
-@pytest.mark.parametrize("name", ["cid", "eid", "uid", "ref", "refid", "ref_no", "gallery_id", "gameId"])
+@pytest.mark.parametrize(
+    "name", ["cid", "eid", "uid", "ref", "refid", "ref_no", "gallery_id", "gameId"]
+)
 def test_number_in_a_parameter_that_campaigns_also_use_identifies_an_article(name: str) -> None:
     url = f"https://n.example/view.php?{name}=17"
     assert canonical_url(url) == url

@@ -59,10 +59,10 @@ def test_main_urls_of_a_canonical_url_are_canonical(host: str, path: str, query:
 @pytest.mark.parametrize(
     "parameters",
     [
-        "partner=reuters&emc=rss", "CMP=share_btn_wa", "cmpid=socialflow-x", "smid=nytcore-ios-share",
+        "partner=reuters&emc=rss", "CMP=share_btn_wa", "cmpid=socialflow-x", "smid=ios-share",
         "srnd=homepage-europe", "ocid=entnewsntp", "spm=C7354.P4", "taid=65f1", "rss=1", "from=rss",
         "feature=feed", "via=twitter", "channel=newsletter.daily", "__twitter_impression=true",
-        "_hsmi=12&_hsenc=p2", "wt_mc=x.y", "WT.mc_id=z", "guccounter=2", "mod=hp_lead_pos1", "trk=a",
+        "_hsmi=12&_hsenc=p2", "wt_mc=x.y", "WT.mc_id=z", "guccounter=2", "mod=hp_lead", "trk=a",
     ],
 )  # fmt: skip
 def test_parameters_of_channels_name_no_article(parameters: str) -> None:
