@@ -147,6 +147,7 @@ def test_second_crawl_stores_and_exports_no_article_again(project: Project) -> N
     assert project.rows("SELECT count(*) FROM runs") == [(2,)]
 
 
+@pytest.mark.thorough
 def test_example_without_storage_exports_articles_with_mentions(project: Project) -> None:
     project.add("harbour/settings.py", without_storage())
     items = project.items()
@@ -156,6 +157,7 @@ def test_example_without_storage_exports_articles_with_mentions(project: Project
     assert not project.is_stored
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("with_mentions", [False, True])
 def test_pipelines_work_without_the_addon(project: Project, with_mentions: bool) -> None:
     places = {EXTRACTION: 100} | ({MENTIONS: 200} if with_mentions else {})
@@ -186,6 +188,7 @@ QuaySpider = OwnSpider
 """
 
 
+@pytest.mark.thorough
 def test_mentions_are_found_in_articles_of_another_extractor(project: Project) -> None:
     project.add("harbour/spiders/quay.py", OWN_EXTRACTION)
     project.set(ITEM_PIPELINES={EXTRACTION: None, STORAGE: None})
@@ -197,6 +200,7 @@ def test_mentions_are_found_in_articles_of_another_extractor(project: Project) -
     assert not project.is_stored
 
 
+@pytest.mark.thorough
 def test_storage_alone_stores_articles_of_another_extractor(project: Project) -> None:
     project.add("harbour/spiders/quay.py", OWN_EXTRACTION)
     project.set(ITEM_PIPELINES={EXTRACTION: None, MENTIONS: None})
@@ -207,6 +211,7 @@ def test_storage_alone_stores_articles_of_another_extractor(project: Project) ->
     assert {item["outcome"] for item in items} == {"new"}
 
 
+@pytest.mark.thorough
 def test_page_without_an_extraction_pipeline_is_reported_and_not_stored(project: Project) -> None:
     project.set(ITEM_PIPELINES={EXTRACTION: None})
     log = project.crawl("-O", "articles.jsonl")
@@ -235,6 +240,7 @@ class Shout:
 """
 
 
+@pytest.mark.thorough
 def test_pipeline_between_ours_can_change_the_article(project: Project) -> None:
     project.add("harbour/shout.py", PIPELINE)
     project.set(ITEM_PIPELINES={"harbour.shout.Shout": 150})
@@ -254,6 +260,7 @@ def test_settings_of_the_project_have_precedence(project: Project) -> None:
     assert project.site.visits == []
 
 
+@pytest.mark.thorough
 def test_every_export_format_is_available(project: Project) -> None:
     options = [f"articles.{kind}" for kind in ("csv", "xml", "parquet")]
     project.crawl(*(part for option in options for part in ("-O", option)))

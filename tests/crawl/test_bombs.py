@@ -103,6 +103,7 @@ def test_feed_over_its_time_limit_is_skipped_and_others_are_read(
     assert rows[0]["next_poll_at"] is not None
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("after", first_is_quick([2.0, 0.0]))
 def test_sigterm_ends_a_crawl_that_parses_a_feed(
     site: SiteServer, tmp_path: Path, after: float

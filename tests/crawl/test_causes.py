@@ -62,6 +62,7 @@ def test_server_error_after_a_good_crawl_is_the_state_of_the_source(
     assert status_of(file).health is Health.HEALTHY
 
 
+@pytest.mark.thorough
 def test_stopped_crawl_says_nothing_of_its_source(tmp_path: Path, own_database: Path) -> None:
     with open_database(f"sqlite:///{own_database}") as database:
         database.register_source("ft", "FT", "gb", "en", "https://www.ft.com/")
@@ -79,6 +80,7 @@ def test_host_without_an_address_is_named(forks: Forks, tmp_path: Path) -> None:
     assert status_of(file).reason.startswith(f"host name not found: {GONE}; ")
 
 
+@pytest.mark.thorough
 def test_server_that_is_down_is_named(forks: Forks, tmp_path: Path) -> None:
     file = tmp_path / "news.sqlite"
     feeds = f"feeds=http://127.0.0.1:{free_port()}/feed.xml"
@@ -116,6 +118,7 @@ def test_lost_feed_is_reported_with_its_own_cause(forks: Forks, tmp_path: Path) 
     assert incident.note == f"HTTP 404 from rss; {times}"
 
 
+@pytest.mark.thorough
 def test_status_and_dashboard_begin_with_the_cause(
     newscrawl: Newscrawl, own_database: Path
 ) -> None:

@@ -14,6 +14,7 @@ from tests.site.demo import demo_settings
 from tests.site.faults import Answer
 from tests.site.forking import Forks
 from tests.site.server import SiteServer
+from tests.thorough import first_is_quick
 
 PAGE = "/en/harbour-software.html"
 TITLE = "Microsoft and Siemens to run the locks of Saltmere from one screen"
@@ -67,7 +68,7 @@ def scrapy(tmp_path: Path, forks: Forks) -> Iterator[Commands]:
 # --- scrapy parse ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("options", [(), ("--pipelines",), ("-c", "parse_article")])
+@pytest.mark.parametrize("options", first_is_quick([(), ("--pipelines",), ("-c", "parse_article")]))
 def test_parse_prints_the_article_with_its_mentions(
     scrapy: Commands, options: tuple[str, ...]
 ) -> None:
@@ -81,6 +82,7 @@ def test_parse_prints_the_article_with_its_mentions(
     assert scrapy.site.paths() == ["/robots.txt", PAGE]
 
 
+@pytest.mark.thorough
 def test_parse_options_hide_parts_of_the_output(scrapy: Commands) -> None:
     url = scrapy.site.url + PAGE
     assert TITLE not in scrapy("parse", "--spider=ft", url, "--noitems").out
@@ -102,6 +104,7 @@ def test_parse_follows_a_feed_to_its_articles(scrapy: Commands) -> None:
     assert ran.out.count("'title': ") == 2
 
 
+@pytest.mark.thorough
 def test_parse_prints_the_newest_article_of_a_feed(scrapy: Commands) -> None:
     feed = f"{scrapy.site.url}/feed.xml"
     ran = scrapy("parse", "--spider=ft", "-c", "parse_newest", feed, "--nocolour")
@@ -111,10 +114,13 @@ def test_parse_prints_the_newest_article_of_a_feed(scrapy: Commands) -> None:
 
 @pytest.mark.parametrize(
     ("path", "told"),
-    [
-        ("/members/quay-lease.html", "robots.txt doesn't allow it"),
-        ("/nowhere", "the server answered 404"),
-    ],
+    first_is_quick(
+        [
+            ("/members/quay-lease.html", "robots.txt doesn't allow it"),
+            ("/nowhere", "the server answered 404"),
+        ],
+        rows=True,
+    ),
 )
 def test_parse_reports_why_a_page_could_not_be_fetched(
     scrapy: Commands, path: str, told: str
@@ -136,6 +142,7 @@ def test_parse_reports_why_a_page_is_not_an_article(scrapy: Commands) -> None:
     assert "/closed is refused, and no feed has its headline" in ran.err
 
 
+@pytest.mark.thorough
 def test_parse_exports_its_articles(scrapy: Commands) -> None:
     ran = scrapy("parse", "--spider=ft", scrapy.site.url + PAGE, "--noitems", "-O", "-:jsonl")
     assert ran.code == 0, ran.err
@@ -177,6 +184,7 @@ def test_check_fails_on_an_empty_feed(scrapy: Commands) -> None:
     assert "FAILED (failures=2)" in ran.err
 
 
+@pytest.mark.thorough
 def test_check_fails_on_an_article_without_a_headline(scrapy: Commands) -> None:
     text = b"<p>" + b"A sentence about nothing much, which goes on for a while. " * 20 + b"</p>"
     page = b"<html lang=en><body><article>" + text + b"</article></body></html>"
@@ -189,6 +197,7 @@ def test_check_fails_on_an_article_without_a_headline(scrapy: Commands) -> None:
     assert "Empty fields: title, published" in ran.err
 
 
+@pytest.mark.thorough
 def test_check_of_an_unreachable_site_is_an_error(scrapy: Commands) -> None:
     scrapy.site.routes["/feed.xml"] = lambda _: Answer(status=404)
     ran = scrapy("check", "ft", "-a", f"feeds={scrapy.site.url}/feed.xml")
@@ -196,7 +205,7 @@ def test_check_of_an_unreachable_site_is_an_error(scrapy: Commands) -> None:
     assert "FAILED (errors=2)" in ran.err
 
 
-@pytest.mark.parametrize("command", ["check", "parse", "fetch", "shell", "view"])
+@pytest.mark.parametrize("command", first_is_quick(["check", "parse", "fetch", "shell", "view"]))
 def test_unknown_source_is_named(scrapy: Commands, command: str) -> None:
     url = scrapy.site.url + PAGE
     ran = scrapy(command, "ftt") if command == "check" else scrapy(command, "--spider=ftt", url)
@@ -214,7 +223,7 @@ def test_invalid_argument_is_named(scrapy: Commands) -> None:
 # --- The others -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("spider", [(), ("--spider=ft",)], ids=["any", "ft"])
+@pytest.mark.parametrize("spider", first_is_quick([(), ("--spider=ft",)]), ids=["any", "ft"])
 def test_fetch_prints_only_the_page(scrapy: Commands, spider: tuple[str, ...]) -> None:
     ran = scrapy("fetch", *spider, scrapy.site.url + PAGE)
     assert ran.code == 0, ran.err
@@ -228,7 +237,7 @@ def test_fetch_obeys_robots_txt(scrapy: Commands) -> None:
     assert scrapy.site.paths() == ["/robots.txt"]
 
 
-@pytest.mark.parametrize("spider", [(), ("--spider=ft",)], ids=["any", "ft"])
+@pytest.mark.parametrize("spider", first_is_quick([(), ("--spider=ft",)]), ids=["any", "ft"])
 def test_shell_requests_only_the_page(scrapy: Commands, spider: tuple[str, ...]) -> None:
     code = "response.status, spider.name"
     ran = scrapy("shell", *spider, scrapy.site.url + PAGE, "-c", code)
@@ -237,6 +246,7 @@ def test_shell_requests_only_the_page(scrapy: Commands, spider: tuple[str, ...])
     assert scrapy.site.paths() == ["/robots.txt", PAGE]
 
 
+@pytest.mark.thorough
 def test_view_opens_a_browser(scrapy: Commands) -> None:
     ran = scrapy("view", scrapy.site.url + PAGE, BROWSER="echo opened %s")
     assert ran.code == 0, ran.err

@@ -222,6 +222,7 @@ def trap(tmp_path: Path, forks: Forks, site: SiteServer) -> Trap:
     return Trap(site.url, tmp_path / "news.sqlite", forks)
 
 
+@pytest.mark.thorough
 def test_third_crawl_survives_a_page_that_crashed_two(trap: Trap) -> None:
     codes = [trap.crawl().code for _ in range(2)]
     assert codes == [-signal.SIGKILL] * 2
@@ -257,6 +258,7 @@ def test_page_of_800000_attributes_is_stored(trap: Trap, site: SiteServer) -> No
     assert trap.stored(done) == sorted(PATHS)
 
 
+@pytest.mark.thorough
 def test_sigterm_ends_a_crawl_that_reads_an_endless_page(trap: Trap, site: SiteServer) -> None:
     asked = threading.Event()
     body = story("About ends", "endless") + b" " * LARGE_PAGE_BYTES

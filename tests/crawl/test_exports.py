@@ -163,6 +163,7 @@ def test_standard_output_has_only_the_articles(tmp_path: Path) -> None:
     assert "WARNING" not in done.stderr
 
 
+@pytest.mark.thorough
 def test_batch_item_count_splits_files(shop: Shop) -> None:
     with shop.site:
         template = str(shop.folder / "part-%(batch_id)d.jsonl")
@@ -190,6 +191,7 @@ def small_site(shop: Shop, pages: dict[str, str]) -> None:
         )
 
 
+@pytest.mark.thorough
 def test_crawl_without_new_articles_writes_empty_files_or_none(shop: Shop) -> None:
     small_site(shop, {"/story/1": "A quay"})
     empty = {kind: shop.folder / f"empty.{kind}" for kind in FORMATS}
@@ -217,6 +219,7 @@ def test_only_new_and_revised_articles_are_exported(
     assert StoredArticles(None).accepts(replace(ITEM, outcome=outcome)) == is_exported
 
 
+@pytest.mark.thorough
 def test_stopped_crawl_completes_its_files(tmp_path: Path) -> None:
     files = {kind: tmp_path / f"all.{kind}" for kind in FORMATS}
     with SiteServer() as site:
@@ -311,7 +314,7 @@ def test_unwritable_export_file_is_refused_before_the_crawl(tmp_path: Path) -> N
     assert told.startswith(f"newscrawl: can't write {tmp_path}/file/all.jsonl: Not a directory")
 
 
-@pytest.mark.parametrize("kind", ["json", "xml", "parquet"])
+@pytest.mark.parametrize("kind", first_is_quick(["json", "xml", "parquet"]))
 def test_appending_to_a_closed_document_is_refused(tmp_path: Path, kind: str) -> None:
     file = tmp_path / f"all.{kind}"
     file.write_text("what was there")
@@ -322,6 +325,7 @@ def test_appending_to_a_closed_document_is_refused(tmp_path: Path, kind: str) ->
     assert file.read_text() == "what was there"
 
 
+@pytest.mark.thorough
 def test_unknown_export_format_is_refused_before_the_crawl(tmp_path: Path) -> None:
     feeds = json.dumps({str(tmp_path / "all.odd"): {"format": "odd"}})
     with SiteServer() as site:
@@ -332,6 +336,7 @@ def test_unknown_export_format_is_refused_before_the_crawl(tmp_path: Path) -> No
     )
 
 
+@pytest.mark.thorough
 def test_parquet_without_pyarrow_names_the_extra(tmp_path: Path) -> None:
     (tmp_path / "pyarrow.py").write_text(
         "raise ModuleNotFoundError(\"No module named 'pyarrow'\", name='pyarrow')\n"
@@ -361,6 +366,7 @@ def test_full_disk_ends_the_crawl_without_losing_articles(shop: Shop, kind: str)
     assert len(before | after) == len(stored(rest)) > 5
 
 
+@pytest.mark.thorough
 def test_failing_extension_fails_the_crawl(tmp_path: Path) -> None:
     (tmp_path / "failing.py").write_text(
         "from scrapy import signals\n"

@@ -79,6 +79,7 @@ def test_backlog_of_pages_is_read_in_a_process(readers: ExtractionPool) -> None:
     assert places(read_all(readers, [PAGE])).isdisjoint({f"{os.getpid()} extraction_0"})
 
 
+@pytest.mark.thorough
 def test_preloaded_process_reads_the_first_page(readers: ExtractionPool) -> None:
     readers.start()
     assert places(read_all(readers, [PAGE])).isdisjoint({f"{os.getpid()} extraction_0"})
@@ -91,6 +92,7 @@ def test_thread_and_process_return_equal_documents(started: ExtractionPool) -> N
     assert all(document.page == PAGE for document in documents if isinstance(document, Document))
 
 
+@pytest.mark.thorough
 def test_companies_are_found_in_the_reader_process() -> None:
     config = WorkerConfig(reader=PlacedReader(method="fe", min_characters=10), find_companies=True)
     readers = ExtractionPool(config, 1, load_companies())
@@ -145,6 +147,7 @@ def test_quarantined_page_is_read_in_a_process(started: ExtractionPool) -> None:
     assert [type(verdict) for verdict in read_all(started, [poison])] == [WorkerDiedError]
 
 
+@pytest.mark.thorough
 def test_page_over_its_time_limit_is_given_up() -> None:
     config = WorkerConfig(reader=PlacedReader(method="fe", min_characters=10), max_seconds=15)
     readers = ExtractionPool(config, 1)
@@ -159,6 +162,7 @@ def test_large_page_is_read_in_a_process(started: ExtractionPool) -> None:
     assert places(read_all(started, [large])).isdisjoint({f"{os.getpid()} extraction_0"})
 
 
+@pytest.mark.thorough
 def test_beginning_of_a_page_that_crashes_its_process_is_read(started: ExtractionPool) -> None:
     page = suspected(replace(PAGE, html=PAGE.html + b" " * REDUCED_BYTES + b"<p>poisoned end"))
     (document,) = read_all(started, [page])
@@ -166,6 +170,7 @@ def test_beginning_of_a_page_that_crashes_its_process_is_read(started: Extractio
     assert document.page == page
 
 
+@pytest.mark.thorough
 def test_page_over_its_memory_limit_loses_no_other_page(started: ExtractionPool) -> None:
     greedy = suspected(replace(PAGE, html=b"greedy"))
     verdicts = read_all(started, [greedy, suspected(PAGE)])
@@ -236,6 +241,7 @@ def _processes(readers: ExtractionPool) -> set[int]:
     return {int(place.split()[0]) for place in places(read_all(readers, [suspected(PAGE)]))}
 
 
+@pytest.mark.thorough
 def test_page_of_a_stopped_process_is_read_in_another_one() -> None:
     config = WorkerConfig(reader=PlacedReader(method="fe", min_characters=10), max_seconds=20)
     readers = ExtractionPool(config, 1)
@@ -246,6 +252,7 @@ def test_page_of_a_stopped_process_is_read_in_another_one() -> None:
     readers.close()
 
 
+@pytest.mark.thorough
 def test_stopped_process_is_killed_at_the_end(readers: ExtractionPool) -> None:
     (stopped,) = _processes(readers)
     os.kill(stopped, signal.SIGSTOP)

@@ -224,6 +224,7 @@ def test_sitemap_that_robots_txt_names_closes_the_gap(
     assert days(after).popitem()[1] == ("ok", "")
 
 
+@pytest.mark.thorough
 def test_articles_of_a_sitemap_without_dates_are_those_between(
     site: SiteServer, forks: Forks, tmp_path: Path
 ) -> None:
@@ -236,6 +237,7 @@ def test_articles_of_a_sitemap_without_dates_are_those_between(
     assert days(after).popitem()[1] == ("ok", "")
 
 
+@pytest.mark.thorough
 def test_sitemap_that_does_not_reach_back_leaves_the_rest_of_the_gap_open(
     site: SiteServer, forks: Forks, tmp_path: Path
 ) -> None:
@@ -271,6 +273,7 @@ def test_section_page_closes_a_gap_if_it_has_as_many_articles_as_were_expected(
     assert days(after).popitem()[1] == ("ok", "")
 
 
+@pytest.mark.thorough
 def test_crawl_that_ended_before_its_gap_was_closed_hides_nothing(
     site: SiteServer, forks: Forks, tmp_path: Path
 ) -> None:
@@ -285,6 +288,7 @@ def test_crawl_that_ended_before_its_gap_was_closed_hides_nothing(
     assert after.counts["newscrawl/gaps_closed"] == 1
 
 
+@pytest.mark.thorough
 def test_old_article_at_the_top_of_a_feed_does_not_hide_a_gap(
     site: SiteServer, forks: Forks, tmp_path: Path
 ) -> None:
@@ -295,6 +299,7 @@ def test_old_article_at_the_top_of_a_feed_does_not_hide_a_gap(
     assert gap_of(world.crawl()) >= length // world.step - world.size
 
 
+@pytest.mark.thorough
 def test_articles_that_moved_to_other_addresses_are_no_gap(
     site: SiteServer, forks: Forks, tmp_path: Path
 ) -> None:
@@ -309,6 +314,7 @@ def test_articles_that_moved_to_other_addresses_are_no_gap(
     assert days(after).popitem()[1] == ("ok", "")
 
 
+@pytest.mark.thorough
 def test_failing_listings_that_replace_others_are_no_lost_feeds(
     site: SiteServer, forks: Forks, tmp_path: Path
 ) -> None:
@@ -330,6 +336,7 @@ def test_failing_listings_that_replace_others_are_no_lost_feeds(
         assert status.health == "healthy"
 
 
+@pytest.mark.thorough
 def test_source_without_feeds_has_no_stale_feed(
     site: SiteServer, forks: Forks, tmp_path: Path
 ) -> None:

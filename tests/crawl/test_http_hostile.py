@@ -22,12 +22,13 @@ from tests.site.crawling import Crawl
 from tests.site.faults import Answer, listing, story
 from tests.site.forking import Forks
 from tests.site.server import SiteServer
+from tests.thorough import first_is_quick
 
 # NEWSCRAWL_FUZZ=200 for a long run; some five seconds each.
 FUZZ = int(os.environ.get("NEWSCRAWL_FUZZ") or 6)
 
 
-@pytest.mark.parametrize("number", range(FUZZ))
+@pytest.mark.parametrize("number", first_is_quick(range(FUZZ)))
 def test_crawl_survives_hostile_responses(number: int) -> None:
     assert http.example(f"0/{number}") == []
 
@@ -41,6 +42,7 @@ def test_fuzzer_reports_missing_articles() -> None:
     assert wrong[:2] == ["only [] are stored", "nothing is there"]
 
 
+@pytest.mark.thorough
 def test_fuzzer_reports_tracebacks_exit_codes_and_private_requests(tmp_path: Path) -> None:
     assert http.stored(tmp_path / "none.sqlite") == set()
     log = "Traceback (most recent call last):"

@@ -140,6 +140,7 @@ def test_killed_crawl_resumes_at_once(
     assert done.rows("SELECT count(*) AS n FROM articles") == [{"n": 1}]
 
 
+@pytest.mark.thorough
 def test_crawl_of_a_monitor_takes_no_own_lease(tmp_path: Path, site: SiteServer) -> None:
     database = tmp_path / "news.sqlite"
     url = f"sqlite:///{database}"
@@ -228,6 +229,7 @@ def test_crawl_ends_when_its_lease_is_taken_over(
     assert holder(database) == "elsewhere:1:abcdef01"
 
 
+@pytest.mark.thorough
 def test_crawl_stops_that_can_not_renew_its_lease(
     tmp_path: Path, site: SiteServer, release: threading.Event, postgres_url: str
 ) -> None:

@@ -131,7 +131,7 @@ def locked_crawls(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[i
     }
 
 
-@pytest.mark.parametrize("path", LOCKED_AT)
+@pytest.mark.parametrize("path", first_is_quick(LOCKED_AT))
 def test_crawl_waits_for_a_locked_database(
     locked_crawls: dict[str, tuple[int, str, Path]], path: str
 ) -> None:

@@ -118,6 +118,7 @@ def test_other_pages_are_stored_beside_refused_ones(attack: Attack) -> None:
     assert [row["title"] for row in attack.crawl.rows("SELECT title FROM articles")] == ["Fine"]
 
 
+@pytest.mark.thorough
 def test_private_address_is_not_requested_through_a_proxy(tmp_path: Path) -> None:
     spelled = {name: url for name, url in INSIDE.items() if ".pier." not in url}
     with SiteServer() as proxy:
@@ -142,6 +143,7 @@ def test_private_address_is_not_requested_through_a_proxy(tmp_path: Path) -> Non
     assert done.output.count("is the private address") == len(spelled)
 
 
+@pytest.mark.thorough
 def test_setting_allows_private_addresses(tmp_path: Path) -> None:
     routes = {"/robots.txt": always(status=404), "/feed.xml": away("/to")}
     with SiteServer(routes=routes) as site:

@@ -14,6 +14,7 @@ from tests.site.crawling import Crawl
 from tests.site.faults import Answer, listing, story
 from tests.site.forking import Forks
 from tests.site.server import SiteServer
+from tests.thorough import first_is_quick
 
 REVISITS = "1s 1d 2d"
 PATHS = tuple(f"/story/{number}" for number in range(12))
@@ -125,15 +126,18 @@ LOADING = (
 
 @pytest.mark.parametrize(
     ("page", "reason"),
-    [
-        (SHELL.encode(), "no_article"),
-        (CONSENT.encode(), "no_article"),
-        (LOGIN.encode(), "no_article"),
-        (ERROR.encode(), "no_article"),
-        (LOADING, "no_article"),
-        (b'{"error": "try again later"}', "no_article"),
-        (NAMED, "headline_lost"),
-    ],
+    first_is_quick(
+        [
+            (SHELL.encode(), "no_article"),
+            (CONSENT.encode(), "no_article"),
+            (LOGIN.encode(), "no_article"),
+            (ERROR.encode(), "no_article"),
+            (LOADING, "no_article"),
+            (b'{"error": "try again later"}', "no_article"),
+            (NAMED, "headline_lost"),
+        ],
+        rows=True,
+    ),
     ids=["shell", "consent", "login", "error", "loading", "json", "named"],
 )
 def test_page_that_replaces_every_article_is_quarantined(
@@ -293,6 +297,7 @@ def test_page_that_all_addresses_show_replaces_no_article(
     assert newscrawl("articles", "--quarantined").code == 1
 
 
+@pytest.mark.thorough
 def test_article_that_was_written_anew_is_stored_when_it_is_read_again(world: World) -> None:
     world.paths = PATHS[:3]
     anew = welcome().replace(b"Welcome to the new harbour portal", b"Harbour report 0, closed")

@@ -13,6 +13,7 @@ from tests.site.crawling import Crawl
 from tests.site.faults import Answer, listing, story
 from tests.site.forking import Forks
 from tests.site.server import SiteServer
+from tests.thorough import first_is_quick
 
 XML = "application/xml"
 
@@ -78,6 +79,7 @@ def test_second_crawl_of_an_unchanged_site_transfers_under_a_hundredth(world: Wo
     assert again.rows("SELECT count(*) AS n FROM articles") == [{"n": 20}]
 
 
+@pytest.mark.thorough
 def test_feed_without_validators_is_not_parsed_again(world: World) -> None:
     with world.site as site:
         site.routes["/feed.xml"] = lambda _: Answer(body=listing(site.url, world.paths), kind=XML)
@@ -137,6 +139,7 @@ def test_amp_page_of_a_known_article_is_not_requested(world: World) -> None:
     assert len(twins) == 1
 
 
+@pytest.mark.thorough
 def test_page_due_again_within_a_crawl_waits_for_the_next_crawl(world: World) -> None:
     failing, slow = "/story/0", {"DOWNLOAD_DELAY": "0.3", "CONCURRENT_REQUESTS": "1"}
     with world.site as site:
@@ -151,6 +154,7 @@ def test_page_due_again_within_a_crawl_waits_for_the_next_crawl(world: World) ->
     assert again.counts["newscrawl/articles_new"] == 1
 
 
+@pytest.mark.thorough
 def test_pages_beyond_the_limit_wait_for_the_next_crawl(world: World) -> None:
     feeds = f"feeds={world.site.url}/feed.xml"
     with world.site:
@@ -161,6 +165,7 @@ def test_pages_beyond_the_limit_wait_for_the_next_crawl(world: World) -> None:
     assert first.rows("SELECT count(*) AS n FROM articles") == [{"n": 20}]
 
 
+@pytest.mark.thorough
 def test_earlier_since_reads_an_unchanged_listing_again(world: World) -> None:
     def dated(path: str, day: int) -> str:
         return f"<url><loc>{world.site.url}{path}</loc><lastmod>2026-01-{day:02}</lastmod></url>"
@@ -178,6 +183,7 @@ def test_earlier_since_reads_an_unchanged_listing_again(world: World) -> None:
     assert len(world.stories()) == 5
 
 
+@pytest.mark.thorough
 def test_sitemaps_of_an_unchanged_index_are_requested_again(world: World) -> None:
     def urlset(paths: tuple[str, ...]) -> bytes:
         urls = "".join(f"<url><loc>{world.site.url}{path}</loc></url>" for path in paths)
@@ -195,6 +201,7 @@ def test_sitemaps_of_an_unchanged_index_are_requested_again(world: World) -> Non
     assert world.stories() == [world.paths[3]]
 
 
+@pytest.mark.thorough
 def test_sitemap_with_an_old_lastmod_is_not_requested(world: World) -> None:
     urls = f"<urlset><url><loc>{world.site.url}{world.paths[0]}</loc></url></urlset>"
     inner = f"<sitemap><loc>{world.site.url}/map.xml</loc><lastmod>2026-01-01</lastmod></sitemap>"
@@ -247,6 +254,7 @@ def test_correction_is_stored_and_an_unchanged_page_is_not_transferred(world: Wo
     assert row == {"title": "Corrected: About /story/0", "revision": 2}
 
 
+@pytest.mark.thorough
 def test_page_without_an_article_can_become_one(world: World) -> None:
     world.paths = world.paths[:1]
     with world.site:
@@ -273,6 +281,7 @@ def test_failed_page_is_retried_later(world: World) -> None:
     assert again.counts["newscrawl/articles_new"] == 1
 
 
+@pytest.mark.thorough
 def test_page_that_is_gone_is_not_retried(world: World) -> None:
     world.paths = world.paths[:1]
     with world.site as site:
@@ -286,6 +295,7 @@ def test_page_that_is_gone_is_not_retried(world: World) -> None:
 # --- One article, many addresses ----------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_redirect_and_its_target_are_one_article(world: World) -> None:
     with world.site as site:
         site.routes["/r/1"] = lambda _: Answer(
@@ -303,7 +313,7 @@ def test_redirect_and_its_target_are_one_article(world: World) -> None:
     assert article["url"].endswith("/story/0")
 
 
-@pytest.mark.parametrize("listed", [("/amp/0", "/story/0"), ("/story/0", "/amp/0")])
+@pytest.mark.parametrize("listed", first_is_quick([("/amp/0", "/story/0"), ("/story/0", "/amp/0")]))
 def test_amp_page_is_an_alias_of_its_article(world: World, listed: tuple[str, str]) -> None:
     link = f"<link rel='canonical' href='{world.site.url}/story/0'>"
     with world.site:

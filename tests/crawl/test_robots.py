@@ -17,6 +17,7 @@ from tests.site.crawling import PROJECT, Crawl, crawl_command, crawl_environment
 from tests.site.faults import Answer, listing, story
 from tests.site.forking import Forks
 from tests.site.server import SiteServer
+from tests.thorough import first_is_quick
 
 XML = "application/xml"
 FEEDS = tuple(f"/f{number}.xml" for number in range(1, 6))
@@ -137,7 +138,7 @@ UNREADABLE: dict[str, Route] = {
 }
 
 
-@pytest.mark.parametrize("robots", UNREADABLE.values(), ids=UNREADABLE)
+@pytest.mark.parametrize("robots", first_is_quick(UNREADABLE.values()), ids=UNREADABLE)
 def test_unreadable_robots_txt_forbids_all_pages(reader: Reader, robots: Route) -> None:
     with site_with(robots) as site:
         done = reader.crawl(site, **IMPATIENT)
@@ -190,6 +191,7 @@ def test_last_copy_of_robots_txt_is_obeyed_for_a_day(reader: Reader) -> None:
         assert set(site.paths()[before:]) == {"/robots.txt"}
 
 
+@pytest.mark.thorough
 def test_missing_robots_txt_is_not_a_copy(reader: Reader) -> None:
     with site_with(always(status=404)) as site:
         reader.crawl(site)
@@ -202,6 +204,7 @@ def test_missing_robots_txt_is_not_a_copy(reader: Reader) -> None:
 # --- Pages that wait --------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_pages_wait_until_robots_txt_can_be_read_again(reader: Reader) -> None:
     with site_with(always(OPEN)) as site, site_with(instead(broken.reset)) as pages:
         elsewhere = tuple(f"{pages.url}/f1/{number}" for number in range(3))
@@ -230,6 +233,7 @@ def test_pages_wait_until_robots_txt_can_be_read_again(reader: Reader) -> None:
         assert done.counts["newscrawl/articles_new"] == 3
 
 
+@pytest.mark.thorough
 def test_sigterm_ends_a_crawl_that_waits_for_robots_txt(tmp_path: Path) -> None:
     with site_with(instead(broken.silence)) as site:
         command = crawl_command("ft", [feeds_of(site)], {"DOWNLOAD_TIMEOUT": "600"})

@@ -6,6 +6,8 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
 
+import pytest
+
 from newscrawl.sources import Source
 from newscrawl.sources.registry import add_source
 from tests.site.crawling import Crawl
@@ -129,6 +131,7 @@ def test_section_pages_are_read_beside_a_stale_feed(forks: Forks, tmp_path: Path
     assert titles(done) == ["Council votes", "Crane maker"]
 
 
+@pytest.mark.thorough
 def test_feeds_argument_replaces_section_pages(forks: Forks, tmp_path: Path) -> None:
     with site() as server:
         done = crawled(forks, server, tmp_path, f"feeds={server.url}/feed.xml")
@@ -136,6 +139,7 @@ def test_feeds_argument_replaces_section_pages(forks: Forks, tmp_path: Path) -> 
     assert done.summary.endswith("state failed (HTTP 404 from feed.xml)")
 
 
+@pytest.mark.thorough
 def test_section_page_over_its_time_limit_is_skipped_and_others_are_read(
     forks: Forks,
     tmp_path: Path,

@@ -8,6 +8,7 @@ import pytest
 from tests.site.crawling import Crawl, crawl
 from tests.site.forking import Forks
 from tests.site.server import SiteServer
+from tests.thorough import first_is_quick
 
 
 def refused(done: Crawl) -> str:
@@ -21,28 +22,41 @@ def refused(done: Crawl) -> str:
 
 @pytest.mark.parametrize(
     ("arguments", "settings", "environment", "message"),
-    [
-        (["since=yesterday"], {}, {}, "-a since=yesterday: not a date, such as 2026-11-01"),
-        ([], {"NEWSCRAWL_METHOD": "magic"}, {}, "NEWSCRAWL_METHOD=magic: use one of combined"),
-        ([], {}, {"NEWSCRAWL_METHOD": "magic"}, "NEWSCRAWL_METHOD=magic: use one of combined"),
-        ([], {"NEWSCRAWL_COMPANIES": "/nowhere.toml"}, {}, "/nowhere.toml"),
-        ([], {"NEWSCRAWL_SOURCES": "/nowhere.csv"}, {}, "/nowhere.csv: No such file"),
-        ([], {"NEWSCRAWL_LIMIT": "many"}, {}, "NEWSCRAWL_LIMIT=many: not a whole number"),
-        ([], {"NEWSCRAWL_REVISITS": "hourly"}, {}, "NEWSCRAWL_REVISITS=hourly: not times, as in"),
-        ([], {}, {"NEWSCRAWL_RETRIES": "1h 10m"}, "NEWSCRAWL_RETRIES=1h 10m: each time must be"),
-        ([], {"NEWSCRAWL_POLL_MIN": "0m"}, {}, "NEWSCRAWL_POLL_MIN=0m: not a time, as in"),
-        ([], {"NEWSCRAWL_POLL_MAX": "1m"}, {}, "NEWSCRAWL_POLL_MAX=1m: less than"),
-        ([], {"NEWSCRAWL_RECENT_DAYS": "soon"}, {}, "NEWSCRAWL_RECENT_DAYS=soon: not times"),
-        (["polls=some"], {}, {}, "-a polls=some: write all (every feed and sitemap) or due"),
-        ([], {"NEWSCRAWL_RETRY_PAUSE": "soon"}, {}, "NEWSCRAWL_RETRY_PAUSE=soon: not a time"),
-        ([], {"NEWSCRAWL_ALLOW_PRIVATE": "10.0.0.0/99"}, {}, "NEWSCRAWL_ALLOW_PRIVATE: '10.0."),
-        (
-            [],
-            {},
-            {"NEWSCRAWL_DATABASE_URL": "sqlite:////nowhere/news.sqlite"},
-            "can't open the database /nowhere/news.sqlite",
-        ),
-    ],
+    first_is_quick(
+        [
+            (["since=yesterday"], {}, {}, "-a since=yesterday: not a date, such as 2026-11-01"),
+            ([], {"NEWSCRAWL_METHOD": "magic"}, {}, "NEWSCRAWL_METHOD=magic: use one of combined"),
+            ([], {}, {"NEWSCRAWL_METHOD": "magic"}, "NEWSCRAWL_METHOD=magic: use one of combined"),
+            ([], {"NEWSCRAWL_COMPANIES": "/nowhere.toml"}, {}, "/nowhere.toml"),
+            ([], {"NEWSCRAWL_SOURCES": "/nowhere.csv"}, {}, "/nowhere.csv: No such file"),
+            ([], {"NEWSCRAWL_LIMIT": "many"}, {}, "NEWSCRAWL_LIMIT=many: not a whole number"),
+            (
+                [],
+                {"NEWSCRAWL_REVISITS": "hourly"},
+                {},
+                "NEWSCRAWL_REVISITS=hourly: not times, as in",
+            ),
+            (
+                [],
+                {},
+                {"NEWSCRAWL_RETRIES": "1h 10m"},
+                "NEWSCRAWL_RETRIES=1h 10m: each time must be",
+            ),
+            ([], {"NEWSCRAWL_POLL_MIN": "0m"}, {}, "NEWSCRAWL_POLL_MIN=0m: not a time, as in"),
+            ([], {"NEWSCRAWL_POLL_MAX": "1m"}, {}, "NEWSCRAWL_POLL_MAX=1m: less than"),
+            ([], {"NEWSCRAWL_RECENT_DAYS": "soon"}, {}, "NEWSCRAWL_RECENT_DAYS=soon: not times"),
+            (["polls=some"], {}, {}, "-a polls=some: write all (every feed and sitemap) or due"),
+            ([], {"NEWSCRAWL_RETRY_PAUSE": "soon"}, {}, "NEWSCRAWL_RETRY_PAUSE=soon: not a time"),
+            ([], {"NEWSCRAWL_ALLOW_PRIVATE": "10.0.0.0/99"}, {}, "NEWSCRAWL_ALLOW_PRIVATE: '10.0."),
+            (
+                [],
+                {},
+                {"NEWSCRAWL_DATABASE_URL": "sqlite:////nowhere/news.sqlite"},
+                "can't open the database /nowhere/news.sqlite",
+            ),
+        ],
+        rows=True,
+    ),
     ids=[
         "argument",
         "method",

@@ -17,6 +17,7 @@ from tests.site.crawling import PROJECT, crawl_command, crawl_environment
 from tests.site.faults import Answer, listing, story
 from tests.site.forking import Forks
 from tests.site.server import SiteServer
+from tests.thorough import first_is_quick
 from tests.watching import alive, children, wait_for
 
 PAGES = ("/1", "/2", "/3")
@@ -33,7 +34,7 @@ def site_with(page: Callable[[int], Answer]) -> SiteServer:
 
 @pytest.mark.parametrize(
     "page",
-    [broken.instead(broken.silence), lambda _: RESTING],
+    first_is_quick([broken.instead(broken.silence), lambda _: RESTING]),
     ids=["a silent server", "a host that rests"],
 )
 def test_sigterm_ends_a_waiting_crawl(
@@ -65,6 +66,7 @@ def test_sigterm_ends_a_waiting_crawl(
     assert done.counts["newscrawl/articles_new"] == 3
 
 
+@pytest.mark.thorough
 def test_stopped_extraction_process_does_not_hold_a_crawl(tmp_path: Path) -> None:
     database = tmp_path / "news.sqlite"
     large = story("A long one", "Siemens", extra=f"<!-- {'x' * LARGE_PAGE_BYTES} -->")

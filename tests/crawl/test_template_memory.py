@@ -76,6 +76,7 @@ def test_second_crawl_removes_paragraphs_that_all_pages_repeat(world: World) -> 
     assert second.rows("SELECT pages FROM template_memories") == [{"pages": 7}]
 
 
+@pytest.mark.thorough
 def test_page_read_again_is_counted_once_in_template_memory(world: World) -> None:
     with world.site:
         for _ in range(2):

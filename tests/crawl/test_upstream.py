@@ -21,6 +21,7 @@ def test_fixed_scrapy_holds_all_requests_until_robots_txt() -> None:
     assert "asked for: /robots.txt\nForbidden pages fetched: 0\n" in shown("--fixed")
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(
     importlib.metadata.version("scrapy") != "2.19.0", reason="the page is about Scrapy 2.19.0"
 )

@@ -181,6 +181,7 @@ def test_shell_has_the_text_of_its_feed_and_is_read_again(tmp_path: Path, forks:
     assert again.errors == first.errors == []
 
 
+@pytest.mark.thorough
 def test_article_that_turns_into_a_shell_is_quarantined(tmp_path: Path, forks: Forks) -> None:
     with SiteServer(routes={"/robots.txt": always(status=404)}) as site:
         for path, headline in HEADLINES.items():
@@ -212,6 +213,7 @@ TEXTS = {
 }
 
 
+@pytest.mark.thorough
 def test_short_article_about_the_subject_of_its_headline_is_stored(
     tmp_path: Path, forks: Forks
 ) -> None:
