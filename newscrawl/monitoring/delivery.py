@@ -372,7 +372,15 @@ class MailChannel:
 
     def deliver(self, notice: Notice) -> None:
         try:
-            with self._server() as server:
+            server: smtplib.SMTP
+            if self.implicit_tls:
+                context = ssl.create_default_context()
+                server = smtplib.SMTP_SSL(
+                    self.host, self.port, timeout=_SMTP_SECONDS, context=context
+                )
+            else:
+                server = smtplib.SMTP(self.host, self.port, timeout=_SMTP_SECONDS)
+            with server:
                 self._log_in(server)
                 refused = server.send_message(self.message(notice))
         except (OSError, smtplib.SMTPException, UnicodeError) as error:
@@ -398,12 +406,6 @@ class MailChannel:
             kind, _, subkind = attachment.kind.partition("/")
             message.add_attachment(attachment.content, kind, subkind, filename=attachment.name)
         return message
-
-    def _server(self) -> smtplib.SMTP:
-        if self.implicit_tls:
-            context = ssl.create_default_context()
-            return smtplib.SMTP_SSL(self.host, self.port, timeout=_SMTP_SECONDS, context=context)
-        return smtplib.SMTP(self.host, self.port, timeout=_SMTP_SECONDS)
 
     def _log_in(self, server: smtplib.SMTP) -> None:
         server.ehlo()
@@ -496,23 +498,12 @@ class WebhookChannel:
 
     def _post(self, body: bytes) -> int:
         parts = urlsplit(self.url)
-        connection = _connection(parts, self._address(parts))
-        path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        try:
-            connection.connect()
-            # The socket's timeout does not end a response that arrives byte by byte.
-            deadline = threading.Timer(_WEBHOOK_SECONDS, _shut, (connection.sock,))
-            deadline.daemon = True
-            deadline.start()
-            try:
-                connection.request("POST", path, body, self._headers(parts, body))
-                return connection.getresponse().status
-            finally:
-                deadline.cancel()
-        finally:
-            connection.close()
-
-    def _headers(self, parts: SplitResult, body: bytes) -> dict[str, str]:
+        address, port = self._address(parts), parts.port or _WEBHOOK_PORTS[parts.scheme]
+        connection: http.client.HTTPConnection
+        if parts.scheme == "https":
+            connection = _Tls(parts.hostname or "", port, address)
+        else:
+            connection = http.client.HTTPConnection(address, port, timeout=_WEBHOOK_SECONDS)
         headers = {
             "Host": parts.netloc.rpartition("@")[2],
             "Content-Type": "application/json; charset=utf-8",
@@ -521,7 +512,20 @@ class WebhookChannel:
         if self.secret:
             digest = hmac.new(self.secret.encode(), body, hashlib.sha256).hexdigest()
             headers[SIGNATURE] = f"sha256={digest}"
-        return headers
+        path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        try:
+            connection.connect()
+            # The socket's timeout does not end a response that arrives byte by byte.
+            deadline = threading.Timer(_WEBHOOK_SECONDS, _shut, (connection.sock,))
+            deadline.daemon = True
+            deadline.start()
+            try:
+                connection.request("POST", path, body, headers)
+                return connection.getresponse().status
+            finally:
+                deadline.cancel()
+        finally:
+            connection.close()
 
     def _address(self, parts: SplitResult) -> str:
         """Return the address to connect to; raise DeliveryError if one isn't public."""
@@ -672,13 +676,6 @@ class _Tls(http.client.HTTPSConnection):
     def connect(self) -> None:
         plain = socket.create_connection((self._checked, self.port), self.timeout)
         self.sock = self._context.wrap_socket(plain, server_hostname=self.host)
-
-
-def _connection(parts: SplitResult, address: str) -> http.client.HTTPConnection:
-    port = parts.port or _WEBHOOK_PORTS[parts.scheme]
-    if parts.scheme == "https":
-        return _Tls(parts.hostname or "", port, address)
-    return http.client.HTTPConnection(address, port, timeout=_WEBHOOK_SECONDS)
 
 
 def _shut(sock: socket.socket) -> None:

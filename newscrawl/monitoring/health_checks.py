@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
-from functools import partial
 from itertools import groupby
 from math import sqrt
 from statistics import median
@@ -212,20 +211,20 @@ def group_incidents(
         )
         for kind in sorted(common)
     ]
-    of_monitor += _behind(slugs, statuses)
+    late = [status.source for status in statuses if status.late and not status.running_since]
+    if len(late) >= max(_MIN_COMMON, len(slugs) * _BEHIND_PART):
+        note = f"{len(late)} of {len(slugs)} sources are late: "
+        of_monitor.append(
+            Incident(
+                kind="behind",
+                source=None,
+                note=note + "more workers, or a longer poll interval",
+                facts={"late": len(late), "of": len(slugs)},
+            )
+        )
     cleared = {f"{result.source}/{result.kind}" for result in results if not result.incident}
     cleared |= {f"watch/{kind}" for kind in {result.kind for result in results} | {"behind"}}
     return of_sources + of_monitor, cleared - {incident.cause for incident in of_monitor}
-
-
-def _behind(slugs: Sequence[str], statuses: Iterable[SourceStatus]) -> list[Incident]:
-    late = [status.source for status in statuses if status.late and not status.running_since]
-    if len(late) < max(_MIN_COMMON, len(slugs) * _BEHIND_PART):
-        return []
-    note = f"{len(late)} of {len(slugs)} sources are late: more workers, or a longer poll interval"
-    return [
-        Incident(kind="behind", source=None, note=note, facts={"late": len(late), "of": len(slugs)})
-    ]
 
 
 def check(record: SourceRecord, today: date) -> list[CheckResult]:
@@ -304,7 +303,8 @@ def _check_blocking(record: SourceRecord, today: date) -> list[CheckResult]:
     if change is None:
         return [_result("blocked", record, None)]
     note = f"{change.now:.0%} of the pages are refused, usually {change.before:.0%}"
-    return [_result("blocked", record, note, _facts(change))]
+    facts = {change.measure: {"now": change.now, "before": change.before}}
+    return [_result("blocked", record, note, facts)]
 
 
 def _not_crawled(record: SourceRecord, today: date) -> list[CheckResult]:
@@ -370,7 +370,12 @@ def _check_drift(record: SourceRecord, today: date) -> list[CheckResult]:
     changes = _changes(now, _before(record, now.day))
     facts = {change.measure: {"now": change.now, "before": change.before} for change in changes}
     facts_and_day = {"day": now.day.isoformat(), **facts}
-    note = "; ".join(map(_change_note, changes)) + f" (on {now.day})"
+    notes = []
+    for change in changes:
+        shown = "{:,.0f}" if change.measure == "characters" else "{:.0%}"
+        values = f"{shown.format(change.now)}, usually {shown.format(change.before)}"
+        notes.append(f"{_MEASURES[change.measure]}: {values}")
+    note = f"{'; '.join(notes)} (on {now.day})"
     is_layout = len(changes) >= _MIN_LAYOUT_CHANGES
     return [
         _result("layout_changed", record, note if is_layout else None, facts_and_day),
@@ -408,16 +413,6 @@ def _changes(now: DailySourceStats, before: Sequence[DailySourceStats]) -> list[
         share("untitled", lambda stats: stats.read),
     )
     return [change for change in changes if change is not None]
-
-
-def _change_note(change: Change) -> str:
-    shown = "{:,.0f}" if change.measure == "characters" else "{:.0%}"
-    now, before = shown.format(change.now), shown.format(change.before)
-    return f"{_MEASURES[change.measure]}: {now}, usually {before}"
-
-
-def _facts(change: Change) -> dict[str, object]:
-    return {change.measure: {"now": change.now, "before": change.before}}
 
 
 def _before(record: SourceRecord, day: date) -> list[DailySourceStats]:
@@ -484,27 +479,21 @@ class Inspector:
 
     def __call__(self) -> None:
         """Record and deliver the sources' incidents, then the alerts about watched companies."""
-        self._record_incidents()
+        now = self._clock()
+        ended_after = self._last and min(self._last, now) - _OVERLAP
+        refresh_source_stats(self._database, now, ended_after=ended_after)
+        self._last = now
+        statuses = watch_status(self._database, self._slugs).sources
+        records = _records(self._database, statuses, now)
+        results = [result for record in records for result in check(record, now.date())]
+        slugs = [record.slug for record in records]
+        record_incidents(self._database, *group_incidents(results, slugs, statuses))
         self._deliver(pending_incidents(self._database))
         if watched_companies(self._database):
             structure = structure_in_use()
             find_alerts(self._database, structure=structure)
             more = recipient_channels(self._database, structure.groups)
             self._deliver(pending_alerts(self._database, structure), more)
-
-    def _record_incidents(self) -> None:
-        now = self._clock()
-        since = self._last and min(self._last, now) - _OVERLAP
-        refresh_source_stats(self._database, now, ended_after=since)
-        self._last = now
-        statuses = watch_status(self._database, self._slugs).sources
-        records = _records(self._database, statuses, now)
-        incidents, cleared = group_incidents(
-            [result for record in records for result in check(record, now.date())],
-            [record.slug for record in records],
-            statuses,
-        )
-        record_incidents(self._database, incidents, cleared)
 
     def _deliver(self, pending: Iterable[PendingNotice], more: Sequence[Channel] = ()) -> None:
         for failure in deliver_pending(pending, (*self._channels, *more)).failed:
@@ -540,37 +529,38 @@ def pending_incidents(database: Database) -> Iterator[PendingNotice]:
     """
     opened, recovered = claim_unreported(database)
     for incidents, over in ((opened, False), (recovered, True)):
-        for group in _groups(incidents):
-            yield PendingNotice(
-                notice=incident_notice(group, over=over),
-                acknowledge=partial(_acknowledge, database, group, over=over),
-            )
+        ordered = sorted(incidents, key=lambda incident: (incident.kind, incident.id or 0))
+        for _, same_kind in groupby(ordered, key=lambda incident: incident.kind):
+            group = list(same_kind)
+            for part in [group] if len(group) > _MAX_SINGLE else [[each] for each in group]:
 
+                def acknowledge(
+                    delivery: Delivery, part: list[Incident] = part, over: bool = over
+                ) -> None:
+                    if delivery.is_lost:
+                        release_unreported(database, part, recoveries=over)
 
-def _acknowledge(
-    database: Database, group: Sequence[Incident], delivery: Delivery, *, over: bool
-) -> None:
-    if delivery.is_lost:
-        release_unreported(database, group, recoveries=over)
-
-
-def _groups(incidents: Iterable[Incident]) -> list[list[Incident]]:
-    """Return the incidents of each notice: one, or many of a kind at once."""
-    ordered = sorted(incidents, key=lambda incident: (incident.kind, incident.id or 0))
-    groups: list[list[Incident]] = []
-    for _, same_kind in groupby(ordered, key=lambda incident: incident.kind):
-        together = list(same_kind)
-        groups += (
-            [together] if len(together) > _MAX_SINGLE else [[incident] for incident in together]
-        )
-    return groups
+                yield PendingNotice(
+                    notice=incident_notice(part, over=over), acknowledge=acknowledge
+                )
 
 
 def incident_notice(group: Sequence[Incident], *, over: bool) -> Notice:
     """Return the notice of an incident, or of many of a kind; `over` for that of their end."""
     first = group[0]
     words = _INCIDENT_WORDS.get(first.kind, (first.kind.replace("_", " "), "is well again"))[over]
-    facts = {"kind": first.kind, "incidents": [_incident_facts(incident) for incident in group]}
+    incidents = [
+        {
+            "source": incident.source,
+            "cause": incident.cause,
+            "note": incident.note,
+            "opened_at": incident.opened_at,
+            "recovered_at": incident.recovered_at,
+            **incident.facts,
+        }
+        for incident in group
+    ]
+    facts = {"kind": first.kind, "incidents": incidents}
     if len(group) > 1:
         lines = [
             f"{incident.source or 'the monitor'}: {incident.note}"
@@ -600,14 +590,3 @@ def _text(incident: Incident, *, over: bool) -> str:
         return f"It lasted {hours:.1f} hours. The incident was: {incident.note}"
     see = f"newscrawl status --source {incident.source}" if incident.source else "newscrawl status"
     return f"{incident.note}.\nOpen since {incident.opened_at:%Y-%m-%d %H:%M} UTC. See: {see}"
-
-
-def _incident_facts(incident: Incident) -> dict[str, object]:
-    return {
-        "source": incident.source,
-        "cause": incident.cause,
-        "note": incident.note,
-        "opened_at": incident.opened_at,
-        "recovered_at": incident.recovered_at,
-        **incident.facts,
-    }

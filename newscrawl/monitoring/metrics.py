@@ -77,7 +77,12 @@ class WatchCollector(Collector):
             return
         up.add_metric([], 1)
         yield up
-        yield _articles(articles)
+        stored = CounterMetricFamily(
+            "newscrawl_articles", "New articles that were stored", labels=["source"]
+        )
+        for slug, number in sorted(articles.items()):
+            stored.add_metric([slug], number)
+        yield stored
         yield from _sources(status)
         yield from _monitors(status)
 
@@ -92,15 +97,6 @@ def registry(database: Database, slugs: Sequence[str] | None) -> CollectorRegist
 def exposition(database: Database, slugs: Sequence[str] | None) -> str:
     """Return all metrics in Prometheus' text format."""
     return generate_latest(registry(database, slugs)).decode()
-
-
-def _articles(articles: dict[str, int]) -> Metric:
-    family = CounterMetricFamily(
-        "newscrawl_articles", "New articles that were stored", labels=["source"]
-    )
-    for slug, number in sorted(articles.items()):
-        family.add_metric([slug], number)
-    return family
 
 
 def _sources(status: WatchStatus) -> Iterator[Metric]:

@@ -62,14 +62,6 @@ _LONGEST_LETTER = 30
 _NOTICE_ERRORS = (StorageError, SettingError, CompaniesError)
 
 
-def _inspect_nothing() -> None:
-    """Do nothing: the default of a plan without inspections."""
-
-
-def _do_nothing(_stopping: Callable[[], bool]) -> None:
-    """Do nothing: the default of a plan without pruning or digests."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonitorPlan:
     """What a monitor does.
@@ -90,9 +82,9 @@ class MonitorPlan:
     once: bool = False
     pause: float = 10.0
     inspect_every: float = 300.0
-    inspect: Callable[[], None] = _inspect_nothing
-    prune: Callable[[Callable[[], bool]], None] = _do_nothing
-    send_digests: Callable[[Callable[[], bool]], None] = _do_nothing
+    inspect: Callable[[], None] = lambda: None
+    prune: Callable[[Callable[[], bool]], None] = lambda _stopping: None
+    send_digests: Callable[[Callable[[], bool]], None] = lambda _stopping: None
     digests: str = ""
 
 
@@ -145,13 +137,23 @@ class Monitor:
         tasks = self._queue.pending()
         queued = {str(slug) for task in tasks for slug in task.args}
         room = self._plan.workers * _QUEUED_PER_WORKER - len(tasks)
-        due = [slug for slug in self._due() if slug not in queued] if room > 0 else []
-        placed = self._leases.place(due, room) if due else []
+        due: dict[str, None] = {}
+        if room > 0:
+            now = datetime.now(UTC)
+            # An interrupted crawl is resumed without a pause.
+            interrupted = set(self._leases.interrupted_sources()).intersection(self._slugs)
+            unfinished = due_sources(self._database, now, interrupted, pause=timedelta(0))
+            polls = (*unfinished, *due_sources(self._database, now, self._slugs))
+            due = {poll.slug: None for poll in polls if poll.slug not in queued}
+        placed = self._leases.place(list(due), room) if due else []
         for slug in placed:
             self._crawl_later(slug)
         if not self._plan.once and time.monotonic() >= self._next_inspection:
             self._next_inspection = time.monotonic() + self._plan.inspect_every
-            self._inspect_later()
+            # In a thread of its own: a slow mail server must not keep a worker from its crawls.
+            if not self._inspection.is_alive():
+                self._inspection = Thread(target=self.inspect, daemon=True)
+                self._inspection.start()
             self._prune_later()
         return len(placed)
 
@@ -159,14 +161,6 @@ class Monitor:
         """Return whether a source waits for a worker: huey counts neither as pending nor as running
         what a worker has read from the queue and not yet begun."""
         return not {*self._slugs}.isdisjoint(self._leases.queued_sources())
-
-    def _due(self) -> list[str]:
-        """Return the sources that are due; an interrupted crawl is resumed without a pause."""
-        now = datetime.now(UTC)
-        interrupted = set(self._leases.interrupted_sources()).intersection(self._slugs)
-        unfinished = due_sources(self._database, now, interrupted, pause=timedelta(0))
-        due = (*unfinished, *due_sources(self._database, now, self._slugs))
-        return list(dict.fromkeys(poll.slug for poll in due))
 
     def crawl(self, slug: str) -> None:
         """Crawl a source from the queue if it is still due and no other monitor crawls it."""
@@ -179,13 +173,6 @@ class Monitor:
                 self._leases.cancel(slug)
         except StorageError as error:
             logger.error("%s: %s", slug, error)  # noqa: TRY400 - one line says it all
-
-    def _inspect_later(self) -> None:
-        """Inspect in a thread of its own: a slow mail server must not keep a worker from its
-        crawls."""
-        if not self._inspection.is_alive():
-            self._inspection = Thread(target=self.inspect, daemon=True)
-            self._inspection.start()
 
     def inspect(self) -> None:
         """Inspect the sources, report new incidents and alerts, and send the digests that are
@@ -366,20 +353,17 @@ def open_queue(database_url: str) -> Huey:
     options: dict[str, Any] = {"results": False, "serializer": JsonSerializer()}
     try:
         if _SQLITE.match(database_url):
-            file = Path(_SQLITE.sub("", database_url.partition("?")[0]))
-            return _sqlite_queue(str(file.with_suffix(".queue.sqlite")), options)
+            path = Path(_SQLITE.sub("", database_url.partition("?")[0]))
+            file = str(path.with_suffix(".queue.sqlite"))
+            try:
+                return SqliteHuey(_QUEUE_NAME, filename=file, **options)
+            except (sqlite3.Error, OSError) as error:
+                raise SettingError(f"can't open the queue {file}: {error}") from error
         return _postgres_queue(_POSTGRES.sub("postgresql://", database_url), options)
     except ConfigurationError as error:
         raise SettingError(
             "the queue needs a driver that is not installed: pip install 'newscrawl[postgres]'"
         ) from error
-
-
-def _sqlite_queue(file: str, options: dict[str, Any]) -> Huey:
-    try:
-        return SqliteHuey(_QUEUE_NAME, filename=file, **options)
-    except (sqlite3.Error, OSError) as error:
-        raise SettingError(f"can't open the queue {file}: {error}") from error
 
 
 def _postgres_queue(dsn: str, options: dict[str, Any]) -> Huey:

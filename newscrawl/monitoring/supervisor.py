@@ -182,7 +182,11 @@ class Supervisor:
         with CrawlProcess(slug, self._command, self._server) as crawl:
             reason = self._wait(crawl, renewal)
             if reason:
-                self._end(crawl, renewal)
+                crawl.stop()
+                deadline = time.monotonic() + self._limits.shutdown
+                while crawl.wait(_CHECK_EVERY) is None:
+                    if not renewal.holds() or time.monotonic() > deadline:
+                        crawl.kill()
             code, summary = crawl.wait(0), crawl.summary()
         if code is not None and code < 0 and not reason:
             reason = f"killed by signal {-code}"
@@ -207,13 +211,6 @@ class Supervisor:
             if time.monotonic() > deadline:
                 return f"still running after {self._limits.longest:g} seconds"
         return ""
-
-    def _end(self, crawl: "CrawlProcess", renewal: "_LeaseRenewal") -> None:
-        crawl.stop()
-        deadline = time.monotonic() + self._limits.shutdown
-        while crawl.wait(_CHECK_EVERY) is None:
-            if not renewal.holds() or time.monotonic() > deadline:
-                crawl.kill()
 
 
 class _LeaseRenewal:
@@ -289,16 +286,14 @@ class CrawlProcess:
                 return None
             self._reported += received
             if not received:
-                self._code = self._exit_code()
+                numbers = [int(line) for line in self._reported.split()]
+                # Without a code both the crawl and the server were killed.
+                self._code = numbers[-1] if len(numbers) > 1 else -signal.SIGKILL
+                if not numbers:
+                    message = b"the crawl could not be started: see the monitor's log\n"
+                    self._log.write(b"newscrawl: " + message)
+                    self._code = 1
         return self._code
-
-    def _exit_code(self) -> int:
-        numbers = [int(line) for line in self._reported.split()]
-        if not numbers:
-            self._log.write(b"newscrawl: the crawl could not be started: see the monitor's log\n")
-            return 1
-        # Without a code both the crawl and the server were killed.
-        return numbers[-1] if len(numbers) > 1 else -signal.SIGKILL
 
     def has_progressed(self) -> bool:
         """Return whether the crawl has reported progress since the last call."""

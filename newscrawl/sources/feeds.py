@@ -126,7 +126,8 @@ def parse_feed(body: bytes, url: str, *, content_type: str | None = None) -> Fee
         dropped, parsed = repaired.dropped, _parse_feed(repaired.text.encode(), url)
     if not parsed.get("version") and not parsed.get("entries"):
         raise FeedError("is neither RSS nor Atom nor RDF")
-    language = _language(parsed.feed.get("language"))
+    code = re.match(r"[a-z]{2}(?![a-z])", (parsed.feed.get("language") or "").strip().lower())
+    language = code[0] if code else None
     entries = []
     for raw in parsed.entries[:MAX_ENTRIES]:
         try:
@@ -284,6 +285,8 @@ def _entry(raw: Any, base: str, language: str | None) -> Entry:
     link = raw.get("feedburner_origlink") or raw.get("link")
     if not link:
         raise UrlError("has no URL")
+    authors = (raw.get("authors") or ())[:MAX_AUTHORS]
+    names = [plain_text(author.get("name"), MAX_TITLE) for author in authors]
     # Not by feedparser's own look-up, which returns the other date, with a warning.
     modified = _moment(dict.get(raw, "updated"), dict.get(raw, "updated_parsed"))
     title = plain_text(raw.get("title"), MAX_TITLE)
@@ -292,7 +295,7 @@ def _entry(raw: Any, base: str, language: str | None) -> Entry:
         hints=Hints(
             title=title,
             standfirst=introduction(raw.get("summary"), title),
-            authors=_authors(raw),
+            authors=tuple(dict.fromkeys(name for name in names if name and "@" not in name)),
             # Many feeds have one date: "updated" of Atom, which requires only this one, or dc:date.
             published=_moment(raw.get("published"), raw.get("published_parsed")) or modified,
             section=plain_text(tags[0].get("term"), MAX_TITLE),
@@ -300,12 +303,6 @@ def _entry(raw: Any, base: str, language: str | None) -> Entry:
         ),
         modified=modified,
     )
-
-
-def _authors(raw: Any) -> tuple[str, ...]:
-    authors = (raw.get("authors") or ())[:MAX_AUTHORS]
-    names = [plain_text(author.get("name"), MAX_TITLE) for author in authors]
-    return tuple(dict.fromkeys(name for name in names if name and "@" not in name))
 
 
 def _moment(text: str | None, parsed: struct_time | None) -> datetime | None:
@@ -319,8 +316,3 @@ def _moment(text: str | None, parsed: struct_time | None) -> datetime | None:
         return plausible(datetime.fromtimestamp(calendar.timegm(parsed), UTC))
     except (OverflowError, OSError, ValueError):
         return None
-
-
-def _language(code: str | None) -> str | None:
-    letters = re.match(r"[a-z]{2}(?![a-z])", (code or "").strip().lower())
-    return letters[0] if letters else None

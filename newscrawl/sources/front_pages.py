@@ -236,6 +236,7 @@ _DATE = re.compile(r"/(?:19|20)\d\d[/-]?(?:0[1-9]|1[0-2])(?:[/-]?(?:0[1-9]|[12]\
 _NUMBER = re.compile(r"\d{5,}")
 _HEX = re.compile(r"(?=[0-9a-f-]*\d)[0-9a-f]{8}-?[0-9a-f-]{8,}", re.IGNORECASE)
 _MIXED_ID = re.compile(r"[a-z]{1,3}[0-9][0-9a-z]{6,}|[a-z]\d{4,}", re.IGNORECASE)
+_ARTICLE_PARAMETER = re.compile(r"(?:^|&)\w*(?:id|p|no|art|story)=\w*\d{4,}", re.IGNORECASE)
 _PARTING = re.compile(r"[-_+\s]+")
 _EXTENSION = re.compile(r"\.(?:s?html?|php|aspx?|jsp|ece|cms|story)$", re.IGNORECASE)
 _FILES = re.compile(
@@ -272,9 +273,12 @@ def classify_links(body: bytes, url: str, content_type: str | None = None) -> Cl
             best[link.url] = (points, link)
     articles = [link for points, link in best.values() if points >= ARTICLE]
     unlikely = [link for points, link in best.values() if points < _MAYBE_ARTICLE]
-    return ClassifiedLinks(
-        articles=tuple(map(_entry, articles[:MAX_ARTICLES])), sections=sections_of(unlikely, url)
-    )
+    entries = []
+    for link in articles[:MAX_ARTICLES]:
+        # The headline is used as a hint if the article may not be read.
+        title = link.text if link.headline and word_count(link.text) >= 4 else None
+        entries.append(Entry(url=link.url, hints=Hints(title=title)))
+    return ClassifiedLinks(articles=tuple(entries), sections=sections_of(unlikely, url))
 
 
 def article_points(link: Link) -> int:
@@ -288,7 +292,7 @@ def article_points(link: Link) -> int:
         return -10
     return (
         _points_of_path(path, segments)
-        + _points_of_query(parts.query)
+        + (2 if _ARTICLE_PARAMETER.search(parts.query) else 0)
         + _points_of_words(link.text)
         + (1 if link.headline else 0)
         - (2 if link.navigation else 0)
@@ -324,10 +328,6 @@ def _points_of_path(path: str, segments: list[str]) -> int:
     if any(segment.lower() in _ARTICLE_WORDS for segment in segments[:-1]):
         points += 1
     return points - 3 * _is_other_kind(segments)
-
-
-def _points_of_query(query: str) -> int:
-    return 2 if re.search(r"(?:^|&)\w*(?:id|p|no|art|story)=\w*\d{4,}", query, re.IGNORECASE) else 0
 
 
 def _points_of_words(text: str) -> int:
@@ -375,9 +375,3 @@ def _is_section(link: Link, host: str | None) -> bool:
     short = all(len(_PARTING.split(segment)) <= 3 and len(segment) <= 30 for segment in segments)
     digits = any(letter.isdigit() for letter in parts.path)
     return short and not digits and 0 < word_count(link.text) <= 4
-
-
-def _entry(link: Link) -> Entry:
-    # The headline is used as a hint if the article may not be read.
-    title = link.text if link.headline and word_count(link.text) >= 4 else None
-    return Entry(url=link.url, hints=Hints(title=title))

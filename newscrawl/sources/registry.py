@@ -229,7 +229,7 @@ def _source(row: Mapping[str | None, str | list[str] | None], where: str) -> Sou
         name=read("name", _name),
         country=read("country", _country),
         languages=read("languages", _languages),
-        home=read("home", _home),
+        home=read("home", web_url),
         feeds=read("feeds", _urls),
         sitemaps=read("sitemaps", _urls),
         news_sitemaps=read("news_sitemaps", _urls),
@@ -295,10 +295,6 @@ def _tier(value: str) -> int | None:
     if value and not re.fullmatch(f"[1-{MAX_TIER}]", value):
         raise ValueError(f"{value!r} is not a tier; use 1 to {MAX_TIER}, or leave it empty")
     return int(value) if value else None
-
-
-def _home(value: str) -> str:
-    return web_url(value)
 
 
 def _urls(value: str) -> tuple[str, ...]:
@@ -367,12 +363,16 @@ def add_source(file: Path, source: Source) -> None:
 def _extend_file(before: bytes, source: Source) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    columns = _header(before)
+    columns = next(csv.reader(io.StringIO(before.decode("utf-8-sig"), newline="")), [])
     if not columns:
         columns = [*COLUMNS, "sections"]
         writer.writerow(columns)
     elif source.sections and "sections" not in columns:
-        return _with_sections(before) + _row(source, [*columns, "sections"])
+        # Each row gets the optional column.
+        rows = csv.reader(io.StringIO(before.decode("utf-8-sig"), newline=""))
+        for number, row in enumerate(filter(None, rows)):
+            writer.writerow([*row, "" if number else "sections"])
+        return text.getvalue().encode() + _row(source, [*columns, "sections"])
     gap = b"" if not before or before.endswith(b"\n") else b"\n"
     return before + gap + text.getvalue().encode() + _row(source, columns)
 
@@ -380,18 +380,4 @@ def _extend_file(before: bytes, source: Source) -> bytes:
 def _row(source: Source, columns: list[str]) -> bytes:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerow(write_row(source, columns))
-    return text.getvalue().encode()
-
-
-def _header(before: bytes) -> list[str]:
-    return next(csv.reader(io.StringIO(before.decode("utf-8-sig"), newline="")), [])
-
-
-def _with_sections(before: bytes) -> bytes:
-    """Return the file with the optional column added to each row."""
-    rows = csv.reader(io.StringIO(before.decode("utf-8-sig"), newline=""))
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    for number, row in enumerate(filter(None, rows)):
-        writer.writerow([*row, "" if number else "sections"])
     return text.getvalue().encode()

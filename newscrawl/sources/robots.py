@@ -84,7 +84,13 @@ def rules_for(policy: RobotsPolicy, agent: str) -> str:
     rules took Protego 32 seconds and 700 MB.
     """
     name = agent.strip().lower()
-    return "\n".join(_without_others(line, name) for line in _lines_of(_text_of(policy.rules)))
+    lines = []
+    for line in _LINE_END.split(_text_of(policy.rules)):
+        # Without its comment, and with each of _OTHER_ENDS as it is in URLs.
+        rule = line.partition("#")[0].strip()
+        rule = _OTHER_ENDS.sub(lambda end: quote(end[0]), rule)
+        lines.append(_without_others(rule, name))
+    return "\n".join(lines)
 
 
 def _text_of(rules: bytes) -> str:
@@ -97,13 +103,6 @@ def _text_of(rules: bytes) -> str:
         return rules.decode("utf-8-sig", errors="replace")
     even = rules[: len(rules) // 2 * 2]  # a cut may have left half a character
     return even.decode(charset, errors="replace").removeprefix("\ufeff")
-
-
-def _lines_of(text: str) -> Iterator[str]:
-    """Yield the lines without comments, and with each of _OTHER_ENDS as it is in URLs."""
-    for line in _LINE_END.split(text):
-        rule = line.partition("#")[0].strip()
-        yield _OTHER_ENDS.sub(lambda end: quote(end[0]), rule)
 
 
 def stated_sitemaps(policy: RobotsPolicy) -> list[str]:

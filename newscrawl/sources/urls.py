@@ -184,15 +184,16 @@ def _main_view(url: str) -> str:
     path = parts.path
     while (shorter := _VIEW_SUFFIX.sub(r"\g<rest>", _VIEW_PATH.sub(r"\g<main>", path))) != path:
         path = shorter
-    query = "&".join(part for part in parts.query.split("&") if not _names_a_view(part))
+    parameters = []
+    for parameter in parts.query.split("&"):
+        name, _, value = parameter.lower().partition("=")
+        is_view = name in _VIEWS and value in _SET
+        if not is_view and not (name in _VIEW_PARAMETERS and value in _VIEWS):
+            parameters.append(parameter)
+    query = "&".join(parameters)
     if (path, query) == (parts.path, parts.query):
         return url
     return parts._replace(path=path, query=query).geturl()
-
-
-def _names_a_view(parameter: str) -> bool:
-    name, _, value = parameter.lower().partition("=")
-    return (name in _VIEWS and value in _SET) or (name in _VIEW_PARAMETERS and value in _VIEWS)
 
 
 def declared_url(html: bytes, url: str) -> str | None:
@@ -365,12 +366,11 @@ class AllowedAddresses:
         self._hosts: set[tuple[str, int | None]] = set(hosts)
         self._networks: list[IpNetwork] = []
         for entry in filter(None, map(str.strip, entries)):
-            self._add(entry)
-
-    def _add(self, entry: str) -> None:
-        try:
-            self._networks.append(ipaddress.ip_network(entry, strict=False))
-        except ValueError:
+            try:
+                self._networks.append(ipaddress.ip_network(entry, strict=False))
+                continue
+            except ValueError:
+                pass  # a host
             try:
                 parts = urlsplit(f"//{entry}")
                 host, port = parts.hostname, parts.port
@@ -380,7 +380,7 @@ class AllowedAddresses:
                 raise SettingError(
                     f"NEWSCRAWL_ALLOW_PRIVATE: {entry!r} is neither a host, a host:port nor a "
                     "network; as in localhost:8000,10.0.0.0/8"
-                ) from None
+                )
             self._hosts.add((host.lower(), port))
 
     def host(self, host: str, port: int) -> bool:

@@ -340,7 +340,10 @@ class _Writer:
             return
         around = self._open[-1]
         if len(text) > around.left:
-            text = _whole_references(text[: around.left])
+            text = text[: around.left]
+            start = text.rfind("&", max(len(text) - 10, 0))
+            if start >= 0 and ";" not in text[start:]:
+                text = text[:start]  # a part of a reference
             around.left = len(text)
         self._out.append(text)
         around.left -= len(text)
@@ -384,7 +387,12 @@ class _Writer:
         if self._root is None:
             return RepairedMarkup("", self._dropped)
         self._attributes(self._root, {})  # for the prefixes that they use
-        head = f"<{self._root.name}{self._attributes(self._root, self._undeclared_prefixes())}>"
+        # A namespace for each prefix; the root's own declarations have priority.
+        namespaces = {
+            f"xmlns:{prefix}": _NAMESPACES.get(prefix, f"urn:undeclared:{prefix}")
+            for prefix in sorted(self._prefixes - {"xml", "xmlns"})
+        }
+        head = f"<{self._root.name}{self._attributes(self._root, namespaces)}>"
         return RepairedMarkup("".join((head, *self._out)), self._dropped)
 
     def _push(self, name: str, local: str) -> None:
@@ -421,14 +429,6 @@ class _Writer:
             f' {name}="{value.replace(chr(34), "&quot;").replace("<", "&lt;")}"'
             for name, value in values.items()
         )
-
-    def _undeclared_prefixes(self) -> dict[str, str]:
-        """Return a namespace for each prefix in use; the root's own declarations have priority."""
-        used = self._prefixes - {"xml", "xmlns"}
-        return {
-            f"xmlns:{prefix}": _NAMESPACES.get(prefix, f"urn:undeclared:{prefix}")
-            for prefix in sorted(used)
-        }
 
     def _begin_item(self) -> None:
         depth = next(
@@ -473,8 +473,3 @@ def _is_allowed(name: str, value: str) -> bool:
     prefix = name.partition(":")[2]
     reserved = "www.w3.org/XML/1998/namespace" in value or "www.w3.org/2000/xmlns" in value
     return prefix not in {"xml", "xmlns"} and not reserved and bool(value.strip() or not prefix)
-
-
-def _whole_references(text: str) -> str:
-    start = text.rfind("&", max(len(text) - 10, 0))
-    return text if start < 0 or ";" in text[start:] else text[:start]
