@@ -29,7 +29,7 @@ help:
 	@echo "make bench-cluster take in the same WARCs on a Dask cluster of this machine"
 	@echo "make bench-query  ask a year of a million articles (10 GB, half an hour)"
 	@echo "make bench-peers  score and time every other tool beside them"
-	@echo "make commands     write docs/commands.md from the help texts"
+	@echo "make commands     write docs/commands.md from the help texts, docs/metadata.md's places"
 	@echo "make lock         renew the versions and hashes of all that is installed"
 	@echo "make pages        JSON for new pages in tests/pages"
 	@echo "make release      VERSION=0.2.0: write, build, try, commit and tag a release"
@@ -104,6 +104,7 @@ corpus-test: dev
 
 commands: dev
 	@$(BIN)/typer newscrawl.cli utils docs --name newscrawl --title Commands --output docs/commands.md
+	@$(BIN)/python -m newscrawl.extraction.metadata docs/metadata.md
 
 # Writes the JSON of new pages in tests/pages: see CONTRIBUTING.md.
 pages: setup

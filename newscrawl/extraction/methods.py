@@ -46,12 +46,32 @@ CONFIDENCE_IN_JSON_LD: Final = 0.5
 MIN_STORY: Final = 40
 MAX_LABEL: Final = 4
 BESIDE_HEADLINE: Final = (2, 5)
-# What stands alone above an advertisement. Ours: of 17 such blocks that were kept on the open
-# sites, 2 are in the text.
-_ADVERTISEMENT: Final = re.compile(
-    r"\W*(?:advertis(?:ement|ing)s?|(?:story|article) continues below advertisement|anzeige|werbung"
-    r"|publicité|publicidad|pubblicità|publicidade|advertentie|reklama?|реклама|広告|广告|廣告|광고)\W*",
-    re.IGNORECASE,
+
+
+@dataclass(frozen=True, slots=True)
+class NoText:
+    """A sort of paragraph that is no text: the pattern of a whole one, the most words that it may
+    have, and examples, which are its test."""
+
+    name: str
+    max_words: int
+    pattern: re.Pattern[str]
+    examples: tuple[str, ...]
+
+
+NO_TEXT: Final = (
+    # Ours: of 17 such blocks that were kept on the open sites, 2 are in the text.
+    NoText(
+        name="label above an advertisement",
+        max_words=MAX_LABEL,
+        pattern=re.compile(
+            r"\W*(?:advertis(?:ement|ing)s?|(?:story|article) continues below advertisement"
+            r"|anzeige|werbung|publicité|publicidad|pubblicità|publicidade|advertentie|reklama?"
+            r"|реклама|広告|广告|廣告|광고)\W*",
+            re.IGNORECASE,
+        ),
+        examples=("Advertisement", "– ANZEIGE –", "Publicité :", "広告"),
+    ),
 )
 
 _HEADINGS: Final = members_of("h1 h2 h3 h4 h5 h6")
@@ -127,24 +147,21 @@ def _combined_method(threshold: float) -> Callable[[ParsedPage], Body]:
         tokens = page.candidate_features.tokens
         choice = combine(page.block_features, tokens.words, load_network(), threshold)
         mask = without_repetitions(page.candidates.page, _without_next_story(page, choice.mask))
-        mask = _without_labels(page, mask)
+        mask = _without_no_text(page, mask)
         paragraphs = _paragraphs(page.candidates.page, mask)
         return Body(paragraphs, choice.confidence, _word_counts(tokens, mask))
 
     return method
 
 
-def _without_labels(page: ParsedPage, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return the kept blocks without those that only announce an advertisement."""
+def _without_no_text(page: ParsedPage, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return the kept blocks without those that are no text, as `NO_TEXT` has it."""
     raws, words = page.candidates.page.raw, page.candidate_features.tokens.words
-    labels = [
-        place
-        for place in np.flatnonzero(mask & (words <= MAX_LABEL)).tolist()
-        if _ADVERTISEMENT.fullmatch(clean(raws[place]))
-    ]
-    if labels:
-        mask = mask.copy()
-        mask[labels] = False
+    mask = mask.copy()
+    for rule in NO_TEXT:
+        for place in np.flatnonzero(mask & (words <= rule.max_words)).tolist():
+            if rule.pattern.fullmatch(clean(raws[place])):
+                mask[place] = False
     return mask
 
 

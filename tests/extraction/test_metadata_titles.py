@@ -4,8 +4,8 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from newscrawl.extraction.metadata import titles
+from newscrawl.extraction.metadata.places import Candidate
 from newscrawl.extraction.metadata.reader import read_metadata
-from newscrawl.extraction.metadata.titles import Candidate
 
 SITE = ("The Daily Pier", "pier.example", "pier")
 HEADLINE = "Harbour reopens after the storm"

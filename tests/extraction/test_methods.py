@@ -1,12 +1,14 @@
 """The methods under their one signature, on one page."""
 
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from newscrawl import extract
+from newscrawl.extraction import compiled
 from newscrawl.extraction.extract import parse_page
-from newscrawl.extraction.methods import METHODS
+from newscrawl.extraction.methods import METHODS, NO_TEXT
 from newscrawl.training.corpus import GoldPage, load_corpus
 
 BUNDLED = tuple(load_corpus(Path(__file__).parents[1] / "corpus"))
@@ -44,10 +46,14 @@ def test_selective_methods_keep_the_prose(method: str) -> None:
     assert "script text" not in article.text
 
 
-@pytest.mark.parametrize("label", ["Advertisement", "– ANZEIGE –", "Publicité :", "広告"])
-def test_label_of_an_advertisement_is_left_out(label: str) -> None:
-    html = PAGE.replace("</p>\n<p>", f"</p>\n<p>{label}</p>\n<p>")
-    assert label in extract(html, method="pr").text
+@pytest.mark.parametrize("kernel", [compiled.kernel, None], ids=["kernel", "Python"])
+@pytest.mark.parametrize("example", [example for rule in NO_TEXT for example in rule.examples])
+def test_paragraph_that_is_no_text_is_left_out(
+    monkeypatch: pytest.MonkeyPatch, kernel: ModuleType | None, example: str
+) -> None:
+    monkeypatch.setattr(compiled, "kernel", kernel)
+    html = PAGE.replace("</p>\n<p>", f"</p>\n<p>{example}</p>\n<p>")
+    assert example in extract(html, method="pr").text
     article = extract(html, method="combined-recall")
     assert article.paragraphs == extract(PAGE, method="combined-recall").paragraphs
 

@@ -1,7 +1,7 @@
 """What a page says about itself: gathered in one pass over its tree, costly parts on demand."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
@@ -16,6 +16,7 @@ from newscrawl.extraction.html import squeeze
 from newscrawl.extraction.metadata import dates, headings, jsonld, markup, titles
 from newscrawl.extraction.metadata.dates import Dialect
 from newscrawl.extraction.metadata.headings import Heading
+from newscrawl.extraction.metadata.places import Candidate, candidates_in, first_in
 from newscrawl.extraction.metadata.vocabulary import words
 
 # Ours: bounds on hostile input; no page of the development corpus comes near.
@@ -108,30 +109,30 @@ class PageSignals:
         return tuple(each.text for each in self.headings if each.text and not each.is_site)
 
     @cached_property
-    def title_candidates(self) -> tuple[titles.Candidate, ...]:
+    def title_candidates(self) -> tuple[Candidate[str], ...]:
         """All titles of the page, the most trusted place first."""
-        keys = ("headline", "name", "alternativeHeadline")
-        in_data = (squeeze(jsonld.text_of(self.article.get(key))) for key in keys)
-        data = next(filter(None, in_data), None)
-        elsewhere = [*filter(None, (data, *self.first_values(_TITLE), self.title_element))]
-        by_place: dict[str, Iterable[str | None]] = {
-            "data": [data],
-            "heading": [*self.heading_texts, *self._heading_variants(elsewhere)],
-            "shown": self._shown_headlines(elsewhere),
-            "meta": self.first_values(_TITLE),
-            "element": [self.title_element],
-        }
         return tuple(
-            titles.Candidate(titles.plain(text), place)
-            for place, texts in by_place.items()
-            for text in texts
-            if text
+            Candidate(titles.plain(each.value), each.place)
+            for each in candidates_in(TITLE_IN, self)
         )
 
-    def _heading_variants(self, elsewhere: Sequence[str]) -> Iterator[str]:
+    @cached_property
+    def title_in_data(self) -> str | None:
+        """Return the title that JSON-LD gives the page's article."""
+        keys = ("headline", "name", "alternativeHeadline")
+        in_data = (squeeze(jsonld.text_of(self.article.get(key))) for key in keys)
+        return next(filter(None, in_data), None)
+
+    @property
+    def titles_beside_headings(self) -> list[str]:
+        """Return the titles of the page but those of its main headings."""
+        titles_of_page = (self.title_in_data, *self.first_values(_TITLE), self.title_element)
+        return [*filter(None, titles_of_page)]
+
+    def heading_variants(self) -> Iterator[str]:
         """Yield the parts of main headings that titles have without the rest of the heading."""
         varied = [heading for heading in self.headings if heading.variants]
-        titles_elsewhere = [_join_words(title) for title in elsewhere] if varied else []
+        titles_elsewhere = [*map(_join_words, self.titles_beside_headings if varied else ())]
         for heading in varied:
             text = _join_words(heading.text)
             for variant in heading.variants:
@@ -142,8 +143,9 @@ class PageSignals:
                 ):
                     yield variant
 
-    def _shown_headlines(self, elsewhere: Sequence[str]) -> Iterator[str]:
+    def shown_headlines(self) -> Iterator[str]:
         """Yield what the page shows as headline where no main heading is like its titles."""
+        elsewhere = self.titles_beside_headings
         word_lists = [titles.words_of(title) for title in elsewhere]
         heads = [titles.words_of(text) for text in self.heading_texts]
         likeness = max((titles.likeness(h, t) for h in heads for t in word_lists), default=0.0)
@@ -171,12 +173,7 @@ class PageSignals:
         English is what templates say by default: over all four development sets, of pages
         that declare two languages, one of them English, it was the other in 47 of 49.
         """
-        values = (
-            self.html_language,
-            jsonld.text_of(self.article.get("inLanguage")),
-            *self.first_values(_LANGUAGE),
-        )
-        declared = [code for value in values if (code := language_code(value))]
+        declared = [each.value for each in candidates_in(LANGUAGE_IN, self)]
         foreign = (code for code in declared if code != "en")
         return next(foreign, None) or next(iter(declared), language_code(self.known_language))
 
@@ -202,20 +199,7 @@ class PageSignals:
     @cached_property
     def site_name(self) -> str | None:
         """Return the name that the site gives itself."""
-        if name := self.meta("og:site_name"):
-            return name
-        publisher = self.data.resolve(self.article.get("publisher"))
-        if isinstance(publisher, list) and publisher:
-            publisher = self.data.resolve(publisher[0])
-        publisher_name = jsonld.text_of(
-            publisher.get("name") if isinstance(publisher, dict) else publisher
-        )
-        if publisher_name and "://" not in publisher_name:
-            return squeeze(publisher_name)
-        for node in self.data.of_types({"website"}):
-            if name := squeeze(jsonld.text_of(node.get("name"))):
-                return name
-        return self.meta("application-name", "apple-mobile-web-app-title", "dc.publisher")
+        return first_in(SITE_NAME_IN, self)
 
     @cached_property
     def site_names(self) -> tuple[str, ...]:
@@ -286,6 +270,81 @@ class PageSignals:
             if alike > max(likeness, VERY_ALIKE):
                 likeness, best = alike, node
         return best
+
+
+# --- Places --------------------------------------------------------------------------------------
+
+
+def data(signals: PageSignals) -> Iterable[str | None]:
+    """Read headline or name of the article in JSON-LD."""
+    return [signals.title_in_data]
+
+
+def heading(signals: PageSignals) -> Iterable[str | None]:
+    """Read main headings (H1), and the parts of them that other titles have alone."""
+    return [*signals.heading_texts, *signals.heading_variants()]
+
+
+def shown(signals: PageSignals) -> Iterable[str | None]:
+    """Read what the page shows as headline where no main heading is like its titles."""
+    return signals.shown_headlines()
+
+
+def meta(signals: PageSignals) -> Iterable[str | None]:
+    """Read meta elements, in the order of `vocabulary.toml`."""
+    return signals.first_values(_TITLE)
+
+
+def element(signals: PageSignals) -> Iterable[str | None]:
+    """Read the TITLE."""
+    return [signals.title_element]
+
+
+def language_of_html(signals: PageSignals) -> Iterable[str | None]:
+    """Read the `lang` of the HTML element."""
+    return [language_code(signals.html_language)]
+
+
+def language_of_json_ld(signals: PageSignals) -> Iterable[str | None]:
+    """Read `inLanguage` of the article in JSON-LD."""
+    return [language_code(jsonld.text_of(signals.article.get("inLanguage")))]
+
+
+def language_metas(signals: PageSignals) -> Iterable[str | None]:
+    """Read meta elements, in the order of `vocabulary.toml`."""
+    return map(language_code, signals.first_values(_LANGUAGE))
+
+
+def site_name_of_og(signals: PageSignals) -> Iterable[str | None]:
+    """Read the meta `og:site_name`."""
+    return [signals.meta("og:site_name")]
+
+
+def publisher(signals: PageSignals) -> Iterable[str | None]:
+    """Read the publisher of the article in JSON-LD."""
+    node = signals.data.resolve(signals.article.get("publisher"))
+    if isinstance(node, list) and node:
+        node = signals.data.resolve(node[0])
+    name = jsonld.text_of(node.get("name") if isinstance(node, dict) else node)
+    return [squeeze(name)] if name and "://" not in name else []
+
+
+def website(signals: PageSignals) -> Iterable[str | None]:
+    """Read the website in JSON-LD."""
+    nodes = signals.data.of_types({"website"})
+    return (squeeze(jsonld.text_of(node.get("name"))) for node in nodes)
+
+
+def site_name_metas(signals: PageSignals) -> Iterable[str | None]:
+    """Read the metas that name applications, and `dc.publisher`."""
+    return [signals.meta("application-name", "apple-mobile-web-app-title", "dc.publisher")]
+
+
+# The candidate on which most places agree is chosen (`titles.choose`).
+TITLE_IN: Final = (data, heading, shown, meta, element)
+# English counts only where no place says otherwise.
+LANGUAGE_IN: Final = (language_of_html, language_of_json_ld, language_metas)
+SITE_NAME_IN: Final = (site_name_of_og, publisher, website, site_name_metas)
 
 
 def gather_signals(

@@ -6,7 +6,7 @@ rules that override the order are functions below them (docs/metadata.md lists t
 the feed's date where the page has none (`newscrawl.reading.with_feed_hints`).
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone, tzinfo
 from typing import Final
@@ -14,9 +14,10 @@ from typing import Final
 from newscrawl.extraction.metadata import dates, jsonld
 from newscrawl.extraction.metadata.dates import Stamp
 from newscrawl.extraction.metadata.page_signals import PageSignals
+from newscrawl.extraction.metadata.places import Place, candidates_in
 from newscrawl.extraction.metadata.vocabulary import words
 
-Place = Callable[[PageSignals], Iterable[Stamp | None]]
+_Places = Sequence[Place[PageSignals, Stamp]]
 
 _A_ZONE_AWAY: Final = timedelta(days=1)
 _SAME_DAY: Final = range(8, 22)
@@ -98,13 +99,17 @@ def _date_in(signals: PageSignals, node: jsonld.Node, key: str) -> Stamp | None:
 
 # Fields that state the date of publication. If the first one gives only the day, a later place in
 # this order that gives the same day with a time wins.
-STATED_IN: Final[tuple[Place, ...]] = (json_ld_of_article, metas, json_ld_of_page)
+STATED_IN: Final[_Places] = (
+    json_ld_of_article,
+    metas,
+    json_ld_of_page,
+)
 # Asked where no field states one.
-SHOWN_IN: Final[tuple[Place, ...]] = (address, around_heading, marked_anywhere)
+SHOWN_IN: Final[_Places] = (address, around_heading, marked_anywhere)
 # Fields that state the last change, which is used where no other place gives the publication.
-MODIFIED_IN: Final[tuple[Place, ...]] = (modified_in_json_ld, modified_in_metas)
+MODIFIED_IN: Final[_Places] = (modified_in_json_ld, modified_in_metas)
 # Asked where none of these gives a date.
-LAST_RESORTS: Final[tuple[Place, ...]] = (shown_change, text, only_day)
+LAST_RESORTS: Final[_Places] = (shown_change, text, only_day)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +144,8 @@ def publication_dates(signals: PageSignals, now: datetime) -> Dates:
     return Dates(published, modified, bool(declared))
 
 
-def _ask(places: Sequence[Place], signals: PageSignals) -> list[Stamp]:
-    return [stamp for place in places for stamp in place(signals) if stamp]
+def _ask(places: _Places, signals: PageSignals) -> list[Stamp]:
+    return [candidate.value for candidate in candidates_in(places, signals)]
 
 
 def _shown_day(

@@ -1,7 +1,7 @@
 """A page's metadata, each field from the most trusted place that gives it."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain
@@ -12,8 +12,21 @@ from selectolax.lexbor import LexborHTMLParser
 
 from newscrawl.extraction.html import squeeze
 from newscrawl.extraction.metadata import jsonld, names, text_bylines, titles
-from newscrawl.extraction.metadata.page_signals import PageSignals, gather_signals
-from newscrawl.extraction.metadata.publication_date import publication_dates
+from newscrawl.extraction.metadata.page_signals import (
+    LANGUAGE_IN,
+    SITE_NAME_IN,
+    TITLE_IN,
+    PageSignals,
+    gather_signals,
+)
+from newscrawl.extraction.metadata.places import candidates_in, first_in
+from newscrawl.extraction.metadata.publication_date import (
+    LAST_RESORTS,
+    MODIFIED_IN,
+    SHOWN_IN,
+    STATED_IN,
+    publication_dates,
+)
 from newscrawl.extraction.metadata.vocabulary import any_of, contains_any, words
 from newscrawl.items import Kind
 
@@ -47,6 +60,10 @@ _PATHS: Final[dict[Kind, re.Pattern[str]]] = {
 }
 _FRONT_PATH: Final = re.compile(r"/?(?:[a-z]{2}(?:[-_][a-z]{2})?/?)?(?:index\.(?:html?|php))?")
 _ENDING: Final = re.compile(r"\.(?:html?|php|aspx?|jsp)$")
+
+
+# The bylines of a field, and the names of organisations in it.
+Bylines = tuple[Sequence[str], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +121,10 @@ def read_metadata(
         published=dates.published,
         modified=dates.modified,
         language=signals.language,
-        section=_section(signals),
-        image=_image(signals),
+        section=first_in(SECTION_IN, signals),
+        image=first_in(IMAGE_IN, signals),
         site_name=signals.site_name,
-        paywalled=_is_paywalled(signals),
+        paywalled=first_in(PAYWALLED_IN, signals),
         declared=_declared_kind(signals, has_date=dates.are_stated),
         article_body=jsonld.text_of(signals.article.get("articleBody")),
     )
@@ -116,18 +133,29 @@ def read_metadata(
 # --- Single fields ------------------------------------------------------------------------------
 
 
-def _section(signals: PageSignals) -> str | None:
+def section_of_json_ld(signals: PageSignals) -> Iterable[str | None]:
+    """Read `articleSection` of the article in JSON-LD."""
     value = signals.article.get("articleSection")
     if isinstance(value, list):
         value = next((each for each in value if isinstance(each, str) and each.strip()), None)
-    return squeeze(jsonld.text_of(value)) or signals.meta(*_SECTION)
+    return [squeeze(jsonld.text_of(value))]
 
 
-def _image(signals: PageSignals) -> str | None:
-    in_data = jsonld.url_of(signals.data.resolve(signals.article.get("image")))
+def section_metas(signals: PageSignals) -> Iterable[str | None]:
+    """Read meta elements, in the order of `vocabulary.toml`."""
+    return [signals.meta(*_SECTION)]
+
+
+def image_metas(signals: PageSignals) -> Iterable[str | None]:
+    """Read meta elements, in the order of `vocabulary.toml`."""
     base = signals.url or signals.canonical
-    values = (*signals.first_values(_IMAGE), *filter(None, (in_data,)))
-    return next((address for value in values if (address := _absolute(value, base))), None)
+    return (_absolute(value, base) for value in signals.first_values(_IMAGE))
+
+
+def image_of_json_ld(signals: PageSignals) -> Iterable[str | None]:
+    """Read `image` of the article in JSON-LD."""
+    address = jsonld.url_of(signals.data.resolve(signals.article.get("image")))
+    return [_absolute(address, signals.url or signals.canonical)] if address else []
 
 
 def _absolute(address: str, base: str | None) -> str | None:
@@ -141,16 +169,69 @@ def _absolute(address: str, base: str | None) -> str | None:
     return joined if parts.scheme in ("http", "https") and parts.netloc else None
 
 
-def _is_paywalled(signals: PageSignals) -> bool | None:
+def paid_parts(signals: PageSignals) -> Iterable[bool | None]:
+    """Read `hasPart` of the article in JSON-LD: a part that isn't free."""
     parts = signals.article.get("hasPart")
     for part in parts if isinstance(parts, list) else [parts]:
         if isinstance(part, dict) and jsonld.truth_of(part.get("isAccessibleForFree")) is False:
-            return True
+            yield True
+
+
+def paid_article(signals: PageSignals) -> Iterable[bool | None]:
+    """Read `isAccessibleForFree` of the article in JSON-LD."""
     free = jsonld.truth_of(signals.article.get("isAccessibleForFree"))
-    if free is not None:
-        return not free
+    return [None if free is None else not free]
+
+
+def tier_metas(signals: PageSignals) -> Iterable[bool | None]:
+    """Read the tier in meta elements, in the order of `vocabulary.toml`."""
     tier = signals.meta(*_PAYWALL)
-    return _TIER.get(tier.lower()) if tier else None
+    return [_TIER.get(tier.lower()) if tier else None]
+
+
+def author_of_json_ld(signals: PageSignals) -> Iterable[Bylines | None]:
+    """Read `author`, then `creator`, of the article in JSON-LD."""
+    article = signals.article
+    return (_names_in(signals, article[key]) for key in ("author", "creator") if key in article)
+
+
+def author_metas(signals: PageSignals) -> Iterable[Bylines | None]:
+    """Read meta elements, in the order of `vocabulary.toml`."""
+    return ((signals.metas[name], ()) for name in _AUTHOR if name in signals.metas)
+
+
+def written_by(signals: PageSignals) -> Iterable[Bylines | None]:
+    """Read `twitter:data1` or `twitter:data2` whose label is "Written by"."""
+    metas = signals.metas
+    for label, data in _LABELS:
+        if label in metas and data in metas and _WRITTEN_BY.search(metas[label][0]):
+            yield metas[data], ()
+
+
+# The order of trust: to prefer another place, move its name.
+SECTION_IN: Final = (section_of_json_ld, section_metas)
+IMAGE_IN: Final = (image_metas, image_of_json_ld)
+PAYWALLED_IN: Final = (paid_parts, paid_article, tier_metas)
+# Persons in a byline under the headline come before these fields, and beside it before those that
+# name only the site (`_authors`).
+AUTHORS_IN: Final = (author_of_json_ld, author_metas, written_by)
+# All fields, for docs/metadata.md.
+FIELDS: Final[dict[str, dict[str, Sequence[Callable[[PageSignals], object]]]]] = {
+    "title": {"TITLE_IN": TITLE_IN},
+    "authors": {"AUTHORS_IN": AUTHORS_IN},
+    "published": {
+        "STATED_IN": STATED_IN,
+        "SHOWN_IN": SHOWN_IN,
+        "MODIFIED_IN": MODIFIED_IN,
+        "LAST_RESORTS": LAST_RESORTS,
+    },
+    "modified": {"MODIFIED_IN": MODIFIED_IN},
+    "language": {"LANGUAGE_IN": LANGUAGE_IN},
+    "section": {"SECTION_IN": SECTION_IN},
+    "image": {"IMAGE_IN": IMAGE_IN},
+    "site_name": {"SITE_NAME_IN": SITE_NAME_IN},
+    "paywalled": {"PAYWALLED_IN": PAYWALLED_IN},
+}
 
 
 def _authors(signals: PageSignals) -> tuple[str, ...]:
@@ -233,23 +314,12 @@ def _find_authors(signals: PageSignals, declared: tuple[str, ...]) -> tuple[str,
     return declared
 
 
-def _bylines_of_fields(
-    signals: PageSignals,
-) -> Iterator[tuple[Sequence[str], tuple[str, ...]]]:
+def _bylines_of_fields(signals: PageSignals) -> Iterator[Bylines]:
     """Yield the bylines of each field that states authors, and the names of organisations."""
-    for key in ("author", "creator"):
-        if key in signals.article:
-            yield _names_in(signals, signals.article[key])
-    metas = signals.metas
-    for name in _AUTHOR:
-        if name in metas:
-            yield metas[name], ()
-    for label, data in _LABELS:
-        if label in metas and data in metas and _WRITTEN_BY.search(metas[label][0]):
-            yield metas[data], ()
+    return (candidate.value for candidate in candidates_in(AUTHORS_IN, signals))
 
 
-def _names_in(signals: PageSignals, value: object) -> tuple[list[str], tuple[str, ...]]:
+def _names_in(signals: PageSignals, value: object) -> Bylines:
     persons: list[str] = []
     organisations: list[str] = []
     values = value if isinstance(value, list) else [value]

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final
+
+from newscrawl.extraction.metadata.places import Candidate
 
 MAX_TITLE: Final = 300
 """Ours: characters; the longest title of the development corpus has 189."""
@@ -26,14 +27,6 @@ _MOMENT: Final = re.compile(r"\s+\d{1,2}[./]\d{1,2}[./]\d{2,4},?\s\d{1,2}:\d\d$"
 _TAG: Final = re.compile(r"</?[a-zA-Z][^<>]{0,60}>")
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A title and where it was found: "data", "meta", "heading" or "element"."""
-
-    text: str
-    place: str
-
-
 @lru_cache(maxsize=256)  # of the titles of a few pages
 def words_of(text: str) -> tuple[str, ...]:
     """Return the words of a title in lower case, by which titles are compared."""
@@ -49,18 +42,18 @@ def plain(text: str) -> str:
     return _MOMENT.sub("", text) if text[-1:].isdecimal() and ":" in text else text
 
 
-def choose(candidates: Sequence[Candidate], site_names: Sequence[str]) -> str | None:
+def choose(candidates: Sequence[Candidate[str]], site_names: Sequence[str]) -> str | None:
     """Choose the candidate that most places agree on, without the name of the site."""
     sites = _compact_names(tuple(site_names))
-    word_lists = {words_of(each.text) for each in candidates}
+    word_lists = {words_of(each.value) for each in candidates}
     heads = {
         text: _without_site(text[:MAX_TITLE].strip(), sites, word_lists)
-        for text in dict.fromkeys(each.text for each in candidates)
+        for text in dict.fromkeys(each.value for each in candidates)
     }
     stripped: dict[tuple[str, ...], str] = {}
     places: dict[tuple[str, ...], set[str]] = {}
     for each in candidates:
-        head = heads[each.text]
+        head = heads[each.value]
         if key := words_of(head):
             stripped.setdefault(key, head)
             places.setdefault(key, set()).add(each.place)
