@@ -75,9 +75,10 @@ class PageReader:
         article = extract_from(parsed, page.url, method=self.method, memory=memory)
         if article.paywalled or article.kind in _BEFORE_ARTICLES:
             return _paywalled_document(page, article)
-        if article.kind in NOT_ARTICLES:
+        shows_another_page = _is_another_page(article, page.hints.title)
+        if article.kind in NOT_ARTICLES and not (article.kind == "error" and shows_another_page):
             raise NoArticleError("NotAnArticle", f"the page is of the kind {article.kind!r}")
-        if _is_another_page(article, page.hints.title):
+        if shows_another_page:
             return _unreadable_document(page, article)
         self._check_length(article.text)
         texts = parsed.blocks.texts

@@ -10,6 +10,7 @@ logistic regression over a dozen features recognises documentation, services, li
 import json
 import math
 import re
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -56,6 +57,13 @@ LONG: Final = 400
 LINKED_SHARE: Final = 0.5
 # Ours: different phrases of consent that make a short text a consent page, and a long one suspect.
 MIN_CONSENT_PHRASES: Final = 2
+# Ours: different words about pages that a notice has at least beside one that addresses the reader.
+MIN_SELF_WORDS: Final = 3
+# Ours: letters of "you", "sie", "nous", with which other words begin.
+MAX_WHOLE_WORD: Final = 4
+_WITHOUT_BLANKS: Final = frozenset({"zh", "ja", "ko", "th"})
+_SENTENCE: Final = re.compile(r"[.!?:;。！？।؟\n]+(?=\s|$)|[。！？।؟]")
+_MARKS: Final = "\"'()[]{}«»„“”‚‘’‹›…–—,/|"
 # Ours: characters of a text that are searched for phrases of walls; of a long one for consent.
 SEARCHED: Final = 2_000
 SEARCHED_FOR_CONSENT: Final = 400
@@ -120,6 +128,8 @@ def _kind_of_text(metadata: Metadata, text: str, length: int, link_words: int) -
                     return "consent"
                 if asks_to_subscribe(lowered):
                     return "paywall"
+                if not metadata.paywalled and tells_of_itself(text):
+                    return "error"
             return "paywall" if metadata.paywalled else "article"
         case _:
             return metadata.declared.kind
@@ -133,6 +143,48 @@ def _count_words(text: str) -> int:
 
 def _asks_for_consent(lowered: str) -> bool:
     return sum(phrase in lowered for phrase in _CONSENT) >= MIN_CONSENT_PHRASES
+
+
+@cache
+def _notices() -> dict[str, dict[str, tuple[str, ...]]]:
+    """Return the words of notices by language, with the blanks that stand around them: a word of a
+    few letters that addresses the reader is whole, all others are beginnings."""
+    tables = tomllib.loads(
+        files("newscrawl.extraction.data").joinpath("notices.toml").read_text("utf-8")
+    )
+
+    def form(language: str, kind: str, word: str) -> str:
+        if language in _WITHOUT_BLANKS:
+            return word
+        return f" {word} " if kind == "reader" and len(word) <= MAX_WHOLE_WORD else f" {word}"
+
+    return {
+        language: {
+            kind: tuple(form(language, kind, word) for word in words.split(", "))
+            for kind, words in kinds.items()
+        }
+        for language, kinds in tables.items()
+    }
+
+
+def tells_of_itself(text: str) -> bool:
+    """Return whether a short text speaks to its reader of page, browser, cookies, access or login
+    in each of its sentences, as do soft errors, shells, consent and maintenance pages."""
+    sentences = [
+        f" {' '.join(word.strip(_MARKS) for word in part.split())} "
+        for part in _SENTENCE.split(text.lower())
+    ]
+    sentences = [sentence for sentence in sentences if sentence.strip()]
+    for kinds in _notices().values():
+        said = {
+            kind: {word for word in words for sentence in sentences if word in sentence}
+            for kind, words in kinds.items()
+        }
+        if all(said.values()) and len(said["page"]) + len(said["state"]) >= MIN_SELF_WORDS:
+            words = set().union(*said.values())
+            if all(any(word in sentence for word in words) for sentence in sentences):
+                return True
+    return False
 
 
 # --- Walls that the text alone doesn't show -------------------------------------------------------

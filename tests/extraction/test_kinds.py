@@ -145,6 +145,53 @@ def test_article_about_walls_is_an_article(path: str) -> None:
     assert extract(ARTICLES[path], f"https://pier.example{path}").kind == "article"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "To see this page, turn on JavaScript in your browser settings. Then reload the page.",
+        "Sorry, this article has been moved or deleted. Go back to our home page.",
+        "Your session has expired. Please sign in again to continue.",
+        "Diese Seite ist umgezogen oder wurde gelöscht. Bitte nutzen Sie unsere Suche.",
+        "Pour accéder au site, veuillez confirmer que vous n'êtes pas un robot.",
+        "Este contenido no está disponible en su país. Lo sentimos.",
+        "Il sito è in manutenzione. Torna a trovarci presto, ci scusiamo.",
+        "Nossa página está em manutenção. Volte em breve, por favor.",
+        "Verifica dat je geen robot bent. Schakel cookies in om verder te gaan.",
+        "Vi ber om ditt samtycke att lagra cookies på din enhet.",
+        "Vaše připojení bylo zablokováno. Prosím, obraťte se na správce webu a zkuste to znovu.",
+        "Az oldal nem található. Kérjük, térjen vissza a főoldalra.",
+        "Доступ к материалу ограничен. Пожалуйста, войдите в свой аккаунт, чтобы продолжить.",
+        "Η πρόσβαση στον ιστότοπο απορρίφθηκε. Παρακαλώ επικοινωνήστε με τον διαχειριστή σας.",
+        "Oturumunuzun süresi doldu. Devam etmek için lütfen tekrar giriş yapın.",
+        "انتهت الجلسة. يرجى تسجيل الدخول إلى حسابك للمتابعة.",
+        "आपका सत्र समाप्त हो गया। कृपया जारी रखने के लिए लॉग इन करें।",
+        "抱歉，您访问的文章已被移动或删除。请返回首页，或使用搜索功能查找其他内容。",
+        "ただいまメンテナンス中です。しばらくしてから再度アクセスしてください。",
+        "세션이 만료되었습니다. 다시 로그인해 주세요.",
+    ],
+)
+def test_page_that_tells_its_reader_of_itself_is_an_error(text: str) -> None:
+    html = f"<title>The Pier</title><div id=root><h1>{text[:20]}</h1><p>{text}</p></div>"
+    assert extract(html, STORY).kind in {"error", "consent"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The council's website was down on Friday. Residents could not log in. The site is back.",
+        "Google will block cookies in its browser. Advertisers must ask first, it said.",
+        "Die Website der Bahn war nicht erreichbar. Kunden konnten sich nicht anmelden.",
+        "Le site de la mairie est inaccessible depuis lundi. Une panne de serveur en est la cause.",
+        "Сайт мэрии не работал в пятницу. Жители не могли войти в личный кабинет.",
+        "市役所のサイトが金曜日に一時アクセスできなくなった。市は利用者に謝罪した。",
+        "法院认定该网站未经用户同意收集数据，罚款三百万元。公司表示将上诉。",
+        "Please note: the town hall is closed on Monday. Documents are available on our website.",
+    ],
+)
+def test_report_about_pages_and_browsers_is_an_article(text: str) -> None:
+    assert extract(f"<h1>Harbour news</h1><p>{text}</p>", STORY).kind == "article"
+
+
 def test_link_to_the_full_story_elsewhere_is_not_a_wall() -> None:
     html = (
         f"<h1>News digest</h1><p>{BODY[:400]}</p><a href=/x>Click here to read the full story</a>"
