@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import lru_cache
+from itertools import repeat
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -25,7 +26,8 @@ LISTS = (
     "ticker",
     "outlets",
 )
-_HEADER = re.compile(r"^\s*\[\[\s*company\s*\]\]")
+# An entry begins with a header or, in a list of one line each, with a brace.
+_HEADER = re.compile(r"^\s*(?:\[\[\s*company\s*\]\]|\{)")
 _TOML_PLACE = re.compile(r"\s*\(at line (\d+), column \d+\)|\s*\(at end of document\)")
 # A key as similar as this to one of ours is a typing error, not a fact.
 _LIKE = 0.8
@@ -102,7 +104,9 @@ def read_file(path: Path) -> RegistryFile:
     if path.suffix.lower() == ".csv":
         return RegistryFile(_entries(_csv_rows(text, str(path)), path))
     data = _toml_data(text, str(path))
-    rows = zip(data.get("company", []), _toml_lines(text), strict=False)
+    companies, lines = data.get("company", []), _toml_lines(text)
+    # Of entries that share a line the lines can't be told apart.
+    rows = zip(companies, lines if len(lines) == len(companies) else repeat({}), strict=False)
     groups = tuple(_groups(data.get("groups", {}), text, str(path)))
     return RegistryFile(_entries(rows, path), groups, bundled=data.get("bundled", True))
 
@@ -190,7 +194,7 @@ def _groups(table: object, text: str, file: str) -> Iterator[Group]:
 
 
 def _toml_lines(text: str) -> list[dict[str, int]]:
-    """Return the lines of the header ("") and the keys of each [[company]]."""
+    """Return the lines of the header ("") and the keys of each entry."""
     lines: list[dict[str, int]] = []
     for number, line in enumerate(text.splitlines(), start=1):
         if _HEADER.match(line):

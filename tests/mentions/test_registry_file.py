@@ -2,6 +2,7 @@
 
 import os
 import re
+import tomllib
 from datetime import date
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from scrapy.settings import Settings
 from newscrawl.config import SettingError
 from newscrawl.dashboard.companies_file import CompaniesFile, CompaniesFileError, registry_of
 from newscrawl.mentions import CompaniesError, load_companies
-from newscrawl.mentions.registry import registry_digest
+from newscrawl.mentions.registry import BUNDLED, registry_digest
 from newscrawl.storage import company_alerts, open_database, queries
 from pipelines.mentions import MentionsPipeline
 from tests.worlds import body, bundled_companies, document, register, save_document
@@ -37,6 +38,20 @@ def test_bundled_registry_has_over_a_thousand_companies():
     assert len(companies) >= 1000
     countries = {company.facts["country"] for company in companies}
     assert {"US", "GB", "DE", "FR", "ES", "IT", "PL", "RU", "GR", "CN", "JP"} <= countries
+
+
+@pytest.mark.parametrize("file", sorted(BUNDLED.glob("*.toml")), ids=lambda file: file.stem)
+def test_bundled_file_has_a_line_for_each_entry_in_the_order_of_their_names(file):
+    lines = file.read_text(encoding="utf-8").splitlines()
+    begin = lines.index("company = [") + 1
+    assert all(not line or line.startswith("#") for line in lines[: begin - 1])
+    assert lines[-1] == "]"
+    entries = [
+        tomllib.loads(f"entry = {line.removesuffix(',')}")["entry"] for line in lines[begin:-1]
+    ]
+    assert entries == tomllib.loads("\n".join(lines))["company"]
+    names = [company["name"] for company in entries]
+    assert names == sorted(names, key=lambda name: (name.casefold(), name))
 
 
 def test_company_is_found_by_name_and_alias_in_any_case():
@@ -157,6 +172,18 @@ FAULTS = [
         id="same alias twice",
     ),
     pytest.param('[[company]]\nname = "Acme\n', 2, "not TOML", id="broken TOML"),
+    pytest.param(
+        'company = [\n{name = "Bolton"},\n{name = "Acme", kind = "firm"},\n]',
+        3,
+        "unknown kind",
+        id="entry of a line",
+    ),
+    pytest.param(
+        'company = [{name = "Bolton"}, {name = "Acme", kind = "firm"}]',
+        None,
+        "unknown kind",
+        id="entries that share a line",
+    ),
     pytest.param('[[firm]]\nname = "Acme"\n', None, "unknown table", id="other table"),
     pytest.param(f"x = {'[' * 5000}", None, "nested too deeply", id="deep nesting"),
     pytest.param(entry(name="Acme") + f"\nx = {'{a=' * 5000}", None, "nested", id="deep tables"),
