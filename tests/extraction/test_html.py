@@ -192,3 +192,20 @@ def test_only_the_first_unclosed_texts_are_closed() -> None:
     tree = parse(page)
     assert tree.html is not None
     assert tree.html.count("<p>") >= MAX_REPAIRS
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ("Nestlé said that ".encode() + b"caf\xe9s open.", "Nestlé said that cafés open."),
+        ("L’Oréal and ".encode() + b"Gr\xfc\xdfe.", "L’Oréal and Grüße."),
+        ("Škoda sells ".encode() + b"\x93cars\x94.", "Škoda sells “cars”."),
+        ("Citroën in a description cut".encode() + b"\xc3", "Citroën in a description cut\ufffd"),
+    ],
+)
+@pytest.mark.parametrize("header", ["text/html; charset=utf-8", None])
+def test_pasted_or_cut_characters_leave_all_others_of_utf_8_right(
+    body: bytes, text: str, header: str | None
+) -> None:
+    html = b"<meta charset=utf-8><p>" + body + b"</p>" + b"<p>The quay opened on Friday.</p>" * 20
+    assert f"<p>{text}</p>" in decode(html, header).decode()
