@@ -91,7 +91,7 @@ def deliver_alerts(
 
 def failed_at(world: Database) -> datetime:
     """Return when a notice was last sent in vain."""
-    return max(one.sent_at for one in sent_notices(world, 99) if one.fault)
+    return max(notice.sent_at for notice in sent_notices(world, 99) if notice.fault)
 
 
 def mail(port: int) -> MailChannel:
@@ -113,17 +113,17 @@ def test_spike_of_a_watched_company_is_delivered_once_with_its_articles(world):
     burst(world, title=HOSTILE)
     with receivers() as (inbox, mailing, hook, hooking):
         channels = (LogChannel(), mailing, hooking)
-        (found,) = find_alerts(world, today=TODAY)
-        assert (found.kind, found.company, found.day) == ("spike", "Siemens", day(0))
-        assert found.facts["articles"] == 9
-        assert found.facts["expected"] < 3
+        (alert,) = find_alerts(world, today=TODAY)
+        assert (alert.kind, alert.company, alert.day) == ("spike", "Siemens", day(0))
+        assert alert.facts["articles"] == 9
+        assert alert.facts["expected"] < 3
         assert deliver_alerts(world, channels).delivered == 1
         assert find_alerts(world, today=TODAY) == []
         assert deliver_alerts(world, channels).delivered == 0
     (message,) = inbox.messages
     assert (
         message["Subject"]
-        == f"Siemens: 9 articles on {day(0)}, {found.facts['expected']:.0f} expected"
+        == f"Siemens: 9 articles on {day(0)}, {alert.facts['expected']:.0f} expected"
     )
     plain = message.get_body(("plain",)).get_content()
     page = message.get_body(("html",)).get_content()
@@ -133,9 +133,9 @@ def test_spike_of_a_watched_company_is_delivered_once_with_its_articles(world):
     assert "<script>" not in page
     assert "&lt;script&gt;" in page
     assert r"\[Siemens\](javascript:x)" in plain
-    (told,) = hook.notices
-    assert told["facts"]["articles_behind"][0]["url"] == "https://ft.example/burst-0-8"
-    assert (told["event"], told["cause"]) == ("alert", f"spike/Siemens/{day(0)}")
+    (notice,) = hook.notices
+    assert notice["facts"]["articles_behind"][0]["url"] == "https://ft.example/burst-0-8"
+    assert (notice["event"], notice["cause"]) == ("alert", f"spike/Siemens/{day(0)}")
 
 
 def test_group_has_alerts_and_a_digest_of_its_companies_together(world):
@@ -143,10 +143,10 @@ def test_group_has_alerts_and_a_digest_of_its_companies_together(world):
     company_alerts.watch_company(world, "our competitors")
     burst(world)
     assert find_alerts(world, today=TODAY) == []
-    (found,) = find_alerts(world, today=TODAY, structure=groups)
-    assert (found.kind, found.company) == ("spike", "our competitors")
-    articles = alert_articles(world, found, groups)
-    assert articles.number == found.facts["articles"] >= 9
+    (alert,) = find_alerts(world, today=TODAY, structure=groups)
+    assert (alert.kind, alert.company) == ("spike", "our competitors")
+    articles = alert_articles(world, alert, groups)
+    assert articles.number == alert.facts["articles"] >= 9
     assert "Siemens" in articles.articles[0].article.companies
     (row,) = make_digest(world, "daily", day(0), groups).companies
     assert (row.company, row.hits.articles) == ("our competitors", articles.number)
@@ -156,13 +156,13 @@ def test_first_article_about_a_company_of_a_watched_group_is_an_alert(database):
     groups = CompanyStructure(groups={"our competitors": ("Alstom", "Siemens")})
     run = register(database)
     company_alerts.watch_company(database, "our competitors")
-    named = [body("Siemens")]
+    mentions = [body("Siemens")]
     now = datetime.now(UTC)
-    page = document("first", text="Siemens is named.", mentions=named, fetched_at=now)
+    page = document("first", text="Siemens is named.", mentions=mentions, fetched_at=now)
     save_documents(database, [page], run)
     assert find_alerts(database, today=TODAY) == []
-    (found,) = find_alerts(database, today=TODAY, structure=groups)
-    assert (found.kind, found.company) == ("first mention", "our competitors")
+    (alert,) = find_alerts(database, today=TODAY, structure=groups)
+    assert (alert.kind, alert.company) == ("first mention", "our competitors")
 
 
 def test_company_of_a_recipient_of_alerts_is_watched(world):
@@ -179,13 +179,15 @@ def test_company_of_a_recipient_of_alerts_is_watched(world):
     (watch,) = company_alerts.watched_companies(world)
     assert (watch.company, watch.added_by, watch.for_recipient) == ("Siemens", "ann", True)
     burst(world)
-    assert [one.company for one in find_alerts(world, today=TODAY)] == ["Siemens"]
+    assert [alert.company for alert in find_alerts(world, today=TODAY)] == ["Siemens"]
 
 
 def test_unwatched_company_has_alerts_only_with_everyone(world):
     burst(world)
     assert find_alerts(world, today=TODAY) == []
-    assert [one.company for one in find_alerts(world, today=TODAY, everyone=True)] == ["Siemens"]
+    assert [alert.company for alert in find_alerts(world, today=TODAY, everyone=True)] == [
+        "Siemens"
+    ]
 
 
 def test_burst_of_several_days_is_one_alert(world):
@@ -195,7 +197,7 @@ def test_burst_of_several_days_is_one_alert(world):
     burst(world, on=1, articles=10)
     assert find_alerts(world, today=day(2)) == []
     burst(world, on=2, articles=30)
-    assert [one.day for one in find_alerts(world, today=day(3))] == [day(2)]
+    assert [alert.day for alert in find_alerts(world, today=day(3))] == [day(2)]
 
 
 def test_days_of_spikes_can_be_left_out_of_the_history(world):
@@ -226,10 +228,10 @@ def test_gap_of_coverage_is_not_counted_as_zeros(database):
         )
         database.record_coverage("ft", day(number), "ok", 2, 2)
     burst(database, articles=4)
-    found = assess_day(database, "Siemens", day(0))
-    assert found.history == 35
-    assert found.expected == pytest.approx(4, rel=0.1)
-    assert not found.is_spike
+    assessment = assess_day(database, "Siemens", day(0))
+    assert assessment.history == 35
+    assert assessment.expected == pytest.approx(4, rel=0.1)
+    assert not assessment.is_spike
 
 
 def test_first_article_of_a_watched_company_is_an_alert(world):
@@ -241,10 +243,10 @@ def test_first_article_of_a_watched_company_is_an_alert(world):
     save_document(
         world, document("b", text="Bosch is here.", mentions=[body("Bosch")], fetched_at=now), run
     )
-    (found,) = find_alerts(world, today=TODAY)
-    assert (found.kind, found.company, found.other) == ("first mention", "Bosch", "")
-    behind = alert_articles(world, found)
-    assert [one.article.url for one in behind.articles] == ["https://ft.example/b"]
+    (alert,) = find_alerts(world, today=TODAY)
+    assert (alert.kind, alert.company, alert.other) == ("first mention", "Bosch", "")
+    behind = alert_articles(world, alert)
+    assert [article.article.url for article in behind.articles] == ["https://ft.example/b"]
     save_document(world, document("c", text="Bosch once more.", mentions=[body("Bosch")]), run)
     assert find_alerts(world, today=TODAY) == []
 
@@ -256,14 +258,16 @@ def test_first_article_of_a_watched_pair_is_an_alert(world):
     alone = document("a", text="Alstom alone.", mentions=[body("Alstom")], fetched_at=now)
     save_document(world, alone, run)
     assert find_alerts(world, today=TODAY) == []
-    both = [body("Alstom"), body("Siemens", 11)]
+    mentions = [body("Alstom"), body("Siemens", 11)]
     save_document(
-        world, document("ab", text="Alstom and Siemens merge.", mentions=both, fetched_at=now), run
+        world,
+        document("ab", text="Alstom and Siemens merge.", mentions=mentions, fetched_at=now),
+        run,
     )
-    (found,) = find_alerts(world, today=TODAY)
-    assert (found.kind, {found.company, found.other}) == ("first pair", {"Alstom", "Siemens"})
-    behind = alert_articles(world, found)
-    assert ([one.article.url for one in behind.articles], behind.number) == (
+    (alert,) = find_alerts(world, today=TODAY)
+    assert (alert.kind, {alert.company, alert.other}) == ("first pair", {"Alstom", "Siemens"})
+    behind = alert_articles(world, alert)
+    assert ([article.article.url for article in behind.articles], behind.number) == (
         ["https://ft.example/ab"],
         1,
     )
@@ -277,14 +281,14 @@ def test_failed_channel_gets_the_alert_again_and_others_do_not(world):
         inbox.refuse = True
         report = deliver_alerts(world, (mailing, hooking))
         assert (report.delivered, len(report.failed), len(hook.notices)) == (0, 1, 1)
-        (kept,) = company_alerts.list_alerts(world)
-        assert kept.delivered_at is None
+        (stored_alert,) = company_alerts.list_alerts(world)
+        assert stored_alert.delivered_at is None
         inbox.refuse = False
         later = failed_at(world) + timedelta(hours=1)
         assert deliver_alerts(world, (mailing, hooking), later).delivered == 1
         assert (len(inbox.messages), len(hook.notices)) == (1, 1)
-        (kept,) = company_alerts.list_alerts(world)
-        assert kept.delivered_at is not None
+        (stored_alert,) = company_alerts.list_alerts(world)
+        assert stored_alert.delivered_at is not None
 
 
 def test_alert_that_fails_is_sent_again_after_longer_and_longer_pauses(world):
@@ -302,7 +306,7 @@ def test_alert_that_fails_is_sent_again_after_longer_and_longer_pauses(world):
             assert deliver_alerts(world, channels, due + soon).failed
         inbox.refuse = False
         assert deliver_alerts(world, channels, failed_at(world) + timedelta(hours=2)).delivered == 1
-    assert [bool(one.fault) for one in sent_notices(world, 99)] == [False, *[True] * 5]
+    assert [bool(notice.fault) for notice in sent_notices(world, 99)] == [False, *[True] * 5]
     assert len(inbox.messages) == 1
 
 
@@ -378,9 +382,9 @@ def test_stale_alert_is_not_delivered(world, monkeypatch):
 def test_pair_is_watched_in_either_order(database):
     assert company_alerts.watch_company(database, "Siemens", "Alstom")
     assert not company_alerts.watch_company(database, "Alstom", "Siemens")
-    assert [(one.company, one.other) for one in company_alerts.watched_companies(database)] == [
-        ("Alstom", "Siemens")
-    ]
+    assert [
+        (company.company, company.other) for company in company_alerts.watched_companies(database)
+    ] == [("Alstom", "Siemens")]
     assert company_alerts.unwatch_company(database, "Siemens", "Alstom")
     assert not company_alerts.unwatch_company(database, "Siemens", "Alstom")
     assert company_alerts.watched_companies(database) == []

@@ -53,8 +53,8 @@ def check(
 
 @pytest.fixture
 def plain_server() -> Iterator[tuple[Inbox, int]]:
-    with mail_server() as found:
-        yield found
+    with mail_server() as inbox_and_port:
+        yield inbox_and_port
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
     now = datetime.datetime.now(datetime.UTC)
-    made = (
+    signed = (
         x509.CertificateBuilder()
         .subject_name(name)
         .issuer_name(name)
@@ -81,7 +81,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
         serialization.PrivateFormat.PKCS8,
         serialization.NoEncryption(),
     )
-    file.write_bytes(private + made.public_bytes(serialization.Encoding.PEM))
+    file.write_bytes(private + signed.public_bytes(serialization.Encoding.PEM))
     return file
 
 
@@ -195,8 +195,8 @@ def test_invalid_mail_setting_is_named(url: str, to: str, message: str) -> None:
 
 @pytest.fixture
 def hook() -> Iterator[Hook]:
-    with Hook() as found:
-        yield found
+    with Hook() as opened:
+        yield opened
 
 
 def channel(url: str, **given: Any) -> WebhookChannel:
@@ -281,7 +281,7 @@ def test_failing_channel_does_not_stop_the_next(
     hook.answers = [410]
     inbox, port = plain_server
     delivery = deliver(NOTICE, [channel(hook.url), mail(port)])
-    assert [one.channel for one in delivery.failed] == ["webhook (127.0.0.1)"]
+    assert [failure.channel for failure in delivery.failed] == ["webhook (127.0.0.1)"]
     assert len(inbox.messages) == 1
 
 
@@ -306,7 +306,7 @@ def test_settings_name_the_channels(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(config, "NEWSCRAWL_SMTP_URL", "smtps://mail.example.org")
     monkeypatch.setattr(config, "NEWSCRAWL_MAIL_TO", "desk@example.org")
     monkeypatch.setattr(config, "NEWSCRAWL_WEBHOOKS", "https://a.example/x, https://b.example/y")
-    assert [one.name for one in configured_channels()] == [
+    assert [channel_in_use.name for channel_in_use in configured_channels()] == [
         "log",
         "e-mail (mail.example.org:465)",
         "webhook (a.example)",

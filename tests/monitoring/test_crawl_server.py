@@ -58,10 +58,10 @@ def crawls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawls]:
     with Sites() as sites:
         sites.add("short", 2)
         sites.add("long", 400, delay=0.1)
-        given = environment(sites.file(folder, ["short", "long"]), database)
-        given["PYTHONPROFILEIMPORTTIME"] = "1"
-        with closing(CrawlServer(given)) as server:
-            yield Crawls(server, CrawlCommand(environment=given, logs=folder), sites)
+        variables = environment(sites.file(folder, ["short", "long"]), database)
+        variables["PYTHONPROFILEIMPORTTIME"] = "1"
+        with closing(CrawlServer(variables)) as server:
+            yield Crawls(server, CrawlCommand(environment=variables, logs=folder), sites)
 
 
 def ended(crawl: CrawlProcess) -> int:
@@ -170,7 +170,7 @@ def test_changed_code_is_used_by_the_next_crawl_and_running_ones_go_on(
     crawls: Crawls, tmp_path: Path
 ) -> None:
     module = tmp_path / "our_settings.py"
-    given = {
+    variables = {
         **crawls.command.environment,
         "PYTHONPATH": f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}",
         "SCRAPY_SETTINGS_MODULE": module.stem,
@@ -181,10 +181,10 @@ def test_changed_code_is_used_by_the_next_crawl_and_running_ones_go_on(
         module.write_text(f"from newscrawl.settings import *\nBOT_NAME = {name!r}\n")
 
     install("first")
-    with closing(CrawlServer(given)) as server:
-        seen = len(crawls.sites.by_slug["long"].visits)
+    with closing(CrawlServer(variables)) as server:
+        visits = len(crawls.sites.by_slug["long"].visits)
         with CrawlProcess("long", command, server) as goes_on:
-            wait_for(lambda: len(crawls.sites.by_slug["long"].visits) > seen + 3)
+            wait_for(lambda: len(crawls.sites.by_slug["long"].visits) > visits + 3)
             install("second")
             with CrawlProcess("short", command, server) as crawl:
                 assert ended(crawl) == 0

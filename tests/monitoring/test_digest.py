@@ -108,13 +108,13 @@ def test_weekly_digest_compares_with_the_week_before(news):
     company_alerts.watch_company(news, "E.ON", "Bosch")
     digest = make_digest(news, "weekly", day(0))
     assert (digest.first, digest.last, digest.chosen) == (day(-6), day(0), True)
-    rows = {one.company: one for one in digest.companies}
+    rows = {company.company: company for company in digest.companies}
     assert (rows["Siemens"].hits.articles, rows["Siemens"].change.before) == (6, 1)
     assert (rows["Bosch"].hits.articles, rows["Bosch"].change.before) == (1, 3)
     assert rows["Siemens"].hits.in_title == 6
     assert digest.unmentioned == ("E.ON",)
-    assert [one.company for one in digest.companies] == ["Siemens", "Bosch"]
-    assert [one.hits.articles for one in rows["Siemens"].recent[-3:] if one.hits] == [1, 2, 3]
+    assert [company.company for company in digest.companies] == ["Siemens", "Bosch"]
+    assert [count.hits.articles for count in rows["Siemens"].recent[-3:] if count.hits] == [1, 2, 3]
 
 
 def test_digest_gives_the_change_of_the_share_of_the_articles_read(database):
@@ -132,7 +132,7 @@ def test_digest_gives_the_change_of_the_share_of_the_articles_read(database):
 def test_digest_without_watched_companies_shows_the_most_named(news):
     digest = make_digest(news, "daily", day(0))
     assert not digest.chosen
-    assert [(one.company, one.hits.articles) for one in digest.companies] == [
+    assert [(company.company, company.hits.articles) for company in digest.companies] == [
         ("Siemens", 3),
         ("Bosch", 1),
     ]
@@ -146,7 +146,7 @@ def test_days_without_coverage_are_gaps(news):
     assert bosch.change.before is None
     assert "No article was read in the 7 days before." in markdown_digest(earlier)
     assert "| no data before |" in markdown_digest(earlier)
-    assert None in [one.hits for one in bosch.recent]
+    assert None in [count.hits for count in bosch.recent]
     assert "before the first crawl. Of those only the articles that sites still" in markdown_digest(
         earlier
     )

@@ -24,7 +24,7 @@ def usual(day: date, noise: random.Random | None = None, **other: object) -> Dai
     new = 8 if day.weekday() == 6 else 40
     if noise:
         new = max(0, round(noise.gauss(new, new**0.5)))
-    made = DailySourceStats(
+    stats = DailySourceStats(
         day=day,
         runs=20,
         new=new,
@@ -36,7 +36,7 @@ def usual(day: date, noise: random.Random | None = None, **other: object) -> Dai
         confidence=0.95,
         text_share=0.05 + (noise.gauss(0, 0.004) if noise else day.day / 10_000),
     )
-    return replace(made, **other)  # type: ignore[arg-type]
+    return replace(stats, **other)  # type: ignore[arg-type]
 
 
 def record(
@@ -45,18 +45,18 @@ def record(
     """A source with some usual weeks and then the days given."""
     first = MONDAY - timedelta(weeks=weeks)
     days = [usual(first + timedelta(days=n)) for n in range(weeks * 7)]
-    own = {one.day: one for one in last}
-    merged = [own.pop(one.day, one) for one in days] + list(own.values())
-    states = {one.day: "ok" for one in merged}
+    last_by_day = {stats.day: stats for stats in last}
+    merged = [last_by_day.pop(day.day, day) for day in days] + list(last_by_day.values())
+    states = {stats.day: "ok" for stats in merged}
     return SourceRecord(slug="ft", days=merged, coverage=states, failures=failures, note=note)
 
 
-def incidents(found: SourceRecord, today: date = MONDAY) -> dict[str, Incident]:
-    return {one.kind: one.incident for one in check(found, today) if one.incident}
+def incidents(source: SourceRecord, today: date = MONDAY) -> dict[str, Incident]:
+    return {result.kind: result.incident for result in check(source, today) if result.incident}
 
 
-def cleared(found: SourceRecord, today: date = MONDAY) -> set[str]:
-    return {one.kind for one in check(found, today) if not one.incident}
+def cleared(source: SourceRecord, today: date = MONDAY) -> set[str]:
+    return {result.kind for result in check(source, today) if not result.incident}
 
 
 SUNDAY = MONDAY - timedelta(days=1)
@@ -64,9 +64,9 @@ SATURDAY = MONDAY - timedelta(days=2)
 
 
 def test_usual_day_has_no_incident() -> None:
-    found = record(usual(MONDAY))
-    assert incidents(found) == {}
-    assert cleared(found) == {
+    source = record(usual(MONDAY))
+    assert incidents(source) == {}
+    assert cleared(source) == {
         "unreachable",
         "blocked",
         "not_crawled",
@@ -86,13 +86,13 @@ def failed(name: str, failures: int, last_read: datetime | None = None) -> Faile
 def test_lost_feed_is_an_incident_while_another_works() -> None:
     read = datetime(2026, 11, 20, tzinfo=UTC)
     listings = ListingHealth(working=1, failed=(failed("a", 2), failed("b", 3, read)))
-    found = replace(record(), listings=listings)
-    incident = incidents(found)["feed_failed"]
+    source = replace(record(), listings=listings)
+    incident = incidents(source)["feed_failed"]
     note = "https://ft.example/b failed 3 times in a row, last read on 2026-11-20"
     assert incident.note == note
     assert incident.facts == {"listings": {"https://ft.example/b": 3}}
     worse = ListingHealth(working=1, failed=(failed("a", 4), failed("b", 3, read)))
-    note = incidents(replace(found, listings=worse))["feed_failed"].note
+    note = incidents(replace(source, listings=worse))["feed_failed"].note
     assert note == (
         "https://ft.example/a failed 4 times in a row, never read before; so did 1 more"
     )
@@ -104,8 +104,8 @@ def test_feed_that_failed_twice_is_not_an_incident() -> None:
 
 
 def test_lost_feeds_are_not_checked_if_none_works() -> None:
-    found = replace(record(), listings=ListingHealth(failed=(failed("a", 9),)))
-    assert "feed_failed" not in {*incidents(found), *cleared(found)}
+    source = replace(record(), listings=ListingHealth(failed=(failed("a", 9),)))
+    assert "feed_failed" not in {*incidents(source), *cleared(source)}
 
 
 def test_expected_articles_depend_on_the_weekday() -> None:
@@ -117,28 +117,28 @@ def test_expected_articles_depend_on_the_weekday() -> None:
 
 
 def test_weekday_as_quiet_as_a_sunday_is_an_incident() -> None:
-    found = incidents(record(usual(SATURDAY, new=8)), today=SUNDAY)
-    assert found["missing"].note == "8 new articles on 2026-11-21, 40 were to be expected"
-    assert found["missing"].facts == {"day": "2026-11-21", "found": 8, "expected": 40}
+    by_kind = incidents(record(usual(SATURDAY, new=8)), today=SUNDAY)
+    assert by_kind["missing"].note == "8 new articles on 2026-11-21, 40 were to be expected"
+    assert by_kind["missing"].facts == {"day": "2026-11-21", "found": 8, "expected": 40}
 
 
 def test_day_of_a_feed_that_rolled_over_is_an_incident_until_another_day() -> None:
     usual_record = record(usual(SUNDAY), usual(MONDAY))
     rolled = {**usual_record.coverage, SUNDAY: "incomplete"}
     note = "feed rolled over, up to 8 articles missing"
-    found = replace(usual_record, coverage=rolled, coverage_note=note)
-    assert incidents(found, today=SUNDAY)["incomplete"].note == note
-    assert "incomplete" in cleared(found, today=MONDAY)
+    source = replace(usual_record, coverage=rolled, coverage_note=note)
+    assert incidents(source, today=SUNDAY)["incomplete"].note == note
+    assert "incomplete" in cleared(source, today=MONDAY)
 
 
 def test_short_history_expects_nothing() -> None:
-    found = record(usual(SUNDAY, new=0), weeks=1)
-    assert "missing" not in {one.kind for one in check(found, MONDAY)}
+    source = record(usual(SUNDAY, new=0), weeks=1)
+    assert "missing" not in {result.kind for result in check(source, MONDAY)}
 
 
 def test_day_of_failed_crawls_is_not_checked_for_its_articles() -> None:
-    found = record(usual(SUNDAY, new=0, runs=5, failed_runs=5))
-    assert "missing" not in {one.kind for one in check(found, MONDAY)}
+    source = record(usual(SUNDAY, new=0, runs=5, failed_runs=5))
+    assert "missing" not in {result.kind for result in check(source, MONDAY)}
 
 
 def test_source_without_new_articles_is_stale() -> None:
@@ -151,8 +151,8 @@ def test_source_of_few_articles_may_be_quiet_for_days() -> None:
     first = MONDAY - timedelta(weeks=6)
     days = [usual(first + timedelta(days=n), new=n % 3 == 0) for n in range(39)]
     days += [usual(first + timedelta(days=n), new=0) for n in (39, 40, 41)]
-    found = SourceRecord(slug="x", days=days, coverage={one.day: "ok" for one in days})
-    assert "stale" not in incidents(found)
+    source = SourceRecord(slug="x", days=days, coverage={day.day: "ok" for day in days})
+    assert "stale" not in incidents(source)
 
 
 @pytest.mark.parametrize(
@@ -169,22 +169,22 @@ def test_source_of_few_articles_may_be_quiet_for_days() -> None:
     ids=["short", "long", "boilerplate", "dates", "titles", "dropped", "confidence"],
 )
 def test_one_changed_measure_is_drift(changes: dict[str, object], measure: str, words: str) -> None:
-    found = incidents(record(usual(MONDAY, **changes)))
-    assert set(found) == {"drift"}
-    assert words in found["drift"].note
-    assert measure in found["drift"].facts
+    by_kind = incidents(record(usual(MONDAY, **changes)))
+    assert set(by_kind) == {"drift"}
+    assert words in by_kind["drift"].note
+    assert measure in by_kind["drift"].facts
 
 
 def test_several_changed_measures_are_a_changed_layout() -> None:
-    found = incidents(record(usual(MONDAY, characters=300.0, undated=40, text_share=0.004)))
-    assert set(found) == {"layout_changed"}
-    assert found["layout_changed"].note.count(";") == 2
+    by_kind = incidents(record(usual(MONDAY, characters=300.0, undated=40, text_share=0.004)))
+    assert set(by_kind) == {"layout_changed"}
+    assert by_kind["layout_changed"].note.count(";") == 2
 
 
 def test_few_pages_are_not_checked() -> None:
-    found = check(record(usual(MONDAY, read=4, dropped=3, characters=300.0)), MONDAY)
-    drift = [one for one in found if one.kind == "drift"]
-    assert [one.incident for one in drift] == [None]  # judged by yesterday
+    results = check(record(usual(MONDAY, read=4, dropped=3, characters=300.0)), MONDAY)
+    drift = [result for result in results if result.kind == "drift"]
+    assert [result.incident for result in drift] == [None]  # judged by yesterday
 
 
 def test_source_that_can_not_be_read_is_not_called_stale() -> None:
@@ -200,13 +200,13 @@ def test_crawls_that_fail_since_pages_are_refused_are_one_incident() -> None:
 
 
 def test_refused_pages_are_a_block() -> None:
-    found = incidents(record(usual(MONDAY, refused=60)))
-    assert found["blocked"].note == "59% of the pages are refused, usually 0%"
+    by_kind = incidents(record(usual(MONDAY, refused=60)))
+    assert by_kind["blocked"].note == "59% of the pages are refused, usually 0%"
 
 
 def test_source_closed_by_robots_txt_is_a_block() -> None:
-    found = record(usual(MONDAY))
-    closed = replace(found, coverage={**found.coverage, MONDAY: "blocked_by_robots"})
+    source = record(usual(MONDAY))
+    closed = replace(source, coverage={**source.coverage, MONDAY: "blocked_by_robots"})
     assert set(incidents(closed)) == {"blocked"}
 
 
@@ -217,16 +217,16 @@ def test_source_closed_by_robots_txt_is_a_block() -> None:
 def test_crawls_that_fail_in_a_row_are_an_incident(
     failures: int, opened: bool, cleared_too: bool
 ) -> None:
-    found = record(usual(MONDAY), failures=failures, note="no feed could be read")
-    assert ("unreachable" in incidents(found)) is opened
-    assert ("unreachable" in cleared(found)) is cleared_too
+    source = record(usual(MONDAY), failures=failures, note="no feed could be read")
+    assert ("unreachable" in incidents(source)) is opened
+    assert ("unreachable" in cleared(source)) is cleared_too
 
 
 def test_source_not_crawled_since_saturday_is_an_incident() -> None:
-    known = record()
-    days = {day: state for day, state in known.coverage.items() if day < SUNDAY}
-    found = incidents(replace(known, coverage=days))
-    assert found["not_crawled"].note == "no crawl has ended since 2026-11-21"
+    source = record()
+    days = {day: state for day, state in source.coverage.items() if day < SUNDAY}
+    by_kind = incidents(replace(source, coverage=days))
+    assert by_kind["not_crawled"].note == "no crawl has ended since 2026-11-21"
 
 
 def test_new_source_has_no_incident() -> None:
@@ -240,9 +240,11 @@ def test_chance_alone_seldom_opens_an_incident() -> None:
     days = [usual(first + timedelta(days=n), noise) for n in range(60 * 7)]
     for number in range(56, len(days)):
         today = days[number].day
-        past = days[number - 56 : number + 1]
-        found = SourceRecord(slug="x", days=past, coverage={one.day: "ok" for one in past})
-        alarms += len(incidents(found, today))
+        history = days[number - 56 : number + 1]
+        source = SourceRecord(
+            slug="x", days=history, coverage={stats.day: "ok" for stats in history}
+        )
+        alarms += len(incidents(source, today))
         judged += 1
     assert judged == 364
     assert alarms <= 1
@@ -267,16 +269,16 @@ def test_chance_alone_seldom_opens_an_incident() -> None:
             text_share=st.none() | st.floats(0, 1),
         ),
         max_size=40,
-        unique_by=lambda one: one.day,
+        unique_by=lambda stats: stats.day,
     ),
     st.integers(0, 10),
 )
 def test_random_history_can_be_checked(days: list[DailySourceStats], failures: int) -> None:
-    ordered = sorted(days, key=lambda one: one.day)
-    found = SourceRecord(
-        slug="x", days=ordered, coverage={one.day: "ok" for one in days}, failures=failures
+    ordered = sorted(days, key=lambda stats: stats.day)
+    source = SourceRecord(
+        slug="x", days=ordered, coverage={day.day: "ok" for day in days}, failures=failures
     )
-    kinds = [one.kind for one in check(found, MONDAY)]
+    kinds = [stats.kind for stats in check(source, MONDAY)]
     assert len(kinds) == len(set(kinds))
 
 

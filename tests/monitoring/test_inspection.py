@@ -51,8 +51,8 @@ COUNTS = {
 def ran(database: Database, slug: str, days_ago: int, **counts: int) -> None:
     """A run of that day with the usual counts, less those given."""
     run = database.start_run(slug)
-    own = {f"newscrawl/{name.replace('__', '/')}": value for name, value in counts.items()}
-    database.finish_run(run, "finished", {**COUNTS, **own})
+    own_counts = {f"newscrawl/{name.replace('__', '/')}": value for name, value in counts.items()}
+    database.finish_run(run, "finished", {**COUNTS, **own_counts})
     moment = TODAY - timedelta(days=days_ago)
     times = {"started_at": moment, "finished_at": moment if days_ago else NOW}
     database.write(lambda session: session.execute(update(Run).where(Run.id == run).values(times)))
@@ -73,14 +73,14 @@ def fail(leases: Leases, slug: str, times: int) -> None:
 
 @pytest.fixture
 def hook() -> Iterator[Hook]:
-    with Hook() as found:
-        yield found
+    with Hook() as opened:
+        yield opened
 
 
 @pytest.fixture
 def mail() -> Iterator[tuple[Inbox, int]]:
-    with mail_server() as found:
-        yield found
+    with mail_server() as inbox_and_port:
+        yield inbox_and_port
 
 
 def inspector(database: Database, slugs: Collection[str], channels: Sequence[Channel]) -> Inspector:
@@ -194,8 +194,8 @@ def test_lost_feed_and_its_return_are_delivered(database: Database, hook: Hook) 
     (incident,) = incidents(database)
     assert incident.kind == "feed_failed"
     assert incident.note == "https://ft.example/lost failed 3 times in a row, never read before"
-    ((_, told),) = hook.taken
-    assert b"ft has lost a feed or sitemap" in told
+    ((_, notice),) = hook.taken
+    assert b"ft has lost a feed or sitemap" in notice
     frontier.record_reading(lost.id, reading())
     inspect()
     (incident,) = incidents(database)
@@ -231,8 +231,8 @@ def test_changed_layout_is_delivered(database: Database, hook: Hook) -> None:
     assert notice["subject"] == "ft has changed its pages"
     assert notice["cause"] == "ft/layout_changed"
     assert "length of texts: 200, usually 3,000" in notice["text"]
-    (told,) = notice["facts"]["incidents"]
-    assert told["characters"] == {"now": 200.0, "before": 3000.0}
+    (facts,) = notice["facts"]["incidents"]
+    assert facts["characters"] == {"now": 200.0, "before": 3000.0}
 
 
 def test_incident_and_its_end_are_delivered_once(
@@ -328,7 +328,7 @@ def test_incident_is_claimed_once(database: Database) -> None:
     record_incidents(database, [incident], set())
     record_incidents(database, [incident], set())
     first, second = claim_unreported(database), claim_unreported(database)
-    assert [one.cause for one in first[0]] == ["ft/stale"]
+    assert [incident.cause for incident in first[0]] == ["ft/stale"]
     assert second == ([], [])
 
 
@@ -350,7 +350,7 @@ def test_incident_that_is_not_checked_stays_open(database: Database) -> None:
 def test_late_sources_are_an_incident_of_the_monitor() -> None:
     late = [SourceStatus(source=f"s{n}", late=n < 6) for n in range(20)]
     incidents, _ = group_incidents([], [one.source for one in late], late)
-    assert [(one.cause, one.facts) for one in incidents] == [
+    assert [(incident.cause, incident.facts) for incident in incidents] == [
         ("watch/behind", {"late": 6, "of": 20})
     ]
 
@@ -365,7 +365,7 @@ def test_inspection_works_without_channels(database: Database) -> None:
     fail(leases, "ft", 3)
     channels: list[Channel] = []
     inspector(database, ["ft"], channels)()
-    assert [one.kind for one in incidents(database)] == ["unreachable"]
+    assert [incident.kind for incident in incidents(database)] == ["unreachable"]
 
 
 def test_quarantined_articles_are_an_incident_on_the_first_day(
@@ -391,4 +391,4 @@ def test_quarantined_articles_are_an_incident_on_the_first_day(
     assert "6 articles would have become worse" in notice["text"]
     save_documents(database, articles, run)
     inspect()
-    assert [one["event"] for one in hook.notices] == ["opened", "recovered"]
+    assert [notice["event"] for notice in hook.notices] == ["opened", "recovered"]

@@ -50,9 +50,9 @@ class Newsroom:
             closing(sqlite3.connect(f"file:{self.database}?mode=ro", uri=True)) as connection,
             connection,
         ):
-            found = connection.execute(query).fetchall()
+            result = connection.execute(query).fetchall()
         connection.close()
-        return found
+        return result
 
     def execute(self, statement: str, *values: str) -> None:
         with closing(sqlite3.connect(self.database, timeout=30)) as connection, connection:
@@ -356,7 +356,7 @@ def test_round_sends_the_digest_that_is_due(room: Newsroom) -> None:
         for _ in range(2):
             done = once(room, "one", **settings)
             assert done.returncode == 0, done.stderr
-        causes = [one["cause"] for one in hook.notices]
+        causes = [notice["cause"] for notice in hook.notices]
         assert causes
         assert len(set(causes)) == len(causes)
         (digest,) = next_digests(database, "")

@@ -32,8 +32,8 @@ DELAY = 0.4
 
 @pytest.fixture
 def sites() -> Iterator[Sites]:
-    with Sites() as found:
-        yield found
+    with Sites() as opened:
+        yield opened
 
 
 def ask(url: str, query: str) -> list[tuple[Any, ...]]:
@@ -57,7 +57,7 @@ def test_another_monitor_finishes_crawls_of_a_killed_one(
             machines.append(stack.enter_context(started(command, tmp_path / name, settings)))
         slug, victim = _begun(postgres_url)
         _kill(victim, dies)
-        (survivor,) = (one for one in machines if one.pid != victim)
+        (survivor,) = (machine for machine in machines if machine.pid != victim)
         wait_for(lambda: _stored(postgres_url) == len(urls), 240)
         wait_for(lambda: ask(postgres_url, "SELECT 1 FROM leases WHERE holder IS NOT NULL") == [])
         survivor.send_signal(signal.SIGTERM)

@@ -127,7 +127,7 @@ def test_group_gets_alerts_about_its_companies(database: Database, hook: Hook) -
     add_recipient(database, recipient("desk", hook.url, "webhook", "makers"))
     publish(database, SIEMENS, "Alstom builds trains.")
     deliver(database, structure)
-    assert sorted(one["facts"]["company"] for one in hook.notices) == ["Siemens", "makers"]
+    assert sorted(notice["facts"]["company"] for notice in hook.notices) == ["Siemens", "makers"]
 
 
 def test_recipient_of_digests_gets_no_alerts(database: Database, hook: Hook) -> None:
@@ -175,7 +175,7 @@ def test_digest_in_a_chat_has_stories_about_the_companies_of_its_recipient(
     publish(database, "Alstom waits.")
     digest = make_digest(database, "daily", day(0))
     send_digest(database, digest, recipient_channels(database, {}))
-    quiet, room = (json.dumps(one) for one in hook.notices)
+    quiet, room = (json.dumps(notice) for notice in hook.notices)
     assert "Bosch twice> (2 articles in 1 source)" in room
     assert "Siemens twice" not in room + quiet
     assert "A headline> (FT" in quiet
@@ -228,9 +228,9 @@ def test_failure_is_recorded_and_repeated_for_this_recipient_alone(
     later = datetime.now(UTC) + timedelta(hours=1)
     assert deliver(database, now=later).failed == ()
     assert (len(inbox.messages), len(hook.taken)) == (1, 2)
-    sent = [(one.recipient, one.fault) for one in sent_notices(database, 10)]
+    sent = [(notice.recipient, notice.fault) for notice in sent_notices(database, 10)]
     assert sorted(sent) == [("desk", ""), ("room", ""), ("room", "the server answered 404")]
-    assert {headline_of(one.subject) for one in sent_notices(database, 10)} == {
+    assert {headline_of(notice.subject) for notice in sent_notices(database, 10)} == {
         "Siemens: first article found"
     }
 
@@ -264,8 +264,8 @@ def test_one_address_gets_alerts_on_one_subject_and_the_digest_on_another(
 ) -> None:
     watch_before(database, "Siemens", "Bosch")
     for name, company, gets in (("now", "Siemens", "alerts"), ("weekly", "Bosch", "digests")):
-        one = recipient(name, "ann@example.org", "e-mail", company)
-        add_recipient(database, replace(one, gets=(gets,)))
+        ann = recipient(name, "ann@example.org", "e-mail", company)
+        add_recipient(database, replace(ann, gets=(gets,)))
     publish(database, SIEMENS, BOSCH)
     deliver(database)
     digest = make_digest(database, "daily", day(0))
@@ -470,10 +470,10 @@ def check_slack(got: Any, _: bytes) -> None:
     assert header["text"]["type"] == "plain_text"
     assert 1 <= len(header["text"]["text"]) <= 150
     assert len(json.dumps(got["blocks"], ensure_ascii=False)) <= 13_000
-    for one in sections:
-        assert (one["type"], one["text"]["type"]) == ("section", "mrkdwn")
-        assert 1 <= len(one["text"]["text"]) <= 3000
-        plain = re.sub(r"^<https://a\.example/[^<>|\s]+\|[^<>]*>", "", one["text"]["text"])
+    for section in sections:
+        assert (section["type"], section["text"]["type"]) == ("section", "mrkdwn")
+        assert 1 <= len(section["text"]["text"]) <= 3000
+        plain = re.sub(r"^<https://a\.example/[^<>|\s]+\|[^<>]*>", "", section["text"]["text"])
         assert "<" not in plain
         assert ">" not in plain.replace("\n>", "")
         assert re.fullmatch(r"(&amp;|&lt;|&gt;|[^&])*", plain)

@@ -81,7 +81,7 @@ def test_next_digest_follows_the_clock_of_its_time_zone(
     setting: str, now: str, moment: str
 ) -> None:
     (time,) = digest_times("NEWSCRAWL_DIGEST", setting)
-    assert next(one for one in time.moments(at(now)) if one > at(now)) == at(moment)
+    assert next(later for later in time.moments(at(now)) if later > at(now)) == at(moment)
 
 
 @pytest.mark.parametrize(
@@ -123,8 +123,8 @@ def test_invalid_schedule_is_refused_in_one_line(setting: str) -> None:
 def test_digest_is_due_from_its_time_until_a_week_after_its_days(
     database: Database, setting: str, now: str, due: list[tuple[str, int]]
 ) -> None:
-    found = due_digests(database, plan(setting).times, at(now))
-    assert [(one.span, last.day) for one, last in found] == due
+    digests_and_days = due_digests(database, plan(setting).times, at(now))
+    assert [(digest.span, last.day) for digest, last in digests_and_days] == due
 
 
 def record(database: Database, day: int, *, done: bool) -> None:
@@ -163,7 +163,7 @@ def test_due_digest_is_sent_once_with_its_report(world: Database, hook: Hook, in
     assert message["Subject"] == "Companies in the news on 2026-11-20"
     assert [file.get_content_type() for file in message.iter_attachments()] == ["text/html"]
     assert [notice["facts"]["companies"] for notice in hook.notices] == [{"Siemens": 1}]
-    assert [one.fault for one in sent_notices(world, 9)] == ["", ""]
+    assert [notice.fault for notice in sent_notices(world, 9)] == ["", ""]
     # Who comes later gets the next one.
     add_recipient(world, Recipient(name="late", kind="webhook", address=hook.url))
     assert send_due_digests(world, plan(), now + timedelta(hours=1)) == []
@@ -258,5 +258,5 @@ def test_nobody_gets_a_digest_twice_after_a_kill_between_sending_and_recording(
         for _ in range(2):
             assert send_due_digests(database, plan(), now) == []
         assert len(hook.taken) == 2
-        faults = {one.recipient: one.fault for one in sent_notices(database, 9)}
+        faults = {notice.recipient: notice.fault for notice in sent_notices(database, 9)}
     assert faults == {"first": UNCONFIRMED, "second": ""}

@@ -99,8 +99,8 @@ def due_source(folder: Path, **more: Any) -> tuple[Database, Huey, Monitor]:
 
 
 def let_lease_length_pass(database: Database) -> None:
-    past = datetime(2020, 1, 1, tzinfo=UTC)
-    database.write(lambda session: session.execute(update(Lease).values(queued_until=past)))
+    long_ago = datetime(2020, 1, 1, tzinfo=UTC)
+    database.write(lambda session: session.execute(update(Lease).values(queued_until=long_ago)))
 
 
 def test_task_that_the_queue_has_lost_is_queued_again_after_the_length_of_a_lease(
@@ -187,12 +187,12 @@ def test_queue_outage_is_logged_in_one_line_a_minute() -> None:
 
 def test_task_passes_through_the_queue(tmp_path: Path) -> None:
     queue = open_queue(f"sqlite:///{tmp_path}/news.sqlite")
-    taken: list[str] = []
-    later = queue.task(name="crawl")(taken.append)
+    crawled: list[str] = []
+    later = queue.task(name="crawl")(crawled.append)
     later("ft")
     task = queue.dequeue()
     queue.execute(task)
-    assert taken == ["ft"]
+    assert crawled == ["ft"]
     queue.storage.close()
 
 
@@ -216,7 +216,7 @@ def source(slug: str, home: str, *feeds: str) -> Source:
 
 
 def test_sources_of_one_host_are_found() -> None:
-    found = same_host_sources(
+    sharing = same_host_sources(
         [
             source("a", "https://www.a.example/en", "https://feeds.example/a"),
             source("b", "https://a.example/fr"),
@@ -224,7 +224,7 @@ def test_sources_of_one_host_are_found() -> None:
             source("d", "https://d.example/"),
         ]
     )
-    assert found == {"a": {"b", "c"}, "b": {"a"}, "c": {"a"}}
+    assert sharing == {"a": {"b", "c"}, "b": {"a"}, "c": {"a"}}
 
 
 @pytest.mark.parametrize("slow", ["inspect", "send_digests"])

@@ -22,11 +22,11 @@ PAGE = Path(__file__).parents[2] / "docs" / "alerts.md"
 
 
 def history(days: int = 56, usual: int = 3, weekend: int = 3, read: int = 100) -> list[DayCount]:
-    found = []
+    counts = []
     for number in range(days):
         day = MONDAY + timedelta(days=number)
-        found.append(DayCount(day, weekend if day.weekday() > 4 else usual, read))
-    return found
+        counts.append(DayCount(day, weekend if day.weekday() > 4 else usual, read))
+    return counts
 
 
 def after(days: list[DayCount], articles: int | None, read: int = 100) -> Assessment | None:
@@ -37,15 +37,15 @@ def after(days: list[DayCount], articles: int | None, read: int = 100) -> Assess
     ("articles", "spike"), [(3, False), (6, False), (14, True), (60, True)], ids=str
 )
 def test_count_far_above_the_history_is_a_spike(articles, spike):
-    found = after(history(), articles)
-    assert found.is_spike is spike
-    assert found.expected == pytest.approx(3, abs=0.1)
+    assessment = after(history(), articles)
+    assert assessment.is_spike is spike
+    assert assessment.expected == pytest.approx(3, abs=0.1)
 
 
 def test_few_articles_are_no_spike():
-    found = after(history(usual=0, weekend=0), 4)
-    assert found.chance < ALPHA
-    assert not found.is_spike
+    assessment = after(history(usual=0, weekend=0), 4)
+    assert assessment.chance < ALPHA
+    assert not assessment.is_spike
 
 
 def test_expected_number_depends_on_the_weekday():
@@ -60,9 +60,13 @@ def test_expected_number_depends_on_the_weekday():
 
 
 def test_gaps_are_not_counted_as_zeros():
-    whole = history()
-    holes = [day if number % 2 else DayCount(day.day, None, 0) for number, day in enumerate(whole)]
-    zeros = [day if number % 2 else DayCount(day.day, 0, 100) for number, day in enumerate(whole)]
+    complete = history()
+    holes = [
+        day if number % 2 else DayCount(day.day, None, 0) for number, day in enumerate(complete)
+    ]
+    zeros = [
+        day if number % 2 else DayCount(day.day, 0, 100) for number, day in enumerate(complete)
+    ]
     assert after(holes, 8).expected == pytest.approx(3, abs=0.2)
     assert after(zeros, 8).expected == pytest.approx(1.5, abs=0.3)
 

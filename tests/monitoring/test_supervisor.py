@@ -70,9 +70,9 @@ def supervise(folder: Path, name: str) -> Supervised:
         leases = Leases(database, "here", TERMS)
         leases.register([SourceFacts(SLUG, SLUG.title(), "gb", "en", "http://localhost/")])
         assert leases.take(SLUG)
-        given = environment(sites.file(folder, [SLUG]), f"sqlite:///{folder}/news.sqlite")
+        variables = environment(sites.file(folder, [SLUG]), f"sqlite:///{folder}/news.sqlite")
         command = CrawlCommand(
-            environment={**given, "NEWSCRAWL_EXTRACTION_PROCESSES": "0"},
+            environment={**variables, "NEWSCRAWL_EXTRACTION_PROCESSES": "0"},
             settings={**HASTE, "EXTENSIONS": json.dumps(extensions)},
             arguments=("polls=due",),
             logs=folder,
@@ -154,7 +154,7 @@ def test_crawl_reports_progress_only_to_a_socket(tmp_path: Path) -> None:
     )
     ours, theirs = socket.socketpair()
     with ours, theirs, (tmp_path / "file").open("w+b") as file, open(os.devnull) as nothing:  # noqa: PTH123
-        numbers = [one.fileno() for one in (theirs, file, nothing)]
+        numbers = [end.fileno() for end in (theirs, file, nothing)]
         done = subprocess.run(
             [sys.executable, "-c", code, *map(str, numbers)],
             pass_fds=numbers,

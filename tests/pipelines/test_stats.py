@@ -49,10 +49,10 @@ GOOD = {
 def state(**changes: object) -> str:
     """The state of a good crawl with some of its counts changed."""
     stats = {**GOOD, **{f"newscrawl/{name}": value for name, value in changes.items()}}
-    found, note = state_of(Counts.of(stats), NOW, timedelta(days=7))
-    assert found in COVERAGE_STATES
-    assert bool(note) == (found != "ok")
-    return found
+    coverage, note = state_of(Counts.of(stats), NOW, timedelta(days=7))
+    assert coverage in COVERAGE_STATES
+    assert bool(note) == (coverage != "ok")
+    return coverage
 
 
 def test_crawl_with_new_articles_is_ok() -> None:
@@ -102,9 +102,9 @@ def test_crawl_without_articles_has_a_reason(changes: dict[str, object], expecte
 )
 def test_interrupted_crawl_is_never_ok(reason: str) -> None:
     counts = Counts.of({"newscrawl/listings_read": 1, "newscrawl/found": 1, "newscrawl/known": 1})
-    said, note = state_of(counts, NOW, timedelta(days=7), abort_note=abort_note(reason))
-    assert (said, note.startswith("aborted: ")) == ("failed", True)
-    assert summary("ft", counts, said, note).endswith(f"; state failed ({note})")
+    coverage, note = state_of(counts, NOW, timedelta(days=7), abort_note=abort_note(reason))
+    assert (coverage, note.startswith("aborted: ")) == ("failed", True)
+    assert summary("ft", counts, coverage, note).endswith(f"; state failed ({note})")
 
 
 @pytest.mark.parametrize("reason", ["finished", "closespider_itemcount", "closespider_timeout"])

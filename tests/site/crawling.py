@@ -49,9 +49,9 @@ class Crawl:
         """Return the rows of a query to the database."""
         with closing(sqlite3.connect(self.database)) as connection, connection:
             connection.row_factory = sqlite3.Row
-            found = [dict(row) for row in connection.execute(query, values)]
+            rows_as_dicts = [dict(row) for row in connection.execute(query, values)]
         connection.close()
-        return found
+        return rows_as_dicts
 
 
 def crawl(

@@ -64,8 +64,8 @@ def main() -> int:
     sys.stdout.flush()
     code = subprocess.run(show, cwd=PROJECT, env=environment, check=False).returncode
     again = [*show, "--format", "json"]
-    told = subprocess.run(again, cwd=PROJECT, env=environment, check=False, capture_output=True)
-    print(about_boilerplate({row["company"] for row in json.loads(told.stdout)}))
+    finished = subprocess.run(again, cwd=PROJECT, env=environment, check=False, capture_output=True)
+    print(about_boilerplate({row["company"] for row in json.loads(finished.stdout)}))
     with open_database(settings["NEWSCRAWL_DATABASE_URL"]) as store:
         print(_save_queries(store))
     print(_next_steps(database, log))

@@ -137,8 +137,8 @@ def test_site_without_a_readable_feed_is_reported(
 
 
 def test_site_without_a_response_is_unreachable(newscrawl: Newscrawl, site: SiteServer) -> None:
-    gone = {"home": "http://127.0.0.1:1/", "feeds": ("http://127.0.0.1:1/feed.xml",)}
-    health = checked(newscrawl, registered(site, **gone), code=1)
+    columns = {"home": "http://127.0.0.1:1/", "feeds": ("http://127.0.0.1:1/feed.xml",)}
+    health = checked(newscrawl, registered(site, **columns), code=1)
     assert (health["state"], health["working"]) == ("unreachable", 0)
     assert "connection refused" in str(health["note"])
 
@@ -212,7 +212,7 @@ NONE_OF_OWN = "Sites of your own: none. newscrawl sources add URL adds one."
 def test_own_sources_are_listed_alone(newscrawl: Newscrawl, site: SiteServer) -> None:
     file = registered(site)
     listed = json.loads(newscrawl("sources", "list", "--own", "--sources", file, "-f", "json").out)
-    assert [one["slug"] for one in listed] == ["pier"]
+    assert [row["slug"] for row in listed] == ["pier"]
     ran = newscrawl("sources", "list", "--own")
     assert (ran.code, ran.err) == (1, f"{NONE_OF_OWN}\n")
     file.write_text(file.read_text().splitlines()[0] + "\n")

@@ -56,8 +56,8 @@ def add(newscrawl: Newscrawl, site: SiteServer, *more: str) -> dict[str, object]
         "sources", "add", site.url, "--allow-private", "--country", "at", "-f", "json", *more
     )
     assert ran.code == 0, ran.err
-    found: dict[str, object] = json.loads(ran.out)
-    return found
+    source: dict[str, object] = json.loads(ran.out)
+    return source
 
 
 # --- What is found ------------------------------------------------------------------------------
@@ -70,12 +70,12 @@ def test_feeds_are_found_on_the_home_page(newscrawl: Newscrawl, site: SiteServer
         )
         site.routes["/"] = always(HOME.format(head=head))
         site.routes["/nachrichten.rss"] = always(listing(site.url, ("/a", "/b")), kind=XML)
-        found = add(newscrawl, site)
-        assert found["feeds"] == [f"{site.url}/nachrichten.rss"]
+        source = add(newscrawl, site)
+        assert source["feeds"] == [f"{site.url}/nachrichten.rss"]
         assert "/comments/feed" not in site.paths()
         assert "/rss" not in site.paths()  # the usual places are for sites that name no feed
-    assert found["languages"] == ["de"]
-    assert found["name"] == "Salzmeerer Bote"
+    assert source["languages"] == ["de"]
+    assert source["name"] == "Salzmeerer Bote"
 
 
 def test_sitemaps_are_found_in_robots_txt_and_classified(
@@ -92,18 +92,18 @@ def test_sitemaps_are_found_in_robots_txt_and_classified(
         site.routes["/news.xml.gz"] = always(
             gzip.compress(news_sitemap(at).encode()), kind="application/gzip"
         )
-        found = add(newscrawl, site)
-    assert found["sitemaps"] == [f"{at}/index.xml"]
-    assert found["news_sitemaps"] == [f"{at}/news.xml.gz"]
+        source = add(newscrawl, site)
+    assert source["sitemaps"] == [f"{at}/index.xml"]
+    assert source["news_sitemaps"] == [f"{at}/news.xml.gz"]
 
 
 def test_usual_feed_paths_are_tried_last(newscrawl: Newscrawl, site: SiteServer) -> None:
     with site:
         site.routes["/rss.xml"] = always(listing(site.url, ("/a",)), kind=XML)
         site.routes["/sitemap.xml"] = always(news_sitemap(site.url), kind=XML)
-        found = add(newscrawl, site)
-        assert found["feeds"] == [f"{site.url}/rss.xml"]
-        assert found["news_sitemaps"] == [f"{site.url}/sitemap.xml"]
+        source = add(newscrawl, site)
+        assert source["feeds"] == [f"{site.url}/rss.xml"]
+        assert source["news_sitemaps"] == [f"{site.url}/sitemap.xml"]
         paths = site.paths()
         assert paths[:2] == ["/robots.txt", "/"]
         assert "/feeds" not in paths  # found before
@@ -114,8 +114,8 @@ def test_feed_is_judged_by_all_of_its_entries(newscrawl: Newscrawl, site: SiteSe
         site.routes["/"] = always(HOME.format(head=FEED_LINK.format("/all.rss", "Alles")))
         paths = ("https://other.example/a", *(f"/politik/{number}" for number in range(50)))
         site.routes["/all.rss"] = always(listing(site.url, paths), kind=XML)
-        found = add(newscrawl, site)
-    assert found["feeds"] == [f"{site.url}/all.rss"]
+        source = add(newscrawl, site)
+    assert source["feeds"] == [f"{site.url}/all.rss"]
 
 
 def test_feed_that_links_to_other_sites_is_refused(newscrawl: Newscrawl, site: SiteServer) -> None:
@@ -125,24 +125,24 @@ def test_feed_that_links_to_other_sites_is_refused(newscrawl: Newscrawl, site: S
         site.routes["/other.rss"] = always(
             listing(site.url, ("https://other.example/a",)), kind=XML
         )
-        found = add(newscrawl, site)
-    assert found["feeds"] == []
-    assert "other sites' pages" in str(found["refused"])
+        source = add(newscrawl, site)
+    assert source["feeds"] == []
+    assert "other sites' pages" in str(source["refused"])
 
 
 def test_disallowed_urls_are_not_requested(newscrawl: Newscrawl, site: SiteServer) -> None:
     with site:
         site.routes["/robots.txt"] = always("User-agent: *\nDisallow: /feed\nDisallow: /rss\n")
         site.routes["/feed"] = always(listing(site.url, ("/a",)), kind=XML)
-        found = add(newscrawl, site)
+        source = add(newscrawl, site)
         assert not any(path.startswith(("/feed", "/rss")) for path in site.paths())
-    assert found["feeds"] == []
+    assert source["feeds"] == []
 
 
 def test_site_without_feeds_gets_its_sections(newscrawl: Newscrawl, site: SiteServer) -> None:
     with site:
-        found = add(newscrawl, site)
-    assert found["sections"] == [f"{site.url}/politik/", f"{site.url}/wirtschaft/"]
+        row = add(newscrawl, site)
+    assert row["sections"] == [f"{site.url}/politik/", f"{site.url}/wirtschaft/"]
     (source,) = load_sources(Path("sources.csv"))
     assert source.sections == (f"{site.url}/politik/", f"{site.url}/wirtschaft/")
 
@@ -223,11 +223,11 @@ def test_unknown_country_is_guessed_from_the_language(
     with site:
         site.routes["/"] = always(HOME.format(head="").replace("de-AT", "de"))
         ran = newscrawl("sources", "add", site.url, "--allow-private", "--dry-run")
-        stated = add(newscrawl, site, "--dry-run")
+        source = add(newscrawl, site, "--dry-run")
     assert ran.code == 0
     assert "Salzmeerer Bote (de, de)" in ran.out
     assert "country 'de' is guessed from the language; --country CODE" in ran.out
-    assert (stated["country"], stated["notes"]) == ("at", [])
+    assert (source["country"], source["notes"]) == ("at", [])
 
 
 @pytest.mark.parametrize(
@@ -279,7 +279,7 @@ def test_added_row_changes_no_other_row(tmp_path: Path) -> None:
     file.write_bytes(before)
     add_source(file, source("quay"))
     assert file.read_bytes().startswith(before + b"\n")
-    assert [one.slug for one in load_sources(file)] == ["pier", "quay"]
+    assert [source.slug for source in load_sources(file)] == ["pier", "quay"]
 
 
 def test_order_of_columns_is_kept(tmp_path: Path) -> None:
@@ -329,7 +329,7 @@ def test_added_site_is_read_in_the_same_folder(newscrawl: Newscrawl, site: SiteS
         ran = newscrawl("sources", "add", site.url, "--allow-private", "--country", "at")
     assert "NEWSCRAWL_SOURCES" not in ran.err
     listed = json.loads(newscrawl("sources", "list", "--own", "-f", "json").out)
-    assert [one["slug"] for one in listed] == ["salzmeerer-bote"]
+    assert [row["slug"] for row in listed] == ["salzmeerer-bote"]
     shown = json.loads(newscrawl("sources", "show", "salzmeerer-bote", "-f", "json").out)
     assert shown["home"] == f"{site.url}/"
 
@@ -357,7 +357,7 @@ def test_rows_of_the_user_extend_the_registry_and_have_precedence(tmp_path: Path
     file = tmp_path / "own.csv"
     add_source(file, source("pier"))
     add_source(file, source("ft", name="My FT"))
-    registry = {one.slug: one for one in load_registry(file)}
+    registry = {source.slug: source for source in load_registry(file)}
     assert len(registry) == len(load_sources()) + 1
     assert registry["ft"].name == "My FT"
     assert registry["bbc-news"].name == "The BBC"
@@ -379,10 +379,10 @@ def test_address_of_a_page_leads_to_its_site(
         ran = newscrawl(
             "sources", "add", site.url + path, "--allow-private", "--country", "at", "-f", "json"
         )
-    found = json.loads(ran.out)
-    assert (found["name"], found["home"]) == ("Salzmeerer Bote", f"{site.url}/")
-    assert found["feeds"] == [f"{site.url}/rss.xml"]
-    (note,) = found["notes"]
+    source = json.loads(ran.out)
+    assert (source["name"], source["home"]) == ("Salzmeerer Bote", f"{site.url}/")
+    assert source["feeds"] == [f"{site.url}/rss.xml"]
+    (note,) = source["notes"]
     assert note == f"{site.url}{path} is a page of this site, whose home page is {site.url}/"
 
 
@@ -418,9 +418,9 @@ def test_article_of_a_site_whose_home_page_is_refused_is_no_home_page(
 def titled_feed(site: str) -> bytes:
     """A feed with its language and the name of its site."""
     facts = b"<title>Salzmeerer Bote - Politik</title><language>de</language>"
-    found = listing(site, ("/politik/a", "/politik/b"))
-    head, _, rest = found.partition(b"<item>")
-    return head.partition(b"<title>")[0] + facts + b"<item>" + rest
+    feed = listing(site, ("/politik/a", "/politik/b"))
+    head, _, items = feed.partition(b"<item>")
+    return head.partition(b"<title>")[0] + facts + b"<item>" + items
 
 
 def test_given_feed_is_the_only_one_of_its_site(newscrawl: Newscrawl, site: SiteServer) -> None:
@@ -433,10 +433,10 @@ def test_given_feed_is_the_only_one_of_its_site(newscrawl: Newscrawl, site: Site
             "sources", "add", f"{site.url}/politik.rss", "--allow-private", "-f", "json"
         )
         assert "/all.rss" not in site.paths()
-    found = json.loads(ran.out)
-    assert found["feeds"] == [f"{site.url}/politik.rss"]
-    assert found["news_sitemaps"] == [f"{site.url}/news.xml"]
-    assert (found["home"], found["country"]) == (f"{site.url}/", "at")
+    source = json.loads(ran.out)
+    assert source["feeds"] == [f"{site.url}/politik.rss"]
+    assert source["news_sitemaps"] == [f"{site.url}/news.xml"]
+    assert (source["home"], source["country"]) == (f"{site.url}/", "at")
 
 
 @pytest.mark.usefixtures("own_helper")
@@ -469,9 +469,9 @@ def test_feeds_named_as_xml_count(newscrawl: Newscrawl, site: SiteServer) -> Non
         site.routes["/"] = always(HOME.format(head=head))
         site.routes |= dict.fromkeys(("/a.php", "/b.php"), always(titled_feed(site.url), kind=XML))
         site.routes["/c.php"] = always("<oembed><title>Neue Brücke</title></oembed>", kind=XML)
-        found = add(newscrawl, site)
-    assert found["feeds"] == [f"{site.url}/a.php", f"{site.url}/b.php"]
-    assert "/c.php" in str(found["refused"])
+        source = add(newscrawl, site)
+    assert source["feeds"] == [f"{site.url}/a.php", f"{site.url}/b.php"]
+    assert "/c.php" in str(source["refused"])
 
 
 def test_address_without_scheme_is_tried_with_https_and_then_http(

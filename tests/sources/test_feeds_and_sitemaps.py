@@ -643,7 +643,7 @@ def test_document_that_is_not_a_sitemap_is_refused(body: bytes) -> None:
 def test_deep_sitemap_ends_at_the_limit_of_depth() -> None:
     entry = b"<url><loc>https://n.example/1</loc></url>"
     sitemap = parse_sitemap(b"<urlset>" + entry + b"<a>" * 100_000, "https://n.example/s.xml")
-    assert [one.url for one in sitemap.entries] == ["https://n.example/1"]
+    assert [entry.url for entry in sitemap.entries] == ["https://n.example/1"]
     assert "depth" in (sitemap.damage or "")
 
 

@@ -173,7 +173,7 @@ def test_links_of_labelled_pages_are_classified() -> None:
     lines = Path(folder, "fundus", "gold.jsonl").read_text(encoding="utf-8").splitlines()
     rows = list(map(json.loads, lines))
     points = [article_points(Link(url=row["url"], text=row["title"] or "")) for row in rows]
-    found = sum(one >= ARTICLE for one in points) / len(points)
+    found = sum(point >= ARTICLE for point in points) / len(points)
     taken = menus = 0
     for row in rows:
         page = gzip.decompress(Path(folder, "fundus", "pages", f"{row['id']}.html.gz").read_bytes())

@@ -204,7 +204,7 @@ def test_text_is_truncated_before_patterns_are_applied() -> None:
 
 def test_entries_before_and_after_a_bomb_are_read() -> None:
     feed = parse_feed(entry(f"<author>{'a' * 100_000}</author>"), URL)
-    assert [one.hints.title for one in feed.entries] == ["One", "Two"]
+    assert [entry_read.hints.title for entry_read in feed.entries] == ["One", "Two"]
 
 
 # --- Fuzzing ------------------------------------------------------------------------------------

@@ -56,17 +56,17 @@ def test_other_status_is_an_unreachable_robots_txt(status: int) -> None:
 @given(st.integers(0, 999), st.binary(max_size=200))
 def test_every_response_gives_rules_or_an_unreachable_error(status: int, body: bytes) -> None:
     try:
-        found = robots.policy_of(SITE, status, body, NOW)
+        rules = robots.policy_of(SITE, status, body, NOW)
     except UnreachableRobotsError:
         return
-    Protego.parse(robots.rules_for(found, "newscrawl")).can_fetch(f"{SITE}/x", "newscrawl")
+    Protego.parse(robots.rules_for(rules, "newscrawl")).can_fetch(f"{SITE}/x", "newscrawl")
 
 
 def test_truncated_file_ends_with_a_whole_line() -> None:
     line = b"Disallow: /0123456789\n"
-    found = robots.policy_of(SITE, 200, line * 40_000, NOW).rules
-    assert robots.MAX_RULES_BYTES - len(line) <= len(found) <= robots.MAX_RULES_BYTES
-    assert set(found.split(b"\n")) == {line.strip()}
+    rules = robots.policy_of(SITE, 200, line * 40_000, NOW).rules
+    assert robots.MAX_RULES_BYTES - len(line) <= len(rules) <= robots.MAX_RULES_BYTES
+    assert set(rules.split(b"\n")) == {line.strip()}
 
 
 @pytest.mark.parametrize(
@@ -93,11 +93,11 @@ LINES = st.one_of(
 
 @given(st.lists(LINES, max_size=12))
 def test_removing_rules_of_other_robots_keeps_ours(lines: list[str]) -> None:
-    whole = Protego.parse("\n".join(lines))
+    full_rules = Protego.parse("\n".join(lines))
     ours = Protego.parse(robots.rules_for(policy(rules="\n".join(lines).encode()), "newscrawl"))
     for path in ("/", "/a", "/a/b", "/a/b.html", "/c"):
         url = f"{SITE}{path}"
-        assert ours.can_fetch(url, "newscrawl") == whole.can_fetch(url, "newscrawl"), lines
+        assert ours.can_fetch(url, "newscrawl") == full_rules.can_fetch(url, "newscrawl"), lines
 
 
 FOR_US = "User-agent: *\nAllow: /\n\nUser-agent: {}\nDisallow: /a\n"

@@ -53,7 +53,7 @@ def test_other_urls_have_no_main_urls(url: str) -> None:
 )
 def test_main_urls_of_a_canonical_url_are_canonical(host: str, path: str, query: str) -> None:
     url = canonical_url(f"https://{host}/amp/{path}{query}")
-    assert all(canonical_url(one) == one for one in main_addresses(url))
+    assert all(canonical_url(address) == address for address in main_addresses(url))
 
 
 @pytest.mark.parametrize(

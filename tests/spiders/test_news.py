@@ -27,10 +27,10 @@ YEAR = 365 * 86_400
 
 
 def loader(own_sources: str = "") -> RegistrySpiderLoader:
-    found = Settings()
-    found.setmodule(project, priority="project")
-    found.set("NEWSCRAWL_SOURCES", own_sources)
-    return RegistrySpiderLoader(found)
+    scrapy_settings = Settings()
+    scrapy_settings.setmodule(project, priority="project")
+    scrapy_settings.set("NEWSCRAWL_SOURCES", own_sources)
+    return RegistrySpiderLoader(scrapy_settings)
 
 
 def spider_of(name: str, own_sources: str = "", **arguments: str) -> Spider:
@@ -68,11 +68,11 @@ def test_spider_attributes_can_be_read_by_feed_exports() -> None:
 
 def test_source_of_the_user_is_added(tmp_path: Path) -> None:
     environment = demo_settings("http://127.0.0.1:8000", tmp_path, "sqlite://")
-    own = loader(environment["NEWSCRAWL_SOURCES"])
-    spider = own.load("harbour-courier")
+    own_loader = loader(environment["NEWSCRAWL_SOURCES"])
+    spider = own_loader.load("harbour-courier")
     assert issubclass(spider, NewsSpider)
     assert spider.named_by_operator
-    assert len(own.list()) == len(load_sources()) + 1
+    assert len(own_loader.list()) == len(load_sources()) + 1
 
 
 def test_file_of_the_folder_is_read_where_none_is_named(
@@ -191,8 +191,8 @@ def test_spider_covers_the_urls_of_its_source(url: str, covered: bool) -> None:
 
 
 def test_source_at_an_ip_address_covers_only_that_address(tmp_path: Path) -> None:
-    own = demo_settings("http://127.0.0.1:8000", tmp_path, "sqlite://")["NEWSCRAWL_SOURCES"]
-    spider = spider_of("harbour-courier", own)
+    own_file = demo_settings("http://127.0.0.1:8000", tmp_path, "sqlite://")["NEWSCRAWL_SOURCES"]
+    spider = spider_of("harbour-courier", own_file)
     assert isinstance(spider, NewsSpider)
     assert spider.covers("http://127.0.0.1:8000/a")
     assert not spider.covers("http://127.0.0.2:8000/a")
@@ -200,13 +200,13 @@ def test_source_at_an_ip_address_covers_only_that_address(tmp_path: Path) -> Non
 
 def test_archive_sitemaps_are_read_only_on_request() -> None:
     usual = spider_of("die-welt")
-    asked = spider_of("die-welt", since="2026-01-01")
+    since = spider_of("die-welt", since="2026-01-01")
     assert isinstance(usual, NewsSpider)
-    assert isinstance(asked, NewsSpider)
+    assert isinstance(since, NewsSpider)
     archive = set(usual.source.sitemaps)
     assert archive
     assert archive.isdisjoint(usual.listing_urls)
-    assert archive <= set(asked.listing_urls)
+    assert archive <= set(since.listing_urls)
 
 
 def test_bundled_source_cannot_allow_private_addresses() -> None:
@@ -216,9 +216,9 @@ def test_bundled_source_cannot_allow_private_addresses() -> None:
 
 
 def test_user_agent_has_the_contact() -> None:
-    found = Settings({"NEWSCRAWL_CONTACT": "mailto:news@example.org"})
-    NewsSpider.update_settings(found)
-    assert found["USER_AGENT"] == "newscrawl/0.1.0 (+mailto:news@example.org)"
+    scrapy_settings = Settings({"NEWSCRAWL_CONTACT": "mailto:news@example.org"})
+    NewsSpider.update_settings(scrapy_settings)
+    assert scrapy_settings["USER_AGENT"] == "newscrawl/0.1.0 (+mailto:news@example.org)"
 
 
 # --- Politeness ------------------------------------------------------------
@@ -350,5 +350,5 @@ DATES = st.builds(
 @given(st.one_of(st.text(), NUMBERS, DATES, DATES.map(lambda text: text.partition(", ")[2])))
 @settings(max_examples=settings().max_examples * 4)
 def test_random_retry_after_does_not_raise(header: str) -> None:
-    found = retry_after(answered(header.encode("latin-1", "replace").decode("latin-1")))
-    assert found is None or 0 < found <= YEAR
+    pause = retry_after(answered(header.encode("latin-1", "replace").decode("latin-1")))
+    assert pause is None or 0 < pause <= YEAR

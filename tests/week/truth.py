@@ -73,7 +73,9 @@ def judge(
             if is_due and _is_missing(verdict, contents, paper, story):
                 missing.append(story)
         _check_gaps(verdict, database, paper, missing)
-    published = {url for paper in world.papers for one in paper.stories for url in paper.urls(one)}
+    published = {
+        url for paper in world.papers for story in paper.stories for url in paper.urls(story)
+    }
     others = sorted(set(contents.articles) - published)
     verdict.check(not others, f"stored, and never published: {others}")
     _check_counts(verdict, database, stored, rounds[-1])
