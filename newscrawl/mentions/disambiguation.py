@@ -120,6 +120,13 @@ _TITLE_CASE_SHARE = 0.7
 # "The Porsche family", "Ford clan": the owners.
 _FAMILY = re.compile(r" (?:family|families|clan|dynasty|heirs?|siblings|brothers|sisters)\b")
 _ELIDED = re.compile(r"^(?:[dl]|qu)'", re.IGNORECASE)
+# Brackets right behind a name, a class of shares between: "Ford (F)", "Henkel Vz. (WKN: 604843)".
+_BRACKETS = re.compile(r"(?: Vz\.?| [A-C])? ?[(<\[]([^()<>\[\]\n]{1,40})[)>\]]")
+_CODE = re.compile(r"[A-Z0-9]{1,12}(?=\.[A-Z]{1,3}\b)|[A-Z0-9]{1,12}\b")
+# An ISIN, or a number that is called so.
+_NUMBER = re.compile(r"\b(?:(?:ISIN|WKN|Valor)\b:? ?[A-Z0-9]{6,12}|[A-Z]{2}[A-Z0-9]{9}\d)\b")
+# Years in brackets are no securities of Japan.
+_YEAR = re.compile(r"(?:19|20)\d\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -459,6 +466,9 @@ class Disambiguator:
             return (
                 (rivals[0], "cue") if is_network(text, rivals[0], in_context=has_context) else None
             )
+        listed = [rival for rival in rivals if self._has_code_behind(text, rival)]
+        if len(listed) == 1:
+            return listed[0], "ticker"
         rivals = rivals_at_home(rivals, self.companies, context)
         decided = self._decided_by_article(text, rivals, context)
         if decided:
@@ -474,6 +484,19 @@ class Disambiguator:
             return near, "context"
         beside = self._beside(text, rivals[0], context) if len(rivals) == 1 else None
         return (rivals[0], beside) if beside else None
+
+    def _has_code_behind(self, text: str, candidate: Candidate) -> bool:
+        """Return whether a symbol of the company, or the number of a security, is in brackets
+        behind the name: "Apple (AAPL +1.2%)", "Puma (ISIN: DE0006969603)"."""
+        brackets = _BRACKETS.match(text, candidate.end)
+        if brackets is None:
+            return False
+        if _NUMBER.search(brackets[1]):
+            return True
+        codes = {code for code in _CODE.findall(brackets[1]) if not _YEAR.fullmatch(code)}
+        company = self.companies[candidate.form.company]
+        symbols = {ticker.rpartition(":")[2].partition(".")[0] for ticker in company.tickers}
+        return not codes.isdisjoint(symbols)
 
     def _decided_by_article(
         self, text: str, rivals: Sequence[Candidate], context: MentionContext

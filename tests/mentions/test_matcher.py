@@ -62,6 +62,13 @@ def test_name_must_be_a_whole_word(companies, text, language, expected):
         pytest.param("Apple sold more of its iPhone models.", True, id="context"),
         pytest.param("Apple shares fell.", True, id="cue"),
         pytest.param("Apple (AAPL.O) fell.", True, id="ticker"),
+        pytest.param("Apple (AAPL +1.2%) fell.", True, id="its bare symbol"),
+        pytest.param("Apple (code: AAPL.DF) fell.", True, id="its symbol elsewhere"),
+        pytest.param("Apple <AAPL> fell.", True, id="its symbol in other brackets"),
+        pytest.param("Apple (ISIN US0378331005) fell.", True, id="number of a security"),
+        pytest.param("Apple (MSFT) fell.", False, id="symbol of another"),
+        pytest.param("Apple (from AAPLX) fell.", False, id="part of a word"),
+        pytest.param("She ate an Apple. (AAPL) was there.", False, id="symbol of another sentence"),
     ],
 )
 def test_ambiguous_name_requires_context(companies, text, counts):
