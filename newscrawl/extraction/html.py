@@ -19,7 +19,6 @@ from w3lib.encoding import (
     resolve_encoding,
 )
 
-from newscrawl.extraction import compiled
 from newscrawl.extraction.limits import close_raw_text, within_limits
 
 # What the WHATWG Encoding Standard gives Western pages that declare nothing.
@@ -204,8 +203,6 @@ def _encode(text: str) -> bytes:
 def _is_utf8(html: bytes) -> bool:
     if html.isascii():
         return True
-    if compiled.kernel is not None:
-        return bool(compiled.kernel.is_utf8(html))
     view, start, size = memoryview(html), 0, len(html)
     try:
         while start < size:

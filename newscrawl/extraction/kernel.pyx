@@ -107,11 +107,6 @@ cdef Name *name_of(Attribute *attribute) except NULL:
     return name
 
 
-cdef bint is_itemprop(Attribute *attribute) except -1:
-    cdef Name *name = name_of(attribute)
-    return name.length == 8 and memcmp(name.text, b"itemprop", 8) == 0
-
-
 cdef str text_of(Name *name):
     cdef const uint8_t *text = name.text
     if name.length > SHORT_NAME:
@@ -370,28 +365,6 @@ cdef bint is_sequences(const uint8_t *place, size_t length) noexcept:
     return True
 
 
-def is_utf8(bytes html):
-    """Return whether bytes are UTF-8, as `bytes.decode` has it."""
-    cdef const uint8_t *place = <const uint8_t *> PyBytes_AS_STRING(html)
-    cdef const uint8_t *end = place + PyBytes_GET_SIZE(html)
-    cdef uint64_t eight
-    cdef size_t length
-    while place < end:
-        if place[0] < 0x80:
-            place += 1
-            while end - place >= 8:
-                memcpy(&eight, place, 8)
-                if eight & 0x8080808080808080ULL:
-                    break
-                place += 8
-            continue
-        length = sequence_at(place, end)
-        if length == 0:
-            return False
-        place += length
-    return True
-
-
 # --- Limits --------------------------------------------------------------------------------------
 
 
@@ -555,8 +528,21 @@ cdef const uint8_t *raw_text_end(
     return end
 
 
+cdef bint same(const uint8_t *data, const char *word, size_t length) noexcept:
+    """Return whether a word in lower case stands at a place, in any case."""
+    cdef size_t place
+    cdef uint8_t letter
+    for place in range(length):
+        letter = data[place]
+        if c"A" <= letter <= c"Z":
+            letter |= 0x20
+        if letter != <uint8_t> word[place]:
+            return False
+    return True
+
+
 cdef class Marks:
-    """Short texts of ASCII, in lower case, that are searched for or compared together."""
+    """Names of tags, in lower case, that are compared together."""
 
     cdef tuple texts  # in order, so that those with the same first letter follow each other
     cdef uint8_t first[256]  # the number of the first text with a letter, from 1 on
@@ -570,35 +556,6 @@ cdef class Marks:
         for place in range(len(texts), 0, -1):
             self.first[self.texts[place - 1][0]] = place
 
-    cdef bint are_in(self, Bytes *value, bint any_case) except -1:
-        """Return whether a value holds one of the texts; in any case, one beyond ASCII may."""
-        cdef size_t place, length, which, count = len(self.texts)
-        cdef uint8_t letter
-        cdef bytes text
-        if value == NULL or value.data == NULL:
-            return False
-        for place in range(value.length):
-            letter = value.data[place]
-            if any_case:
-                if letter >= 0x80:
-                    return True
-                if c"A" <= letter <= c"Z":
-                    letter |= 0x20
-            which = self.first[letter]
-            if which == 0:
-                continue
-            while which <= count:
-                text = <bytes> self.texts[which - 1]
-                if <uint8_t> PyBytes_AS_STRING(text)[0] != letter:
-                    break
-                length = PyBytes_GET_SIZE(text)
-                if length <= value.length - place and same(
-                    value.data + place, PyBytes_AS_STRING(text), length, any_case
-                ):
-                    return True
-                which += 1
-        return False
-
     cdef size_t name_at(self, const uint8_t *place, const uint8_t *end) except? 0:
         """Return the length of the name at a place that is one of the texts; 0 for others."""
         cdef size_t length, which = self.first[place[0] | 0x20], count = len(self.texts)
@@ -610,7 +567,7 @@ cdef class Marks:
             length = PyBytes_GET_SIZE(text)
             if (
                 <size_t> (end - place) > length and ends_name(place[length])
-                and same(place, PyBytes_AS_STRING(text), length, True)
+                and same(place, PyBytes_AS_STRING(text), length)
             ):
                 return length
             which += 1
@@ -763,14 +720,9 @@ cdef enum:
 
 cdef enum:
     CLASS, IDENTITY, ITEMPROP, ROLE, HIDDEN, ARIA_HIDDEN, STYLE, NAMES
-    REL = NAMES
-    HREF, TYPE, READ
 STEPS_OF_WALK = STEPS
-# In the order of the numbers above; the walk reads the first of them, metadata all but some.
-ATTRIBUTES = (
-    "class", "id", "itemprop", "role", "hidden", "aria-hidden", "style", "rel", "href", "type",
-    "content", "datetime", "http-equiv", "name", "property", "pubdate",
-)
+# In the order of the numbers above.
+ATTRIBUTES = ("class", "id", "itemprop", "role", "hidden", "aria-hidden", "style")
 
 
 cdef struct Named:
@@ -856,7 +808,7 @@ cdef class Walk:
         memcpy(self.paragraph_like, PyBytes_AS_STRING(paragraph_like), KNOWN)
         memcpy(self.opening, PyBytes_AS_STRING(opening), STEPS)
         memcpy(self.closing, PyBytes_AS_STRING(closing), STEPS)
-        for place, name in enumerate(ATTRIBUTES[:NAMES]):
+        for place, name in enumerate(ATTRIBUTES):
             self.numbers[place] = attributes[name]
         self.prune, self.boundary, self.link = step["prune"], step["boundary"], step["link"]
         self.line_break, self.read = step["line_break"], step["read"]
@@ -1100,488 +1052,6 @@ cdef bint is_true(Bytes *value) noexcept:
 
 cdef bint hides_element(Bytes *value) noexcept:
     return value != NULL and value.data != NULL and hides(value.data, value.length)
-
-
-# --- Metadata ------------------------------------------------------------------------------------
-
-TAGS_OF_METADATA = ("meta", "title", "h1", "link", "script", "time", "a")
-
-
-cdef class Markup:
-    """Finds what metadata is read from; its tables come from Python."""
-
-    cdef dict names  # of attributes, by the parser's numbers
-    cdef frozenset naming  # the attributes that name METAs
-    cdef frozenset metas
-    cdef frozenset others  # names of attributes that the parser doesn't know
-    cdef uintptr_t numbers[READ]
-    cdef uint8_t skipped[KNOWN]
-    cdef uintptr_t meta, title, heading, link, script, time, anchor
-    cdef uint8_t lesser[KNOWN]
-    cdef Marks marks, hints, properties, addresses, titles
-
-    def __cinit__(self, *, dict attributes, bytes skipped, bytes lesser, dict tags, dict marks,
-                  frozenset metas, frozenset naming):
-        """Take Lexbor's numbers for the attributes that it knows (0 for others), for each tag
-        whether what stands in it is passed over, and whether it is a lesser heading, tags, and the
-        parts of attributes that mark bylines and dates: of classes anywhere on a page; around a
-        headline of classes and ids, of "itemprop" and "rel", and of the addresses of links; and the
-        parts of classes that mark lesser headings; and the names of METAs that are read, and the
-        attributes that name them."""
-        if len(skipped) != KNOWN or len(lesser) != KNOWN:
-            raise ValueError("tables of tags are of another size")
-        memcpy(self.skipped, PyBytes_AS_STRING(skipped), KNOWN)
-        memcpy(self.lesser, PyBytes_AS_STRING(lesser), KNOWN)
-        self.names = {number: name for name, number in attributes.items() if number}
-        self.others = frozenset(name for name, number in attributes.items() if not number)
-        for place, name in enumerate(ATTRIBUTES[:READ]):
-            self.numbers[place] = attributes[name]
-        self.meta, self.title, self.heading = tags["meta"], tags["title"], tags["h1"]
-        self.link, self.script = tags["link"], tags["script"]
-        self.time, self.anchor = tags["time"], tags["a"]
-        self.marks, self.hints = Marks(marks["anywhere"]), Marks(marks["hints"])
-        self.properties, self.addresses = Marks(marks["properties"]), Marks(marks["addresses"])
-        self.titles = Marks(marks["titles"])
-        self.metas = metas
-        self.naming = naming
-
-    def head(self, tree, uintptr_t address, size_t most):
-        """Return TITLEs, H1s, links to the canonical address, scripts of JSON-LD, and the names and
-        contents of METAs of which anything is read among the first nodes of a tree, in document
-        order."""
-        cdef Node *top = <Node *> address
-        cdef Node *node = top
-        cdef list nodes = []
-        cdef size_t metas = 0
-        cdef uintptr_t tag
-        while node != NULL and <size_t> len(nodes) + metas < most:
-            tag = node.local_name
-            if node.type == ELEMENT_NODE and tag == self.meta:
-                meta = self.meta_of(node)
-                metas += meta is None
-                if meta is not None:
-                    nodes.append(meta)
-            elif node.type == ELEMENT_NODE and (
-                tag == self.title or tag == self.heading
-                or (tag == self.link and has_word(self.value_of(node, REL), b"canonical", 9, True))
-                or (tag == self.script and holds(self.value_of(node, TYPE), b"ld+json", 7, True))
-            ):
-                nodes.append(self.node_of(tree, node))
-            node = following(node, top)
-        return nodes
-
-    cdef tuple meta_of(self, Node *node):
-        """Return the names of a META that are read, and its content; None where none is."""
-        cdef Attribute *attribute = (<Element *> node).first_attribute
-        cdef Bytes *value
-        cdef uintptr_t number
-        cdef str content = None, key, name
-        cdef list names = []
-        while attribute != NULL:
-            value = attribute.value
-            number = attribute.qualified_name or attribute.node.local_name
-            if value != NULL and value.data != NULL:
-                key = (
-                    self.names.get(number) if number < KNOWN else text_of(name_of(attribute))
-                )
-                if key == "content":
-                    content = replaced(value)
-                elif key in self.naming:
-                    name = replaced(value).strip().lower()
-                    if name in self.metas:
-                        names.append(name)
-            attribute = attribute.next
-        return (names, content) if names else None
-
-    def marked(self, tree, uintptr_t address):
-        """Return the elements that may be bylines or dates, in document order."""
-        cdef Node *top = <Node *> address
-        cdef Node *node = top
-        cdef list nodes = []
-        while node != NULL:
-            if node.type == ELEMENT_NODE and (
-                node.local_name == self.time
-                or ((<Element *> node).first_attribute != NULL and self.is_marked(node))
-            ):
-                nodes.append(self.node_of(tree, node))
-            node = following(node, top)
-        return nodes
-
-    cdef bint is_marked(self, Node *node) except -1:
-        cdef Attribute *attribute = (<Element *> node).first_attribute
-        cdef uintptr_t number
-        while attribute != NULL:
-            number = attribute.qualified_name or attribute.node.local_name
-            if number == self.numbers[CLASS]:
-                if self.marks.are_in(attribute.value, False):
-                    return True
-            elif number == self.numbers[HREF]:
-                if node.local_name == self.anchor and holds(attribute.value, b"/author", 7, False):
-                    return True
-            elif number == self.numbers[REL]:
-                if is_word(attribute.value, b"author", 6, True):
-                    return True
-            elif number >= KNOWN:
-                if is_word(attribute.value, b"author", 6, False) and is_itemprop(attribute):
-                    return True
-            attribute = attribute.next
-        return False
-
-    def short_texts(
-        self, uintptr_t address, Py_ssize_t most_characters, Py_ssize_t separator, size_t least,
-        size_t most, const uint8_t[::1] openings,
-    ):
-        """Return the texts in a node that have `least` to `most` bytes besides blanks, and a first
-        byte for which `openings` has a flag, up to a number of characters of all texts, to which
-        each adds those of a separator. A text with U+0001 is returned whatever its first byte."""
-        cdef Node *top = <Node *> address
-        cdef Node *node = top
-        cdef Bytes *data
-        cdef list texts = []
-        cdef size_t visible
-        if len(openings) != 256:
-            raise ValueError("a byte has 256 values")
-        while node != NULL and most_characters > 0:
-            if node.type == TEXT_NODE:
-                data = &(<TextNode *> node).data
-                if data.length >= least and (
-                    openings[first_visible(data)] or memchr(data.data, 1, data.length) != NULL
-                ):
-                    visible = visible_bytes(data, most)
-                    if least <= visible <= most:
-                        texts.append(replaced(data)[:most_characters])
-                most_characters -= separator + <Py_ssize_t> characters(data.data, data.length)
-            node = following(node, top)
-        return texts
-
-    def lines(self, uintptr_t address, size_t most):
-        """Return the beginning of the text in a node, in which texts are lines."""
-        cdef Node *top = <Node *> address
-        cdef Node *node = top
-        cdef Bytes *data
-        cdef Text text = Text(NULL, 0, 0)
-        try:
-            while node != NULL and text.size <= 4 * most:
-                if node.type == TEXT_NODE:
-                    data = &(<TextNode *> node).data
-                    if data.data != NULL:
-                        if text.size:
-                            put(&text, b"\n", 1)
-                        put(&text, data.data, data.length)
-                node = following(node, top)
-            if text.items == NULL:
-                return ""
-            whole = PyUnicode_DecodeUTF8(<char *> text.items, <Py_ssize_t> text.size, "replace")
-            return whole[:most]
-        finally:
-            free(text.items)
-
-    def lesser_headings(self, tree, uintptr_t address, size_t most):
-        """Return the first elements that `metadata.page_signals` takes for lesser headings."""
-        cdef Node *top = <Node *> address
-        cdef Node *node = top
-        cdef list nodes = []
-        while node != NULL and <size_t> len(nodes) < most:
-            if node.type == ELEMENT_NODE and (
-                (node.local_name < KNOWN and self.lesser[node.local_name])
-                or self.titles.are_in(self.value_of(node, CLASS), False)
-            ):
-                nodes.append(self.node_of(tree, node))
-            node = following(node, top)
-        return nodes
-
-    def after(self, tree, uintptr_t address, Py_ssize_t most):
-        """Return the nodes after an element, without its own, as `metadata.markup._after` does,
-        that may be bylines or dates: their distances, themselves, their tags and texts."""
-        cdef Node *node = <Node *> address
-        cdef Node *child
-        cdef list pieces = []
-        cdef Py_ssize_t count
-        for count in range(most):
-            child = node.first_child if count and not self.is_skipped(node) else NULL
-            while child == NULL:
-                child = node.next
-                if child == NULL:
-                    if node.parent == NULL:
-                        return pieces
-                    node = node.parent
-            node = child
-            self.add_piece(pieces, tree, node, count)
-        return pieces
-
-    def before(self, tree, uintptr_t address, Py_ssize_t most):
-        """Return such nodes before an element, as `metadata.markup._before` does."""
-        cdef Node *node = <Node *> address
-        cdef list pieces = []
-        cdef Py_ssize_t count, distance = 0
-        for count in range(most):
-            if node.prev == NULL:
-                if node.parent == NULL:
-                    return pieces
-                node = node.parent
-                continue
-            node = node.prev
-            while not self.is_skipped(node) and node.last_child != NULL:
-                self.add_piece(pieces, tree, node, distance)
-                distance += 1
-                node = node.last_child
-            self.add_piece(pieces, tree, node, distance)
-            distance += 1
-        return pieces
-
-    cdef bint is_skipped(self, Node *node) noexcept:
-        return node.local_name < KNOWN and self.skipped[node.local_name]
-
-    cdef int add_piece(self, list pieces, tree, Node *node, Py_ssize_t distance) except -1:
-        cdef str text = ""
-        cdef Bytes *data
-        if node.type == TEXT_NODE:
-            data = &(<TextNode *> node).data
-            if data.data == NULL or is_blank(data.data, data.length):
-                return 0
-            text = replaced(data)
-        elif node.type != ELEMENT_NODE or self.is_skipped(node) or not self.is_hinted(node):
-            return 0
-        pieces.append((distance, self.node_of(tree, node), node.local_name, text))
-        return 0
-
-    cdef bint is_hinted(self, Node *node) except -1:
-        """Return whether an element may be read as a byline or date: each TIME, and those of which
-        an attribute may hold a mark, whatever its case."""
-        return (
-            node.local_name == self.time
-            or self.hints.are_in(self.value_of(node, CLASS), True)
-            or self.hints.are_in(self.value_of(node, IDENTITY), True)
-            or self.properties.are_in(self.value_of(node, ITEMPROP), True)
-            or self.properties.are_in(self.value_of(node, REL), True)
-            or (
-                node.local_name == self.anchor
-                and self.addresses.are_in(self.value_of(node, HREF), True)
-            )
-        )
-
-    cdef TreeNode node_of(self, tree, Node *node):
-        cdef TreeNode result = TreeNode.__new__(TreeNode)
-        result.node, result.tree, result.markup = node, tree, self
-        return result
-
-    cdef Bytes *value_of(self, Node *node, int which) except? NULL:
-        """Return the value of one of `ATTRIBUTES` that an element has."""
-        cdef Attribute *attribute = (<Element *> node).first_attribute
-        cdef uintptr_t number
-        while attribute != NULL:
-            number = attribute.qualified_name or attribute.node.local_name
-            if number < KNOWN:
-                if number == self.numbers[which] and number:
-                    return attribute.value
-            elif not self.numbers[which]:
-                if which == ITEMPROP and is_itemprop(attribute):
-                    return attribute.value
-            attribute = attribute.next
-        return NULL
-
-
-cdef class TreeNode:
-    """A node of a tree, which it keeps in memory: what metadata needs of `LexborNode`."""
-
-    cdef Node *node
-    cdef object tree
-    cdef Markup markup
-    cdef dict known_attributes
-
-    @property
-    def tag_id(self):
-        return self.node.local_name
-
-    @property
-    def mem_id(self):
-        return <uintptr_t> self.node
-
-    @property
-    def parent(self):
-        return None if self.node.parent == NULL else self.markup.node_of(
-            self.tree, self.node.parent
-        )
-
-    @property
-    def first_child(self):
-        return None if self.node.first_child == NULL else self.markup.node_of(
-            self.tree, self.node.first_child
-        )
-
-    @property
-    def next(self):
-        return None if self.node.next == NULL else self.markup.node_of(self.tree, self.node.next)
-
-    @property
-    def text_content(self):
-        return replaced(&(<TextNode *> self.node).data) if self.node.type == TEXT_NODE else None
-
-    @property
-    def attributes(self):
-        """The attributes that metadata is read from, in their order."""
-        cdef Attribute *attribute
-        cdef Bytes *value
-        cdef uintptr_t number
-        if self.known_attributes is not None:
-            return self.known_attributes
-        self.known_attributes = {}
-        if self.node.type != ELEMENT_NODE:
-            return self.known_attributes
-        attribute = (<Element *> self.node).first_attribute
-        while attribute != NULL:
-            number = attribute.qualified_name or attribute.node.local_name
-            if number < KNOWN:
-                name = self.markup.names.get(number)
-            else:
-                name = text_of(name_of(attribute))
-                if name not in self.markup.others:
-                    name = None
-            if name is not None:
-                value = attribute.value
-                self.known_attributes[name] = (
-                    replaced(value) if value != NULL and value.data != NULL else None
-                )
-            attribute = attribute.next
-        return self.known_attributes
-
-    def iter(self, bint include_text=False):
-        """Return the children, of which all nodes are given only with texts."""
-        cdef Node *child = self.node.first_child
-        cdef list children = []
-        while child != NULL:
-            if include_text or child.type == ELEMENT_NODE:
-                children.append(self.markup.node_of(self.tree, child))
-            child = child.next
-        return children
-
-    def texts(self, Py_ssize_t most_nodes, Py_ssize_t most_characters):
-        """Return the texts in a node, none where it has more nodes or characters."""
-        cdef Node *node = self.node
-        cdef list texts = []
-        cdef Py_ssize_t count = 0, length = 0
-        while node != NULL:
-            if count > most_nodes:
-                return []
-            if node.type == TEXT_NODE and (<TextNode *> node).data.length:
-                text = replaced(&(<TextNode *> node).data)
-                length += len(text)
-                if length > most_characters:
-                    return []
-                texts.append(text)
-            count += 1
-            node = following(node, self.node)
-        return texts
-
-    def text(self, bint strip=False):
-        """Return all text in a node, where wanted each piece without the blanks around it."""
-        cdef Node *node = self.node
-        cdef list texts = []
-        cdef str text
-        while node != NULL:
-            if node.type == TEXT_NODE:
-                text = replaced(&(<TextNode *> node).data)
-                texts.append(text.strip() if strip else text)
-            node = following(node, self.node)
-        return "".join(texts)
-
-    def named(self):
-        """Return the first element in this one that is a name; None without one."""
-        cdef Node *node = self.node
-        while node != NULL:
-            if node.type == ELEMENT_NODE and (<Element *> node).first_attribute != NULL and (
-                has_word(self.markup.value_of(node, ITEMPROP), b"name", 4, False)
-                or has_word(self.markup.value_of(node, REL), b"author", 6, True)
-            ):
-                return self.markup.node_of(self.tree, node)
-            node = following(node, self.node)
-        return None
-
-
-cdef Node *following(Node *node, Node *top) noexcept:
-    """Return the next node below the top one in document order; NULL after the last."""
-    if node.first_child != NULL:
-        return node.first_child
-    while node != top and node.next == NULL:
-        node = node.parent
-    return NULL if node == top else node.next
-
-
-cdef uint8_t first_visible(Bytes *value) noexcept:
-    """Return the first byte that is no white space, an ASCII letter in lower case; 0 without."""
-    cdef const uint8_t *place = value.data
-    cdef const uint8_t *end = place + value.length
-    cdef size_t step
-    while place < end:
-        step = blank_at(place, end)
-        if step == 0:
-            return place[0] | 0x20 if c"A" <= place[0] <= c"Z" else place[0]
-        place += step
-    return 0
-
-
-cdef size_t visible_bytes(Bytes *value, size_t most) noexcept:
-    """Return the bytes that aren't white space, at least `most` + 1 where there are more."""
-    cdef const uint8_t *place = value.data
-    cdef const uint8_t *end = place + value.length
-    cdef size_t count = 0, step
-    while place < end and count <= most:
-        step = blank_at(place, end)
-        count += step == 0
-        place += step or 1
-    return count
-
-
-cdef str replaced(Bytes *value):
-    return PyUnicode_DecodeUTF8(<char *> value.data, <Py_ssize_t> value.length, "replace")
-
-
-cdef bint same(const uint8_t *data, const char *word, size_t length, bint any_case) noexcept:
-    cdef size_t place
-    cdef uint8_t letter
-    for place in range(length):
-        letter = data[place]
-        if any_case and c"A" <= letter <= c"Z":
-            letter |= 0x20
-        if letter != <uint8_t> word[place]:
-            return False
-    return True
-
-
-cdef bint holds(Bytes *value, const char *word, size_t length, bint any_case) noexcept:
-    """Return whether a value holds a word."""
-    cdef size_t place
-    if value == NULL or value.data == NULL or value.length < length:
-        return False
-    for place in range(value.length - length + 1):
-        if value.data[place] | 0x20 == <uint8_t> word[0] | 0x20 and same(
-            value.data + place, word, length, any_case
-        ):
-            return True
-    return False
-
-
-cdef bint is_word(Bytes *value, const char *word, size_t length, bint any_case) noexcept:
-    """Return whether a value is a word."""
-    return (
-        value != NULL and value.data != NULL and value.length == length
-        and same(value.data, word, length, any_case)
-    )
-
-
-cdef bint has_word(Bytes *value, const char *word, size_t length, bint any_case) noexcept:
-    """Return whether a word is one of those of a value, which blanks separate."""
-    cdef size_t place
-    if value == NULL or value.data == NULL or value.length < length:
-        return False
-    for place in range(value.length - length + 1):
-        if (
-            (place == 0 or is_space(value.data[place - 1]))
-            and (place + length == value.length or is_space(value.data[place + length]))
-            and same(value.data + place, word, length, any_case)
-        ):
-            return True
-    return False
 
 
 # --- Words ---------------------------------------------------------------------------------------

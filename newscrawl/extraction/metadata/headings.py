@@ -8,11 +8,9 @@ from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from newscrawl.extraction import compiled
 from newscrawl.extraction.blocks import LAST_NO_ELEMENT, TEXT, tag_id, tag_ids
 from newscrawl.extraction.html import squeeze
 from newscrawl.extraction.metadata import dates
-from newscrawl.extraction.metadata.markup import compiled_markup
 
 MAX_CHILDREN: Final = 30
 MAX_DEPTH: Final = 3
@@ -39,9 +37,6 @@ _HEADLINES: Final = (
     "[class*=headline i],[class*=storyhead i],[class*=articlehead i],[class*=articletitle i],"
     "[class*=article-title i],[class*=entry-title i],[class=contentheading i],[class=title i]"
 )
-# First bytes of UTF-8: of letters without case, and of the replacement character.
-_CASELESS: Final = range(0xE3, 0xEA)
-_REPLACED: Final = "\ufffd".encode()[0]
 _BETWEEN: Final = "\x01"
 _SEPARATOR: Final = f" {_BETWEEN} "
 _WORD: Final = re.compile(r"\w+")
@@ -154,34 +149,12 @@ def shown_part(tree: LexborHTMLParser, parts: Iterable[str]) -> str | None:
 
 
 def _texts_of_body(tree: LexborHTMLParser, parts: Sequence[str]) -> str:
-    """Return the texts of a page, with the kernel only those that may be one of these parts."""
+    """Return the texts of a page that may be one of these parts."""
     if tree.body is None:
         return ""
-    if compiled.kernel is None:
-        firsts = {part.casefold()[0] for part in parts}
-        pieces = tree.body.text(separator=_SEPARATOR)[:MAX_SEARCHED].split(_SEPARATOR)
-        return _SEPARATOR.join(
-            piece for piece in pieces if piece.lstrip()[:1].casefold()[:1] in firsts
-        )
-    # Characters take up to four bytes, and may become three; half of them may be blanks.
-    lengths = [len(part.casefold()) for part in parts]
-    least, most = min(lengths) // 6, 4 * max(lengths)
-    return _SEPARATOR.join(
-        compiled_markup().short_texts(
-            tree.body.mem_id, MAX_SEARCHED, len(_SEPARATOR), least, most, _openings_of(parts)
-        )
-    )
-
-
-def _openings_of(parts: Sequence[str]) -> bytes:
-    """Return for each byte whether a text that begins with it, after blanks, may be one of these
-    parts: known for ASCII, in lower case, and for letters without case (U+3000 to U+9FFF)."""
-    openings = bytearray(b"\1" * 256)
-    firsts = {part.casefold().encode("utf-8", "replace")[0] for part in parts}
-    if _REPLACED not in firsts:
-        for byte in (*range(128), *_CASELESS):
-            openings[byte] = byte in firsts
-    return bytes(openings)
+    firsts = {part.casefold()[0] for part in parts}
+    pieces = tree.body.text(separator=_SEPARATOR)[:MAX_SEARCHED].split(_SEPARATOR)
+    return _SEPARATOR.join(piece for piece in pieces if piece.lstrip()[:1].casefold()[:1] in firsts)
 
 
 def parts_of(title: str) -> Iterator[str]:

@@ -4,14 +4,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from itertools import count, islice, takewhile
-from typing import Any, Final
+from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from newscrawl.extraction import compiled
-from newscrawl.extraction.blocks import LAST_KNOWN_TAG, LAST_NO_ELEMENT, TEXT, tag_id, tag_ids
+from newscrawl.extraction.blocks import LAST_NO_ELEMENT, TEXT, tag_id, tag_ids
 from newscrawl.extraction.html import squeeze
 from newscrawl.extraction.metadata import dates, names
 from newscrawl.extraction.metadata.dates import Dialect, Stamp
@@ -52,12 +51,6 @@ _AUTHOR_LINK: Final = re.compile(
     r"/[^/?#]|[?&]_?author=",
     re.IGNORECASE,
 )
-# Of which each such address, and each property that is read, holds one.
-_ADDRESS_MARKS: Final = (
-    "/autor", "/auth", "/auteur", "/contributor", "/columnist", "/journalist", "/writer",
-    "/reporter", "/producer", "/redaktion", "/by", "/people", "/profile", "/staff", "author=",
-)  # fmt: skip
-_PROPERTIES: Final = ("author", "datepublished", "datemodified")
 _DATE_HINTS: Final = (
     "date", "datum", "fecha", "publish", "posted", " data ", "zeit", "time", "byline", "tarih",
     "kalend", " day ",
@@ -90,7 +83,6 @@ _TIME: Final = tag_id("time")
 _LINK: Final = tag_id("a")
 _SKIPPED: Final = tag_ids("script style noscript svg select template iframe")
 _BLOCKS: Final = tag_ids("p div li header section address td h5 h6")
-_LESSER_HEADINGS: Final = tag_ids("h2 h3 h4")
 _TITLE_MARKS: Final = ("title", "headline")  # parts of classes
 _LESSER_QUERY: Final = f"h2,h3,h4,{','.join(f'[class*={mark}]' for mark in _TITLE_MARKS)}"
 
@@ -134,31 +126,22 @@ class Sightings:
         return best[1] if best else None
 
 
-# A node of the parser, or of the kernel, which reads them faster.
-Node = LexborNode
-
-Piece = tuple[int, Node, int, str]
+Piece = tuple[int, LexborNode, int, str]
 """A node behind its distance, its tag and, if it is a text, what it says; blanks say nothing."""
 
 
 @dataclass(frozen=True)
 class Surroundings:
-    """The nodes around a headline, the nearest first; none without a headline. The kernel leaves
-    out those that can't be bylines or dates."""
+    """The nodes around a headline, the nearest first; none without a headline."""
 
     tree: LexborHTMLParser
-    heading: Node | None = None
+    heading: LexborNode | None = None
 
     @cached_property
     def before(self) -> Sequence[Piece]:
         """Return the nodes before the headline."""
         if self.heading is None:
             return ()
-        if compiled.kernel is not None:
-            pieces: list[Piece] = compiled_markup().before(
-                self.tree, self.heading.mem_id, NODES_BEFORE
-            )
-            return pieces
         return tuple(map(_piece, count(), _before(self.heading)))
 
     @cached_property
@@ -166,11 +149,6 @@ class Surroundings:
         """Return the nodes after the headline."""
         if self.heading is None:
             return ()
-        if compiled.kernel is not None:
-            pieces: list[Piece] = compiled_markup().after(
-                self.tree, self.heading.mem_id, NODES_AFTER
-            )
-            return pieces
         return tuple(map(_piece, count(), _after(self.heading)))
 
     @cached_property
@@ -204,7 +182,7 @@ class Surroundings:
         return reader.sightings
 
 
-def _piece(distance: int, node: Node) -> Piece:
+def _piece(distance: int, node: LexborNode) -> Piece:
     tag = node.tag_id
     content = (node.text_content or "") if tag == TEXT else ""
     return distance, node, tag, "" if content.isspace() else content
@@ -213,10 +191,7 @@ def _piece(distance: int, node: Node) -> Piece:
 def anywhere(tree: LexborHTMLParser, dialect: Dialect) -> Sightings:
     """Read what a page marks as byline or date, anywhere in it."""
     reader = _Reader(dialect)
-    if compiled.kernel is not None and tree.root is not None:
-        nodes = compiled_markup().marked(tree, tree.root.mem_id)
-    else:
-        nodes = _select(tree, _ANYWHERE)
+    nodes = _select(tree, _ANYWHERE)
     reader.read(
         (distance, node, node.tag_id, "") for distance, node in enumerate(_first_of_each(nodes))
     )
@@ -228,42 +203,12 @@ def _select(tree: LexborHTMLParser, query: str) -> list[LexborNode]:
     return list({node.mem_id: node for node in tree.css(query)}.values())
 
 
-def lesser_headings(tree: LexborHTMLParser, most: int) -> list[Node]:
+def lesser_headings(tree: LexborHTMLParser, most: int) -> list[LexborNode]:
     """Return the first elements that may show a title without being main headings."""
-    if compiled.kernel is None or tree.root is None:
-        return _select(tree, _LESSER_QUERY)[:most]
-    nodes: list[Node] = compiled_markup().lesser_headings(tree, tree.root.mem_id, most)
-    return nodes
+    return _select(tree, _LESSER_QUERY)[:most]
 
 
-@cache
-def compiled_markup() -> Any:
-    """Return the kernel's search over the tables of this module."""
-    kernel = compiled.kernel
-    assert kernel is not None  # noqa: S101 - its callers have asked for it
-    return kernel.Markup(
-        attributes=compiled.attribute_numbers(kernel),
-        skipped=bytes([tag in _SKIPPED for tag in range(LAST_KNOWN_TAG + 1)]),
-        lesser=bytes([tag in _LESSER_HEADINGS for tag in range(LAST_KNOWN_TAG + 1)]),
-        tags={
-            name: tag_id(name) for name in ("meta", "title", "h1", "link", "script", "time", "a")
-        },
-        marks={
-            place: tuple(mark.strip().encode() for mark in marks)
-            for place, marks in (
-                ("anywhere", _MARKS),
-                ("hints", (*_AUTHOR_HINTS, *_DATE_HINTS)),
-                ("properties", _PROPERTIES),
-                ("addresses", _ADDRESS_MARKS),
-                ("titles", _TITLE_MARKS),
-            )
-        },
-        metas=WANTED_METAS,
-        naming=NAMING,
-    )
-
-
-def _first_of_each(nodes: Iterable[Node]) -> Iterator[Node]:
+def _first_of_each(nodes: Iterable[LexborNode]) -> Iterator[LexborNode]:
     """Yield the first of these nodes that are dates, and the first that are not."""
     counts = {True: 0, False: 0}
     for node in nodes:
@@ -279,8 +224,6 @@ def text_of(tree: LexborHTMLParser) -> str:
     """Return the text of a page, a line for each piece between two tags."""
     if tree.body is None:
         return ""
-    if compiled.kernel is not None:
-        return str(compiled_markup().lines(tree.body.mem_id, MAX_SEARCHED))
     return tree.body.text(separator="\n")[:MAX_SEARCHED]
 
 
@@ -323,7 +266,7 @@ def _ends_of_years(text: str) -> Iterator[int]:
         at = text.find("20", at + 2)
 
 
-def _after(start: Node) -> Iterator[Node]:
+def _after(start: LexborNode) -> Iterator[LexborNode]:
     """Yield the nodes after an element in page order, without its own."""
     node = start
     inside = False
@@ -340,7 +283,7 @@ def _after(start: Node) -> Iterator[Node]:
         yield node
 
 
-def _before(start: Node) -> Iterator[Node]:
+def _before(start: LexborNode) -> Iterator[LexborNode]:
     """Yield the nodes before an element, nearest first, parents after their last child."""
     node = start
     for _ in range(NODES_BEFORE):
@@ -388,12 +331,9 @@ def _date_of_publication(text: str, dialect: Dialect) -> Stamp | None:
     return next(filter(None, (dates.find(part, dialect) for part in parts)), None)
 
 
-def _lines(node: Node) -> list[str]:
+def _lines(node: LexborNode) -> list[str]:
     """Return the texts within an element; none if it holds more than a byline or date line."""
-    if compiled.kernel is not None and isinstance(node, compiled.kernel.TreeNode):
-        texts = node.texts(MAX_INNER, 2 * MAX_TEXT)
-    else:
-        texts = _texts(node)
+    texts = _texts(node)
     return [line for text in texts if (line := squeeze(text))]
 
 
@@ -411,15 +351,12 @@ def _texts(node: LexborNode) -> list[str]:
     return texts
 
 
-def _first_name(node: Node) -> Node | None:
+def _first_name(node: LexborNode) -> LexborNode | None:
     """Return the first element in one that is a name."""
-    if compiled.kernel is not None and isinstance(node, compiled.kernel.TreeNode):
-        element: Node | None = node.named()
-        return element
     return node.css_first("[itemprop~=name],[rel~=author]")
 
 
-def _byline_in(node: Node, text: str) -> str | None:
+def _byline_in(node: LexborNode, text: str) -> str | None:
     """Return a text that opens as bylines do; for "By" alone, the lines of the block around it."""
     if not names.opens_byline(text):
         return None
@@ -456,7 +393,7 @@ class _Reader:
                 if attributes or tag == _TIME:
                     self._element(node, attributes, distance)
 
-    def _element(self, node: Node, attributes: dict[str, str | None], distance: int) -> None:
+    def _element(self, node: LexborNode, attributes: dict[str, str | None], distance: int) -> None:
         itemprop, rel = attributes.get("itemprop") or "", attributes.get("rel") or ""
         hints = f" {attributes.get('class') or ''} {attributes.get('id') or ''} ".lower()
         if itemprop or rel:
@@ -475,7 +412,7 @@ class _Reader:
             self._date(" ".join(lines), hints, Sighting(1 if hints_at_date else 2, distance))
 
     def _time(
-        self, node: Node, attributes: dict[str, str | None], hints: str, distance: int
+        self, node: LexborNode, attributes: dict[str, str | None], hints: str, distance: int
     ) -> None:
         text = " ".join(_lines(node))
         value = attributes.get("datetime") or attributes.get("content")
@@ -504,7 +441,7 @@ class _Reader:
                 sighting = Sighting(0, sighting.distance)
             self.sightings.published.append((sighting, stamp))
 
-    def _text(self, node: Node, content: str, distance: int) -> None:
+    def _text(self, node: LexborNode, content: str, distance: int) -> None:
         if len(content) > 2 * MAX_TEXT:
             self._dateline(squeeze(content[:MAX_TEXT]), distance)
             return
@@ -521,7 +458,7 @@ class _Reader:
         if opening := _DATELINE.match(text):
             self._date(opening[0], "", Sighting(4, distance))
 
-    def _byline(self, node: Node, lines: list[str], sighting: Sighting) -> None:
+    def _byline(self, node: LexborNode, lines: list[str], sighting: Sighting) -> None:
         if names.is_secondary(self._label):
             return
         element = _first_name(node)

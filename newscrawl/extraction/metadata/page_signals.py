@@ -10,7 +10,6 @@ from urllib.parse import urlsplit
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from newscrawl.extraction import compiled
 from newscrawl.extraction.blocks import tag_id, tag_ids
 from newscrawl.extraction.html import squeeze
 from newscrawl.extraction.metadata import dates, headings, jsonld, markup, titles
@@ -384,13 +383,8 @@ def gather_signals(
 
 def _head(tree: LexborHTMLParser) -> list[LexborNode | _Meta]:
     """Return the nodes that say what a page is: titles, main headings and scripts, and metas."""
-    if compiled.kernel is None or tree.root is None:
-        nodes = tree.css(_QUERY)[:MAX_NODES]
-        return [_meta_of(node.attributes) if node.tag_id == _META else node for node in nodes]
-    head_nodes: list[LexborNode | _Meta] = markup.compiled_markup().head(
-        tree, tree.root.mem_id, MAX_NODES
-    )
-    return head_nodes
+    nodes = tree.css(_QUERY)[:MAX_NODES]
+    return [_meta_of(node.attributes) if node.tag_id == _META else node for node in nodes]
 
 
 def _meta_of(attributes: dict[str, str | None]) -> _Meta:
