@@ -25,8 +25,15 @@ from newscrawl.monitoring.alerts import send_test
 from newscrawl.monitoring.delivery import configured_recipients
 from newscrawl.reading import versions_of
 from newscrawl.storage import Database, open_database
-from newscrawl.storage.company_alerts import CompanyAlert, record_alerts, watch_company
-from newscrawl.storage.recipients import Recipient, SentNotice, add_recipient, record_sent
+from newscrawl.storage.company_alerts import (
+    CompanyAlert,
+    Recipient,
+    SentNotice,
+    add_recipient,
+    record_alerts,
+    record_sent,
+    watch_company,
+)
 from tests.archives import capture, written
 from tests.newsroom import News, fill, page_of
 from tests.worlds import LONG, NOON, bundled_companies, document, register, save_document

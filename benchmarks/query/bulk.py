@@ -18,7 +18,7 @@ from benchmarks.query.news_year import DAYS, FIRST, MAX_WORDS, NewsYear, compani
 from newscrawl.items import Document
 from newscrawl.storage import open_database
 from newscrawl.storage.documents import minute_of, record_of
-from newscrawl.storage.search_index import NUMBER_BITS
+from newscrawl.storage.text_index import NUMBER_BITS
 from newscrawl.storage.words import INDEXED, KEPT
 
 _AT_ONCE = 20_000

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from newscrawl.archive import ArchiveError
 from newscrawl.archive.remote import file_system, is_url, public_url, retry
@@ -88,7 +88,7 @@ class Dataset:
     def __init__(self, address: str, saved_queries: Mapping[str, str] | None = None) -> None:
         self._queries = SavedQueryTexts(saved_queries or {})
         self._countries: dict[str, str] = {}
-        self._store: _Store = _RemoteFolder(address) if is_url(address) else _Folder(Path(address))
+        self._store = _RemoteFolder(address) if is_url(address) else _Folder(Path(address))
         self._records: list[Record] = []
         self._step: Step | None = None
         self._start = 0
@@ -97,9 +97,9 @@ class Dataset:
             if self._store.has_files():
                 raise ArchiveError(f"{address} holds other files: name a new or empty folder")
             self._write_json(_ABOUT, {"schema": SCHEMA_VERSION})
-        elif (found := json.loads(about).get("schema")) != SCHEMA_VERSION:
+        elif (schema := json.loads(about).get("schema")) != SCHEMA_VERSION:
             raise ArchiveError(
-                f"{address} has schema {found}, this version writes {SCHEMA_VERSION}: name "
+                f"{address} has schema {schema}, this version writes {SCHEMA_VERSION}: name "
                 "another folder"
             )
         _arrow_types()
@@ -177,33 +177,26 @@ class Dataset:
 
     def _rows(self) -> _Rows:
         """Return the rows by dataset, month and source."""
-        found: _Rows = defaultdict(list)
+        rows: _Rows = defaultdict(list)
         for record in self._records:
-            day = day_of(record.columns["published_at"], record.seen_at)
+            columns = record.columns
+            day = day_of(columns["published_at"], record.seen_at)
             place = f"{day:%Y-%m}", record.source
-            common = {"url": record.columns["url"], "seen_at": record.seen_at, "day": day}
-            found["articles", *place].append(
-                {
-                    **record.columns,
-                    **common,
-                    "counted": is_counted(record.columns["access"], record.columns["kind"]),
-                    "content_hash": record.content_hash,
-                }
-            )
+            common = {"url": columns["url"], "seen_at": record.seen_at, "day": day}
+            counted = is_counted(columns["access"], columns["kind"])
+            facts = {"counted": counted, "content_hash": record.content_hash}
+            rows["articles", *place].append({**columns, **common, **facts})
             for mention in record.mentions:
-                found["mentions", *place].append(
-                    {**common, **{key: getattr(mention, key) for key in list(_MENTION_COLUMNS)[3:]}}
-                )
-            for name, (in_title, in_body) in self._matches(record).items():
-                text = self._queries.texts[name]
-                match = {"query": name, "query_text": text, "in_title": in_title}
-                found["query_matches", *place].append({**common, **match, "in_body": in_body})
-        return found
-
-    def _matches(self, record: Record) -> dict[str, tuple[int, int]]:
-        language = record.columns["language"] or UNKNOWN
-        facts = Facts(language, record.source, self._countries.get(record.source, ""))
-        return self._queries.matches(record.wording, facts)
+                values = {key: getattr(mention, key) for key in list(_MENTION_COLUMNS)[3:]}
+                rows["mentions", *place].append({**common, **values})
+            language, country = columns["language"], self._countries.get(record.source, "")
+            searched = Facts(language or UNKNOWN, record.source, country)
+            matches = self._queries.matches(record.wording, searched)
+            for name, (in_title, in_body) in matches.items():
+                match = {"query": name, "query_text": self._queries.texts[name]}
+                hits = {"in_title": in_title, "in_body": in_body}
+                rows["query_matches", *place].append({**common, **match, **hits})
+        return rows
 
     def _read_json(self, name: str) -> Any:
         data = self._store.read(name)
@@ -248,19 +241,9 @@ def _parquet(dataset: str, rows: list[dict[str, Any]]) -> bytes:
     return stream.getvalue()
 
 
-class _Store(Protocol):
+class _Folder:
     """A folder whose files are written atomically."""
 
-    def read(self, name: str) -> bytes | None: ...
-
-    def write(self, name: str, data: bytes) -> None: ...
-
-    def delete(self, name: str) -> None: ...
-
-    def has_files(self) -> bool: ...
-
-
-class _Folder:
     def __init__(self, root: Path) -> None:
         self._root = root
 
@@ -294,6 +277,8 @@ class _Folder:
 
 
 class _RemoteFolder:
+    """The same in an object store."""
+
     def __init__(self, url: str) -> None:
         self._url = url.rstrip("/")
         self._system = file_system(url)

@@ -8,12 +8,12 @@ can forge a record.
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from hashlib import sha256
-from typing import Final, Protocol
+from typing import Final
 
 from newscrawl.archive import ArchiveError
 from newscrawl.archive.dataset import Dataset
@@ -21,12 +21,10 @@ from newscrawl.archive.page_processor import PRELOAD, Part, PartResult, ReadingC
 from newscrawl.archive.remote import ArchiveFile, open_file, size_of
 from newscrawl.cluster import Workers, open_pool
 from newscrawl.extraction.template_memory import templates
-from newscrawl.items import Origin, Versions
 from newscrawl.reading import versions_of
 from newscrawl.storage import Database
 from newscrawl.storage.batch import IngestionWriter
-from newscrawl.storage.documents import Record
-from newscrawl.storage.saved_state import Step, TaskProgress, load_progress, memories
+from newscrawl.storage.saved_state import Step, memories
 
 # Ours: about 50 pages, half a second of work and one transaction.
 PART_BYTES: Final = 2 * 1024 * 1024
@@ -58,32 +56,6 @@ class FileProgress:
         return not self.problem and (not self.task or self.position < self.size)
 
 
-class _Target(Protocol):
-    """Where articles are stored, with the progress of each file."""
-
-    def progress(self, task: str) -> TaskProgress: ...
-
-    def store(
-        self,
-        records: Sequence[Record],
-        origins: Iterable[Origin],
-        step_of: Callable[[Counter[str]], Step] | None,
-    ) -> Counter[str]: ...
-
-    def close(self) -> None: ...
-
-
-class _DatabaseTarget:
-    def __init__(self, database: Database, versions: Versions) -> None:
-        self._database = database
-        self._writer = IngestionWriter(database, "ingested", versions)
-        self.store = self._writer.store
-        self.close = self._writer.close
-
-    def progress(self, task: str) -> TaskProgress:
-        return load_progress(self._database, task)
-
-
 class Ingestion:
     """Ingest files with a number of local processes or on a cluster, into a database or Parquet
     files, up to `limit` stored articles (only into a database).
@@ -100,9 +72,9 @@ class Ingestion:
         limit: int | None = None,
         on_progress: Callable[[int, int], None] = lambda _bytes, _articles: None,
     ) -> None:
-        self._target: _Target
+        self._target: IngestionWriter | Dataset
         if isinstance(target, Database):
-            self._target = _DatabaseTarget(target, versions_of(config.companies))
+            self._target = IngestionWriter(target, "ingested", versions_of(config.companies))
             config = replace(
                 with_template_memories(config, target), has_vectors=target.dialect == "postgresql"
             )
@@ -119,7 +91,8 @@ class Ingestion:
         states = [FileProgress(path=path) for path in dict.fromkeys(files)]
         by_path = {state.path: state for state in states}
         try:
-            for part, result in self._workers.results(self._parts(states)):
+            parts = (part for state in states for part in self._parts(state))
+            for part, result in self._workers.results(parts):
                 self._take(by_path[part.path], part, result)
                 if self._left == 0:
                     break
@@ -135,27 +108,25 @@ class Ingestion:
                 state.problem = state.problem or f"{state.path} holds no WARC record"
         return states
 
-    def _open(self, state: FileProgress) -> None:
+    def _parts(self, state: FileProgress) -> Iterator[Part]:
+        """Yield the parts of a file that earlier runs have left."""
         try:
             state.task, state.size = task_of(state.path, self._config), size_of(state.path)
         except OSError as error:
             state.problem = f"can't read {state.path}: {error.strerror}"
+            return
         except ArchiveError as error:
             state.problem = str(error)
-        else:
-            done = self._target.progress(state.task)
-            state.position, state.counts = done.position, Counter(done.counts)
-            state.done_before = done.finished_at
-            self._on_progress(done.position, 0)
-
-    def _parts(self, states: Sequence[FileProgress]) -> Iterator[Part]:
-        for state in states:
-            self._open(state)
-            start = state.position
-            while start < state.size and state.is_open:
-                stop = min(start + PART_BYTES, state.size)
-                yield Part(state.path, start, stop)
-                start = stop
+            return
+        done = self._target.progress(state.task)
+        state.position, state.counts = done.position, Counter(done.counts)
+        state.done_before = done.finished_at
+        self._on_progress(done.position, 0)
+        start = state.position
+        while start < state.size and state.is_open:
+            stop = min(start + PART_BYTES, state.size)
+            yield Part(state.path, start, stop)
+            start = stop
 
     def _take(
         self,
@@ -169,33 +140,28 @@ class Ingestion:
             again = Part(part.path, state.position, part.stop)
             batch = self._workers.run_alone(again)
         if batch is None and part.stop - part.start > _MIN_PART_BYTES:
-            for half in _halves(part):
+            middle = (part.start + part.stop) // 2
+            for start, stop in ((part.start, middle), (middle, part.stop)):
+                half = Part(part.path, start, stop)
                 self._take(state, half, self._workers.run_alone(half))
             return
         if batch is None:
-            batch = self._without_pages(state, part)
+            # The pages are given up. Their records are read again: a search for the next one at the
+            # end of the part may find something that the given-up page itself contains.
+            skipped = Part(part.path, state.position, part.stop, is_deadly=True)
+            batch = self._workers.run_alone(skipped)
+        if batch is None:  # the records themselves are deadly
+            counts = Counter(parts_lost=1)
+            batch = PartResult(counts=counts, first=state.position, position=part.stop)
         if isinstance(batch, ArchiveError):
             state.problem = str(batch)
             return
         self._store(state, batch)
 
-    def _without_pages(self, state: FileProgress, part: Part) -> PartResult | ArchiveError:
-        """Return the end of a part whose pages are given up.
-
-        Their records are read again: a search for the next one at the end of the part may find
-        something that the given-up page itself contains.
-        """
-        skipped = Part(part.path, state.position, part.stop, is_deadly=True)
-        batch = self._workers.run_alone(skipped)
-        if batch is None:  # the records themselves are deadly
-            counts = Counter(parts_lost=1)
-            return PartResult(counts=counts, first=state.position, position=part.stop)
-        return batch
-
     def _store(self, state: FileProgress, batch: PartResult) -> None:
         records = batch.records
-        whole = self._left is None or len(records) <= self._left
-        if not whole:
+        is_whole = self._left is None or len(records) <= self._left
+        if not is_whole:
             records = records[: self._left]
         counts = state.counts + batch.counts
         counts["articles"] -= len(batch.records) - len(records)
@@ -209,19 +175,14 @@ class Ingestion:
             )
 
         # If the limit cuts a part off, the next run processes the part again.
-        outcomes = self._target.store(records, batch.origins, step_of if whole else None)
+        outcomes = self._target.store(records, batch.origins, step_of if is_whole else None)
         state.counts = counts + outcomes
-        if whole:
+        if is_whole:
             self._on_progress(batch.position - state.position, len(records))
             state.bytes_read += batch.position - state.position
             state.position = batch.position
         if self._left is not None:
             self._left -= len(records)
-
-
-def _halves(part: Part) -> tuple[Part, Part]:
-    middle = (part.start + part.stop) // 2
-    return Part(part.path, part.start, middle), Part(part.path, middle, part.stop)
 
 
 def task_of(path: ArchiveFile, config: ReadingConfig) -> str:

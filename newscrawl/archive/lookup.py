@@ -7,9 +7,16 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from newscrawl.archive import ArchiveError
-from newscrawl.archive.index import IndexLine, index_path, parse_line
 from newscrawl.archive.remote import SUFFIXES
-from newscrawl.archive.warc import MAX_BYTES, Capture, WarcReader, index_line, read_at
+from newscrawl.archive.warc import (
+    MAX_BYTES,
+    Capture,
+    IndexLine,
+    WarcReader,
+    index_path,
+    parse_line,
+    read_at,
+)
 from newscrawl.sources.urls import UrlError, canonical_url
 
 
@@ -52,20 +59,18 @@ class Archive:
         self._newest: dict[str, str] = {}
         for number, path in enumerate(self.files):
             for line in _lines(path):
-                self._add(line, number)
+                if not line.answers:
+                    continue
+                host = urlsplit(line.url).hostname or ""
+                self._newest[host] = max(self._newest.get(host, ""), line.timestamp)
+                best = self._best.get(line.url)
+                if best is None or line.merit >= best.merit:
+                    place = _BestCapture(line.merit, number, line.offset, line.is_page)
+                    self._best[line.url] = place
 
     def __len__(self) -> int:
         """Return the number of URLs."""
         return len(self._best)
-
-    def _add(self, line: IndexLine, file: int) -> None:
-        if not line.answers:
-            return
-        host = urlsplit(line.url).hostname or ""
-        self._newest[host] = max(self._newest.get(host, ""), line.timestamp)
-        best = self._best.get(line.url)
-        if best is None or line.merit >= best.merit:
-            self._best[line.url] = _BestCapture(line.merit, file, line.offset, line.is_page)
 
     def find(self, url: str, *, max_bytes: int = MAX_BYTES) -> Capture:
         """Return the capture of a URL, or else of the same one with parameters for tracking, as
@@ -75,20 +80,15 @@ class Archive:
         `max_bytes`.
         """
         url = url.partition("#")[0]
-        best = self._best.get(url) or self._with_tracking(url)
+        best = self._best.get(url)
+        if best is None:
+            start = url + ("&" if "?" in url else "?")
+            longer = (address for address in self._best if address.startswith(start))
+            tracked = (self._best[address] for address in longer if _canonical(address) == url)
+            best = max(tracked, key=lambda capture: capture.merit, default=None)
         if best is None:
             raise NotArchivedError(f"not in the archive {self.folder}")
         return read_at(self.files[best.file], best.offset, max_bytes=max_bytes)
-
-    def _with_tracking(self, url: str) -> _BestCapture | None:
-        """Return the best capture among those of longer URLs that identify the same article."""
-        start = url + ("&" if "?" in url else "?")
-        found = (
-            best
-            for longer, best in self._best.items()
-            if longer.startswith(start) and _canonical(longer) == url
-        )
-        return max(found, key=lambda best: best.merit, default=None)
 
     def pages(self) -> list[CaptureLocation]:
         """Return the locations of HTML pages in the order of files and offsets."""
@@ -134,4 +134,4 @@ def _lines(path: Path) -> Iterator[IndexLine]:
                     yield line
     if path.stat().st_size > end:
         for place in WarcReader(path, end):
-            yield index_line(place.capture, place.offset)
+            yield IndexLine.of(place.capture, place.offset)

@@ -88,7 +88,7 @@ class OriginFinder:
         self._sources: dict[str, Source] = {}
         by_domain: dict[str, Source] = {}
         # If sources share a host, the host's other pages belong to the source of its front page.
-        for source in sorted(sources, key=lambda one: len(urlsplit(one.home).path)):
+        for source in sorted(sources, key=lambda source: len(urlsplit(source.home).path)):
             for host in _hosts(source):
                 self._sources.setdefault(host, source)
             if domain := registered_domain(source.home):
@@ -143,12 +143,6 @@ def companies_from(path: Path | None) -> Companies:
     return load_companies(path)
 
 
-@cache
-def bundled_sources() -> tuple[Source, ...]:
-    """Return the bundled sources; loaded once."""
-    return tuple(load_sources())
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingConfig:
     """How to read archived pages; it can be pickled. `has_vectors` says whether articles get the
@@ -197,8 +191,8 @@ class PageProcessor:
         # Reading an archive again would add the same pages to the template memory twice.
         self._reader = replace(config.reader, collects_blocks=False)
         self._companies = companies_from(config.companies)
-        own = load_sources(config.sources) if config.sources else ()
-        self._finder = OriginFinder((*own, *bundled_sources()))
+        added = load_sources(config.sources) if config.sources else ()
+        self._finder = OriginFinder((*added, *load_sources()))
 
     def page(self, capture: Capture, hints: Hints | None = None) -> Page:
         """Return the page of a capture; raises UrlError and ContentError if there is none."""
@@ -251,11 +245,16 @@ class PageProcessor:
                 continue
             counts["articles"] += 1
             try:
-                records.append(self._prepared_record(outcome))
+                record = record_of(outcome)
             except UnstorableDocument:
                 counts["unstorable"] += 1
-            else:
-                origins[self.origin(outcome)] = None
+                continue
+            # The slowest values, which storage needs, are computed here.
+            _ = record.wording.sketch
+            if self._config.has_vectors:
+                _ = record.wording.vector
+            records.append(record)
+            origins[self.origin(outcome)] = None
         counts.update(records=reader.records, damaged=reader.damaged, too_large=reader.too_large)
         return PartResult(
             records=records,
@@ -278,14 +277,6 @@ class PageProcessor:
         except NoArticleError:
             return "no_article"
         return document if self._config.page_filter.matches(document) else "unwanted"
-
-    def _prepared_record(self, document: Document) -> Record:
-        """Return the record with its slowest values computed, which storage needs."""
-        record = record_of(document)
-        _ = record.wording.sketch
-        if self._config.has_vectors:
-            _ = record.wording.vector
-        return record
 
 
 @cache

@@ -187,26 +187,26 @@ class _RangeStream(io.RawIOBase):
         number = min(number, needed if needed > 0 else _BLOCK_BEYOND)
         if number <= 0:
             return 0
-        found = retry(lambda: self._range(number), f"can't read {self._file}")
-        buffer[:number] = found
+
+        def request() -> bytes:
+            if self._source is None:
+                stop = self._position + number
+                data: bytes = self._system.cat_file(self._file.url, start=self._position, end=stop)
+            else:
+                self._source.seek(self._position)
+                try:
+                    data = self._source.read(number)
+                except ValueError as error:
+                    raise ArchiveError(
+                        f"can't read {self._file}: the server serves no ranges, download the file"
+                    ) from error
+            if len(data) != number:
+                raise OSError(f"the server sent {len(data)} of {number} bytes")
+            return data
+
+        buffer[:number] = retry(request, f"can't read {self._file}")
         self._position += number
         return number
-
-    def _range(self, number: int) -> bytes:
-        if self._source is None:
-            stop = self._position + number
-            found: bytes = self._system.cat_file(self._file.url, start=self._position, end=stop)
-        else:
-            self._source.seek(self._position)
-            try:
-                found = self._source.read(number)
-            except ValueError as error:
-                raise ArchiveError(
-                    f"can't read {self._file}: the server serves no ranges, download the file"
-                ) from error
-        if len(found) != number:
-            raise OSError(f"the server sent {len(found)} of {number} bytes")
-        return found
 
     def close(self) -> None:
         if self._source is not None:
@@ -234,6 +234,7 @@ def retry(request: Callable[[], Result], purpose: str, attempts: int = _MAX_ATTE
 
 
 def _errors() -> tuple[type[Exception], ...]:
+    """Return the errors of the packages that are loaded by now."""
     loaded = [(sys.modules[module], name) for module, name in _ERRORS if module in sys.modules]
     return OSError, *(getattr(module, name) for module, name in loaded)
 
@@ -322,11 +323,15 @@ def _system_of(protocol: str, host: str) -> Any:
 def _web_client(host: str) -> Any:
     """Return a function that opens an HTTP session which connects to no private address, unless
     `host` is one itself."""
-    private = _is_private(host)
+    try:
+        addresses = {info[4][0] for info in socket.getaddrinfo(host, None)}
+    except OSError:
+        addresses = set()
+    private = not all(map(_is_public, addresses))
 
     def new_socket(address_info: tuple[Any, ...]) -> socket.socket:
         family, kind, protocol, _, address = address_info
-        if not private and not is_public(ipaddress.ip_address(address[0].partition("%")[0])):
+        if not private and not _is_public(address[0]):
             raise _PrivateAddressError(
                 f"{host} redirects to the private address {address[0]}, which must be named itself"
             )
@@ -346,9 +351,5 @@ def _web_client(host: str) -> Any:
     return client
 
 
-def _is_private(host: str) -> bool:
-    try:
-        addresses = {found[4][0] for found in socket.getaddrinfo(host, None)}
-    except OSError:
-        return False
-    return any(not is_public(ipaddress.ip_address(str(one).partition("%")[0])) for one in addresses)
+def _is_public(address: object) -> bool:
+    return is_public(ipaddress.ip_address(str(address).partition("%")[0]))

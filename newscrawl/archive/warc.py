@@ -1,4 +1,4 @@
-"""WARC files: captures, and how they are read and written, record by record.
+"""WARC files: captures, how they are read and written, record by record, and their index.
 
 A record begins with a gzip member of its own (WARC 1.1, annex D.2) or is not compressed; readers
 continue after damaged records. Each writer creates files of its own, so that any number of crawls
@@ -6,11 +6,13 @@ may share a folder. It writes and flushes a record before its line of the index,
 names a record that is missing; readers skip the incomplete record of a crawl that was killed.
 """
 
+import json
 import os
 import socket
 import zlib
 from base64 import b32encode
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -20,12 +22,12 @@ from io import BytesIO
 from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Self, TextIO
+from urllib.parse import urlsplit
 
 from fastwarc.stream_io import BrotliReader, ChunkedReader, GzipReader, GzipWriter, ZstdReader
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
 from newscrawl.archive import MAX_FRAMING_BYTES, ArchiveError
-from newscrawl.archive.index import IndexLine, format_line, index_path, timestamp_of
 from newscrawl.archive.remote import ArchiveFile, open_file, size_of
 from newscrawl.sources.urls import is_slug
 
@@ -97,24 +99,24 @@ def decoded_body(capture: Capture, *, limit: int = MAX_BYTES) -> bytes:
 
 
 def _codings(capture: Capture, name: str) -> list[str]:
-    named = (coding.strip().lower() for coding in capture.header(name).split(","))
-    return [coding for coding in named if coding not in {"", "identity"}]
+    codings = (coding.strip().lower() for coding in capture.header(name).split(","))
+    return [coding for coding in codings if coding not in {"", "identity"}]
 
 
 def _decompress(body: bytes, coding: str, limit: int) -> bytes:
     decompressor = _DECOMPRESSORS.get(coding)
     if decompressor is None or not body:
         return body
-    found = bytearray()
+    unpacked = bytearray()
     try:
         reader = decompressor(BytesIO(body))
-        while len(found) <= limit and (chunk := reader.read(min(_CHUNK, limit + 1))):
-            found += chunk
+        while len(unpacked) <= limit and (chunk := reader.read(min(_CHUNK, limit + 1))):
+            unpacked += chunk
     except OSError as error:
         if body.lstrip()[:1] in {b"<", b"{"}:
             return body
         raise ContentError(f"can't decompress {coding}: {error}") from error
-    return bytes(found)
+    return bytes(unpacked)
 
 
 _GZIP = b"\x1f\x8b\x08"
@@ -207,43 +209,30 @@ class WarcReader:
             if self._stop is not None and self.position >= self._stop:
                 return
             self.records += 1
-            found = self._read_capture(record)
-            if found is not None:
-                yield ArchivedCapture(offset=self.position, capture=found)
-            elif self._is_endless(record, size):
+            is_response = record.record_type == WarcRecordType.response
+            is_large = record.content_length > self._max_bytes
+            capture = _capture_of(record) if is_response and not is_large else None
+            # One that claims more bytes than the file has (compressed: than the limit): skipping
+            # that many would skip the following records, too.
+            limit = self._max_bytes if self._mark == _GZIP else size - self.position
+            self.too_large += is_response and is_large
+            self.damaged += is_response and not is_large and capture is None
+            if capture is not None:
+                yield ArchivedCapture(offset=self.position, capture=capture)
+            elif record.content_length > limit:
                 raise _EndlessError
         self.position = size
-
-    def _is_endless(self, record: WarcRecord, size: int) -> bool:
-        """Return whether a record claims more bytes than the file has (compressed: than the limit).
-
-        Skipping that many bytes would skip the following records, too.
-        """
-        if self._mark == _GZIP:
-            return bool(record.content_length > self._max_bytes)
-        return bool(record.content_length > size - self.position)
 
     def _check_compression(self) -> None:
         """Raise ArchiveError for a file compressed as a whole: its records have no offsets."""
         if self._mark == _GZIP:
-            with _open(self.path, self.position + len(_GZIP)) as other:
-                other.seek(self.position)
-                if other.read(len(_GZIP)) != _GZIP:
+            with _open(self.path, self.position + len(_GZIP)) as stream:
+                stream.seek(self.position)
+                if stream.read(len(_GZIP)) != _GZIP:
                     raise ArchiveError(
                         f"{self.path} is compressed as a whole, not record by record: "
                         "decompress it with gunzip"
                     )
-
-    def _read_capture(self, record: WarcRecord) -> Capture | None:
-        """Return the capture of a response; None for other and for unreadable records."""
-        if record.record_type != WarcRecordType.response:
-            return None
-        if record.content_length > self._max_bytes:
-            self.too_large += 1
-            return None
-        found = _capture_of(record)
-        self.damaged += found is None
-        return found
 
 
 class _EndlessError(Exception):
@@ -257,18 +246,6 @@ def read_at(path: ArchiveFile, offset: int, *, max_bytes: int = MAX_BYTES) -> Ca
         if entry.offset == offset:
             return entry.capture
     raise ArchiveError(f"{path} holds no response at byte {offset} that can be read")
-
-
-def index_line(capture: Capture, offset: int) -> IndexLine:
-    """Return the line of the index for a capture whose record begins at the offset."""
-    return IndexLine(
-        url=capture.url,
-        timestamp=timestamp_of(capture.fetched_at),
-        status=capture.status,
-        method=capture.method,
-        mime=capture.media_type or "unk",
-        offset=offset,
-    )
 
 
 def _capture_of(record: WarcRecord) -> Capture | None:
@@ -313,22 +290,123 @@ def _next_record(stream: BinaryIO, start: int, mark: bytes) -> int | None:
         size = min(2 * size, _WINDOW)
         more = stream.read(size)
         # The mark may lie across two windows.
-        both = window + more
-        place = both.find(mark)
+        joined = window + more
+        place = joined.find(mark)
         while place != -1 and place < len(window):
-            if mark == _WARC or _is_record(both[place : place + _HEAD]):
+            if mark == _WARC:
                 return base + place
-            place = both.find(mark, place + 1)
+            with suppress(zlib.error):
+                member = zlib.decompressobj(wbits=31)
+                if member.decompress(joined[place : place + _HEAD], len(_WARC)) == _WARC:
+                    return base + place
+            place = joined.find(mark, place + 1)
         base += len(window)
         window = more
     return None
 
 
-def _is_record(head: bytes) -> bool:
+# CDXJ index: a line for each capture, to find it without reading its WARC file. A line is a key,
+# the time in 14 digits and a JSON object, as pywb and cdxj-indexer write them. The index of a WARC
+# file has the same name with this suffix.
+SUFFIX: Final = ".cdxj"
+_NOT_MODIFIED = 304
+# Media types of HTML pages; "unk" means that the server sent none.
+_INDEXED_PAGES = {"unk", "text/html", "application/xhtml+xml"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexLine:
+    """A capture in the index. `timestamp` has 14 digits, UTC."""
+
+    url: str
+    timestamp: str
+    status: int
+    method: str
+    mime: str
+    offset: int
+
+    @classmethod
+    def of(cls, capture: "Capture", offset: int) -> Self:
+        """Return the line of a capture whose record begins at the offset."""
+        return cls(
+            url=capture.url,
+            timestamp=timestamp_of(capture.fetched_at),
+            status=capture.status,
+            method=capture.method,
+            mime=capture.media_type or "unk",
+            offset=offset,
+        )
+
+    @property
+    def merit(self) -> tuple[bool, str]:
+        """Return the sort key of the captures of a URL: successful before failed, then newer."""
+        return self.status < 400, self.timestamp
+
+    @property
+    def answers(self) -> bool:
+        """Return whether it has a body: 304 and HEAD responses have none."""
+        return self.method == "GET" and self.status != _NOT_MODIFIED
+
+    @property
+    def is_page(self) -> bool:
+        """Return whether it may be an HTML page."""
+        return self.answers and self.status == 200 and self.mime in _INDEXED_PAGES
+
+
+def index_path(warc: Path) -> Path:
+    """Return the path of the index of a WARC file."""
+    return warc.with_name(warc.name.removesuffix(".gz").removesuffix(".warc") + SUFFIX)
+
+
+def format_line(line: IndexLine, *, digest: str, length: int, filename: str) -> str:
+    """Return the line as text; `length` is that of the compressed record in bytes."""
+    facts = {
+        "url": line.url,
+        "mime": line.mime,
+        "status": str(line.status),
+        "digest": digest,
+        "length": str(length),
+        "offset": str(line.offset),
+        "filename": filename,
+    }
+    if line.method != "GET":
+        facts["method"] = line.method
+    return f"{sort_key(line.url)} {line.timestamp} {json.dumps(facts)}\n"
+
+
+def parse_line(text: str) -> tuple[IndexLine, int] | None:
+    """Return the line and the end of its record; None if it is incomplete, as after a crash."""
+    timestamp, _, fields = text.partition(" ")[2].partition(" ")
+    if not text.endswith("\n") or len(timestamp) != 14 or not timestamp.isdecimal():
+        return None
     try:
-        return zlib.decompressobj(wbits=31).decompress(head, len(_WARC)) == _WARC
-    except zlib.error:
-        return False
+        values = json.loads(fields)
+        line = IndexLine(
+            url=str(values["url"]),
+            timestamp=timestamp,
+            status=int(values["status"]),
+            method=str(values.get("method", "GET")),
+            mime=str(values.get("mime", "unk")),
+            offset=int(values["offset"]),
+        )
+        return line, line.offset + int(values["length"])
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+
+
+def sort_key(url: str) -> str:
+    """Return the URL with its host reversed, "com,example)/path?query": sites sort together."""
+    parts = urlsplit(url)
+    host = (parts.hostname or "").removeprefix("www.")
+    port = f":{parts.port}" if parts.port else ""
+    query = f"?{parts.query}" if parts.query else ""
+    key = f"{','.join(reversed(host.split('.')))}{port}){parts.path or '/'}{query}"
+    return key.replace(" ", "%20").lower()
+
+
+def timestamp_of(moment: datetime) -> str:
+    """Return the moment in 14 digits, UTC."""
+    return f"{moment.astimezone(UTC):%Y%m%d%H%M%S}"
 
 
 _STANDARD: Final = "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"
@@ -389,37 +467,27 @@ class ArchiveWriter:
             self.close()
         if self._warc is None or self._index is None:
             self._warc, self._index = self._begin()
-        headers = [
-            (name, value)
-            for name, value in capture.headers
-            if name.lower() not in _TRANSFER_HEADERS
-        ]
-        head = _http_head(
-            f"HTTP/1.1 {capture.status} {responses.get(capture.status, '')}",
-            [*headers, ("Content-Length", str(len(capture.body)))],
-        )
+        status = f"HTTP/1.1 {capture.status} {responses.get(capture.status, '')}".strip()
+        length = f"Content-Length: {len(capture.body)}"
+        head = _http_head(status, capture.headers, length, without=_TRANSFER_HEADERS)
         response = _record("response", capture, head + capture.body)
         if capture.ip_address:
             response.headers["WARC-IP-Address"] = capture.ip_address
         digest = sha1(capture.body, usedforsecurity=False).digest()
         offset = self._warc.tell()
         _append(self._warc, response, digest)
-        length = self._warc.tell() - offset
+        record_length = self._warc.tell() - offset
         if capture.request:
-            shared = [
-                (name, value)
-                for name, value in capture.request
-                if name.lower() not in _SECRET_HEADERS
-            ]
             path = "/" + capture.url.partition("://")[2].partition("/")[2]
-            head = _http_head(f"{capture.method} {path} HTTP/1.1", shared)
+            line = f"{capture.method} {path} HTTP/1.1"
+            head = _http_head(line, capture.request, without=_SECRET_HEADERS)
             request = _record("request", capture, head)
             request.headers["WARC-Concurrent-To"] = str(response.record_id)
             _append(self._warc, request)
         line = format_line(
-            index_line(capture, offset),
+            IndexLine.of(capture, offset),
             digest=f"sha1:{b32encode(digest).decode()}",
-            length=length,
+            length=record_length,
             filename=Path(self._warc.name).name,
         )
         self._index.write(line)
@@ -429,7 +497,13 @@ class ArchiveWriter:
         now = datetime.now(UTC)
         day = self._folder / f"{now:%Y-%m-%d}"
         day.mkdir(exist_ok=True)
-        warc, path = self._create(day, now)
+        host = socket.gethostname().partition(".")[0] or "localhost"
+        warc = None
+        while warc is None:  # until the name is unique among all machines that share the folder
+            origin = f"{timestamp_of(now)}-{host}-{os.getpid()}-{next(self._serial):05d}"
+            path = day / f"{self._name}-{origin}.warc.gz"
+            with suppress(FileExistsError):
+                warc = path.open("xb")
         index = index_path(path).open("x", encoding="ascii", newline="\n")
         about = WarcRecord()
         about.init_headers(WarcRecordType.warcinfo)
@@ -441,23 +515,13 @@ class ArchiveWriter:
         _append(warc, about)
         return warc, index
 
-    def _create(self, day: Path, now: datetime) -> tuple[BinaryIO, Path]:
-        """Create a file whose name is unique among all machines that share the folder."""
-        host = socket.gethostname().partition(".")[0] or "localhost"
-        for serial in self._serial:
-            origin = f"{timestamp_of(now)}-{host}-{os.getpid()}-{serial:05d}"
-            path = day / f"{self._name}-{origin}.warc.gz"
-            try:
-                return path.open("xb"), path
-            except FileExistsError:
-                continue
-        raise AssertionError("count() never ends")
 
-
-def _http_head(first_line: str, headers: Iterable[tuple[str, str]]) -> bytes:
-    """Return the first line and the headers in the bytes that were sent."""
-    lines = [first_line.strip(), *(f"{name}: {value}" for name, value in headers), "", ""]
-    return "\r\n".join(lines).encode("latin-1", "replace")
+def _http_head(
+    first_line: str, headers: Headers, *last_lines: str, without: Collection[str]
+) -> bytes:
+    """Return the first line and the headers but for some, in the bytes that were sent."""
+    lines = (f"{name}: {value}" for name, value in headers if name.lower() not in without)
+    return "\r\n".join([first_line, *lines, *last_lines, "", ""]).encode("latin-1", "replace")
 
 
 def _record(kind: str, capture: Capture, content: bytes) -> WarcRecord:

@@ -47,9 +47,8 @@ if TYPE_CHECKING:
     from newscrawl.archive.dataset import Dataset
     from newscrawl.archive.ingest import FileProgress
     from newscrawl.archive.page_processor import PageFilter, ReadingConfig
-    from newscrawl.archive.reextract import Change
-    from newscrawl.archive.rematch import RematchResult
     from newscrawl.archive.remote import ArchiveFile
+    from newscrawl.archive.reread import Change, RematchResult
     from newscrawl.storage import Database
 
 INGEST_EXAMPLE = "Example: newscrawl ingest CC-NEWS-*.warc.gz --language de --since 2026-11-01"
@@ -306,7 +305,7 @@ def reextract(
     """
     from newscrawl.archive.lookup import Archive
     from newscrawl.archive.page_processor import PageFilter
-    from newscrawl.archive.reextract import Reextraction
+    from newscrawl.archive.reread import Reextraction
 
     folder = archive or config.NEWSCRAWL_ARCHIVE
     if not folder:
@@ -394,7 +393,7 @@ def rematch(
 
     Exit code 1 if there was no article.
     """
-    from newscrawl.archive.rematch import Rematch
+    from newscrawl.archive.reread import Rematch
     from newscrawl.storage.mentions import count_texts
 
     companies_from(companies)

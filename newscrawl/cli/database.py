@@ -96,7 +96,7 @@ def prune(
     robots.txt; and revisions that have left the quarantine. No article is fetched again because of
     this. `newscrawl monitor` does the same once a day. Crawls may run at the same time.
     """
-    from newscrawl.storage.retention import Pruning
+    from newscrawl.storage.deletion import Pruning
 
     time = retention_time(keep)
     with open_for_reading(database) as store, total_bar("rows") as report:
@@ -117,7 +117,7 @@ def copy(
     Stop monitors and crawls first: articles that they store meanwhile may be missing. The copy is
     one transaction; after an interruption, give the same command again.
     """
-    from newscrawl.storage.transfer import copy_database
+    from newscrawl.storage.database import copy_database
 
     with open_for_reading(database) as store, total_bar("articles indexed") as report:
         number = copy_database(store, target, report)
@@ -279,7 +279,7 @@ def _delete_forbidden(
 
 def retention_time(text: str) -> timedelta:
     """Return how long such rows are kept; raise SettingError for a time that is too short."""
-    from newscrawl.storage.retention import MIN_KEEP
+    from newscrawl.storage.deletion import MIN_KEEP
 
     time = config.days("NEWSCRAWL_KEEP", text)
     if time < MIN_KEEP:

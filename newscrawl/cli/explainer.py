@@ -12,7 +12,7 @@ from w3lib.encoding import http_content_type_encoding
 
 from newscrawl.archive import ArchiveError
 from newscrawl.archive.lookup import Archive, NotArchivedError
-from newscrawl.archive.rematch import Rematch, RematchResult
+from newscrawl.archive.reread import Rematch, RematchResult
 from newscrawl.archive.warc import Capture, decoded_body
 from newscrawl.dashboard.config import BusyError, UnexplainedError
 from newscrawl.extraction.explain_page import NO_SENTENCE, AskedSentence, explained_content

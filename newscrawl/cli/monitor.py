@@ -78,9 +78,9 @@ def monitor(
     from newscrawl.monitoring.delivery import configured_channels
     from newscrawl.monitoring.health_checks import Inspector
     from newscrawl.monitoring.scheduler import MonitorPlan, same_host_sources
+    from newscrawl.storage.company_alerts import list_recipients
     from newscrawl.storage.frontier import reschedule, schedule_of
     from newscrawl.storage.leases import LeaseTerms
-    from newscrawl.storage.recipients import list_recipients
 
     _log_to_stderr()
     url = database or config.NEWSCRAWL_DATABASE_URL
@@ -153,7 +153,7 @@ def _run(store: "Database", url: str, plan: "MonitorPlan") -> bool:
 def _daily_pruning(store: "Database") -> "Callable[[Callable[[], bool]], None]":
     """Return the daily pruning of the database; raise SettingError for an invalid time."""
     from newscrawl.cli.database import retention_time
-    from newscrawl.storage.retention import prune_daily
+    from newscrawl.storage.deletion import prune_daily
 
     keep = retention_time(config.NEWSCRAWL_KEEP)
 

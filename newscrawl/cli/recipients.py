@@ -24,7 +24,7 @@ from newscrawl.cli.output import Column, exit_without, render, write_note
 if TYPE_CHECKING:
     from newscrawl.mentions import Companies
     from newscrawl.storage import Database
-    from newscrawl.storage.recipients import Recipient
+    from newscrawl.storage.company_alerts import Recipient
 
 app = typer.Typer(
     help="Address alerts and digests to people and programs, by company or group.",
@@ -84,7 +84,7 @@ def add(
     is sent through NEWSCRAWL_SMTP_URL. URLs of webhooks must begin with https and lead to public
     addresses, unless NEWSCRAWL_WEBHOOK_PRIVATE=yes.
     """
-    from newscrawl.storage.recipients import NOTICE_KINDS, Recipient, kind_of
+    from newscrawl.storage.company_alerts import NOTICE_KINDS, Recipient, kind_of
 
     given = Recipient(
         name=name,
@@ -118,7 +118,7 @@ def edit(
 
     The companies given replace its former ones, which stay watched if it got alerts about them.
     """
-    from newscrawl.storage.recipients import NOTICE_KINDS, kind_of, list_recipients
+    from newscrawl.storage.company_alerts import NOTICE_KINDS, kind_of, list_recipients
 
     if everything and company:
         raise InputError("--all and --company exclude each other: give one of them")
@@ -141,7 +141,7 @@ def edit(
 
 def _write_saved(store: "Database", saved: "Recipient", fresh: "list[str]") -> None:
     from newscrawl.monitoring.delivery import configured_recipients
-    from newscrawl.storage.recipients import describe_repeats, list_recipients
+    from newscrawl.storage.company_alerts import describe_repeats, list_recipients
 
     gets = " and ".join(saved.gets)
     about = ", ".join(saved.companies) or "all watched companies"
@@ -162,8 +162,7 @@ def save_recipient(
     state; return it, and the companies that are newly watched, for alerts. Raise InputError,
     SettingError or RecipientError."""
     from newscrawl.monitoring.delivery import check_address
-    from newscrawl.storage.company_alerts import watch_company
-    from newscrawl.storage.recipients import add_recipient, edit_recipient
+    from newscrawl.storage.company_alerts import add_recipient, edit_recipient, watch_company
 
     name = given.name.strip()
     if not name or len(name) > _MAX_NAME or not name.isprintable() or name == "log":
@@ -194,7 +193,7 @@ def save_from_form(
 ) -> None:
     """Store a recipient for the dashboard, as `save_recipient` does; every error is a
     RecipientError."""
-    from newscrawl.storage.recipients import RecipientError
+    from newscrawl.storage.company_alerts import RecipientError
 
     try:
         save_recipient(store, registry, given, former)
@@ -222,7 +221,7 @@ def list_all(output_format: FormatOption = "table", database: DatabaseOption = N
     Exit code 1 if there are none.
     """
     from newscrawl.monitoring.delivery import configured_recipients
-    from newscrawl.storage.recipients import list_recipients
+    from newscrawl.storage.company_alerts import list_recipients
 
     of_settings: list[Recipient] = []
     with open_for_reading(database) as store:
@@ -254,7 +253,7 @@ def remove(name: _NameArgument, database: DatabaseOption = None) -> None:
 
     Exit code 1 if there is none of this name.
     """
-    from newscrawl.storage.recipients import remove_recipient
+    from newscrawl.storage.company_alerts import remove_recipient
 
     with open_for_reading(database) as store:
         removed = remove_recipient(store, name)
@@ -270,7 +269,7 @@ def send_test_message(name: _NameArgument, database: DatabaseOption = None) -> N
     Exit code 1 if it could not be delivered.
     """
     from newscrawl.monitoring.alerts import send_test
-    from newscrawl.storage.recipients import list_recipients
+    from newscrawl.storage.company_alerts import list_recipients
 
     with open_for_reading(database) as store:
         recipients = {one.name: one for one in list_recipients(store)}
@@ -290,7 +289,7 @@ def sent(
 
     Exit code 1 if nothing was sent.
     """
-    from newscrawl.storage.recipients import sent_notices
+    from newscrawl.storage.company_alerts import sent_notices
 
     with open_for_reading(database) as store:
         notices = sent_notices(store, limit)

@@ -13,7 +13,7 @@ from newscrawl.extraction.explain_page import AskedSentence
 from newscrawl.items import SourceCatalog
 from newscrawl.mentions import Companies
 from newscrawl.storage import Database
-from newscrawl.storage.recipients import Recipient
+from newscrawl.storage.company_alerts import Recipient
 
 
 class UnexplainedError(Exception):

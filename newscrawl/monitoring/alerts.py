@@ -30,9 +30,16 @@ from newscrawl.monitoring.spike_detection import (
     assess,
 )
 from newscrawl.storage import Database, company_alerts, queries
-from newscrawl.storage.company_alerts import AlertKind, CompanyAlert, StoredAlert, WatchedCompany
+from newscrawl.storage.company_alerts import (
+    AlertKind,
+    CompanyAlert,
+    Recipient,
+    SentNotice,
+    StoredAlert,
+    WatchedCompany,
+    record_sent,
+)
 from newscrawl.storage.queries import FoundArticle, Scope
-from newscrawl.storage.recipients import Recipient, SentNotice, record_sent
 from newscrawl.storage.scope import NO_STRUCTURE
 from newscrawl.templating import html_templates, markdown_templates, marked_pieces, safe_url
 

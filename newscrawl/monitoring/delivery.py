@@ -34,7 +34,7 @@ from newscrawl import config
 from newscrawl.config import SettingError, user_agent
 from newscrawl.sources.urls import is_public
 from newscrawl.storage import Database
-from newscrawl.storage.recipients import NoticeKind, Recipient, list_recipients
+from newscrawl.storage.company_alerts import NoticeKind, Recipient, list_recipients
 from newscrawl.templating import MAX_TITLE, MAX_URL, markdown, one_line, safe_url
 
 logger = logging.getLogger(__name__)

@@ -43,9 +43,8 @@ from newscrawl.reports import (
     report_file,
 )
 from newscrawl.storage import Database, company_alerts, queries
-from newscrawl.storage.company_alerts import CompanyAlert, StoredAlert
+from newscrawl.storage.company_alerts import CompanyAlert, SentNotice, StoredAlert, last_failure
 from newscrawl.storage.queries import Completeness, Scope, StoryRow
-from newscrawl.storage.recipients import SentNotice, last_failure
 from newscrawl.storage.scope import NO_STRUCTURE, last_day
 
 # Ours: how long after the end of its days a digest may be sent, and when a failure is repeated.

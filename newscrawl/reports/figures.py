@@ -13,7 +13,7 @@ from newscrawl.items import Versions, copy_fields
 from newscrawl.storage import Database, QuestionError, queries
 from newscrawl.storage.queries import CoMention, FoundArticle, MentionCount, Scope
 from newscrawl.storage.queries.proof import count_versions
-from newscrawl.storage.query_filters import scope_of_query
+from newscrawl.storage.saved_queries import scope_of_query
 
 # All ours: companies in a report, since more curves can't be distinguished; rows of its lists; and
 # the days from which on its curves have a point for each week, and for each month.

@@ -35,7 +35,7 @@ from newscrawl.storage.engine import BulkInsert, RowIds, one_of
 from newscrawl.storage.frontier.queue import FetchResult, mark_done, mark_stored
 from newscrawl.storage.quarantine import is_unannounced
 from newscrawl.storage.rollups import RollupUpdate
-from newscrawl.storage.saved_state import Step, record_step
+from newscrawl.storage.saved_state import Step, TaskProgress, load_progress, record_step
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -302,6 +302,10 @@ class IngestionWriter:
         self._versions = asdict(versions) if versions else None
         self._runs: dict[str, int] = {}
         self._counts: dict[str, Counter[str]] = {}
+
+    def progress(self, task: str) -> TaskProgress:
+        """Return the progress of a task of earlier runs."""
+        return load_progress(self._database, task)
 
     def store(
         self,

@@ -10,16 +10,17 @@ from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import Any, Literal, Self, TypeVar, get_args
+from typing import Any, Final, Literal, Self, TypeVar, get_args
 
-from sqlalchemy import URL, Connection, Engine, select, text
+from sqlalchemy import JSON, URL, Connection, Engine, Table, bindparam, func, insert, select, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from newscrawl.items import Versions
 from newscrawl.storage import StorageError, engine as engines, migrations, models
 from newscrawl.storage.engine import MAX_INTERACTIVE_WAIT, MAX_WAIT, LockWait
-from newscrawl.storage.rollups import rebuild
+from newscrawl.storage.models import Base, SavedQuery
+from newscrawl.storage.rollups import BY_DAY, rebuild
 
 # "incomplete": the source was read, but articles are missing. "paywalled": only headlines and
 # introductions could be read.
@@ -281,7 +282,7 @@ class Database:
         articles."""
 
         def work(session: Session) -> int:
-            run = models.Run(source_id=_source_id(session, source_slug), started_at=_now())
+            run = models.Run(source_id=source_number(session, source_slug), started_at=_now())
             run.versions = asdict(versions) if versions else None
             session.add(run)
             session.flush()
@@ -323,7 +324,7 @@ class Database:
             raise ValueError(f"unknown coverage state {state!r}: {', '.join(COVERAGE_STATES)}")
 
         def work(session: Session) -> None:
-            source_id = _source_id(session, source_slug)
+            source_id = source_number(session, source_slug)
             row = session.get(models.Coverage, (source_id, day))
             if row is None:
                 row = models.Coverage(
@@ -394,7 +395,8 @@ class Database:
         return _retry_if_locked(transaction, self._url, self.lock_wait, longest)
 
 
-def _source_id(session: Session, slug: str) -> int:
+def source_number(session: Session, slug: str) -> int:
+    """Return the id of a registered source; raise StorageError for another."""
     number = session.scalar(select(models.Source.id).where(models.Source.slug == slug))
     if number is None:
         raise StorageError(f"no source {slug!r} in the database: register_source adds it")
@@ -432,3 +434,60 @@ def _retry_if_locked(
 
 def _now() -> datetime:
     return datetime.now(UTC)
+
+
+# Ours: rows in memory at a time.
+_AT_ONCE: Final = 1000
+_REBUILT: Final = frozenset(table.__tablename__ for table in BY_DAY)
+
+
+def copy_database(
+    source: Database, target_url: str, report: Callable[[int, int], None] = lambda _done, _of: None
+) -> int:
+    """Copy all rows with their ids, and rebuild counts and search index; return the number of
+    articles.
+
+    All in one transaction: after an interruption the target is empty. What crawls store in the
+    source meanwhile may be missing. `report` is called with the articles indexed, and all. Raise
+    StorageError unless the target is empty.
+    """
+    upgrade_database(target_url)
+    tables = [table for table in Base.metadata.sorted_tables if table.name not in _REBUILT]
+    with open_database(target_url) as target, source.reading() as session:
+        if session.scalar(
+            select(SavedQuery.company_id).where(SavedQuery.pending_text.is_not(None))
+        ):
+            raise StorageError("a saved query is being counted: newscrawl queries recount ends it")
+        rows_of = session.connection()
+
+        def work(connection: Connection) -> int:
+            for table in tables:
+                if connection.execute(select(table).limit(1)).first() is not None:
+                    raise StorageError(
+                        f"the database {target.name} is not empty ({table.name}): name a new one"
+                    )
+            for table in tables:
+                _copy(table, rows_of, connection)
+            return rebuild(connection, progress=report)
+
+        return target.transact(work)
+
+
+def _copy(table: Table, source: Connection, target: Connection) -> None:
+    ordered = select(table).order_by(*table.primary_key.columns)
+    # Otherwise None would become the JSON value null, which no "IS NULL" finds.
+    json = [column.name for column in table.c if isinstance(column.type, JSON) and column.nullable]
+    nulls = {name: bindparam(f"new_{name}", type_=JSON(none_as_null=True)) for name in json}
+    added = insert(table).values(nulls) if nulls else insert(table)
+    with source.execute(ordered.execution_options(yield_per=_AT_ONCE)) as result:
+        for rows in result.mappings().partitions(_AT_ONCE):
+            values = [
+                {f"new_{name}" if name in nulls else name: value for name, value in row.items()}
+                for row in rows
+            ]
+            target.execute(added, values)
+    if target.dialect.name == "postgresql" and "id" in table.c:
+        sequence = func.pg_get_serial_sequence(table.name, "id")
+        last = select(func.max(table.c.id)).scalar_subquery()
+        # Without rows, the sequence stays at its beginning.
+        target.execute(select(func.setval(sequence, last)).where(last.is_not(None)))

@@ -23,8 +23,7 @@ from uuid import uuid4
 from sqlalchemy import ColumnElement, Update, and_, func, or_, select, update
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from newscrawl.storage import StorageError
-from newscrawl.storage.database import Database
+from newscrawl.storage.database import Database, source_number
 from newscrawl.storage.engine import MAX_INTERACTIVE_WAIT
 from newscrawl.storage.models import Lease, Source, Worker
 
@@ -394,9 +393,7 @@ class SourceLease:
         self._database.write(lambda session: session.execute(ours.values(_RELEASED)))
 
     def _row(self, session: Session) -> Lease:
-        number = session.scalar(select(Source.id).where(Source.slug == self._slug))
-        if number is None:
-            raise StorageError(f"no source {self._slug!r} in the database")
+        number = source_number(session, self._slug)
         lease = session.get(Lease, number, with_for_update=True)
         if lease is None:
             lease = Lease(source_id=number, failures=0, note="")

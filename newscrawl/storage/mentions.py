@@ -13,12 +13,11 @@ from sqlalchemy.orm import Session
 
 from newscrawl.items import Mention, Section, copy_fields
 from newscrawl.storage import models
-from newscrawl.storage.company_alerts import rename_watched
+from newscrawl.storage.company_alerts import rename_company
 from newscrawl.storage.database import Database
 from newscrawl.storage.documents import clean
 from newscrawl.storage.engine import BulkInsert, Statement, one_of
 from newscrawl.storage.models import Article, Base, Company
-from newscrawl.storage.recipients import rename_in_recipients
 from newscrawl.storage.rollups import RollupUpdate
 from newscrawl.storage.saved_state import Step, record_step
 from newscrawl.storage.scope import Scope, articles_within
@@ -162,8 +161,7 @@ def _company_ids(connection: Connection, names: Iterable[str]) -> dict[str, int]
             new_name = f"{name} (saved query {number})"
             connection.execute(update(Company).where(Company.id == number).values(name=new_name))
             with Session(connection, join_transaction_mode="rollback_only") as session:
-                rename_watched(session, name, new_name)
-                rename_in_recipients(session, name, new_name)
+                rename_company(session, name, new_name)
                 session.commit()  # flushes; the caller's transaction continues
         else:
             ids[name] = number

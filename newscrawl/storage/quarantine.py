@@ -272,15 +272,11 @@ def quarantine_reason(
         .where(Article.id == article_id)
     )
     row = connection.execute(query).one()
-    names = (*names_of_site(row.name, row.slug, row.home), row.site_name)
-    changed = layout_changed_since(connection, row.id)
-    reason = reason_against(
+    reason = reason_against_record(
         Version(title=row.title, text=row.text, rank=held_rank, kind=row.kind),
-        version_of(record),
-        SourceContext(
-            names=tuple(filter(None, (*names, record.columns["site_name"]))),
-            layout_changed=changed is not None and changed <= record.seen_at,
-        ),
+        record,
+        (*names_of_site(row.name, row.slug, row.home), row.site_name),
+        layout_changed_since(connection, row.id),
     )
     is_likely = share_words(row.title, record.columns["title"])
     if reason == "text_replaced" and is_likely and _is_confirmed(connection, record, article_id):
@@ -393,19 +389,28 @@ def layout_changed_since(connection: Connection, source_id: int) -> datetime | N
     return connection.execute(query).scalar()
 
 
-def version_of(record: Record) -> Version:
-    """Return the version of a record."""
+def reason_against_record(
+    stored: Version,
+    record: Record,
+    names: Iterable[str | None],
+    layout_changed: datetime | None,
+) -> Reason | None:
+    """Return why the record is worse than the stored version of an article, given the names of its
+    site and the time since which the layout of the source has changed; None if it isn't."""
     columns = record.columns
-    return Version(
+    version = copy_fields(
+        Version,
+        record,
         title=columns["title"],
         text=columns["text"],
-        rank=record.rank,
         kind=columns["kind"],
         access=columns["access"],
-        barrier=record.barrier,
-        announced=record.announced,
-        reextracted=record.reextracted,
     )
+    source = SourceContext(
+        names=tuple(filter(None, (*names, columns["site_name"]))),
+        layout_changed=layout_changed is not None and layout_changed <= record.seen_at,
+    )
+    return reason_against(stored, version, source)
 
 
 def suspect_revision(
@@ -552,8 +557,3 @@ def unpack_columns(facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return the columns of the JSON that `packed` returns."""
     times = {name: datetime.fromisoformat(facts[name]) for name in _TIMES if facts.get(name)}
     return {name: facts[name] for name in _FACTS if name in facts} | times
-
-
-def mention_of(packed_one: Mapping[str, Any]) -> Mention:
-    """Return a mention of the quarantine's JSON."""
-    return Mention(**packed_one)

@@ -30,18 +30,15 @@ from newscrawl.storage.models import (
 )
 from newscrawl.storage.quarantine import (
     Reason,
-    SourceContext,
     Version,
     accept,
     close_pending,
     layout_changed_since,
-    mention_of,
     names_of_site,
     pack_columns,
-    reason_against,
+    reason_against_record,
     reject_version,
     unpack_columns,
-    version_of,
 )
 from newscrawl.storage.rollups import RollupUpdate
 
@@ -86,7 +83,7 @@ def apply_revision(database: Database, number: int, decided_by: str = "") -> str
             columns,
             content_hash=revision["content_hash"],
             fingerprint=revision["fingerprint"],
-            mentions=tuple(map(mention_of, revision["mentions"])),
+            mentions=tuple(Mention(**mention) for mention in revision["mentions"]),
             boilerplate=revision["boilerplate"],
         )
         close_pending(connection, stored.id, "applied", decided_by)
@@ -113,7 +110,10 @@ def earlier_version(database: Database, url: str, number: int) -> EarlierVersion
     """Return the version of the article under this address, for restoring; raise RevisionError if
     there is no such version."""
     with database.reading() as session:
-        article = _article_under(session, url)
+        under = select(Article).join(ArticleUrl, ArticleUrl.article_id == Article.id)
+        article = session.scalar(under.where(ArticleUrl.url == url))
+        if article is None:
+            raise RevisionError(f"no article is stored under {url}: newscrawl articles lists them")
         revision = session.scalar(
             select(Revision).where(Revision.article_id == article.id, Revision.number == number)
         )
@@ -251,14 +251,6 @@ def _record(
     )
 
 
-def _article_under(session: Session, url: str) -> Article:
-    query = select(Article).join(ArticleUrl, ArticleUrl.article_id == Article.id)
-    article = session.scalar(query.where(ArticleUrl.url == url))
-    if article is None:
-        raise RevisionError(f"no article is stored under {url}: newscrawl articles lists them")
-    return article
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredVersion:
     """An article in its newest version, which was fetched at `seen_at`.
@@ -296,13 +288,8 @@ class StoredVersion:
 
     def reason_against(self, record: Record) -> Reason | None:
         """Return why the record would make the article worse."""
-        names = (*self.names, record.columns["site_name"])
-        since = self.layout_changed
-        context = SourceContext(
-            names=tuple(filter(None, names)),
-            layout_changed=since is not None and since <= record.seen_at,
-        )
-        return reason_against(self.kept, version_of(replace(record, reextracted=True)), context)
+        reread = replace(record, reextracted=True)
+        return reason_against_record(self.kept, reread, self.names, self.layout_changed)
 
 
 def articles_at(database: Database, urls: Sequence[str]) -> dict[str, tuple[int, str]]:

@@ -30,7 +30,7 @@ from sqlalchemy import (
     text,
 )
 
-from newscrawl.storage import models, search_index
+from newscrawl.storage import models
 from newscrawl.storage.documents import COUNTED_KINDS, minute_of
 from newscrawl.storage.engine import BulkInsert, one_of
 from newscrawl.storage.models import (
@@ -42,9 +42,16 @@ from newscrawl.storage.models import (
     CountedArticle,
     Mention,
 )
-from newscrawl.storage.near_duplicates import StoryCandidate, assign_stories, remove_sketch
 from newscrawl.storage.query_matches import MatchedArticle, Matches, QueryMatcher, stored_matches
-from newscrawl.storage.search_index import IndexEntry
+from newscrawl.storage.text_index import (
+    IndexEntry,
+    StoryCandidate,
+    add_to_search,
+    assign_stories,
+    clear_search,
+    remove_from_search,
+    remove_sketch,
+)
 from newscrawl.storage.words import Wording
 
 _SUMS = (
@@ -409,12 +416,10 @@ class RollupUpdate:
         delete_rows(self._connection, numbers)
         insert_rows(self._connection, [(one, stories[number]) for number, one in after.items()])
         moved = {number for number in numbers if old_words.get(number) != words.get(number)}
-        search_index.remove(
+        remove_from_search(
             self._connection, [old_words[number] for number in sorted(moved & old_words.keys())]
         )
-        search_index.add(
-            self._connection, [words[number] for number in sorted(moved & words.keys())]
-        )
+        add_to_search(self._connection, [words[number] for number in sorted(moved & words.keys())])
 
     def add_stored(self, numbers: Sequence[int]) -> None:
         """Add stored articles that are neither in the daily sums nor in the search index; each
@@ -482,7 +487,7 @@ class RollupUpdate:
         for contribution, _ in entries:
             self._sums.add(contribution)
         insert_rows(self._connection, [(one, stories[one.article_id]) for one, _ in entries])
-        search_index.add(self._connection, [words for _, words in entries])
+        add_to_search(self._connection, [words for _, words in entries])
 
     def _words(self, contributions: Mapping[int, Contribution]) -> dict[int, IndexEntry]:
         rows = self._connection.execute(_TEXTS, {"numbers": list(contributions)})
@@ -548,7 +553,7 @@ def rebuild(
         connection.execute(text("LOCK TABLE articles IN SHARE ROW EXCLUSIVE MODE"))
     for table in (*BY_DAY, *(_OF_STORIES if stories else ())):
         connection.execute(delete(table))
-    search_index.clear(connection)
+    clear_search(connection)
     numbers = connection.scalars(select(models.Article.id).order_by(models.Article.id)).all()
     for start in range(0, len(numbers), _AT_ONCE):
         some = numbers[start : start + _AT_ONCE]

@@ -11,13 +11,13 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import delete, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from newscrawl.items import Memory, RobotsPolicy, Versions
-from newscrawl.storage import StorageError, models
-from newscrawl.storage.database import Database
+from newscrawl.storage import models
+from newscrawl.storage.database import Database, source_number
 from newscrawl.storage.documents import MAX_URL_BYTES
 from newscrawl.storage.scope import Scope
 
@@ -49,14 +49,12 @@ def keep_memory(database: Database, slug: str, memory: Memory) -> None:
     counts = {f"{fingerprint:016x}": count for fingerprint, count in memory.seen.items()}
 
     def work(session: Session) -> None:
-        source_id = session.scalar(select(models.Source.id).where(models.Source.slug == slug))
-        if source_id is None:
-            raise StorageError(f"no source {slug!r} in the database: register_source adds it")
-        row = session.get(models.TemplateMemory, source_id)
-        if row is None:
-            row = models.TemplateMemory(source_id=source_id)
-            session.add(row)
-        row.pages, row.seen, row.updated_at = memory.pages, counts, datetime.now(UTC)
+        source_id = source_number(session, slug)
+        session.merge(
+            models.TemplateMemory(
+                source_id=source_id, pages=memory.pages, seen=counts, updated_at=datetime.now(UTC)
+            )
+        )
 
     database.write(work)
 
@@ -174,9 +172,5 @@ def record_rematch(
 def delete_progress(database: Database, task: str) -> None:
     """Delete the progress of a task, so that it starts from the beginning."""
 
-    def work(session: Session) -> None:
-        row: Any = session.get(models.Progress, task)
-        if row is not None:
-            session.delete(row)
-
-    database.write(work)
+    this = models.Progress.task == task
+    database.write(lambda session: session.execute(delete(models.Progress).where(this)))

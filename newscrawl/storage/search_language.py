@@ -166,7 +166,8 @@ def parse_query(text: str) -> Node:
     if not _needs_word(part.node):
         fault = "a part of this query has a filter without a word: add a word to each filter"
         raise QuerySyntaxError(fault, plain, 0)
-    if sum(len(term.words) for term in _terms(part.node)) > MAX_WORDS:
+    leaves = _leaves(part.node)
+    if sum(len(leaf.words) for leaf in leaves if isinstance(leaf, Term)) > MAX_WORDS:
         fault = f"more than {MAX_WORDS} words to search for: leave some out"
         raise QuerySyntaxError(fault, plain, len(plain))
     return part.node
@@ -412,29 +413,23 @@ def _needs_word(node: Node) -> bool:
     return False
 
 
-def _terms(node: Node) -> Iterator[Term]:
+def _leaves(node: Node) -> Iterator[Term | Filter]:
+    """Yield the words and the filters in a query."""
     match node:
-        case Term():
+        case Term() | Filter():
             yield node
         case Near():
-            yield from (*_terms(node.first), *_terms(node.second))
+            yield from (*_leaves(node.first), *_leaves(node.second))
         case And() | Or():
             for part in node.parts:
-                yield from _terms(part)
+                yield from _leaves(part)
         case Without():
-            yield from (*_terms(node.wanted), *_terms(node.unwanted))
+            yield from (*_leaves(node.wanted), *_leaves(node.unwanted))
 
 
 def filters_of(node: Node) -> Iterator[Filter]:
     """Yield the filters in a query."""
-    match node:
-        case Filter():
-            yield node
-        case And() | Or():
-            for part in node.parts:
-                yield from filters_of(part)
-        case Without():
-            yield from (*filters_of(node.wanted), *filters_of(node.unwanted))
+    return (leaf for leaf in _leaves(node) if isinstance(leaf, Filter))
 
 
 def parts_of(node: Node) -> Iterator[Node]:

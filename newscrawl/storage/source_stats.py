@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
 
@@ -10,8 +10,7 @@ from sqlalchemy import Integer, delete, func, insert, select
 from sqlalchemy.orm import Session
 
 from newscrawl.items import copy_fields
-from newscrawl.storage import StorageError
-from newscrawl.storage.database import Database
+from newscrawl.storage.database import Database, source_number
 from newscrawl.storage.models import Coverage, Listing, Run, Source, SourceCheckup, SourceStats
 
 # Ours: how far back a source's history is used.
@@ -111,13 +110,10 @@ def daily_source_stats(database: Database, since: date) -> dict[str, list[DailyS
     days: dict[str, list[DailySourceStats]] = defaultdict(list)
     with database.reading() as session:
         for slug, row in session.execute(query):
-            days[slug].append(_day(row))
+            text, page = row.text_characters, row.page_characters
+            share = text / page if page else None
+            days[slug].append(copy_fields(DailySourceStats, row, text_share=share))
     return dict(days)
-
-
-def _day(row: SourceStats) -> DailySourceStats:
-    share = row.text_characters / row.page_characters if row.page_characters else None
-    return copy_fields(DailySourceStats, row, text_share=share)
 
 
 @dataclass(slots=True)
@@ -144,8 +140,11 @@ class _Sum:
 
         listings = ("listings_read", "listings_unchanged", "listings_rested")
         self.failed_runs += not any(map(count, listings))
-        forbidden = count("pages_disallowed") + count("pages_refused")
-        for name, value in _sums_of(counts, forbidden).items():
+        sums = {name: count(key) for name, key in _NAMES.items()}
+        sums["refused"] = count("pages_disallowed") + count("pages_refused")
+        sums["refused"] += sum(count(f"pages_failed/{kind}") for kind in _REFUSALS)
+        sums["dropped"] = sum(int(counts.get(f"{_DROPPED}{reason}", 0)) for reason in _DROPS)
+        for name, value in sums.items():
             self.counts[name] += value
         if read := count("extraction/articles"):
             self.characters.append((count("extraction/median_characters"), read))
@@ -159,30 +158,20 @@ class _Sum:
             "failed_runs": self.failed_runs,
             "characters": _median(self.characters),
             "confidence": _median(self.confidence),
-            **{name: self.counts[name] for name in (*_NAMES, "failed", "refused", "dropped")},
+            **{name: self.counts[name] for name in (*_NAMES, "refused", "dropped")},
         }
 
 
 _NAMES: Mapping[str, str] = {
     "new": "articles_new",
     "fetched": "pages_fetched",
+    "failed": "pages_failed",
     "read": "extraction/articles",
     "undated": "extraction/undated",
     "untitled": "extraction/untitled",
     "page_characters": "extraction/page_characters",
     "text_characters": "extraction/text_characters",
 }
-
-
-def _sums_of(counts: Mapping[str, int], forbidden: int) -> dict[str, int]:
-    sums = {name: int(counts.get(f"newscrawl/{key}", 0)) for name, key in _NAMES.items()}
-    refused = sum(int(counts.get(f"newscrawl/pages_failed/{kind}", 0)) for kind in _REFUSALS)
-    return {
-        **sums,
-        "failed": int(counts.get("newscrawl/pages_failed", 0)),
-        "refused": refused + forbidden,
-        "dropped": sum(int(counts.get(f"{_DROPPED}{reason}", 0)) for reason in _DROPS),
-    }
 
 
 def _median(weighted: Iterable[tuple[float, int]]) -> float | None:
@@ -249,17 +238,10 @@ class Checkup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LastCheckup:
-    """The last check of a source, and the last one that found it healthy."""
+class LastCheckup(Checkup):
+    """The last check of a source, and the time of the last one that found it healthy."""
 
-    slug: str
     checked_at: datetime
-    state: str
-    note: str
-    listings: int
-    working: int
-    newest_at: datetime | None
-    moved_to: str | None
     last_ok: datetime | None
 
 
@@ -272,21 +254,12 @@ def record_checkups(
     results = list(checkups)
 
     def work(session: Session) -> None:
-        ids = {slug: number for number, slug in session.execute(select(Source.id, Source.slug))}
         for checkup in results:
-            if checkup.slug not in ids:
-                raise StorageError(
-                    f"no source {checkup.slug!r} in the database: register_source adds it"
-                )
-            row = session.get(SourceCheckup, ids[checkup.slug])
-            if row is None:
-                row = SourceCheckup(source_id=ids[checkup.slug])
-                session.add(row)
-            row.checked_at, row.state, row.note = moment, checkup.state, checkup.note
-            row.listings, row.working = checkup.listings, checkup.working
-            row.newest_at, row.moved_to = checkup.newest_at, checkup.moved_to
-            if checkup.healthy:
-                row.last_ok = moment
+            values = asdict(checkup)
+            number = source_number(session, values.pop("slug"))
+            last_ok = {"last_ok": moment} if values.pop("healthy") else {}
+            row = SourceCheckup(source_id=number, checked_at=moment, **values, **last_ok)
+            session.merge(row)
 
     database.write(work)
 
@@ -296,7 +269,8 @@ def last_checkups(database: Database) -> dict[str, LastCheckup]:
     query = select(Source.slug, SourceCheckup).join(Source, Source.id == SourceCheckup.source_id)
     with database.reading() as session:
         return {
-            slug: copy_fields(LastCheckup, row, slug=slug) for slug, row in session.execute(query)
+            slug: copy_fields(LastCheckup, row, slug=slug, healthy=row.last_ok == row.checked_at)
+            for slug, row in session.execute(query)
         }
 
 

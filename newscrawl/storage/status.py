@@ -415,10 +415,13 @@ def watch_status(database: Database, slugs: Sequence[str] | None = None) -> Watc
         if slugs is None:
             query = select(Source.slug).where(~only_checked()).order_by(Source.slug)
             slugs = session.scalars(query).all()
+        moments = Run.started_at.label("last_start"), Run.finished_at.label("last_end")
+        runs = select(Run.id).where(Run.source_id == Source.id).order_by(Run.id.desc())
+        newest = runs.limit(1).correlate(Source).scalar_subquery()
         parts: list[Mapping[str, Mapping[str, Any]]] = [
             _by_slug(session, select(Source.slug, Source.name)),
             _leases(session, now),
-            _last_runs(session),
+            _by_slug(session, select(Source.slug, *moments).join(Run, Run.id == newest)),
             _last_states(session, now),
             _last_day(session, now),
             _coverage(session, now.date()),
@@ -426,10 +429,25 @@ def watch_status(database: Database, slugs: Sequence[str] | None = None) -> Watc
             _count_quarantined(session),
         ]
         workers, incidents = _workers(session, now), open_incidents(session)
-        parts.append(_incidents(incidents))
+        notes: dict[str, dict[str, Any]] = {}
+        for incident in incidents:
+            if incident.source is not None:
+                of_source = notes.setdefault(incident.source, {"incidents": {}})
+                of_source["incidents"][incident.kind] = incident.note
+        parts.append(notes)
         waiting = select(func.count()).where(Lease.queued_until > now)
         queued = session.scalars(waiting).one()
-    parts.append(_due(database, slugs, now))
+    due = due_sources(database, now.astimezone(UTC), slugs)
+    parts.append(
+        {
+            source.slug: {
+                "due_at": source.due_at,
+                "waiting": source.waiting,
+                "late": source.due_at is not None and now - source.due_at > LATE,
+            }
+            for source in due
+        }
+    )
     parts.append({slug: {"next_at": at} for slug, at in next_crawls(database).items()})
     sources = tuple(
         SourceStatus(source=slug, **{k: v for part in parts for k, v in part.get(slug, {}).items()})
@@ -458,29 +476,6 @@ def _leases(session: Session, now: datetime) -> dict[str, dict[str, Any]]:
             "failure_note": _failure_cause(slug, lease.note or "") if lease.failures else "",
         }
     return by_slug
-
-
-def _incidents(incidents: Iterable[Incident]) -> dict[str, dict[str, Any]]:
-    notes: dict[str, dict[str, Any]] = {}
-    for incident in incidents:
-        if incident.source is not None:
-            notes.setdefault(incident.source, {"incidents": {}})["incidents"][incident.kind] = (
-                incident.note
-            )
-    return notes
-
-
-def _last_runs(session: Session) -> dict[str, dict[str, Any]]:
-    newest = (
-        select(Run.id)
-        .where(Run.source_id == Source.id)
-        .order_by(Run.id.desc())
-        .limit(1)
-        .correlate(Source)
-        .scalar_subquery()
-    )
-    moments = Run.started_at.label("last_start"), Run.finished_at.label("last_end")
-    return _by_slug(session, select(Source.slug, *moments).join(Run, Run.id == newest))
 
 
 def _last_states(session: Session, now: datetime) -> dict[str, dict[str, Any]]:
@@ -570,12 +565,11 @@ def _causes(session: Session, now: datetime) -> dict[str, dict[str, Any]]:
         .group_by(Run.source_id)
     )
     query = select(Source.slug, Run.counts).join(Run).where(Run.id.in_(last))
-    return {slug: {"causes": _failures(counts)} for slug, counts in session.execute(query)}
-
-
-def _failures(counts: Mapping[str, int]) -> dict[str, int]:
-    causes = {k.removeprefix(_FAILED): v for k, v in counts.items() if k.startswith(_FAILED)}
-    return dict(sorted(causes.items(), key=lambda item: -item[1]))
+    causes: dict[str, dict[str, Any]] = {}
+    for slug, counts in session.execute(query):
+        failed = {k.removeprefix(_FAILED): v for k, v in counts.items() if k.startswith(_FAILED)}
+        causes[slug] = {"causes": dict(sorted(failed.items(), key=lambda item: -item[1]))}
+    return causes
 
 
 def _count_quarantined(session: Session) -> dict[str, dict[str, Any]]:
@@ -587,18 +581,6 @@ def _count_quarantined(session: Session) -> dict[str, dict[str, Any]]:
         .group_by(Source.slug)
     )
     return _by_slug(session, query)
-
-
-def _due(database: Database, slugs: Iterable[str], now: datetime) -> dict[str, dict[str, Any]]:
-    due = due_sources(database, now.astimezone(UTC), list(slugs))
-    return {
-        source.slug: {
-            "due_at": source.due_at,
-            "waiting": source.waiting,
-            "late": source.due_at is not None and now - source.due_at > LATE,
-        }
-        for source in due
-    }
 
 
 def _workers(session: Session, now: datetime) -> tuple[WorkerStatus, ...]:

@@ -54,14 +54,8 @@ def add_token(database: Database, name: str, right: Right) -> str:
     def work(session: Session) -> None:
         if session.scalar(select(TokenRow.id).where(TokenRow.name == name)) is not None:
             raise TokenError(f"a token was named {name} before: choose another name")
-        session.add(
-            TokenRow(
-                name=name,
-                rights=right,
-                token_hash=hash_of(secret),
-                made_at=clock(session),
-            )
-        )
+        row = TokenRow(name=name, rights=right, token_hash=hash_of(secret), made_at=clock(session))
+        session.add(row)
 
     database.write(work)
     return secret

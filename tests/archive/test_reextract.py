@@ -11,10 +11,10 @@ import pytest
 
 from newscrawl.archive.lookup import Archive
 from newscrawl.archive.page_processor import PageProcessor, ReadingConfig
-from newscrawl.archive.reextract import Change, Reextraction
+from newscrawl.archive.reread import Change, Reextraction
 from newscrawl.archive.warc import Capture
 from newscrawl.extraction.template_memory import fingerprints
-from newscrawl.items import Document, Hints, Memory
+from newscrawl.items import Hints, Memory
 from newscrawl.reading import PageReader
 from newscrawl.storage import Database, open_database, queries
 from newscrawl.storage.batch import IngestionWriter, records_of
@@ -66,6 +66,14 @@ def store(
     intake.close()
 
 
+def archived(database: Database, folder: Path, companies: Path, urls: Sequence[str]) -> Path:
+    """An archive of articles' pages, which an older extraction has stored."""
+    pages = [page(url) for url in urls]
+    written(folder / "archive", *pages)
+    store(database, pages, companies)
+    return folder / "archive"
+
+
 def run(database: Database, archive: Path, companies: Path, **options: object) -> dict[str, Change]:
     scope = {name: options.pop(name) for name in ("source", "since") if name in options}
     task = Reextraction(database, Archive(archive), reading(companies), **scope)  # type: ignore[arg-type]
@@ -79,11 +87,13 @@ def companies_of(database: Database) -> dict[str, int]:
 def test_changed_articles_become_revisions(
     database: Database, tmp_path: Path, companies: Path
 ) -> None:
-    pages = [page(url) for url in PATHS]
-    written(tmp_path / "archive", *pages)
-    store(database, pages, companies)
+    pages = archived(database, tmp_path, companies, PATHS)
     assert companies_of(database) == {"Siemens": 8, "Nokia": 8}
-    changes = run(database, tmp_path / "archive", companies)
+    before = queries.facts(database)
+    expected = run(database, pages, companies, dry_run=True)
+    assert queries.facts(database) == before
+    changes = run(database, pages, companies)
+    assert changes == expected
     assert Counter(change.outcome for change in changes.values()) == {"changed": 8}
     change = changes[PATHS[0]]
     assert change.after < change.before
@@ -93,23 +103,18 @@ def test_changed_articles_become_revisions(
     assert companies_of(database) == {"Siemens": 8}
     facts = queries.facts(database).rows
     assert (facts["articles"], facts["revisions"]) == (8, 8)
-
-
-def test_rollups_follow_reextraction(database: Database, tmp_path: Path, companies: Path) -> None:
-    pages = [page(url) for url in PATHS]
-    written(tmp_path / "archive", *pages)
-    store(database, pages, companies)
-    run(database, tmp_path / "archive", companies)
-    before = queries.company_ranking(database, stories=True)
+    ranking = queries.company_ranking(database, stories=True)
     database.rebuild()
-    assert queries.company_ranking(database, stories=True) == before
+    assert queries.company_ranking(database, stories=True) == ranking
+    again = run(database, pages, companies)
+    assert {change.outcome for change in again.values()} == {"unchanged"}
+    assert all(change.before == change.after for change in again.values())
 
 
 def test_corrections_survive_reextraction(
     database: Database, tmp_path: Path, companies: Path
 ) -> None:
-    written(tmp_path / "archive", page(PATHS[0]))
-    store(database, [page(PATHS[0])], companies)
+    archived(database, tmp_path, companies, PATHS[:1])
     before = queries.article_page(database, PATHS[0])
     assert before is not None
     add_corrections(database, PATHS[0], wrong_mentions(before, "Siemens"), "ada")
@@ -119,16 +124,6 @@ def test_corrections_survive_reextraction(
     ]
     assert companies_of(database) == {}
     assert {row.state for row in queries.corrections(database)} == {"applied"}
-
-
-def test_second_run_changes_nothing(database: Database, tmp_path: Path, companies: Path) -> None:
-    pages = [page(url) for url in PATHS]
-    written(tmp_path / "archive", *pages)
-    store(database, pages, companies)
-    run(database, tmp_path / "archive", companies)
-    again = run(database, tmp_path / "archive", companies)
-    assert {change.outcome for change in again.values()} == {"unchanged"}
-    assert all(change.before == change.after for change in again.values())
 
 
 def store_dated(
@@ -201,12 +196,10 @@ def test_later_time_of_a_later_capture_is_not_the_publication(
 def test_template_memory_of_crawls_is_used(
     database: Database, tmp_path: Path, companies: Path
 ) -> None:
-    pages = [page(url) for url in PATHS]
-    written(tmp_path / "archive", *pages)
-    store(database, pages, companies)
+    archived(database, tmp_path, companies, PATHS)
     run(database, tmp_path / "archive", companies)
     line = PageProcessor(reading(companies))
-    document = line.document(line.page(pages[0]))
+    document = line.document(line.page(page(PATHS[0])))
     known = fingerprints(document.article.paragraphs[-1:])
     keep_memory(database, document.page.source, Memory(pages=9, seen=dict.fromkeys(known, 9)))
     again = run(database, tmp_path / "archive", companies)
@@ -215,24 +208,10 @@ def test_template_memory_of_crawls_is_used(
     assert 0 < again[PATHS[0]].after < again[PATHS[0]].before
 
 
-def test_dry_run_reports_the_same_changes_and_writes_nothing(
-    database: Database, tmp_path: Path, companies: Path
-) -> None:
-    pages = [page(url) for url in PATHS]
-    written(tmp_path / "archive", *pages)
-    store(database, pages, companies)
-    before = queries.facts(database)
-    told = run(database, tmp_path / "archive", companies, dry_run=True)
-    assert queries.facts(database) == before
-    assert told == run(database, tmp_path / "archive", companies)
-
-
 def test_deleted_article_is_not_reextracted(
     database: Database, tmp_path: Path, companies: Path
 ) -> None:
-    pages = [page(url) for url in PATHS[:2]]
-    written(tmp_path / "archive", *pages)
-    store(database, pages, companies)
+    archived(database, tmp_path, companies, PATHS[:2])
     found, _ = articles_under(database, PATHS[:1])
     delete_articles(database, [one.number for one in found])
     changes = run(database, tmp_path / "archive", companies)
@@ -302,9 +281,7 @@ def test_listed_page_without_an_article_becomes_one(
 def test_only_the_requested_source_is_reextracted(
     database: Database, tmp_path: Path, companies: Path
 ) -> None:
-    pages = [page(PATHS[0]), page("https://other.example/story/1")]
-    written(tmp_path / "archive", *pages)
-    store(database, pages, companies)
+    archived(database, tmp_path, companies, [PATHS[0], "https://other.example/story/1"])
     assert set(run(database, tmp_path / "archive", companies, source="other.example")) == {
         "https://other.example/story/1"
     }
@@ -317,10 +294,8 @@ class BrokenOffError(Exception):
 def test_interrupted_reextraction_resumes(
     database: Database, tmp_path: Path, companies: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("newscrawl.archive.reextract.AT_ONCE", 3)
-    pages = [page(url) for url in PATHS]
-    written(tmp_path / "archive", *pages)
-    store(database, pages, companies)
+    monkeypatch.setattr("newscrawl.archive.reread.AT_ONCE", 3)
+    archived(database, tmp_path, companies, PATHS)
     heard = []
 
     def stop(captures: int) -> None:
@@ -376,13 +351,6 @@ def test_invalid_input_is_one_line(
     done = newscrawl("reextract", *options)
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert message in done.err
-
-
-def test_reextracted_document_has_its_mentions(companies: Path) -> None:
-    line = PageProcessor(reading(companies))
-    document = line.document(line.page(page(PATHS[0])))
-    assert isinstance(document, Document)
-    assert [mention.company for mention in document.mentions] == ["Siemens"] * 3
 
 
 def test_reextraction_that_loses_text_is_quarantined(

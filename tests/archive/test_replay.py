@@ -13,7 +13,7 @@ import pytest
 
 from newscrawl.archive.lookup import Archive
 from newscrawl.archive.page_processor import ReadingConfig
-from newscrawl.archive.reextract import Reextraction
+from newscrawl.archive.reread import Reextraction
 from newscrawl.reading import PageReader
 from newscrawl.storage import open_database
 from tests.site import content
@@ -69,38 +69,32 @@ def articles(done: Crawl) -> list[dict[str, object]]:
     )
 
 
-def mentions(done: Crawl) -> list[dict[str, object]]:
-    return done.rows(
-        "SELECT url, name, mentions.section, start_offset, end_offset, surface FROM mentions "
-        "JOIN companies ON companies.id = company_id JOIN articles ON articles.id = article_id "
-        "ORDER BY url, mentions.section, start_offset"
-    )
-
-
-def test_archived_crawl_has_no_errors(world: World) -> None:
-    assert world.crawled.code == 0, world.crawled.output
-    assert world.crawled.errors == []
-    assert world.crawled.counts["newscrawl/responses_archived"] == len(world.visited)
-
-
 def test_replay_without_a_server_stores_equal_articles(world: World) -> None:
-    assert world.replayed.code == 0, world.replayed.output
-    assert world.replayed.errors == []
+    for done in (world.crawled, world.replayed):
+        assert done.code == 0, done.output
+        assert done.errors == []
+    assert world.crawled.counts["newscrawl/responses_archived"] == len(world.visited)
     assert len(articles(world.crawled)) > 10
     assert articles(world.replayed) == articles(world.crawled)
 
 
-def test_replay_finds_equal_mentions(world: World) -> None:
-    assert mentions(world.replayed) == mentions(world.crawled) != []
+MENTIONS = (
+    "SELECT url, name, mentions.section, start_offset, end_offset, surface FROM mentions "
+    "JOIN companies ON companies.id = company_id JOIN articles ON articles.id = article_id "
+    "ORDER BY url, mentions.section, start_offset"
+)
 
 
-def test_replayed_pages_have_their_fetch_time(world: World) -> None:
-    query = "SELECT url, first_seen_at FROM articles WHERE access != 'disallowed' ORDER BY url"
-    assert world.replayed.rows(query) == world.crawled.rows(query)
-
-
-def test_replay_records_coverage_for_the_day_of_the_archive(world: World) -> None:
-    query = "SELECT day, state, found, stored FROM coverage"
+@pytest.mark.parametrize(
+    "query",
+    [
+        MENTIONS,
+        "SELECT url, first_seen_at FROM articles WHERE access != 'disallowed' ORDER BY url",
+        "SELECT day, state, found, stored FROM coverage",
+    ],
+    ids=["mentions", "times of the fetches", "coverage of the day of the archive"],
+)
+def test_replay_stores_the_same(world: World, query: str) -> None:
     assert world.replayed.rows(query) == world.crawled.rows(query) != []
 
 

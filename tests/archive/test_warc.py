@@ -15,15 +15,19 @@ from fastwarc.warc import ArchiveIterator, WarcRecordType
 from hypothesis import given, strategies as st
 
 from newscrawl.archive import ArchiveError
-from newscrawl.archive.index import IndexLine, format_line, index_path, parse_line, sort_key
 from newscrawl.archive.lookup import Archive, NotArchivedError
 from newscrawl.archive.warc import (
     ArchiveWriter,
     Capture,
     ContentError,
+    IndexLine,
     WarcReader,
     decoded_body,
+    format_line,
+    index_path,
+    parse_line,
     read_at,
+    sort_key,
 )
 from tests.archives import THEN, answer, capture, record, written
 

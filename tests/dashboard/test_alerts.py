@@ -17,16 +17,16 @@ from newscrawl.cli.recipients import save_from_form
 from newscrawl.dashboard import create_app
 from newscrawl.monitoring.delivery import configured_recipients
 from newscrawl.storage import Database, open_database
-from newscrawl.storage.company_alerts import watched_companies
-from newscrawl.storage.leases import WorkerFacts, record_heartbeat, record_worker_start
-from newscrawl.storage.recipients import (
+from newscrawl.storage.company_alerts import (
     Recipient,
     SentNotice,
     add_recipient,
     list_recipients,
     record_sent,
     remove_recipient,
+    watched_companies,
 )
+from newscrawl.storage.leases import WorkerFacts, record_heartbeat, record_worker_start
 from newscrawl.storage.tokens import add_token
 from tests.dashboard.conftest import Look
 from tests.dashboards import FIRST_NAMED, SCRIPT, TODAY, config_of, dashboard, serving

@@ -26,7 +26,7 @@ from newscrawl.monitoring.delivery import (
 from newscrawl.monitoring.digests import make_digest
 from newscrawl.monitoring.health_checks import Inspector
 from newscrawl.storage import Database, company_alerts
-from newscrawl.storage.recipients import Recipient, add_recipient, sent_notices
+from newscrawl.storage.company_alerts import Recipient, add_recipient, sent_notices
 from tests.receivers import Hook, Inbox, mail_server
 from tests.worlds import (
     body,

@@ -38,8 +38,8 @@ from newscrawl.monitoring.digests import (
     send_digest,
 )
 from newscrawl.storage import Database, company_alerts, open_database, queries
-from newscrawl.storage.company_alerts import CompanyAlert
-from newscrawl.storage.recipients import (
+from newscrawl.storage.company_alerts import (
+    CompanyAlert,
     Recipient,
     RecipientError,
     RecipientKind,

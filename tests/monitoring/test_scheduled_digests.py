@@ -14,14 +14,16 @@ from newscrawl.config import SettingError, digest_times
 from newscrawl.monitoring import digests
 from newscrawl.monitoring.digests import DigestPlan, due_digests, send_due_digests
 from newscrawl.storage import Database, open_database
-from newscrawl.storage.company_alerts import CompanyAlert, claim_digest, release_digest
-from newscrawl.storage.models import CompanyAlert as AlertRow, SentNotice as SentRow
-from newscrawl.storage.recipients import (
+from newscrawl.storage.company_alerts import (
     UNCONFIRMED,
+    CompanyAlert,
     Recipient,
     add_recipient,
+    claim_digest,
+    release_digest,
     sent_notices,
 )
+from newscrawl.storage.models import CompanyAlert as AlertRow, SentNotice as SentRow
 from tests.receivers import Hook, Inbox
 from tests.worlds import body, document, register, save_documents
 

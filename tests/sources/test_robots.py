@@ -11,7 +11,7 @@ from newscrawl.items import RobotsPolicy
 from newscrawl.sources import robots
 from newscrawl.sources.robots import UnreachableRobotsError
 from newscrawl.storage import Database
-from newscrawl.storage.retention import Pruning
+from newscrawl.storage.deletion import Pruning
 from newscrawl.storage.saved_state import keep_robots_policy, robots_policies, robots_policy
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)

@@ -2,7 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import datetime, timedelta, timezone
+from datetime import date, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -92,23 +92,28 @@ def test_revision_replaces_the_mentions(database: Database, run: int) -> None:
     assert count(database, Mention) == 1
 
 
-def test_revision_keeps_the_day_of_publication(database: Database, run: int) -> None:
-    save_document(database, document(text="First."), run)
-    save_document(database, document(text="Second.", published=moment(3)), run)
-    assert rows(database, Article)[0].day == day(0)
+# The next day in UTC.
+LATE = datetime(2026, 11, 20, 23, 30, tzinfo=timezone(-timedelta(hours=5)))
 
 
-def test_article_without_a_date_counts_for_the_day_it_was_fetched(
-    database: Database, run: int
+@pytest.mark.parametrize(
+    ("times", "counted_on"),
+    [
+        ([{}, {"published": moment(3)}], day(0)),
+        ([{"published": None, "fetched_at": moment(2)}], day(2)),
+        (
+            [{"published": datetime(2026, 11, 20, 23, 30, tzinfo=timezone(-timedelta(hours=5)))}],
+            day(1),
+        ),
+    ],
+    ids=["of its first version", "of the fetch", "in UTC"],
+)
+def test_article_counts_for_the_day_of_publication(
+    database: Database, run: int, times: list[dict[str, Any]], counted_on: date
 ) -> None:
-    save_document(database, document(published=None, fetched_at=moment(2)), run)
-    assert rows(database, Article)[0].day == day(2)
-
-
-def test_day_of_publication_is_in_utc(database: Database, run: int) -> None:
-    late = datetime(2026, 11, 20, 23, 30, tzinfo=timezone(timedelta(hours=-5)))
-    save_document(database, document(published=late), run)
-    assert rows(database, Article)[0].day == day(1)
+    for number, facts in enumerate(times):
+        save_document(database, document(text=f"Version {number}.", **facts), run)
+    assert rows(database, Article)[0].day == counted_on
 
 
 # --- One article, several addresses ---
@@ -452,29 +457,38 @@ def test_finishing_an_unknown_run_is_refused(database: Database, run: int) -> No
 
 
 @pytest.mark.parametrize(
-    ("states", "best"),
+    ("crawls", "day_of_source"),
     [
-        (["failed", "ok"], "ok"),
-        (["ok", "failed"], "ok"),
-        (["failed", "blocked_by_robots"], "blocked_by_robots"),
-        (["stale_feed", "paywalled", "failed"], "paywalled"),
-        (["ok", "incomplete", "ok"], "incomplete"),
-        (["failed"], "failed"),
+        ([("failed", 0, "a"), ("ok", 0, "b")], ("ok", 0, "b")),
+        ([("ok", 0, "a"), ("failed", 0, "b")], ("ok", 0, "a")),
+        ([("failed", 0, "a"), ("blocked_by_robots", 0, "b")], ("blocked_by_robots", 0, "b")),
+        (
+            [("stale_feed", 0, "a"), ("paywalled", 0, "b"), ("failed", 0, "c")],
+            ("paywalled", 0, "b"),
+        ),
+        ([("ok", 0, "a"), ("incomplete", 0, "b"), ("ok", 0, "c")], ("incomplete", 0, "b")),
+        ([("failed", 0, "no route"), ("failed", 0, "timed out")], ("failed", 0, "timed out")),
+        (
+            [("incomplete", 0, "3"), ("incomplete", 0, "5"), ("incomplete", 0, "3")],
+            ("incomplete", 0, "3; 5"),
+        ),
+        ([("ok", 38, ""), ("ok", 39, ""), ("ok", 37, "")], ("ok", 39, "")),
     ],
-    ids=lambda value: " then ".join(value) if isinstance(value, list) else f"keeps {value}",
+    ids=lambda value: (
+        " then ".join(state for state, *_ in value) if isinstance(value, list) else ""
+    ),
 )
-def test_best_coverage_state_of_a_day_is_kept(
-    database: Database, run: int, states: list[CoverageState], best: str
+def test_day_has_the_best_state_and_the_most_articles_of_its_crawls(
+    database: Database,
+    run: int,
+    crawls: list[tuple[CoverageState, int, str]],
+    day_of_source: tuple[str, int, str],
 ) -> None:
-    for state in states:
-        database.record_coverage("ft", day(0), state, 0, 0, note=f"was {state}")
-    assert [(c.state, c.note) for c in rows(database, Coverage)] == [(best, f"was {best}")]
-
-
-def test_each_gap_of_a_day_is_noted_once(database: Database, run: int) -> None:
-    for note in ("3 missing", "5 missing", "3 missing"):
-        database.record_coverage("ft", day(0), "incomplete", 0, 0, note=note)
-    assert [c.note for c in rows(database, Coverage)] == ["3 missing; 5 missing"]
+    for state, articles, note in crawls:
+        database.record_coverage("ft", day(0), state, 40, articles, note)
+    (row,) = rows(database, Coverage)
+    assert (row.state, row.stored, row.note) == day_of_source
+    assert row.found == 40
 
 
 def test_days_of_a_gap_that_counted_as_covered_are_incomplete(database: Database, run: int) -> None:
@@ -505,20 +519,6 @@ def test_days_without_a_crawl_are_covered_once_a_gap_is_closed(
         (day(2), "ok", f"read on {day(3)}"),
         (day(3), "ok", "ok"),
     ]
-
-
-def test_later_note_of_equal_coverage_states_is_kept(database: Database, run: int) -> None:
-    for note in ("no route", "timed out"):
-        database.record_coverage("ft", day(0), "failed", 0, 0, note=note)
-    assert [c.note for c in rows(database, Coverage)] == ["timed out"]
-
-
-def test_second_crawl_of_the_same_pages_adds_nothing_to_the_counts(
-    database: Database, run: int
-) -> None:
-    database.record_coverage("ft", day(0), "ok", 40, 38)
-    database.record_coverage("ft", day(0), "ok", 40, 39)
-    assert [(c.found, c.stored) for c in rows(database, Coverage)] == [(40, 39)]
 
 
 def test_unknown_coverage_state_is_refused(database: Database, run: int) -> None:

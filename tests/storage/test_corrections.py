@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from newscrawl.archive.rematch import Rematch
+from newscrawl.archive.reread import Rematch
 from newscrawl.items import Document, Mention
 from newscrawl.mentions import load_companies
 from newscrawl.storage import CorrectionError, Database, open_database, queries

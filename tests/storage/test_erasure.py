@@ -12,13 +12,14 @@ import pytest
 from newscrawl.items import Document
 from newscrawl.storage import Database, StorageError, deletion, open_database, queries
 from newscrawl.storage.deletion import (
+    MIN_KEEP,
     articles_of,
     articles_under,
     delete_articles,
     erase_deleted,
+    prune_daily,
     reduce_articles,
 )
-from newscrawl.storage.retention import MIN_KEEP, prune_daily
 from tests.worlds import LONG, document, moment, register, save_document
 
 URL = "https://ft.example/secret"

@@ -8,8 +8,8 @@ from hypothesis import given, strategies as st
 
 from newscrawl.items import Document
 from newscrawl.storage import Database, queries
-from newscrawl.storage.near_duplicates import MAX_PER_VALUE
 from newscrawl.storage.queries import Scope
+from newscrawl.storage.text_index import MAX_PER_VALUE
 from newscrawl.storage.words import (
     KEPT,
     MIN_SHINGLES,

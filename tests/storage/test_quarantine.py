@@ -14,9 +14,9 @@ from newscrawl.items import Barrier, Document, Mention, Origin
 from newscrawl.storage import Database, RevisionError, SaveResult, queries
 from newscrawl.storage.articles import LostArticle
 from newscrawl.storage.batch import FinishedPage, IngestionWriter, write_batch
+from newscrawl.storage.deletion import Pruning
 from newscrawl.storage.documents import record_of
 from newscrawl.storage.models import Article, Mention as StoredMention, QuarantinedRevision, Run
-from newscrawl.storage.retention import Pruning
 from newscrawl.storage.revisions import (
     apply_revision,
     decide_all,

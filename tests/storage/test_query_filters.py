@@ -5,8 +5,13 @@ import pytest
 from newscrawl.storage import Database, QuestionError, queries
 from newscrawl.storage.queries import Scope
 from newscrawl.storage.queries.left_out import withheld_articles
-from newscrawl.storage.query_filters import scope_of_query
-from newscrawl.storage.saved_queries import add_query, count_history, edit_query, find_query
+from newscrawl.storage.saved_queries import (
+    add_query,
+    count_history,
+    edit_query,
+    find_query,
+    scope_of_query,
+)
 from tests.worlds import day, document, moment, register, save_documents
 
 SOURCES = {

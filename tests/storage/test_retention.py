@@ -9,6 +9,7 @@ from sqlalchemy import func, insert, select, update
 
 from newscrawl.storage import Database, open_database
 from newscrawl.storage.batch import FinishedPage, write_batch
+from newscrawl.storage.deletion import MIN_KEEP, PruneResult, Pruning, prune_daily
 from newscrawl.storage.frontier import EnqueueCounts, Frontier
 from newscrawl.storage.models import (
     ArticleUrl,
@@ -20,7 +21,6 @@ from newscrawl.storage.models import (
     Run,
     Worker,
 )
-from newscrawl.storage.retention import MIN_KEEP, PruneResult, Pruning, prune_daily
 from tests.conftest import Newscrawl
 from tests.frontiers import DAY, HOUR, article, entry, next_run, now, reading, urls
 
@@ -153,12 +153,12 @@ def test_runs_without_articles_are_pruned_and_others_lose_their_stats(
     assert prune(database).runs == 0
 
 
-def test_last_run_of_a_source_is_kept(
+def test_last_run_and_poll_of_a_source_are_kept(
     database: Database, crawl: Callable[..., EnqueueCounts]
 ) -> None:
     crawl(now() - 100 * DAY)
     assert prune(database).runs == 0
-    assert rows(database, Run) == 1
+    assert (rows(database, Run), rows(database, Poll)) == (1, 1)
 
 
 def test_old_monitors_and_closed_incidents_are_pruned(database: Database) -> None:
@@ -247,11 +247,3 @@ def test_invalid_retention_is_refused_in_one_line(
     ran = newscrawl("db", "prune", "--keep", keep)
     assert ran.code == 2
     assert message in ran.err
-
-
-def test_polls_of_a_source_are_kept(
-    database: Database, crawl: Callable[..., EnqueueCounts]
-) -> None:
-    crawl(now() - 100 * DAY, "a")
-    prune(database)
-    assert rows(database, Poll) == 1

@@ -18,12 +18,12 @@ from newscrawl.storage import (
     queries,
     saved_queries,
 )
+from newscrawl.storage.company_alerts import Recipient, add_recipient, list_recipients
 from newscrawl.storage.corrections import add_corrections, missed_mentions
 from newscrawl.storage.deletion import reduce_articles
 from newscrawl.storage.models import Article, QueryMatch
 from newscrawl.storage.queries import Scope
 from newscrawl.storage.query_matches import QueryMatcher
-from newscrawl.storage.recipients import Recipient, add_recipient, list_recipients
 from newscrawl.storage.saved_queries import (
     add_query,
     count_history,

@@ -15,31 +15,18 @@ def database(database: Database) -> Database:
     return database
 
 
-def test_new_source_has_an_empty_memory(database: Database) -> None:
-    assert memory_of(database, "courier") == Memory()
-    assert memory_of(database, "never heard of") == Memory()
+def test_memory_is_read_as_it_was_stored_last(database: Database) -> None:
+    assert memory_of(database, "courier") == memory_of(database, "never heard of") == Memory()
     assert list(memories(database)) == []
-
-
-def test_stored_memory_is_read_unchanged(database: Database) -> None:
     full = {(1 << 64) - 1 - number: number + 1 for number in range(MAX_TEXTS)}
-    memory = Memory(pages=390, seen={0: 1, 255: 3, **full})
-    keep_memory(database, "courier", memory)
-    assert memory_of(database, "courier") == memory
-    assert memory_of(database, "ledger") == Memory()
-
-
-def test_order_of_fingerprints_is_kept(database: Database) -> None:
-    keep_memory(database, "courier", Memory(pages=2, seen={9: 1, 1: 1, 5: 2}))
-    assert list(memory_of(database, "courier").seen) == [9, 1, 5]
-
-
-def test_stored_memory_replaces_the_previous_one(database: Database) -> None:
+    memory = Memory(pages=390, seen={9: 1, 1: 1, 5: 2, 0: 1, 255: 3, **full})
     keep_memory(database, "ledger", Memory(pages=1, seen={1: 1}))
-    keep_memory(database, "courier", Memory(pages=1, seen={1: 1}))
-    keep_memory(database, "courier", Memory(pages=2, seen={2: 2}))
+    for learned in (Memory(pages=1, seen={1: 1}), memory):
+        keep_memory(database, "courier", learned)
+    assert memory_of(database, "courier") == memory
+    assert list(memory_of(database, "courier").seen)[:3] == [9, 1, 5]
     assert dict(memories(database)) == {
-        "courier": Memory(pages=2, seen={2: 2}),
+        "courier": memory,
         "ledger": Memory(pages=1, seen={1: 1}),
     }
 

@@ -4,9 +4,9 @@ import pytest
 from sqlalchemy import func, select
 
 from newscrawl.storage import Database, StorageError, open_database, queries, upgrade_database
+from newscrawl.storage.database import copy_database
 from newscrawl.storage.models import Base, Run
 from newscrawl.storage.saved_queries import add_query, count_history
-from newscrawl.storage.transfer import copy_database
 from tests.counted import counted
 from tests.worlds import LONG, body, document, moment, register, save_document
 

@@ -45,8 +45,7 @@ from newscrawl.storage.queries import (
     Scope,
     UnmentionedCompany,
 )
-from newscrawl.storage.query_filters import scope_of_query
-from newscrawl.storage.saved_queries import list_queries
+from newscrawl.storage.saved_queries import list_queries, scope_of_query
 from newscrawl.storage.scope import today
 from newscrawl.text import match_name
 

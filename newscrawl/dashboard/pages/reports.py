@@ -35,21 +35,19 @@ from newscrawl.reports import (
 from newscrawl.storage import Database, QuestionError, queries
 from newscrawl.storage.company_alerts import (
     ALERTS_SHOWN,
-    list_alerts,
-    unwatch_company,
-    watch_company,
-    watched_companies,
-)
-from newscrawl.storage.recipients import (
     NOTICE_KINDS,
     UNCONFIRMED,
     Recipient,
     RecipientError,
     describe_repeats,
     kind_of,
+    list_alerts,
     list_recipients,
     remove_recipient,
     sent_notices,
+    unwatch_company,
+    watch_company,
+    watched_companies,
 )
 from newscrawl.storage.status import last_monitor, next_digests
 from newscrawl.text import match_name

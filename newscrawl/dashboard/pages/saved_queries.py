@@ -22,16 +22,17 @@ from newscrawl.storage import Database, QuestionError, queries
 from newscrawl.storage.queries import Scope
 from newscrawl.storage.queries.completeness import completeness_by
 from newscrawl.storage.queries.text_search import WIDER_NEAR
-from newscrawl.storage.query_filters import languages_of_sources, scope_of_text
 from newscrawl.storage.saved_queries import (
     SavedQueryRow,
     add_query,
     edit_query,
     find_query,
+    languages_of_sources,
     list_queries,
     read_query,
     remove_query,
     rename_query,
+    scope_of_text,
 )
 from newscrawl.storage.search_language import MAX_LENGTH, NEAR_WORDS
 

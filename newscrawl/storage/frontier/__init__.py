@@ -18,8 +18,7 @@ crawl by `scrapy crawl SLUG -a polls=due`, which requests only the listings that
 without that argument requests all of them. Only one crawl of a source may run at a time.
 """
 
-from newscrawl.storage.frontier.gaps import GapEstimate, Overlap
-from newscrawl.storage.frontier.listings import KnownListing, Reading
+from newscrawl.storage.frontier.listings import GapEstimate, KnownListing, Overlap, Reading
 from newscrawl.storage.frontier.queue import (
     MAX_CRASHES,
     DequeuedPage,

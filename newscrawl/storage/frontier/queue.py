@@ -32,14 +32,13 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 
 from newscrawl.items import FetchAttempt, Hints, Withheld
-from newscrawl.storage import StorageError
 from newscrawl.storage.articles import add_urls, numbers_at, stored_urls
-from newscrawl.storage.database import Database
+from newscrawl.storage.database import Database, source_number
 from newscrawl.storage.documents import MAX_URL_BYTES
 from newscrawl.storage.engine import Statement, one_of
 from newscrawl.storage.frontier.listings import SourceListings, transaction, validator
 from newscrawl.storage.frontier.schedule import Schedule
-from newscrawl.storage.models import FrontierUrl, Run, Source
+from newscrawl.storage.models import FrontierUrl, Run
 
 # "read": there was a response, and the page is revisited by schedule. "closed": the response makes
 # a revisit useless. "failed": there was no response, and the page is retried by schedule.
@@ -57,7 +56,7 @@ WITHOUT_HEADLINE = frozenset({*get_args(Withheld), "ConsentOrPaywall"})
 HEADLINE_KNOWN = "headline known"
 # Reasons of a last fetch with a new text, a correction, or another page in its place.
 _NEW_TEXT = frozenset({"new", "revised", "quarantined"})
-# Ours: the interval between two records, for storage/retention.py, that a listing still has a page;
+# Ours: the interval between two records, for storage/deletion.py, that a listing still has a page;
 # each is a write.
 NAMED_AGAIN = timedelta(days=7)
 
@@ -195,9 +194,7 @@ class DequeuedPage:
 def open_frontier(database: Database, slug: str, run_id: int, schedule: Schedule) -> "Frontier":
     """Return the frontier of a registered source for one of its runs; raise StorageError."""
     with database.reading() as session:
-        source_id = session.scalar(select(Source.id).where(Source.slug == slug))
-        if source_id is None:
-            raise StorageError(f"no source {slug!r} in the database: register_source adds it")
+        source_id = source_number(session, slug)
         before = (
             select(Run.finished_at)
             .where(Run.source_id == source_id, Run.id < run_id)

@@ -1,11 +1,11 @@
 """When pages and listings are requested again, and which sources are due."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import bindparam, func, select, update
+from sqlalchemy import ColumnElement, bindparam, func, select, update
 from sqlalchemy.orm import Session
 
 from newscrawl.config import SettingError, duration, durations
@@ -207,12 +207,19 @@ def due_sources(
     its `pause` after the last crawl, which is shorter if its listings are polled sooner. `slugs`
     may name sources that are not in the database yet.
     """
-    states = _states(database, now)
-    due = [
-        source
-        for slug in dict.fromkeys(slugs)
-        if (source := _due(slug, states.get(slug), now, pause)) is not None
-    ]
+    polls = _polls(database, FrontierUrl.due_at <= now)
+    due = []
+    for slug in dict.fromkeys(slugs):
+        if slug not in polls:
+            due.append(DueSource(slug=slug, due_at=None, polled_at=None, waiting=0))
+            continue
+        poll_at, polled_at, page_at, waiting = polls[slug]
+        due_at = _due_at(poll_at, polled_at, page_at, pause)
+        if polled_at - now > pause:  # the clock was wrong then, and may have said so for days
+            due_at = now
+        if due_at <= now:
+            waiting = waiting or 0
+            due.append(DueSource(slug=slug, due_at=due_at, polled_at=polled_at, waiting=waiting))
     return sorted(
         due, key=lambda source: (source.due_at is not None, source.due_at or now, source.slug)
     )
@@ -221,60 +228,26 @@ def due_sources(
 def next_crawls(database: Database) -> dict[str, datetime]:
     """Return when each source that was crawled is due next, in the past where it is late: with its
     poll or with its first page, and not during its pause after the last crawl."""
-    first = select(FrontierUrl.source_id, func.min(FrontierUrl.due_at).label("page_at"))
-    pages = first.where(FrontierUrl.due_at.is_not(None)).group_by(FrontierUrl.source_id).subquery()
-    query = (
-        select(Source.slug, Poll.next_poll_at, Poll.polled_at, pages.c.page_at)
-        .join(Poll, Poll.source_id == Source.id)
-        .outerjoin(pages, pages.c.source_id == Source.id)
-    )
-    with database.reading() as session:
-        return {
-            slug: _due_at(poll_at, polled_at, page_at, SOURCE_PAUSE)
-            for slug, poll_at, polled_at, page_at in session.execute(query)
-        }
+    polls = _polls(database, FrontierUrl.due_at.is_not(None))
+    return {
+        slug: _due_at(poll_at, polled_at, page_at, SOURCE_PAUSE)
+        for slug, (poll_at, polled_at, page_at, _) in polls.items()
+    }
 
 
-@dataclass(frozen=True, slots=True)
-class _State:
-    poll_at: datetime
-    polled_at: datetime
-    page_at: datetime | None
-    waiting: int
-
-
-def _states(database: Database, now: datetime) -> dict[str, _State]:
-    pages = (
-        select(
-            FrontierUrl.source_id,
-            func.min(FrontierUrl.due_at).label("page_at"),
-            func.count().label("waiting"),
-        )
-        .where(FrontierUrl.due_at <= now)
-        .group_by(FrontierUrl.source_id)
-        .subquery()
-    )
+def _polls(database: Database, which: ColumnElement[bool]) -> dict[str, Sequence[Any]]:
+    """Return of each source when it is polled next, when it was, and the time of the first of the
+    pages and their number."""
+    page_at, waiting = func.min(FrontierUrl.due_at).label("page_at"), func.count().label("waiting")
+    grouped = select(FrontierUrl.source_id, page_at, waiting).where(which)
+    pages = grouped.group_by(FrontierUrl.source_id).subquery()
     query = (
         select(Source.slug, Poll.next_poll_at, Poll.polled_at, pages.c.page_at, pages.c.waiting)
         .join(Poll, Poll.source_id == Source.id)
         .outerjoin(pages, pages.c.source_id == Source.id)
     )
     with database.reading() as session:
-        return {
-            slug: _State(poll_at, polled_at, page_at, waiting or 0)
-            for slug, poll_at, polled_at, page_at, waiting in session.execute(query)
-        }
-
-
-def _due(slug: str, state: _State | None, now: datetime, pause: timedelta) -> DueSource | None:
-    if state is None:
-        return DueSource(slug=slug, due_at=None, polled_at=None, waiting=0)
-    due_at = _due_at(state.poll_at, state.polled_at, state.page_at, pause)
-    if state.polled_at - now > pause:  # the clock was wrong then, and may have said so for days
-        due_at = now
-    if due_at > now:
-        return None
-    return DueSource(slug=slug, due_at=due_at, polled_at=state.polled_at, waiting=state.waiting)
+        return {slug: poll for slug, *poll in session.execute(query)}
 
 
 def _due_at(

@@ -29,7 +29,7 @@ from newscrawl.storage.queries.counts import (
 from newscrawl.storage.queries.questions import ANY, about, cache_answers, question
 from newscrawl.storage.queries.rollup_tables import Hits, company_days, families
 from newscrawl.storage.queries.significance import Day, compare
-from newscrawl.storage.query_filters import limited_to
+from newscrawl.storage.saved_queries import limited_to
 from newscrawl.storage.scope import By, Measure, Scope, last_day
 
 __all__ = ["Overview", "OverviewRow", "Share", "overview", "share_of_voice"]

@@ -25,7 +25,7 @@ from newscrawl.storage.models import (
 )
 from newscrawl.storage.queries.questions import ANY, about, cache_answers, question
 from newscrawl.storage.queries.rollup_tables import RollupTable, grouped, rollup_table
-from newscrawl.storage.query_filters import own_scope
+from newscrawl.storage.saved_queries import own_scope
 from newscrawl.storage.scope import (
     UNKNOWN,
     By,

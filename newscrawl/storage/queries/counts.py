@@ -41,7 +41,7 @@ from newscrawl.storage.queries.rollup_tables import (
     hits_of,
     rollup_table,
 )
-from newscrawl.storage.query_filters import own_scope
+from newscrawl.storage.saved_queries import own_scope
 from newscrawl.storage.scope import (
     UNKNOWN,
     By,

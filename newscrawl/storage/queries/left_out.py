@@ -33,7 +33,7 @@ from newscrawl.storage.queries.proof_target import (
 )
 from newscrawl.storage.queries.questions import ANY, about, cache_answers
 from newscrawl.storage.queries.rollup_tables import company_days, counts_on, rollup_table
-from newscrawl.storage.query_filters import own_scope
+from newscrawl.storage.saved_queries import own_scope
 from newscrawl.storage.scope import By, Scope, articles_within, between
 
 _Columns = TypeVarTuple("_Columns")

@@ -62,8 +62,8 @@ from newscrawl.storage.queries.rollup_tables import (
     hits_of,
     rollup_table,
 )
-from newscrawl.storage.query_filters import own_scope
 from newscrawl.storage.query_matches import parse_saved
+from newscrawl.storage.saved_queries import own_scope
 from newscrawl.storage.scope import UNKNOWN, By, Group, Scope, last_day
 from newscrawl.storage.search_language import Facts, spans
 

@@ -14,16 +14,8 @@ from newscrawl.storage.models import Appearance, Article, CountedArticle, DailyS
 from newscrawl.storage.queries.article_lists import FoundArticle, article_rows, snippets
 from newscrawl.storage.queries.questions import ANY, about, question
 from newscrawl.storage.queries.rollup_tables import rollup_table
-from newscrawl.storage.query_filters import with_slugs
-from newscrawl.storage.saved_queries import SavedQueryRow, list_queries
+from newscrawl.storage.saved_queries import SavedQueryRow, list_queries, with_slugs
 from newscrawl.storage.scope import UNKNOWN, Scope, between, minutes_of, source_ids
-from newscrawl.storage.search_index import (
-    NUMBER_BITS,
-    POSTGRES_SEARCH,
-    SQLITE_SEARCH,
-    article_of,
-    search_key,
-)
 from newscrawl.storage.search_language import (
     And,
     Facts,
@@ -40,6 +32,13 @@ from newscrawl.storage.search_language import (
     parts_of,
     query_text,
     spans,
+)
+from newscrawl.storage.text_index import (
+    NUMBER_BITS,
+    POSTGRES_SEARCH,
+    SQLITE_SEARCH,
+    article_of,
+    search_key,
 )
 from newscrawl.storage.words import folded_words
 from newscrawl.text import count_of

@@ -1,5 +1,5 @@
 """All tables of the models, and the full-text index, which differs between the databases: see
-newscrawl.storage.search_index.
+newscrawl.storage.text_index.
 
 A new database gets the models of today, with the changes of all later migrations. Those are for
 older databases.

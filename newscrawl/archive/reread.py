@@ -1,0 +1,484 @@
+"""Read stored articles again: their archived pages after extraction has changed, and their texts
+after the registry of companies has."""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from functools import partial
+from pathlib import Path
+from typing import Final, Literal
+
+import newscrawl
+from newscrawl.archive import ArchiveError
+from newscrawl.archive.ingest import with_template_memories
+from newscrawl.archive.lookup import Archive, CaptureLocation
+from newscrawl.archive.page_processor import (
+    PRELOAD,
+    PageFilter,
+    ReadingConfig,
+    companies_from,
+    is_page,
+    processor_for,
+)
+from newscrawl.archive.warc import ContentError, read_at
+from newscrawl.cluster import Workers, open_pool
+from newscrawl.items import Document, Hints, Mention, Origin
+from newscrawl.mentions import sentence_span
+from newscrawl.mentions.registry import registry_digest
+from newscrawl.reading import NoArticleError, versions_of
+from newscrawl.sources import UrlError, canonical_url
+from newscrawl.storage import Database
+from newscrawl.storage.batch import IngestionWriter, records_of
+from newscrawl.storage.documents import DELETED, Record
+from newscrawl.storage.mentions import (
+    StoredText,
+    apply_corrections,
+    stored_corrections,
+    stored_mentions,
+    text_batches,
+    write_mentions,
+)
+from newscrawl.storage.queries import Scope
+from newscrawl.storage.revisions import StoredVersion, articles_at, listed_at, versions_at
+from newscrawl.storage.saved_state import (
+    Step,
+    TaskProgress,
+    delete_progress,
+    load_progress,
+    record_rematch,
+)
+from newscrawl.workers import results_by_item
+
+Outcome = Literal["new", "changed", "metadata", "unchanged", "lost"]
+
+# Ours: pages in one batch, which is one transaction.
+AT_ONCE: Final = 50
+_URLS_PER_QUERY: Final = 500
+_WRITTEN: Final = ("new", "changed", "metadata")
+# What is counted of each company whose mentions change.
+_KINDS: Final = ("articles", "gained", "lost")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """The difference between a stored article and its new extraction.
+
+    "metadata": headline and text are equal, but not the date, the authors or the section. "lost":
+    the new extraction finds no article, or a worse one, which is quarantined for the `reason` of
+    the revision check; the stored article stays. `before` and `after` are characters of text;
+    `gained` and `lost` are companies, one entry for each mention; `metadata` are the columns that
+    change.
+    """
+
+    url: str
+    source: str
+    outcome: Outcome
+    before: int = 0
+    after: int = 0
+    gained: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+    metadata: tuple[str, ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingCapture:
+    """A capture to read, and the stored version of its article."""
+
+    spot: CaptureLocation
+    url: str
+    source: str
+    stored: StoredVersion | None
+
+
+ReadDocuments = list[tuple[Document, Origin] | None]
+
+
+class Reextraction:
+    """Extract the newest capture of each article again, in local processes or on a cluster.
+
+    These are skipped: pages without a stored article that no feed or sitemap listed, captures older
+    than the stored version, and articles of which only the feed may be read. With `dry_run` nothing
+    is written.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        archive: Archive,
+        config: ReadingConfig,
+        *,
+        source: str | None = None,
+        since: date | None = None,
+    ) -> None:
+        self._database = database
+        dated = replace(config, page_filter=PageFilter(since=since))
+        self._config = with_template_memories(dated, database)
+        self._source = source
+        self._since = since
+        self._pages = _best_pages(database, archive)
+        self._task = _task(
+            "reextract",
+            method=config.reader.method,
+            archive=str(archive.folder.resolve()),
+            pages=len(self._pages),
+            last=self._pages[-1][1] if self._pages else None,
+            source=source,
+            since=since,
+        )
+
+    def __len__(self) -> int:
+        """Return the number of pages."""
+        return len(self._pages)
+
+    @property
+    def done_before(self) -> int:
+        """Return the number of pages that an earlier, interrupted run has done."""
+        return load_progress(self._database, self._task).position
+
+    def run(
+        self,
+        *,
+        workers: Workers = 1,
+        dry_run: bool = False,
+        on_progress: Callable[[int], None] = lambda _pages: None,
+    ) -> Iterator[Change]:
+        """Extract the pages and yield the change of each article.
+
+        `on_progress` is called with the number of pages done since its last call. Raises
+        StorageError.
+        """
+        done = 0 if dry_run else self.done_before
+        on_progress(done)
+        intake = IngestionWriter(self._database, "reextracted", versions_of(self._config.companies))
+        work = partial(_read_captures, self._config)
+        pool = open_pool(work, workers, preload=PRELOAD, files=self._config.files)
+        try:
+            for captures, documents in results_by_item(pool, self._batches(done)):
+                stop = min(done + AT_ONCE, len(self._pages))
+                changes, records = _compare(captures, documents)
+                if not dry_run:
+                    step = Step(task=self._task, position=stop, counts={})
+                    intake.store(
+                        [replace(record, reextracted=True) for record, _ in records],
+                        [origin for _, origin in records],
+                        lambda _counts: step,  # noqa: B023 - called at once
+                    )
+                on_progress(stop - done)
+                done = stop
+                yield from changes
+        finally:
+            intake.close()
+        if not dry_run:
+            delete_progress(self._database, self._task)
+
+    def _batches(self, start: int) -> Iterator[Sequence[PendingCapture]]:
+        """Yield the captures to read among each `AT_ONCE` pages, in the archive's order."""
+        for begin in range(start, len(self._pages), AT_ONCE):
+            pages = self._pages[begin : begin + AT_ONCE]
+            urls = [url for _, url in pages]
+            stored = versions_at(self._database, urls)
+            listed = listed_at(self._database, urls)
+            captures = []
+            for spot, url in pages:
+                version = stored.get(url)
+                source = version.source if version else listed.get(url)
+                if source is None or self._source not in {None, source}:
+                    continue
+                if version is None or self._is_pending(spot, version):
+                    captures.append(
+                        PendingCapture(spot=spot, url=url, source=source, stored=version)
+                    )
+            yield captures
+
+    def _is_pending(self, spot: CaptureLocation, version: StoredVersion) -> bool:
+        if version.access != "open" or version.kept.kind == DELETED:
+            return False
+        if self._since and version.day < self._since:
+            return False
+        captured = datetime.strptime(spot.timestamp, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+        return captured >= version.seen_at.replace(microsecond=0)
+
+
+def _best_pages(database: Database, archive: Archive) -> list[tuple[CaptureLocation, str]]:
+    """Return the captures of pages with their canonical URLs, and one capture per article only.
+
+    That is the newest one of the article's own URL, or else of another URL: a print view with
+    slightly different words is not a change of the article.
+    """
+    pages = []
+    for spot in archive.pages():
+        with suppress(UrlError):
+            pages.append((spot, canonical_url(spot.url)))
+    best: dict[int, tuple[bool, bool, str, str]] = {}
+    places: dict[str, tuple[int, str]] = {}
+    for start in range(0, len(pages), _URLS_PER_QUERY):
+        some = pages[start : start + _URLS_PER_QUERY]
+        articles = articles_at(database, [url for _, url in some])
+        places.update(articles)
+        for spot, url in some:
+            if url in articles:
+                number, article_url = articles[url]
+                merit = (spot.url == article_url, url == article_url, spot.timestamp, spot.url)
+                best[number] = max(merit, best.get(number, merit))
+    return [
+        (spot, url)
+        for spot, url in pages
+        if url not in places or best[places[url][0]][-1] == spot.url
+    ]
+
+
+def _read_captures(config: ReadingConfig, captures: Sequence[PendingCapture]) -> ReadDocuments:
+    """Return the document of each capture, None for a capture without article."""
+    processor = processor_for(config)
+    documents: ReadDocuments = []
+    for pending in captures:
+        document = None
+        with suppress(ArchiveError, ContentError, UrlError, NoArticleError, MemoryError):
+            capture = read_at(pending.spot.path, pending.spot.offset, max_bytes=config.max_bytes)
+            hints = pending.stored.facts if pending.stored else Hints()
+            page = processor.page(capture, hints)
+            page = replace(page, url=pending.url, source=pending.source)
+            document = processor.document(page) if is_page(capture) else None
+            if document and not pending.stored and not config.page_filter.matches(document):
+                document = None
+        documents.append((document, processor.origin(document)) if document else None)
+    return documents
+
+
+def _compare(
+    captures: Sequence[PendingCapture], documents: ReadDocuments
+) -> tuple[list[Change], list[tuple[Record, Origin]]]:
+    """Return the changes, and the records to store."""
+    changes: list[Change] = []
+    records = []
+    for pending, read in zip(captures, documents, strict=True):
+        record = next(records_of([read[0]]), None) if read else None
+        change = _change(pending, read[0] if read and record else None, record)
+        if change is None:
+            continue
+        changes.append(change)
+        # Storage applies the same check and quarantines the records that have a reason.
+        if read and record and (change.outcome in _WRITTEN or change.reason):
+            records.append((record, replace(read[1], slug=record.source)))
+    return changes, records
+
+
+def _change(
+    pending: PendingCapture, document: Document | None, record: Record | None
+) -> Change | None:
+    """Return the change by a new extraction; that of an article that is lost has the reason of the
+    revision check, if that gives one. None for a page that is not to be stored."""
+    stored = pending.stored
+    change = Change(url=pending.url, source=pending.source, outcome="new")
+    if stored is not None:
+        change = replace(change, before=stored.characters)
+        if record is None:
+            return replace(change, outcome="lost")
+        same = record.rank >= stored.rank and record.content_hash == stored.content_hash
+        reason = None if same else stored.reason_against(record)
+        if reason or record.rank < stored.rank:
+            change = replace(change, outcome="lost", reason=reason or "")
+        else:
+            metadata = stored.metadata_changed_by(record)
+            outcome: Outcome = "metadata" if metadata else "unchanged"
+            change = replace(change, outcome=outcome if same else "changed", metadata=metadata)
+    elif document is None or document.page.access != "open":
+        return None
+    if document is None or (change.outcome == "lost" and not change.reason):
+        return change
+    change = replace(change, after=len(document.article.text))
+    # Changes of the registry are the task of `newscrawl rematch`.
+    if change.outcome not in {"new", "changed"}:
+        return change
+    text = (document.article.title, document.article.text)
+    mentions, _ = apply_corrections(stored.corrections if stored else (), text, document.mentions)
+    companies = Counter(mention.company for mention in mentions)
+    before = stored.companies if stored else Counter()
+    gained, lost = companies - before, before - companies
+    return replace(
+        change, gained=tuple(sorted(gained.elements())), lost=tuple(sorted(lost.elements()))
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompanyChange:
+    """The change of a company: difference of its articles, mentions gained and lost."""
+
+    company: str
+    articles: int
+    gained: int
+    lost: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedMention:
+    """A sentence in which a company would newly be found, or no longer be found."""
+
+    company: str
+    change: Literal["gained", "lost"]
+    url: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RematchResult:
+    """Numbers of articles searched, changed, and left unchanged because their search crashed; the
+    companies, largest change first, and some changed sentences of each, if requested."""
+
+    articles: int
+    changed: int
+    crashed: int
+    companies: tuple[CompanyChange, ...]
+    examples: tuple[ChangedMention, ...] = ()
+
+
+class Rematch:
+    """Find mentions again with a number of local processes or on a cluster.
+
+    An interrupted run continues with the next batch if registry and scope are the same. With
+    `dry_run` nothing is written. `examples` is the number of sentences returned for each company
+    and change.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        companies: Path | None,
+        scope: Scope,
+        *,
+        workers: Workers = 1,
+        dry_run: bool = False,
+        examples: int = 0,
+    ) -> None:
+        self._database = database
+        self._max_examples = examples
+        self._examples: dict[tuple[str, str], list[ChangedMention]] = defaultdict(list)
+        self._scope = scope
+        self._dry_run = dry_run
+        registry = registry_digest(companies)[:16]
+        self._task = _task("rematch", registry=registry, source=scope.source, since=scope.since)
+        self._versions = versions_of(companies)
+        find, files = partial(_find, companies), [companies] if companies else []
+        self._workers = open_pool(find, workers, preload=PRELOAD, files=files)
+
+    @property
+    def done_before(self) -> int:
+        """Return the number of the last article that an earlier, interrupted run has done."""
+        return self._progress().position
+
+    def _progress(self) -> TaskProgress:
+        if self._dry_run:
+            return TaskProgress()
+        return load_progress(self._database, self._task)
+
+    def run(self, on_progress: Callable[[int], None] = lambda _articles: None) -> RematchResult:
+        """Find the mentions again and store the differences. Raises StorageError.
+
+        `on_progress` is called with the number of articles done since its last call.
+        """
+        done, started_at = self._progress(), datetime.now(UTC)
+        counts = Counter(done.counts)
+        batches = text_batches(self._database, self._scope, done.position)
+        for texts, mentions in results_by_item(self._workers, batches):
+            self._batch(texts, mentions, counts)
+            on_progress(len(texts))
+        if not self._dry_run:
+            record_rematch(self._database, self._scope, self._versions, started_at)
+            delete_progress(self._database, self._task)
+        names = {name.partition("/")[2] for name in counts if "/" in name}
+        changes = [
+            CompanyChange(company=name, **{kind: counts[f"{kind}/{name}"] for kind in _KINDS})
+            for name in names
+        ]
+        changes.sort(key=lambda change: (-change.gained - change.lost, change.company))
+        return RematchResult(
+            articles=counts["articles"],
+            changed=counts["changed"],
+            crashed=counts["crashed"],
+            companies=tuple(changes),
+            examples=tuple(
+                example
+                for change in changes
+                for kind in ("gained", "lost")
+                for example in self._examples.get((change.company, kind), ())
+            ),
+        )
+
+    def _batch(
+        self,
+        texts: Sequence[StoredText],
+        mentions_by_text: Sequence[list[Mention] | None],
+        counts: Counter[str],
+    ) -> None:
+        counts["articles"] += len(texts)
+        numbers = [text.number for text in texts]
+        before = stored_mentions(self._database, numbers)
+        corrections = stored_corrections(self._database, numbers)
+        mentions_by_article = {}
+        for text, mentions in zip(texts, mentions_by_text, strict=True):
+            if mentions is None:
+                counts["crashed"] += 1
+                continue
+            old, corrected = before.get(text.number, set()), corrections.get(text.number, ())
+            counted, _ = apply_corrections(corrected, (text.title, text.text), mentions)
+            if set(counted) != old:
+                counts["changed"] += 1
+                self._add_changes(text, old, set(counted), counts)
+            if corrected or _with_scores(counted) != _with_scores(old):
+                mentions_by_article[text.number] = mentions
+        if not self._dry_run:
+            step = Step(task=self._task, position=texts[-1].number, counts=counts)
+            write_mentions(self._database, texts, mentions_by_article, step)
+
+    def _add_changes(
+        self, text: StoredText, old: set[Mention], new: set[Mention], counts: Counter[str]
+    ) -> None:
+        """Add the changes of an article to the counts, under "KIND/COMPANY", and the first one of
+        each company to the examples."""
+        before = Counter(mention.company for mention in old)
+        after = Counter(mention.company for mention in new)
+        changes: tuple[tuple[Literal["gained", "lost"], Counter[str], set[Mention], int], ...] = (
+            ("gained", after - before, new - old, 1),
+            ("lost", before - after, old - new, -1),
+        )
+        for kind, difference, changed, sign in changes:
+            for company, number in difference.items():
+                counts[f"{kind}/{company}"] += number
+                if company not in (before if sign > 0 else after):
+                    counts[f"articles/{company}"] += sign
+            for mention in sorted(changed, key=lambda mark: (mark.section != "title", mark.start)):
+                examples = self._examples[mention.company, kind]
+                is_there = any(example.url == text.url for example in examples)
+                if is_there or len(examples) >= self._max_examples:
+                    continue
+                section = text.title if mention.section == "title" else text.text
+                start, end = sentence_span(section, mention)
+                sentence = section[start:end].strip()
+                examples.append(
+                    ChangedMention(
+                        company=mention.company, change=kind, url=text.url, sentence=sentence
+                    )
+                )
+
+
+def _find(companies: Path | None, texts: Sequence[StoredText]) -> list[list[Mention]]:
+    """Return the mentions of each text."""
+    registry = companies_from(companies)
+    return [
+        registry.find(text.text, title=text.title, language=text.language, source=text.url)
+        for text in texts
+    ]
+
+
+def _with_scores(mentions: Iterable[Mention]) -> set[tuple[Mention, float | None]]:
+    return {(mention, mention.score) for mention in mentions}
+
+
+def _task(kind: str, **facts: object) -> str:
+    """Return the name of a task, which depends on its facts and on this version."""
+    values = {"newscrawl": newscrawl.__version__, **facts}
+    return f"{kind} {json.dumps(values, sort_keys=True, default=date.isoformat)}"
