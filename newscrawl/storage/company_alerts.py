@@ -66,16 +66,18 @@ class Recipient:
 def describe_repeats(recipient: Recipient, recipients: Iterable[Recipient]) -> list[str]:
     """Return a sentence for each other recipient at the same address that gets the same notices."""
     sentences = []
-    for other in recipients:
-        gets = [kind for kind in recipient.gets if kind in other.gets]
-        about = [company for company in recipient.companies if company in other.companies]
-        overlap = about or not (recipient.companies and other.companies)
-        same = _comparison_key(recipient) == _comparison_key(other) and recipient.name != other.name
+    for second in recipients:
+        gets = [kind for kind in recipient.gets if kind in second.gets]
+        about = [company for company in recipient.companies if company in second.companies]
+        overlap = about or not (recipient.companies and second.companies)
+        same = (
+            _comparison_key(recipient) == _comparison_key(second) and recipient.name != second.name
+        )
         if same and gets and overlap:
-            names = about or recipient.companies or other.companies or ["all that is watched"]
+            names = about or recipient.companies or second.companies or ["all that is watched"]
             sentences.append(
                 f"{recipient.shown_address} already gets {' and '.join(gets)} about "
-                f"{', '.join(names)} as {other.name!r}: they will come twice."
+                f"{', '.join(names)} as {second.name!r}: they will come twice."
             )
     return sentences
 

@@ -47,19 +47,19 @@ def tenures(
     structure: CompanyStructure, names: Iterable[str], since: date | None, until: date | None
 ) -> list[Tenure]:
     """Return when the companies, and those that belong to them, count between two days."""
-    wanted = dict.fromkeys(names)
-    found = []
-    for company in _family(structure, wanted):
+    owners = dict.fromkeys(names)
+    tenures_of_all = []
+    for company in _family(structure, owners):
         periods: list[Tenure] = []
-        for one in ownerships(structure, company, since, until):
-            if wanted.keys().isdisjoint(one.chain):
+        for ownership in ownerships(structure, company, since, until):
+            if owners.keys().isdisjoint(ownership.chain):
                 continue
-            if periods and periods[-1].last and one.first == periods[-1].last + _ONE_DAY:
-                periods[-1] = Tenure(company, periods[-1].first, one.last)
+            if periods and periods[-1].last and ownership.first == periods[-1].last + _ONE_DAY:
+                periods[-1] = Tenure(company, periods[-1].first, ownership.last)
             else:
-                periods.append(Tenure(company, one.first, one.last))
-        found += periods
-    return found
+                periods.append(Tenure(company, ownership.first, ownership.last))
+        tenures_of_all += periods
+    return tenures_of_all
 
 
 def _family(structure: CompanyStructure, names: Iterable[str]) -> list[str]:
@@ -70,7 +70,7 @@ def _family(structure: CompanyStructure, names: Iterable[str]) -> list[str]:
     family = dict.fromkeys(names)
     waiting = list(family)
     while waiting:
-        more = [one for one in owned.get(waiting.pop(), ()) if one not in family]
+        more = [company for company in owned.get(waiting.pop(), ()) if company not in family]
         family |= dict.fromkeys(more)
         waiting += more
     return list(family)
@@ -78,16 +78,16 @@ def _family(structure: CompanyStructure, names: Iterable[str]) -> list[str]:
 
 def _changes(structure: CompanyStructure, company: str) -> Iterator[date]:
     """Yield the days on which an owner of a company, or an owner's owner, may change."""
-    seen = {company}
+    companies = {company}
     while owner := structure.parents.get(company):
         since, until = structure.owned.get(company, (None, None))
         if since:
             yield since
         if until:
             yield until + _ONE_DAY
-        if owner in seen:
+        if owner in companies:
             return
-        seen.add(company := owner)
+        companies.add(company := owner)
 
 
 def _owners_on(structure: CompanyStructure, company: str, day: date | None) -> tuple[str, ...]:

@@ -100,12 +100,12 @@ class SavedQueryTexts:
         if not self._queries:
             return {}
         article = _searched_article(wording, facts)
-        found = {
+        hits_by_query = {
             name: count_hits(node, article)
             for name, node, needed in self._queries
             if article.may_match(needed)
         }
-        return {name: hits for name, hits in found.items() if hits is not None}
+        return {name: hits for name, hits in hits_by_query.items() if hits is not None}
 
 
 def stored_matches(connection: Connection, numbers: Sequence[int]) -> dict[int, Matches]:

@@ -123,8 +123,8 @@ def days_in_sources(*conditions: ColumnElement[bool]) -> Insert:
     table = models.DailyCompanySource
     key = table.company_id, table.source_id
     days = select(*key, func.min(table.day), func.max(table.day))
-    found = days.where(table.articles > 0, *conditions).group_by(*key)
-    return insert(CompanySource).from_select(_DAYS_IN_SOURCE, found)
+    periods = days.where(table.articles > 0, *conditions).group_by(*key)
+    return insert(CompanySource).from_select(_DAYS_IN_SOURCE, periods)
 
 
 _ADD_SOURCE_AGAIN = days_in_sources(
@@ -219,51 +219,56 @@ class DailySums:
         in_sources = self._days_in_sources()
         for table, changes in self._changes.items():
             keys, sums = _KEYS[table], _sums_of(table)
-            own = slice(first := _SUMS.index(sums[0]), first + len(sums))
+            columns = slice(first := _SUMS.index(sums[0]), first + len(sums))
             rows = [
-                (*key, *change[own]) for key, change in sorted(changes.items()) if any(change[own])
+                (*key, *change[columns])
+                for key, change in sorted(changes.items())
+                if any(change[columns])
             ]
             changes.clear()
             if not rows:
                 continue
             _ADD[table].write(connection, rows)
-            asked = [
+            keys_of_rows = [
                 {f"of_{name}": value for name, value in zip(keys, row, strict=False)}
                 for row in rows
                 if min(row[len(keys) :]) < 0
             ]
-            if asked:
-                connection.execute(_DROP[table], asked)
+            if keys_of_rows:
+                connection.execute(_DROP[table], keys_of_rows)
         _write_days(connection, in_sources)
 
     def _days_in_sources(self) -> dict[tuple[int, int], list[tuple[date, int]]]:
         """Return the days on which articles of a company in a source are added or removed, each
         with the number of articles."""
         place = _SUMS.index("articles")
-        found: dict[tuple[int, int], list[tuple[date, int]]] = defaultdict(list)
+        days: dict[tuple[int, int], list[tuple[date, int]]] = defaultdict(list)
         for (company, source, day, _), change in self._changes[models.DailyCompanySource].items():
             if change[place]:
-                found[company, source].append((day, change[place]))
-        return found
+                days[company, source].append((day, change[place]))
+        return days
 
     def _change(self, contribution: Contribution, times: int) -> None:
         counted = {**contribution.companies, **contribution.queries}
         for company in counted.keys() | contribution.boilerplate.keys():
-            named, boilerplate = counted.get(company), contribution.boilerplate.get(company, 0)
-            change = _sums(named, boilerplate, limited=contribution.limited)
+            occurrences, boilerplate = (
+                counted.get(company),
+                contribution.boilerplate.get(company, 0),
+            )
+            change = _sums(occurrences, boilerplate, limited=contribution.limited)
             self._add_to(models.DailyCompany, (company, contribution.day), change, times)
             here = (company, contribution.source_id, contribution.day, contribution.language)
             self._add_to(models.DailyCompanySource, here, change, times)
-        whole = _sums(
+        sums = _sums(
             _all(contribution.companies),
             sum(contribution.boilerplate.values()),
             limited=contribution.limited,
         )
-        self._add_to(models.DailyTotal, (contribution.day,), whole, times)
+        self._add_to(models.DailyTotal, (contribution.day,), sums, times)
         key = (contribution.source_id, contribution.day, contribution.language)
-        self._add_to(models.DailySource, key, whole, times)
+        self._add_to(models.DailySource, key, sums, times)
         of_section = (contribution.day, contribution.source_id, contribution.language)
-        self._add_to(models.DailySection, (*of_section, contribution.section), whole, times)
+        self._add_to(models.DailySection, (*of_section, contribution.section), sums, times)
 
     def _add_to(
         self, table: type[Any], key: tuple[Any, ...], change: Sequence[int], times: int
@@ -278,9 +283,9 @@ def _write_days(
 ) -> None:
     """Write the first and last days of companies in sources, after the daily sums."""
     widened, read_again = [], []
-    for (company, source), found in sorted(changes.items()):
-        days = [day for day, number in found if number > 0]
-        if len(days) < len(found):
+    for (company, source), numbers in sorted(changes.items()):
+        days = [day for day, number in numbers if number > 0]
+        if len(days) < len(numbers):
             read_again.append({"company": company, "source": source})
         else:
             widened.append((company, source, min(days), max(days)))
@@ -297,13 +302,13 @@ def is_counted(access: str, kind: str) -> bool:
 
 def contributions_of(connection: Connection, numbers: Sequence[int]) -> list[Contribution]:
     """Return the contributions of those of the articles that count."""
-    asked = {"numbers": list(numbers)}
+    parameters = {"numbers": list(numbers)}
     companies: dict[int, dict[int, tuple[int, int]]] = {}
-    for number, company, in_title, in_body in connection.execute(_OCCURRENCES, asked):
+    for number, company, in_title, in_body in connection.execute(_OCCURRENCES, parameters):
         companies.setdefault(number, {})[company] = (int(in_title), int(in_body))
     boilerplate: dict[int, dict[int, int]] = {}
-    for number, company, found in connection.execute(_IN_BOILERPLATE, asked):
-        boilerplate.setdefault(number, {})[company] = found
+    for number, company, occurrences in connection.execute(_IN_BOILERPLATE, parameters):
+        boilerplate.setdefault(number, {})[company] = occurrences
     queries = stored_matches(connection, numbers)
     return [
         Contribution(
@@ -318,7 +323,7 @@ def contributions_of(connection: Connection, numbers: Sequence[int]) -> list[Con
             boilerplate=boilerplate.get(row.id, {}),
             queries=queries.get(row.id, {}),
         )
-        for row in connection.execute(_ARTICLES, asked)
+        for row in connection.execute(_ARTICLES, parameters)
         if is_counted(row.access, row.kind)
     ]
 
@@ -328,16 +333,16 @@ def insert_rows(connection: Connection, entries: Sequence[tuple[Contribution, in
     if not entries:
         return
     counted, appearances, pairs = [], [], []
-    for one, story_id in entries:
-        article = one.minute, one.article_id
-        limited = int(one.limited)
-        entry = (*article, one.source_id, one.language, one.section, limited)
-        counted.append((*entry, *(_all(one.companies) or (0, 0)), story_id))
+    for article, story_id in entries:
+        key = article.minute, article.article_id
+        limited = int(article.limited)
+        entry = (*key, article.source_id, article.language, article.section, limited)
+        counted.append((*entry, *(_all(article.companies) or (0, 0)), story_id))
         appearances += [
-            (company, *entry, *named, story_id)
-            for company, named in (*one.companies.items(), *one.queries.items())
+            (company, *entry, *occurrences, story_id)
+            for company, occurrences in (*article.companies.items(), *article.queries.items())
         ]
-        pairs += [(*pair, *article, limited, story_id) for pair in pairs_of(one.companies)]
+        pairs += [(*pair, *key, limited, story_id) for pair in pairs_of(article.companies)]
     _ADD_COUNTED.write(connection, counted)
     _ADD_APPEARANCES.write(connection, appearances)
     _ADD_PAIRS.write(connection, pairs)
@@ -356,9 +361,9 @@ def delete_rows(connection: Connection, numbers: Sequence[int]) -> None:
     for minute, article, company in connection.execute(_PAIRED, {"numbers": list(numbers)}):
         companies[minute, article].append(company)
     pairs = [
-        {"of_company": company, "of_other": other, "of_minute": minute, "of_article": article}
-        for (minute, article), named in companies.items()
-        for company, other in pairs_of(named)
+        {"of_company": company, "of_other": second, "of_minute": minute, "of_article": article}
+        for (minute, article), numbers_of_companies in companies.items()
+        for company, second in pairs_of(numbers_of_companies)
     ]
     if pairs:
         connection.execute(_DROP_PAIR, pairs)
@@ -372,11 +377,21 @@ def _all(companies: Mapping[int, tuple[int, int]]) -> tuple[int, int] | None:
     return sum(n for n, _ in companies.values()), sum(n for _, n in companies.values())
 
 
-def _sums(named: tuple[int, int] | None, boilerplate: int, *, limited: bool) -> tuple[int, ...]:
+def _sums(
+    occurrences: tuple[int, int] | None, boilerplate: int, *, limited: bool
+) -> tuple[int, ...]:
     """Return the sums in the order of _SUMS; `read` is 1, and unused in a table without it."""
-    found = int(named is not None)
-    in_title, in_body = named or (0, 0)
-    return 1, found, found * int(limited), in_title, in_body, boilerplate, int(boilerplate > 0)
+    articles = int(occurrences is not None)
+    in_title, in_body = occurrences or (0, 0)
+    return (
+        1,
+        articles,
+        articles * int(limited),
+        in_title,
+        in_body,
+        boilerplate,
+        int(boilerplate > 0),
+    )
 
 
 _TEXTS = select(Article.id, Article.title, Article.text).where(one_of(Article.id, "numbers"))
@@ -409,12 +424,14 @@ class RollupUpdate:
         yield
         after, words = self._match_again(numbers)
         stories = self._stories(before, after, old_words, words)
-        for contribution in before.values():
-            self._sums.subtract(contribution)
-        for contribution in after.values():
-            self._sums.add(contribution)
+        for article in before.values():
+            self._sums.subtract(article)
+        for article in after.values():
+            self._sums.add(article)
         delete_rows(self._connection, numbers)
-        insert_rows(self._connection, [(one, stories[number]) for number, one in after.items()])
+        insert_rows(
+            self._connection, [(article, stories[number]) for number, article in after.items()]
+        )
         moved = {number for number in numbers if old_words.get(number) != words.get(number)}
         remove_from_search(
             self._connection, [old_words[number] for number in sorted(moved & old_words.keys())]
@@ -431,7 +448,7 @@ class RollupUpdate:
         for entry in without:
             remove_sketch(self._connection, entry.article_id)
         stories |= assign_stories(self._connection, list(map(_candidate, without)))
-        entries = [(one, words[number]) for number, one in sorted(contributions.items())]
+        entries = [(article, words[number]) for number, article in sorted(contributions.items())]
         self._assign(entries, stories)
 
     def write(self) -> None:
@@ -440,7 +457,9 @@ class RollupUpdate:
         self._sums.write(self._connection)
 
     def _contributions(self, numbers: Sequence[int]) -> dict[int, Contribution]:
-        return {one.article_id: one for one in contributions_of(self._connection, numbers)}
+        return {
+            article.article_id: article for article in contributions_of(self._connection, numbers)
+        }
 
     def _match_again(
         self, numbers: Sequence[int]
@@ -448,9 +467,11 @@ class RollupUpdate:
         """Return the contributions and words of stored articles after they were matched again."""
         contributions = self._contributions(numbers)
         words = self._words(contributions)
-        pairs = [(one, words[number]) for number, one in contributions.items()]
+        pairs = [(article, words[number]) for number, article in contributions.items()]
         matches = self._matches(pairs, numbers)
-        matched = {n: replace(one, queries=matches.get(n, {})) for n, one in contributions.items()}
+        matched = {
+            n: replace(article, queries=matches.get(n, {})) for n, article in contributions.items()
+        }
         return matched, words
 
     def _matches(
@@ -459,12 +480,12 @@ class RollupUpdate:
         self._matcher = self._matcher or QueryMatcher(self._connection)
         articles = [
             MatchedArticle(
-                article_id=one.article_id,
-                source_id=one.source_id,
-                language=one.language,
+                article_id=article.article_id,
+                source_id=article.source_id,
+                language=article.language,
                 wording=words.wording,
             )
-            for one, words in entries
+            for article, words in entries
         ]
         return self._matcher.update(articles, changed)
 
@@ -473,10 +494,10 @@ class RollupUpdate:
             return
         matches = self._matches(self._new)
         new = [
-            (replace(one, queries=matches[one.article_id]), words)
-            if one.article_id in matches
-            else (one, words)
-            for one, words in self._new
+            (replace(article, queries=matches[article.article_id]), words)
+            if article.article_id in matches
+            else (article, words)
+            for article, words in self._new
         ]
         self._new = []
         self._assign(new, assign_stories(self._connection, [_candidate(words) for _, words in new]))
@@ -484,9 +505,11 @@ class RollupUpdate:
     def _assign(
         self, entries: Sequence[tuple[Contribution, IndexEntry]], stories: Mapping[int, int]
     ) -> None:
-        for contribution, _ in entries:
-            self._sums.add(contribution)
-        insert_rows(self._connection, [(one, stories[one.article_id]) for one, _ in entries])
+        for article, _ in entries:
+            self._sums.add(article)
+        insert_rows(
+            self._connection, [(article, stories[article.article_id]) for article, _ in entries]
+        )
         add_to_search(self._connection, [words for _, words in entries])
 
     def _words(self, contributions: Mapping[int, Contribution]) -> dict[int, IndexEntry]:

@@ -111,8 +111,8 @@ def list_queries(database: Database, *, named: str | None = None) -> list[SavedQ
 def find_query(database: Database, name: str) -> SavedQueryRow:
     """Return a saved query by its name in any case; raise QuestionError with similar names."""
     rows = {row.name: row for row in list_queries(database)}
-    known, near = match_name(name, [*rows])
-    return rows[known] if known is not None else _raise_unknown(name, near)
+    stored_name, near = match_name(name, [*rows])
+    return rows[stored_name] if stored_name is not None else _raise_unknown(name, near)
 
 
 def read_query(database: Database, text: str) -> str:
@@ -198,8 +198,8 @@ def rename_query(
     def work(session: Session) -> None:
         _lock(session.connection())
         saved = _find_query(session, name)
-        others = session.scalars(select(Company.name).where(Company.id != saved.company_id))
-        _refuse_name(new_name, [*taken, *others])
+        names = session.scalars(select(Company.name).where(Company.id != saved.company_id))
+        _refuse_name(new_name, [*taken, *names])
         company = update(Company).where(Company.id == saved.company_id)
         session.execute(company.values(name=new_name))
         saved.changed_at, saved.changed_by = datetime.now(UTC), made_by
@@ -434,22 +434,22 @@ def with_slugs(session: Session, text: str) -> str:
     source is renamed. Raise QuerySyntaxError for a fault, and for a source, country or language of
     which nothing is stored. A database without sources knows none: there, all are accepted.
     """
-    rest, parts = 0, []
+    done, parts = 0, []
     filters = written_filters(text)
     if filters and session.scalar(select(Source.id).limit(1)) is None:
         return text
-    for one in filters:
+    for filter_ in filters:
         try:
-            if one.name == "source":
-                slugs = ",".join(_slugs(session, one.value))
-                gap = " " if text[one.end : one.end + 1].strip(" )") else ""
-                parts += [text[rest : one.place], f"source:{slugs}{gap}"]
-                rest = one.end
+            if filter_.name == "source":
+                slugs = ",".join(_slugs(session, filter_.value))
+                gap = " " if text[filter_.end : filter_.end + 1].strip(" )") else ""
+                parts += [text[done : filter_.place], f"source:{slugs}{gap}"]
+                done = filter_.end
             else:
-                _check_codes(session, one.name, one.value)
+                _check_codes(session, filter_.name, filter_.value)
         except QuestionError as error:
-            raise QuerySyntaxError(str(error), text, one.place) from error
-    return "".join([*parts, text[rest:]])
+            raise QuerySyntaxError(str(error), text, filter_.place) from error
+    return "".join([*parts, text[done:]])
 
 
 def languages_of_sources(session: Session) -> dict[str, str]:
@@ -457,49 +457,51 @@ def languages_of_sources(session: Session) -> dict[str, str]:
     return dict(session.execute(select(Source.slug, Source.language)).all())
 
 
-def _slugs(session: Session, written: str) -> list[str]:
+def _slugs(session: Session, names_written: str) -> list[str]:
     """Return the slugs of one source or several with commas, by slug or name; sources may share a
     name."""
     names = dict(session.execute(select(Source.slug, Source.name).order_by(Source.slug)).all())
-    if whole := _slugs_named(written, names):  # a name may have a comma
-        return whole
+    if slugs_of_all := _slugs_named(names_written, names):  # a name may have a comma
+        return slugs_of_all
     slugs: list[str] = []
-    for one in filter(None, map(str.strip, written.split(","))):
-        found = _slugs_named(one, names)
-        if not found:
-            _refuse_source(one, names)
-        slugs += found
+    for name in filter(None, map(str.strip, names_written.split(","))):
+        slugs_of_one = _slugs_named(name, names)
+        if not slugs_of_one:
+            _refuse_source(name, names)
+        slugs += slugs_of_one
     return slugs
 
 
-def _slugs_named(written: str, names: Mapping[str, str]) -> list[str]:
-    folded = written.casefold()
+def _slugs_named(name: str, names: Mapping[str, str]) -> list[str]:
+    folded = name.casefold()
     by_slug = [slug for slug in names if slug.casefold() == folded]
-    return by_slug or [slug for slug, name in names.items() if name.casefold() == folded]
+    return by_slug or [
+        slug for slug, source_name in names.items() if source_name.casefold() == folded
+    ]
 
 
-def _refuse_source(written: str, names: Mapping[str, str]) -> None:
+def _refuse_source(source: str, names: Mapping[str, str]) -> None:
     """Raise QuestionError with the sources whose names are like the written one or contain it."""
-    folded = written.casefold()
+    folded = source.casefold()
     near = [slug for slug, name in names.items() if folded in name.casefold()]
-    for known in (names, {name: slug for slug, name in names.items()}):
-        _, like = match_name(written, [*known])
-        near += like if known is names else [known[name] for name in like]
+    for spellings in (names, {name: slug for slug, name in names.items()}):
+        _, like = match_name(source, [*spellings])
+        near += like if spellings is names else [spellings[name] for name in like]
     shown = [f"{names[slug]} ({slug})" for slug in [*dict.fromkeys(near)][:_SUGGESTED]]
     if shown:
-        raise QuestionError(f"unknown source {written!r}: {did_you_mean(shown)}")
-    usual_spelling(written, [*names], "source")
+        raise QuestionError(f"unknown source {source!r}: {did_you_mean(shown)}")
+    usual_spelling(source, [*names], "source")
 
 
-def _check_codes(session: Session, name: str, written: str) -> None:
+def _check_codes(session: Session, name: str, codes: str) -> None:
     """Raise QuestionError for a country or language of no source and no article."""
     column = Source.country if name == "country" else Source.language
-    known = set(session.scalars(select(column).distinct()))
+    stored_codes = set(session.scalars(select(column).distinct()))
     if name == "language":
         read = select(DailySource.language).where(DailySource.read > 0).distinct()
-        known |= {UNKNOWN, *session.scalars(read)}
-    for one in re.split(r"[,\s]+", written):
-        usual_spelling(one, sorted(filter(None, known)), name)
+        stored_codes |= {UNKNOWN, *session.scalars(read)}
+    for code in re.split(r"[,\s]+", codes):
+        usual_spelling(code, sorted(filter(None, stored_codes)), name)
 
 
 # --- What a saved query can match ---

@@ -249,8 +249,10 @@ def _syntax_error(text: str, place: int) -> QuerySyntaxError:
         return _empty_error(text)
     place = _after_blanks(text, place)
     place = place if place < len(text) else len(text.rstrip())
-    if found := _OPERATOR.match(text, place):
-        fault = f'a word is missing before {found[0]}: write "{found[0]}" in quotation marks if '
+    if operator := _OPERATOR.match(text, place):
+        fault = (
+            f'a word is missing before {operator[0]}: write "{operator[0]}" in quotation marks if '
+        )
         return QuerySyntaxError(f"{fault}you search for that word", text, place)
     before = text[:place].split()
     after = f" {before[-1]}" if before else ""
@@ -295,15 +297,15 @@ def _read_field(text: str, place: int, tokens: Any) -> _Part:
 
 def _read_filter(text: str, place: int, tokens: Any) -> _Part:
     name = tokens[0][:-1].lower()
-    values = [one for one in re.split(r"[,\s]+", tokens[1].strip('"').lower()) if one]
+    values = [value for value in re.split(r"[,\s]+", tokens[1].strip('"').lower()) if value]
     if not values:
         fault = f"{name}: takes one name, or several with commas: write them after it"
         raise QuerySyntaxError(fault, text, _after_blanks(text, place))
-    if wrong := next((one for one in values if not re.fullmatch(_CODES[name], one)), None):
+    if wrong := next((value for value in values if not re.fullmatch(_CODES[name], value)), None):
         fault = f"{name}:{wrong} is not a code: write one as in language:de, country:gb"
         raise QuerySyntaxError(fault, text, _after_blanks(text, place))
     begin = _after_blanks(text, place)
-    filters: tuple[Node, ...] = tuple(Filter(name, one, begin) for one in values)
+    filters: tuple[Node, ...] = tuple(Filter(name, value, begin) for value in values)
     return _part(filters[0] if len(filters) == 1 else Or(filters), text, place)
 
 
@@ -313,13 +315,13 @@ def _in_section(node: Node, section: Section) -> Node:
         case Term():
             return node if node.section else replace(node, section=section)
         case Near():
-            first, second = (_in_section(one, section) for one in (node.first, node.second))
+            first, second = (_in_section(part, section) for part in (node.first, node.second))
             return Near(first, second, node.distance)
         case And() | Or():
-            return type(node)(tuple(_in_section(one, section) for one in node.parts))
+            return type(node)(tuple(_in_section(part, section) for part in node.parts))
         case Without():
-            wanted, unwanted = (_in_section(one, section) for one in (node.wanted, node.unwanted))
-            return Without(wanted, unwanted)
+            first, second = (_in_section(part, section) for part in (node.wanted, node.unwanted))
+            return Without(first, second)
     return node
 
 
@@ -352,24 +354,24 @@ def _read_near(text: str, place: int, tokens: Any) -> _Part:
 
 
 def _read_and(text: str, place: int, tokens: Any) -> _Part:
-    wanted: list[_Part] = []
-    unwanted: list[_Part] = []
-    has_operator = any(isinstance(one, tuple) for one in tokens)
+    included: list[_Part] = []
+    excluded: list[_Part] = []
+    has_operator = any(isinstance(item, tuple) for item in tokens)
     negated = False
-    for one in tokens:
-        if not isinstance(one, _Part):
-            negated = one == "-" or one[0] == "NOT"
+    for item in tokens:
+        if not isinstance(item, _Part):
+            negated = item == "-" or item[0] == "NOT"
             continue
         if has_operator:
-            _check_enclosed(one, text)
-            _word_of(one, text)
-        (unwanted if negated else wanted).append(one)
+            _check_enclosed(item, text)
+            _word_of(item, text)
+        (excluded if negated else included).append(item)
         negated = False
-    nodes = [part.node for part in wanted if part.node is not None]
+    nodes = [part.node for part in included if part.node is not None]
     if not nodes:
         return _part(None, text, place)
     node = nodes[0] if len(nodes) == 1 else And(tuple(nodes))
-    refused = tuple(part.node for part in unwanted if part.node is not None)
+    refused = tuple(part.node for part in excluded if part.node is not None)
     if refused:
         node = Without(node, refused[0] if len(refused) == 1 else Or(refused))
     return _part(node, text, place)
@@ -383,8 +385,8 @@ def _check_enclosed(part: _Part, text: str) -> None:
 
 def _word_of(part: _Part, text: str) -> Node:
     if part.node is None:
-        written = text[part.place :].split(" ", 1)[0]
-        fault = f"no word in {written}: write one, or leave it out"
+        word = text[part.place :].split(" ", 1)[0]
+        fault = f"no word in {word}: write one, or leave it out"
         raise QuerySyntaxError(fault, text, part.place)
     return part.node
 
@@ -450,7 +452,7 @@ def query_text(node: Node) -> str:
     """Return a part of a query as it can be written."""
     match node:
         case Term():
-            field = next((name for name, one in FIELDS.items() if one == node.section), "")
+            field = next((name for name, section in FIELDS.items() if section == node.section), "")
             return f"{field}:{node.written}" if field else node.written
         case Filter():
             return f"{node.name}:{node.value}"
@@ -466,11 +468,11 @@ def query_text(node: Node) -> str:
 
 def written_filters(text: str) -> list[WrittenFilter]:
     """Return the filters of a query in their order; raise QuerySyntaxError."""
-    names = {one.place: one.name for one in filters_of(parse_query(text))}
-    found = [(one, _FILTER.match(_plain(text), place)) for place, one in sorted(names.items())]
+    names = {name.place: name.name for name in filters_of(parse_query(text))}
+    matches = [(name, _FILTER.match(_plain(text), place)) for place, name in sorted(names.items())]
     return [
         WrittenFilter(name, match[1].strip('" '), match.start(), match.end())
-        for name, match in found
+        for name, match in matches
         if match
     ]
 
@@ -524,11 +526,11 @@ class SearchedArticle:
         last = len(term.words) - 1
         for shift, word in enumerate(term.words):
             if shift == last and term.prefix:
-                begun = (at for one, at in places.items() if one.startswith(word))
-                found = {place - shift for at in begun for place in at}
+                beginnings = (at for longer, at in places.items() if longer.startswith(word))
+                starts = {place - shift for at in beginnings for place in at}
             else:
-                found = {place - shift for place in places.get(word, ())}
-            firsts = found if firsts is None else firsts & found
+                starts = {place - shift for place in places.get(word, ())}
+            firsts = starts if firsts is None else firsts & starts
             if not firsts:
                 return set()
         return firsts or set()
@@ -547,8 +549,10 @@ def evaluate(node: Node, article: SearchedArticle) -> set[Hit] | None:
         case And():
             return _all(evaluate(part, article) for part in node.parts)
         case Or():
-            found = [hits for part in node.parts if (hits := evaluate(part, article)) is not None]
-            return set().union(*found) if found else None
+            alternatives = [
+                hits for part in node.parts if (hits := evaluate(part, article)) is not None
+            ]
+            return set().union(*alternatives) if alternatives else None
         case Without():
             hits = evaluate(node.wanted, article)
             return None if hits is None or evaluate(node.unwanted, article) is not None else hits
@@ -559,15 +563,15 @@ def needed_words(node: Node) -> tuple[frozenset[str], ...]:
     by this test alone."""
     match node:
         case Term():
-            whole = node.words[:-1] if node.prefix else node.words
-            return tuple(frozenset([word]) for word in whole)
+            words = node.words[:-1] if node.prefix else node.words
+            return tuple(frozenset([word]) for word in words)
         case Near():
             return (*needed_words(node.first), *needed_words(node.second))
         case And():
             return tuple(words for part in node.parts for words in needed_words(part))
         case Or():
             needed = [needed_words(part) for part in node.parts]
-            return (frozenset().union(*(one[0] for one in needed)),) if all(needed) else ()
+            return (frozenset().union(*(words[0] for words in needed)),) if all(needed) else ()
         case Without():
             return needed_words(node.wanted)
     return ()
@@ -575,22 +579,24 @@ def needed_words(node: Node) -> tuple[frozenset[str], ...]:
 
 def spans(node: Node, title: str, text: str, facts: Facts) -> dict[Section, list[tuple[int, int]]]:
     """Return the places in headline and text of the words for which an article matches."""
-    written: dict[Section, str] = {"title": title, "body": text}
+    texts: dict[Section, str] = {"title": title, "body": text}
     article = SearchedArticle(folded_words(title), folded_words(text), facts)
     hits = sorted(evaluate(node, article) or ())
-    places = {section: places_of_words(written[section]) for section in {one for one, *_ in hits}}
+    places = {
+        section: places_of_words(texts[section]) for section in {section for section, *_ in hits}
+    }
     marks: dict[Section, list[tuple[int, int]]] = {section: [] for section in _SECTIONS}
     for section, first, last in hits:
         marks[section].append((places[section][first][0], places[section][last][1]))
     return marks
 
 
-def _all(found: Iterable[set[Hit] | None]) -> set[Hit] | None:
+def _all(parts: Iterable[set[Hit] | None]) -> set[Hit] | None:
     hits: set[Hit] = set()
-    for one in found:
-        if one is None:
+    for part in parts:
+        if part is None:
             return None
-        hits |= one
+        hits |= part
     return hits
 
 
@@ -600,10 +606,16 @@ def _near(first: set[Hit] | None, second: set[Hit] | None, distance: int) -> set
     return (_beside(first, second, distance) | _beside(second, first, distance)) or None
 
 
-def _beside(hits: set[Hit], others: set[Hit], distance: int) -> set[Hit]:
+def _beside(hits: set[Hit], neighbours: set[Hit], distance: int) -> set[Hit]:
     """Return the hits that have one of the others within a distance, without sharing a word."""
-    starts = {one: sorted(at for where, at, _ in others if where == one) for one in _SECTIONS}
-    ends = {one: sorted(at for where, _, at in others if where == one) for one in _SECTIONS}
+    starts = {
+        section: sorted(at for where, at, _ in neighbours if where == section)
+        for section in _SECTIONS
+    }
+    ends = {
+        section: sorted(at for where, _, at in neighbours if where == section)
+        for section in _SECTIONS
+    }
     near = set()
     for section, first, last in hits:
         after = bisect_right(starts[section], last)
@@ -642,7 +654,7 @@ class _Dialect:
     excludes: bool
 
     def joined(self, parts: Sequence[Node], sign: str) -> str:
-        return sign.join(f"({one})" for part in parts if (one := self.compile_node(part)))
+        return sign.join(f"({compiled})" for part in parts if (compiled := self.compile_node(part)))
 
     def compile_node(self, node: Node) -> str:
         """Return a query that finds each article that matches the node; "" for a filter, which the
@@ -690,5 +702,5 @@ def _all_words(term: Term) -> str:
 
 
 def _lexemes(term: Term) -> list[str]:
-    *whole, last = (f"'{word}'" for word in term.words)
-    return [*whole, f"{last}:*" if term.prefix else last]
+    *words, last = (f"'{word}'" for word in term.words)
+    return [*words, f"{last}:*" if term.prefix else last]

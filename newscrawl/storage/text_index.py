@@ -125,30 +125,32 @@ class _NearIndex:
         ):
             self._under[value].setdefault(week, []).append(article_id)
         near = {
-            number for candidate, made in candidates for number in self._nearest(candidate, made)
+            number
+            for candidate, sketch in candidates
+            for number in self._nearest(candidate, sketch)
         }
         stories: dict[int, _Story] = {}
         rows = _SKETCHES.rows(connection, {"numbers": sorted(near)}) if near else ()
         for article_id, story_id, _, shingles, smallest in rows:
             story = stories.setdefault(story_id, _Story(story_id, date.min))
-            made = Sketch.from_bytes(shingles, smallest)
-            self._known[article_id] = _KnownArticle(article_id, made, story)
+            sketch = Sketch.from_bytes(shingles, smallest)
+            self._known[article_id] = _KnownArticle(article_id, sketch, story)
 
-    def matches(self, candidate: StoryCandidate, made: Sketch) -> list[_Story]:
+    def matches(self, candidate: StoryCandidate, sketch: Sketch) -> list[_Story]:
         """Return the stories that the text may belong to, the most similar first, then the
         oldest."""
-        known = [self._known[number] for number in self._nearest(candidate, made)]
-        pairs = [(same_story(made, other.sketch), other) for other in known]
+        article = [self._known[number] for number in self._nearest(candidate, sketch)]
+        pairs = [(same_story(sketch, article.sketch), article) for article in article]
         pairs.sort(key=lambda pair: (-pair[0], pair[1].article_id))
-        return [other.story for resemblance, other in pairs if resemblance > 0]
+        return [article.story for resemblance, article in pairs if resemblance > 0]
 
-    def put(self, candidate: StoryCandidate, made: Sketch, story: _Story) -> None:
+    def put(self, candidate: StoryCandidate, sketch: Sketch, story: _Story) -> None:
         """Add the text to the index, for the candidates after it."""
-        known = _KnownArticle(candidate.article_id, made, story)
-        self._known[candidate.article_id] = known
-        self._new.append((candidate, known))
+        article = _KnownArticle(candidate.article_id, sketch, story)
+        self._known[candidate.article_id] = article
+        self._new.append((candidate, article))
         week = candidate.week
-        for value in made.index:
+        for value in sketch.index:
             there = self._under[value].setdefault(week, [])
             if len(there) < MAX_PER_VALUE:
                 there.append(candidate.article_id)
@@ -159,20 +161,20 @@ class _NearIndex:
         rows = [
             (
                 candidate.article_id,
-                known.story.story_id,
+                article.story.story_id,
                 candidate.week,
-                known.sketch.shingles,
-                known.sketch.to_bytes(),
+                article.sketch.shingles,
+                article.sketch.to_bytes(),
             )
-            for candidate, known in self._new
+            for candidate, article in self._new
         ]
         _ADD_SKETCHES.write(connection, rows)
         _VALUES.write(connection, self._new_values)
 
-    def _nearest(self, candidate: StoryCandidate, made: Sketch) -> list[int]:
+    def _nearest(self, candidate: StoryCandidate, sketch: Sketch) -> list[int]:
         shared: dict[int, int] = {}
         weeks = _weeks_around(candidate)
-        for value in made.index:
+        for value in sketch.index:
             if there := self._under.get(value):
                 for week in weeks:
                     for number in there.get(week, ()):
@@ -187,13 +189,13 @@ def _near_parameters(
     if connection.dialect.name == "sqlite":
         keys = {
             week << _VALUE_BITS | value
-            for candidate, made in candidates
+            for candidate, sketch in candidates
             for week in _weeks_around(candidate)
-            for value in made.index
+            for value in sketch.index
         }
         return {"keys": sorted(keys)}
     weeks = {week for candidate, _ in candidates for week in _weeks_around(candidate)}
-    values = {value for _, made in candidates for value in made.index}
+    values = {value for _, sketch in candidates for value in sketch.index}
     return {"weeks": sorted(weeks), "values": sorted(values)}
 
 
@@ -206,17 +208,17 @@ def assign_stories(connection: Connection, candidates: Sequence[StoryCandidate])
 
     Each candidate is compared with those before it too.
     """
-    asked = [
+    with_sketch = [
         (candidate, candidate.sketch) for candidate in candidates if candidate.sketch is not None
     ]
-    near = _NearIndex(connection, asked)
+    near = _NearIndex(connection, with_sketch)
     stories: dict[int, _Story] = {}
     for candidate in candidates:
-        made = candidate.sketch
-        story = _story(connection, candidate, near.matches(candidate, made) if made else [])
+        sketch = candidate.sketch
+        story = _story(connection, candidate, near.matches(candidate, sketch) if sketch else [])
         stories[candidate.article_id] = story
-        if made is not None:
-            near.put(candidate, made, story)
+        if sketch is not None:
+            near.put(candidate, sketch, story)
     _number(connection, stories.values())
     near.write(connection)
     return {
@@ -263,7 +265,7 @@ def _number(connection: Connection, stories: Iterable[_Story]) -> None:
     numbers = _STORY_NUMBERS.take(connection, len(new))
     for story, number in zip(new, numbers, strict=True):
         story.story_id = number
-    _ADD_STORIES.write(connection, [(one.story_id, one.day) for one in new])
+    _ADD_STORIES.write(connection, [(story.story_id, story.day) for story in new])
 
 
 # A key is the article's minute (31 bits), then its number (32 bits).
@@ -319,7 +321,7 @@ def add_to_search(connection: Connection, entries: Sequence[IndexEntry]) -> None
         ordered = sorted(entries, key=lambda entry: (entry.minute, entry.article_id))
         _SQLITE_ADD.write(connection, list(map(_sqlite_row, ordered)))
         return
-    rows = [(one.article_id, one.minute, one.wording.vector) for one in entries]
+    rows = [(entry.article_id, entry.minute, entry.wording.vector) for entry in entries]
     _POSTGRES_ADD.write(connection, rows)
 
 
@@ -328,7 +330,7 @@ def remove_from_search(connection: Connection, entries: Sequence[IndexEntry]) ->
     if not entries:
         return
     if connection.dialect.name == "sqlite":
-        rows = [dict(zip(_SQLITE_COLUMNS, _sqlite_row(one), strict=True)) for one in entries]
+        rows = [dict(zip(_SQLITE_COLUMNS, _sqlite_row(entry), strict=True)) for entry in entries]
         connection.execute(_SQLITE_REMOVE, rows)
         return
     connection.execute(_POSTGRES_REMOVE, [{"number": entry.article_id} for entry in entries])

@@ -88,21 +88,21 @@ def sketch(words: str) -> Sketch | None:
     return Sketch(len(values), values[:KEPT])
 
 
-def resemblance(one: Sketch, other: Sketch) -> float:
+def resemblance(first: Sketch, second: Sketch) -> float:
     """Return the share of the shingles of both texts that are in both, 0 to 1."""
-    both = np.union1d(one.smallest, other.smallest)
-    reach = min(KEPT, len(both))
-    shared = np.intersect1d(one.smallest, other.smallest, assume_unique=True)
-    return float(np.count_nonzero(shared <= both[reach - 1]) / reach)
+    values = np.union1d(first.smallest, second.smallest)
+    reach = min(KEPT, len(values))
+    shared = np.intersect1d(first.smallest, second.smallest, assume_unique=True)
+    return float(np.count_nonzero(shared <= values[reach - 1]) / reach)
 
 
-def same_story(one: Sketch, other: Sketch) -> float:
+def same_story(first: Sketch, second: Sketch) -> float:
     """Return the resemblance of two texts of one story; 0 for different stories."""
-    found = resemblance(one, other)
-    if found < COMMON:
+    alike = resemblance(first, second)
+    if alike < COMMON:
         return 0.0
-    common = found / (1 + found) * (one.shingles + other.shingles)
-    return found if common >= CONTAINED * min(one.shingles, other.shingles) else 0.0
+    common = alike / (1 + alike) * (first.shingles + second.shingles)
+    return alike if common >= CONTAINED * min(first.shingles, second.shingles) else 0.0
 
 
 def _is_by_characters(words: str) -> bool:
@@ -150,8 +150,8 @@ def folded_words(text: str) -> list[str]:
     words = _words_in_bytes(text)
     if words is None:
         # Words have no line breaks, so that all are folded in one call.
-        found = _WORD.findall(text)
-        words = _bare("\n".join(found)).split("\n") if found else []
+        matches = _WORD.findall(text)
+        words = _bare("\n".join(matches)).split("\n") if matches else []
     if max(map(len, words), default=0) > _LONGEST:
         return [word[:_LONGEST] for word in words]
     return words
@@ -234,9 +234,9 @@ def _code_pages() -> tuple[_CodePage, ...]:
 
 def _words_in_bytes(text: str) -> list[str] | None:
     """Return the folded words of a text that one of the sets can hold."""
-    whole = text.replace("ß", "ss")
+    spelled = text.replace("ß", "ss")
     for page in _code_pages():
-        words = page.words(whole)
+        words = page.words(spelled)
         if words is not None:
             return words
     return None
