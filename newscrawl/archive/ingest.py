@@ -156,9 +156,6 @@ class Ingestion:
         if isinstance(batch, ArchiveError):
             state.problem = str(batch)
             return
-        self._store(state, batch)
-
-    def _store(self, state: FileProgress, batch: PartResult) -> None:
         records = batch.records
         is_whole = self._left is None or len(records) <= self._left
         if not is_whole:

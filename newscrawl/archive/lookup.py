@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -14,6 +14,7 @@ from newscrawl.archive.warc import (
     IndexLine,
     WarcReader,
     index_path,
+    moment_of,
     parse_line,
     read_at,
 )
@@ -102,9 +103,7 @@ class Archive:
         """Return the time of the newest capture of these hosts, or else of any host."""
         times = [self._newest[host] for host in hosts if host in self._newest]
         newest = max(times or self._newest.values(), default=None)
-        if newest is None:
-            return None
-        return datetime.strptime(newest, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+        return None if newest is None else moment_of(newest)
 
 
 def _canonical(url: str) -> str | None:

@@ -1,7 +1,7 @@
 """Read archived pages in one process: from a capture to a document with mentions."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date
 from functools import cache
@@ -89,8 +89,14 @@ class OriginFinder:
         by_domain: dict[str, Source] = {}
         # If sources share a host, the host's other pages belong to the source of its front page.
         for source in sorted(sources, key=lambda source: len(urlsplit(source.home).path)):
-            for host in _hosts(source):
-                self._sources.setdefault(host, source)
+            # Feeds hosted by a service don't identify the site.
+            site, listings = site_name(source.home), (*source.feeds, *source.sitemaps)
+            hosts = [source.home]
+            hosts += [
+                url for url in (*listings, *source.news_sitemaps) if site and site_name(url) == site
+            ]
+            for url in hosts:
+                self._sources.setdefault(_host(url), source)
             if domain := registered_domain(source.home):
                 by_domain.setdefault(domain, source)
         self._by_domain = by_domain
@@ -119,15 +125,6 @@ class OriginFinder:
                 home=f"{parts.scheme}://{parts.netloc}/",
             )
         return copy_fields(Origin, source, language=source.languages[0])
-
-
-def _hosts(source: Source) -> Iterator[str]:
-    yield _host(source.home)
-    name = site_name(source.home)
-    for url in (*source.feeds, *source.sitemaps, *source.news_sitemaps):
-        # Feeds hosted by a service don't identify the site.
-        if name and site_name(url) == name:
-            yield _host(url)
 
 
 def _host(url: str) -> str:

@@ -23,7 +23,7 @@ from newscrawl.archive.page_processor import (
     is_page,
     processor_for,
 )
-from newscrawl.archive.warc import ContentError, read_at
+from newscrawl.archive.warc import moment_of, read_at
 from newscrawl.cluster import Workers, open_pool
 from newscrawl.items import Document, Hints, Mention, Origin
 from newscrawl.mentions import sentence_span
@@ -188,19 +188,15 @@ class Reextraction:
                 source = version.source if version else listed.get(url)
                 if source is None or self._source not in {None, source}:
                     continue
-                if version is None or self._is_pending(spot, version):
-                    captures.append(
-                        PendingCapture(spot=spot, url=url, source=source, stored=version)
-                    )
+                if version is not None:
+                    seen_at = version.seen_at.replace(microsecond=0)
+                    is_older = moment_of(spot.timestamp) < seen_at
+                    is_early = self._since is not None and version.day < self._since
+                    is_closed = version.access != "open" or version.kept.kind == DELETED
+                    if is_older or is_early or is_closed:
+                        continue
+                captures.append(PendingCapture(spot=spot, url=url, source=source, stored=version))
             yield captures
-
-    def _is_pending(self, spot: CaptureLocation, version: StoredVersion) -> bool:
-        if version.access != "open" or version.kept.kind == DELETED:
-            return False
-        if self._since and version.day < self._since:
-            return False
-        captured = datetime.strptime(spot.timestamp, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
-        return captured >= version.seen_at.replace(microsecond=0)
 
 
 def _best_pages(database: Database, archive: Archive) -> list[tuple[CaptureLocation, str]]:
@@ -236,16 +232,16 @@ def _read_captures(config: ReadingConfig, captures: Sequence[PendingCapture]) ->
     processor = processor_for(config)
     documents: ReadDocuments = []
     for pending in captures:
-        document = None
-        with suppress(ArchiveError, ContentError, UrlError, NoArticleError, MemoryError):
+        read = None
+        with suppress(ArchiveError, UrlError, NoArticleError, MemoryError):
             capture = read_at(pending.spot.path, pending.spot.offset, max_bytes=config.max_bytes)
             hints = pending.stored.facts if pending.stored else Hints()
             page = processor.page(capture, hints)
             page = replace(page, url=pending.url, source=pending.source)
             document = processor.document(page) if is_page(capture) else None
-            if document and not pending.stored and not config.page_filter.matches(document):
-                document = None
-        documents.append((document, processor.origin(document)) if document else None)
+            if document and (pending.stored or config.page_filter.matches(document)):
+                read = document, processor.origin(document)
+        documents.append(read)
     return documents
 
 

@@ -204,8 +204,14 @@ class WarcReader:
     def _until_damage(self, stream: BinaryIO, size: int) -> Iterator[ArchivedCapture]:
         for record in ArchiveIterator(stream, parse_http=False):
             self.position = record.stream_pos
-            if self.records == 1:
-                self._check_compression()
+            if self.records == 1 and self._mark == _GZIP:
+                with _open(self.path, self.position + len(_GZIP)) as second:
+                    second.seek(self.position)
+                    if second.read(len(_GZIP)) != _GZIP:  # records in one member have no offsets
+                        raise ArchiveError(
+                            f"{self.path} is compressed as a whole, not record by record: "
+                            "decompress it with gunzip"
+                        )
             if self._stop is not None and self.position >= self._stop:
                 return
             self.records += 1
@@ -222,17 +228,6 @@ class WarcReader:
             elif record.content_length > limit:
                 raise _EndlessError
         self.position = size
-
-    def _check_compression(self) -> None:
-        """Raise ArchiveError for a file compressed as a whole: its records have no offsets."""
-        if self._mark == _GZIP:
-            with _open(self.path, self.position + len(_GZIP)) as stream:
-                stream.seek(self.position)
-                if stream.read(len(_GZIP)) != _GZIP:
-                    raise ArchiveError(
-                        f"{self.path} is compressed as a whole, not record by record: "
-                        "decompress it with gunzip"
-                    )
 
 
 class _EndlessError(Exception):
@@ -409,6 +404,11 @@ def timestamp_of(moment: datetime) -> str:
     return f"{moment.astimezone(UTC):%Y%m%d%H%M%S}"
 
 
+def moment_of(timestamp: str) -> datetime:
+    """Return the moment of 14 digits."""
+    return datetime.strptime(timestamp, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+
+
 _STANDARD: Final = "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"
 # Request headers that must not be archived.
 _SECRET_HEADERS: Final = {"authorization", "proxy-authorization", "cookie"}
@@ -451,7 +451,35 @@ class ArchiveWriter:
     def write(self, capture: Capture) -> None:
         """Append a capture: response, request if known, and its line in the index."""
         try:
-            self._write(capture)
+            if self._warc is not None and self._warc.tell() >= self._max_bytes:
+                self.close()
+            if self._warc is None or self._index is None:
+                self._warc, self._index = self._begin()
+            status = f"HTTP/1.1 {capture.status} {responses.get(capture.status, '')}".strip()
+            length = f"Content-Length: {len(capture.body)}"
+            head = _http_head(status, capture.headers, length, without=_TRANSFER_HEADERS)
+            response = _record("response", capture, head + capture.body)
+            if capture.ip_address:
+                response.headers["WARC-IP-Address"] = capture.ip_address
+            digest = sha1(capture.body, usedforsecurity=False).digest()
+            offset = self._warc.tell()
+            _append(self._warc, response, digest)
+            record_length = self._warc.tell() - offset
+            if capture.request:
+                path = "/" + capture.url.partition("://")[2].partition("/")[2]
+                line = f"{capture.method} {path} HTTP/1.1"
+                head = _http_head(line, capture.request, without=_SECRET_HEADERS)
+                request = _record("request", capture, head)
+                request.headers["WARC-Concurrent-To"] = str(response.record_id)
+                _append(self._warc, request)
+            line = format_line(
+                IndexLine.of(capture, offset),
+                digest=f"sha1:{b32encode(digest).decode()}",
+                length=record_length,
+                filename=Path(self._warc.name).name,
+            )
+            self._index.write(line)
+            self._index.flush()
         except OSError as error:
             raise ArchiveError(f"can't write to {self._folder}: {error.strerror}") from error
 
@@ -461,37 +489,6 @@ class ArchiveWriter:
             if opened is not None:
                 opened.close()
         self._warc = self._index = None
-
-    def _write(self, capture: Capture) -> None:
-        if self._warc is not None and self._warc.tell() >= self._max_bytes:
-            self.close()
-        if self._warc is None or self._index is None:
-            self._warc, self._index = self._begin()
-        status = f"HTTP/1.1 {capture.status} {responses.get(capture.status, '')}".strip()
-        length = f"Content-Length: {len(capture.body)}"
-        head = _http_head(status, capture.headers, length, without=_TRANSFER_HEADERS)
-        response = _record("response", capture, head + capture.body)
-        if capture.ip_address:
-            response.headers["WARC-IP-Address"] = capture.ip_address
-        digest = sha1(capture.body, usedforsecurity=False).digest()
-        offset = self._warc.tell()
-        _append(self._warc, response, digest)
-        record_length = self._warc.tell() - offset
-        if capture.request:
-            path = "/" + capture.url.partition("://")[2].partition("/")[2]
-            line = f"{capture.method} {path} HTTP/1.1"
-            head = _http_head(line, capture.request, without=_SECRET_HEADERS)
-            request = _record("request", capture, head)
-            request.headers["WARC-Concurrent-To"] = str(response.record_id)
-            _append(self._warc, request)
-        line = format_line(
-            IndexLine.of(capture, offset),
-            digest=f"sha1:{b32encode(digest).decode()}",
-            length=record_length,
-            filename=Path(self._warc.name).name,
-        )
-        self._index.write(line)
-        self._index.flush()
 
     def _begin(self) -> tuple[BinaryIO, TextIO]:
         now = datetime.now(UTC)
