@@ -41,8 +41,8 @@ def questions(language: str) -> tuple[str, str]:
 def rows(folder: Path, name: str) -> list[dict[str, Any]]:
     """The rows of a dataset, in order."""
     files = sorted(folder.glob(f"{name}/*/*/*.parquet"))
-    found = [row for file in files for row in parquet.ParquetFile(file).read().to_pylist()]
-    return sorted(found, key=lambda row: (row["url"], row.get("start", 0), row.get("section")))
+    unordered = [row for file in files for row in parquet.ParquetFile(file).read().to_pylist()]
+    return sorted(unordered, key=lambda row: (row["url"], row.get("start", 0), row.get("section")))
 
 
 def test_questions_of_the_document_have_the_answers_of_the_database(
@@ -60,8 +60,8 @@ def test_questions_of_the_document_have_the_answers_of_the_database(
     with duckdb.connect() as connection:
         ranking = connection.execute(questions("sql")[0]).fetchall()
     assert ranking == [
-        (one.company, one.hits.articles, one.hits.mentions)
-        for one in query.company_ranking(database)
+        (row.company, row.hits.articles, row.hits.mentions)
+        for row in query.company_ranking(database)
     ]
     assert len(ranking) > 1
     check_months(0, database, "Siemens")
@@ -100,20 +100,20 @@ def test_saved_queries_have_the_counts_of_the_database(
 
 def check_months(number: int, database: Database, name: str) -> None:
     """The documented question in Python has two months, with the database's numbers."""
-    found: dict[str, Any] = {}
-    exec(questions("python")[number], found)  # noqa: S102 - our own document
-    assert found["months"].rows() == [
-        (one.key, one.hits.articles, one.hits.mentions)
-        for one in query.mention_counts(database, "month", company=name)
-        if one.hits and one.hits.articles
+    names: dict[str, Any] = {}
+    exec(questions("python")[number], names)  # noqa: S102 - our own document
+    assert names["months"].rows() == [
+        (row.key, row.hits.articles, row.hits.mentions)
+        for row in query.mention_counts(database, "month", company=name)
+        if row.hits and row.hits.articles
     ]
-    assert len(found["months"]) == 2
+    assert len(names["months"]) == 2
 
 
 def sum_hits(counts: Any) -> tuple[int, int]:
     """Articles and places of all periods."""
-    hits = [one.hits for one in counts if one.hits]
-    return sum(one.articles for one in hits), sum(one.mentions for one in hits)
+    hits = [row.hits for row in counts if row.hits]
+    return sum(row.articles for row in hits), sum(row.mentions for row in hits)
 
 
 def test_ingest_matches_the_saved_queries_of_the_database(
@@ -124,8 +124,8 @@ def test_ingest_matches_the_saved_queries_of_the_database(
     assert not rows(tmp_path / "before", "query_matches")
     with open_database(f"sqlite:///{tmp_path}/watch.sqlite") as database:
         add_query(database, "Finns", "nokia", "ann")
-    given = ("--database", f"sqlite:///{tmp_path}/watch.sqlite")
-    assert newscrawl("ingest", path, "--to", "after", *given).code == 0
+    options = ("--database", f"sqlite:///{tmp_path}/watch.sqlite")
+    assert newscrawl("ingest", path, "--to", "after", *options).code == 0
     matched = rows(tmp_path / "after", "query_matches")
     assert {(row["query"], row["query_text"]) for row in matched} == {("Finns", "nokia")}
     assert len(matched) == 6
@@ -142,12 +142,12 @@ def test_mentions_have_the_scores_of_the_database(database: Database, tmp_path: 
             "JOIN articles ON articles.id = article_id JOIN companies ON companies.id = company_id"
         )
         expected = {tuple(row) for row in stored}
-    written = {
+    scores = {
         tuple(row[name] for name in ("url", "company", "section", "start", "rule", "score"))
         for row in rows(tmp_path / "results", "mentions")
     }
-    assert written == expected
-    assert all(0.5 < row[-1] <= 1 for row in written)
+    assert scores == expected
+    assert all(0.5 < row[-1] <= 1 for row in scores)
 
 
 class BrokenOffError(Exception):
@@ -162,12 +162,12 @@ def test_interrupted_batch_is_written_once(
     monkeypatch.setattr(dataset, "_BATCH", 4)
     path = warc(tmp_path / "cc.warc.gz", *PAGES)
     write = dataset._Folder.write
-    left = writes
+    writes_left = writes
 
     def write_some(self: Any, name: str, data: bytes) -> None:
-        nonlocal left
-        left -= 1
-        if left < 0:
+        nonlocal writes_left
+        writes_left -= 1
+        if writes_left < 0:
             raise BrokenOffError
         write(self, name, data)
 
@@ -192,9 +192,9 @@ def test_folder_of_another_schema_is_one_line(tmp_path: Path, newscrawl: Newscra
     path = warc(tmp_path / "cc.warc.gz", page(1))
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "notes.txt").write_text("Notes")
-    other = newscrawl("ingest", path, "--to", "other")
-    assert (other.code, other.err.count("\n")) == (2, 1)
-    assert "other holds other files: name a new or empty folder" in other.err
+    foreign = newscrawl("ingest", path, "--to", "other")
+    assert (foreign.code, foreign.err.count("\n")) == (2, 1)
+    assert "other holds other files: name a new or empty folder" in foreign.err
     Dataset(str(tmp_path / "next"))
     (tmp_path / "next" / "_newscrawl.json").write_text('{"schema": 1}')
     newer = newscrawl("ingest", path, "--to", "next")

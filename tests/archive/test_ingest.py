@@ -69,15 +69,15 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def stored(newscrawl: Newscrawl) -> dict[str, int]:
     """Articles and mentions in the database, by the command line."""
-    told = json.loads(newscrawl("db", "info", "-f", "json").out)
-    facts = {row["fact"]: row["value"] for row in told}
+    rows = json.loads(newscrawl("db", "info", "-f", "json").out)
+    facts = {row["fact"]: row["value"] for row in rows}
     return {"articles": facts["articles"], "mentions": facts["mentions"]}
 
 
 def rows(newscrawl: Newscrawl, *arguments: object) -> list[dict[str, object]]:
     done = newscrawl("ingest", *arguments, "--workers", 1, "--format", "json")
-    found: list[dict[str, object]] = json.loads(done.out)
-    return found
+    rows_of_files: list[dict[str, object]] = json.loads(done.out)
+    return rows_of_files
 
 
 # The command -----------------------------------------------------------------------------------
@@ -94,10 +94,10 @@ def test_articles_of_a_warc_file_are_stored(
     assert stored(newscrawl) == {"articles": 30, "mentions": 30 * 3}
     with closing(sqlite3.connect(tmp_path / "newscrawl.sqlite")) as connection, connection:
         query = "SELECT slug, count(*) FROM articles JOIN sources ON sources.id = source_id"
-        found = dict(connection.execute(f"{query} GROUP BY slug").fetchall())
+        articles_by_source = dict(connection.execute(f"{query} GROUP BY slug").fetchall())
         versions = [row[0] for row in connection.execute("SELECT versions FROM runs")]
     connection.close()
-    assert found == {"news.example": 10, "daily.example": 10, "ft": 10}
+    assert articles_by_source == {"news.example": 10, "daily.example": 10, "ft": 10}
     assert [Versions(**json.loads(row)) for row in versions] == [versions_of(companies)] * 3
 
 
@@ -146,8 +146,8 @@ def test_other_filters_ingest_the_rest(
 ) -> None:
     path = warc(tmp_path / "cc.warc.gz", *(page(number) for number in range(6)))
     rows(newscrawl, path, "--companies", companies, "--host", "ft.com")
-    (rest,) = rows(newscrawl, path, "--companies", companies)
-    assert (rest["new"], rest["unchanged"]) == (4, 2)
+    (row,) = rows(newscrawl, path, "--companies", companies)
+    assert (row["new"], row["unchanged"]) == (4, 2)
 
 
 def test_pages_beyond_the_limit_are_ingested_later(
@@ -157,8 +157,8 @@ def test_pages_beyond_the_limit_are_ingested_later(
     (some,) = rows(newscrawl, path, "--companies", companies, "--limit", 7)
     assert (some["state"], some["articles"], some["new"]) == ("incomplete", 7, 7)
     assert stored(newscrawl)["articles"] == 7
-    (rest,) = rows(newscrawl, path, "--companies", companies)
-    assert rest["state"] == "done"
+    (row,) = rows(newscrawl, path, "--companies", companies)
+    assert row["state"] == "done"
     assert stored(newscrawl)["articles"] == 20
 
 
@@ -189,10 +189,10 @@ def test_unreadable_file_does_not_fail_the_others(
 ) -> None:
     good = warc(tmp_path / "good.warc.gz", page(1))
     plain = [gzip.decompress(page(number)) for number in range(3)]
-    whole = warc(tmp_path / "whole.warc.gz", gzip.compress(b"".join(plain)))
+    compressed = warc(tmp_path / "whole.warc.gz", gzip.compress(b"".join(plain)))
     text = warc(tmp_path / "text.warc.gz", b"Once upon a time. " * 1000)
     missing = tmp_path / "missing.warc.gz"
-    files = (missing, text, whole, good)
+    files = (missing, text, compressed, good)
     done = newscrawl("ingest", *files, "--companies", companies, "--workers", 1, "-f", "json")
     assert done.code == 1
     states = {row["file"]: row["state"] for row in json.loads(done.out)}
@@ -271,8 +271,8 @@ def test_body_that_looks_like_a_record_is_not_ingested(
     assert guessed.first == begin
     monkeypatch.setattr("newscrawl.archive.ingest.PART_BYTES", begin - 10)
     Ingestion(database, RECIPE, workers=2).run([path])
-    found = queries.facts(database).rows
-    assert found["articles"] == 2
+    counts = queries.facts(database).rows
+    assert counts["articles"] == 2
     assert known_urls(database, ["https://www.ft.com/story/99"]) == set()
 
 
@@ -311,9 +311,9 @@ def test_workers_compute_the_words_of_the_search_index_of_postgresql(
 
 
 def _vectors(database: Database) -> list[tuple[int, str]]:
-    asked = text("SELECT article_id, CAST(words AS text) FROM article_search ORDER BY 1")
+    query = text("SELECT article_id, CAST(words AS text) FROM article_search ORDER BY 1")
     with database.reading() as session:
-        return [(number, words) for number, words in session.execute(asked)]
+        return [(number, words) for number, words in session.execute(query)]
 
 
 def test_commands_at_once_store_what_one_after_the_other_stores(
@@ -337,10 +337,10 @@ def test_commands_at_once_store_what_one_after_the_other_stores(
     upgrade_database(postgres_url)
     with ThreadPoolExecutor(4) as pool:
         assert not any(pool.map(ingest, files))
-    with open_database(f"sqlite:///{tmp_path}/one.sqlite") as one:
-        Ingestion(one, RECIPE, workers=1).run(files)
-        expected = answers(one)
-        assert queries.facts(one).rows["articles"] == 48
+    with open_database(f"sqlite:///{tmp_path}/one.sqlite") as single:
+        Ingestion(single, RECIPE, workers=1).run(files)
+        expected = answers(single)
+        assert queries.facts(single).rows["articles"] == 48
     with open_database(postgres_url) as together:
         assert answers(together) == expected
         together.rebuild()
@@ -504,8 +504,8 @@ def test_pages_of_invalid_hosts_are_counted_and_others_are_stored(
     hosts = ("..", "-", "%2e%2e", "a.example")
     pages = (page(number, host=host) for number, host in enumerate(hosts))
     path = warc(tmp_path / "hosts.warc.gz", *pages)
-    (found,) = rows(newscrawl, path, "--companies", companies)
-    assert (found["new"], found["damaged"]) == (1, 3)
+    (row,) = rows(newscrawl, path, "--companies", companies)
+    assert (row["new"], row["damaged"]) == (1, 3)
     with closing(sqlite3.connect(tmp_path / "newscrawl.sqlite")) as connection, connection:
         assert connection.execute("SELECT slug FROM sources").fetchall() == [("a.example",)]
     connection.close()
@@ -518,6 +518,6 @@ def test_unknown_source_is_named() -> None:
 
 
 def test_equal_selections_have_one_identity() -> None:
-    one = PageFilter(languages=frozenset({"de", "en"}), hosts=frozenset({"a", "b"}))
-    other = PageFilter(languages=frozenset({"en", "de"}), hosts=frozenset({"b", "a"}))
-    assert one.as_json() == other.as_json()
+    first = PageFilter(languages=frozenset({"de", "en"}), hosts=frozenset({"a", "b"}))
+    second = PageFilter(languages=frozenset({"en", "de"}), hosts=frozenset({"b", "a"}))
+    assert first.as_json() == second.as_json()

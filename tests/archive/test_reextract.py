@@ -61,7 +61,7 @@ def store(
     """Stores what an older extraction made of the pages."""
     line = PageProcessor(reading(companies, method))
     intake = IngestionWriter(database, "finished")
-    documents = [line.document(line.page(one)) for one in captures]
+    documents = [line.document(line.page(capture)) for capture in captures]
     intake.store(list(records_of(documents)), [line.origin(document) for document in documents])
     intake.close()
 
@@ -119,7 +119,7 @@ def test_corrections_survive_reextraction(
     assert before is not None
     add_corrections(database, PATHS[0], wrong_mentions(before, "Siemens"), "ada")
     changes = run(database, tmp_path / "archive", companies)
-    assert [(one.outcome, one.gained, one.lost) for one in changes.values()] == [
+    assert [(change.outcome, change.gained, change.lost) for change in changes.values()] == [
         ("changed", (), ("Nokia",))
     ]
     assert companies_of(database) == {}
@@ -127,11 +127,11 @@ def test_corrections_survive_reextraction(
 
 
 def store_dated(
-    database: Database, one: Capture, companies: Path, **facts: object
+    database: Database, capture: Capture, companies: Path, **facts: object
 ) -> datetime | None:
     """Store a page as today's extraction reads it but for these facts; return its time."""
     line = PageProcessor(reading(companies))
-    document = line.document(line.page(one))
+    document = line.document(line.page(capture))
     article = replace(document.article, **facts)  # type: ignore[arg-type]
     intake = IngestionWriter(database, "finished")
     changed = replace(document, article=article)
@@ -160,21 +160,21 @@ def days_of(database: Database) -> list[str]:
 def test_metadata_of_equal_text_are_renewed(
     database: Database, tmp_path: Path, companies: Path
 ) -> None:
-    one = dated(PATHS[0], "2026-11-10")
-    written(tmp_path / "archive", one)
+    capture = dated(PATHS[0], "2026-11-10")
+    written(tmp_path / "archive", capture)
     wrong = datetime(2026, 11, 2, 9, tzinfo=UTC)
-    found = store_dated(database, one, companies, published=wrong, authors=("Staff",))
+    published = store_dated(database, capture, companies, published=wrong, authors=("Staff",))
     assert days_of(database) == ["2026-11-02"]
-    told = run(database, tmp_path / "archive", companies, dry_run=True)
+    expected = run(database, tmp_path / "archive", companies, dry_run=True)
     changes = run(database, tmp_path / "archive", companies)
-    assert told == changes
+    assert expected == changes
     (change,) = changes.values()
     assert (change.outcome, change.metadata) == ("metadata", ("authors", "published_at"))
     assert (change.gained, change.lost) == ((), ())
     assert days_of(database) == ["2026-11-10"]
     article = queries.article_page(database, PATHS[0])
     assert article is not None
-    assert (article.row.published_at, list(article.authors)) == (found, ["Ada Quill"])
+    assert (article.row.published_at, list(article.authors)) == (published, ["Ada Quill"])
     assert article.row.revision == 1
     before = queries.company_ranking(database, stories=True)
     database.rebuild()
@@ -200,8 +200,8 @@ def test_template_memory_of_crawls_is_used(
     run(database, tmp_path / "archive", companies)
     line = PageProcessor(reading(companies))
     document = line.document(line.page(page(PATHS[0])))
-    known = fingerprints(document.article.paragraphs[-1:])
-    keep_memory(database, document.page.source, Memory(pages=9, seen=dict.fromkeys(known, 9)))
+    texts = fingerprints(document.article.paragraphs[-1:])
+    keep_memory(database, document.page.source, Memory(pages=9, seen=dict.fromkeys(texts, 9)))
     again = run(database, tmp_path / "archive", companies)
     changed = [url for url, change in again.items() if change.outcome == "changed"]
     assert changed == [PATHS[0]]
@@ -212,8 +212,8 @@ def test_deleted_article_is_not_reextracted(
     database: Database, tmp_path: Path, companies: Path
 ) -> None:
     archived(database, tmp_path, companies, PATHS[:2])
-    found, _ = articles_under(database, PATHS[:1])
-    delete_articles(database, [one.number for one in found])
+    articles, _ = articles_under(database, PATHS[:1])
+    delete_articles(database, [article.number for article in articles])
     changes = run(database, tmp_path / "archive", companies)
     assert set(changes) == {PATHS[1]}
     assert companies_of(database) == {"Siemens": 1}
@@ -305,9 +305,9 @@ def test_interrupted_reextraction_resumes(
 
     with pytest.raises(BrokenOffError):
         run(database, tmp_path / "archive", companies, on_progress=stop)
-    rest = run(database, tmp_path / "archive", companies)
-    assert len(rest) == 5
-    assert {change.outcome for change in rest.values()} == {"changed"}
+    changes = run(database, tmp_path / "archive", companies)
+    assert len(changes) == 5
+    assert {change.outcome for change in changes.values()} == {"changed"}
     assert queries.facts(database).rows["revisions"] == 8
     assert len(run(database, tmp_path / "archive", companies)) == 8
 
@@ -362,17 +362,17 @@ def test_reextraction_that_loses_text_is_quarantined(
     )
     shell = capture(PATHS[0], short.encode(), minutes=1)
     written(tmp_path / "archive", shell, page(PATHS[1], minutes=1))
-    told = run(database, tmp_path / "archive", companies, dry_run=True)
+    expected = run(database, tmp_path / "archive", companies, dry_run=True)
     assert queries.quarantined(database) == []
     changes = run(database, tmp_path / "archive", companies)
-    assert changes == told
-    assert {url: (one.outcome, one.reason) for url, one in changes.items()} == {
+    assert changes == expected
+    assert {url: (change.outcome, change.reason) for url, change in changes.items()} == {
         PATHS[0]: ("lost", "text_shrank"),
         PATHS[1]: ("changed", ""),
     }
-    (held,) = queries.quarantined(database)
-    assert (held.url, held.reason) == (PATHS[0], "text_shrank")
-    assert held.after == changes[PATHS[0]].after < held.before == changes[PATHS[0]].before
+    (row,) = queries.quarantined(database)
+    assert (row.url, row.reason) == (PATHS[0], "text_shrank")
+    assert row.after == changes[PATHS[0]].after < row.before == changes[PATHS[0]].before
     assert companies_of(database) == {"Siemens": 2, "Nokia": 1}
 
 

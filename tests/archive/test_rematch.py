@@ -46,13 +46,13 @@ def fill(database: Database, registry: Path, number: int = 12) -> None:
             who = f"Siemens and Nokia met Siemens on quay {count}." if count % 2 == 0 else "Nobody."
             text = " ".join(f"{source} word{count}x{n}" for n in range(60)) + f". {who}"
             title = f"Nokia on quay {count}" if count == 4 else f"Report {count}"
-            found = companies.find(text, title=title)
+            mentions = companies.find(text, title=title)
             page = document(
                 f"a{count}",
                 source=source,
                 title=title,
                 text=text,
-                mentions=found,
+                mentions=mentions,
                 published=moment(-count),
                 fetched_at=NOON,
             )
@@ -165,12 +165,12 @@ def test_interrupted_rematching_resumes(
 
     with pytest.raises(BrokenOffError):
         Rematch(database, new, Scope()).run(stop)
-    rest = Rematch(database, new, Scope())
-    assert rest.done_before > 0
+    again = Rematch(database, new, Scope())
+    assert again.done_before > 0
     looked_at = []
-    found = rest.run(looked_at.append)
+    result = again.run(looked_at.append)
     assert sum(looked_at) == 14
-    assert (found.articles, found.changed) == (24, 12)
+    assert (result.articles, result.changed) == (24, 12)
     assert Rematch(database, new, Scope()).done_before == 0
     assert [row.company for row in queries.company_ranking(database)] == ["Nokia"]
 
@@ -184,8 +184,8 @@ def test_article_revised_meanwhile_is_not_rematched(
     changed = document("a0", source="ft", text="Another text. " * 30, published=moment(0))
     save_document(database, changed, register(database, "ft"))
     nokia = Mention(company="Nokia", surface="Nokia", start=0, end=5, section="body")
-    found = {text.number: [nokia] for text in texts}
-    write_mentions(database, texts, found, Step(task="t", position=1, counts={}))
+    mentions = {text.number: [nokia] for text in texts}
+    write_mentions(database, texts, mentions, Step(task="t", position=1, counts={}))
     after = stored_mentions(database, [text.number for text in texts])
     ft, bbc = (text.number for text in texts)
     assert before[ft]
@@ -248,5 +248,5 @@ def test_text_that_crashes_the_search_costs_no_other_text(
 ) -> None:
     fill(database, old)
     monkeypatch.setattr("newscrawl.archive.reread._find", rematch_or_die)
-    found = Rematch(database, new, Scope(), workers=2).run()
-    assert (found.articles, found.changed, found.crashed) == (24, 12, 1)
+    result = Rematch(database, new, Scope(), workers=2).run()
+    assert (result.articles, result.changed, result.crashed) == (24, 12, 1)

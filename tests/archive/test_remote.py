@@ -385,6 +385,6 @@ def test_google_cloud_storage_gives_the_rows_of_the_disk(
     missing = newscrawl("ingest", "gs://news/2025/")
     assert (missing.code, missing.err.count("\n")) == (2, 1)
     pytest.importorskip("pyarrow")
-    written = newscrawl("ingest", local, "--workers", 1, "--to", "gs://news/results")
-    assert written.code == 0, written.err
+    ingested = newscrawl("ingest", local, "--workers", 1, "--to", "gs://news/results")
+    assert ingested.code == 0, ingested.err
     assert len(gs.glob("gs://news/results/articles/*/*/*.parquet")) == 3

@@ -145,10 +145,10 @@ def test_invalid_archive_folder_is_refused_in_one_line(
     places = {"file": str(tmp_path / "file"), "empty": str(tmp_path / "empty")}
     (tmp_path / "file").write_text("")
     (tmp_path / "empty").mkdir()
-    given = {name: value.format(**places) for name, value in settings.items()}
+    values = {name: value.format(**places) for name, value in settings.items()}
     with SiteServer() as site:
         feed = f"feeds={site.url}/feed.xml"
-        done = forks.crawl("ft", feed, database=tmp_path / "news.sqlite", settings=given)
+        done = forks.crawl("ft", feed, database=tmp_path / "news.sqlite", settings=values)
         assert site.visits == []
     assert done.code == 2
     assert message.format(**places) in done.output
@@ -196,10 +196,10 @@ def test_archive_of_a_killed_crawl_has_all_stored_pages(tmp_path: Path) -> None:
             os.kill(run.pid, signal.SIGKILL)
         crawl("ft", f"feeds={site.url}/feed.xml", database=database, environment=environment)
         url = site.url
-    found = Archive(archive)
-    assert len(found.files) == 2
+    captures = Archive(archive)
+    assert len(captures.files) == 2
     for path in PATHS:
-        assert b"Siemens" in found.find(url + path).body
+        assert b"Siemens" in captures.find(url + path).body
 
 
 def test_pages_with_50_kib_of_headers_are_archived_and_replayed(tmp_path: Path) -> None:

@@ -59,17 +59,17 @@ def test_index_lines_point_at_their_records(tmp_path: Path) -> None:
     packed = path.read_bytes()
     for line, page in zip(lines, PAGES, strict=True):
         key, timestamp, facts = line.split(" ", 2)
-        told = json.loads(facts)
-        start, length = int(told["offset"]), int(told["length"])
+        fields = json.loads(facts)
+        start, length = int(fields["offset"]), int(fields["length"])
         text = gzip.decompress(packed[start : start + length])
         assert f"WARC-Target-URI: {page.url}\r\n".encode() in text
-        assert told["digest"] == f"sha1:{b32encode(sha1(page.body).digest()).decode()}"  # noqa: S324
-        assert f"WARC-Payload-Digest: {told['digest']}\r\n".encode() in text
+        assert fields["digest"] == f"sha1:{b32encode(sha1(page.body).digest()).decode()}"  # noqa: S324
+        assert f"WARC-Payload-Digest: {fields['digest']}\r\n".encode() in text
         assert text.endswith(page.body + b"\r\n\r\n")
         assert key == "example,news)/" + page.url[-1]
         assert timestamp == f"{page.fetched_at:%Y%m%d%H%M%S}"
-        assert told["filename"] == path.name
-        assert told["mime"] == "text/html"
+        assert fields["filename"] == path.name
+        assert fields["mime"] == "text/html"
 
 
 def test_capture_is_read_unchanged(tmp_path: Path) -> None:
@@ -77,11 +77,11 @@ def test_capture_is_read_unchanged(tmp_path: Path) -> None:
     page = capture(headers=headers, body=bytes(range(256)), status=404)
     (path,) = written(tmp_path, page)
     (place,) = WarcReader(path)
-    found = place.capture
-    assert (found.url, found.fetched_at, found.status) == (page.url, page.fetched_at, 404)
-    assert (found.body, found.ip_address) == (page.body, "192.0.2.1")
-    assert found.headers[:-1] == headers
-    assert found.headers[-1] == ("Content-Length", "256")
+    again = place.capture
+    assert (again.url, again.fetched_at, again.status) == (page.url, page.fetched_at, 404)
+    assert (again.body, again.ip_address) == (page.body, "192.0.2.1")
+    assert again.headers[:-1] == headers
+    assert again.headers[-1] == ("Content-Length", "256")
 
 
 def test_secrets_of_a_request_are_not_written(tmp_path: Path) -> None:
@@ -120,10 +120,10 @@ def test_several_crawls_share_a_folder(tmp_path: Path) -> None:
     context = get_context("spawn")
     names = ["ft", "ft", "bbc"]
     crawls = [context.Process(target=_write_some, args=(tmp_path, name)) for name in names]
-    for one in crawls:
-        one.start()
-    for one in crawls:
-        one.join()
+    for process in crawls:
+        process.start()
+    for process in crawls:
+        process.join()
     archive = Archive(tmp_path)
     assert len(archive) == 60
     assert sum(len(list(WarcReader(path))) for path in archive.files) == 90
@@ -134,10 +134,10 @@ def test_several_crawls_share_a_folder(tmp_path: Path) -> None:
 
 def test_truncated_file_is_read_up_to_its_last_whole_record(tmp_path: Path) -> None:
     (path,) = written(tmp_path, *PAGES)
-    whole = path.read_bytes()
+    data = path.read_bytes()
     lines = [parse_line(text) for text in index_path(path).read_text().splitlines(keepends=True)]
     third_ends = [line[1] for line in lines if line][2]
-    path.write_bytes(whole[: third_ends + 400])
+    path.write_bytes(data[: third_ends + 400])
     index_path(path).unlink()
     reader = WarcReader(path)
     assert [place.capture.url for place in reader] == [page.url for page in PAGES[:3]]
@@ -158,9 +158,9 @@ def test_records_missing_in_the_index_of_a_killed_crawl_are_found(tmp_path: Path
 def test_file_truncated_anywhere_is_read(tmp_path: Path, cut: int) -> None:
     (path,) = written(tmp_path, *PAGES)
     path.write_bytes(path.read_bytes()[:-cut] if cut else path.read_bytes())
-    found = [place.capture.url for place in WarcReader(path)]
-    assert found == [page.url for page in PAGES[: len(found)]]
-    assert len(found) >= len(PAGES) - 4
+    urls = [place.capture.url for place in WarcReader(path)]
+    assert urls == [page.url for page in PAGES[: len(urls)]]
+    assert len(urls) >= len(PAGES) - 4
 
 
 def test_records_after_a_damaged_one_are_read(tmp_path: Path) -> None:
@@ -170,21 +170,21 @@ def test_records_after_a_damaged_one_are_read(tmp_path: Path) -> None:
     data[places[3].offset + 60 : places[3].offset + 90] = bytes(30)
     path.write_bytes(bytes(data))
     reader = WarcReader(path)
-    found = [place.capture.url for place in reader]
-    assert found == [page.url for page in (*PAGES[:3], *PAGES[4:])]
+    urls = [place.capture.url for place in reader]
+    assert urls == [page.url for page in (*PAGES[:3], *PAGES[4:])]
     assert reader.damaged == 1
 
 
 def test_parts_of_a_file_cover_it_exactly(tmp_path: Path) -> None:
     (path,) = written(tmp_path, *PAGES)
     size = path.stat().st_size
-    found, position = [], 0
+    urls, position = [], 0
     for start in range(0, size, 700):
         reader = WarcReader(path, start, start + 700)
-        found += [place.capture.url for place in reader]
+        urls += [place.capture.url for place in reader]
         assert reader.first == position or reader.first >= start + 700
         position = max(position, reader.position)
-    assert found == [page.url for page in PAGES]
+    assert urls == [page.url for page in PAGES]
     assert position == size
 
 
@@ -317,12 +317,12 @@ def test_missing_url_is_named(tmp_path: Path) -> None:
 
 
 def test_newest_capture_is_that_of_the_hosts(tmp_path: Path) -> None:
-    other = capture("https://other.example/", minutes=90)
-    written(tmp_path, capture(), capture("https://news.example/b", minutes=7), other)
+    elsewhere = capture("https://other.example/", minutes=90)
+    written(tmp_path, capture(), capture("https://news.example/b", minutes=7), elsewhere)
     archive = Archive(tmp_path)
-    whole = THEN.replace(microsecond=0)
-    assert archive.newest({"news.example"}) == whole + timedelta(minutes=7)
-    assert archive.newest({"nowhere.example"}) == whole + timedelta(minutes=90)
+    second = THEN.replace(microsecond=0)
+    assert archive.newest({"news.example"}) == second + timedelta(minutes=7)
+    assert archive.newest({"nowhere.example"}) == second + timedelta(minutes=90)
 
 
 @pytest.mark.parametrize("there", [False, True], ids=["no folder", "no files"])

@@ -20,13 +20,13 @@ def good(number: int) -> bytes:
 
 def bad(*, warc: bytes = b"", http: str = "", body: bytes = b"<p>Bad</p>") -> bytes:
     """A record with more lines in its own header, or in that of the answer."""
-    found = record(BAD, answer(body, *([http] if http else [])), packed=False)
-    return found.replace(b"WARC-Date", warc + b"WARC-Date", 1)
+    hostile = record(BAD, answer(body, *([http] if http else [])), packed=False)
+    return hostile.replace(b"WARC-Date", warc + b"WARC-Date", 1)
 
 
 def with_length(length: str) -> bytes:
-    head, _, rest = bad().partition(b"Content-Length: ")
-    return head + b"Content-Length: " + length.encode() + b"\r\n" + rest.partition(b"\r\n")[2]
+    head, _, end = bad().partition(b"Content-Length: ")
+    return head + b"Content-Length: " + length.encode() + b"\r\n" + end.partition(b"\r\n")[2]
 
 
 HOSTILE = {
@@ -62,24 +62,26 @@ def test_records_around_a_hostile_one_are_read(tmp_path: Path, name: str, packed
     # Behind damage that fills a file, a part of what follows may be passed over, too.
     records = [good(0), HOSTILE[name], *(good(number) for number in range(1, 7_000))]
     path = tmp_path / ("x.warc.gz" if packed else "x.warc")
-    path.write_bytes(b"".join(gzip.compress(one, 1) if packed else one for one in records))
+    path.write_bytes(b"".join(gzip.compress(item, 1) if packed else item for item in records))
     captures, reader = read(path)
-    found = {one.url.removeprefix(f"{GOOD}/") for one in captures if one.url.startswith(GOOD)}
-    assert {"0", "6999"} <= found
+    read_pages = {
+        item.url.removeprefix(f"{GOOD}/") for item in captures if item.url.startswith(GOOD)
+    }
+    assert {"0", "6999"} <= read_pages
     # However it is made, it isn't tried line by line.
     assert reader.damaged < 100
     if name not in {"lines that begin records", "records without an end"}:
-        assert len(found) >= 6_999
+        assert len(read_pages) >= 6_999
         assert reader.damaged + reader.too_large <= 2
 
 
 @pytest.mark.parametrize("kind", ["revisit", "request", "metadata", "warcinfo", "conversion", "?"])
 def test_other_kinds_of_records_are_skipped(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "x.warc.gz"
-    other = record(BAD, answer(b""), kind=kind)
-    path.write_bytes(gzip.compress(good(0)) + other + gzip.compress(good(1)))
+    skipped = record(BAD, answer(b""), kind=kind)
+    path.write_bytes(gzip.compress(good(0)) + skipped + gzip.compress(good(1)))
     captures, reader = read(path)
-    assert [one.url for one in captures] == [f"{GOOD}/0", f"{GOOD}/1"]
+    assert [capture.url for capture in captures] == [f"{GOOD}/0", f"{GOOD}/1"]
     assert (reader.records, reader.damaged) == (3, 0)
 
 

@@ -158,7 +158,7 @@ def test_corrections_made_at_once_are_undone_together(database: Database) -> Non
 
 @pytest.mark.usefixtures("before")
 def test_one_place_can_be_given_to_another_company(database: Database) -> None:
-    (mention,) = [one for one in page_of(database).mentions if one.company == "Siemens"]
+    (mention,) = [mark for mark in page_of(database).mentions if mark.company == "Siemens"]
     place = Mention(
         company="Siemens Energy",
         surface="Siemens",

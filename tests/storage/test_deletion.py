@@ -111,10 +111,10 @@ def test_articles_of_earlier_days_are_deleted(
             text = f"{slug} {path}. {LONG}"
             when = NOON + timedelta(days=day)
             save_document(database, document(path, source=slug, text=text, published=when), run)
-    found = articles_of(database, source, NOON.date() + timedelta(days=days))
-    delete_articles(database, [one.number for one in found])
+    articles = articles_of(database, source, NOON.date() + timedelta(days=days))
+    delete_articles(database, [path.number for path in articles])
     urls = {article.url for article in queries.articles(database)}
-    assert urls == {f"https://{one.replace('/', '.example/')}" for one in left}
+    assert urls == {f"https://{path.replace('/', '.example/')}" for path in left}
 
 
 def test_waiting_page_of_a_deleted_article_is_not_fetched_again(

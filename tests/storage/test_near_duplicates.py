@@ -103,8 +103,8 @@ def sketch_of(text: str) -> Sketch | None:
     return sketch("\n".join(folded_words(text)))
 
 
-def alike(one: str, other: str) -> bool:
-    first, second = sketch_of(one), sketch_of(other)
+def alike(text: str, copy: str) -> bool:
+    first, second = sketch_of(text), sketch_of(copy)
     assert first is not None
     assert second is not None
     return same_story(first, second) > 0
@@ -192,25 +192,25 @@ def by_definition(words: list[str], width: int) -> tuple[int, list[int]]:
 def test_sketch_holds_the_smallest_hashes_of_the_shingles(words: list[str]) -> None:
     alone = [word == "苹" for word in words[:100]]
     width = SHINGLE_OF_CHARACTERS if 2 * sum(alone) > len(alone) else SHINGLE
-    made, (number, smallest) = sketch("\n".join(words)), by_definition(words, width)
+    result, (number, smallest) = sketch("\n".join(words)), by_definition(words, width)
     if number < MIN_SHINGLES:
-        assert made is None
+        assert result is None
     else:
-        assert made is not None
-        assert (made.shingles, made.smallest.tolist()) == (number, smallest)
+        assert result is not None
+        assert (result.shingles, result.smallest.tolist()) == (number, smallest)
 
 
 def test_sketch_is_restored_from_its_bytes() -> None:
-    made = sketch_of(AGENCY)
-    assert made is not None
-    again = Sketch.from_bytes(made.shingles, made.to_bytes())
-    assert resemblance(made, again) == 1.0
+    result = sketch_of(AGENCY)
+    assert result is not None
+    again = Sketch.from_bytes(result.shingles, result.to_bytes())
+    assert resemblance(result, again) == 1.0
 
 
 def test_sketch_does_not_depend_on_the_machine() -> None:
-    made = sketch_of(AGENCY)
-    assert made is not None
-    assert (made.shingles, made.index[:3]) == (156, [709760, 23920141, 27730583])
+    result = sketch_of(AGENCY)
+    assert result is not None
+    assert (result.shingles, result.index[:3]) == (156, [709760, 23920141, 27730583])
 
 
 # --- In the database ---
@@ -224,10 +224,10 @@ def save(database: Database) -> Save:
 
     def save(text: str, source: str = "ft", on: int = 0, path: str = "a") -> None:
         runs.setdefault(source, register(database, source))
-        made = document(
+        page = document(
             path, source=source, text=text, published=moment(on), mentions=[body("Siemens")]
         )
-        save_document(database, made, runs[source])
+        save_document(database, page, runs[source])
 
     return save
 
@@ -253,8 +253,8 @@ def test_copies_of_several_sources_and_days_are_one_story(database: Database, sa
 def test_copies_stored_together_are_one_story(database: Database) -> None:
     run = register(database)
     texts = [AGENCY, OTHER, edited(AGENCY), f"{OTHER}\n\n{BOILERPLATE}"]
-    made: list[Document] = [document(str(n), text=text) for n, text in enumerate(texts)]
-    save_documents(database, made, run)
+    pages: list[Document] = [document(str(n), text=text) for n, text in enumerate(texts)]
+    save_documents(database, pages, run)
     assert [row.articles for row in queries.stories(database)] == [2, 2]
 
 
@@ -319,10 +319,10 @@ def test_frequent_text_is_matched_by_its_first_copies(database: Database) -> Non
     runs = {f"s{n}": register(database, f"s{n}") for n in range(4)}
     many = MAX_PER_VALUE + 20
     for slug, run in runs.items():
-        made = [
+        pages = [
             document(str(n), source=slug, title=f"{n}", text=f"{AGENCY} {slug}{n}.")
             for n in range(many // 4 + 1)
         ]
-        save_documents(database, made, run)
+        save_documents(database, pages, run)
     (story,) = queries.stories(database)
     assert story.articles == len(runs) * (many // 4 + 1)

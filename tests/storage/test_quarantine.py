@@ -340,10 +340,10 @@ def _carry_out(database: Database, steps: Sequence[Any]) -> None:
 
 
 def _check_counts(database: Database) -> None:
-    kept, found = counted(database), found_by_search(database)
+    counts, hits = counted(database), found_by_search(database)
     database.rebuild()
-    assert counted(database) == kept
-    assert found_by_search(database) == found
+    assert counted(database) == counts
+    assert found_by_search(database) == hits
     pending = [row.article_id for row in held(database) if row.state == "pending"]
     assert len(pending) == len(set(pending)) == len(queries.quarantined(database))
 

@@ -31,13 +31,13 @@ def news(database: Database) -> Database:
         database.register_source(slug, name, slug[-2:], "en", f"https://{slug}.example/")
         run = database.start_run(slug)
         language = "fi" if slug == "metro-fi" else "en"
-        one = document(slug, source=slug, text=f"A strike at {slug}.", language=language)
-        save_documents(database, [one], run)
+        page = document(slug, source=slug, text=f"A strike at {slug}.", language=language)
+        save_documents(database, [page], run)
     return database
 
 
 def found(news: Database, query: str) -> set[str]:
-    return {one.article.source for one in queries.search(news, query)}
+    return {hit.article.source for hit in queries.search(news, query)}
 
 
 @pytest.mark.parametrize(
@@ -127,8 +127,8 @@ def withheld(news: Database) -> Database:
     for slug in SOURCES:
         run = news.start_run(slug)
         language = "de" if slug in {"herald", "times"} else "en"
-        one = document(f"{slug}-paid", source=slug, text="", access="paywalled", language=language)
-        save_documents(news, [one], run)
+        page = document(f"{slug}-paid", source=slug, text="", access="paywalled", language=language)
+        save_documents(news, [page], run)
         for number in range(3):
             if number != 1 or slug not in {"herald", "metro-fi"}:
                 news.record_coverage(slug, day(number - 2), "ok", 1, 1)
@@ -157,20 +157,25 @@ def test_what_is_left_out_of_a_saved_query_is_limited_by_its_filters(
     withheld: Database, query: str, articles: set[str], sources: set[str] | None, read: int
 ) -> None:
     add_query(withheld, "strikes", query, "ann")
-    found = queries.proof(withheld, counted="paywalled", company="strikes")
-    assert {one.article.source for one in found.articles} == articles
+    proof = queries.proof(withheld, counted="paywalled", company="strikes")
+    assert {row.article.source for row in proof.articles} == articles
     more = withheld_articles(withheld, "strikes")
-    assert [(one.reason, one.articles) for one in more] == [("paywalled", len(articles))]
-    whole = queries.proof(withheld, company="strikes")
-    assert [one.articles for one in whole.left_out] == [len(articles)]
+    assert [(row.reason, row.articles) for row in more] == [("paywalled", len(articles))]
+    proof_of_all = queries.proof(withheld, company="strikes")
+    assert [row.articles for row in proof_of_all.left_out] == [len(articles)]
     slugs = sources or articles
-    assert {one.source for one in whole.coverage} == slugs
+    assert {row.source for row in proof_of_all.coverage} == slugs
     scope = Scope(until=day(0), now=moment(0))
-    known = queries.completeness(withheld, company="strikes", scope=scope)
+    completeness = queries.completeness(withheld, company="strikes", scope=scope)
     missing = len(slugs & {"herald", "metro-fi"})
-    assert (known.expected, known.covered) == (3 * len(slugs), 3 * len(slugs) - missing)
-    assert known.read == read
-    assert known == queries.completeness(withheld, scope=scope_of_query(withheld, "strikes", scope))
+    assert (completeness.expected, completeness.covered) == (
+        3 * len(slugs),
+        3 * len(slugs) - missing,
+    )
+    assert completeness.read == read
+    assert completeness == queries.completeness(
+        withheld, scope=scope_of_query(withheld, "strikes", scope)
+    )
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin"])
@@ -204,7 +209,7 @@ def test_query_has_no_number_where_none_of_its_sources_was_read(withheld: Databa
     scope = Scope(since=day(-2), until=day(0), now=moment(0))
     names = ["strikes", "Siemens"]
     shares = queries.share_of_voice(withheld, names, by="day", scope=scope)
-    numbers = [[one.number for one in shares if one.company == name] for name in names]
+    numbers = [[share.number for share in shares if share.company == name] for name in names]
     assert [number is None for number in numbers[0]] == [False, True, False]
     assert None not in numbers[1]
     rows = queries.overview(withheld, scope=scope).companies
@@ -215,5 +220,5 @@ def test_query_has_no_number_where_none_of_its_sources_was_read(withheld: Databa
 def test_company_depends_on_all_sources(withheld: Database) -> None:
     scope = Scope(until=day(0), now=moment(0))
     assert scope_of_query(withheld, "Siemens", scope) == scope
-    known = queries.completeness(withheld, company="Siemens", scope=scope)
-    assert known == queries.completeness(withheld, scope=scope)
+    completeness = queries.completeness(withheld, company="Siemens", scope=scope)
+    assert completeness == queries.completeness(withheld, scope=scope)

@@ -63,7 +63,7 @@ def test_save_of_several_documents_is_atomic(database: Database) -> None:
         save_documents(database, [document("a"), unknown], run)
     assert queries.articles(database) == []
     saved = save_documents(database, [document("a"), document("b", text="Other.")], run)
-    assert [one.outcome for one in saved] == ["new", "new"]
+    assert [result.outcome for result in saved] == ["new", "new"]
 
 
 def test_recomputed_stories_are_equal(database: Database) -> None:
@@ -74,9 +74,9 @@ def test_recomputed_stories_are_equal(database: Database) -> None:
     save_document(
         database, document("c", text=copy.replace("alpha", "delta").replace("beta", "eta")), ft
     )
-    told = [row.articles for row in queries.stories(database)]
+    articles = [row.articles for row in queries.stories(database)]
     database.rebuild(stories=True)
-    assert [row.articles for row in queries.stories(database)] == told == [2, 1]
+    assert [row.articles for row in queries.stories(database)] == articles == [2, 1]
     with database.reading() as session:
         assert len(set(session.scalars(select(Sketch.story_id)))) == 2
 
@@ -84,9 +84,9 @@ def test_recomputed_stories_are_equal(database: Database) -> None:
 def test_rebuild_reports_its_progress(database: Database) -> None:
     run = register(database)
     save_documents(database, [document(str(path), text=f"Text {path}.") for path in range(3)], run)
-    said: list[tuple[int, int]] = []
-    assert database.rebuild(progress=lambda done, of: said.append((done, of))) == 3
-    assert said == [(3, 3)]
+    steps: list[tuple[int, int]] = []
+    assert database.rebuild(progress=lambda done, of: steps.append((done, of))) == 3
+    assert steps == [(3, 3)]
     assert queries.completeness(database, scope=queries.Scope(since=day(0), until=day(0))).read == 3
 
 
@@ -100,14 +100,14 @@ def test_incremental_rollups_equal_rebuilt_ones_on_sqlite(
 ) -> None:
     with new_sqlite() as database:
         carry_out(database, steps)
-        kept, found = counted(database), found_by_search(database)
+        counts, hits = counted(database), found_by_search(database)
         with database.reading() as session:
             for table in (DailyCompany, DailyCompanySource):
                 rows = session.scalars(select(table)).all()
                 assert all(row.articles > 0 or row.boilerplate > 0 for row in rows)
         database.rebuild()
-        assert counted(database) == kept
-        assert found_by_search(database) == found
+        assert counted(database) == counts
+        assert found_by_search(database) == hits
 
 
 @settings(max_examples=settings().max_examples // 5)
@@ -117,10 +117,10 @@ def test_incremental_rollups_equal_rebuilt_ones_on_postgresql(
 ) -> None:
     empty(postgres_tables)
     carry_out(postgres, steps)
-    kept, found = counted(postgres), found_by_search(postgres)
+    counts, hits = counted(postgres), found_by_search(postgres)
     postgres.rebuild()
-    assert counted(postgres) == kept
-    assert found_by_search(postgres) == found
+    assert counted(postgres) == counts
+    assert found_by_search(postgres) == hits
 
 
 # --- Kept answers: whatever is written, they are those of the present articles ---
@@ -157,7 +157,7 @@ def test_kept_answers_are_those_of_the_present_articles(
 
 
 def test_kept_answer_is_computed_again_after_any_change_only(tables_url: str) -> None:
-    asked: list[str] = []
+    statements: list[str] = []
     with (
         open_database(tables_url) as database,
         open_database(tables_url, keep_answers=True) as keeping,
@@ -165,11 +165,11 @@ def test_kept_answer_is_computed_again_after_any_change_only(tables_url: str) ->
         run = register(database)
         save_document(database, document("a", text=LONG, mentions=[headline("Siemens")]), run)
         before = answers(keeping)
-        event.listen(keeping._engine, "before_cursor_execute", lambda *of: asked.append(of[2]))
+        event.listen(keeping._engine, "before_cursor_execute", lambda *of: statements.append(of[2]))
         assert queries.company_ranking(keeping) == queries.company_ranking(database)
-        asked.clear()
+        statements.clear()
         assert queries.company_ranking(keeping) == queries.company_ranking(database)
-        assert [one for one in asked if "daily" in one] == []
+        assert [statement for statement in statements if "daily" in statement] == []
         database.record_coverage("ft", day(0), "ok", 1, 1)
         now = answers(keeping)
         assert now == answers(database) != before

@@ -89,12 +89,14 @@ def test_saved_query_counts_its_history_and_new_articles(database: Database) -> 
     assert found(database) == ["b", "a"]
     save_document(database, document("e", text="Streik bei der Bahn.", published=moment(2)), run)
     assert found(database) == ["e", "b", "a"]
-    (row,) = [one for one in queries.company_ranking(database) if one.company == "rail strike"]
+    (row,) = [
+        ranked for ranked in queries.company_ranking(database) if ranked.company == "rail strike"
+    ]
     assert (row.hits.articles, row.hits.in_title, row.hits.in_body) == (3, 2, 6)
 
 
 def found(database: Database, name: str = "rail strike") -> list[str]:
-    return [one.article.url[-1] for one in queries.company_articles(database, name)]
+    return [hit.article.url[-1] for hit in queries.company_articles(database, name)]
 
 
 def test_changed_and_reduced_articles_are_matched_again(database: Database) -> None:
@@ -121,7 +123,7 @@ def test_query_has_shares_companions_snippets_and_first_mentions(database: Datab
     assert [share.number for share in shares] == [2, 1, 1]
     (beside,) = queries.co_mentions(database, "rail strike")
     assert (beside.company, beside.articles) == ("Siemens", 1)
-    assert [one.company for one in queries.co_mentions(database, "Siemens")] == ["rail strike"]
+    assert [row.company for row in queries.co_mentions(database, "Siemens")] == ["rail strike"]
     newest, _ = queries.company_articles(database, "rail strike")
     assert newest.article.companies == ("Siemens", "rail strike")
     assert [[s.text[a:b] for a, b in s.marks] for s in newest.snippets] == [["Streik", "Bahn"]]
@@ -136,13 +138,13 @@ def test_first_article_of_a_watched_query_is_an_alert(database: Database) -> Non
     save_query(database, "rail strike", STRIKE)
     company_alerts.watch_company(database, "rail strike")
     later = datetime.now(UTC) + timedelta(days=1)
-    one = document("a", text="Rail strike.", published=moment(1), fetched_at=later)
-    save_document(database, one, run)
+    page = document("a", text="Rail strike.", published=moment(1), fetched_at=later)
+    save_document(database, page, run)
     (alert,) = find_alerts(database)
     assert (alert.kind, alert.company, alert.day) == ("first mention", "rail strike", day(1))
     assert alert_articles(database, alert).number == 1
     digest = make_digest(database, "daily", day(1))
-    assert [(one.company, one.hits.articles) for one in digest.companies] == [("rail strike", 1)]
+    assert [(page.company, page.hits.articles) for page in digest.companies] == [("rail strike", 1)]
 
 
 def test_edited_query_keeps_its_numbers_until_it_is_counted(database: Database) -> None:
@@ -191,8 +193,8 @@ def test_renamed_query_keeps_numbers_watches_alerts_and_recipients(database: Dat
     later = datetime.now(UTC) + timedelta(days=1)
     text = "Rail strike at Siemens."
     mentions = [body("Siemens", text.index("Siemens"))]
-    one = document("a", text=text, mentions=mentions, published=moment(1), fetched_at=later)
-    save_document(database, one, run)
+    item = document("a", text=text, mentions=mentions, published=moment(1), fetched_at=later)
+    save_document(database, item, run)
     before = counted(database)
     company_alerts.record_alerts(database, find_alerts(database))
     desk = Recipient(name="desk", kind="e-mail", address="a@b.example", companies=("rail strike",))
@@ -202,16 +204,16 @@ def test_renamed_query_keeps_numbers_watches_alerts_and_recipients(database: Dat
     assert numbers(database, "a walkout") == shown
     assert counted(database) == before
     assert [(row.name, row.changed_by) for row in list_queries(database)] == [("a walkout", "bob")]
-    watched = [(one.company, one.other) for one in company_alerts.watched_companies(database)]
+    watched = [(item.company, item.other) for item in company_alerts.watched_companies(database)]
     assert watched == [("Siemens", "a walkout"), ("a walkout", "")]
     assert find_alerts(database) == []
-    stored = [one.alert for one in company_alerts.list_alerts(database)]
-    assert {one.cause.rpartition("/")[0] for one in stored} == {
+    stored = [item.alert for item in company_alerts.list_alerts(database)]
+    assert {item.cause.rpartition("/")[0] for item in stored} == {
         "first/a walkout", "first/Siemens/a walkout",
     }  # fmt: skip
     assert list_recipients(database)[0].companies == ("a walkout",)
     save_document(database, document("f", text="A rail strike again.", published=moment(2)), run)
-    assert sum(one or 0 for one in numbers(database, "a walkout")) == sum(map(int, shown)) + 1
+    assert sum(item or 0 for item in numbers(database, "a walkout")) == sum(map(int, shown)) + 1
 
 
 @pytest.mark.parametrize("name", ["Siemens", "siemens", "Bosch GmbH", "football", ""])
@@ -248,12 +250,12 @@ def test_company_that_gets_the_name_of_a_query_is_counted_apart(database: Databa
     to = Recipient(name="press", kind="e-mail", address="a@b.example", companies=("Bosch",))
     add_recipient(database, to)
     save_document(database, document("z", text="Bosch grows.", mentions=[headline("Bosch")]), run)
-    assert [one.article.url[-1] for one in queries.company_articles(database, "Bosch")] == ["z"]
+    assert [item.article.url[-1] for item in queries.company_articles(database, "Bosch")] == ["z"]
     (row,) = list_queries(database)
     assert row.name.startswith("Bosch (saved query ")
-    watched = {(one.company, one.other) for one in company_alerts.watched_companies(database)}
+    watched = {(item.company, item.other) for item in company_alerts.watched_companies(database)}
     assert watched == {(row.name, ""), (row.name, "Siemens")}
-    assert [one.companies for one in list_recipients(database)] == [(row.name,)]
+    assert [item.companies for item in list_recipients(database)] == [(row.name,)]
     assert len(queries.company_articles(database, row.name)) == 3
 
 
@@ -338,13 +340,13 @@ def _keeps_in_step(database: Database, steps: list[Step]) -> None:
     for name, query in QUERIES.items():
         save_query(database, name, query)
     carry_out(database, steps)
-    kept = counted(database)
+    counts = counted(database)
     database.rebuild()
-    assert counted(database) == kept
+    assert counted(database) == counts
     for name in QUERIES:
         edit_query(database, name, None, "ann")
         count_history(database, name)
-    assert counted(database) == kept
+    assert counted(database) == counts
 
 
 @settings(max_examples=settings().max_examples // 4)

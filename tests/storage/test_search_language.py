@@ -212,7 +212,7 @@ ARTICLES = _articles()
 
 
 @pytest.fixture(scope="module")
-def both(
+def databases(
     tmp_path_factory: pytest.TempPathFactory, postgres_tables: str
 ) -> Iterator[list[Database]]:
     file = tmp_path_factory.mktemp("equal") / "news.sqlite"
@@ -231,7 +231,7 @@ def both(
 
 @settings(max_examples=settings().max_examples * 2)
 @given(text=QUERIES)
-def test_both_databases_answer_as_the_evaluator(both: list[Database], text: str) -> None:
+def test_both_databases_answer_as_the_evaluator(databases: list[Database], text: str) -> None:
     node = parse_query(text)
     expected = {
         str(place)
@@ -243,10 +243,10 @@ def test_both_databases_answer_as_the_evaluator(both: list[Database], text: str)
         for place, (title, body) in enumerate(ARTICLES)
         if _searched(title, body, "").may_match(needed_words(node))
     }
-    for database in both:
-        found = queries.search(database, text, limit=500)
-        assert {one.article.url.rpartition("/")[2] for one in found} == expected
-        assert all(one.snippets for one in found)
+    for database in databases:
+        hits = queries.search(database, text, limit=500)
+        assert {hit.article.url.rpartition("/")[2] for hit in hits} == expected
+        assert all(hit.snippets for hit in hits)
 
 
 def _searched(title: str, body: str, language: str) -> SearchedArticle:
@@ -279,7 +279,7 @@ def _parts(node: Node) -> list[Node]:
             inside = [node.wanted, node.unwanted]
         case _:
             inside = []
-    return [node, *(part for one in inside for part in _parts(one))]
+    return [node, *(part for node_inside in inside for part in _parts(node_inside))]
 
 
 def test_document_names_the_limits() -> None:
