@@ -182,20 +182,15 @@ def test_score_of_a_mention_is_stored_and_a_person_is_sure(database: Database) -
 
 
 @pytest.mark.usefixtures("before")
-def test_undone_correction_can_be_made_again(database: Database) -> None:
-    (first,) = add_bmw(database)
+def test_same_correction_is_stored_once_until_it_is_undone(database: Database) -> None:
+    judgements = missed_mentions(page_of(database), "BMW", CARMAKER)
+    (first,) = correct(database, judgements)
+    assert correct(database, judgements, "ben") == [first]
+    assert [row.made_by for row in queries.corrections(database)] == ["ada"]
     undo_correction(database, first, "Grace")
     (second,) = add_bmw(database)
     assert second != first
     assert [row.id for row in queries.corrections(database)] == [second]
-
-
-@pytest.mark.usefixtures("before")
-def test_same_correction_is_stored_once(database: Database) -> None:
-    judgements = wrong_mentions(page_of(database), "Ford")
-    first = correct(database, judgements)
-    assert correct(database, judgements, "ben") == first
-    assert {row.made_by for row in queries.corrections(database)} == {"ada"}
 
 
 # Changes of registry, extraction and text ---------------------------------------------------------

@@ -155,9 +155,3 @@ def test_vacuum_brings_no_word_back(file: Path, news: Database) -> None:
         connection.execute("VACUUM")
     assert rest(file) == set()
     assert b"stays" not in file.read_bytes()
-
-
-def test_words_of_a_deleted_text_are_overwritten_at_once(news: Database) -> None:
-    with news.reading() as session:
-        connection = session.connection()
-        assert connection.exec_driver_sql("PRAGMA secure_delete").scalar() == 1

@@ -46,9 +46,10 @@ def frontier(database: Database) -> Frontier:
 # --- The queue ----------------------------------------------------------------------------------
 
 
-def test_enqueued_page_is_dequeued_once(frontier: Frontier) -> None:
+def test_page_is_queued_and_dequeued_once(frontier: Frontier) -> None:
     assert frontier.enqueue(None, [entry("a"), entry("b")]) == EnqueueCounts(known=0, fresh=2)
-    assert urls(frontier.dequeue(10)) == ["a", "b"]
+    assert frontier.enqueue(None, [entry("a"), entry("c"), entry("c")]).fresh == 1
+    assert urls(frontier.dequeue(10)) == ["a", "b", "c"]
     assert frontier.dequeue(10) == []
 
 
@@ -68,12 +69,6 @@ def test_newest_pages_come_first_and_undated_ones_last(frontier: Frontier) -> No
     frontier.enqueue(None, pages)
     assert urls(frontier.dequeue(2)) == ["new", "old"]
     assert urls(frontier.dequeue(2)) == ["undated"]
-
-
-def test_page_enqueued_twice_is_queued_once(frontier: Frontier) -> None:
-    frontier.enqueue(None, [entry("a")])
-    assert frontier.enqueue(None, [entry("a"), entry("b"), entry("b")]).fresh == 1
-    assert urls(frontier.dequeue(10)) == ["a", "b"]
 
 
 def test_stored_article_is_not_queued(database: Database, frontier: Frontier) -> None:
@@ -356,24 +351,28 @@ def test_quiet_listing_is_polled_less_often() -> None:
     assert rests == sorted(set(rests))
 
 
-def test_feed_is_polled_as_often_as_it_publishes() -> None:
-    moment = now()
-    hourly = [moment - n * HOUR for n in range(50)]
-    assert publishing_interval(hourly, None, moment) == HOUR
-    assert publishing_interval(hourly, 2 * HOUR, moment) == 2 * HOUR
-    assert publishing_interval(hourly, MINUTE, moment) == HOUR
+NOW = now()
+HOURLY = [NOW - number * HOUR for number in range(50)]
+SHORT = [NOW - number * MINUTE for number in range(1, 11)]
 
 
-def test_poll_interval_of_a_feed_never_loses_an_article() -> None:
-    moment = now()
-    short = [moment - n * MINUTE for n in range(1, 11)]
-    assert publishing_interval(short, DAY, moment) == 5 * MINUTE
-
-
-@pytest.mark.parametrize("moments", [[], [now() - DAY]])
-def test_feed_without_dates_uses_its_own_interval(moments: list[datetime]) -> None:
-    assert publishing_interval(moments, None, now()) is None
-    assert publishing_interval(moments, 2 * HOUR, now()) == 2 * HOUR
+@pytest.mark.parametrize(
+    ("moments", "by_feed", "interval"),
+    [
+        (HOURLY, None, HOUR),
+        (HOURLY, 2 * HOUR, 2 * HOUR),
+        (HOURLY, MINUTE, HOUR),
+        (SHORT, DAY, 5 * MINUTE),  # before its entries leave the feed
+        ([], None, None),
+        ([], 2 * HOUR, 2 * HOUR),
+        ([NOW - DAY], None, None),
+        ([NOW - DAY], 2 * HOUR, 2 * HOUR),
+    ],
+)
+def test_feed_is_polled_as_often_as_it_publishes_or_says(
+    moments: list[datetime], by_feed: timedelta | None, interval: timedelta | None
+) -> None:
+    assert publishing_interval(moments, by_feed, NOW) == interval
 
 
 def test_listing_without_dates_is_polled_by_its_new_pages(frontier: Frontier) -> None:
@@ -564,14 +563,6 @@ def test_later_hints_complete_those_of_a_queued_page(frontier: Frontier) -> None
     (page,) = frontier.dequeue(1)
     assert page.hints == replace(listed.hints, title="First")
     assert page.attempt.born == moment
-
-
-def test_hints_are_added_to_a_page_in_flight(frontier: Frontier) -> None:
-    frontier.enqueue(None, [entry("a")])
-    (page,) = frontier.dequeue(1)
-    frontier.add_hints([entry("a", title="Late")])
-    assert frontier.hints(page.attempt.queue_id).title == "Late"
-    assert frontier.dequeue(1) == []
 
 
 @pytest.mark.parametrize(

@@ -119,6 +119,7 @@ def test_page_without_an_article_is_quarantined_and_cannot_be_applied(
     results = write_batch(database, run, arrivals)
     held_now = SaveResult("quarantined", 0, "no_article")
     assert results == [held_now, None, replace(held_now, again=True)]
+    assert write_batch(database, register(database, "faz"), [FinishedPage(lost=lost)]) == [None]
     (row,) = queries.quarantined(database)
     assert (row.reason, row.note, row.after) == ("no_article", "12 characters of text", 0)
     with pytest.raises(RevisionError, match=f"discard {row.id}"):
@@ -126,12 +127,6 @@ def test_page_without_an_article_is_quarantined_and_cannot_be_applied(
     assert discard_revision(database, row.id) == URL
     assert write_batch(database, run, [FinishedPage(lost=lost)]) == [SaveResult("unchanged", 0)]
     assert queries.quarantined(database) == []
-
-
-def test_other_source_cannot_quarantine_our_article(database: Database, run: int) -> None:
-    elsewhere = register(database, "faz")
-    lost = LostArticle(url=URL, seen_at=moment(1), kind="Empty", note="no text found")
-    assert write_batch(database, elsewhere, [FinishedPage(lost=lost)]) == [None]
 
 
 def test_consent_page_is_quarantined_but_not_a_paywall(database: Database, run: int) -> None:

@@ -38,18 +38,6 @@ def test_work_is_done_in_order_in_one_thread() -> None:
     assert len(set(threads)) == 1
 
 
-def test_closing_waits_for_deferred_work() -> None:
-    done: list[str] = []
-
-    async def scenario() -> None:
-        writer = Writer(fail)
-        writer.later(done.append, "later")
-        writer.close()
-
-    asyncio.run(scenario())
-    assert done == ["later"]
-
-
 @pytest.mark.parametrize("put_off", [False, True], ids=["waited for", "put off"])
 @pytest.mark.parametrize(
     ("error", "heard"),
