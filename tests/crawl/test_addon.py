@@ -269,6 +269,7 @@ def test_every_export_format_is_available(project: Project) -> None:
     assert '""company"": ' in (project.folder / "articles.csv").read_text("utf-8")
 
 
+@pytest.mark.thorough
 def test_companies_are_loaded_again_only_when_their_file_changes(tmp_path: Path) -> None:
     file = tmp_path / "companies.toml"
     settings = Settings({"NEWSCRAWL_COMPANIES": str(file)})

@@ -149,6 +149,7 @@ def test_parse_exports_its_articles(scrapy: Commands) -> None:
     assert f'"title": "{TITLE}"' in ran.out
 
 
+@pytest.mark.thorough
 def test_parse_chooses_the_spider_by_the_url(
     scrapy: Commands, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -314,6 +314,7 @@ def test_unwritable_export_file_is_refused_before_the_crawl(tmp_path: Path) -> N
     assert told.startswith(f"newscrawl: can't write {tmp_path}/file/all.jsonl: Not a directory")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", first_is_quick(["json", "xml", "parquet"]))
 def test_appending_to_a_closed_document_is_refused(tmp_path: Path, kind: str) -> None:
     file = tmp_path / f"all.{kind}"

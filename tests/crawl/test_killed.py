@@ -89,11 +89,10 @@ class World:
 @pytest.fixture(
     scope="module",
     params=[
-        ("sqlite", 4),
         pytest.param(("sqlite", 20), marks=pytest.mark.thorough),
         pytest.param(("postgresql", 20), marks=pytest.mark.thorough),
     ],
-    ids=["sqlite, 4 kills", "sqlite, 20 kills", "postgresql, 20 kills"],
+    ids=["sqlite, 20 kills", "postgresql, 20 kills"],
 )
 def world(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory

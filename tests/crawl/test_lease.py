@@ -103,6 +103,7 @@ def holder(database: Path) -> str | None:
     return None if found is None else str(found)
 
 
+@pytest.mark.thorough
 def test_second_crawl_is_refused_in_one_line_and_fetches_nothing(
     tmp_path: Path, site: SiteServer, release: threading.Event
 ) -> None:
@@ -175,6 +176,7 @@ def stop_between_writes(run: subprocess.Popen[bytes], database: Path) -> None:
     wait_for(is_writable, 300)
 
 
+@pytest.mark.thorough
 def test_stopped_crawl_sends_nothing_after_another_has_begun(tmp_path: Path) -> None:
     database = tmp_path / "news.sqlite"
     pace = {"DOWNLOAD_DELAY": "0.2", "NEWSCRAWL_LEASE": "6", "AUTOTHROTTLE_ENABLED": "0"}
