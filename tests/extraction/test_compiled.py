@@ -32,7 +32,7 @@ from tests.fuzz.tricks import TRICKS
 needs_kernel = pytest.mark.skipif(compiled.kernel is None, reason=compiled.PATH)
 PROFILES = ("html5", "2007")
 # NEWSCRAWL_FUZZ=5000 for a long run; 20 a second.
-FUZZ = int(os.environ.get("NEWSCRAWL_FUZZ") or 100)
+FUZZ = int(os.environ.get("NEWSCRAWL_FUZZ") or 30)
 PIECES = (
     *(b"<b", b"<", b">", b"</b>", b"<i class=x>", b"</i>", b"<font a='b>c' d>", b"<em/>", b"<p>"),
     *(b'"', b"'", b"=", b" ", b"/", b"\n", b"<table><tr>", b"</td>", b"<td>", b"<!--", b"-->"),
