@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 
 from ahocorasick_rs import AhoCorasick
 
@@ -91,8 +92,9 @@ class Finder:
         words: Vocabulary,
     ) -> None:
         self._common_words = words.common_words
+        self._words_like_cases = words.words_like_cases
         self._compounds = words.compounds
-        self._longest_compound = max(map(len, words.compounds), default=0)
+        self._longest_compound = max(map(len, chain(*words.compounds.values())), default=0)
         self._spelled = spelled
         self._automaton = AhoCorasick(beginnings, store_patterns=False)
 
@@ -112,11 +114,15 @@ class Finder:
                     continue
                 if language == "de" and _lacks_umlaut(text[start:end], form.text):
                     continue
-                # "Energa" declined is "Energy", which is a word of its own.
-                if reach == end or text[start:reach].lower() not in self._common_words:
+                if reach == end or not self._is_word(text[start:reach].lower(), language):
                     candidates.append(Candidate(start, reach, form, inflected=reach > end))
         candidates += self._unusual(text, language)
         return candidates
+
+    def _is_word(self, low: str, language: str | None) -> bool:
+        """Return whether what looks like a case of a name is a word of its own: "Energa" declined
+        is "Energy"."""
+        return low in self._common_words or low in self._words_like_cases.get(language or "", ())
 
     def _unusual(self, text: str, language: str | None) -> Iterator[Candidate]:
         """Yield words that are certain forms but for a blank, a hyphen or inner capitals.
@@ -162,11 +168,13 @@ class Finder:
                     yield start, start + len(spelling), forms
 
     def _is_compound(self, text: str, end: int, form: Form, language: str | None) -> bool:
-        """Return whether a German word joins the name to a word of companies: "Lufthansachef"."""
-        if language not in {None, "de"} or len(form.text) < MIN_IN_COMPOUND or form.stem:
+        """Return whether a German or Scandinavian word joins the name to a word of companies:
+        "Lufthansachef"."""
+        tails = self._compounds.get(language or "de")
+        if tails is None or len(form.text) < MIN_IN_COMPOUND or form.stem:
             return False
         tail = _LETTERS.match(text, end, end + self._longest_compound + 1)
-        return tail is not None and tail[0] in self._compounds and form.text[0].isupper()
+        return tail is not None and tail[0] in tails and form.text[0].isupper()
 
 
 def _unusual_words(text: str) -> Iterator[re.Match[str]]:

@@ -28,6 +28,18 @@ _ENDINGS = {
         nél tól től val vel tal tel lal lel sal sel kal kel gal gel nal nel ral rel ig ért ként ja
         je a é éi k ok ek át ának ával ába ában án ához ánál ától ából áról ára ája""",
     "ro": "ul ului l lui ulu a ei e ii",
+    "et": """i is isse ist ile il ilt iga iks ini ina ita it t s sse st le l lt ga ks ni na ta d de
+        id ide""",
+    "lv": "s a am u ā os i ai as ei ē ēm ās ām us ja jas jai ju jā jām",
+    "lt": """as is us o ui ą u e io iui iu į yje ai ams uose ų a os ai oje iai ių iams jos jai ją
+        joje""",
+    "is": "s i ar u um a inn ins inu na",
+    # Adjectives that Slavic languages derive from a name: "Siemensův šéf", "Siemensova uprava".
+    "adjective": "ov ův ova ovo ove ovi ovy ovu ovou ovej ovú ovih ovim ovog ovem",
+    # A name without its last letter that ends in "i" takes a "j" in Croatian: "Nokije".
+    "behind i": "ja je ji ju jo jom",
+    # The article of Bulgarian and Macedonian: "Тойотата".
+    "article": "та ът ят то те",
     "cyrillic": """а у ом ем ём е ы и ов ев ам ям ами ями ах ях я ю ью ией ей ой ою ий ый ая яя
         ое ее ые ие ого его ому ему ую юю ым им ых их ь й ии ию ия о і ї ові еві єю""",
     "greek": """ς ο ου ον ος α ας η ης ην ες ων οι ους ε εις εως ι ια ιας ή ής ήν ά άς ός ού ό όν
@@ -93,8 +105,10 @@ _MC = re.compile(r"\bMC(?=[A-Z]{3})")
 # Acronyms that can't be spoken are written like names in Italian: "Bmw", "Kkr".
 _CONSONANTS = re.compile(r"[B-DF-HJ-NP-TV-XZ]{3,5}")
 # Languages with endings of their own, and the letters that a declined name needs.
-_OWN_ENDINGS = frozenset({"fi", "hu", "ro"})
+_OWN_ENDINGS = frozenset({"fi", "hu", "ro", "et", "lv", "lt", "is"})
 _SHORTEST_DECLINED = 4
+# Ours: shorter names with the ending of a possessive are surnames, "Popov".
+_SHORTEST_POSSESSIVE = 6
 # Particles of Korean, which follow a name without a blank, and what names of firms go on with.
 _PARTICLE_WORDS = """은 는 이 가 을 를 의 에 에서 에게 에는 에도 에만 에선 에서는 에서도
     와 과 와의 과의 와는 과는 로 으로 로는 으로는 로부터 으로부터 도 만 까지 부터 측 측은
@@ -288,6 +302,8 @@ def accepts_ending(form: Form, ending: str, language: str | None) -> bool:
         return False
     kind = script(form.text[-1])
     if kind == "cyrillic":
+        if language in {"bg", "mk"} and not form.stem and low in _CASES["article"]:
+            return len(form.text) >= _SHORTEST_DECLINED
         return low in _CASES["cyrillic"] and (form.stem or len(form.text) >= 4)
     if kind == "greek":
         return form.stem and low in _CASES["greek"]
@@ -295,7 +311,7 @@ def accepts_ending(form: Form, ending: str, language: str | None) -> bool:
 
 
 def _accepts_latin_ending(form: Form, low: str, language: str | None) -> bool:
-    if low == "s" and not form.stem:
+    if low == "s" and not form.stem and language not in {"et", "lv", "is"}:
         allowed = language in _GENITIVE_S or (language is None and not form.ambiguous)
         return allowed and form.text[-1].lower() not in "sxz"
     # "Akcie ČEZu": small letters behind an abbreviation are an ending.
@@ -305,6 +321,11 @@ def _accepts_latin_ending(form: Form, low: str, language: str | None) -> bool:
     if language in _OWN_ENDINGS:
         # What begins with a lengthened vowel follows a stem only.
         return low in _CASES[language] and (form.stem or not low.startswith(("á", "ó")))
+    if language in _SLAVIC - {"pl"}:
+        if low in _CASES["adjective"] and len(form.text) >= _SHORTEST_POSSESSIVE:
+            return True
+        if form.stem and form.text.endswith("i") and low in _CASES["behind i"]:
+            return True
     declining = language in _SLAVIC or (form.stem and language is None)
     return declining and low in _CASES["latin"]
 

@@ -16,6 +16,8 @@ _BY_LANGUAGE = (
     "sports",
     "registered_forms",
     "registered_forms_before",
+    "compounds",
+    "words_like_cases",
 )
 # Languages whose topical words count in articles of any.
 _TOPICAL_EVERYWHERE = frozenset({"en", "de", "fr", "es", "it", "pl", "ru", "el", "zh", "ja"})
@@ -52,6 +54,8 @@ class Vocabulary:
     other articles ("Read more").
     `function_words` can be no form at all, `abbreviations`, `places` and given names by
     themselves only ambiguous ones, as `common_words` in small letters only ambiguous ones.
+    `words_like_cases` are words of a language that look like a case of a name ("Marele" in
+    Romanian).
     `topics` are word groups that a context names with "@", each word with the languages in which it
     counts (none: all).
     """
@@ -64,7 +68,7 @@ class Vocabulary:
     before: Mapping[str, frozenset[str]]
     before_persons: frozenset[str]
     before_endings: tuple[str, ...]
-    compounds: frozenset[str]
+    compounds: Mapping[str, frozenset[str]]
     verbs: Mapping[str, frozenset[str]]
     auxiliaries: frozenset[str]
     articles: Mapping[str, frozenset[str]]
@@ -88,6 +92,7 @@ class Vocabulary:
     abbreviations: frozenset[str]
     places: frozenset[str]
     common_words: frozenset[str]
+    words_like_cases: Mapping[str, frozenset[str]]
     topics: Mapping[str, tuple[tuple[str, frozenset[str]], ...]]
 
     def is_everyday(self, form: str, language: str | None = None) -> bool:

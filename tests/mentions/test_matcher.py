@@ -498,6 +498,49 @@ def test_mention_has_the_rule_that_found_it(companies, text, language, company, 
     assert found == [(company, surface, rule)]
 
 
+@pytest.mark.parametrize(
+    ("language", "text", "company"),
+    [
+        ("et", "Kasvas ka Ericssoni kasum, ja Ericssonile müüdi tehas.", "Ericsson"),
+        ("lv", "Peļņa Ericssonam auga.", "Ericsson"),
+        ("lt", "Auga Ericssono pelnas.", "Ericsson"),
+        ("is", "Hagnaður Ericssons jókst.", "Ericsson"),
+        ("cs", "Odchází Ericssonův šéf.", "Ericsson"),
+        ("sk", "Odchádza Ericssonov riaditeľ.", "Ericsson"),
+        ("hr", "Raste dobit Garminova direktora.", "Garmin"),
+        ("hr", "Raste dobit Skanije i Telije.", "Telia"),
+        ("bg", "Продаде си Хондата вчера.", "Honda"),
+        ("sv", "Beskedet från Ericssonkoncernen kom i går.", "Ericsson"),
+        ("da", "Ericssonchefen går af.", "Ericsson"),
+        ("no", "Ericssonsjefen går av.", "Ericsson"),
+    ],
+)
+def test_names_have_the_cases_and_compounds_of_the_article_s_language(
+    language: str, text: str, company: str
+) -> None:
+    found = bundled_companies().find(text, language=language)
+    assert {mention.company for mention in found} == {company}
+    assert not bundled_companies().find(text, language="vi")
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("ro", "S-au întâlnit în fața casei: Marele zid a căzut."),
+        ("fi", "Kotona oli kylmä, ja Netissä oli hiljaista."),
+        ("uk", "Комусь було холодно."),
+        ("ru", "Ветры Евразии стихли."),
+        ("pl", "Irena mieszka w Pradze."),
+        ("hu", "Mintha esne: Amikor jött, hideg volt."),
+        ("lt", "Vardas jam patiko."),
+        # A surname, not the adjective of a short name.
+        ("hr", "Stigao je Popov brat."),
+    ],
+)
+def test_word_of_a_language_is_no_case_of_a_name(language: str, text: str) -> None:
+    assert not bundled_companies().find(text, language=language)
+
+
 @pytest.mark.parametrize(("word", "companies"), [("Ski-Star", set()), ("e-Bay", {"eBay"})])
 def test_german_compound_of_two_nouns_is_no_name_written_apart(
     word: str, companies: set[str]
