@@ -9,6 +9,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from newscrawl.extraction.metadata import publication_date
 from newscrawl.extraction.metadata.reader import DeclaredKind, Metadata, read_metadata
+from newscrawl.extraction.metadata.vocabulary import words
 
 NOW = datetime(2026, 11, 10, 12, 0, tzinfo=UTC)
 LINKED = """<script type="application/ld+json">{
@@ -142,6 +143,12 @@ def test_places_of_the_publication_date_are_asked_in_their_order(html: str) -> N
     assert read(html).published == datetime(2026, 11, 3, tzinfo=UTC), order
     without = html.replace(THIRD, "").replace("3 November 2026", "")
     assert read(without).published == datetime(2026, 11, 4, tzinfo=UTC), order
+
+
+def test_each_meta_for_dates_gives_one() -> None:
+    for name in (*words("metas", "published"), *words("metas", "modified")):
+        page = read(f"<meta name={name} content=2026-11-03T12:00Z><h1>Harbour reopens</h1>")
+        assert page.published == datetime(2026, 11, 3, 12, tzinfo=UTC), name
 
 
 def test_pages_of_places_follow_the_order_of_places() -> None:
