@@ -18,11 +18,10 @@ from importlib.resources import files
 from typing import Final
 from urllib.parse import urlsplit
 
-from ahocorasick_rs import AhoCorasick, BytesAhoCorasick, Implementation
+from ahocorasick_rs import AhoCorasick
 from selectolax.lexbor import LexborNode
 
 from newscrawl.extraction.blocks import LETTERS_A_WORD
-from newscrawl.extraction.html import parse
 from newscrawl.extraction.metadata.reader import Metadata
 from newscrawl.extraction.metadata.vocabulary import asks_to_subscribe, contains_any, words
 from newscrawl.extraction.methods import ParsedPage
@@ -32,15 +31,7 @@ _ROBOT_CHECK: Final = words("walls", "robot_check")
 _CONSENT: Final = words("phrases", "consent")
 _ACCEPT: Final = frozenset(words("walls", "accept"))
 _GATES: Final = AhoCorasick(words("walls", "gates"))
-# The same for bytes, whose lower() changes only ASCII: also with a capital first letter. A DFA,
-# which isn't the default for this number of phrases, takes a third of the time.
-_GATES_IN_BYTES: Final = BytesAhoCorasick(
-    [form.encode() for gate in words("walls", "gates") for form in {gate, gate.capitalize()}],
-    implementation=Implementation.DFA,
-)
 _CONTROLS: Final = "button, [role=button], input[type=submit], input[type=button]"
-_INVISIBLE: Final = ["script", "style", "template", "noscript", "nav", "header", "footer"]
-_HIDDEN: Final = '[hidden], [style*="display:none"], [style*="display: none"]'
 
 # The markup of forums and shops: types of schema.org in attributes, and what XenForo writes.
 _SCHEMA: Final = b"schema.org/"
@@ -61,18 +52,20 @@ MIN_CONSENT_PHRASES: Final = 2
 MIN_SELF_WORDS: Final = 3
 # Ours: letters of "you", "sie", "nous", with which other words begin.
 MAX_WHOLE_WORD: Final = 4
+# Ours: characters around the name of an article's rest in which the price of it stands; a letter by
+# mail that is offered there is none. Blocks behind a text that are searched.
+NEAR: Final = 120
+BLOCKS_BEHIND: Final = 6
+_LETTER: Final = re.compile("newsletter|e-?mail|inbox|posteingang|com+ent|kommentar")
+_PERCENT: Final = re.compile(r"\b[1-9][0-9] ?%")
 _WITHOUT_BLANKS: Final = frozenset({"zh", "ja", "ko", "th"})
 _SENTENCE: Final = re.compile(r"[.!?:;。！？।؟\n]+(?=\s|$)|[。！？।؟]")
 _MARKS: Final = "\"'()[]{}«»„“”‚‘’‹›…–—,/|"
 # Ours: characters of a text that are searched for phrases of walls; of a long one for consent.
 SEARCHED: Final = 2_000
 SEARCHED_FOR_CONSENT: Final = 400
-# Ours: characters behind the last paragraph that are searched for a gate, bytes of markup in which
-# they are, and characters that find the paragraph's end in text and markup.
+# Ours: characters from the last paragraph on that are searched for a gate.
 SEARCHED_FOR_GATE: Final = 600
-MARKUP_BEHIND: Final = 32 * 1024
-END_IN_TEXT: Final = 60
-END_IN_MARKUP: Final = 24
 
 
 def decide_kind(page: ParsedPage, paragraphs: Sequence[str], url: str | None = None) -> Kind:
@@ -178,7 +171,7 @@ def tells_of_itself(text: str) -> bool:
     for kinds in _notices().values():
         said = {
             kind: {word for word in words for sentence in sentences if word in sentence}
-            for kind, words in kinds.items()
+            for kind, words in ((kind, kinds[kind]) for kind in ("page", "state", "reader"))
         }
         if all(said.values()) and len(said["page"]) + len(said["state"]) >= MIN_SELF_WORDS:
             words = set().union(*said.values())
@@ -209,31 +202,34 @@ def _accepts(control: LexborNode) -> bool:
 
 
 def _is_teaser(page: ParsedPage, paragraphs: Sequence[str]) -> bool:
-    """Return whether a call to subscribe follows a short text, on a page that doesn't say
+    """Return whether a call to subscribe ends or follows a short text, on a page that doesn't say
     whether it is free."""
     if page.metadata.paywalled is not None:
         return False
-    markup = _markup_behind(page.source, paragraphs[-1])
-    # Searching the source for a gate takes almost no time; parsing the page again takes half a
-    # millisecond, for one page in ten.
-    if not _GATES_IN_BYTES.find_matches_as_indexes(markup.lower()):
-        return False
-    # The beginning of the visible text behind the last paragraph; changes the tree.
-    tree = parse(page.source)
-    tree.strip_tags(_INVISIBLE)
-    for hidden in tree.css(_HIDDEN):
-        hidden.decompose()
-    text = _squeeze(tree.body.text(separator=" ") if tree.body else "")
-    ends = [_squeeze(paragraph)[-END_IN_TEXT:] for paragraph in paragraphs[-2:]]
-    places = [text.rfind(end) + len(end) for end in ends if end and end in text]
-    behind = text[max(places) : max(places) + SEARCHED_FOR_GATE] if places else ""
-    return bool(_GATES.find_matches_as_indexes(behind))
+    texts = page.blocks.texts
+    place = max((n for n, text in enumerate(texts) if text == paragraphs[-1]), default=len(texts))
+    # A call that was taken for text is a short last paragraph.
+    last = [paragraph for paragraph in paragraphs[-1:] if len(paragraph) <= NEAR]
+    behind = _squeeze(" | ".join([*last, *texts[place + 1 :]][:BLOCKS_BEHIND]))
+    behind = behind[:SEARCHED_FOR_GATE]
+    return bool(_GATES.find_matches_as_indexes(behind)) or offers_the_rest(behind)
 
 
-def _markup_behind(source: bytes, paragraph: str) -> bytes:
-    """Return the source behind a paragraph, or all of it where its end isn't there."""
-    place = source.rfind(paragraph[-END_IN_MARKUP:].encode("utf-8", "replace"))
-    return source[place : place + MARKUP_BEHIND] if place >= 0 else source
+def offers_the_rest(lowered: str) -> bool:
+    """Return whether a text names the rest of an article and what it takes to read it, within
+    `NEAR` characters: a subscription, a membership, a login, or the percentage that is left."""
+    spoken = f" {lowered} "
+    for phrases in _notices().values():
+        for rest in phrases["rest"]:
+            place = spoken.find(rest)
+            if place < 0:
+                continue
+            around = spoken[max(0, place - NEAR) : place + NEAR]
+            if _LETTER.search(around):
+                continue
+            if _PERCENT.search(around) or any(pay in around for pay in phrases["pay"]):
+                return True
+    return False
 
 
 def _squeeze(text: str) -> str:

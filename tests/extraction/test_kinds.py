@@ -146,6 +146,48 @@ def test_article_about_walls_is_an_article(path: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "call",
+    [
+        "Become a member to read the rest of this story.",
+        "You have 20% of this article remaining. Sign in or create an account.",
+        "Lesen Sie den ganzen Artikel mit einem Probeabo",
+        "Il vous reste 75% de cet article à lire.",
+        "Suscríbete para leer el artículo completo",
+        "Abbonati per leggere l'articolo completo",
+        "Assine para ler a matéria completa",
+        "Lees het hele artikel? Neem een abonnement",
+        "Läs hela artikeln – bli prenumerant",
+        "Přečtěte si celý článek s předplatným",
+        "A teljes cikk előfizetőknek olvasható",
+        "Увійдіть, щоб дочитати повний текст",
+        "Haberin tamamı için üye olun",
+        "اشترك لمتابعة القراءة",
+        "Để đọc tiếp, vui lòng đăng nhập",
+        "登录后阅读全文",
+        "続きは有料会員の方のみ",
+        "유료 회원은 전체 기사를 볼 수 있습니다",
+    ],
+)
+def test_call_behind_a_short_text_makes_a_paywall(call: str) -> None:
+    html = f"<article><h1>Harbour reopens</h1><p>{BODY[:300]}</p><div><p>{call}</p></div></article>"
+    assert extract(html, STORY).kind == "paywall"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Subscribe to our newsletter and read the best stories in your inbox.",
+        "Log in to comment. Read more: the quay in pictures.",
+        "The service shows exclusive films to its subscribers, and premium ones never.",
+        "Join us on Facebook.",
+    ],
+)
+def test_other_lines_behind_a_short_text_make_no_paywall(line: str) -> None:
+    html = f"<article><h1>Harbour reopens</h1><p>{BODY[:300]}</p><div><p>{line}</p></div></article>"
+    assert extract(html, STORY).kind == "article"
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "To see this page, turn on JavaScript in your browser settings. Then reload the page.",
