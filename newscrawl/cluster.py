@@ -140,7 +140,9 @@ def remove_task(key: str) -> None:
 
 def do_part(key: str, part: bytes, task: Task | None = None) -> Outcome:
     """Do a part in a process of its own; `task` is sent to a worker that lacks it."""
-    worker = _worker_address()
+    from distributed import get_worker  # noqa: PLC0415 - an extra
+
+    worker = str(get_worker().address)
     if task is not None and (difference := receive_task(task)):
         return Outcome(worker=worker, difference=difference)
     task_here = _HOST.tasks.get(key)
@@ -154,12 +156,6 @@ def do_part(key: str, part: bytes, task: Task | None = None) -> Outcome:
     except WorkStoppedError:
         return Outcome(worker=worker, lacks=True)
     return Outcome(worker=worker, seconds=time.monotonic() - began, result=result)
-
-
-def _worker_address() -> str:
-    from distributed import get_worker  # noqa: PLC0415 - an extra
-
-    return str(get_worker().address)
 
 
 # Environments -------------------------------------------------------------------------------------
@@ -400,12 +396,13 @@ class ClusterPool(WorkerPool[Part, Result]):
     def results(self, parts: Iterable[Part]) -> Iterator[tuple[Part, Result | None]]:
         """Yield each part with its result, in the order of the parts. Raises ClusterError."""
         self._check_workers()
-        with closing(submitted(parts, self._submit, self._room)) as futures:
+
+        def room() -> int:
+            return self._cluster.threads() * QUEUED_PER_WORKER
+
+        with closing(submitted(parts, self._submit, room)) as futures:
             for part, future in futures:
                 yield part, self._result(part, future)
-
-    def _room(self) -> int:
-        return self._cluster.threads() * QUEUED_PER_WORKER
 
     def run_alone(self, part: Part) -> Result | None:
         """Return the result of a part; None if it exceeds its limits. Raises ClusterError."""

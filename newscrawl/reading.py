@@ -80,7 +80,10 @@ class PageReader:
             raise NoArticleError("NotAnArticle", f"the page is of the kind {article.kind!r}")
         if shows_another_page:
             return _unreadable_document(page, article)
-        self._check_length(article.text)
+        if not article.text:
+            raise NoArticleError("Empty", "no text found")
+        if len(article.text) < self.min_characters:
+            raise NoArticleError("TooShort", f"{len(article.text)} characters of text")
         texts = parsed.blocks.texts
         places = parsed.candidates.places.tolist() if self.collects_blocks else ()
         return Document(
@@ -89,12 +92,6 @@ class PageReader:
             blocks=fingerprints(texts[place] for place in places),
             rest=other_blocks(texts, article),
         )
-
-    def _check_length(self, text: str) -> None:
-        if not text:
-            raise NoArticleError("Empty", "no text found")
-        if len(text) < self.min_characters:
-            raise NoArticleError("TooShort", f"{len(text)} characters of text")
 
 
 def other_blocks(blocks: Sequence[str], article: Article) -> str:
@@ -196,8 +193,5 @@ def versions_of(companies: Path | None) -> Versions:
 def _digest_of_models() -> str:
     """Return a digest of the data that extraction reads: models, limits, stop words."""
     folder = Path(extraction.__file__).parent / "data"
-    return _digest(b"".join(file.read_bytes() for file in sorted(folder.iterdir())))
-
-
-def _digest(data: bytes) -> str:
+    data = b"".join(file.read_bytes() for file in sorted(folder.iterdir()))
     return sha256(data).hexdigest()[:_DIGEST]

@@ -42,7 +42,9 @@ def html_templates(folder: Path) -> Environment:
 
 def markdown_templates(folder: Path) -> Environment:
     """Return the Markdown templates of a folder: values are escaped and in one line."""
-    environment = _environment(folder, _markdown_value)
+    environment = _environment(
+        folder, lambda value: value if isinstance(value, MarkdownText) else markdown(str(value))
+    )
     environment.filters |= {"link": markdown_link, "bold": markdown_bold, "raw": MarkdownText}
     return environment
 
@@ -71,10 +73,6 @@ def spreadsheet_text(text: str) -> str:
 
 def _html_value(value: object) -> object:
     return plain(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
-def _markdown_value(value: object) -> object:
-    return value if isinstance(value, MarkdownText) else markdown(str(value))
 
 
 def one_line(text: str) -> str:

@@ -148,7 +148,10 @@ class ExtractionPipeline(DocumentPipeline):
         if document.page.access != page.access:
             self._crawler.stats.inc_value(f"newscrawl/pages_{document.page.access}")
             return document
-        self._check_age(document)
+        since = self._session.spider.since if self._session.spider else None
+        published = document.article.published
+        if since and published and published < since:
+            raise TooOld(published)
         return await self._without_forbidden_address(document)
 
     async def _without_forbidden_address(self, document: Document) -> Document:
@@ -162,12 +165,6 @@ class ExtractionPipeline(DocumentPipeline):
         article = replace(article, url=fetched)
         searched = article if document.searched == document.article else document.searched
         return replace(document, article=article, searched=searched)
-
-    def _check_age(self, document: Document) -> None:
-        since = self._session.spider.since if self._session.spider else None
-        published = document.article.published
-        if since and published and published < since and document.page.access == "open":
-            raise TooOld(published)
 
 
 def pages_pile_up(settings: BaseSettings) -> bool:

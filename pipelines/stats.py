@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from scrapy.crawler import Crawler
 
-from newscrawl.items import Article, Document, Page
+from newscrawl.items import Document
 from newscrawl.storage import CoverageState
 
 
@@ -30,11 +30,9 @@ class SourceStatsPipeline:
 
     def process_item(self, item: Any) -> Any:
         """Count the item, and return it unchanged."""
-        if isinstance(item, Document) and item.page.access == "open":
-            self._count(item.page, item.article)
-        return item
-
-    def _count(self, page: Page, article: Article) -> None:
+        if not isinstance(item, Document) or item.page.access != "open":
+            return item
+        page, article = item.page, item.article
         insort(self._lengths, len(article.text))
         insort(self._confidences, article.confidence)
         stats = self._crawler.stats
@@ -50,6 +48,7 @@ class SourceStatsPipeline:
         stats.set_value("newscrawl/extraction/median_characters", self._lengths[middle])
         thousandths = round(self._confidences[middle] * 1000)
         stats.set_value("newscrawl/extraction/median_confidence", thousandths)
+        return item
 
 
 _DROPPED = "item_dropped_reasons_count/"
@@ -212,22 +211,19 @@ def _refused_state(counts: Counts) -> tuple[CoverageState, str] | None:
     if 2 * counts.pages_deferred >= counts.requested:
         return "failed", f"{counts.robots_fault}; article pages wait for robots.txt"
     forbidden, causes = counts.pages_disallowed, counts.failures
+    withheld = "headlines and introductions only"
+    if unreadable := counts.pages_unreadable:
+        withheld += f"; {unreadable} pages show no article"
     usual = max(causes, key=causes.__getitem__, default="unknown cause")
     reasons: tuple[tuple[int, CoverageState, str], ...] = (
         (forbidden, "blocked_by_robots", "robots.txt allows none of the article pages"),
         (forbidden + counts.pages_refused, "refused", "HTTP 403 from all article pages"),
-        (counts.withheld, "paywalled", _withheld_note(counts)),
+        (counts.withheld, "paywalled", withheld),
         (counts.pages_failed, "failed", f"{usual}: no article page could be fetched"),
     )
     return next(
         ((state, note) for number, state, note in reasons if number == counts.requested), None
     )
-
-
-def _withheld_note(counts: Counts) -> str:
-    note = "headlines and introductions only"
-    unreadable = counts.pages_unreadable
-    return f"{note}; {unreadable} pages show no article" if unreadable else note
 
 
 def _stale_state(

@@ -174,7 +174,13 @@ class StoragePipeline(DocumentStorage):
             outcome: FetchOutcome = getattr(exception, "outcome", "read")
             lost = None
             if isinstance(exception, NoArticle) and not item.attempt.first:
-                lost = _lost_article(item, exception)
+                lost = LostArticle(
+                    url=item.attempt.url,
+                    seen_at=item.fetched_at,
+                    kind=type(exception).__name__,
+                    note=str(exception),
+                    redirected_to=item.final_url,
+                )
                 outcome = "read"  # a page that was an article may be one again
             published: datetime | None = getattr(exception, "published", None)
             result = self._session.frontier.fetch_result(
@@ -220,7 +226,12 @@ class StoragePipeline(DocumentStorage):
         self, reason: str, today: datetime, counts: Counts, result: tuple[CoverageState, str]
     ) -> None:
         stats: dict[str, Any] = self._crawler.stats.get_stats()
-        counts_and_faults = {name: value for name, value in stats.items() if _is_kept(name, value)}
+        # Counts, and why listings failed.
+        counts_and_faults = {
+            name: value
+            for name, value in stats.items()
+            if isinstance(value, int) or name.startswith("newscrawl/listing_fault/")
+        }
         state, note = result
         self._database.record_coverage(
             self._source.slug, today.date(), state, counts.found, counts.stored, note
@@ -310,11 +321,6 @@ class OtherSpidersStorage(DocumentStorage):
             self._database.close()
 
 
-def _is_kept(name: str, value: object) -> bool:
-    """Return whether a statistic is stored with its run: counts, and why listings failed."""
-    return isinstance(value, int) or name.startswith("newscrawl/listing_fault/")
-
-
 def _outcome_of(document: Document) -> FetchOutcome:
     """Return the outcome of a page for the queue.
 
@@ -327,13 +333,3 @@ def _outcome_of(document: Document) -> FetchOutcome:
         return "read"
     again = page.attempt is not None and not page.attempt.first
     return "read" if again and document.barrier is not None else "closed"
-
-
-def _lost_article(page: Page, why: NoArticle) -> LostArticle:
-    return LostArticle(
-        url=page.attempt.url if page.attempt else page.url,
-        seen_at=page.fetched_at,
-        kind=type(why).__name__,
-        note=str(why),
-        redirected_to=page.final_url,
-    )

@@ -41,7 +41,7 @@ from newscrawl.sources import (
     UrlError,
     canonical_url,
 )
-from newscrawl.sources.front_pages import ClassifiedLinks, classify_links
+from newscrawl.sources.front_pages import classify_links
 from newscrawl.sources.sitemaps import MAX_BYTES, read_listing
 from newscrawl.sources.urls import address_of, main_addresses
 from newscrawl.storage import StorageError
@@ -184,7 +184,13 @@ class Listings:
     async def last_resort(self) -> list[Request]:
         """Return requests for the home page or section pages, once, if no listing works; or for
         listings that may close a gap."""
-        if not self._reads_sections and not self._is_named and not self._listings_work():
+        stats = self._crawler.stats
+        read = stats.get_value("newscrawl/listings_read", 0)
+        rested = stats.get_value("newscrawl/listings_rested", 0)
+        newest: datetime | None = stats.get_value("newscrawl/newest_entry")
+        is_stale = newest is not None and self._session.clock() - newest > self._recent
+        is_fruitless = is_stale or not (read or rested)
+        if not self._reads_sections and not self._is_named and is_fruitless:
             self._reads_sections = True
             return await self._section_requests()
         return await self._gap_requests()
@@ -299,20 +305,15 @@ class Listings:
             entries = await self._gaps.missed(entries, listing.reach, listing.gap_since)
             skipped_before = None
         result = await self._enqueue(entries, listing, skipped_before)
-        if isinstance(parsed, Sitemap) and self._has_expired(listing.known):
-            result.reaches_back = True
+        # What a news sitemap, which lists two days, had at its last reading has become older since.
+        oldest, last = self._session.clock() - NEWS_SITEMAP_DAYS, listing.known
+        if isinstance(parsed, Sitemap) and last.newest_at and last.checked_at:
+            result.reaches_back |= last.newest_at < oldest < last.checked_at
         moments = [entry.moment for entry in parsed.entries if entry.moment]
         interval_of_feed = parsed.interval if isinstance(parsed, Feed) else None
         interval = publishing_interval(moments, interval_of_feed, self._session.clock())
         reading = _make_reading(response, body_hash, result, skipped_before, interval)
         await self._record(listing, reading, result)
-
-    def _has_expired(self, sitemap: KnownListing) -> bool:
-        """Return whether a news sitemap, which lists two days, has been read since, but its last
-        articles then have become older."""
-        oldest, newest_at = self._session.clock() - NEWS_SITEMAP_DAYS, sitemap.newest_at
-        read_at = sitemap.checked_at
-        return newest_at is not None and read_at is not None and newest_at < oldest < read_at
 
     async def _record(self, listing: _Listing, reading: Reading, result: _ListingResult) -> None:
         """Record the reading last, so that a crawl that is killed before repeats it; that of a
@@ -448,29 +449,18 @@ class Listings:
                     repeated.append(_frontier_entry(entry, url))
                 continue
             if not self._spider.covers(url):
-                self._refuse_host(address_of(url)[0])
+                self._session.count("offsite")
+                host = address_of(url)[0]
+                if host not in self._other_sites:
+                    self._other_sites.add(host)
+                    logger.info("Links to %s are not followed: it is another site", host)
                 continue
             self._seen[url] = hints
             self._session.count("found")
             result.entry_count += 1
             yield _frontier_entry(entry, url)
 
-    def _refuse_host(self, host: str) -> None:
-        self._session.count("offsite")
-        if host not in self._other_sites:
-            self._other_sites.add(host)
-            logger.info("Links to %s are not followed: it is another site", host)
-
     # Section pages -----------------------------------------------------------------------------
-
-    def _listings_work(self) -> bool:
-        """Return whether a feed or sitemap could be read and had a recent article."""
-        stats = self._crawler.stats
-        read = stats.get_value("newscrawl/listings_read", 0)
-        rested = stats.get_value("newscrawl/listings_rested", 0)
-        newest: datetime | None = stats.get_value("newscrawl/newest_entry")
-        is_stale = newest is not None and self._session.clock() - newest > self._recent
-        return bool(read or rested) and not is_stale
 
     async def _section_requests(self, gap_since: datetime | None = None) -> list[Request]:
         source = self._spider.source
@@ -526,8 +516,11 @@ class Listings:
         self._session.count("listings_read")
         self._session.count("sections_read")
         if listing.nesting == 0:
-            async for request in self._sections(links, listing):
-                yield request
+            urls = [url for url in links.sections if self._spider.covers(url)]
+            frontier = self._session.frontier
+            sections = await self._session.writer.do(frontier.listings, urls, listing.known.id)
+            for section in sections:
+                yield self._request(replace(listing, known=section, nesting=1), archive=False)
         if listing.gap_since:
             await self._gaps.reach_back(links.articles, listing.reach, listing.gap_since)
         result = await self._enqueue(links.articles, listing, None)
@@ -535,12 +528,6 @@ class Listings:
         interval = publishing_interval((), None, self._session.clock())
         reading = _make_reading(response, body_hash, result, None, interval)
         await self._record(listing, reading, result)
-
-    async def _sections(self, links: ClassifiedLinks, home: _Listing) -> AsyncIterator[Request]:
-        covered = [url for url in links.sections if self._spider.covers(url)]
-        frontier = self._session.frontier
-        for section in await self._session.writer.do(frontier.listings, covered, home.known.id):
-            yield self._request(replace(home, known=section, nesting=1), archive=False)
 
     # Gaps ----------------------------------------------------------------------------------------
 

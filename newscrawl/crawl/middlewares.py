@@ -110,7 +110,11 @@ class PrivateAddressMiddleware:
 
     async def process_request(self, request: Request) -> None:
         """Accept the request, or raise UnfitUrlError or PrivateAddressError."""
-        _check_url(request.url)
+        parts = urlsplit(request.url)  # a redirect may have led to it
+        if parts.scheme not in {"http", "https"}:
+            raise UnfitUrlError(f"leads to {parts.scheme}, which is neither http nor https")
+        if parts.username is not None or parts.password is not None:
+            raise UnfitUrlError("leads to a URL with credentials, which are never sent")
         host, port = address_of(request.url)
         if self._permitted.host(host, port):
             return
@@ -135,16 +139,6 @@ class PrivateAddressMiddleware:
             f"{address_of(request.url)[0]} is the private address {address}; "
             "NEWSCRAWL_ALLOW_PRIVATE would allow it"
         )
-
-
-def _check_url(url: str) -> None:
-    """Raise UnfitUrlError for a URL that a redirect may have led to; URLs of feeds are checked
-    elsewhere."""
-    parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"}:
-        raise UnfitUrlError(f"leads to {parts.scheme}, which is neither http nor https")
-    if parts.username is not None or parts.password is not None:
-        raise UnfitUrlError("leads to a URL with credentials, which are never sent")
 
 
 def _literal_address(host: str) -> IpAddress | None:
@@ -215,8 +209,12 @@ class RetryAfterMiddleware(RetryMiddleware):
     def begin_pause(self, response: Response, request: Request) -> None:
         """Send no request to the host for the time that an overloaded answer asks for."""
         pause = self._pause_of(request, response)
-        if pause and pause <= self._longest:
-            self._rest(request, pause)
+        slot = self.crawler.engine.downloader.slots.get(request.meta.get("download_slot", ""))
+        if pause and pause <= self._longest and slot is not None:
+            # The slot sends its next request `delay` after `lastseen`; without a delay it has none.
+            slot.delay = max(slot.delay, 0.01)
+            slot.lastseen = max(slot.lastseen, monotonic() + pause)
+            self.crawler.stats.inc_value("newscrawl/retry_after_pauses")
 
     def process_response(  # type: ignore[override]
         self, request: Request, response: Response
@@ -232,15 +230,6 @@ class RetryAfterMiddleware(RetryMiddleware):
             return 0.0
         pause = retry_after(response)
         return self._pause * 2 ** request.meta.get("retry_times", 0) if pause is None else pause
-
-    def _rest(self, request: Request, seconds: float) -> None:
-        slot = self.crawler.engine.downloader.slots.get(request.meta.get("download_slot", ""))
-        if slot is None:
-            return
-        # The slot sends its next request `delay` after `lastseen`; with no delay it uses neither.
-        slot.delay = max(slot.delay, 0.01)
-        slot.lastseen = max(slot.lastseen, monotonic() + seconds)
-        self.crawler.stats.inc_value("newscrawl/retry_after_pauses")
 
 
 def retry_after(response: Response) -> float | None:
@@ -353,13 +342,8 @@ class RobotsMiddleware:
             )
 
     async def _readable_rules(self, request: Request) -> _HostRules:
-        rules = await self._rules_for(request)
-        if rules.refusal is not None:
-            raise type(rules.refusal)(*rules.refusal.args) from rules.refusal
-        return rules
-
-    async def _rules_for(self, request: Request) -> _HostRules:
-        """Return the rules of the request's host; the first request starts the download.
+        """Return the rules of the request's host, or raise why there are none; the first request
+        starts the download.
 
         Each request waits for the task and not for a Deferred, which would give its result to the
         first one and None to all others (docs/upstream/robots-race.md).
@@ -369,7 +353,10 @@ class RobotsMiddleware:
         if task is None or (task.done() and task.result().until <= self._now()):
             task = asyncio.ensure_future(self._fetch_rules(origin, request))
             self._rules_by_host[origin] = task
-        return await asyncio.shield(task)
+        rules = await asyncio.shield(task)
+        if rules.refusal is not None:
+            raise type(rules.refusal)(*rules.refusal.args) from rules.refusal
+        return rules
 
     async def _fetch_rules(self, origin: str, request: Request) -> _HostRules:
         self._count("robotstxt/request_count")
@@ -382,7 +369,9 @@ class RobotsMiddleware:
             return _HostRules(until=self._now() + _UNREACHABLE_FOR, refusal=error)
         except Exception as error:  # noqa: BLE001 - with any error, the file was not read
             return await self._without_file(origin, request, error)
-        self._keep(policy)
+        if self._session.run is not None and not self._is_replay:
+            database = self._session.run.database
+            self._session.writer.later(keep_robots_policy, database, policy)
         return await self._parse(policy, request)
 
     async def _parse(self, policy: RobotsPolicy, request: Request) -> _HostRules:
@@ -460,11 +449,6 @@ class RobotsMiddleware:
         raise UnreachableRobotsError(f"more than {robots.MAX_REDIRECTS} redirects")
 
     # The copies in the database ------------------------------------------------------------------
-
-    def _keep(self, policy: RobotsPolicy) -> None:
-        if self._session.run is not None and not self._is_replay:
-            database = self._session.run.database
-            self._session.writer.later(keep_robots_policy, database, policy)
 
     async def _last_good_copy(self, origin: str) -> RobotsPolicy | None:
         if self._session.run is None or self._is_replay:
