@@ -11,7 +11,6 @@ from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import (
-    JSON,
     Connection,
     Row,
     Table,
@@ -21,7 +20,6 @@ from sqlalchemy import (
     func,
     insert,
     select,
-    text,
     update,
 )
 
@@ -83,18 +81,10 @@ _ARTICLES: Table = Base.metadata.tables["articles"]
 _NUMBERS = RowIds(_ARTICLES)
 _COLUMNS = [column.name for column in _ARTICLES.c if column.name != "revised_at"]
 _ADD_ARTICLES = BulkInsert(_ARTICLES, _COLUMNS)
-# Pairs, passed to each database in its fastest way.
-_TWINS = Statement(
-    {
-        "sqlite": text(
-            "SELECT source_id, fingerprint FROM json_each(:texts) AS text JOIN articles ON "
-            "source_id = json_extract(value, '$[0]') AND fingerprint = json_extract(value, '$[1]')"
-        ).bindparams(bindparam("texts", type_=JSON())),
-        "postgresql": text(
-            "SELECT source_id, fingerprint FROM json_array_elements(:texts) AS text (value) JOIN "
-            "articles ON source_id = CAST(value ->> 0 AS integer) AND fingerprint = value ->> 1"
-        ).bindparams(bindparam("texts", type_=JSON())),
-    }
+_TEXTS_OF_SOURCES = Statement(
+    select(Article.source_id, Article.fingerprint).where(
+        one_of(Article.source_id, "sources"), one_of(Article.fingerprint, "fingerprints")
+    )
 )
 
 
@@ -116,7 +106,10 @@ def find_new(connection: Connection, incoming: Sequence[Incoming]) -> list[bool]
     known_keys: set[object] = {*stored_urls(connection, urls)}
     texts = {text for record, origin in incoming if (text := _text(record, origin))}
     if texts:
-        known_keys.update(map(tuple, _TWINS.rows(connection, {"texts": sorted(texts)})))
+        # Also texts of one of the sources that another one has, too.
+        sources, fingerprints = ({*column} for column in zip(*texts, strict=True))
+        values = {"sources": sorted(sources), "fingerprints": sorted(fingerprints)}
+        known_keys.update(map(tuple, _TEXTS_OF_SOURCES.rows(connection, values)))
     new = []
     for record, origin in incoming:
         marks = {*record.urls, _text(record, origin)} - {None}

@@ -11,12 +11,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import asdict, astuple, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Final, Generic, ParamSpec, TypeVar
+from typing import Final, Generic, ParamSpec, TypeVar
 
-from sqlalchemy import Connection, bindparam, select, update
+from sqlalchemy import Connection, select, update
 from sqlalchemy.orm import Session
 
 from newscrawl.items import Article, Document, Origin, Versions
@@ -31,7 +31,6 @@ from newscrawl.storage.articles import (
 )
 from newscrawl.storage.database import Database
 from newscrawl.storage.documents import Record, record_of
-from newscrawl.storage.engine import BulkInsert, RowIds, one_of
 from newscrawl.storage.frontier.queue import FetchResult, mark_done, mark_stored
 from newscrawl.storage.quarantine import is_unannounced
 from newscrawl.storage.rollups import RollupUpdate
@@ -275,21 +274,6 @@ def _only_address(entry: _BatchEntry) -> Record:
     return replace(record, only_address=True, announced=None)
 
 
-_TABLES = models.Base.metadata.tables
-_SOURCES = select(models.Source.slug, models.Source.id).where(one_of(models.Source.slug, "slugs"))
-_SOURCE_NUMBERS = RowIds(_TABLES["sources"])
-_ADD_SOURCES = BulkInsert(
-    _TABLES["sources"], ("id", *(one.name for one in fields(Origin)), "registered_at")
-)
-_RUN_NUMBERS = RowIds(_TABLES["runs"])
-_ADD_RUNS = BulkInsert(_TABLES["runs"], ("id", "source_id", "started_at", "versions"))
-_END_RUN = (
-    update(models.Run)
-    .where(models.Run.id == bindparam("run"))
-    .values(finished_at=bindparam("at"), reason=bindparam("ended_by"), counts=bindparam("counted"))
-)
-
-
 class IngestionWriter:
     """Stores records of many sources, with a run for each source, which `close` ends.
 
@@ -324,10 +308,8 @@ class IngestionWriter:
 
         def work(session: Session) -> tuple[dict[str, int], list[tuple[str, SaveResult]]]:
             needed = {record.source for record in records} - self._runs.keys()
+            begun_runs = self._begin_runs(session, [first[slug] for slug in sorted(needed)])
             connection = session.connection()
-            begun_runs = _begin_runs(
-                connection, [first[slug] for slug in sorted(needed)], self._versions
-            )
             runs = self._runs | begun_runs
             rollups = RollupUpdate(connection)
             claimed = without_wrong_claims(connection, records)
@@ -356,10 +338,10 @@ class IngestionWriter:
         now = datetime.now(UTC)
         rows = [
             {
-                "run": number,
-                "at": now,
-                "ended_by": self._reason,
-                "counted": {
+                "id": number,
+                "finished_at": now,
+                "reason": self._reason,
+                "counts": {
                     f"newscrawl/{name}": count
                     for name, count in self._counts.get(slug, Counter()).items()
                 },
@@ -367,8 +349,31 @@ class IngestionWriter:
             for slug, number in self._runs.items()
         ]
         if rows:
-            self._database.transact(lambda connection: connection.execute(_END_RUN, rows))
+            self._database.write(lambda session: session.execute(update(models.Run), rows))
             self._runs = {}
+
+    def _begin_runs(self, session: Session, origins: Sequence[Origin]) -> dict[str, int]:
+        """Return the ids of new runs by source; a new source is registered."""
+        now, table = datetime.now(UTC), models.Source
+        slugs = [origin.slug for origin in origins]
+        source_ids = dict(
+            session.execute(select(table.slug, table.id).where(table.slug.in_(slugs))).all()
+        )
+        added = [
+            table(**asdict(origin), registered_at=now)
+            for origin in origins
+            if origin.slug not in source_ids
+        ]
+        session.add_all(added)
+        session.flush()
+        source_ids |= {source.slug: source.id for source in added}
+        runs = {
+            slug: models.Run(source_id=source_ids[slug], started_at=now, versions=self._versions)
+            for slug in slugs
+        }
+        session.add_all(runs.values())
+        session.flush()
+        return {slug: run.id for slug, run in runs.items()}
 
 
 def records_of(documents: Iterable[Document]) -> Iterator[Record]:
@@ -383,25 +388,3 @@ def _sum(saved_records: Sequence[tuple[str, SaveResult]]) -> Counter[str]:
     for _, saved in saved_records:
         counts.update({saved.outcome: 1, "mentions": saved.mentions})
     return +counts
-
-
-def _begin_runs(
-    connection: Connection, origins: Sequence[Origin], versions: dict[str, Any] | None
-) -> dict[str, int]:
-    """Return the ids of new runs by source; a new source is registered."""
-    if not origins:
-        return {}
-    now = datetime.now(UTC)
-    slugs = [origin.slug for origin in origins]
-    source_ids = dict(connection.execute(_SOURCES, {"slugs": slugs}).all())
-    fresh = [origin for origin in origins if origin.slug not in source_ids]
-    numbers = _SOURCE_NUMBERS.take(connection, len(fresh))
-    numbered = list(zip(numbers, fresh, strict=True))
-    _ADD_SOURCES.write(connection, [(number, *astuple(origin), now) for number, origin in numbered])
-    source_ids |= {origin.slug: number for number, origin in numbered}
-    begun_runs = dict(zip(slugs, _RUN_NUMBERS.take(connection, len(slugs)), strict=True))
-    _ADD_RUNS.write(
-        connection,
-        [(number, source_ids[slug], now, versions) for slug, number in begun_runs.items()],
-    )
-    return begun_runs
