@@ -23,6 +23,18 @@ SURE_WORDS: Final = 40
 # A declared language is kept if it has at least this share of the winner's stop words: close
 # relatives (Danish and Norwegian, Czech and Slovak) share most of theirs.
 CLOSE: Final = 0.8
+# Ours: stop words of a language that contradict a declared one, if they are twice as many as its,
+# in a text of so many words.
+MIN_STOP_WORDS: Final = 3
+MIN_WORDS: Final = 12
+# Languages of news that are not written in Latin letters, or not only.
+NOT_LATIN: Final = frozenset(
+    (
+        "am", "ar", "be", "bg", "bn", "el", "fa", "gu", "he", "hi", "hy", "ja", "ka", "kk", "km",
+        "kn", "ko", "ky", "lo", "mk", "ml", "mn", "mr", "my", "ne", "pa", "ps", "ru", "si", "sr",
+        "ta", "te", "tg", "th", "ti", "ug", "uk", "ur", "yi", "zh",
+    )
+)  # fmt: skip
 # Scripts in Unicode's blocks; kana among Chinese characters make a text Japanese.
 SCRIPTS: Final = {
     "ja": ((0x3040, 0x30FF),),
@@ -72,15 +84,27 @@ def decide_language(
     sure = words >= SURE_WORDS and best >= SURE_SHARE * words
     if not sure and (of_script := _of_script(text[:READ])):
         return of_script
-    if declared in languages():
-        stop_words_declared = int(stop_words[languages().index(declared)])
-        return declared if not sure or stop_words_declared >= CLOSE * best else languages()[winner]
-    if sure and declared is None:
-        return languages()[winner]
-    if words < SURE_WORDS and declared is not None:
+    of_declared = int(stop_words[languages().index(declared)]) if declared in languages() else 0
+    if sure and (declared is None or declared in languages()):
+        return declared if declared and of_declared >= CLOSE * best else languages()[winner]
+    other_script = declared is not None and _is_latin(text[:READ]) is (declared in NOT_LATIN)
+    other_words = words >= MIN_WORDS and best >= MIN_STOP_WORDS and best > 2 * of_declared
+    few = words < SURE_WORDS or declared in languages()
+    if declared is not None and few and not (other_script or other_words):
         return declared
-    code, _ = _identifier().classify(text[:READ])
-    return str(code)
+    code = str(_identifier().classify(text[:READ])[0])
+    return (
+        declared if few and declared and not other_script and code != languages()[winner] else code
+    )
+
+
+def _is_latin(text: str) -> bool | None:
+    """Return whether nearly all letters are Latin, or nearly none; None where both stand."""
+    letters = [letter for letter in text if letter.isalpha()]
+    share = sum(letter < "\u0250" or "\u1e00" <= letter < "\u1f00" for letter in letters)
+    if share >= 0.9 * len(letters):
+        return True
+    return False if share <= 0.5 * len(letters) else None
 
 
 def _of_script(text: str) -> str | None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from newscrawl.extraction.language import SURE_WORDS, decide_language, read_model
+from newscrawl.extraction.language import MIN_WORDS, decide_language, read_model
 
 TEXTS = {
     "en": "The council has said that it will not sell the old harbour, and that the boats which are"
@@ -81,8 +81,36 @@ def test_declared_language_is_used_for_text_without_words(declared: str | None) 
 
 
 def test_few_words_do_not_overrule_a_declared_language() -> None:
-    text = " ".join(TEXTS["en"].split()[: SURE_WORDS // 2])
+    text = " ".join(TEXTS["en"].split()[: MIN_WORDS - 1])
     assert decide_language("de", text) == "de"
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        (
+            "de",
+            "Die Brücke bleibt bis zum Frühjahr gesperrt, und die Fähre fährt nur am Abend.",
+        ),
+        (
+            "fr",
+            "Le pont reste fermé jusqu'au printemps, et le bac ne passe que dans la soirée.",
+        ),
+        (
+            "pt",
+            "A ponte fica fechada até à primavera e o barco só passa ao fim da tarde.",
+        ),
+        ("uk", "Міст закрито до весни, а пором ходить лише ввечері."),
+        ("ar", "الجسر مغلق حتى الربيع والعبارة تعمل في المساء فقط."),
+        ("hi", "पुल वसंत तक बंद रहेगा और नाव केवल शाम को चलेगी।"),
+    ],
+)
+def test_one_paragraph_overrules_a_wrong_declaration(language: str, text: str) -> None:
+    assert decide_language("en", text) == language
+
+
+def test_latin_text_overrules_the_language_of_another_script() -> None:
+    assert decide_language("zh", " ".join(TEXTS["en"].split()[:30])) == "en"
 
 
 def test_language_without_stop_words_is_identified() -> None:
