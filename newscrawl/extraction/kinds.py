@@ -40,6 +40,8 @@ _XENFORO: Final = b'<html id="XF"'
 
 # Ours, words of body text: the maximum of a wall or teaser, and the minimum of an article.
 SHORT: Final = 120
+# Ours, words: a notice of a page about itself is shorter, a welcome to a new site longer.
+NOTICE: Final = 80
 TEASER: Final = 250
 LONG: Final = 400
 # Ours, fitted on half 0 of the sites of wcxb: of pages with a section's address and no sign of an
@@ -121,7 +123,7 @@ def _kind_of_text(metadata: Metadata, text: str, length: int, link_words: int) -
                     return "consent"
                 if asks_to_subscribe(lowered):
                     return "paywall"
-                if not metadata.paywalled and tells_of_itself(text):
+                if length < NOTICE and not metadata.paywalled and tells_of_itself(text):
                     return "error"
             return "paywall" if metadata.paywalled else "article"
         case _:

@@ -217,6 +217,17 @@ def test_page_that_tells_its_reader_of_itself_is_an_error(text: str) -> None:
     assert extract(html, STORY).kind in {"error", "consent"}
 
 
+def test_welcome_to_a_new_site_is_no_notice() -> None:
+    """A crawl compares it with what other addresses show (2026-11-28)."""
+    paragraphs = "".join(
+        f"<p>Our site has a new home, and page {part} of it is for you, our readers. The old "
+        "addresses lead here, since the archive has not moved. Tell us what you miss on our pages; "
+        "we read what you send us.</p>"
+        for part in range(3)
+    )
+    assert extract(f"<h1>Welcome to the new Gazette</h1>{paragraphs}", STORY).kind == "article"
+
+
 @pytest.mark.parametrize(
     "text",
     [
