@@ -41,21 +41,13 @@ Period = Literal["hour", "day", "week", "month", "quarter", "year"]
 # "group" and "tier" are those of sources.
 Group = Literal["source", "country", "language", "section", "group", "tier"]
 By = Literal[Period, Group]
-# What a number counts: articles with a mention, mentions, those in headlines or bodies, stories;
-# all articles that were read; and what a number leaves out (`storage.queries.LeftOut`).
-Counted = Literal[
-    "articles",
-    "mentions",
-    "headline",
-    "body",
-    "stories",
-    "read",
-    "boilerplate",
-    "doubtful",
-    Withheld,
-    "corrected",
-    "kind",
-]
+# Units of counts: articles with a mention, occurrences, or stories (near copies count once).
+Measure = Literal["articles", "mentions", "stories"]
+# Why an article or a mention is in no number (`storage.queries.LeftOut`).
+Reason = Literal["boilerplate", "doubtful", Withheld, "corrected", "kind"]
+# What a proof is of: a measure, the mentions of a place, all articles that were read, or what is
+# left out for a reason.
+Counted = Literal[Measure, Place, "read", Reason]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

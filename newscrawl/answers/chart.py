@@ -164,7 +164,7 @@ def company_chart(
                 for period in periods
             ]
             numbers = [[*place] for place in places]
-        rows = [make_row(one, each, by, scope) for one, each in zip(periods, numbers, strict=True)]
+        rows = [make_row(key, each, by, scope) for key, each in zip(periods, numbers, strict=True)]
         return Chart(series=series, rows=tuple(rows))
     biggest = sorted(parts, key=lambda part: -(number_of(part.hits, measure) or 0))
     keys = [part.key for part in biggest if number_of(part.hits, measure)]

@@ -21,6 +21,7 @@ from newscrawl.storage.queries.counts import expected_in_gaps
 from newscrawl.storage.queries.left_out import withheld_articles
 from newscrawl.storage.queries.significance import Change, Day, compare
 from newscrawl.storage.scope import last_day
+from newscrawl.storage.scope_conditions import validate_in
 
 # All ours: days of a small chart, rows of lists.
 RECENT_DAYS = 14
@@ -102,7 +103,7 @@ def company_period(
     it or another period; `groups` divide its numbers, and `articles` is the number of newest ones
     to list. Without groups, there are no companies beside it; a `brief` answer has only the numbers
     by day."""
-    scope, earlier = scope_with_before(scope.validate(database))
+    scope, earlier = scope_with_before(validate_in(database, scope))
     before = before or earlier
     assert scope.since and scope.until and before.since and before.until  # noqa: S101, PT018
     recent = scope.until - timedelta(days=RECENT_DAYS - 1)

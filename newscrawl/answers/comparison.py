@@ -16,6 +16,7 @@ from newscrawl.answers.company import (
 from newscrawl.storage import Database, queries
 from newscrawl.storage.queries import Completeness, Measure, Overview, OverviewRow, Scope, Share
 from newscrawl.storage.queries.significance import MIN_FOR_PERCENT, Change, compare
+from newscrawl.storage.scope_conditions import validate_in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +74,7 @@ def compare_companies(
 ) -> Comparison:
     """Return the comparison of companies, groups or saved queries over a scope with a first day; a
     `brief` one is without their lists."""
-    scope, before = scope_with_before(scope.validate(database))
+    scope, before = scope_with_before(validate_in(database, scope))
     only = names[0] if len(names) == 1 else None  # several may be of different sources
     periods = queries.mention_counts(database, by, company=only, scope=scope)
     series = [

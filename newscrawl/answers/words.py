@@ -14,15 +14,13 @@ from newscrawl.answers.company import Gap
 from newscrawl.answers.coverage import UnreadSource, days_text
 from newscrawl.items import Withheld
 from newscrawl.storage.company_alerts import CompanyAlert
-from newscrawl.storage.mentions import CORRECTED
 from newscrawl.storage.queries import Completeness, CoverageDay, LeftOut, Scope, StoryRow
 from newscrawl.storage.queries.significance import ALPHA, Change
+from newscrawl.storage.scope import FILTERS
 from newscrawl.text import count_of, estimate_of
 
 MAX_SOURCES = 20  # sources of articles that can't be read, in a sentence
 MAX_WORDS = 4  # doubtful words in a sentence
-# Ours: from which score on a mention is called very likely right, and likely right.
-VERY_LIKELY, LIKELY = 0.95, 0.8
 # A saved query matches articles, a company is named in them.
 Does = Literal["name", "match"]
 
@@ -146,6 +144,16 @@ def story_size(story: StoryRow, pen: Pen = PLAIN) -> str:
 def story_days(story: StoryRow) -> str:
     """Return the days on which a story was reported."""
     return days_text(story.first_day, story.last_day)
+
+
+def limits_of(scope: Scope, source_name: Callable[[str], str] = str) -> list[str]:
+    """Return what the filters of a scope limit it to, beside its days."""
+    values = [(declared.phrase, name, getattr(scope, name)) for name, declared in FILTERS.items()]
+    return [
+        phrase.format(source_name(value) if name == "source" else value)
+        for phrase, name, value in values
+        if phrase and value
+    ]
 
 
 # --- Completeness ---
@@ -533,141 +541,6 @@ def _doubtful_words(each: LeftOut, pen: Pen) -> str:
     if len(words) < 2:
         return pen.join(words)
     return pen.join([pen.join(words[:-1]), words[-1]], " or ")
-
-
-# --- The proof of a number ---
-
-_PROOF_TITLES: Mapping[str, tuple[str, str]] = {
-    "articles": ("article {does_it}", "articles {does}"),
-    "mentions": ("mention of", "mentions of"),
-    "headline": ("time in headlines:", "times in headlines:"),
-    "body": ("time in the body:", "times in the body:"),
-    "stories": ("story {does_it}", "stories {does}"),
-    "read": ("article read", "articles read"),
-    "boilerplate": ("hit in menus and teasers:", "hits in menus and teasers:"),
-    "doubtful": ("article may {does}", "articles may {does}"),
-    "paywalled": (
-        "article behind a paywall may {does}",
-        "articles behind a paywall may {does}",
-    ),
-    "disallowed": ("unread article may {does}", "unread articles may {does}"),
-    "refused": ("refused article may {does}", "refused articles may {does}"),
-    "unreadable": ("unreadable article may {does}", "unreadable articles may {does}"),
-    "corrected": ("mention called wrong:", "mentions called wrong:"),
-    "kind": ("mention outside articles:", "mentions outside articles:"),
-}
-# The words that match a saved query count as its mentions; an article has several.
-_TITLES_OF_QUERY: Mapping[str, tuple[str, str]] = {
-    "mentions": ("word matched by", "words matched by"),
-    "headline": ("word matched in headlines by", "words matched in headlines by"),
-    "body": ("word matched in the body by", "words matched in the body by"),
-}
-
-
-def proof_title(
-    counted: str, value: int, company: str | None, beside: str | None, does: Does
-) -> str:
-    """Return a number in words; articles "name" a company, and "match" a saved query."""
-    titles = {**_PROOF_TITLES, **(_TITLES_OF_QUERY if does == "match" else {})}
-    singular, plural = titles[counted]
-    does_it = "matches" if does == "match" else "names"
-    counted_words = singular if value == 1 else plural
-    words = f"{value:,} {counted_words.format(does=does, does_it=does_it)}"
-    if counted == "read":
-        return f"{words} that {company} may match" if does == "match" and company else words
-    return f"{words} {company or 'any company'}{f' and {beside}' if beside else ''}"
-
-
-def proof_heading(counted: str, value: int, total: int) -> str:
-    """Return the heading over the articles of a proof."""
-    if not total:
-        return "Nothing is counted"
-    headings: dict[str, str] = {
-        "doubtful": "Not counted, with doubtful words",
-        "boilerplate": "Not counted, in menus and teasers",
-        "corrected": "Not counted, since a person called it wrong",
-        "kind": "Not counted, since these pages are not articles",
-        **dict.fromkeys(BARRIERS, "Only headline and introduction are known"),
-    }
-    mentions = f"{count_of(value, 'mention')} in " if counted == "corrected" else ""
-    pages = count_of(total, "page" if counted == "kind" else "article")
-    return f"{headings.get(counted, 'What is counted')}: {mentions}{pages}"
-
-
-def added(counted: str, value: int, does: Does) -> str:
-    """Return what an article adds to a number; nothing where each article adds itself."""
-    if counted in {"articles", "read", "doubtful", *BARRIERS}:
-        return ""
-    if counted == "stories":
-        return "1 story" if value else "1 more copy of this story"
-    noun = "matched word" if does == "match" else "mention"
-    return count_of(value, "hit" if counted == "boilerplate" else noun)
-
-
-# --- Why a mention counts ---
-
-# The rules of docs/mentions.md in words.
-_EVIDENCE: Mapping[str, str] = {
-    "name": "unambiguous name of the registry",
-    "inflection": "unambiguous name of the registry, declined",
-    "ticker": "named by its stock symbol, or next to it",
-    "full name": "short name, in an article that also has the full name, its owner or a subsidiary",
-    "context": "ambiguous name, near words of its business",
-    "legal form": "ambiguous name, before a legal form or trademark sign",
-    "cue": "ambiguous name, next to a word used only with companies",
-    "capital": "ambiguous word, written as a name",
-    "company beside": "ambiguous name, in a list with another company",
-    "other name": "ambiguous name, in an article with another name of the company",
-    "repetition": "ambiguous name, clear elsewhere in the article",
-    "query": "words of the saved query",
-    "correction": "added by a person",
-    "doubtful": "ambiguous name without support",
-    "wrong": "called wrong by a person",
-}
-
-
-class Evidence(Protocol):
-    """A mention with the rule that found it, and the probability that it is right."""
-
-    @property
-    def rule(self) -> str: ...
-
-    @property
-    def score(self) -> float | None: ...
-
-
-def evidence_text(mention: Evidence) -> str:
-    """Return in words why a mention counts and how likely it is right, then its score."""
-    words = _EVIDENCE.get(mention.rule, mention.rule)
-    if mention.score is None or mention.rule == CORRECTED:
-        return words
-    sure = "uncertain"
-    if mention.score >= LIKELY:
-        sure = "very likely right" if mention.score >= VERY_LIKELY else "likely right"
-    return f"{words}; {sure} ({mention.score:.2f})"
-
-
-def method_words(method: str) -> str:
-    """Return in words how a text was found on its page; the program's name of the method last."""
-    words = (
-        "by a model learned from labelled pages" if method.startswith("combined") else "by rules"
-    )
-    return f"{words} ({method})"
-
-
-_QUARANTINE_REASONS: Mapping[str, str] = {
-    "no_article": "there is no longer an article at its address",
-    "text_shrank": "most of the text is gone",
-    "text_replaced": "the text is that of another article, or written anew",
-    "headline_lost": "the headline is gone",
-    "layout_changed": "the site's pages have changed",
-}
-
-
-def quarantine_reason(reason: str, note: str) -> str:
-    """Return the reason why a version of an article was not applied."""
-    words = _QUARANTINE_REASONS.get(reason, reason)
-    return f"{words}: {note}" if note else words
 
 
 # --- Alerts ---

@@ -81,6 +81,9 @@ def _options(
 
 # A new command is one line here.
 app.command("mentions", epilog=mentions.EXAMPLE, rich_help_panel=_ASK)(mentions.mentions)
+app.command("share", epilog=mentions.SHARE_EXAMPLE, rich_help_panel=_ASK)(mentions.share)
+app.command("together", epilog=mentions.TOGETHER_EXAMPLE, rich_help_panel=_ASK)(mentions.together)
+app.command("proof", epilog=mentions.PROOF_EXAMPLE, rich_help_panel=_ASK)(mentions.proof)
 app.command("articles", epilog=articles.ARTICLES_EXAMPLE, rich_help_panel=_ASK)(articles.articles)
 app.command("monitor", epilog=monitor.MONITOR_EXAMPLE, rich_help_panel=_WATCH)(monitor.monitor)
 app.command("status", epilog=monitor.STATUS_EXAMPLE, rich_help_panel=_WATCH)(monitor.status)

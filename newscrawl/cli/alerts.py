@@ -119,12 +119,12 @@ def watched(output_format: FormatOption = "table", database: DatabaseOption = No
     )
     rows = [
         {
-            "company": one.company,
-            "with": one.other,
-            "since": one.added_at.date(),
-            "by": "recipients" if one.for_recipient else one.added_by,
+            "company": company.company,
+            "with": company.other,
+            "since": company.added_at.date(),
+            "by": "recipients" if company.for_recipient else company.added_by,
         }
-        for one in companies
+        for company in companies
     ]
     render(rows, columns, output_format)
     exit_without(companies, "Nothing is watched: newscrawl alerts watch COMPANY")
@@ -313,15 +313,17 @@ def digest(
     last = parse_day(day, option="--day", today=today) if day else last_full_day(span, today)
     with open_for_reading(database) as store:
         structure = _structure(companies)
-        made = make_digest(store, span, last, structure)
-        if made.completeness.level == "none":
-            days = f"on {made.last}" if span == "daily" else f"from {made.first} to {made.last}"
+        letter = make_digest(store, span, last, structure)
+        if letter.completeness.level == "none":
+            days = (
+                f"on {letter.last}" if span == "daily" else f"from {letter.first} to {letter.last}"
+            )
             write_note(f"No source was crawled {days}: choose another last day by --day.")
             raise typer.Exit(1)
         if send:
-            _send(store, made, structure, report, again=again)
+            _send(store, letter, structure, report, again=again)
             return
-    sys.stdout.write(html_digest(made) if output_format == "html" else markdown_digest(made))
+    sys.stdout.write(html_digest(letter) if output_format == "html" else markdown_digest(letter))
 
 
 def _send(

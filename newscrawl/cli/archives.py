@@ -200,12 +200,12 @@ def _open_target(to: str | None, url: str) -> "Iterator[Database | Dataset]":
         yield store
 
 
-def _files(given: Sequence[str]) -> "list[ArchiveFile]":
+def _files(names: Sequence[str]) -> "list[ArchiveFile]":
     from newscrawl.archive.lookup import warc_files
     from newscrawl.archive.remote import is_url, remote_files
 
     files: list[ArchiveFile] = []
-    for name in given:
+    for name in names:
         if is_url(name):
             files += remote_files(name)
         else:
@@ -214,7 +214,7 @@ def _files(given: Sequence[str]) -> "list[ArchiveFile]":
         missing = " or ".join(map(str, files))
         raise InputError(f"no WARC file at {missing}: give existing files or folders")
     if not files:
-        raise InputError(f"no WARC file (*.warc.gz, *.warc) in {' or '.join(given)}")
+        raise InputError(f"no WARC file (*.warc.gz, *.warc) in {' or '.join(names)}")
     return files
 
 

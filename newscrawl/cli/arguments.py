@@ -1,12 +1,11 @@
 """Options that several commands share, and functions that evaluate them."""
 
 import os
-import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -15,6 +14,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from newscrawl import config, storage
+from newscrawl.storage.scope import FILTERS, NO_CATALOG, read_day, read_scope
 from newscrawl.text import match_name
 
 if TYPE_CHECKING:
@@ -57,8 +57,8 @@ class Command(_PlainHelp, TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the arguments; raise InputError if an option of one value is repeated."""
-        given = Counter(self.make_parser(ctx).parse_args(list(args))[2])
-        for option, times in given.items():
+        times_by_option = Counter(self.make_parser(ctx).parse_args(list(args))[2])
+        for option, times in times_by_option.items():
             if times > 1 and _takes_one_value(option) and not ctx.resilient_parsing:
                 raise InputError(
                     f"{option.opts[0]} takes one value, and is given {times} times: run the "
@@ -161,45 +161,24 @@ CompaniesOption = Annotated[
         metavar="FILE",
     ),
 ]
-SinceOption = Annotated[
-    str | None,
-    typer.Option(help="First day: 2026-11-01, or 7d for the last seven.", metavar="DAY"),
-]
-UntilOption = Annotated[
-    str | None, typer.Option(help="Last day, as with --since; else today.", metavar="DAY")
-]
-SourceOption = Annotated[
-    str | None,
-    typer.Option(
-        help="Only this source, as in 'ft'.", metavar="SLUG", autocompletion=complete_source
-    ),
-]
-LanguageOption = Annotated[
-    str | None, typer.Option(help="Only articles in this language, as in 'de'.", metavar="CODE")
-]
-CountryOption = Annotated[
-    str | None, typer.Option(help="Only sources of this country, as in 'gb'.", metavar="CODE")
-]
-GroupOption = Annotated[
-    str | None,
-    typer.Option(
-        help="Only sources of this group, as in 'business' or a list of your sources file.",
-        metavar="NAME",
-        autocompletion=complete_group,
-    ),
-]
-TierOption = Annotated[
-    int | None, typer.Option(help="Only sources of this tier; 1 are the leading ones.", min=1)
-]
-SectionOption = Annotated[
-    str | None,
-    typer.Option(help="Only this section, in the publisher's words.", metavar="NAME"),
-]
-ZoneOption = Annotated[
-    str,
-    typer.Option(help="Time zone of days and hours, as in 'Europe/Berlin'.", metavar="ZONE"),
-]
 
+
+def _filter_option(name: str) -> Any:
+    """Return the option of a filter, as its field of a scope declares it."""
+    declared = FILTERS[name]
+    switch = f"--{name.replace('_', '-')}"
+    if declared.kind is bool:
+        return typer.Option(switch, help=declared.help)
+    completion = {"source": complete_source, "group": complete_group}.get(name)
+    return typer.Option(
+        switch, help=declared.help, metavar=declared.metavar, autocompletion=completion
+    )
+
+
+# For commands with only some of the filters.
+SinceOption = Annotated[str | None, _filter_option("since")]
+UntilOption = Annotated[str | None, _filter_option("until")]
+SourceOption = Annotated[str | None, _filter_option("source")]
 
 CompanyOption = Annotated[
     str | None,
@@ -209,13 +188,6 @@ CompanyOption = Annotated[
         help="Only this company, by name or alias, this group of your file, or this saved query.",
         metavar="NAME",
         autocompletion=complete_company,
-    ),
-]
-SubsidiariesOption = Annotated[
-    bool,
-    typer.Option(
-        "--subsidiaries",
-        help="Count brands and subsidiaries for their owners, too, each article once.",
     ),
 ]
 LimitOption = Annotated[int, typer.Option("--limit", "-n", min=1, help="Maximum number of rows.")]
@@ -286,17 +258,11 @@ def open_workers(number: int | None, cluster: str | None) -> "Iterator[Workers]"
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Only show what would change; write nothing.")
 ]
-# The options that make a scope, with their defaults.
-_SCOPE_OPTIONS: dict[str, tuple[object, Any]] = {
-    "since": (SinceOption, None),
-    "until": (UntilOption, None),
-    "zone": (ZoneOption, "UTC"),
-    "source": (SourceOption, None),
-    "country": (CountryOption, None),
-    "language": (LanguageOption, None),
-    "section": (SectionOption, None),
-    "group": (GroupOption, None),
-    "tier": (TierOption, None),
+# The options of filters; those of companies have another.
+_SCOPE_OPTIONS: dict[str, tuple[object, object]] = {
+    name: (Annotated[str | None, _filter_option(name)], None)
+    for name in FILTERS
+    if name != "subsidiaries"
 }
 
 
@@ -332,23 +298,43 @@ class QueryContext:
         return " Subsidiaries count for themselves, and with --subsidiaries for their owners."
 
 
-def takes_scope(command: Callable[..., None]) -> Callable[..., None]:
-    """Return the command with the options of a scope, --format and --database in place of its
-    first parameter, `query`."""
+def takes_database(command: Callable[..., None]) -> Callable[..., None]:
+    """Return the command with --format and --database in place of its first parameter."""
+    from newscrawl.storage.queries import Scope
 
     def run(**values: Any) -> None:
-        options = {name: values.pop(name) for name in _SCOPE_OPTIONS}
         with open_for_reading(values.pop("database")) as database:
-            scope = scope_of(database, **options)
-            command(QueryContext(database, scope, values.pop("output_format")), **values)
+            command(QueryContext(database, Scope(), values.pop("output_format")), **values)
 
-    options = {
-        **_SCOPE_OPTIONS,
+    _, *parameters = signature(command).parameters.values()
+    options: dict[str, tuple[object, object]] = {
         "output_format": (ExportOption, "table"),
         "database": (DatabaseOption, None),
     }
-    _, *own = signature(command).parameters.values()
-    return _set_parameters(run, command, [*own, *_parameters(options)])
+    return _set_parameters(run, command, [*parameters, *_parameters(options)])
+
+
+def takes_scope(command: Callable[..., None]) -> Callable[..., None]:
+    """Return the command with the options of a scope, --database and, if it has none of its
+    own, --format in place of its first parameter."""
+
+    _, *parameters = signature(command).parameters.values()
+    has_format = any(parameter.name == "output_format" for parameter in parameters)
+
+    def run(**values: Any) -> None:
+        options = {name: values.pop(name) for name in _SCOPE_OPTIONS}
+        output_format: ExportFormat = "table" if has_format else values.pop("output_format")
+        with open_for_reading(values.pop("database")) as database:
+            command(QueryContext(database, scope_of(database, **options), output_format), **values)
+
+    options = dict(_SCOPE_OPTIONS)
+    if not has_format:
+        options["output_format"] = (ExportOption, "table")
+    options["database"] = (DatabaseOption, None)
+    return _set_parameters(run, command, [*parameters, *_parameters(options)])
+
+
+_NAMING_COMPANIES = ("company", "names", "beside")  # parameters
 
 
 def takes_companies(
@@ -360,10 +346,10 @@ def takes_companies(
     a companies file, which may have groups.
     """
 
-    def run(query: QueryContext, **values: Any) -> None:
+    def run(query: QueryContext, /, **values: Any) -> None:
         path, subsidiaries = values.pop("companies"), values.pop("subsidiaries")
-        named = values.get("company") is not None or values.get("share")
-        if always_read or named or subsidiaries or companies_file(path) is not None:
+        names_company = any(values.get(name) is not None for name in _NAMING_COMPANIES)
+        if always_read or names_company or subsidiaries or companies_file(path) is not None:
             registry = companies_from(path)
             scope = replace(query.scope, structure=registry.structure, subsidiaries=subsidiaries)
             query = replace(query, scope=scope, registry=registry, companies=path)
@@ -371,10 +357,10 @@ def takes_companies(
 
     options: dict[str, tuple[object, object]] = {
         "companies": (CompaniesOption, None),
-        "subsidiaries": (SubsidiariesOption, False),
+        "subsidiaries": (Annotated[bool, _filter_option("subsidiaries")], False),
     }
-    query, *own = signature(command).parameters.values()
-    _set_parameters(run, command, [query, *own, *_parameters(options)])
+    query, *parameters = signature(command).parameters.values()
+    _set_parameters(run, command, [query, *parameters, *_parameters(options)])
     return takes_scope(run)
 
 
@@ -387,7 +373,7 @@ def takes_options(command: Callable[..., None]) -> Callable[..., None]:
 
     def run(**values: Any) -> None:
         for name, group in groups.items():
-            values[name] = group(**{one.name: values.pop(one.name) for one in fields(group)})
+            values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
         command(**values)
 
     parameters: list[Parameter] = []
@@ -411,9 +397,9 @@ def _set_parameters(
     run: Callable[..., None], command: Callable[..., None], parameters: Iterable[Parameter]
 ) -> Callable[..., None]:
     """Give `run` the name and help of the command and these parameters, which Typer reads."""
-    keywords = [one.replace(kind=Parameter.KEYWORD_ONLY) for one in parameters]
+    keywords = [parameter.replace(kind=Parameter.KEYWORD_ONLY) for parameter in parameters]
     vars(run)["__signature__"] = Signature(keywords)
-    run.__annotations__ = {one.name: one.annotation for one in keywords}
+    run.__annotations__ = {keyword.name: keyword.annotation for keyword in keywords}
     run.__name__, run.__doc__ = command.__name__, command.__doc__
     return run
 
@@ -432,72 +418,40 @@ def refuse_options(context: typer.Context, names: Sequence[str], reason: str) ->
 
 def parse_day(text: str, *, option: str, today: date | None = None) -> date:
     """Return a date; 7d is the first of the seven days that end today."""
-    today = today or datetime.now(UTC).date()
-    if days := re.fullmatch(r"(\d{1,5})d", text.strip()):
-        return today - timedelta(days=max(int(days[1]) - 1, 0))
-    try:
-        return date.fromisoformat(text.strip())
-    except ValueError:
-        raise InputError(
-            f"{option} {text!r} is not a day: write it as 2026-11-01, or as 7d for the last seven "
-            "days"
-        ) from None
+    return read_day(option, text.strip(), today or datetime.now(UTC).date())
 
 
-def scope_of(
-    database: "Database",
-    *,
-    since: str | None = None,
-    until: str | None = None,
-    zone: str = "UTC",
-    source: str | None = None,
-    country: str | None = None,
-    language: str | None = None,
-    section: str | None = None,
-    group: str | None = None,
-    tier: int | None = None,
-) -> "Scope":
+def scope_of(database: "Database", **filters: str | None) -> "Scope":
     """Return the scope of the options; its source and country must be in the database."""
-    from newscrawl.storage.queries import Scope
+    from newscrawl.storage.scope_conditions import validate_in
 
-    now = datetime.now(UTC)
-    first = parse_day(since, option="--since", today=now.date()) if since else None
-    last = parse_day(until, option="--until", today=now.date()) if until else None
-    scope = Scope(
-        since=first,
-        until=last,
-        zone=zone,
-        source=source,
-        country=country,
-        language=language,
-        section=section,
-        now=now,
-        group=group,
-        tier=tier,
+    for name, text in filters.items():
+        if text is not None and not text.strip():
+            raise InputError(f"--{name} {text!r}: give a value, or leave the option out")
+    catalog = source_catalog() if filters.get("group") or filters.get("tier") else NO_CATALOG
+    return validate_in(
+        database, read_scope(filters, prefix="--", now=datetime.now(UTC), catalog=catalog)
     )
-    if group is not None or tier is not None:
-        scope = replace(scope, catalog=source_catalog())
-    return scope.validate(database)
 
 
-def name_of_user(given: str | None, what: str) -> str:
+def name_of_user(written: str | None, what: str) -> str:
     """Return the name given, or the user's; raise InputError with a question if there is none."""
-    if name := given or config.user_name():
+    if name := written or config.user_name():
         return name
     raise InputError(f"who {what}? give --who NAME")
 
 
-def match_one(given: str, names: Sequence[str], what: str, see: str) -> str:
+def match_one(text: str, names: Sequence[str], what: str, see: str) -> str:
     """Return the known name in any case; raise InputError with the nearest names."""
-    name, near = match_name(given, names)
+    name, near = match_name(text, names)
     if name is None:
         advice = f"did you mean {' or '.join(near)}?" if near else f"{see} shows them all"
-        raise InputError(f"unknown {what} {given!r}: {advice}")
+        raise InputError(f"unknown {what} {text!r}: {advice}")
     return name
 
 
 def company_of(
-    given: str, companies: "Companies", stored: Sequence[str], groups: Collection[str] = ()
+    text: str, companies: "Companies", stored: Sequence[str], groups: Collection[str] = ()
 ) -> str:
     """Return the registry's or database's name of a company given by name or alias, or the name of
     one of the groups; raise InputError with the nearest names."""
@@ -507,17 +461,17 @@ def company_of(
     owners.update({company.name: company.name for company in companies})
     # Names before aliases, where only case distinguishes them.
     names = [*(company.name for company in companies), *stored, *owners]
-    return owners[match_one(given, names, "company", "newscrawl companies list")]
+    return owners[match_one(text, names, "company", "newscrawl companies list")]
 
 
-def company_names_of(given: Sequence[str], query: QueryContext) -> list[str]:
+def company_names_of(texts: Sequence[str], query: QueryContext) -> list[str]:
     """Return the names, in the registry or the database, of companies given by name or alias, and
     of groups."""
     if query.registry is None:
         return []
     stored = storage.queries.company_names(query.database)
     groups = query.scope.structure.groups
-    return [company_of(name, query.registry, stored, groups) for name in given]
+    return [company_of(name, query.registry, stored, groups) for name in texts]
 
 
 def own_sources_file(path: Path | None) -> Path | None:
@@ -531,7 +485,7 @@ def sources_by_slug(path: Path | None = None) -> "dict[str, Source]":
     """Return the bundled sources and those of `own_sources_file`, which replace equal slugs."""
     from newscrawl.sources.registry import load_registry
 
-    return {one.slug: one for one in load_registry(own_sources_file(path))}
+    return {source.slug: source for source in load_registry(own_sources_file(path))}
 
 
 def own_sources(path: Path | None) -> "tuple[Source, ...]":
@@ -553,8 +507,8 @@ def own_urls(path: Path | None) -> list[str]:
     """Return all URLs in the user's own sources file, whose hosts may be private ones."""
     return [
         url
-        for one in own_sources(path)
-        for url in (one.home, *one.feeds, *one.sitemaps, *one.news_sitemaps)
+        for source in own_sources(path)
+        for url in (source.home, *source.feeds, *source.sitemaps, *source.news_sitemaps)
     ]
 
 
@@ -572,8 +526,8 @@ def companies_from(path: Path | None) -> "Companies":
 
 def companies_file(path: Path | None) -> Path | None:
     """Return the companies file of the option or the environment; None for the bundled ones."""
-    own = path or config.NEWSCRAWL_COMPANIES
-    return Path(own) if own else None
+    file = path or config.NEWSCRAWL_COMPANIES
+    return Path(file) if file else None
 
 
 def corpus_from(folder: Path | None) -> "Corpus":

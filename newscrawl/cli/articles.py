@@ -174,9 +174,11 @@ def search(
     results = storage.queries.search(request.database, query, scope=request.scope, limit=limit)
     title, none = f"Articles with {query}", ""
     if request.output_format == "table" or not results:
-        found = storage.queries.preview_query(request.database, query, scope=request.scope, limit=0)
-        title += f": {'' if found.complete else 'at least '}{found.articles:,}"
-        none = found.why_none
+        preview = storage.queries.preview_query(
+            request.database, query, scope=request.scope, limit=0
+        )
+        title += f": {'' if preview.complete else 'at least '}{preview.articles:,}"
+        none = preview.why_none
     _show_found(request, results, title, none)
 
 
@@ -188,8 +190,8 @@ def _show_articles(request: QueryContext, rows: "Sequence[ArticleRow]", title: s
 
     headings = {"day": "day", "headline": "head", "body": "body"}
     columns = [
-        replace(one, heading=headings.get(one.key, ""), table=one.key in headings)
-        for one in columns_of(ArticleRow)
+        replace(column, heading=headings.get(column.key, ""), table=column.key in headings)
+        for column in columns_of(ArticleRow)
     ]
     records = records_of(rows)
     if request.output_format == "table":
@@ -233,34 +235,36 @@ def _show_found(
         )
         records = [
             {
-                "day": one.article.day,
-                "article": _found_article(one, sources.get(one.article.source, one.article.source)),
+                "day": result.article.day,
+                "article": _found_article(
+                    result, sources.get(result.article.source, result.article.source)
+                ),
             }
-            for one in results
+            for result in results
         ]
     else:
         names = ("day", "source", "url", "title", "published_at", "language", "snippets")
         columns = tuple(Column(key=name, heading=name) for name in names)
-        records = [_found_record(one) for one in results]
+        records = [_found_record(result) for result in results]
     render(records, columns, request.output_format, title=title)
     exit_without(results, none or "Articles: none.")
 
 
-def _found_record(one: "FoundArticle") -> dict[str, object]:
-    row = one.article
+def _found_record(result: "FoundArticle") -> dict[str, object]:
+    row = result.article
     names = ("day", "source", "url", "title", "published_at", "language")
-    found: dict[str, object] = {name: getattr(row, name) for name in names}
-    return found | {"snippets": tuple(snippet.text for snippet in one.snippets)}
+    record: dict[str, object] = {name: getattr(row, name) for name in names}
+    return record | {"snippets": tuple(snippet.text for snippet in result.snippets)}
 
 
-def _found_article(one: "FoundArticle", source: str) -> "Text":
-    row = one.article
+def _found_article(result: "FoundArticle", source: str) -> "Text":
+    row = result.article
     parts: list[Text | tuple[str, str] | str] = [
         (printable(row.title or "(no headline)"), "bold"),
         "\n",
         printable(" · ".join(filter(None, (source, row.language)))),
     ]
-    parts += [part for snippet in one.snippets for part in ("\n", _highlight(snippet))]
+    parts += [part for snippet in result.snippets for part in ("\n", _highlight(snippet))]
     parts += ["\n", (printable(row.url), "dim")]
     return Text.assemble(*parts)
 
@@ -277,8 +281,8 @@ def _show_quarantined(request: QueryContext, limit: int) -> None:
     number = sum(storage.queries.quarantine_sizes(request.database).values())
     headings = {"id": "number", "day": "day"}
     columns = [
-        replace(one, heading=headings.get(one.key, ""), table=one.key in headings)
-        for one in columns_of(storage.queries.QuarantineRow)
+        replace(column, heading=headings.get(column.key, ""), table=column.key in headings)
+        for column in columns_of(storage.queries.QuarantineRow)
     ]
     records = records_of(rows)
     if request.output_format == "table":
@@ -325,8 +329,10 @@ def list_versions(
         versions = storage.queries.history(store, url)
     headings = {"number": "version", "seen_at": "seen", "title": "headline"}
     columns = [
-        replace(one, heading=headings.get(one.key, one.key), table=one.key != "replaced_at")
-        for one in columns_of(storage.queries.Version, without=("text", "access"))
+        replace(
+            column, heading=headings.get(column.key, column.key), table=column.key != "replaced_at"
+        )
+        for column in columns_of(storage.queries.Version, without=("text", "access"))
     ]
     columns.insert(-1, Column(key="characters", heading="characters", number=True))
     records = [

@@ -144,8 +144,8 @@ def list_corrections(
     )
     headings = {"id": "number", "state": "state", "made_by": "by"}
     columns = [
-        replace(one, heading=headings.get(one.key, ""), table=one.key in headings)
-        for one in columns_of(storage.queries.CorrectionRow)
+        replace(column, heading=headings.get(column.key, ""), table=column.key in headings)
+        for column in columns_of(storage.queries.CorrectionRow)
     ]
     records = records_of(rows)
     if query.output_format == "table":

@@ -181,15 +181,17 @@ def _scheduled_digests(store: "Database") -> "Callable[[Callable[[], bool]], Non
     return send
 
 
-def _selected_sources(slugs: "Sequence[str]", known: "Mapping[str, Source]") -> "list[SourceFacts]":
+def _selected_sources(
+    slugs: "Sequence[str]", registry: "Mapping[str, Source]"
+) -> "list[SourceFacts]":
     """Return the sources asked for, or all active ones."""
     from newscrawl.storage.leases import SourceFacts
 
-    wanted = [match_one(slug, list(known), "source", "newscrawl sources list") for slug in slugs]
-    active = [slug for slug, one in known.items() if one.status == "active"]
+    chosen = [match_one(slug, list(registry), "source", "newscrawl sources list") for slug in slugs]
+    active = [slug for slug, source in registry.items() if source.status == "active"]
     return [
-        SourceFacts(one.slug, one.name, one.country, one.languages[0], one.home)
-        for one in (known[slug] for slug in dict.fromkeys(wanted or active))
+        SourceFacts(source.slug, source.name, source.country, source.languages[0], source.home)
+        for source in (registry[slug] for slug in dict.fromkeys(chosen or active))
     ]
 
 
@@ -330,7 +332,9 @@ def status(
         current = _status(store, slugs)
     _show_status(current, output_format, everything=everything)
     crawled = any(one.last_start for one in current.sources)
-    if not crawled or (check and (current.incidents or all(one.silent for one in current.workers))):
+    if not crawled or (
+        check and (current.incidents or all(worker.silent for worker in current.workers))
+    ):
         raise typer.Exit(1)
 
 
@@ -341,20 +345,20 @@ def _status(database: "Database", slugs: Sequence[str] | None) -> "WatchStatus":
     return replace(watch_status(database, slugs), digests=digests)
 
 
-def slugs_of(wanted: Sequence[str], database: "Database") -> list[str] | None:
+def slugs_of(slugs: Sequence[str], database: "Database") -> list[str] | None:
     """Return the slugs of the sources asked for; None if none are, so that all in the database
     are meant."""
-    if not wanted:
+    if not slugs:
         return None
     names = list(dict.fromkeys([*sources_by_slug(), *storage.queries.source_slugs(database)]))
-    return [match_one(slug, names, "source", "newscrawl sources list") for slug in wanted]
+    return [match_one(slug, names, "source", "newscrawl sources list") for slug in slugs]
 
 
 def _show_status(current: "WatchStatus", output_format: str, *, everything: bool) -> None:
     if output_format == "json":
         write_json(_status_record(current))
     elif output_format == "csv":
-        render([_row(one) for one in current.sources], _columns(current.moment), "csv")
+        render([_row(source) for source in current.sources], _columns(current.moment), "csv")
     else:
         terminal().print(_screen(current, everything=everything))
 
@@ -383,7 +387,7 @@ def _screen(current: "WatchStatus", *, everything: bool) -> "Group":
         Text(_digests(current)),
         *map(Text, _quarantine(current.sources)),
     ]
-    chosen = [one for one in current.sources if everything or _is_notable(one)]
+    chosen = [source for source in current.sources if everything or _is_notable(source)]
     chosen.sort(key=lambda one: one.severity)
     shown = chosen if everything else chosen[:_MAX_ROWS]
     if shown:
@@ -401,20 +405,25 @@ def _screen(current: "WatchStatus", *, everything: bool) -> "Group":
             Column(key="note", heading="", wide=True),
         )
         rows = [
-            {"since": one.opened_at, "source": one.source, "kind": one.kind, "note": one.note}
-            for one in current.incidents[:_MAX_ROWS]
+            {
+                "since": incident.opened_at,
+                "source": incident.source,
+                "kind": incident.kind,
+                "note": incident.note,
+            }
+            for incident in current.incidents[:_MAX_ROWS]
         ]
         parts.append(table_of(rows, incident_columns))
     return Group(*parts)  # type: ignore[arg-type]
 
 
-def _is_notable(one: "SourceStatus") -> bool:
-    shown = (one.running_since, one.gaps, one.pages_failed_day, one.quarantined)
-    return one.health not in {"healthy", "never_crawled"} or any(shown)
+def _is_notable(source: "SourceStatus") -> bool:
+    shown = (source.running_since, source.gaps, source.pages_failed_day, source.quarantined)
+    return source.health not in {"healthy", "never_crawled"} or any(shown)
 
 
 def _workers(current: "WatchStatus") -> str:
-    alive = [one for one in current.workers if not one.silent]
+    alive = [worker for worker in current.workers if not worker.silent]
     silent = len(current.workers) - len(alive)
     if not current.workers:
         return "No worker is running: newscrawl monitor starts one."
@@ -430,15 +439,20 @@ def _number(count: int, what: str) -> str:
 
 
 def _totals(sources: Sequence["SourceStatus"]) -> str:
-    hour, day = sum(one.new_hour for one in sources), sum(one.new_day for one in sources)
-    numbers = Counter(one.health for one in sorted(sources, key=lambda one: one.severity))
+    hour, day = (
+        sum(source.new_hour for source in sources),
+        sum(source.new_day for source in sources),
+    )
+    numbers = Counter(
+        source.health for source in sorted(sources, key=lambda source: source.severity)
+    )
     counts = ", ".join(f"{number} {_words(health)}" for health, number in numbers.items())
     return f"New articles: {hour:,} in 1 h, {day:,} in 24 h. Sources: {counts or 'none'}."
 
 
 def _next(current: "WatchStatus") -> str:
     """Return which sources are to be crawled next, and when."""
-    due = sorted((one.next_at, one.source) for one in current.sources if one.next_at)
+    due = sorted((source.next_at, source.source) for source in current.sources if source.next_at)
     shown = [f"{slug} {_moment(at)}" for at, slug in due[:_MAX_NEXT]]
     return f"Next crawls due: {', '.join(shown) or 'none'} (UTC)."
 
@@ -450,7 +464,7 @@ def _digests(current: "WatchStatus") -> str:
 
 
 def _quarantine(sources: Sequence["SourceStatus"]) -> list[str]:
-    number = sum(one.quarantined for one in sources)
+    number = sum(source.quarantined for source in sources)
     if not number:
         return []
     held = f"{number:,} revision{' is' if number == 1 else 's are'} in the quarantine"
@@ -489,19 +503,19 @@ _FOR_PROGRAMS = (
 )
 
 
-def _row(one: "SourceStatus") -> dict[str, object]:
-    return {**asdict(one), "gap_days": len(one.gaps), "remark": _remark(one)}
+def _row(source: "SourceStatus") -> dict[str, object]:
+    return {**asdict(source), "gap_days": len(source.gaps), "remark": _remark(source)}
 
 
-def _remark(one: "SourceStatus") -> str:
-    if one.failures:
-        return one.reason
-    causes = ", ".join(f"{cause} {number}" for cause, number in list(one.causes.items())[:3])
+def _remark(source: "SourceStatus") -> str:
+    if source.failures:
+        return source.reason
+    causes = ", ".join(f"{cause} {number}" for cause, number in list(source.causes.items())[:3])
     parts = [
-        "" if one.incidents else one.reason,  # the table of incidents has their notes
-        f"running since {_moment(one.running_since)}" if one.running_since else "",
-        f"due since {_moment(one.due_at)}" if one.late and one.due_at else "",
-        f"{one.quarantined:,} in quarantine" if one.quarantined else "",
+        "" if source.incidents else source.reason,  # the table of incidents has their notes
+        f"running since {_moment(source.running_since)}" if source.running_since else "",
+        f"due since {_moment(source.due_at)}" if source.late and source.due_at else "",
+        f"{source.quarantined:,} in quarantine" if source.quarantined else "",
         causes,
     ]
     return "; ".join(filter(None, parts))
@@ -517,15 +531,20 @@ def _status_record(current: "WatchStatus") -> dict[str, object]:
     return {
         "moment": current.moment,
         "queued": current.queued,
-        "articles_hour": sum(one.new_hour for one in current.sources),
-        "articles_day": sum(one.new_day for one in current.sources),
-        "quarantined": sum(one.quarantined for one in current.sources),
-        "digests": [asdict(one) for one in current.digests],
-        "workers": [asdict(one) for one in current.workers],
-        "sources": [_row(one) for one in current.sources],
+        "articles_hour": sum(source.new_hour for source in current.sources),
+        "articles_day": sum(source.new_day for source in current.sources),
+        "quarantined": sum(source.quarantined for source in current.sources),
+        "digests": [asdict(digest) for digest in current.digests],
+        "workers": [asdict(worker) for worker in current.workers],
+        "sources": [_row(source) for source in current.sources],
         "incidents": [
-            {"source": one.source, "kind": one.kind, "note": one.note, "opened_at": one.opened_at}
-            for one in current.incidents
+            {
+                "source": incident.source,
+                "kind": incident.kind,
+                "note": incident.note,
+                "opened_at": incident.opened_at,
+            }
+            for incident in current.incidents
         ],
     }
 

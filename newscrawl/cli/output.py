@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -80,9 +80,9 @@ def columns_of(row: type, without: Collection[str] = ()) -> list[Column]:
             continue
         kind: Any = type_of(field)
         if is_dataclass(kind):
-            known = {column.key for column in columns}
+            keys = {column.key for column in columns}
             columns += [
-                _after(field.name, column) if column.key in known else column
+                _after(field.name, column) if column.key in keys else column
                 for column in columns_of(type_of(field), without)
             ]
         else:
@@ -162,9 +162,9 @@ def write_note(message: str) -> None:
     sys.stderr.write(printable(message) + "\n")
 
 
-def exit_without(found: object, note: str) -> None:
+def exit_without(answer: object, note: str) -> None:
     """Write the note and exit with code 1 if nothing was found."""
-    if not found:
+    if not answer:
         write_note(note)
         raise typer.Exit(1)
 
@@ -259,7 +259,7 @@ def _cell(column: Column, value: object) -> Text:
     if shown is None:
         return Text("–", style="dim")
     if isinstance(shown, (tuple, list)):
-        return Text(printable(", ".join(map(str, shown))))
+        return Text(printable(", ".join(map(_item_text, shown))))
     return Text("\n".join(map(printable, str(shown).split("\n"))))
 
 
@@ -294,15 +294,24 @@ def _csv(rows: Iterable[Row], columns: Sequence[Column]) -> None:
 
 def _field(value: object) -> object:
     if isinstance(value, (tuple, list)):
-        value = "; ".join(map(str, value))
+        value = "; ".join(map(_item_text, value))
     if isinstance(value, str):
         return _CONTROLS.sub(" ", value)
     return _plain(value) if isinstance(value, (date, datetime)) else value
 
 
-def _plain(value: object) -> str:
+def _item_text(value: object) -> str:
+    """Return a value of several in a cell: the text of one that has some."""
+    if isinstance(value, tuple):
+        return " ".join(map(str, value))
+    return str(getattr(value, "text", value))
+
+
+def _plain(value: object) -> object:
     if isinstance(value, (date, datetime)):
         return value.isoformat()
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
     raise TypeError(f"no JSON for {type(value).__name__}")
 
 

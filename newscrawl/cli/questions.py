@@ -1,4 +1,4 @@
-"""newscrawl ask: all questions without a command of their own.
+"""newscrawl ask: all questions that are answered by a list of rows.
 
 A question's options follow from its parameters and its columns from its rows
 (`newscrawl.storage.queries.questions`).
@@ -20,45 +20,52 @@ from newscrawl.cli.arguments import (
     LimitOption,
     QueryContext,
     company_names_of,
+    complete_company,
     takes_companies,
+    takes_database,
     takes_scope,
 )
-from newscrawl.cli.output import show, write_note
+from newscrawl.cli.output import exit_without, show
 
 if TYPE_CHECKING:
     from newscrawl.storage.queries import Question
 
-# Questions of other commands: mentions, articles, search, revisions, corrections, sources coverage
-# and status.
-_OTHER_COMMANDS = frozenset(
-    {
-        "articles",
-        "co_mentions",
-        "company_articles",
-        "company_ranking",
-        "corrections",
-        "coverage",
-        "history",
-        "mention_counts",
-        "quarantined",
-        "search",
-        "share_of_voice",
-        "source_health",
-    }
-)
 # The options of parameters, by their names; others take what their annotation says.
-_OPTIONS = {
+_OPTIONS: dict[str, Any] = {
     "company": CompanyOption,
+    "companies": Annotated[
+        list[str],
+        typer.Option(
+            "--company",
+            "-c",
+            help="Two or more companies, groups or saved queries.",
+            metavar="NAME",
+            autocompletion=complete_company,
+        ),
+    ],
     "limit": LimitOption,
     "offset": Annotated[int, typer.Option(min=0, help="Leave out the first rows.")],
     "least": Annotated[int, typer.Option(min=1, help="Minimum number of articles.")],
+    "stories": Annotated[bool, typer.Option("--stories", help="Also count stories.")],
+    "undone": Annotated[bool, typer.Option("--undone", help="Those that were undone.")],
+    "every_kind": Annotated[
+        bool, typer.Option("--all-kinds", help="Also pages that are not articles.")
+    ],
+}
+# Examples of parameters that must be given.
+_EXAMPLES = {
+    "company": " -c Siemens",
+    "companies": " -c Siemens -c Bosch",
+    "query": " '\"interest rates\" bank*'",
+    "url": " https://www.ft.com/content/1",
+    "story": " --story 7",
 }
 # The values of parameters that are not options, by their names.
 _FILLED_IN: dict[str, Callable[[QueryContext], object]] = {
-    "database": lambda query: query.database,
-    "scope": lambda query: query.scope,
-    "registered_companies": lambda query: [company.name for company in query.registry or ()],
-    "versions": lambda query: query.versions,
+    "database": lambda request: request.database,
+    "scope": lambda request: request.scope,
+    "registered_companies": lambda request: [company.name for company in request.registry or ()],
+    "versions": lambda request: request.versions,
 }
 
 
@@ -82,7 +89,7 @@ class Questions(CommandGroup):
 
 app = typer.Typer(
     cls=Questions,
-    help="Ask further questions, each as a table or for programs.",
+    help="Ask any question, each as a table or for programs.",
     no_args_is_help=True,
 )
 
@@ -94,45 +101,52 @@ def _group() -> None:
 
 
 def _questions() -> "dict[str, Question]":
+    """Return the questions that are answered by a list of rows, by the names of their commands."""
     from newscrawl.storage.queries import QUESTIONS
 
     return {
         name.replace("_", "-"): question
         for name, question in QUESTIONS.items()
-        if name not in _OTHER_COMMANDS
-        and get_origin(question.answer) is list
-        and is_dataclass(question.row)
-        and "scope" in question.parameters
+        if get_origin(question.answer) is list and is_dataclass(question.row)
     }
 
 
 def _typer_command(question: "Question") -> TyperCommand:
     name = question.name.replace("_", "-")
     single = typer.Typer(add_completion=False)
-    company = question.parameters.get("company")
-    given = " -c Siemens" if company and company.default is Parameter.empty else ""
-    single.command(name, cls=Command, epilog=f"Example: newscrawl ask {name}{given}")(
+    required = [each.name for each in question.parameters.values() if each.default is each.empty]
+    example = "".join(_EXAMPLES.get(parameter, "") for parameter in required)
+    single.command(name, cls=Command, epilog=f"Example: newscrawl ask {name}{example}")(
         _command(question)
     )
-    made = typer.main.get_command(single)
-    assert isinstance(made, TyperCommand)  # noqa: S101 - one command alone makes no group
-    return made
+    command = typer.main.get_command(single)
+    assert isinstance(command, TyperCommand)  # noqa: S101 - one command alone makes no group
+    return command
 
 
 def _command(question: "Question") -> Callable[..., None]:
     """Return a function with the signature from which Typer makes the command."""
 
-    def ask(query: QueryContext, **values: Any) -> None:
-        _answer(question, query, values)
+    def ask(request: QueryContext, /, **values: Any) -> None:
+        _answer(question, request, values)
 
-    parameters = [Parameter("query", Parameter.KEYWORD_ONLY, annotation=QueryContext)]
+    parameters = [Parameter("request", Parameter.KEYWORD_ONLY, annotation=QueryContext)]
     for name, parameter in question.parameters.items():
         if name not in question.filled_in:
-            annotation = _OPTIONS.get(name, parameter.annotation)
-            parameters.append(parameter.replace(annotation=annotation, kind=Parameter.KEYWORD_ONLY))
+            shown = parameter.replace(
+                name="company" if name == "companies" else name,
+                annotation=_OPTIONS.get(name, parameter.annotation),
+                kind=Parameter.KEYWORD_ONLY,
+            )
+            option = name not in _OPTIONS and parameter.annotation is int
+            if option and parameter.default is Parameter.empty:
+                shown = shown.replace(annotation=Annotated[int, typer.Option()])
+            parameters.append(shown)
     vars(ask)["__signature__"] = Signature(parameters)
     ask.__name__ = question.name
     ask.__doc__ = f"{_sentence(question)}\n\nThe exit code is 1 if the answer is empty."
+    if "scope" not in question.parameters:
+        return takes_database(ask)
     if _is_about_companies(question):
         return takes_companies(ask, always_read="registered_companies" in question.filled_in)
     return takes_scope(ask)
@@ -141,27 +155,35 @@ def _command(question: "Question") -> Callable[..., None]:
 def _is_about_companies(question: "Question") -> bool:
     """Return whether a question names companies in its parameters or its rows, so that it can be
     asked with their subsidiaries."""
-    named = {*question.parameters, *(field.name for field in fields(question.row))}
-    return not named.isdisjoint({"company", "companies", "registered_companies"})
+    names = {*question.parameters, *(field.name for field in fields(question.row))}
+    return not names.isdisjoint({"company", "companies", "registered_companies"})
 
 
 def _sentence(question: "Question") -> str:
     """Return the first paragraph of the question's docstring as a command's help."""
     first = cleandoc(question.ask.__doc__ or "").partition("\n\n")[0]
+    first = first.replace("the scope's", "the chosen")
     plain = first.replace("Return ", "List ", 1).replace("`", "").replace("\n", " ")
     return plain.replace("of the scope", "of the period and sources chosen")
 
 
-def _answer(question: "Question", query: QueryContext, values: dict[str, Any]) -> None:
-    values |= {name: _FILLED_IN[name](query) for name in question.filled_in}
-    if values.get("company") is not None:
-        (values["company"],) = company_names_of([values["company"]], query)
+def _answer(question: "Question", request: QueryContext, values: dict[str, Any]) -> None:
+    """Write the rows of the answer, with their completeness below a table."""
+    company = values.pop("company", None)
+    names = company_names_of([company] if isinstance(company, str) else company or [], request)
+    if "companies" in question.parameters:
+        values["companies"] = names
+    elif "company" in question.parameters:
+        values["company"] = names[0] if names else None
+    values |= {name: _FILLED_IN[name](request) for name in question.filled_in}
     rows = question.ask(**values)
-    completeness = storage.queries.completeness(
-        query.database, company=values.get("company"), scope=query.scope
-    )
-    note = query.note if _is_about_companies(question) else ""
-    show(rows, question.row, query.output_format, note=answers.words.coverage(completeness) + note)
-    if not rows:
-        write_note("No coverage." if completeness.level == "none" else "None.")
-        raise typer.Exit(1)
+    note, nothing = "", "None."
+    if "scope" in question.parameters:
+        completeness = storage.queries.completeness(
+            request.database, company=values.get("company"), scope=request.scope
+        )
+        note = answers.words.coverage(completeness)
+        note += request.note if _is_about_companies(question) else ""
+        nothing = "No coverage." if completeness.level == "none" else nothing
+    show(rows, question.row, request.output_format, note=note)
+    exit_without(rows, nothing)

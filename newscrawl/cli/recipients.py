@@ -125,7 +125,7 @@ def edit(
     if not (address or kind or company or everything or gets):
         raise InputError("nothing to change: give an option, as in --gets digests")
     with open_for_reading(database) as store:
-        recipients = {one.name: one for one in list_recipients(store)}
+        recipients = {recipient.name: recipient for recipient in list_recipients(store)}
         chosen = match_one(name, list(recipients), "recipient", "newscrawl alerts recipients list")
         former = recipients[chosen]
         given = replace(
@@ -171,7 +171,8 @@ def save_recipient(
     # A group that the companies file has no longer may stay.
     kept = former.companies if former else ()
     about = [
-        one if one in kept else company_of(one, registry, stored, groups) for one in given.companies
+        company if company in kept else company_of(company, registry, stored, groups)
+        for company in given.companies
     ]
     recipient = replace(
         given,
@@ -185,7 +186,7 @@ def save_recipient(
     else:
         edit_recipient(store, recipient)
     watches = recipient.companies if "alerts" in recipient.gets else ()
-    return recipient, [one for one in watches if watch_company(store, one, by=given.added_by)]
+    return recipient, [watch for watch in watches if watch_company(store, watch, by=given.added_by)]
 
 
 def save_from_form(
@@ -240,7 +241,7 @@ def list_all(output_format: FormatOption = "table", database: DatabaseOption = N
         Column(key="added_by", heading="by", wide=True),
     )
     rows = [
-        *(_row(replace(one, added_by="settings"), "incidents") for one in of_settings),
+        *(_row(replace(setting, added_by="settings"), "incidents") for setting in of_settings),
         *map(_row, stored),
     ]
     render(rows, columns, output_format)
@@ -272,7 +273,7 @@ def send_test_message(name: _NameArgument, database: DatabaseOption = None) -> N
     from newscrawl.storage.company_alerts import list_recipients
 
     with open_for_reading(database) as store:
-        recipients = {one.name: one for one in list_recipients(store)}
+        recipients = {recipient.name: recipient for recipient in list_recipients(store)}
         chosen = match_one(name, list(recipients), "recipient", "newscrawl alerts recipients list")
         fault = send_test(store, recipients[chosen])
     write_note(f"{chosen}: {fault or 'delivered'}.")
@@ -302,13 +303,13 @@ def sent(
     )
     rows = [
         {
-            "sent_at": one.sent_at and f"{one.sent_at:%Y-%m-%d %H:%M}",
-            "recipient": one.recipient,
-            "subject": one.subject,
-            "result": one.fault or "delivered",
-            "cause": one.cause,
+            "sent_at": notice.sent_at and f"{notice.sent_at:%Y-%m-%d %H:%M}",
+            "recipient": notice.recipient,
+            "subject": notice.subject,
+            "result": notice.fault or "delivered",
+            "cause": notice.cause,
         }
-        for one in notices
+        for notice in notices
     ]
     render(rows, columns, output_format)
     exit_without(notices, "Nothing was sent yet.")

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 EXAMPLE = "Example: newscrawl serve --port 8300"
 
 HOST, PORT = "127.0.0.1", 8300
-NEEDS = ("fastapi", "uvicorn", "multipart", "tomlkit")
 
 
 TokenOption = Annotated[
@@ -66,7 +65,6 @@ def serve(
     It listens on this machine only, unless --host names another address. Programs get the same
     answers at /api, described at /api/openapi.json.
     """
-    _check_installed()
     from newscrawl.cli.explainer import Explainer, find_mentions_again
     from newscrawl.cli.recipients import save_from_form
     from newscrawl.dashboard import Config, create_app
@@ -118,7 +116,7 @@ def _names(text: str) -> frozenset[str]:
 
 def _proxies(text: str) -> "tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]":
     try:
-        return tuple(ipaddress.ip_network(one) for one in sorted(_names(text)))
+        return tuple(ipaddress.ip_network(name) for name in sorted(_names(text)))
     except ValueError as error:
         raise InputError(
             f"NEWSCRAWL_SERVE_PROXY: {error}; write addresses or networks, as in 127.0.0.1"
@@ -165,16 +163,6 @@ def _open_socket(host: str, port: int) -> socket.socket:
         raise InputError(
             f"can't listen on {host}, port {port}: {cause}. --port 0 takes a free one"
         ) from error
-
-
-def _check_installed() -> None:
-    from importlib.util import find_spec
-
-    missing = [name for name in NEEDS if find_spec(name) is None]
-    if missing:
-        raise InputError(
-            f"the dashboard needs {', '.join(missing)}: pip install 'newscrawl[dashboard]'"
-        )
 
 
 def _is_this_machine(host: str) -> bool:

@@ -178,8 +178,8 @@ def coverage(
         days = storage.queries.coverage(store, scope=scope)
         names = storage.queries.source_names(store)
     columns = [
-        replace(one, show=_state) if one.key == "state" else one
-        for one in columns_of(storage.queries.CoverageDay)
+        replace(column, show=_state) if column.key == "state" else column
+        for column in columns_of(storage.queries.CoverageDay)
     ]
     rows = records_of(days)
     if output_format == "table":
@@ -392,21 +392,21 @@ def check(
     from newscrawl.sources.visits import Fetcher
 
     recent = config.days("NEWSCRAWL_RECENT_DAYS", config.NEWSCRAWL_RECENT_DAYS)
-    wanted = _selected_sources(slug or (), country, sources)
+    chosen = _selected_sources(slug or (), country, sources)
     # Opened first, so that a database that can't be written to fails before a thousand visits.
     with storage.open_database(database or config.NEWSCRAWL_DATABASE_URL) as store:
         with (
             Fetcher(named=own_urls(sources)) as fetcher,
-            progress("visiting", len(wanted)) as step,
+            progress("visiting", len(chosen)) as step,
         ):
             checks = check_sources(
-                wanted,
+                chosen,
                 fetcher,
                 recent=recent,
                 workers=workers,
                 on_result=lambda health: step(health.slug),
             )
-        _record_checks(store, wanted, checks)
+        _record_checks(store, chosen, checks)
     _show_checks(checks, output_format)
     if bad := sum(not health.is_healthy for health in checks):
         write_note(f"{bad} of {len(checks)} sites can't be crawled as they are.")

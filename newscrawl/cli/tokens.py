@@ -55,12 +55,12 @@ def list_all(output_format: FormatOption = "table", database: DatabaseOption = N
     )
     rows = [
         {
-            "name": one.name,
-            "right": one.right,
-            "made": one.made_at.date(),
-            "revoked": one.revoked_at and one.revoked_at.date(),
+            "name": token.name,
+            "right": token.right,
+            "made": token.made_at.date(),
+            "revoked": token.revoked_at and token.revoked_at.date(),
         }
-        for one in tokens
+        for token in tokens
     ]
     render(rows, columns, output_format)
     exit_without(tokens, "No tokens: newscrawl tokens add NAME --right read")

@@ -12,16 +12,17 @@ from inspect import Parameter, Signature
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field, TypeAdapter, WithJsonSchema
 from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute
 
 from newscrawl.dashboard.companies_file import registry_of
-from newscrawl.dashboard.filters import MAX_PERIOD, MAX_VALUE
+from newscrawl.dashboard.filters import MAX_PERIOD
 from newscrawl.dashboard.rendering import app_state, companies_in_use, versions_in_use
 from newscrawl.items import Versions
 from newscrawl.storage import Database, QuestionError, queries
 from newscrawl.storage.queries import QUESTIONS, Question, Scope
+from newscrawl.storage.scope import FILTERS, MAX_VALUE, read_scope
 from newscrawl.storage.search_language import MAX_LENGTH
 from newscrawl.text import match_name
 
@@ -69,39 +70,40 @@ Limit = Annotated[int, Query(ge=1, le=MAX_ROWS)]
 Offset = Annotated[int, Query(ge=0, le=10_000)]
 
 
-def _scope(  # noqa: PLR0913, PLR0917 - one for each field of the scope
-    request: Request,
-    response: Response,
-    since: Annotated[date | None, Query(description="first day")] = None,
-    until: Annotated[date | None, Query(description="last day")] = None,
-    source: Value = None,
-    language: Value = None,
-    country: Value = None,
-    section: Value = None,
-    group: Annotated[Value, Query(description="a group of sources")] = None,
-    tier: Annotated[int | None, Query(ge=1, le=9, description="a tier of sources")] = None,
-    zone: Annotated[Text, Query(max_length=60, description="time zone, as Europe/Berlin")] = "UTC",
-    subsidiaries: Annotated[
-        bool, Query(description="count brands and subsidiaries for their owners, too")
-    ] = False,
-) -> Scope:
-    response.headers[SUBSIDIARIES] = "included" if subsidiaries else "separate"
-    scope = Scope(
-        since=since,
-        until=until,
-        source=source or None,
-        language=language or None,
-        country=country or None,
-        section=section or None,
-        zone=zone,
+def _scope(request: Request, response: Response, **values: str | None) -> Scope:
+    """Return the scope of the request's filters."""
+    scope = read_scope(
+        values,
         now=app_state(request).config.clock(),
-        subsidiaries=subsidiaries,
         structure=companies_in_use(request).structure,
-        group=group or None,
-        tier=tier,
         catalog=app_state(request).config.catalog,
     )
+    response.headers[SUBSIDIARIES] = "included" if scope.subsidiaries else "separate"
     return scope.validate(max_days=MAX_PERIOD)
+
+
+def _filter_parameter(name: str, default: Any) -> Parameter:
+    """Return the parameter of a filter: a text that `read_scope` reads, described as its value."""
+    declared = FILTERS[name]
+    kind: Any = declared.kind
+    if kind is int:
+        kind = Annotated[int, Field(ge=declared.least, le=declared.most)]
+    schema = TypeAdapter(kind | None if default is None else kind).json_schema()
+    if default is not None:
+        schema["default"] = default
+    annotation = Annotated[
+        str | None, WithJsonSchema(schema), Query(description=declared.help.rstrip("."))
+    ]
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+
+
+vars(_scope)["__signature__"] = Signature(
+    [
+        Parameter("request", Parameter.KEYWORD_ONLY, annotation=Request),
+        Parameter("response", Parameter.KEYWORD_ONLY, annotation=Response),
+        *(_filter_parameter(name, getattr(queries.Scope(), name)) for name in FILTERS),
+    ]
+)
 
 
 def _database(request: Request) -> Iterator[Database]:
@@ -130,7 +132,7 @@ class _Known:
         """Raise HTTPException for a company that is neither mentioned nor registered."""
         if not companies:
             return
-        known = {one.name for one in companies_in_use(self.request)}
+        known = {entry.name for entry in companies_in_use(self.request)}
         known.update(queries.company_names(self.database))
         for company in companies:
             if known.isdisjoint(self.scope.members(company)):
@@ -194,9 +196,9 @@ def _check_parameters(request: Request) -> None:
     path = request.scope["route"].path_format
     described = request.app.openapi()["paths"][path]["get"].get("parameters", ())
     lists = {
-        one["name"]: one["schema"].get("type") == "array"
-        for one in described
-        if one["in"] == "query"
+        parameter["name"]: parameter["schema"].get("type") == "array"
+        for parameter in described
+        if parameter["in"] == "query"
     }
     for name in request.query_params:
         if name not in lists:
@@ -216,7 +218,9 @@ def make_routes() -> tuple[BaseRoute, ...]:
         dependencies=[Depends(_check_parameters)],
     )
     # Paths with a parameter come last, since they would match the others.
-    for question in sorted(QUESTIONS.values(), key=lambda one: ("{" in one.path, one.path)):
+    for question in sorted(
+        QUESTIONS.values(), key=lambda question_: ("{" in question_.path, question_.path)
+    ):
         router.add_api_route(
             question.path,
             _endpoint(question),
@@ -235,10 +239,10 @@ def _endpoint(question: Question) -> Callable[..., Any]:
     names = {name: question.names.get(name, name) for name in question.parameters}
 
     def endpoint(**values: Any) -> Any:
-        given = {name: values[shown] for name, shown in names.items()}
-        if question.daily or given.get("by"):
-            given["scope"] = _with_first_day(given["scope"], given.get("by", "day"))
-        answer = question.ask(**given)
+        arguments = {name: values[shown] for name, shown in names.items()}
+        if question.daily or arguments.get("by"):
+            arguments["scope"] = _with_first_day(arguments["scope"], arguments.get("by", "day"))
+        answer = question.ask(**arguments)
         if question.missing and not answer:
             raise HTTPException(404, question.missing)
         return answer

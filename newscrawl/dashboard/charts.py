@@ -107,7 +107,7 @@ def _csv(
     writer.writerow([_cell(value) for value in head])
     writer.writerows([_cell(value) for value in row] for row in rows)
     plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "company"
-    plain += "-with-subsidiaries" if filters.subsidiaries else ""
+    plain += "-with-subsidiaries" if filters.scope.subsidiaries else ""
     called = f"newscrawl-{plain}-{filters.since}-{filters.until}.csv"
     return Response(
         # Without the byte order mark spreadsheets assume an older charset.

@@ -1,16 +1,15 @@
-"""The filters of a page, read from the query of its address: period, source, language etc."""
+"""What the address of a page asks for: the filters of a scope, its period, and what charts show."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from typing import Any, Literal, get_args
 from urllib.parse import urlencode
 
-from newscrawl.items import CompanyStructure, SourceCatalog, copy_fields
+from newscrawl.items import CompanyStructure, SourceCatalog
 from newscrawl.storage import QuestionError
 from newscrawl.storage.queries import Scope
-from newscrawl.storage.scope import today
+from newscrawl.storage.scope import FILTERS, MAX_VALUE, read_number, read_scope, today
 from newscrawl.storage.search_language import MAX_LENGTH
 
 Count = Literal["articles", "mentions", "stories"]
@@ -24,39 +23,28 @@ MAX_PERIOD = 3660  # days; ours: ten years of daily points are as many as a scre
 # by month.
 MAX_DAYS_OF_STORIES = 100
 LAST_PAGE = 200  # the number of pages that can be asked for
-MAX_VALUE = 200  # characters
-# The fields of the form of filters.
-FIELDS = frozenset(
-    {"days", "since", "until", "zone", "source", "group", "tier", "language", "country"}
-)
+# The fields of the form of filters; pages have a place of their own for subsidiaries.
+FIELDS = FILTERS.keys() - {"subsidiaries"} | {"days"}
 _LONG = frozenset({"q", "text", "story"})  # queries, and an address
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
-    """What a page shows. `days` is set if the period is that number of last days."""
+    """What a page shows: a scope with both its days. `days` is set if the period is that number of
+    last days."""
 
     since: date
     until: date
+    limits: Scope = field(default_factory=Scope)
     days: int | None = None
-    source: str | None = None
-    language: str | None = None
-    country: str | None = None
-    zone: str = "UTC"
     count: Count = "articles"
     split: Split = "whole"
     by: Step = "day"
     page: int = 1
-    now: datetime | None = None
-    subsidiaries: bool = False
-    structure: CompanyStructure = field(default_factory=CompanyStructure)
-    group: str | None = None
-    tier: int | None = None
-    catalog: SourceCatalog = field(default_factory=SourceCatalog)
 
     @property
     def scope(self) -> Scope:
-        return copy_fields(Scope, self, section=None, among=None)
+        return replace(self.limits, since=self.since, until=self.until)
 
     @property
     def overlaps(self) -> bool:
@@ -77,26 +65,18 @@ class Filters:
 
     def address(self, **changes: object) -> str:
         """Return the query string of these filters, with changes; defaults are left out."""
-        values: dict[str, object] = {
-            "source": self.source,
-            "language": self.language,
-            "country": self.country,
-            "group": self.group,
-            "tier": self.tier,
-        }
+        values: dict[str, object] = dict(self.limits.values)
         if self.days is None:
             values |= {"since": self.since, "until": self.until}
         elif self.days != DEFAULT_PERIOD:
             values["days"] = self.days
-        usual = {"zone": "UTC", "count": "articles", "split": "whole", "by": "day"}
+        usual = {"count": "articles", "split": "whole", "by": "day"}
         values |= {
             name: getattr(self, name) for name in usual if getattr(self, name) != usual[name]
         }
-        if self.subsidiaries:
-            values["subsidiaries"] = "included"
         values |= changes
-        kept = {name: str(value) for name, value in values.items() if value not in {None, ""}}
-        return f"?{urlencode(kept)}" if kept else ""
+        texts = {name: str(value) for name, value in values.items() if value not in {None, ""}}
+        return f"?{urlencode(texts)}" if texts else ""
 
 
 def read_filters(
@@ -111,18 +91,19 @@ def read_filters(
         longest = MAX_LENGTH if name in _LONG else MAX_VALUE
         if len(value) > longest or "\0" in value:
             raise QuestionError(f"{name} can't have this value: it is too long or holds a NUL")
-    scope = Scope(
-        source=values.get("source"),
-        language=values.get("language"),
-        country=values.get("country"),
-        zone=values.get("zone", "UTC"),
+    scope = read_scope(
+        values,
         now=now,
-        group=values.get("group"),
-        tier=_tier(values.get("tier")),
+        structure=structure or CompanyStructure(),
         catalog=catalog or SourceCatalog(),
-    ).validate()
-    since, until, days = _period(values, today(scope))
-    replace(scope, since=since, until=until).validate(max_days=MAX_PERIOD)
+    )
+    since, until, days = scope.since, scope.until or today(scope), None
+    if since is None:
+        if scope.until is None:
+            days = read_number("days", values.get("days", str(DEFAULT_PERIOD)), 1, MAX_PERIOD)
+        length = days or min(DEFAULT_PERIOD, (until - date.min).days + 1)
+        since = until - timedelta(days=length - 1)
+    scope = replace(scope, since=since, until=until).validate(max_days=MAX_PERIOD)
     # Days to come are not shown, since nothing can have been crawled on them.
     until = min(until, max(since, today(scope)))
     count: Count = _choice(values, "count", get_args(Count))
@@ -130,55 +111,16 @@ def read_filters(
     by: Step = _choice(values, "by", get_args(Step))
     if count == "stories" and (until - since).days >= MAX_DAYS_OF_STORIES and by != "month":
         by = "week" if split == "whole" else "month"
-    return copy_fields(
-        Filters,
-        scope,
+    return Filters(
         since=since,
         until=until,
+        limits=replace(scope, since=None, until=None),
         days=days,
         count=count,
         split=split,
         by=by,
-        page=_page(values.get("page", "1")),
-        subsidiaries=_choice(values, "subsidiaries", ("separate", "included")) == "included",
-        structure=structure or CompanyStructure(),
+        page=read_number("page", values.get("page", "1"), 1, LAST_PAGE),
     )
-
-
-def _period(values: Mapping[str, str], today: date) -> tuple[date, date, int | None]:
-    """Return the first day, the last day and, for a period up to today, its length."""
-    if "since" not in values and "until" not in values:
-        days = _days(values.get("days", str(DEFAULT_PERIOD)))
-        return today - timedelta(days=days - 1), today, days
-    until = _day(values["until"], "until") if "until" in values else today
-    if "since" in values:
-        return _day(values["since"], "since"), until, None
-    return until - timedelta(days=min(DEFAULT_PERIOD - 1, (until - date.min).days)), until, None
-
-
-def _days(text: str) -> int:
-    if not re.fullmatch(r"[0-9]{1,4}", text) or not 1 <= int(text) <= MAX_PERIOD:
-        raise QuestionError(f"days {text!r}: write a number from 1 to {MAX_PERIOD}")
-    return int(text)
-
-
-def _tier(text: str | None) -> int | None:
-    if text is not None and not re.fullmatch(r"[1-9]", text):
-        raise QuestionError(f"tier {text!r}: write a number from 1 to 9")
-    return int(text) if text else None
-
-
-def _page(text: str) -> int:
-    if not re.fullmatch(r"[0-9]{1,3}", text) or not 1 <= int(text) <= LAST_PAGE:
-        raise QuestionError(f"page {text!r}: write a number from 1 to {LAST_PAGE}")
-    return int(text)
-
-
-def _day(text: str, name: str) -> date:
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        raise QuestionError(f"{name} {text!r} is not a day: write it as 2026-11-01") from None
 
 
 def _choice(values: Mapping[str, str], name: str, choices: Sequence[Any]) -> Any:

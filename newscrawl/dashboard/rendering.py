@@ -4,7 +4,7 @@ marks in texts; the templates and their filters."""
 import re
 import shlex
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -20,7 +20,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from newscrawl.answers import words
+from newscrawl.answers import proof, words
 from newscrawl.config import user_name
 from newscrawl.dashboard.companies_file import CompaniesFile, CompaniesFileError, registry_of
 from newscrawl.dashboard.config import Config
@@ -36,7 +36,7 @@ from newscrawl.storage import Database, QuestionError, StorageError, open_databa
 from newscrawl.storage.corrections import MAX_NAME
 from newscrawl.storage.engine import parse_url, sqlite_file
 from newscrawl.storage.queries.significance import ALPHA
-from newscrawl.storage.scope import today
+from newscrawl.storage.scope import FILTERS, today
 from newscrawl.templating import html_templates, marked_pieces
 from newscrawl.text import count_of
 
@@ -87,43 +87,43 @@ def pieces(text: str, mentions: Sequence[TextSpan], start: int = 0) -> list[Piec
     `start` is the offset of the text in the text that the mentions refer to. Mentions outside are
     left out; of two that overlap, the first and longest counts.
     """
-    found, position = [], 0
+    parts, position = [], 0
     for mention in sorted(mentions, key=lambda each: (each.start, -each.end)):
         begin, end = mention.start - start, mention.end - start
         if begin < position or end > len(text) or begin >= end:
             continue
-        found += [
+        parts += [
             Piece(text[position:begin], start + position),
             Piece(text[begin:end], mention.start, mention),
         ]
         position = end
-    found.append(Piece(text[position:], start + position))
-    return [piece for piece in found if piece.text]
+    parts.append(Piece(text[position:], start + position))
+    return [piece for piece in parts if piece.text]
 
 
 def paragraphs(text: str, mentions: Sequence[TextSpan]) -> list[list[Piece]]:
     """Return the pieces of each paragraph of a body."""
-    found, position = [], 0
+    pieces_by_paragraph, position = [], 0
     for paragraph in text.split("\n\n"):
-        found.append(pieces(paragraph, mentions, position))
+        pieces_by_paragraph.append(pieces(paragraph, mentions, position))
         position += len(paragraph) + 2
-    return [paragraph for paragraph in found if paragraph]
+    return [paragraph for paragraph in pieces_by_paragraph if paragraph]
 
 
 def changes(before: str, after: str) -> list[list[Edit]]:
     """Return the edits of each paragraph, word by word where a paragraph was rewritten."""
     old, new = before.split("\n\n")[:MAX_PARAGRAPHS], after.split("\n\n")[:MAX_PARAGRAPHS]
-    found: list[list[Edit]] = []
+    edits: list[list[Edit]] = []
     for tag, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if tag == "equal":
-            found += [[Edit(text, "same")] for text in old[i1:i2]]
+            edits += [[Edit(text, "same")] for text in old[i1:i2]]
         elif tag == "replace" and i2 - i1 == j2 - j1:
             pairs = zip(old[i1:i2], new[j1:j2], strict=True)
-            found += [list(_rewritten(left, right)) for left, right in pairs]
+            edits += [list(_rewritten(left, right)) for left, right in pairs]
         else:
-            found += [[Edit(text, "gone")] for text in old[i1:i2]]
-            found += [[Edit(text, "new")] for text in new[j1:j2]]
-    return [[edit for edit in row if edit.text] for row in found]
+            edits += [[Edit(text, "gone")] for text in old[i1:i2]]
+            edits += [[Edit(text, "new")] for text in new[j1:j2]]
+    return [[edit for edit in row if edit.text] for row in edits]
 
 
 def _rewritten(before: str, after: str) -> Iterator[Edit]:
@@ -271,9 +271,9 @@ def name_of_person(request: Request) -> str:
     identity = identity_of_request(request)
     if identity is not None and identity.name:
         return identity.name
-    given = unquote(request.cookies.get(NAME_COOKIE, "")).strip()
-    if given or identity is None or identity.signed_in:
-        return given[:MAX_NAME]
+    name = unquote(request.cookies.get(NAME_COOKIE, "")).strip()
+    if name or identity is None or identity.signed_in:
+        return name[:MAX_NAME]
     return user_name()
 
 
@@ -304,32 +304,32 @@ def usable_filters(request: Request) -> tuple[Filters, list[tuple[str, str]]]:
     the form of the filters has no field for."""
     state, structure = app_state(request), companies_in_use(request).structure
     now, catalog = state.config.clock(), state.config.catalog
-    kept: dict[str, str] = {}
-    others: list[tuple[str, str]] = []
+    usable: dict[str, str] = {}
+    further: list[tuple[str, str]] = []
     for name, value in request.query_params.multi_items():
-        tried = {**kept, name: value}
+        tried = {**usable, name: value}
         try:
             read_filters(tried, now, structure, catalog)
         except QuestionError:
             continue
         if name in FIELDS:
-            kept = tried
+            usable = tried
         elif name != "page":
-            others.append((name, value))
-    return read_filters(kept, now, structure, catalog), others
+            further.append((name, value))
+    return read_filters(usable, now, structure, catalog), further
 
 
 def page_before(request: Request) -> tuple[str, str]:
     """Return the name and the address of the page that leads to a proof or report of the companies
     in an address, with those of its filters that can be used."""
-    filters, others = usable_filters(request)
-    names = [value for name, value in others if name == "company" and value]
+    filters, further = usable_filters(request)
+    names = [value for name, value in further if name == "company" and value]
     if len(names) == 1:
         return names[0], f"{company_address(names[0])}{filters.address()}"
     if names:
         address = filters.address()
-        named = urlencode([("company", name) for name in names])
-        return "the comparison", f"/compare{address}{'&' if address else '?'}{named}"
+        query_of_names = urlencode([("company", name) for name in names])
+        return "the comparison", f"/compare{address}{'&' if address else '?'}{query_of_names}"
     return "the overview", f"/{filters.address()}"
 
 
@@ -378,8 +378,8 @@ def page_templates() -> Environment:
         "chance": words.chance_text,
         "verdict": words.verdict_text,
         "versions": queries.versions_text,
-        "evidence": words.evidence_text,
-        "method_words": words.method_words,
+        "evidence": proof.evidence_text,
+        "method_words": proof.method_words,
         "shell_word": shlex.quote,
         "pieces": lambda snippet: marked_pieces(snippet.text, snippet.marks),
     }
@@ -391,6 +391,8 @@ def page_templates() -> Environment:
         "last_month": lambda filters: period_of_name("last-month", today(filters.scope)),
         "query": query,
         "sentences": words,
+        "correction_text": proof.correction_text,
+        "scope_filters": FILTERS,
         "most_rows": MAX_ROWS,
         "alpha": ALPHA,
     }
@@ -436,7 +438,7 @@ def proof_address(
     values = {"days": "", "since": filters.since, "until": filters.until}
     values |= {"count": "", "split": "", "by": "", "counted": counted, "company": company, **more}
     return f"/proof{filters.address(**values)}" + "".join(
-        f"&{urlencode({'without': one})}" for one in without
+        f"&{urlencode({'without': group})}" for group in without
     )
 
 
@@ -445,7 +447,7 @@ def _pen(source_name: SourceNames, filters: Filters, company: str = "", **parts:
 
     def address(counted: str, **of: object) -> str:
         if counted == "quarantined":
-            return f"/quarantine{query(source=filters.source)}"
+            return f"/quarantine{query(source=filters.scope.source)}"
         return proof_address(filters, counted, company, **{**parts, **of})  # type: ignore[arg-type]
 
     return HtmlPen(source_name, address)
@@ -467,29 +469,22 @@ def query(**values: object) -> str:
     return f"?{urlencode({key: value for key, value in values.items() if value not in {None, ''}})}"
 
 
-@dataclass(frozen=True, slots=True)
-class Choices:
-    """The choices of a page's filters: the sources, by slug and name, the languages and the
-    countries in the database, and the groups and tiers of its sources."""
-
-    sources: list[tuple[str, str]]
-    languages: list[str]
-    countries: list[str]
-    groups: list[str]
-    tiers: list[int]
-
-
-def choices(database: Database, filters: Filters) -> Choices:
-    """Return the choices of the filters, with the chosen group and tier in any case."""
-    names = queries.source_names(database)
-    tiers = {tier for slug, tier in filters.catalog.tiers.items() if slug in names}
+def choices(database: Database, filters: Filters) -> dict[str, list[tuple[Any, str]]]:
+    """Return the choices of filters with their texts, from what is in the database; a filter that
+    is not among them takes what is written."""
+    scope, names = filters.scope, queries.source_names(database)
+    tiers = {tier for slug, tier in scope.catalog.tiers.items() if slug in names}
     groups = {
-        name for name, slugs in filters.catalog.groups.items() if not names.keys().isdisjoint(slugs)
+        name for name, slugs in scope.catalog.groups.items() if not names.keys().isdisjoint(slugs)
     }
-    return Choices(
-        sources=sorted(names.items(), key=lambda one: one[1].casefold()),
-        languages=queries.languages(database),
-        countries=queries.countries(database),
-        groups=sorted(groups | {*filter(None, [filters.group])}),
-        tiers=sorted(tiers | {*filter(None, [filters.tier])}),
-    )
+    values: dict[str, Collection[Any]] = {
+        "group": groups | {*filter(None, [scope.group])},
+        "tier": tiers | {*filter(None, [scope.tier])},
+        "language": queries.languages(database),
+        "country": queries.countries(database),
+    }
+    sources = sorted(names.items(), key=lambda source: source[1].casefold())
+    return {
+        "source": sources,
+        **{name: [(value, str(value)) for value in sorted(each)] for name, each in values.items()},
+    }

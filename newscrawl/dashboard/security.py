@@ -279,9 +279,9 @@ def _host_of(origin: str) -> str | None:
         return None
 
 
-def is_equal(given: str, expected: str) -> bool:
+def is_equal(secret: str, expected: str) -> bool:
     """Compare in constant time."""
-    return hmac.compare_digest(given.encode(), expected.encode())
+    return hmac.compare_digest(secret.encode(), expected.encode())
 
 
 class FormSeal:

@@ -135,18 +135,7 @@ def _query(report: Report, *, before: bool = False, **values: Any) -> str:
     """Return the query of a page of the dashboard: the scope of the report, or of the days before
     it, and further values."""
     scope = report.before if before else report.scope
-    filters: dict[str, object] = {
-        "source": scope.source,
-        "language": scope.language,
-        "country": scope.country,
-        "group": scope.group,
-        "tier": scope.tier,
-        "zone": scope.zone if scope.zone != "UTC" else None,
-        "subsidiaries": "included" if scope.subsidiaries else None,
-        "since": scope.since,
-        "until": scope.until,
-        **values,
-    }
+    filters = {**scope.values, **values}
     return "?" + urlencode({name: value for name, value in filters.items() if value})
 
 
@@ -204,16 +193,7 @@ def coverage(report: Report) -> str:
 
 def filters_of(report: Report) -> str:
     """Return what the report is limited to beside its period, or nothing."""
-    scope = report.scope
-    named = {
-        "source": scope.source and report.source_name(scope.source),
-        "sources of the group": scope.group,
-        "sources of tier": scope.tier,
-        "country": scope.country,
-        "language": scope.language,
-        "section": scope.section,
-    }
-    return ", ".join(f"{name} {value}" for name, value in named.items() if value)
+    return ", ".join(words.limits_of(report.scope, report.source_name))
 
 
 def method(report: Report) -> list[str]:
@@ -224,7 +204,7 @@ def method(report: Report) -> list[str]:
     queries = sum(company.is_query for company in report.companies)
     kinds = [("company", "names the company")] if queries < len(report.companies) else []
     kinds += [("saved query", "matches the saved query")] if queries else []
-    asked, does = (" or ".join(words) for words in zip(*kinds, strict=True))
+    kind, does = (" or ".join(words) for words in zip(*kinds, strict=True))
     subsidiaries = f" Companies are counted {counted} their subsidiaries."
     return [
         (
@@ -239,7 +219,7 @@ def method(report: Report) -> list[str]:
             f"{subsidiaries if queries < len(report.companies) else ''} {which}"
         ),
         (
-            f"Changes are judged by the share of a {asked} in the articles read in both periods: p "
+            f"Changes are judged by the share of a {kind} in the articles read in both periods: p "
             "is the chance of such a difference or a larger one if the share has not changed "
             "(exact conditional test of two Poisson rates, two-sided; both numbers are divided by "
             f"the scatter of its days). If p is below {ALPHA:g}, we write a larger or a "
@@ -262,5 +242,5 @@ def _found_with(report: Report) -> str:
     """Return a sentence on the versions of models and companies that found the articles."""
     shown = versions_text(report.article_versions[:MAX_VERSIONS])
     more = max(0, len(report.article_versions) - MAX_VERSIONS)
-    others = f"; {count_of(more, 'more version')}" if more else ""
-    return f" The articles were found with {shown}{others}." if shown else ""
+    further = f"; {count_of(more, 'more version')}" if more else ""
+    return f" The articles were found with {shown}{further}." if shown else ""

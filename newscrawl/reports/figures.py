@@ -14,6 +14,7 @@ from newscrawl.storage import Database, QuestionError, queries
 from newscrawl.storage.queries import CoMention, FoundArticle, MentionCount, Scope
 from newscrawl.storage.queries.proof import count_versions
 from newscrawl.storage.saved_queries import scope_of_query
+from newscrawl.storage.scope_conditions import validate_in
 
 # All ours: companies in a report, since more curves can't be distinguished; rows of its lists; and
 # the days from which on its curves have a point for each week, and for each month.
@@ -101,7 +102,7 @@ def make_report(database: Database, companies: Sequence[str], scope: Scope) -> R
     names = list(dict.fromkeys(companies))
     if not names or len(names) > MAX_COMPANIES:
         raise QuestionError(f"a report has 1 to {MAX_COMPANIES} companies, not {len(names)}")
-    scope, before = scope_with_before(scope.validate(database))
+    scope, before = scope_with_before(validate_in(database, scope))
     assert scope.since and before.since  # noqa: S101, PT018 - as the scopes have them
     length = (scope.since - before.since).days
     by: Step = "day"
@@ -110,9 +111,9 @@ def make_report(database: Database, companies: Sequence[str], scope: Scope) -> R
     comparison = compare_companies(database, names, scope, by=by)
     own_scope = scope if len(names) > 1 else scope_of_query(database, names[0], scope)
     excerpts = {
-        (company.company, found.article.url): found
+        (company.company, article.article.url): article
         for company in comparison.companies
-        for found in queries.articles_at(
+        for article in queries.articles_at(
             database,
             [story.url for story in company.top_stories],
             [company.company],

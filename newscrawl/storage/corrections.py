@@ -35,7 +35,7 @@ from newscrawl.storage.queries import ArticlePage, MarkedMention, Scope
 from newscrawl.storage.queries.article_details import MADE_TOGETHER
 from newscrawl.storage.queries.article_lists import sentence_around
 from newscrawl.storage.rollups import RollupUpdate
-from newscrawl.storage.scope import articles_within
+from newscrawl.storage.scope_conditions import articles_within
 
 # Ours: characters of a form in a text, and of a person's name.
 MAX_SURFACE, MAX_NAME = 120, 100

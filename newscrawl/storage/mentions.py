@@ -20,7 +20,8 @@ from newscrawl.storage.engine import BulkInsert, Statement, one_of
 from newscrawl.storage.models import Article, Base, Company
 from newscrawl.storage.rollups import RollupUpdate
 from newscrawl.storage.saved_state import Step, record_step
-from newscrawl.storage.scope import Scope, articles_within
+from newscrawl.storage.scope import Scope
+from newscrawl.storage.scope_conditions import articles_within
 
 _COMPANIES = Statement(
     select(Company.name, Company.id, models.SavedQuery.company_id.is_not(None).label("is_query"))

@@ -1,33 +1,29 @@
 """The scope of a question: days, sources, countries, languages and sections, and its periods.
 
-Callers create a `Scope`. The rest of this module converts it to conditions of SQL, and divides time
-into hours, days, weeks, months, quarters and years of any time zone.
+Callers create a `Scope`. Its fields declare the filters: from `FILTERS` follow the form of a page,
+the parameters of the API and the options of commands, and `read_scope` reads all of them. The rest
+of this module divides time into hours, days, weeks, months, quarters and years of any time zone;
+`scope_conditions` converts a scope to SQL, which this module does not need.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
-from typing import Any, Literal, TypeVarTuple
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
-from sqlalchemy import ColumnElement, Select, and_, exists, false, func, not_, or_, select, true
-from sqlalchemy.orm import Session
-
-from newscrawl.items import By, CompanyStructure, Group, Period, SourceCatalog
+from newscrawl.items import By, CompanyStructure, Group, Measure, Period, SourceCatalog
 from newscrawl.storage import QuestionError
-from newscrawl.storage.database import Database
-from newscrawl.storage.documents import COUNTED_KINDS, LAST_MINUTE, minute_of
-from newscrawl.storage.models import Article, Coverage, DailySource, Source
+from newscrawl.storage.documents import LAST_MINUTE, minute_of
 from newscrawl.storage.ownership import Ownership, Tenure, ownerships, tenures
-from newscrawl.storage.search_language import And, Filter, Node, Or, Without
 from newscrawl.text import match_name
 
-__all__ = ["By", "Group", "Measure", "Period", "Scope"]
+if TYPE_CHECKING:
+    from newscrawl.storage.search_language import Node
 
-# Units of counts: articles, occurrences in them, or stories (near copies count once).
-Measure = Literal["articles", "mentions", "stories"]
+__all__ = ["By", "Group", "Measure", "Period", "Scope"]
 
 # Years of news on the web, or in newspapers' archives.
 FIRST_YEAR, LAST_YEAR = 1600, 2200
@@ -45,7 +41,72 @@ _FIRST_DAY, _LAST_DAY = date(2, 1, 1), date(9998, 12, 31)
 _ONE_DAY = timedelta(days=1)
 NO_STRUCTURE = CompanyStructure()
 NO_CATALOG = SourceCatalog()
-_Columns = TypeVarTuple("_Columns")
+# What stands for a filter that is on or off.
+_ON, _OFF = ("included", "true", "yes", "1"), ("separate", "false", "no", "0")
+MAX_VALUE = 200  # characters; ours
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScopeFilter:
+    """How a field of a scope is asked for, of which every view is made.
+
+    `kind` is the type of its value, `help` explains it, and `metavar` stands for the value in the
+    help of a command. `label` is its name in the form of a page, which has a place of its own for
+    filters without one; `phrase` says in sentences what it limits. A number lies between `least`
+    and `most`. `condition` returns the condition of SQL for articles, by the model
+    `Article` and the value.
+    """
+
+    kind: type
+    help: str
+    metavar: str = "NAME"
+    label: str = ""
+    phrase: str = ""
+    least: int = 1
+    most: int | None = None
+    longest: int = MAX_VALUE
+    condition: Callable[[Any, Any], Any] | None = None
+
+    def read(self, name: str, text: str, today: date) -> Any:
+        """Return the value that a text stands for; raise QuestionError for another text."""
+        if len(text) > self.longest or "\0" in text:
+            raise QuestionError(f"{name} can't have this value: it is too long or holds a NUL")
+        if self.kind is date:
+            return read_day(name, text, today)
+        if self.kind is int:
+            return read_number(name, text, self.least, self.most)
+        if self.kind is bool:
+            if text.lower() not in {*_ON, *_OFF}:
+                raise QuestionError(f"{name} {text!r}: choose among {_OFF[0]}, {_ON[0]}")
+            return text.lower() in _ON
+        return text
+
+
+def _asked(kind: type, help: str, **more: Any) -> dict[str, ScopeFilter]:  # noqa: A002 - as Typer
+    """Return the metadata of a field of a scope that is a filter of every view."""
+    return {"filter": ScopeFilter(kind=kind, help=help, **more)}
+
+
+def read_day(name: str, text: str, today: date) -> date:
+    """Return the day that is written; 7d is the first of the seven days that end today. Raise
+    QuestionError for another text."""
+    if days := re.fullmatch(r"([0-9]{1,5})d", text):
+        return today - timedelta(days=max(int(days[1]) - 1, 0))
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise QuestionError(
+            f"{name} {text!r} is not a day: write it as 2026-11-01, or as 7d for the last seven "
+            "days"
+        ) from None
+
+
+def read_number(name: str, text: str, least: int, most: int | None) -> int:
+    """Return the number that is written; raise QuestionError for another text."""
+    if re.fullmatch(r"[0-9]{1,9}", text) and least <= int(text) <= (most or int(text)):
+        return int(text)
+    bounds = f"from {least} to {most:,}" if most else f"from {least} on"
+    raise QuestionError(f"{name} {text!r}: write a number {bounds}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,20 +125,93 @@ class Scope:
     companies have only owners.
     """
 
-    since: date | None = None
-    until: date | None = None
-    source: str | None = None
-    language: str | None = None
-    country: str | None = None
-    section: str | None = None
-    zone: str = "UTC"
+    since: date | None = field(
+        default=None,
+        metadata=_asked(date, "First day: 2026-11-01, or 7d for the last seven.", metavar="DAY"),
+    )
+    until: date | None = field(
+        default=None,
+        metadata=_asked(date, "Last day, written alike; else today.", metavar="DAY"),
+    )
+    zone: str = field(
+        default="UTC",
+        metadata=_asked(
+            str,
+            "Time zone of days and hours, as in 'Europe/Berlin'; else UTC.",
+            metavar="ZONE",
+            longest=60,
+        ),
+    )
+    source: str | None = field(
+        default=None,
+        metadata=_asked(
+            str,
+            "Only this source, as in 'ft'.",
+            metavar="SLUG",
+            label="Source",
+            phrase="source {}",
+        ),
+    )
+    group: str | None = field(
+        default=None,
+        metadata=_asked(
+            str,
+            "Only sources of this group, as in 'business' or a list of your sources file.",
+            label="Group",
+            phrase="sources of the group {}",
+        ),
+    )
+    tier: int | None = field(
+        default=None,
+        metadata=_asked(
+            int,
+            "Only sources of this tier; 1 are the leading ones.",
+            metavar="N",
+            label="Tier",
+            phrase="sources of tier {}",
+            most=9,
+        ),
+    )
+    language: str | None = field(
+        default=None,
+        metadata=_asked(
+            str,
+            "Only articles in this language, as in 'de'.",
+            metavar="CODE",
+            label="Language",
+            phrase="language {}",
+        ),
+    )
+    country: str | None = field(
+        default=None,
+        metadata=_asked(
+            str,
+            "Only sources of this country, as in 'gb'.",
+            metavar="CODE",
+            label="Country",
+            phrase="country {}",
+        ),
+    )
+    section: str | None = field(
+        default=None,
+        metadata=_asked(
+            str,
+            "Only this section, in the publisher's words.",
+            label="Section",
+            phrase="section {}",
+        ),
+    )
+    subsidiaries: bool = field(
+        default=False,
+        metadata=_asked(
+            bool,
+            "Count brands and subsidiaries for their owners, too, each article once.",
+        ),
+    )
     now: datetime | None = field(default=None, compare=False)
-    subsidiaries: bool = False
     structure: CompanyStructure = field(default=NO_STRUCTURE, hash=False)
-    group: str | None = None
-    tier: int | None = None
     catalog: SourceCatalog = field(default=NO_CATALOG, hash=False)
-    among: Node | None = None
+    among: "Node | None" = None
 
     @property
     def slugs(self) -> frozenset[str] | None:
@@ -120,6 +254,37 @@ class Scope:
         """Return whether the question is about some of the sources."""
         return not (self.slugs is None and self.country is None and self.among is None)
 
+    @property
+    def narrows_articles(self) -> bool:
+        """Return whether only the articles themselves tell which of them it is about."""
+        return any(
+            declared.condition is not None and getattr(self, name) is not None
+            for name, declared in FILTERS.items()
+        )
+
+    @property
+    def narrows(self) -> bool:
+        """Return whether the question is limited by more than time."""
+        limits = self.language is not None or self.section is not None
+        return limits or self.narrows_sources or self.narrows_articles
+
+    def of_days(self) -> "Scope":
+        """Return the scope of UTC days and sources, without the filters that only articles have."""
+        only: dict[str, Any] = {
+            name: None for name, declared in FILTERS.items() if declared.condition is not None
+        }
+        return replace(self, **{**only, "section": None, "zone": "UTC"})
+
+    @property
+    def values(self) -> dict[str, str]:
+        """Return the filters that are not at their default as texts, which `read_scope` reads."""
+        written = {name: getattr(self, name) for name in FILTERS}
+        return {
+            name: _ON[0] if value is True else str(value)
+            for name, value in written.items()
+            if value not in {None, "", False} and (name, value) != ("zone", "UTC")
+        }
+
     def owner(self, company: str, day: date | None = None) -> str:
         """Return the company as which this one counts on a UTC day, by default the scope's last:
         itself or, with `subsidiaries`, the uppermost owner."""
@@ -136,11 +301,11 @@ class Scope:
         first, last = self._utc_days()
         return [
             Tenure(
-                one.company,
-                None if one.first == first else one.first,
-                None if one.last == last else one.last,
+                tenure.company,
+                None if tenure.first == first else tenure.first,
+                None if tenure.last == last else tenure.last,
             )
-            for one in tenures(self.structure, members, first, last)
+            for tenure in tenures(self.structure, members, first, last)
         ]
 
     def members(self, name: str) -> tuple[str, ...]:
@@ -154,11 +319,11 @@ class Scope:
         first, last = self._utc_days()
         return [
             Ownership(
-                one.chain,
-                None if one.first == first else one.first,
-                None if one.last == last else one.last,
+                ownership.chain,
+                None if ownership.first == first else ownership.first,
+                None if ownership.last == last else ownership.last,
             )
-            for one in ownerships(self.structure, company, first, last)
+            for ownership in ownerships(self.structure, company, first, last)
         ]
 
     def _utc_days(self) -> tuple[date | None, date | None]:
@@ -166,20 +331,18 @@ class Scope:
         near = timedelta(0) if self.zone == "UTC" else _ONE_DAY
         return self.since and self.since - near, last_day(self) + near
 
-    def validate(self, database: Database | None = None, *, max_days: int | None = None) -> "Scope":
+    def validate(self, *, max_days: int | None = None) -> "Scope":
         """Return the scope with names in their usual spelling, and with `now` set.
 
-        With `database`, source and country must be known there; with `max_days`, the period from
-        `since` on is limited. Raise QuestionError for invalid values. The decorator
-        `question` calls this, so a question gets a validated scope.
+        With `max_days`, the period from `since` on is limited. Raise QuestionError for invalid
+        values. The decorator `question` calls this, so a question gets a validated scope.
         """
-        now = self.now or datetime.now(UTC)
         scope = replace(
             self,
             zone=_known_zone(self.zone),
             language=self.language and self.language.strip().lower(),
             country=self.country and self.country.strip().lower(),
-            now=now,
+            now=self.now or datetime.now(UTC),
         )
         if scope.language and not _LANGUAGE.fullmatch(scope.language):
             raise QuestionError(f"unknown language {self.language!r}: write its code, as in de")
@@ -192,16 +355,7 @@ class Scope:
             tiers = ", ".join(map(str, sorted({*scope.catalog.tiers.values()})))
             raise QuestionError(f"no source has the tier {scope.tier}: there are {tiers or 'none'}")
         scope._check_range(max_days)
-        columns = {"source": Source.slug, "country": Source.country}
-        asked = {name: text for name in columns if (text := getattr(scope, name))}
-        if database is None or not asked:
-            return scope
-        with database.reading() as session:
-            known = {name: {*session.scalars(select(columns[name]))} for name in asked}
-        usual: dict[str, Any] = {
-            one: usual_spelling(text, sorted(known[one]), one) for one, text in asked.items()
-        }
-        return replace(scope, **usual)
+        return scope
 
     def _check_range(self, max_days: int | None) -> None:
         for name, day in (("since", self.since), ("until", self.until)):
@@ -223,6 +377,35 @@ class Scope:
             )
         if max_days and self.since and (last - self.since).days >= max_days:
             raise QuestionError(f"a period of over {max_days:,} days: choose a shorter one")
+
+
+FILTERS: dict[str, ScopeFilter] = {
+    each.name: each.metadata["filter"] for each in fields(Scope) if "filter" in each.metadata
+}
+
+
+def read_scope(
+    values: Mapping[str, object],
+    *,
+    prefix: str = "",
+    now: datetime | None = None,
+    structure: CompanyStructure = NO_STRUCTURE,
+    catalog: SourceCatalog = NO_CATALOG,
+) -> Scope:
+    """Return the scope of filters that are written as texts, not yet validated; other values, and
+    those that are empty, are left out. Raise QuestionError for a text that stands for no value; it
+    names the filter with the prefix."""
+    texts = {name: str(value).strip() for name, value in values.items() if value is not None}
+    written = {name: text for name in FILTERS if (text := texts.get(name))}
+    scope = Scope(now=now, structure=structure, catalog=catalog)
+    day = today(scope)
+    if zone := written.get("zone"):
+        scope = replace(scope, zone=_known_zone(FILTERS["zone"].read(f"{prefix}zone", zone, day)))
+        day = today(scope)
+    read = {
+        name: FILTERS[name].read(f"{prefix}{name}", text, day) for name, text in written.items()
+    }
+    return replace(scope, **{**read, "zone": scope.zone})
 
 
 def _known_zone(text: str) -> str:
@@ -400,154 +583,3 @@ def _first_day(key: str, by: Period) -> date:
     if by in {"month", "year"}:
         return date.fromisoformat(f"{key}-01" if by == "month" else f"{key}-01-01")
     return date.fromisoformat(key)
-
-
-# --- Conditions of SQL ---
-
-
-def articles_within(
-    query: Select[*_Columns], scope: Scope, *, every_kind: bool = False
-) -> Select[*_Columns]:
-    """Return a query over articles, joined to their sources and limited to the scope; to
-    articles that count unless `every_kind` is set."""
-    query = query.join(Source, Source.id == Article.source_id).where(*_published_within(scope))
-    query = query.where(*_of_sources(scope))
-    for column, value in (
-        (func.coalesce(Article.language, ""), stored_language(scope.language)),
-        (Article.section, scope.section),
-    ):
-        if value is not None:
-            query = query.where(column == value)
-    if scope.among is not None:
-        language = func.coalesce(Article.language, "")
-        query = query.where(let_through(scope.among, Article.source_id, language))
-    if every_kind:
-        return query
-    return query.where(or_(Article.kind.in_(COUNTED_KINDS), Article.access != "open"))
-
-
-def stored_language(language: str | None) -> str | None:
-    """Return a language in the tables' form: "" if unknown."""
-    return "" if language == UNKNOWN else language
-
-
-def _published_within(scope: Scope) -> list[ColumnElement[bool]]:
-    """Return conditions on the indexed day; in other zones than UTC on the exact moment, too."""
-    zone = zone_of(scope)
-    if zone.key == "UTC":
-        return between(Article.day, scope)
-    moment = func.coalesce(Article.published_at, Article.first_seen_at)
-    conditions = []
-    if scope.since is not None:
-        conditions += [Article.day >= scope.since - _ONE_DAY, moment >= midnight(scope.since, zone)]
-    if scope.until is not None:
-        end = midnight(scope.until + _ONE_DAY, zone)
-        conditions += [Article.day <= scope.until + _ONE_DAY, moment < end]
-    return conditions
-
-
-def between(day: Any, scope: Scope) -> list[ColumnElement[bool]]:
-    """Return the conditions for the scope's days, where `day` is a column of UTC days."""
-    conditions: list[ColumnElement[bool]] = []
-    if scope.since is not None:
-        conditions.append(day >= scope.since)
-    if scope.until is not None:
-        conditions.append(day <= scope.until)
-    return conditions
-
-
-def covered_within(scope: Scope) -> list[ColumnElement[bool]]:
-    """Return `between` for days of coverage, which are UTC days: with one more on either side
-    where the scope's zone is another, for `local_day` to decide."""
-    if zone_of(scope).key == "UTC":
-        return between(Coverage.day, scope)
-    return between(Coverage.day, scope.widened())
-
-
-def sources_within(scope: Scope) -> list[ColumnElement[bool]]:
-    """Return the conditions for the scope's sources: of a language, those that are written in it
-    and those that had an article in it."""
-    conditions = _of_sources(scope)
-    if scope.language is not None:
-        conditions.append(_written_in(scope.language))
-    return conditions
-
-
-def source_ids(session: Session, scope: Scope) -> list[int] | None:
-    """Return the sources that a scope is limited to; None for all."""
-    if not scope.narrows_sources:
-        return None
-    return sorted(session.scalars(select(Source.id).where(*_of_sources(scope))))
-
-
-def _of_sources(scope: Scope) -> list[ColumnElement[bool]]:
-    """Return the conditions for the sources of a scope."""
-    conditions: list[ColumnElement[bool]] = []
-    if (slugs := scope.slugs) is not None:
-        conditions.append(Source.slug.in_(sorted(slugs)))
-    if scope.country is not None:
-        conditions.append(Source.country == scope.country)
-    if scope.among is not None:
-        conditions.append(_matches(scope.among, _of_source, certain=False))
-    return conditions
-
-
-def let_through(query: Node, source_id: Any, language: Any) -> ColumnElement[bool]:
-    """Return the condition for articles, by columns of their source and language, that the filters
-    of a query let through."""
-
-    def of_article(one: Filter, _certain: bool) -> ColumnElement[bool]:
-        if one.name == "language":
-            return and_(language == stored_language(one.value))
-        return and_(source_id.in_(select(Source.id).where(_of_source(one, True))))
-
-    return _matches(query, of_article, certain=False)
-
-
-def _of_source(one: Filter, certain: bool) -> ColumnElement[bool]:
-    if one.name != "language":
-        return and_((Source.slug if one.name == "source" else Source.country) == one.value)
-    if certain:  # a source may be written in several languages
-        return false()
-    return _written_in(one.value)
-
-
-def _written_in(language: str) -> ColumnElement[bool]:
-    """Return the condition for sources that are written in a language or had an article in it."""
-    writes = exists().where(
-        DailySource.source_id == Source.id,
-        DailySource.language == stored_language(language),
-        DailySource.read > 0,
-    )
-    return or_(Source.language == language, writes)
-
-
-def _matches(
-    node: Node, condition: Callable[[Filter, bool], ColumnElement[bool]], *, certain: bool
-) -> ColumnElement[bool]:
-    """Return the condition for what matches a query whatever its words are if that is `certain`,
-    and otherwise for what matches it with the right words; `condition` is that of one filter."""
-    match node:
-        case Filter():
-            return condition(node, certain)
-        case And():
-            return and_(*(_matches(one, condition, certain=certain) for one in node.parts))
-        case Or():
-            return or_(*(_matches(one, condition, certain=certain) for one in node.parts))
-        case Without():
-            refused = _matches(node.unwanted, condition, certain=not certain)
-            return and_(_matches(node.wanted, condition, certain=certain), not_(refused))
-    return false() if certain else true()
-
-
-def first_days(session: Session, scope: Scope) -> dict[str, date]:
-    """Return for each source in scope the first day for which a crawl was recorded."""
-    first = (
-        select(func.min(Coverage.day))
-        .where(Coverage.source_id == Source.id)
-        .correlate(Source)
-        .scalar_subquery()
-    )
-    zone = zone_of(scope)
-    rows = session.execute(select(Source.slug, first).where(*sources_within(scope)))
-    return {slug: local_day(day, zone) for slug, day in rows if day is not None}

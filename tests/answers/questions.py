@@ -74,7 +74,7 @@ def questions() -> dict[str, list[Parameters]]:
         "co_mentions": [
             Parameters(
                 values={"company": name, "stories": True},
-                command=("mentions", "-c", name, "--with", "--stories"),
+                command=("together", name, "--stories"),
             )
             for name in NAMES
         ],
@@ -172,9 +172,7 @@ def _shares() -> Iterator[Parameters]:
     for measure in get_args(Measure):
         for by in (None, "week", "source", "group"):
             names = ["Alphabet", "Meta", "our competitors"]
-            command = ["mentions", "--measure", measure]
-            for name in names:
-                command += ["--share", name]
+            command = ["share", *names, "--measure", measure]
             if by:
                 command += ["--by", by]
             values = {"companies": names, "by": by, "measure": measure}
@@ -193,12 +191,12 @@ def _proofs() -> Iterator[Parameters]:
         for counted in _COUNTED:
             if name == "rail strikes" and counted not in {"articles", "stories", "paywalled"}:
                 continue
-            command = ("mentions", "-c", name, "--explain", "--measure", counted)
+            command = ("proof", "-c", name, "--measure", counted)
             yield Parameters(values={"company": name, "counted": counted}, command=command)
     yield Parameters(values={"counted": "read"})
     yield Parameters(
         values={"company": "Siemens", "beside": "Alphabet"},
-        command=("mentions", "-c", "Siemens", "--explain", "--beside", "Alphabet"),
+        command=("proof", "-c", "Siemens", "--beside", "Alphabet"),
     )
     yield Parameters(values={"company": "Siemens", "order": "least-sure", "offset": 3, "limit": 4})
     yield Parameters(values={"company": "Siemens", "split": "source", "without": ["ft", "bbc"]})

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from newscrawl import __version__
-from newscrawl.cli.arguments import InputError, match_one, parse_day
+from newscrawl.cli.arguments import match_one, parse_day
 from newscrawl.cli.output import Column, columns_of, render
 from newscrawl.extraction.compiled import PATH
-from newscrawl.storage import StorageError, open_database, queries
+from newscrawl.storage import QuestionError, StorageError, open_database, queries
 from newscrawl.storage.company_alerts import CompanyAlert, record_alerts
 from tests.conftest import Newscrawl, Ran
 from tests.worlds import body, day, document, headline, moment, register, save_document
@@ -218,7 +218,7 @@ def test_no_mentions_and_no_coverage_are_reported_differently(world: Newscrawl) 
         (["--until", "9999-12-31"], "until 9999-12-31: no news of that time is known"),
         (["--source", "bbc-news"], "unknown source 'bbc-news': this database holds faz, ft"),
         (["--by", "hour", "--since", "1700-01-01"], "rows: ask for 3,660 days at most"),
-        (["--zone", ""], "unknown time zone '': write it as Europe/Berlin or UTC"),
+        (["--zone", ""], "--zone '': give a value, or leave the option out"),
         (["-c", ""], "unknown company ''"),
         (["--companies", "nowhere.toml"], "nowhere.toml"),
         (["--database", "mysql://me:secret@h/d"], "no support for the database 'mysql'"),
@@ -619,12 +619,12 @@ def test_dates_are_parsed(text: str, means: object) -> None:
 
 @pytest.mark.parametrize("text", ["7", "d", "-3d", "20261301", "yesterday", ""])
 def test_invalid_date_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match="is not a day"):
+    with pytest.raises(QuestionError, match="is not a day"):
         parse_day(text, option="--since", today=day(0))
 
 
 def test_dates_before_the_calendar_are_refused() -> None:
-    with pytest.raises(InputError, match="is not a day"):
+    with pytest.raises(QuestionError, match="is not a day"):
         parse_day("99999999d", option="--since", today=day(0))
 
 

@@ -131,7 +131,7 @@ def test_names_in_boilerplate_are_reported(world: Newscrawl) -> None:
 
 
 def test_share_of_voice_is_computed(world: Newscrawl) -> None:
-    ran = world("mentions", "--share", "Siemens", "--share", "bosch", *SPAN)
+    ran = world("share", "Siemens", "bosch", *SPAN)
     assert re.search(r"Siemens +2 +66\.7%", ran.out)
     assert re.search(r"Bosch +1 +33\.3%", ran.out)
     assert "Shares are of the sum of these" in " ".join(ran.out.split())
@@ -140,7 +140,7 @@ def test_share_of_voice_is_computed(world: Newscrawl) -> None:
 
 def test_share_of_mentions_is_computed_by_month(world: Newscrawl) -> None:
     ran = world(
-        *("mentions", "--share", "Siemens", "--share", "Bosch", "--by", "month"),
+        *("share", "Siemens", "Bosch", "--by", "month"),
         *("--measure", "mentions", *SPAN, "-f", "json"),
     )
     month = {"month": "2026-11", "days_left_out": 28}
@@ -167,11 +167,11 @@ def test_periods_begin_with_the_first_crawl(world: Newscrawl, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    "what", [("--company", "Siemens"), ("--share", "Siemens", "--share", "Bosch")]
+    "asked", [("mentions", "--company", "Siemens"), ("share", "Siemens", "Bosch")]
 )
-def test_week_that_is_not_whole_is_marked(world: Newscrawl, what: tuple[str, ...]) -> None:
+def test_week_that_is_not_whole_is_marked(world: Newscrawl, asked: tuple[str, ...]) -> None:
     days = ("--since", "2026-11-09", "--until", "2026-11-20")
-    found = world("mentions", *what, "--by", "week", *days).out
+    found = world(*asked, "--by", "week", *days).out
     assert "2026-11-16*" in found
     assert "2026-11-09*" not in found
     assert "Not all days of this week are counted." in " ".join(found.split())
@@ -200,14 +200,14 @@ def test_shell_completes_companies_and_sources(
 
 
 def test_number_is_explained_by_its_sentences(world: Newscrawl) -> None:
-    ran = world("mentions", "-c", "Siemens", "--explain", "--measure", "mentions", "-f", "json")
+    ran = world("proof", "-c", "Siemens", "--measure", "mentions", "-f", "json")
     found = json.loads(ran.out)
     assert ran.code == 0
     assert found["number"] == sum(one["number"] for one in found["articles"]) > 0
     sentences = [each for one in found["articles"] for each in one["sentences"]]
     assert {one["rule"] for each in sentences for one in each["mentions"]} == {"name"}
     assert found["versions"]["program"]
-    table = world("mentions", "-c", "Siemens", "--explain")
+    table = world("proof", "-c", "Siemens")
     assert f"Articles of Siemens: {found['total']}" in table.out
     assert "In use: newscrawl" in table.out
 
@@ -220,7 +220,7 @@ def test_least_sure_mentions_are_explained_first(world: Newscrawl, own_database:
                 path, text=f"Siemens {path}.", mentions=[mention], published=moment(number)
             )
             save_document(database, one, register(database, "ft"))
-    asked = ("mentions", "-c", "Siemens", "--explain", "--format", "json")
+    asked = ("proof", "-c", "Siemens", "--format", "json")
     listed = [
         [one["article"]["url"].rsplit("/", 1)[-1] for one in json.loads(ran.out)["articles"]]
         for ran in (world(*asked), world(*asked, "--least-sure"))
@@ -240,19 +240,19 @@ def test_articles_read_are_explained_with_the_sources_whose_texts_are_not_read(
         for path, source in (("x", "ft"), ("y", "ft"), ("z", "faz")):
             hidden = document(path, text=path, source=source, access="paywalled", kind="paywall")
             save_document(database, hidden, register(database, source))
-    ran = world("mentions", "--explain", "--measure", "read")
+    ran = world("proof", "--measure", "read")
     said = " ".join(ran.out.split())
     assert "Behind a paywall: a paywall hides the text of 3 of these articles" in said
-    found = json.loads(world("mentions", "--explain", "--measure", "read", "--format", "json").out)
+    found = json.loads(world("proof", "--measure", "read", "--format", "json").out)
     hidden_texts = [one for one in found["left_out"] if one["reason"] == "paywalled"]
     assert [one["sources"] for one in hidden_texts] == [[["ft", 2], ["faz", 1]]]
 
 
 def test_number_of_nothing_is_explained_by_coverage(world: Newscrawl) -> None:
-    ran = world("mentions", "-c", "Bosch", "--explain", "--source", "faz")
+    ran = world("proof", "-c", "Bosch", "--source", "faz")
     assert ran.code == 1
     assert "No mention of Bosch" in ran.err
-    ran = world("mentions", "-c", "Siemens", "--explain", "--measure", "disallowed")
+    ran = world("proof", "-c", "Siemens", "--measure", "disallowed")
     assert ran.code == 1
     assert "Nothing is left out for this reason." in ran.err
 
@@ -260,44 +260,41 @@ def test_number_of_nothing_is_explained_by_coverage(world: Newscrawl) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--explain", "--by", "day"], "leave --by out"),
-        (["--explain", "--beside", "Bosch"], "--beside needs --company"),
-        (["-c", "Siemens", "--measure", "headline"], "needs --explain"),
-        (["-c", "Siemens", "--offset", "3"], "need --explain"),
-        (["-c", "Siemens", "--least-sure"], "need --explain"),
-        (["--explain", "--least-sure"], "--least-sure needs --company"),
-        (["--explain", "-c", "Siemens", "--measure", "stories", "--least-sure"], "and articles"),
+        (["--beside", "Bosch"], "beside needs a company"),
+        (["--least-sure"], "least-sure needs a company"),
+        (["-c", "Siemens", "--measure", "stories", "--least-sure"], "and articles"),
+        (["--measure", "doubtful"], "doubtful words are those of a company"),
     ],
 )
-def test_wrong_explanation_is_refused(world: Newscrawl, arguments: list[str], says: str) -> None:
-    ran = world("mentions", *arguments)
+def test_parts_of_a_proof_that_do_not_go_together(
+    world: Newscrawl, arguments: list[str], says: str
+) -> None:
+    ran = world("proof", *arguments)
     assert ran.code == 2
     assert says in ran.err
 
 
 def test_companies_mentioned_together_are_listed(world: Newscrawl) -> None:
-    ran = world("mentions", "-c", "Siemens", "--with", *SPAN, "-f", "json")
+    ran = world("together", "Siemens", *SPAN, "-f", "json")
     row = {"company": "Bosch", "kind": "company", "articles": 1, "share": 0.5}
     assert rows(ran) == [row]
-    ran = world("mentions", "-c", "Siemens", "--with", "--stories", *SPAN, "-f", "json")
+    ran = world("together", "Siemens", "--stories", *SPAN, "-f", "json")
     assert rows(ran) == [row | {"stories": 1}]
 
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--share", "Siemens"], "--share needs two companies"),
-        (["--share", "Siemens", "--share", "Bosh"], "unknown company 'Bosh': did you mean Bosch"),
-        (["--share", "Siemens", "--share", "Bosch", "-c", "Bosch"], "leave --company"),
-        (["--with"], "--with needs a company"),
-        (["-c", "Bosch", "--with", "--by", "day"], "leave --by day out"),
-        (["--zone", "Europe/Berln"], "unknown time zone 'Europe/Berln': did you mean"),
-        (["--country", "xx"], "unknown country 'xx'"),
+        (["share", "Siemens"], "two"),
+        (["share", "Siemens", "Bosh"], "unknown company 'Bosh': did you mean Bosch"),
+        (["together"], "Missing argument"),
+        (["mentions", "--zone", "Europe/Berln"], "unknown time zone 'Europe/Berln': did you mean"),
+        (["mentions", "--country", "xx"], "unknown country 'xx'"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_invalid_input_is_one_line(world: Newscrawl, arguments: list[str], says: str) -> None:
-    ran = world("mentions", *arguments)
+    ran = world(*arguments)
     assert ran.code == 2
     assert says in ran.err
     assert ran.err.count("\n") == 1
@@ -361,7 +358,7 @@ def test_json_lines_have_one_row_per_line(world: Newscrawl) -> None:
 
 
 def test_shares_are_printed_as_csv(world: Newscrawl) -> None:
-    ran = world("mentions", "--share", "Siemens", "--share", "Bosch", *SPAN, "-f", "csv")
+    ran = world("share", "Siemens", "Bosch", *SPAN, "-f", "csv")
     assert [row["articles"] for row in csv.DictReader(StringIO(ran.out))] == ["2", "1"]
 
 

@@ -2,14 +2,12 @@
 
 import json
 import socket
-from importlib.util import find_spec
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
 
-from newscrawl.cli import serve
 from newscrawl.storage import open_database
 from tests.conftest import Newscrawl
 from tests.serving import asked, served
@@ -83,16 +81,3 @@ def test_used_port_is_named(newscrawl: Newscrawl) -> None:
         ran = newscrawl("serve", "--port", taken.getsockname()[1])
     assert ran.code == 2
     assert "Address already in use. --port 0" in ran.err
-
-
-def test_missing_library_is_named_with_its_extra(
-    newscrawl: Newscrawl, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(serve, "NEEDS", ("fastapi", "no_such_library"))
-    ran = newscrawl("serve")
-    assert ran.code == 2
-    assert "the dashboard needs no_such_library: pip install 'newscrawl[dashboard]'" in ran.err
-
-
-def test_required_libraries_can_be_imported() -> None:
-    assert [name for name in serve.NEEDS if find_spec(name) is None] == []

@@ -7,14 +7,18 @@ from typing import Any
 
 import pytest
 import schemathesis
+import typer
 from fastapi import FastAPI
 from hypothesis import HealthCheck, given, settings
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 from starlette.testclient import TestClient
 
+from newscrawl.cli import app as cli
 from newscrawl.dashboard import create_app
+from newscrawl.items import SourceCatalog
 from newscrawl.query import QuestionError
 from newscrawl.storage import Database, open_database, queries
+from newscrawl.storage.scope import FILTERS
 from tests.dashboards import NOW, TODAY, TRAM, add_hostile, config_of, revise
 from tests.newsroom import News, fill
 
@@ -197,3 +201,17 @@ def test_parameter_that_would_be_ignored_is_refused(
 def test_api_cannot_write(client: TestClient) -> None:
     for path in client.get("/api/openapi.json").json()["paths"]:
         assert client.post(path.replace("{company}", "Siemens")).status_code == 405
+
+
+@pytest.mark.parametrize("name", sorted(FILTERS))
+def test_every_filter_of_a_scope_is_in_all_views(name: str, app: FastAPI, file: Path) -> None:
+    described = app.openapi()["paths"]["/api/counts"]["get"]["parameters"]
+    assert [one["description"] for one in described if one["name"] == name]
+    command = typer.main.get_command(cli).commands["mentions"]  # type: ignore[attr-defined]
+    option = f"--{name.replace('_', '-')}"
+    assert [each for each in command.params if option in each.opts]
+    catalog = SourceCatalog(groups={"quays": ("harbour-courier",)}, tiers={"harbour-courier": 1})
+    with TestClient(
+        create_app(config_of(file, catalog=catalog)), base_url="http://localhost"
+    ) as site:
+        assert f'name="{name}"' in site.get("/").text

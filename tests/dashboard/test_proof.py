@@ -437,7 +437,7 @@ def test_doubtful_words_are_equal_in_page_api_and_command(
     ]
     assert (left["articles"], left["words"]) == (1, ["Siemens"])
     (tmp_path / "companies.toml").write_text(COMPANIES, "utf-8")
-    options = ["mentions", "-c", "Siemens", "--explain", "--since", "10d", "--companies"]
+    options = ["proof", "-c", "Siemens", "--since", "10d", "--companies"]
     options += [str(tmp_path / "companies.toml"), "--database", site.url]
     ran = newscrawl(*options)
     said = " ".join(ran.out.split())
@@ -687,11 +687,11 @@ def test_group_and_saved_query_are_answered_like_a_company(
     common = ["--companies", tmp_path / "companies.toml", "--database", site.url]
     for command in (
         ["mentions", "-c", name, "--by", "week", "--since", "5d", "--format", "csv"],
-        ["mentions", "-c", name, "--with", "--since", "5d", "--format", "json"],
+        ["together", name, "--since", "5d", "--format", "json"],
         ["mentions", "-c", name, "--by", "company", "--since", "5d"],
-        ["mentions", "-c", name, "--explain", "--least-sure", "--since", "5d"],
-        ["mentions", "-c", name, "--explain", "--measure", "stories", "--beside", "Toyota"],
-        ["mentions", "--share", name, "--share", "Airbus", "--since", "5d"],
+        ["proof", "-c", name, "--least-sure", "--since", "5d"],
+        ["proof", "-c", name, "--measure", "stories", "--beside", "Toyota"],
+        ["share", name, "Airbus", "--since", "5d"],
         ["articles", "-c", name, "--sentences"],
         ["articles", "-c", name, "--format", "jsonl"],
         ["ask", "stories", "--company", name, "--format", "csv"],

@@ -501,7 +501,7 @@ def test_command_writes_to_standard_output(season: Path) -> None:
 def test_group_is_reported_with_its_companies(written: Any, tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text('[groups]\nwings = ["Airbus", "Boeing"]\n', "utf-8")
     said = written(
-        "--group", "wings", "--period", "30d", "-o", "r.xlsx", "--companies", "mine.toml"
+        "--each-of", "wings", "--period", "30d", "-o", "r.xlsx", "--companies", "mine.toml"
     )
     assert said.code == 0
     rows = rows_of(load_workbook(tmp_path / "r.xlsx")["Key figures"])
@@ -522,7 +522,7 @@ def test_report_on_a_group_and_tier_of_sources_says_so(
     ]
     (tmp_path / "sources.csv").write_text(head + "".join(rows), "utf-8")
     monkeypatch.setattr(config, "NEWSCRAWL_SOURCES", str(tmp_path / "sources.csv"))
-    common = ("-c", "Siemens", "--period", "30d", "--source-group", "quays", "--tier", "1")
+    common = ("-c", "Siemens", "--period", "30d", "--group", "quays", "--tier", "1")
     assert written(*common, "-o", "r.html").code == 0
     assert written(*common, "-o", "r.xlsx").code == 0
     page = (tmp_path / "r.html").read_text("utf-8")
@@ -558,7 +558,7 @@ def test_report_on_a_group_and_tier_of_sources_says_so(
             1,
             "No source was crawled",
         ),
-        (["--group", "nobody", "--period", "7d"], 2, "unknown group 'nobody'"),
+        (["--each-of", "nobody", "--period", "7d"], 2, "unknown group 'nobody'"),
         (["-c", "Siemens", "--source-group", "nobody"], 2, "unknown group of sources 'nobody'"),
         (["-c", "Siemens", "--tier", "9"], 2, "no source has the tier 9"),
     ],

@@ -13,10 +13,9 @@ from markupsafe import Markup
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from newscrawl.answers import words
+from newscrawl.answers.proof import evidence_text, quarantine_reason
 from newscrawl.dashboard.companies_file import registry_of
 from newscrawl.dashboard.config import BusyError, UnexplainedError
-from newscrawl.dashboard.filters import MAX_VALUE
 from newscrawl.dashboard.rendering import (
     NAME_COOKIE,
     Edit,
@@ -50,6 +49,7 @@ from newscrawl.storage.queries import ArticlePage, QuarantineRow, Scope, Version
 from newscrawl.storage.queries.article_details import made_together
 from newscrawl.storage.queries.article_lists import sentence_around
 from newscrawl.storage.revisions import apply_revision, decide_all, discard_revision
+from newscrawl.storage.scope import MAX_VALUE
 from newscrawl.templating import content_hash
 from newscrawl.text import match_name
 
@@ -102,7 +102,7 @@ def article(request: Request, url: str) -> HTMLResponse:
     identity = identity_of_request(request)
     quarantined = held and QuarantinedVersion(
         held.row,
-        words.quarantine_reason(held.row.reason, held.row.note),
+        quarantine_reason(held.row.reason, held.row.note),
         bool(held.text),
         changes(article_page.row.title or "", held.row.new_title or ""),
         changes(article_page.text, held.text) if held.text else [],
@@ -196,7 +196,7 @@ def quarantine(
     return render(
         request,
         "quarantine.html",
-        rows=[(row, words.quarantine_reason(row.reason, row.note)) for row in rows],
+        rows=[(row, quarantine_reason(row.reason, row.note)) for row in rows],
         source=wanted,
         sizes=sorted(sizes.items()),
         decisions=decisions,
@@ -347,7 +347,7 @@ def _sentence(article_page: ArticlePage, section: Section, span: tuple[int, int]
     first, last = span
     text = article_page.row.title or "" if section == "title" else article_page.text
     inside = (
-        f"{mention.company}: {words.evidence_text(mention)}"
+        f"{mention.company}: {evidence_text(mention)}"
         for mention in article_page.mentions
         if mention.section == section and first <= mention.start and mention.end <= last
     )
@@ -471,18 +471,18 @@ def _judge_missed(
     return [Judgement(kind="missed", mention=mention)]
 
 
-def _company(request: Request, database: Database, given: str) -> str:
+def _company(request: Request, database: Database, text: str) -> str:
     """Return the company of this name or form; raise CorrectionError if none or several have it."""
     registry = registry_of(app_state(request).registry)
-    names = [one.name for one in registry] + queries.company_names(database)
-    name, near = match_name(given, names)
-    folded = given.casefold()
+    names = [company.name for company in registry] + queries.company_names(database)
+    name, near = match_name(text, names)
+    folded = text.casefold()
     owners = [
-        one.name
-        for one in registry
-        if any(form.casefold() == folded for form in (*one.aliases, *one.ambiguous))
+        company.name
+        for company in registry
+        if any(form.casefold() == folded for form in (*company.aliases, *company.ambiguous))
     ]
     if name is not None or len(owners) == 1:
         return name or owners[0]
     advice = f"is it {' or '.join((owners or near)[:3])}?" if owners or near else "see Registry"
-    raise CorrectionError(f"no one company is named {given!r}: write its name, {advice}")
+    raise CorrectionError(f"no one company is named {text!r}: write its name, {advice}")

@@ -17,7 +17,7 @@ from newscrawl.answers.company import company_period, gap_before
 from newscrawl.answers.comparison import change_of_row, compare_companies, gaps_before
 from newscrawl.answers.coverage import most_unread
 from newscrawl.dashboard.charts import READ, chart_csv, ranking_csv, spark, wants_csv
-from newscrawl.dashboard.filters import DEFAULT_PERIOD, MAX_VALUE, Count, Filters
+from newscrawl.dashboard.filters import DEFAULT_PERIOD, Count, Filters
 from newscrawl.dashboard.rendering import (
     app_state,
     choices,
@@ -46,7 +46,7 @@ from newscrawl.storage.queries import (
     UnmentionedCompany,
 )
 from newscrawl.storage.saved_queries import list_queries, scope_of_query
-from newscrawl.storage.scope import today
+from newscrawl.storage.scope import MAX_VALUE, today
 from newscrawl.text import match_name
 
 router = APIRouter(include_in_schema=False)
@@ -196,7 +196,7 @@ def search(request: Request) -> HTMLResponse:
     filters = filters_of(request)
     words = request.query_params.get("q", "").strip()
     fields = ("language", "source", "country")
-    values = {name: getattr(filters, name) for name in fields}
+    values = {name: getattr(filters.scope, name) for name in fields}
     limits = " ".join(f"{name}:{value}" for name, value in values.items() if value)
     with app_state(request).store.reading() as database:
         found, count, fault = _search(database, words, filters)
@@ -236,13 +236,13 @@ def _search(
         return (), None, None
     offset = (filters.page - 1) * RESULTS
     try:
-        found = queries.search(
+        articles = queries.search(
             database, words, scope=filters.scope, limit=RESULTS + 1, offset=offset, each=3
         )
         count = queries.preview_query(database, words, scope=filters.scope, limit=0)
     except QuestionError as error:
         return (), None, error
-    return found, count, None
+    return articles, count, None
 
 
 LATEST = 12  # articles a page
@@ -264,8 +264,8 @@ def company(request: Request, name: str) -> Response:
         check_is_named(request, name, names, scope)
         offered = choices(database, filters)
         groups: list[Group] = [*GROUPS]
-        groups += ["group"] if offered.groups else []
-        groups += ["tier"] if offered.tiers else []
+        groups += ["group"] if offered["group"] else []
+        groups += ["tier"] if offered["tier"] else []
         period = company_period(
             database, name, scope, groups=groups, stories=filters.count == "stories"
         )
@@ -336,7 +336,11 @@ class PeriodAlerts:
 
 def _alerts(database: Database, name: str, filters: Filters) -> PeriodAlerts:
     stored = list_alerts(database, kinds=ALERTS_SHOWN, company=name, since=filters.since)
-    watches = [one for one in watched_companies(database) if not one.other and one.company == name]
+    watches = [
+        watched_company
+        for watched_company in watched_companies(database)
+        if not watched_company.other and watched_company.company == name
+    ]
     return PeriodAlerts(
         tuple(one.alert for one in stored if one.alert.day <= filters.until),
         watches[0] if watches else None,
@@ -400,20 +404,20 @@ def _top(counts: Sequence[MentionCount], count: Count) -> list[tuple[MentionCoun
 def compare(request: Request) -> Response:
     """Show shares of voice, or return their chart's numbers as CSV."""
     filters = filters_of(request)
-    written = [name.strip() for name in request.query_params.getlist("company")]
-    given = list(dict.fromkeys(filter(None, written)))[:MAX_COMPARED]
-    if any(len(name) > MAX_VALUE or "\0" in name for name in given):
+    texts = [name.strip() for name in request.query_params.getlist("company")]
+    chosen_names = list(dict.fromkeys(filter(None, texts)))[:MAX_COMPARED]
+    if any(len(name) > MAX_VALUE or "\0" in name for name in chosen_names):
         raise QuestionError("company can't have this name: it is too long or holds a NUL")
     with app_state(request).store.reading() as database:
         names = queries.company_names(database)
         scope, stored = filters.scope, set(names)
-        known = [name for name in given if stored & {*scope.members(name)}]
+        mentioned = [name for name in chosen_names if stored & {*scope.members(name)}]
         offered = [*scope.structure.groups, *names]
         saved = {row.name for row in queries.saved_queries(database)}
         unions = saved | {*scope.structure.groups}
         cleared = request.query_params.get("chosen") == "none"
-        suggests = not given and not cleared
-        chosen = known
+        suggests = not chosen_names and not cleared
+        chosen = mentioned
         if suggests:  # the most frequent companies, without saved queries and groups
             most = SUGGESTED + len(unions)
             ranked = queries.company_ranking(database, scope=scope, limit=most)
@@ -430,13 +434,15 @@ def compare(request: Request) -> Response:
             choices=choices(database, filters),
             comparison=comparison,
             chosen=chosen,
-            written=given or chosen,
+            texts=chosen_names or chosen,
             have_subsidiaries=_has_subsidiaries(chosen, scope, names),
             gaps=gaps_before(database, comparison),
             unknown={
-                name: _corrections(filters, given, name, _similar_names(request, name, offered))
-                for name in given
-                if name not in known
+                name: _corrections(
+                    filters, chosen_names, name, _similar_names(request, name, offered)
+                )
+                for name in chosen_names
+                if name not in mentioned
             },
             names=offered,
             groups=scope.structure.groups,
@@ -449,7 +455,7 @@ def compare(request: Request) -> Response:
 
 
 def _corrections(
-    filters: Filters, given: Sequence[str], wrong: str, similar: Sequence[str]
+    filters: Filters, names_: Sequence[str], wrong: str, similar: Sequence[str]
 ) -> dict[str, str]:
     """Return for each similar name the address of the comparison with it in place of the wrong
     one."""
@@ -457,6 +463,6 @@ def _corrections(
     start = f"/compare{address}{'&' if address else '?'}"
     addresses = {}
     for right in similar:
-        names = dict.fromkeys(right if name == wrong else name for name in given)
+        names = dict.fromkeys(right if name == wrong else name for name in names_)
         addresses[right] = start + urlencode([("company", name) for name in names])
     return addresses

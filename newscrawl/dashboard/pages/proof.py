@@ -9,9 +9,9 @@ from typing import Any, get_args
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
-from newscrawl.answers import words
 from newscrawl.answers.coverage import most_unread
-from newscrawl.dashboard.filters import LAST_PAGE, MAX_VALUE, Filters
+from newscrawl.answers.proof import number_proof
+from newscrawl.dashboard.filters import LAST_PAGE, Filters
 from newscrawl.dashboard.pages.overview import check_is_named
 from newscrawl.dashboard.rendering import (
     app_state,
@@ -28,8 +28,8 @@ from newscrawl.storage.queries.article_details import (
     correction_of_number,
     made_together,
 )
-from newscrawl.storage.queries.proof_target import LEFT_OUT, OF_MENTIONS, Order
-from newscrawl.storage.saved_queries import list_queries
+from newscrawl.storage.queries.proof_target import OF_MENTIONS, REASONS, Order
+from newscrawl.storage.scope import MAX_VALUE
 
 router = APIRouter(include_in_schema=False)
 
@@ -48,8 +48,7 @@ def show_proof(request: Request) -> HTMLResponse:
         names = queries.company_names(database)
         for name in filter(None, (company, target["beside"])):
             check_is_named(request, name, names, filters.scope)
-        is_query = company is not None and list_queries(database, named=company)
-        proof = queries.proof(
+        answer = number_proof(
             database,
             versions_in_use(request),
             **target,
@@ -59,7 +58,7 @@ def show_proof(request: Request) -> HTMLResponse:
         )
         corrections = _corrections(request, database, filters, target)
         unread = most_unread(database, filters.scope)
-    does, pages = words.does_of(bool(is_query)), -(-proof.total // ARTICLES)
+    pages = -(-answer.proof.total // ARTICLES)
     parts = {key: target[key] or "" for key in ("counted", "company", "split", "beside", "story")}
     orders = {
         sequence: proof_address(
@@ -70,33 +69,30 @@ def show_proof(request: Request) -> HTMLResponse:
         )
         for sequence in get_args(Order)
     }
-    limits = {key: getattr(filters, key) for key in ("language", "country", "group", "tier")}
-    narrowed = [f"{key} {value}" for key, value in limits.items() if value]
     return render(
         request,
         "proof.html",
         filters=filters,
-        found=proof,
-        title=words.proof_title(counted, proof.number, proof.company, proof.beside, does),
-        does=does,
+        answer=answer,
+        found=answer.proof,
         company=company or "",
         split=target["split"] or "",
         without=target["without"],
-        narrowed=[*narrowed, *(["one story"] if target["story"] else [])],
+        story=target["story"],
         here=orders[order],
         # The query of this page, to which its explanations lead back.
         asked=orders[order].removeprefix("/proof")
         + (f"&page={filters.page}" if filters.page > 1 else ""),
         orders=orders,
         order=order,
-        may_order=company is not None and not is_query and counted in OF_MENTIONS,
+        may_order=company is not None and not answer.is_query and counted in OF_MENTIONS,
         of_mentions=OF_MENTIONS,
         unread=unread,
         **corrections,
         pages=min(pages, LAST_PAGE),
         beyond=pages > LAST_PAGE,
         shown=ARTICLES,
-        shows_left_out=counted not in LEFT_OUT and target["story"] is None,
+        shows_left_out=counted not in REASONS and target["story"] is None,
         explains=app_state(request).config.explain is not None,
     )
 
@@ -139,7 +135,7 @@ def _corrections(
     corrections of the last day, and the corrections of a list of them."""
     names = [name for name in (target["company"], target["beside"]) if name is not None]
     members = [filters.scope.members(name) for name in names]
-    person, given = name_of_person(request), request.query_params.get("corrected", "")
+    person, number = name_of_person(request), request.query_params.get("corrected", "")
     shown: dict[str, Any] = {
         "person": person,
         "changed": None,
@@ -158,12 +154,12 @@ def _corrections(
             for mention in _wrong_mentions(database, filters)
             if mention.made_by == person
             and mention.made_at > yesterday
-            and str(mention.id) != given
+            and str(mention.id) != number
             and (not names or mention.company in {*chain(*members)})
         )
         shown["earlier"] = made_together(earlier)[:MAX_EARLIER]
-    known = re.fullmatch(r"[1-9][0-9]{0,17}", given)
-    changed = correction_of_number(database, int(given)) if known else None
+    is_number = re.fullmatch(r"[1-9][0-9]{0,17}", number)
+    changed = correction_of_number(database, int(number)) if is_number else None
     page = queries.article_page(database, changed.url) if changed else None
     if changed is None or changed.kind != "wrong" or page is None:
         return shown

@@ -23,7 +23,6 @@ from newscrawl.dashboard.companies_file import (
     registry_of,
     single_registry,
 )
-from newscrawl.dashboard.filters import MAX_VALUE
 from newscrawl.dashboard.jobs import JobRunningError, JobState, RematchJob
 from newscrawl.dashboard.rendering import (
     Piece,
@@ -37,6 +36,7 @@ from newscrawl.items import Mention
 from newscrawl.mentions import Companies, Company, sentence_span
 from newscrawl.storage import Database, StorageError
 from newscrawl.storage.queries.article_lists import StoredText, newest_texts
+from newscrawl.storage.scope import MAX_VALUE
 from newscrawl.storage.tokens import RegistryChange, record_change, registry_changes
 
 logger = logging.getLogger(__name__)

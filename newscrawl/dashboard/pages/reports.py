@@ -13,7 +13,6 @@ from starlette.exceptions import HTTPException
 from newscrawl import config as settings
 from newscrawl.config import SettingError
 from newscrawl.dashboard.config import Config
-from newscrawl.dashboard.filters import MAX_VALUE
 from newscrawl.dashboard.rendering import (
     app_state,
     check_seal,
@@ -49,6 +48,7 @@ from newscrawl.storage.company_alerts import (
     watch_company,
     watched_companies,
 )
+from newscrawl.storage.scope import MAX_VALUE
 from newscrawl.storage.status import last_monitor, next_digests
 from newscrawl.text import match_name
 
@@ -77,14 +77,14 @@ def report(
         for name in names:
             if stored.isdisjoint(filters.scope.members(name)):
                 raise HTTPException(404, f"No company {name!r} was ever mentioned here.")
-        made = make_report(database, names, filters.scope)
+        document = make_report(database, names, filters.scope)
     if format == "xlsx":
-        headers = {"Content-Disposition": f'attachment; filename="{made.file_name}.xlsx"'}
-        return Response(workbook(made), media_type=MEDIA_TYPES[format], headers=headers)
+        headers = {"Content-Disposition": f'attachment; filename="{document.file_name}.xlsx"'}
+        return Response(workbook(document), media_type=MEDIA_TYPES[format], headers=headers)
     address = str(request.base_url)
     policy = f"{report_policy()}; frame-ancestors 'none'"
     return HTMLResponse(
-        html_report(made, address), headers={**HEADERS, "Content-Security-Policy": policy}
+        html_report(document, address), headers={**HEADERS, "Content-Security-Policy": policy}
     )
 
 
@@ -161,17 +161,17 @@ def unwatch(request: Request, form: Annotated[WatchForm, Form()]) -> Response:
     return _back(form.company, form)
 
 
-def _watchable(request: Request, database: Database, given: str) -> str:
+def _watchable(request: Request, database: Database, text: str) -> str:
     """Return the name of a company, group or saved query given by name or alias."""
     registry = companies_in_use(request)
     names = [*registry.structure.groups, *queries.company_names(database)]
-    known, near = match_name(given, names)
-    if known is not None:
-        return known
-    if (company := registry.by_name(given.strip())) is not None:
+    name, near = match_name(text, names)
+    if name is not None:
+        return name
+    if (company := registry.by_name(text.strip())) is not None:
         return company.name
     advice = f" Did you mean {' or '.join(near)}?" if near else ""
-    raise HTTPException(422, f"No company, group or saved query is named {given!r}.{advice}")
+    raise HTTPException(422, f"No company, group or saved query is named {text!r}.{advice}")
 
 
 def _back(name: str, form: WatchForm) -> RedirectResponse:

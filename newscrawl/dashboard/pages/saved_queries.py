@@ -9,7 +9,6 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from newscrawl.dashboard.filters import MAX_VALUE
 from newscrawl.dashboard.rendering import (
     app_state,
     check_seal,
@@ -34,6 +33,8 @@ from newscrawl.storage.saved_queries import (
     rename_query,
     scope_of_text,
 )
+from newscrawl.storage.scope import MAX_VALUE
+from newscrawl.storage.scope_conditions import validate_in
 from newscrawl.storage.search_language import MAX_LENGTH, NEAR_WORDS
 
 router = APIRouter(include_in_schema=False)
@@ -123,7 +124,7 @@ def _searched(
     """Return the number of sources that a query can find, the articles read in each language, the
     most first, and the read sources in which nothing was found, with their languages."""
     with database.reading() as session:
-        own = scope_of_text(session, text, scope.validate(database))
+        own = scope_of_text(session, text, validate_in(database, scope))
         known = completeness_by(session, "language", own)
         sources = completeness_by(session, "source", own)
         languages = languages_of_sources(session)
@@ -133,8 +134,8 @@ def _searched(
     certain = preview.complete and preview.articles
     without = {
         slug: languages[slug]
-        for slug, one in sources.items()
-        if certain and one.read and slug not in preview.sources
+        for slug, source in sources.items()
+        if certain and source.read and slug not in preview.sources
     }
     return {"sources": len(sources), "languages": most, "without": without}
 

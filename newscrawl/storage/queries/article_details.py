@@ -30,7 +30,8 @@ from newscrawl.storage.models import (
 )
 from newscrawl.storage.queries.article_lists import ArticleRow, article_rows, copies_of, sentences
 from newscrawl.storage.queries.questions import ANY, about, question
-from newscrawl.storage.scope import Scope, articles_within, sources_within
+from newscrawl.storage.scope import Scope
+from newscrawl.storage.scope_conditions import articles_within, sources_within
 from newscrawl.text import count_of
 
 __all__ = [
@@ -235,10 +236,12 @@ def versions_by_article(
     found = {}
     for number, day, slug, stored_at, run_at, versions in session.execute(query):
         found[number] = Versions(**versions or {})
-        for one in rematches:
-            covers = one.source in {None, slug} and (one.since is None or one.since <= day)
-            if covers and one.started_at >= max(stored_at, run_at):
-                companies = one.versions["companies"]
+        for rematch in rematches:
+            covers = rematch.source in {None, slug} and (
+                rematch.since is None or rematch.since <= day
+            )
+            if covers and rematch.started_at >= max(stored_at, run_at):
+                companies = rematch.versions["companies"]
                 found[number] = replace(found[number], companies=companies)
     return found
 
@@ -346,8 +349,8 @@ def made_together(rows: Iterable[CorrectionRow]) -> list[list[CorrectionRow]]:
     first of each."""
     found: dict[tuple[object, ...], list[CorrectionRow]] = {}
     key = attrgetter("url", *MADE_TOGETHER)
-    for one in rows:
-        found.setdefault(key(one), []).append(one)
+    for row in rows:
+        found.setdefault(key(row), []).append(row)
     return list(found.values())
 
 

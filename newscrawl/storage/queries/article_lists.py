@@ -41,7 +41,8 @@ from newscrawl.storage.ownership import Tenure
 from newscrawl.storage.queries.questions import ANY, about, question
 from newscrawl.storage.queries.rollup_tables import rollup_table
 from newscrawl.storage.query_matches import UNKNOWN, parse_saved
-from newscrawl.storage.scope import Scope, articles_within, day_of_minute
+from newscrawl.storage.scope import Scope, day_of_minute
+from newscrawl.storage.scope_conditions import articles_within
 from newscrawl.storage.search_language import Facts, spans
 
 __all__ = [
@@ -367,7 +368,7 @@ def article_rows(
         article, found = stored[number], named[number]
         counted = [one for one in found if not one.is_query]
         if companies is not None:
-            names = {one.company for one in companies if one.covers(article.day)}
+            names = {company.company for company in companies if company.covers(article.day)}
             counted = [one for one in found if one.name in names]
         row = copy_fields(
             ArticleRow,
@@ -410,8 +411,8 @@ def _naming_conditions(tenures: Sequence[Tenure]) -> Iterator[ColumnElement[bool
     """Yield the alternative conditions for articles that name one of the companies on a day on
     which it counts."""
     by_days: dict[tuple[date | None, date | None], list[str]] = defaultdict(list)
-    for one in tenures:
-        by_days[one.first, one.last].append(one.company)
+    for tenure in tenures:
+        by_days[tenure.first, tenure.last].append(tenure.company)
     for (first, last), names in by_days.items():
         named = select(Mention.article_id).join(Company).where(Company.name.in_(names))
         matched = select(Appearance.article_id).where(
@@ -434,7 +435,7 @@ def _places_of(
 ) -> dict[int, dict[Section, list[Span]]]:
     """Return the places of the companies in each of these articles, whose days are given."""
     place = Mention.article_id, Mention.section, Mention.start_offset, Mention.end_offset
-    names = {one.company for one in companies}
+    names = {company.company for company in companies}
     query = (
         select(Company.name, *place)
         .join(Company, Company.id == Mention.company_id)
@@ -445,7 +446,9 @@ def _places_of(
         number: {"title": [], "body": []} for number in days
     }
     for name, number, section, start, end in session.execute(query):
-        if not any(one.company == name and one.covers(days[number]) for one in companies):
+        if not any(
+            company.company == name and company.covers(days[number]) for company in companies
+        ):
             continue
         places[number]["title" if section == "title" else "body"].append((start, end))
     return places
@@ -460,7 +463,7 @@ def _add_matches(
 ) -> None:
     """Add the places of the words of saved queries to those of the companies."""
     query = select(SavedQuery.text).join(Company, Company.id == SavedQuery.company_id)
-    names = {one.company for one in companies}
+    names = {company.company for company in companies}
     nodes = map(parse_saved, session.scalars(query.where(Company.name.in_(names))))
     if not (asked := [node for node in nodes if node is not None]):
         return

@@ -139,12 +139,7 @@ def _has_pairs(days: Sequence[CompanyDays], saved: set[int], scope: Scope) -> bo
     """Return whether the pairs have all articles of a question: about one company at all times,
     which is not a saved query, in a scope that is limited by time alone."""
     number = days[0].number
-    return days == [CompanyDays(number)] and number not in saved and not _narrows(scope)
-
-
-def _narrows(scope: Scope) -> bool:
-    """Return whether a scope is limited by more than time, which pairs don't tell."""
-    return scope.narrows_sources or scope.language is not None or scope.section is not None
+    return days == [CompanyDays(number)] and number not in saved and not scope.narrows
 
 
 def _count_pairs(session: Session, company: int, saved: set[int], scope: Scope) -> dict[int, int]:

@@ -49,7 +49,8 @@ from newscrawl.storage.queries.rollup_tables import (
     rollup_table,
     union_table,
 )
-from newscrawl.storage.scope import QUARTER, By, Scope, day_of_minute, source_ids
+from newscrawl.storage.scope import QUARTER, By, Scope, day_of_minute
+from newscrawl.storage.scope_conditions import source_ids, validate_in
 
 Unions = Mapping[int, Sequence[CompanyDays]]
 _DAY = 24 * 60
@@ -158,7 +159,7 @@ def _repeated(
         .where(*minutes_within(pair, scope))
         .group_by(*key)
     )
-    if scope.narrows_sources or scope.language is not None or scope.section is not None:
+    if scope.narrows:
         counted = rollup_table(session, scope, by="hour", company=None)
         same = counted.table.article_id == pair.article_id, counted.table.minute == pair.minute
         found = found.join(counted.table, and_(*same)).where(*counted.conditions)
@@ -232,7 +233,7 @@ def hits_by_name(
 def count_stories(database: Database, company: str, scope: Scope) -> int:
     """Return the number of a company's stories: it is not the sum of those of several days."""
     with database.reading() as session:
-        hits = hits_by_name(session, [company], scope.validate(database), stories=True)[company]
+        hits = hits_by_name(session, [company], validate_in(database, scope), stories=True)[company]
     return (hits.stories if hits else 0) or 0
 
 

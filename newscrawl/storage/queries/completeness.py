@@ -32,19 +32,22 @@ from newscrawl.storage.scope import (
     Group,
     Period,
     Scope,
-    between,
-    covered_within,
     days,
-    first_days,
     hours_of,
     key_of_day,
     last_day,
-    let_through,
     local_day,
     local_time,
     period_of,
-    sources_within,
     zone_of,
+)
+from newscrawl.storage.scope_conditions import (
+    between,
+    covered_within,
+    first_days,
+    let_through,
+    sources_within,
+    validate_in,
 )
 from newscrawl.storage.status import SourceStatus, only_checked, watch_status
 
@@ -168,7 +171,7 @@ def coverage(database: Database, *, scope: Scope = ANY) -> list[CoverageDay]:
 def source_completeness(database: Database, scope: Scope) -> dict[str, Completeness]:
     """Return how complete the counts of each source are."""
     with database.reading() as session:
-        return completeness_by(session, "source", scope.validate(database))
+        return completeness_by(session, "source", validate_in(database, scope))
 
 
 def first_watched_day(

@@ -51,9 +51,9 @@ from newscrawl.storage.scope import (
     bounds_of,
     day_of_minute,
     days_left_out,
-    first_days,
     zone_of,
 )
+from newscrawl.storage.scope_conditions import first_days
 
 __all__ = [
     "Boilerplate",
@@ -258,7 +258,7 @@ def boilerplate(
 
     They are stored by day, source, country and language; section and zone are ignored.
     """
-    scope = replace(scope, section=None, zone="UTC")
+    scope = scope.of_days()
     with database.reading() as session:
         if company is not None and scope.tenures(company) != [Tenure(company)]:
             return _union_boilerplate(session, company, scope)
@@ -303,7 +303,7 @@ def unmentioned_companies(
         owners = dict.fromkeys(scope.owner(name) for name in counted)
         missing = [name for name in owners if name not in mentioned]
         groups = hits_by_name(session, [*scope.structure.groups], scope)
-        silent = [name for name, one in groups.items() if one is None or not one.articles]
+        silent = [name for name, group in groups.items() if group is None or not group.articles]
         last: dict[str, date | None] = {}
         if scope.since:
             last |= _last_days(session, scope)
@@ -361,7 +361,7 @@ def _before(scope: Scope) -> Scope:
     """Return the scope of the days before one with a first day, in any section."""
     assert scope.since is not None  # noqa: S101 - nothing lies before a scope without a first day
     until = scope.since - timedelta(days=1)
-    return replace(scope, since=None, until=until, zone="UTC", section=None)
+    return replace(scope.of_days(), since=None, until=until)
 
 
 def days_left_out_by(keys: Iterable[str], by: By, scope: Scope) -> dict[str, int]:
@@ -424,9 +424,9 @@ def hits_by_period(
 ) -> dict[str, Hits]:
     """Return the hits of periods from those of a table's moments."""
     hits: dict[str, Hits] = {}
-    for when, one in moments.items():
+    for when, moment in moments.items():
         key = period_key(rollup, when, by, scope)
-        hits[key] = hits[key] + one if key in hits else one
+        hits[key] = hits[key] + moment if key in hits else moment
     return hits
 
 

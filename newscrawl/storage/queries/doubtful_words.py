@@ -28,7 +28,8 @@ from newscrawl.storage.models import (
 )
 from newscrawl.storage.queries.article_details import MarkedMention
 from newscrawl.storage.queries.text_search import OtherArticles, find_other_articles
-from newscrawl.storage.scope import Scope, between, day_of_minute, first_minute
+from newscrawl.storage.scope import Scope, day_of_minute, first_minute
+from newscrawl.storage.scope_conditions import between
 from newscrawl.storage.search_language import Node, Or, Term
 from newscrawl.storage.words import (
     folded_words,
@@ -154,7 +155,7 @@ def find_doubtful_words(
         found = doubtful_in(session, spellings, some)
         articles += [key for key in some if found[key]]
         times.update(
-            spellings.spelling_of(one.surface) for words in found.values() for one in words
+            spellings.spelling_of(word.surface) for words in found.values() for word in words
         )
     in_order = sorted(times, key=lambda spelling: (-times[spelling], spelling))
     return DoubtfulWords(tuple(articles), tuple(in_order), since)
@@ -199,10 +200,10 @@ def doubtful_in(
     for key, title, text in session.execute(query):
         words = (*spellings.find("title", title or ""), *spellings.find("body", text))
         found[key] = [
-            one
-            for one in words
+            word
+            for word in words
             if not any(
-                one.start < end and start < one.end for start, end in mentions[key, one.section]
+                word.start < end and start < word.end for start, end in mentions[key, word.section]
             )
         ]
     return found

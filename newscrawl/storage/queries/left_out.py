@@ -1,7 +1,7 @@
 """What a number leaves out, and why, as far as this is known."""
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date
 from itertools import groupby
 from typing import Any, Literal, TypeVarTuple, get_args
@@ -25,7 +25,7 @@ from newscrawl.storage.models.articles import UNCOUNTED
 from newscrawl.storage.ownership import Tenure
 from newscrawl.storage.queries.doubtful_words import DoubtfulWords, find_doubtful_words
 from newscrawl.storage.queries.proof_target import (
-    LEFT_OUT,
+    REASONS,
     ProofTarget,
     articles_left_in,
     groups_left_in,
@@ -34,7 +34,8 @@ from newscrawl.storage.queries.proof_target import (
 from newscrawl.storage.queries.questions import ANY, about, cache_answers
 from newscrawl.storage.queries.rollup_tables import company_days, counts_on, rollup_table
 from newscrawl.storage.saved_queries import own_scope
-from newscrawl.storage.scope import By, Scope, articles_within, between
+from newscrawl.storage.scope import By, Scope
+from newscrawl.storage.scope_conditions import articles_within, between, validate_in
 
 _Columns = TypeVarTuple("_Columns")
 LeftOutReason = Literal["boilerplate", Withheld, "doubtful", "corrected", "quarantined", "kind"]
@@ -73,7 +74,7 @@ class LeftOut:
 
 def left_out(session: Session, target: ProofTarget) -> Iterator[LeftOut]:
     """Yield what the number leaves out, by reason; nothing for a reason without an article."""
-    if target.counted in LEFT_OUT or target.story is not None:
+    if target.counted in REASONS or target.story is not None:
         return
     mentions, articles = boilerplate_sums(session, target)
     if articles and target.scope.among is None:
@@ -108,7 +109,7 @@ def withheld_articles(
     standfirst may be read, and do not name it. Without a company, return those of all articles
     read, whatever they name."""
     with database.reading() as session:
-        return _withheld_of(session, company, scope.validate(database))
+        return _withheld_of(session, company, validate_in(database, scope))
 
 
 @cache_answers
@@ -166,7 +167,7 @@ def boilerplate_sums(session: Session, target: ProofTarget) -> tuple[int, int]:
     """Return the numbers of mentions in menus and teasers, and of the articles beside them; those
     of one company from its daily sums."""
     if target.company is None or target.scope.tenures(target.company) == [Tenure(target.company)]:
-        scope = replace(target.scope, section=None, zone="UTC")
+        scope = target.scope.of_days()
         by: By | None = "source" if target.without else None
         rollup = rollup_table(session, scope, by=by, company=target.company)
         sums = func.sum(rollup.table.boilerplate), func.sum(rollup.table.boilerplate_articles)
@@ -278,7 +279,7 @@ def doubtful_words_of(session: Session, target: ProofTarget) -> DoubtfulWords:
 
 def _boilerplate_rows(session: Session, target: ProofTarget) -> Any:
     """Return the rows of boilerplate, kept by UTC days; section and zone are ignored."""
-    scope = replace(target.scope, section=None, zone="UTC")
+    scope = target.scope.of_days()
     rollup = rollup_table(session, scope, by="hour", company=None)
     table, around = rollup.table, models.Boilerplate
     number = func.sum(around.number).label("number")

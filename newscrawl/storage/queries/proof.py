@@ -47,7 +47,7 @@ from newscrawl.storage.queries.left_out import (
     wrong_corrections,
 )
 from newscrawl.storage.queries.proof_target import (
-    LEFT_OUT,
+    REASONS,
     Order,
     ProofTarget,
     groups_left_in,
@@ -300,7 +300,7 @@ def _article_rows(session: Session, target: ProofTarget, newest: int | None = No
     """Return the articles behind the number as a subquery, each with what it adds; of stories only
     those of the `newest` articles, if a number of these is given."""
     scope = target.scope
-    if target.counted in LEFT_OUT:
+    if target.counted in REASONS:
         return left_out_rows(session, target)
     rollup = rollup_table(session, scope, by="hour", company=target.company)
     table = rollup.table

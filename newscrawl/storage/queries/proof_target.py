@@ -6,17 +6,18 @@ from typing import Literal, get_args
 
 from sqlalchemy import ColumnElement, and_, func, not_, select
 
-from newscrawl.items import Counted, Withheld
+from newscrawl.items import Counted, Place, Reason
 from newscrawl.storage import QuestionError
 from newscrawl.storage.models import Article, Source
 from newscrawl.storage.queries.doubtful_words import Spellings
 from newscrawl.storage.queries.rollup_tables import RollupTable
-from newscrawl.storage.scope import Group, Scope, stored_language
+from newscrawl.storage.scope import Group, Scope
+from newscrawl.storage.scope_conditions import stored_language
 
 # What a number leaves out (`left_out.LeftOut`).
-LEFT_OUT = frozenset({"boilerplate", "doubtful", *get_args(Withheld), "corrected", "kind"})
+REASONS = frozenset(get_args(Reason))
 
-OF_MENTIONS = frozenset({"articles", "mentions", "headline", "body"})
+OF_MENTIONS = frozenset({"articles", "mentions", *get_args(Place)})
 # Of a proof's articles: the newest first, or those whose mentions are least likely right.
 Order = Literal["newest", "least-sure"]
 
@@ -37,7 +38,7 @@ class ProofTarget:
 
     def check(self) -> None:
         """Raise QuestionError for parts that don't go together."""
-        if self.beside is not None and (self.company is None or self.counted in LEFT_OUT):
+        if self.beside is not None and (self.company is None or self.counted in REASONS):
             raise QuestionError("beside needs a company, and articles or mentions of it")
         if self.counted == "doubtful" and self.company is None:
             raise QuestionError("doubtful words are those of a company: give one")

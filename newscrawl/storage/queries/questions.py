@@ -32,6 +32,7 @@ from newscrawl.storage import QuestionError
 from newscrawl.storage.database import ANSWERS, Database
 from newscrawl.storage.documents import minute_of
 from newscrawl.storage.scope import QUARTER, Scope
+from newscrawl.storage.scope_conditions import validate_in
 
 __all__ = ["QUESTIONS", "Question"]
 
@@ -110,8 +111,10 @@ def question(
                 scope = ANY if kwargs.get("scope") is None else kwargs["scope"]
                 if not isinstance(scope, Scope):
                     raise QuestionError(f"the scope {scope!r} is not a Scope: Scope(tier=1) is")
-                kwargs["scope"] = scope.validate(
-                    database if isinstance(database, Database) else None
+                kwargs["scope"] = (
+                    validate_in(database, scope)
+                    if isinstance(database, Database)
+                    else scope.validate()
                 )
             limit = kwargs.get("limit")
             if limit is not None and (not isinstance(limit, int) or limit < 0):
@@ -152,7 +155,7 @@ def cache_answers(
 def type_of(field: Field[Any]) -> Any:
     """Return the type of a field's values that are not None."""
     if isinstance(field.type, UnionType):
-        return next(one for one in get_args(field.type) if one is not NoneType)
+        return next(arg for arg in get_args(field.type) if arg is not NoneType)
     return field.type
 
 

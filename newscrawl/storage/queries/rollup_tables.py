@@ -36,18 +36,13 @@ from sqlalchemy.orm import Session, aliased
 from newscrawl.storage import models
 from newscrawl.storage.models import Company, Source
 from newscrawl.storage.queries.questions import about
-from newscrawl.storage.scope import (
-    QUARTER,
-    By,
-    Group,
-    Scope,
+from newscrawl.storage.scope import QUARTER, By, Group, Scope, first_minute, minutes_of, zone_of
+from newscrawl.storage.scope_conditions import (
     between,
-    first_minute,
     let_through,
-    minutes_of,
+    of_articles,
     source_ids,
     stored_language,
-    zone_of,
 )
 
 Grain = Literal["day", "source", "section", "article"]
@@ -245,9 +240,9 @@ def _mentioned_companies(
         return days
     table = models.DailyCompany
     query = select(table.company_id).distinct().where(*between(table.day, scope.widened()))
-    query = query.where(table.company_id.in_([one.number for one in days]), table.articles > 0)
+    query = query.where(table.company_id.in_([day.number for day in days]), table.articles > 0)
     numbers = set(session.scalars(query))
-    return [one for one in days if one.number in numbers] or [CompanyDays(days[0].number)]
+    return [day for day in days if day.number in numbers] or [CompanyDays(days[0].number)]
 
 
 def families(session: Session, scope: Scope) -> dict[str, list[CompanyDays]]:
@@ -258,8 +253,10 @@ def families(session: Session, scope: Scope) -> dict[str, list[CompanyDays]]:
     owned: dict[str, list[CompanyDays]] = {}
     alone = {}
     for number, name in session.execute(select(Company.id, Company.name)):
-        for one in scope.ownerships(name):
-            owned.setdefault(one.chain[-1], []).append(CompanyDays(number, one.first, one.last))
+        for ownership in scope.ownerships(name):
+            owned.setdefault(ownership.chain[-1], []).append(
+                CompanyDays(number, ownership.first, ownership.last)
+            )
         alone[name] = [CompanyDays(number)]
     return {owner: days for owner, days in owned.items() if days != alone.get(owner)}
 
@@ -269,12 +266,12 @@ def counts_on(
 ) -> ColumnElement[bool]:
     """Return the condition that a company, by a column of its number, counts on the day of a row of
     a table, or with `negated` that it doesn't."""
-    always = {one.number for one in days if one == CompanyDays(one.number)}
+    always = {day.number for day in days if day == CompanyDays(day.number)}
     alternatives: list[ColumnElement[bool]] = [company.in_(always)]
     alternatives += [
-        and_(company == one.number, *_on_days(table, one))
-        for one in days
-        if one.number not in always
+        and_(company == day.number, *_on_days(table, day))
+        for day in days
+        if day.number not in always
     ]
     return not_(or_(*alternatives)) if negated else or_(*alternatives)
 
@@ -292,7 +289,7 @@ class UnionMembers:
         self.union: ColumnElement[int] = table.company_id
         """The number of the union for which the company of a row counts, else its own."""
         self._company = table.company_id
-        self._numbers = {one.number for days in unions.values() for one in days}
+        self._numbers = {day.number for days in unions.values() for day in days}
         self._members: CTE | None = None
         if unions:
             self._members = _member_rows(session, table, unions)
@@ -322,9 +319,9 @@ def _member_rows(session: Session, table: Any, unions: Mapping[int, Sequence[Com
         "after": moment,
     }
     rows = [
-        (one.number, union, *(one.minutes if by_minute else one.days))
+        (day.number, union, *(day.minutes if by_minute else day.days))
         for union, days in unions.items()
-        for one in days
+        for day in days
     ]
     return given_rows(session, columns, rows)
 
@@ -405,6 +402,8 @@ def _grain(scope: Scope, by: By | None, *, stories: bool, of_company: bool) -> G
         return "article"
     if zone_of(scope).key != "UTC" and (scope.since or scope.until or by in _PERIODS):
         return "article"
+    if scope.narrows_articles:
+        return "article"
     if scope.section is not None or by == "section":
         return "article" if of_company else "section"
     narrowed = scope.narrows_sources or scope.language is not None
@@ -423,6 +422,8 @@ def _conditions(
         conditions += between(table.day, scope)
     if grain == "day":
         return conditions
+    if limits := of_articles(scope):
+        conditions.append(table.article_id.in_(select(models.Article.id).where(*limits)))
     if scope.section is not None:
         conditions.append(table.section == scope.section)
     if (sources := source_ids(session, scope)) is not None:

@@ -15,7 +15,8 @@ from newscrawl.storage.queries.article_lists import FoundArticle, article_rows, 
 from newscrawl.storage.queries.questions import ANY, about, question
 from newscrawl.storage.queries.rollup_tables import rollup_table
 from newscrawl.storage.saved_queries import SavedQueryRow, list_queries, with_slugs
-from newscrawl.storage.scope import UNKNOWN, Scope, between, minutes_of, source_ids
+from newscrawl.storage.scope import UNKNOWN, Scope, minutes_of
+from newscrawl.storage.scope_conditions import between, source_ids
 from newscrawl.storage.search_language import (
     And,
     Facts,
@@ -390,7 +391,7 @@ def _in_sqlite(session: Session, asked: Node, scope: Scope) -> Select[int]:
         query = query.where(key >= search_key(since, 0))
     if until is not None:
         query = query.where(key < search_key(until, 0))
-    if _narrows(scope):
+    if scope.narrows:
         counted = rollup_table(session, scope, by="hour", company=None)
         here = counted.table.minute == key.op(">>")(NUMBER_BITS)
         query = query.join(CountedArticle, and_(here, CountedArticle.article_id == article_of(key)))
@@ -412,7 +413,7 @@ def _in_postgres(
     matches = column.op("@@")(cast(for_postgres(asked), postgresql.TSQUERY()))
     query = select(search.article_id).where(matches)
     query = query.where(*_minutes(scope))
-    if _narrows(scope):
+    if scope.narrows:
         counted = rollup_table(session, scope, by="hour", company=None)
         same = and_(
             CountedArticle.minute == search.minute, CountedArticle.article_id == search.article_id
@@ -428,8 +429,3 @@ def _minutes(scope: Scope) -> list[ColumnElement[bool]]:
     minute = POSTGRES_SEARCH.c.minute
     conditions = [] if since is None else [minute >= since]
     return conditions if until is None else [*conditions, minute < until]
-
-
-def _narrows(scope: Scope) -> bool:
-    """Return whether a scope is limited by more than time."""
-    return scope.narrows_sources or scope.language is not None or scope.section is not None

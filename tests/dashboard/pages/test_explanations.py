@@ -9,7 +9,7 @@ import pytest
 from markupsafe import Markup
 from starlette.testclient import TestClient
 
-from newscrawl.answers.words import evidence_text
+from newscrawl.answers.proof import evidence_text
 from newscrawl.cli.explainer import Explainer
 from newscrawl.dashboard import UnexplainedError, create_app
 from newscrawl.extraction.explain_page import AskedSentence

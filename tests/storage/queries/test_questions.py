@@ -20,7 +20,7 @@ from starlette.testclient import TestClient
 
 from newscrawl import config, query
 from newscrawl.cli import questions
-from newscrawl.cli.output import records_of
+from newscrawl.cli.output import columns_of, records_of
 from newscrawl.dashboard import create_app
 from newscrawl.items import SourceCatalog
 from newscrawl.query import Scope
@@ -79,13 +79,13 @@ QUESTIONS = [
         question="share_of_voice",
         values={"companies": ["Siemens", "Bosch"]},
         path="share?company=Siemens&company=Bosch",
-        command=("mentions", "--share", "Siemens", "--share", "Bosch"),
+        command=("share", "Siemens", "Bosch"),
     ),
     Asked(
         question="co_mentions",
         values={"company": "Siemens", "stories": True},
         path="companies/Siemens/together?stories=true",
-        command=("mentions", "--company", "Siemens", "--with", "--stories"),
+        command=("together", "Siemens", "--stories"),
     ),
     Asked(
         question="articles",
@@ -120,16 +120,10 @@ QUESTIONS = [
 ]
 
 
-# Questions of `newscrawl ask` that are compared in other tests.
-ELSEWHERE = {"quarantine-decisions": "tests/dashboard/test_quarantine.py"}
-
-
-def test_every_question_of_ask_is_compared() -> None:
+def list_of_questions() -> list[str]:
     group = typer.main.get_command(questions.app)
     assert isinstance(group, questions.Questions)
-    compared = {asked.command[1] for asked in QUESTIONS if asked.command[0] == "ask"}
-    missing = {*group.list_commands(typer.Context(group))} - compared - ELSEWHERE.keys()
-    assert not missing, f"add an entry to QUESTIONS in this file for {missing}"
+    return group.list_commands(typer.Context(group))
 
 
 @pytest.fixture(scope="module")
@@ -204,6 +198,57 @@ def test_python_api_and_command_line_give_equal_answers(
         shown = row.keys() & record.keys()
         assert shown, f"{line}: no column in common with {asked.question}"
         assert {name: row[name] for name in shown} == {name: record[name] for name in shown}, line
+
+
+# Parameters that must be given, as Python and the command line write them.
+_REQUIRED: dict[str, tuple[object, list[str]]] = {
+    "company": ("Siemens", ["-c", "siemens"]),
+    "companies": (["Siemens", "Bosch"], ["-c", "Siemens", "-c", "Bosch"]),
+    "query": ("harbour OR tram", ["harbour OR tram"]),
+    "url": ("", []),  # that of the newest article
+    "story": (1, ["--story", "1"]),
+}
+
+
+@pytest.mark.parametrize("name", list_of_questions())
+def test_ask_has_the_rows_of_every_question(
+    name: str, news: tuple[Database, Path], newscrawl: Newscrawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database, file = news
+    monkeypatch.setenv("NEWSCRAWL_DATABASE_URL", f"sqlite:///{file}")
+    monkeypatch.setenv("NEWSCRAWL_COMPANIES", str(file.with_name("companies.toml")))
+    question = queries.QUESTIONS[name.replace("-", "_")]
+    newest = queries.articles(database, limit=1)[0].url
+    required = {**_REQUIRED, "url": (newest, [newest])}
+    parameters = question.parameters.values()
+    names = [each.name for each in parameters if each.default is each.empty]
+    values: dict[str, Any] = {each: required[each][0] for each in names if each in required}
+    options = [option for each in names if each in required for option in required[each][1]]
+    if "registered_companies" in names:
+        values["registered_companies"] = ["Siemens", "Bosch", "Nobody AG"]
+    if "scope" in question.parameters:
+        structure = query.company_structure(file.with_name("companies.toml"))
+        values["scope"] = Scope(**WHOLE, structure=structure)
+        options += [f"--{each}={day}" for each, day in WHOLE.items()]
+    answer = question.ask(database, **values)
+    ran = newscrawl("ask", name, *options, "--format", "json")
+    assert ran.code == (0 if answer else 1), ran.err
+    shown = {column.key for column in columns_of(question.row)}
+    records = [
+        {key: value for key, value in record.items() if key in shown}
+        for record in TypeAdapter(Any).dump_python(records_of(answer), mode="json")
+    ]
+    rows = json.loads(ran.out)
+    assert [without_times(row) for row in rows] == [without_times(row) for row in records]
+    for output_format in ("table", "csv"):
+        ran = newscrawl("ask", name, *options, "--format", output_format)
+        assert ran.code == (0 if answer else 1), ran.err
+        assert len(ran.out.splitlines()) > len(answer)
+
+
+def without_times(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row without its moments, which JSON writes in two ways."""
+    return {key: value for key, value in row.items() if not (key.endswith("_at") or key == "since")}
 
 
 TOGETHER = [
