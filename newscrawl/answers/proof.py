@@ -124,7 +124,7 @@ class NumberProof:
         which still has `mentions_left` that count."""
         undone = changed.undone_at is not None
         text = pen.write(
-            "{surface} in {excerpt}{others} {verb} {company}.",
+            "{surface} in {excerpt}{further} {verb} {company}.",
             surface=pen.quote(changed.surface),
             excerpt=pen.quote(changed.sentence),
             further=f" and {count_of(further, 'more mention')}" if further else "",

@@ -35,7 +35,6 @@ from newscrawl.text import count_of
 if TYPE_CHECKING:
     from newscrawl.answers.proof import NumberProof
     from newscrawl.storage.queries import (
-        CoMention,
         Completeness,
         ProvenArticle,
         Scope,
@@ -346,15 +345,14 @@ def together(
     columns.append(replace(share_, heading=f"of {company}'s"))
     title = f"Mentioned with {company}{_span(query.scope)}"
     note = answers.words.coverage(completeness) + query.note
-    shown = [replace(row, company=_with_kind(row)) for row in rows]
+    shown = [
+        row if row.kind == "company" else replace(row, company=f"{row.company} ({row.kind})")
+        for row in rows
+    ]
     listed = shown if query.output_format == "table" else rows
     render(records_of(listed), columns, query.output_format, title=title, note=note)
     whom = f"a company together with {company}"
     exit_without(rows, answers.words.no_mention(whom, completeness))
-
-
-def _with_kind(row: "CoMention") -> str:
-    return row.company if row.kind == "company" else f"{row.company} ({row.kind})"
 
 
 # --- The proof of a number ---

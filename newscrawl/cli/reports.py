@@ -102,7 +102,8 @@ def report(
     _refuse_unread(document)
     write_file(report_file(document, kind), output)
     if output:
-        write_note(f"{_about(document)}: {output}")
+        scope = document.scope
+        write_note(f"{document.title}, {scope.since} to {scope.until}: {output}")
 
 
 def _refuse_unread(document: "Report") -> None:
@@ -113,10 +114,6 @@ def _refuse_unread(document: "Report") -> None:
             "other days by --period or --since."
         )
         raise typer.Exit(1)
-
-
-def _about(document: "Report") -> str:
-    return f"{document.title}, {document.scope.since} to {document.scope.until}"
 
 
 def _format(output: Path | None, chosen: ReportFormat | None) -> ReportFormat:

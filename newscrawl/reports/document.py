@@ -71,6 +71,10 @@ def html_report(report: Report, dashboard: str | None = None) -> str:
     style = (TEMPLATES / "report.css").read_text("utf-8")
     reads = report.completeness.read, report.completeness_before.read
     when = words.when_before(report.scope, report.before)
+    # The page of the dashboard on the companies of the report.
+    back = f"/compare{_query(report)}&{urlencode({'company': report.names}, doseq=True)}"
+    if len(report.names) == 1:
+        back = f"/company/{quote(report.names[0], safe='')}{_query(report)}"
     return (
         _templates()
         .get_template("report.html")
@@ -84,7 +88,7 @@ def html_report(report: Report, dashboard: str | None = None) -> str:
             dashboard=dashboard and dashboard.rstrip("/"),
             query=partial(_query, report),
             pen=partial(_pen, report, dashboard and dashboard.rstrip("/")),
-            back=_page_of(report),
+            back=back,
             method=method(report),
             only=filters_of(report),
             coverage=coverage(report),
@@ -146,13 +150,6 @@ def _pen(report: Report, dashboard: str | None, company: str) -> HtmlPen:
         return f"{dashboard}/proof{_query(report, counted=counted, company=company, **of)}"
 
     return HtmlPen(report.source_name, address if dashboard else None)
-
-
-def _page_of(report: Report) -> str:
-    """Return the page of the dashboard on the companies of the report."""
-    if len(report.names) == 1:
-        return f"/company/{quote(report.names[0], safe='')}{_query(report)}"
-    return f"/compare{_query(report)}&{urlencode({'company': report.names}, doseq=True)}"
 
 
 def per_thousand(articles: int | None, read: int) -> str:

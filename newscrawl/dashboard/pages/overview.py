@@ -434,7 +434,7 @@ def compare(request: Request) -> Response:
             choices=choices(database, filters),
             comparison=comparison,
             chosen=chosen,
-            texts=chosen_names or chosen,
+            written=chosen_names or chosen,
             have_subsidiaries=_has_subsidiaries(chosen, scope, names),
             gaps=gaps_before(database, comparison),
             unknown={
