@@ -184,9 +184,9 @@ def _percent(value: object) -> str:
 
 
 def _level(value: object) -> Text:
-    """Return the completeness of a count, in its colour."""
+    """Return the completeness of a count in its colour; that of a crawl has none."""
     word = str(value)
-    colour = {"full": "green", "partial": "yellow", "none": "red"}[word]
+    colour = {"full": "green", "partial": "yellow", "none": "red"}.get(word, "")
     return Text("no coverage" if word == "none" else word, style=colour)
 
 
