@@ -1,8 +1,8 @@
-"""Functions over text that several packages need: closest names, safe normalisation."""
+"""Functions over text that several packages need: closest names, sentences, safe normalisation."""
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 # Unicode Standard Annex 15, section 13, "Stream-Safe Text Format".
@@ -19,6 +19,20 @@ _MARKS: Final = "".join(
 )
 _MARK: Final = re.compile(rf"[{_MARKS}\U00010000-\U0010ffff]")
 _LONG_RUN: Final = re.compile(rf"[{_MARKS}\U00010000-\U0010ffff]{{{MAX_MARKS + 1},}}")
+# A paragraph ends at a blank line; a sentence at a stop before a capital or a letter of another
+# script, or at a stop of another script, which needs no blank after it.
+_END: Final = re.compile(
+    r"""\n\s*\n|[.!?…]["'“”’»«)\]]*\s+(?=["'“„«(\[¿¡]*[^\W\da-zà-öø-ÿ_])|[。！？]+["”’」』）]*|[؟۔։।။]\s*"""
+)
+# Stops that don't end a sentence: titles, legal forms, single letters, and ordinals as in
+# "am 12. November", since few sentences end with a number of two digits.
+_ABBREVIATION: Final = re.compile(
+    r"\b(?:[A-Za-zА-я]|Mrs?|Ms|Dr|Prof|St|Inc|Corp|Co|Ltd|Mio|Mrd|bzw|ca|vs|No|Nr|Sig|Sra?"
+    r"|Sen|Rep|Gen|Gov|Col|Capt|Sgt|Lt|Maj|Rev|Hon|Jr|Ing|Dipl|Frl|Hr|Mme|Mlle|Dott|Avv|Dña|EE"
+    r"|Dhr|Mevr|Mw|Dl|Dna|inż|hab|mgr|prof|dr|ul|ved|tzv|проф|акад|ген|им|ул|пл|обл|д-р|гр)\.\s+$"
+    r"|(?:^|[\s(])\d{1,2}\.\s+$"
+)
+_LONGEST_ABBREVIATION: Final = len(" Dipl.  ")
 
 
 def count_of(number: int, noun: str) -> str:
@@ -60,3 +74,11 @@ def stream_safe(text: str) -> str:
 
 def _cut(run: re.Match[str]) -> str:
     return run[0][:MAX_MARKS] + "\N{REPLACEMENT CHARACTER}" * (len(run[0]) - MAX_MARKS)
+
+
+def sentence_ends(text: str, begin: int, end: int) -> Iterator[re.Match[str]]:
+    """Yield the stops and blank lines that end the sentences of a part of a text."""
+    for stop in _END.finditer(text, begin, end):
+        last = max(begin, stop.end() - _LONGEST_ABBREVIATION)
+        if _ABBREVIATION.search(text, last, stop.end()) is None:
+            yield stop

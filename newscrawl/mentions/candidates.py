@@ -101,6 +101,7 @@ class Finder:
     def find(self, text: str, language: str | None) -> list[Candidate]:
         """Return every occurrence as a whole word, overlapping ones too, in no particular order."""
         candidates = []
+        words_like_cases = self._words_like_cases.get(language or "", frozenset())
         for start, end, forms in self._places(text):
             for form in forms:
                 if form.languages and language not in form.languages:
@@ -114,15 +115,11 @@ class Finder:
                     continue
                 if language == "de" and _lacks_umlaut(text[start:end], form.text):
                     continue
-                if reach == end or not self._is_word(text[start:reach].lower(), language):
+                low = text[start:reach].lower() if reach > end else ""
+                if low not in self._common_words and low not in words_like_cases:
                     candidates.append(Candidate(start, reach, form, inflected=reach > end))
         candidates += self._unusual(text, language)
         return candidates
-
-    def _is_word(self, low: str, language: str | None) -> bool:
-        """Return whether what looks like a case of a name is a word of its own: "Energa" declined
-        is "Energy"."""
-        return low in self._common_words or low in self._words_like_cases.get(language or "", ())
 
     def _unusual(self, text: str, language: str | None) -> Iterator[Candidate]:
         """Yield words that are certain forms but for a blank, a hyphen or inner capitals.

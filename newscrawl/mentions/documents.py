@@ -1,22 +1,15 @@
 """Find the mentions of a document, and the sentences and sections around them."""
 
-import re
 from collections import Counter
 from dataclasses import replace
 from typing import Literal
 
 from newscrawl.items import Document, Mention
 from newscrawl.mentions.registry import Companies
+from newscrawl.text import sentence_ends
 
 Position = Literal["headline", "lead", "body"]
 
-# A paragraph ends at a blank line; a sentence at a stop before a capital or a letter of another
-# script, or at a Chinese or Japanese stop, which needs no blank after it.
-_END = re.compile(r"""\n\s*\n|[.!?…]["'”’»)\]]*\s+(?=["'“„«(\[¿¡]*[^\W\da-zà-öø-ÿ_])|[。！？]""")
-# Stops that don't end a sentence: titles, legal forms, single letters.
-_ABBREVIATION = re.compile(
-    r"\b(?:[A-Za-zА-я]|Mrs?|Ms|Dr|Prof|St|Inc|Corp|Co|Ltd|Mio|Mrd|bzw|ca|vs|No|Nr|Sig|Sra?)\.\s+$"
-)
 # Characters on each side within which a sentence is searched.
 _REACH = 600
 
@@ -44,9 +37,7 @@ def sentence_span(text: str, mention: Mention) -> tuple[int, int]:
     """Return start and end of the sentence around a mention; `text` is the mention's section."""
     floor, ceiling = max(0, mention.start - _REACH), min(len(text), mention.end + _REACH)
     start, end = floor, ceiling
-    for stop in _END.finditer(text, floor, ceiling):
-        if _ABBREVIATION.search(text, max(floor, stop.end() - 8), stop.end()):
-            continue
+    for stop in sentence_ends(text, floor, ceiling):
         if stop.end() <= mention.start:
             start = stop.end()
         elif stop.start() >= mention.end - 1:

@@ -744,6 +744,29 @@ def test_mention_has_its_sentence_and_position(companies):
     assert [position(text, mention) for mention in (first, second)] == ["lead", "body"]
 
 
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("Am 4. Mai 2025 wuchs Bosch. Es schneite.", "Am 4. Mai 2025 wuchs Bosch."),
+        ("Der 1. Preis ging an Bosch. Es schneite.", "Der 1. Preis ging an Bosch."),
+        ("Es schneite am 4. Mai 2025. Bosch wuchs.", "Bosch wuchs."),
+        ("„Nein.“ Bosch schwieg. Es schneite.", "Bosch schwieg."),
+        ("It snowed. Gov. Reed met Sen. Moss and Bosch.", "Gov. Reed met Sen. Moss and Bosch."),
+        ("Padało. Mgr inż. Lis opuścił Bosch. Koniec.", "Mgr inż. Lis opuścił Bosch."),
+        ("Dhr. Smit van Bosch sprak. Het sneeuwt.", "Dhr. Smit van Bosch sprak."),
+        ("Снег. На ул. Мира строит Bosch. Конец.", "На ул. Мира строит Bosch."),
+        ("ثلج. هل فازت Bosch؟ نعم.", "هل فازت Bosch؟"),
+        ("برف ہوئی۔ Bosch جیت گئی۔ ختم۔", "Bosch جیت گئی۔"),
+        ("बर्फ गिरी। Bosch बढ़ी। अंत।", "Bosch बढ़ी।"),
+        ("Ձյուն եկավ։ Bosch-ը աճեց։ Վերջ։", "Bosch-ը աճեց։"),
+        ("“走了。”微软说。结束。", "微软说。"),
+    ],
+)
+def test_sentence_goes_from_stop_to_stop(companies: Companies, text: str, sentence: str) -> None:
+    start, end = sentence_span(text, companies.find(text)[0])
+    assert text[start:end] == sentence
+
+
 NAMES = ["Siemens", "Apple", "VW", "微软", "トヨタ", "Газпрома", "Nestle\u0301", "(AAPL.O)"]
 JOINTS = ["'s", "’", " ", "\u00a0", "-", "\n", "\n\n", "\u200b", "\ud800", "İ", "iPhone", ". ", "("]
 PIECES = st.sampled_from(NAMES) | st.sampled_from(JOINTS)

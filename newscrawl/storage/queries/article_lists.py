@@ -44,6 +44,7 @@ from newscrawl.storage.query_matches import UNKNOWN, parse_saved
 from newscrawl.storage.scope import Scope, day_of_minute
 from newscrawl.storage.scope_conditions import articles_within
 from newscrawl.storage.search_language import Facts, spans
+from newscrawl.text import sentence_ends
 
 __all__ = [
     "ArticleRow",
@@ -62,9 +63,6 @@ __all__ = [
 # Ours: maximum number of a story's copies in a list.
 MAX_COPIES = 200
 
-# A sentence ends at a blank line, at a full stop before a blank, or at a Chinese or Japanese full
-# stop, which no blank follows.
-_END = re.compile(r"""\n\s*\n|[.!?…]["'”’»)\]]*\s+(?=["'“„«(\[¿¡]*[^\W\da-zà-öø-ÿ_])|[。！？]+""")
 # Ours, in characters: three lines of a list, and the part of them before the first mark.
 MAX_SNIPPET = 280
 _BEFORE = 80
@@ -551,7 +549,7 @@ def _pair_snippets(
 
 def sentences(text: str) -> list[str]:
     """Return the sentences of a text, stripped of blanks."""
-    ends = [match.end() for match in _END.finditer(text)]
+    ends = [stop.end() for stop in sentence_ends(text, 0, len(text))]
     parts = [text[a:b].strip() for a, b in zip([0, *ends], [*ends, len(text)], strict=True)]
     return [part for part in parts if part]
 
@@ -559,7 +557,7 @@ def sentences(text: str) -> list[str]:
 def sentence_around(text: str, span: Span) -> Span:
     """Return the sentence around a span, at most MAX_SNIPPET characters before and after it."""
     start, end = max(0, span[0] - MAX_SNIPPET), min(len(text), span[1] + MAX_SNIPPET)
-    for match in _END.finditer(text, start, end):
+    for match in sentence_ends(text, start, end):
         if match.end() <= span[0]:
             start = match.end()
         elif match.start() >= span[1] - 1:
