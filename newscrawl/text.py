@@ -25,12 +25,12 @@ _END: Final = re.compile(
     r"""\n\s*\n|[.!?…]["'“”’»«)\]]*\s+(?=["'“„«(\[¿¡]*[^\W\da-zà-öø-ÿ_])|[。！？]+["”’」』）]*|[؟۔։।။]\s*"""
 )
 # Stops that don't end a sentence: titles, legal forms, single letters, and ordinals as in
-# "am 12. November", since few sentences end with a number of two digits.
+# "am 12. November", since few sentences within a paragraph end with a number of two digits.
 _ABBREVIATION: Final = re.compile(
     r"\b(?:[A-Za-zА-я]|Mrs?|Ms|Dr|Prof|St|Inc|Corp|Co|Ltd|Mio|Mrd|bzw|ca|vs|No|Nr|Sig|Sra?"
     r"|Sen|Rep|Gen|Gov|Col|Capt|Sgt|Lt|Maj|Rev|Hon|Jr|Ing|Dipl|Frl|Hr|Mme|Mlle|Dott|Avv|Dña|EE"
-    r"|Dhr|Mevr|Mw|Dl|Dna|inż|hab|mgr|prof|dr|ul|ved|tzv|проф|акад|ген|им|ул|пл|обл|д-р|гр)\.\s+$"
-    r"|(?:^|[\s(])\d{1,2}\.\s+$"
+    r"|Dhr|Mevr|Mw|Dl|Dna|inż|hab|mgr|prof|dr|ul|ved|tzv|проф|акад|ген|им|ул|пл|обл|д-р|гр)\.[^\S\n]+$"
+    r"|(?:^|[\s(])\d{1,2}\.[^\S\n]+$"
 )
 _LONGEST_ABBREVIATION: Final = len(" Dipl.  ")
 

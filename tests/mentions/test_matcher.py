@@ -751,6 +751,7 @@ def test_mention_has_its_sentence_and_position(companies):
         ("Der 1. Preis ging an Bosch. Es schneite.", "Der 1. Preis ging an Bosch."),
         ("Es schneite am 4. Mai 2025. Bosch wuchs.", "Bosch wuchs."),
         ("„Nein.“ Bosch schwieg. Es schneite.", "Bosch schwieg."),
+        ("Bosch builds at number 68.\n\nSnow fell.", "Bosch builds at number 68."),
         ("It snowed. Gov. Reed met Sen. Moss and Bosch.", "Gov. Reed met Sen. Moss and Bosch."),
         ("Padało. Mgr inż. Lis opuścił Bosch. Koniec.", "Mgr inż. Lis opuścił Bosch."),
         ("Dhr. Smit van Bosch sprak. Het sneeuwt.", "Dhr. Smit van Bosch sprak."),
