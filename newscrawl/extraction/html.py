@@ -242,8 +242,8 @@ def _find_encoding(html: bytes, declared: str | None) -> str:
     if high_bytes and broken <= MAX_BROKEN_SHARE * high_bytes:
         return "utf-8"
     # A few pasted or cut characters on a page that has few: what is valid is rarely so by chance.
-    stated = declared and (http_content_type_encoding(declared) or resolve_encoding(declared))
-    if "utf-8" in {stated, html_body_declared_encoding(html)}:
+    by_header = declared and (http_content_type_encoding(declared) or resolve_encoding(declared))
+    if "utf-8" in {by_header, html_body_declared_encoding(html)}:
         valid = len(text) - len(text.encode("ascii", "ignore")) - broken
         if valid and broken <= max(valid, MAX_PASTED):
             return "utf-8"

@@ -171,12 +171,12 @@ def tells_of_itself(text: str) -> bool:
     ]
     sentences = [sentence for sentence in sentences if sentence.strip()]
     for kinds in _notices().values():
-        said = {
+        hits = {
             kind: {word for word in words for sentence in sentences if word in sentence}
             for kind, words in ((kind, kinds[kind]) for kind in ("page", "state", "reader"))
         }
-        if all(said.values()) and len(said["page"]) + len(said["state"]) >= MIN_SELF_WORDS:
-            words = set().union(*said.values())
+        if all(hits.values()) and len(hits["page"]) + len(hits["state"]) >= MIN_SELF_WORDS:
+            words = set().union(*hits.values())
             if all(any(word in sentence for word in words) for sentence in sentences):
                 return True
     return False
@@ -222,8 +222,8 @@ def offers_the_rest(lowered: str) -> bool:
     `NEAR` characters: a subscription, a membership, a login, or the percentage that is left."""
     spoken = f" {lowered} "
     for phrases in _notices().values():
-        for rest in phrases["rest"]:
-            place = spoken.find(rest)
+        for phrase in phrases["rest"]:
+            place = spoken.find(phrase)
             if place < 0:
                 continue
             around = spoken[max(0, place - NEAR) : place + NEAR]
