@@ -100,10 +100,13 @@ def tale(path: str, company: str = "Siemens", *, correction: str = "") -> bytes:
 
 
 def shrunk(path: str) -> bytes:
-    """A page of which only the headline and a request are left."""
-    request = SHELL.replace("Thank you for reading.", "You find each report and story below.")
-    headline = f"Harbour report {path.rpartition('/')[2]}"
-    return request.replace("Financial Times", headline).encode()
+    """A page of which only the headline and a line about all reports are left."""
+    number = path.rpartition("/")[2]
+    return (
+        f'<!DOCTYPE html><html lang="en"><head><title>Harbour report {number}</title></head><body>'
+        "<p>All reports of the harbour and its ferries, of the council and the plant by the river "
+        "are in the paper of each morning, in the order of the alphabet.</p></body></html>"
+    ).encode()
 
 
 @pytest.fixture
@@ -209,7 +212,7 @@ def test_revision_applied_by_mistake_can_be_restored(world: World, newscrawl: Ne
     applied = newscrawl("revisions", "apply", *numbers)
     assert (applied.code, applied.err) == (0, "2 applied.\n")
     texts = [str(row["text"]) for row in again.rows("SELECT text FROM articles")]
-    assert all("You find each report" in text for text in texts)
+    assert all("All reports of the harbour" in text for text in texts)
     assert again.rows("SELECT count(*) AS n FROM mentions") == [{"n": 0}]
     url = before[0][0]["url"]
     versions = json.loads(newscrawl("revisions", "list", url, "-f", "json").out)

@@ -65,13 +65,16 @@ class Command(crawl.Command):
         elif error is not None:
             logger.critical("The crawl failed: %s", error, exc_info=error)
             self.exitcode = 1
+        if self.exitcode:
+            return
+        if process.bootstrap_failed or handlers.seen:  # it may not have statistics
+            self.exitcode = 1
+            return
         # The crawl was aborted, read no page of the source or exported incompletely.
         reason: str = crawler.stats.get_value("finish_reason", "")
         is_unread = crawler.stats.get_value("newscrawl/state") in {"failed", "refused"}
         is_aborted = reason != "finished" and not reason.startswith("closespider")
-        has_failed = is_aborted or is_unread or exports_failed(crawler) or handlers.seen
-        if not self.exitcode and (process.bootstrap_failed or has_failed):
-            self.exitcode = 1
+        self.exitcode = int(is_aborted or is_unread or exports_failed(crawler))
 
     def _refuse(self, message: str, code: int = 2) -> None:
         sys.stderr.write(f"newscrawl: {message}\n")
