@@ -40,6 +40,7 @@ from tests.dashboards import (
     config_of,
     make_news,
 )
+from tests.thorough import first_is_quick
 from tests.worlds import body, document, empty, save_document
 
 # Two groups that overlap, and papers without a tier.
@@ -182,7 +183,7 @@ PAGES = [
 ]
 
 
-@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("path", [*PAGES[:4], *first_is_quick(PAGES[4:])])
 def test_what_a_proof_lists_adds_up_to_its_number(site: Site, path: str) -> None:
     check_numbers(site, path)
 
@@ -195,6 +196,7 @@ def emptied(postgres_tables: str) -> Iterator[str]:
     empty(postgres_tables)
 
 
+@pytest.mark.thorough
 def test_proofs_add_up_on_postgresql(emptied: str, tmp_path: Path) -> None:
     with serve(tmp_path, emptied) as site:
         for path in PAGES[3:8:2]:
