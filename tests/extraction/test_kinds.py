@@ -234,6 +234,7 @@ def test_welcome_to_a_new_site_is_no_notice() -> None:
         "The council's website was down on Friday. Residents could not log in. The site is back.",
         "Google will block cookies in its browser. Advertisers must ask first, it said.",
         "Die Website der Bahn war nicht erreichbar. Kunden konnten sich nicht anmelden.",
+        "Die Sprache JavaScript wird dreißig. Wer sie im Browser aktiviert hat, nutzt sie täglich.",
         "Le site de la mairie est inaccessible depuis lundi. Une panne de serveur en est la cause.",
         "Сайт мэрии не работал в пятницу. Жители не могли войти в личный кабинет.",
         "市役所のサイトが金曜日に一時アクセスできなくなった。市は利用者に謝罪した。",
