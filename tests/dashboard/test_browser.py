@@ -446,7 +446,7 @@ def test_menu_of_a_phone_shows_every_page(look: Look, width: int) -> None:
 
 def test_filters_of_a_phone_are_folded_and_stay_unfolded(look: Look) -> None:
     page = look("/company/Siemens?source=harbour-courier", width=390).page
-    fold = page.get_by_role("button", name="Filters: Harbour Courier")
+    fold = page.get_by_role("button", name="Filters: source Harbour Courier")
     expect(fold).to_have_attribute("aria-expanded", "false")
     expect(page.get_by_label("Source", exact=True).first).to_be_hidden()
     expect(page.locator(".tile").first).to_be_in_viewport()
