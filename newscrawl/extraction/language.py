@@ -24,7 +24,7 @@ SURE_WORDS: Final = 40
 # relatives (Danish and Norwegian, Czech and Slovak) share most of theirs.
 CLOSE: Final = 0.8
 # Ours: stop words of a language that contradict a declared one, if they are twice as many as its,
-# in a text of so many words.
+# and the words that a text needs for that.
 MIN_STOP_WORDS: Final = 3
 MIN_WORDS: Final = 12
 # Languages of news that are not written in Latin letters, or not only.

@@ -50,8 +50,8 @@ BESIDE_HEADLINE: Final = (2, 5)
 
 @dataclass(frozen=True, slots=True)
 class NoText:
-    """A sort of paragraph that is no text: the pattern of a whole one, the most words that it may
-    have, and examples, which are its test."""
+    """A kind of paragraph that doesn't belong to the text: the pattern that all of it matches, the
+    most words that it may have, and examples, which are its test."""
 
     name: str
     max_words: int

@@ -169,11 +169,12 @@ def _parse_json(text: str) -> feedparser.FeedParserDict:
     if not isinstance(posts, list):
         raise FeedError("is JSON without a list of items: it is no JSON Feed")
     entries = [_entry_of_json(post) for post in posts if isinstance(post, dict)]
-    stated = {key: feed.get(key) for key in ("title", "language")} if feed is not posts else {}
+    head = feed if feed is not posts else {}
+    texts = {key: text for key, text in head.items() if isinstance(text, str)}
     return feedparser.FeedParserDict(
-        feed={key: value for key, value in stated.items() if isinstance(value, str)},
+        feed={key: texts[key] for key in ("title", "language") if key in texts},
         entries=entries,
-        version=feed.get("version") if feed is not posts else "",
+        version=texts.get("version", ""),
     )
 
 
@@ -245,7 +246,8 @@ def introduction(description: str | None, title: str | None) -> str | None:
     reading", "Facebook") and a last paragraph that names the headline ("The post … appeared first
     on …")."""
     markup = (description or "")[:_TEXT]
-    for block in reversed(list(_BLOCK.finditer(markup))[-_MAX_TAIL:]):
+    blocks = list(_BLOCK.finditer(markup))[-_MAX_TAIL:] if title else []
+    for block in reversed(blocks):
         last = plain_text(markup[block.end() :], MAX_STANDFIRST)
         if last and title and title in last and len(last) <= len(title) + _MAX_SIGNATURE:
             markup = markup[: block.start()] if plain_text(markup[: block.start()], 1) else markup
@@ -257,11 +259,13 @@ def introduction(description: str | None, title: str | None) -> str | None:
         if place <= 0 or not _LAST_LINK.fullmatch(markup, place, end):
             break
         end = place
+    whole = plain_text(markup, MAX_STANDFIRST)
+    if end == len(markup):
+        return whole
     before = markup[:end].rstrip()
-    text = plain_text(before, MAX_STANDFIRST) or ""
-    if text.endswith(_SENTENCE_ENDS) or _BLOCK.fullmatch(before, max(0, before.rfind("<"))):
-        markup = before
-    return plain_text(markup, MAX_STANDFIRST)
+    text = plain_text(before, MAX_STANDFIRST)
+    follows_block = _BLOCK.fullmatch(before, max(0, before.rfind("<")))
+    return text if follows_block or (text or "").endswith(_SENTENCE_ENDS) else whole
 
 
 def _interval(feed: Any) -> timedelta | None:

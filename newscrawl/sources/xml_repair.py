@@ -137,11 +137,15 @@ def decode_xml(body: bytes, content_type: str | None = None) -> str:
         # a few broken characters of UTF-8 are not a reason to misread all the others.
         if not wrong or ("utf-8" in charsets and 2 * wrong < len(body) - len(text)):
             return text
-    letters = _TAG_IN_BYTES.sub(b" ", body[:_GUESSED_FROM])
-    charsets.append(_charset(cchardet.detect(letters)["encoding"] or "") or "cp1252")
-    for charset in charsets:
+    for charset in (*charsets, None):
+        if charset is None:
+            # Only documents without a right label are searched for the charset of their letters.
+            letters = _TAG_IN_BYTES.sub(b" ", body[:_GUESSED_FROM])
+            encoding = _charset(cchardet.detect(letters)["encoding"] or "") or "cp1252"
+        else:
+            encoding = charset
         try:
-            return body.decode(charset)
+            return body.decode(encoding)
         except (UnicodeError, LookupError):
             continue
     return body.decode("cp1252", "replace")

@@ -1,5 +1,5 @@
-"""What may not be kept, or is no longer needed: articles that are deleted at a publisher's request,
-with a source or by age, or reduced to what their feed published, if robots.txt forbids their pages.
+"""Delete articles at a publisher's request, with a source or by age, and reduce those to what their
+feed published whose pages robots.txt forbids.
 
 Their words are erased from the files of SQLite, too. FTS5 marks the words of a deleted row as
 deleted, and keeps them, in order, until all parts of the index that are older than the mark are

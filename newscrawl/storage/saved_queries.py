@@ -522,7 +522,8 @@ def scope_of_text(session: Session, text: str, scope: Scope) -> Scope:
 
 
 def own_scope(session: Session, name: str | None, scope: Scope) -> Scope:
-    """Return what `scope_of_query` does, in an open session; None is no company."""
+    """Return the scope of `scope_of_query` in an open session; the name may be None, for a question
+    about no company."""
     return limited_to(session, [name], scope)[name]
 
 
