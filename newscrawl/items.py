@@ -38,8 +38,8 @@ Section = Literal["title", "body"]
 Place = Literal["headline", "body"]
 Outcome = Literal["new", "revised", "unchanged", "quarantined", "gone"]
 Period = Literal["hour", "day", "week", "month", "quarter", "year"]
-# "group" and "tier" are those of sources.
-Group = Literal["source", "country", "language", "section", "group", "tier"]
+# "group" is a group of sources.
+Group = Literal["source", "country", "language", "section", "group"]
 By = Literal[Period, Group]
 # Units of counts: articles with a mention, occurrences, or stories (near copies count once).
 Measure = Literal["articles", "mentions", "stories"]
@@ -68,10 +68,9 @@ class CompanyStructure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceCatalog:
-    """The groups of the registered sources, and the tier of each that has one, by slugs."""
+    """The groups of the registered sources, by slugs."""
 
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    tiers: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,8 +7,8 @@
     query.to_pandas(weeks)
 
 To count companies with their subsidiaries, or groups of a companies file, give their structure:
-`scope=query.Scope(subsidiaries=True, structure=query.company_structure())`. A group or a tier of
-sources needs the catalog: `query.Scope(tier=1, catalog=query.source_catalog())`. Questions about
+`scope=query.Scope(subsidiaries=True, structure=query.company_structure())`. A group of sources
+needs the catalog: `query.Scope(group="leading", catalog=query.source_catalog())`. Questions about
 registered companies get them from `query.registered_companies()`; `query.proof` says what is in use
 if it gets `query.versions()`.
 
@@ -121,7 +121,7 @@ def company_structure(companies: str | Path | None = None) -> CompanyStructure:
 
 
 def source_catalog(sources: str | Path | None = None) -> SourceCatalog:
-    """Return groups and tiers of the bundled sources and those of a file of one's own; raise
+    """Return the groups of the bundled sources and those of a file of one's own; raise
     SourceError for a faulty file."""
     return catalog_of(load_registry(Path(sources) if sources else None))
 

@@ -169,7 +169,7 @@ def company_chart(
     biggest = sorted(parts, key=lambda part: -(number_of(part.hits, measure) or 0))
     keys = [part.key for part in biggest if number_of(part.hits, measure)]
     drawn = keys[:MAX_PARTS]
-    within = [{split: int(key) if split == "tier" else key} for key in drawn]
+    within = [{split: key} for key in drawn]
     counts_by_part = [counts(replace(scope, **filters)) for filters in within]  # type: ignore[arg-type]
     overlaps = measure == "stories" or split == "group"
     rows = []

@@ -428,7 +428,7 @@ def scope_of(database: "Database", **filters: str | None) -> "Scope":
     for name, text in filters.items():
         if text is not None and not text.strip():
             raise InputError(f"--{name} {text!r}: give a value, or leave the option out")
-    catalog = source_catalog() if filters.get("group") or filters.get("tier") else NO_CATALOG
+    catalog = source_catalog() if filters.get("group") else NO_CATALOG
     return validate_in(
         database, read_scope(filters, prefix="--", now=datetime.now(UTC), catalog=catalog)
     )
@@ -497,7 +497,7 @@ def own_sources(path: Path | None) -> "tuple[Source, ...]":
 
 
 def source_catalog() -> "SourceCatalog":
-    """Return the groups and tiers of the registered sources."""
+    """Return the groups of the registered sources."""
     from newscrawl.sources.registry import catalog_of
 
     return catalog_of(sources_by_slug().values())

@@ -46,7 +46,7 @@ ByOption = Annotated[
     Grouping | None,
     typer.Option(
         help="A row for each company, hour, day, week, month, quarter, year, source, country, "
-        "language, section, or group or tier of sources; else for each day, or without --company "
+        "language, section, or group of sources; else for each day, or without --company "
         "for each company.",
         metavar="WHAT",
     ),
@@ -111,10 +111,7 @@ _PERIODS = frozenset(get_args(Period))
 _MAX_DAYS_OF_HOURS = 3660  # ours: ten years take some ten seconds
 _HEADINGS = {"week": "week of"}
 # Why the rows don't add up to the number of all articles.
-_OF_CATALOG = {
-    "group": " A source counts in each of its groups, and without a group in none.",
-    "tier": " Sources without a tier are not listed.",
-}
+_OF_GROUPS = " A source counts in each of its groups, and without a group in none."
 _HOUR = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)\S*")
 
 EXAMPLE = "Example: newscrawl mentions --company Siemens --since 30d --by week"
@@ -132,7 +129,7 @@ def mentions(
     limit: MaxCompaniesOption = None,
 ) -> None:
     """Count mentions of companies: over time, by company, source, country, language, section, or
-    group or tier of sources.
+    group of sources.
 
     An article counts at its time of publication. "headline" and "body" count occurrences,
     "articles" the articles that contain them; "limited" are the articles with only headline and
@@ -155,13 +152,18 @@ def mentions(
 
 def _prepare(query: QueryContext, company: str | None, by: By) -> QueryContext:
     """Return the question with what a grouping needs: the catalog of sources, or a first day."""
-    if by in {"group", "tier"}:
+    if by == "group":
         return replace(query, scope=replace(query.scope, catalog=source_catalog()))
     if by not in _PERIODS:
         return query
     query = _since_the_watch_began(query, company)
     if by == "hour":
-        _check_hours(query.scope)
+        since, last = query.scope.since, query.scope.until or today(query.scope)
+        if since and (last - since).days > _MAX_DAYS_OF_HOURS:
+            raise InputError(
+                f"--by hour would give {24 * ((last - since).days + 1):,} rows: ask for "
+                f"{_MAX_DAYS_OF_HOURS:,} days at most, or --by day"
+            )
     return query
 
 
@@ -172,15 +174,6 @@ def _since_the_watch_began(query: QueryContext, company: str | None) -> QueryCon
     if query.scope.since or first is None or (query.scope.until and first > query.scope.until):
         return query
     return replace(query, scope=replace(query.scope, since=first))
-
-
-def _check_hours(scope: "Scope") -> None:
-    last = scope.until or today(scope)
-    if scope.since and (last - scope.since).days > _MAX_DAYS_OF_HOURS:
-        raise InputError(
-            f"--by hour would give {24 * ((last - scope.since).days + 1):,} rows: ask for "
-            f"{_MAX_DAYS_OF_HOURS:,} days at most, or --by day"
-        )
 
 
 def _show_ranking(
@@ -235,7 +228,7 @@ def _show_counts(
         ]
     records = [{by: record.pop("key"), **record} for record in records_of(counts)]
     completeness, note = _basis(query, company)
-    note += _OF_CATALOG.get(by, "")
+    note += _OF_GROUPS if by == "group" else ""
     if query.output_format == "table" and by in _PERIODS:
         note += _mark_partial(by, records)
         note += _older_articles(query, company) if query is not asked else ""
@@ -310,7 +303,7 @@ def share(
         answers.words.coverage(completeness)
         + " Shares are of the sum of these, rounded."
         + query.note
-        + _OF_CATALOG.get(by or "", "")
+        + (_OF_GROUPS if by == "group" else "")
     )
     if query.output_format == "table" and by is not None and by in _PERIODS:
         note += _mark_partial(by, records)

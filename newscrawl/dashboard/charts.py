@@ -9,7 +9,7 @@ from io import StringIO
 from starlette.requests import Request
 from starlette.responses import Response
 
-from newscrawl.answers.chart import OTHERS, Chart
+from newscrawl.answers.chart import Chart
 from newscrawl.dashboard.filters import Filters
 from newscrawl.reports.curves import line_paths
 from newscrawl.storage.queries import CoverageDay, OverviewRow
@@ -74,9 +74,7 @@ def chart_csv(chart: Chart, name: str, filters: Filters) -> Response:
         )
         for row in chart.rows
     )
-    tiers = filters.split == "tier"
-    series = (f"tier {one}" if tiers and one != OTHERS else one for one in chart.series)
-    head = (filters.by, *series, "covered", "expected", "days_left_out")
+    head = (filters.by, *chart.series, "covered", "expected", "days_left_out")
     return _csv(head, rows, name, filters)
 
 

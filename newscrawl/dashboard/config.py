@@ -71,7 +71,7 @@ class Config:
     allowed, unless `needs_token` is set because other machines have access. Requests from the
     addresses of `proxies` may name a user, who may edit if `editors` has the name. `hosts` are the
     host names in lower case under which the dashboard is reached; localhost and IP addresses are
-    always allowed. `catalog` has the groups and tiers of sources. `companies` is the file that the
+    always allowed. `catalog` has the groups of sources. `companies` is the file that the
     editor writes. `clock` returns the time from which "today" and "the last 30 days" are counted.
     """
 

@@ -13,7 +13,7 @@ from newscrawl.storage.scope import FILTERS, MAX_VALUE, read_number, read_scope,
 from newscrawl.storage.search_language import MAX_LENGTH
 
 Count = Literal["articles", "mentions", "stories"]
-Split = Literal["whole", "source", "language", "country", "group", "tier"]
+Split = Literal["whole", "source", "language", "country", "group"]
 Step = Literal["day", "week", "month"]
 
 DEFAULT_PERIOD = 30

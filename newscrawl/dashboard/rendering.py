@@ -473,13 +473,11 @@ def choices(database: Database, filters: Filters) -> dict[str, list[tuple[Any, s
     """Return the choices of filters with their texts, from what is in the database; a filter that
     is not among them takes what is written."""
     scope, names = filters.scope, queries.source_names(database)
-    tiers = {tier for slug, tier in scope.catalog.tiers.items() if slug in names}
     groups = {
         name for name, slugs in scope.catalog.groups.items() if not names.keys().isdisjoint(slugs)
     }
     values: dict[str, Collection[Any]] = {
         "group": groups | {*filter(None, [scope.group])},
-        "tier": tiers | {*filter(None, [scope.tier])},
         "language": queries.languages(database),
         "country": queries.countries(database),
     }

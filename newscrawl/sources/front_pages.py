@@ -315,7 +315,7 @@ def _points_of_path(path: str, segments: list[str]) -> int:
     points = 0
     if _DATE.search(path):
         points += 2
-    if len(words) >= 4 or _is_long_without_blanks(slug):
+    if len(words) >= 4 or len(_ASIAN.findall(slug)) >= 8:
         points += 3
     elif len(words) == 3:
         points += 1
@@ -348,10 +348,6 @@ def word_count(text: str) -> int:
     ):
         return max(len(words), len(text) // 2)
     return len(words)
-
-
-def _is_long_without_blanks(last: str) -> bool:
-    return len(_ASIAN.findall(last)) >= 8
 
 
 def _is_other_kind(segments: list[str]) -> bool:

@@ -31,8 +31,7 @@ COLUMNS = (
     "status",
 )
 # Columns that are optional.
-OPTIONAL_COLUMNS = ("sections", "groups", "tier")
-MAX_TIER = 9
+OPTIONAL_COLUMNS = ("sections", "groups")
 # The user's own sources, in the folder of the database, unless a setting or option names a file.
 OWN_FILE = "sources.csv"
 _MAX_GROUP = 60
@@ -51,8 +50,7 @@ class Source:
 
     `sections` are pages whose links lead to articles, for a site without feeds and sitemaps, or
     whose feeds and sitemaps have nothing new.
-    `groups` and `tier` select it in questions: groups are kinds of source or a user's own lists,
-    and tier 1 has the greatest weight.
+    `groups` select it in questions: kinds of source, or a user's own lists.
     """
 
     slug: str
@@ -66,7 +64,6 @@ class Source:
     sections: tuple[str, ...] = ()
     status: Status = "active"
     groups: tuple[str, ...] = ()
-    tier: int | None = None
 
     def on(self, *days: date) -> "Source":
         """Return the source with its dated URLs filled in for these days, without duplicates."""
@@ -113,8 +110,8 @@ def own_file(stated: str | Path | None) -> Path | None:
 def load_registry(own: Path | None = None) -> tuple[Source, ...]:
     """Return the bundled sources and those of an own file, which override by slug.
 
-    A row of the own file with groups and tier alone adds these to a bundled source. Raises
-    SourceError as `load_sources`.
+    A row of the own file with groups alone adds these to a bundled source. Raises SourceError as
+    `load_sources`.
     """
     sources = {source.slug: source for source in load_sources()}
     if own is not None:
@@ -127,21 +124,17 @@ def load_registry(own: Path | None = None) -> tuple[Source, ...]:
                 )
             labelled = sources[label.slug]
             groups = tuple(dict.fromkeys((*labelled.groups, *label.groups)))
-            tier = labelled.tier if label.tier is None else label.tier
-            sources[label.slug] = replace(labelled, groups=groups, tier=tier)
+            sources[label.slug] = replace(labelled, groups=groups)
     return tuple(sources[slug] for slug in sorted(sources))
 
 
 def catalog_of(sources: Iterable[Source]) -> SourceCatalog:
-    """Return the groups and tiers of sources."""
+    """Return the groups of sources."""
     groups: dict[str, list[str]] = {}
-    tiers = {}
     for source in sources:
         for group in source.groups:
             groups.setdefault(group, []).append(source.slug)
-        if source.tier is not None:
-            tiers[source.slug] = source.tier
-    return SourceCatalog(groups={name: tuple(groups[name]) for name in sorted(groups)}, tiers=tiers)
+    return SourceCatalog(groups={name: tuple(groups[name]) for name in sorted(groups)})
 
 
 def write_row(source: Source, columns: Iterable[str] = (*COLUMNS, *OPTIONAL_COLUMNS)) -> list[str]:
@@ -152,15 +145,14 @@ def write_row(source: Source, columns: Iterable[str] = (*COLUMNS, *OPTIONAL_COLU
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Labels:
-    """Groups and a tier for a source that is registered elsewhere."""
+    """Groups for a source that is registered elsewhere."""
 
     slug: str
     groups: tuple[str, ...]
-    tier: int | None
 
 
 def _labels(rows: "csv.DictReader[str]", file: str) -> tuple[tuple[str, _Labels], ...]:
-    """Return the rows that only add groups and a tier, each with its place."""
+    """Return the rows that only add groups, each with its place."""
     labels = []
     for row in rows:
         if not _is_label(row):
@@ -170,7 +162,6 @@ def _labels(rows: "csv.DictReader[str]", file: str) -> tuple[tuple[str, _Labels]
             label = _Labels(
                 slug=_slug((row.get("slug") or "").strip()),
                 groups=_groups(row.get("groups") or ""),
-                tier=_tier((row.get("tier") or "").strip()),
             )
         except ValueError as error:
             raise SourceError(f"{where}: {error}") from None
@@ -179,12 +170,9 @@ def _labels(rows: "csv.DictReader[str]", file: str) -> tuple[tuple[str, _Labels]
 
 
 def _is_label(row: Mapping[str | None, str | list[str] | None]) -> bool:
-    """Return whether a row has values only for the slug, the groups and the tier."""
+    """Return whether a row has values only for the slug and the groups."""
     filled = {name for name, value in row.items() if isinstance(value, str) and value.strip()}
-    return "slug" in filled and bool(filled & {"groups", "tier"}) and filled <= _LABELS
-
-
-_LABELS = {"slug", "groups", "tier"}
+    return filled == {"slug", "groups"}
 
 
 def _read_rows(rows: "csv.DictReader[str]", file: str) -> tuple[Source, ...]:
@@ -236,7 +224,6 @@ def _source(row: Mapping[str | None, str | list[str] | None], where: str) -> Sou
         sections=read("sections", _urls),
         status=read("status", _status),
         groups=read("groups", _groups),
-        tier=read("tier", _tier),
     )
     if not (source.feeds or source.sitemaps or source.news_sitemaps or source.sections):
         raise SourceError(
@@ -289,12 +276,6 @@ def _groups(value: str) -> tuple[str, ...]:
     if any(len(group) > _MAX_GROUP for group in groups):
         raise ValueError(f"a name of more than {_MAX_GROUP} characters; write a shorter one")
     return groups
-
-
-def _tier(value: str) -> int | None:
-    if value and not re.fullmatch(f"[1-{MAX_TIER}]", value):
-        raise ValueError(f"{value!r} is not a tier; use 1 to {MAX_TIER}, or leave it empty")
-    return int(value) if value else None
 
 
 def _urls(value: str) -> tuple[str, ...]:

@@ -116,8 +116,8 @@ class Scope:
     `since` and `until` are days, both included, of the IANA time zone `zone`. `source` is a
     slug, `country` (ISO 3166-1 alpha-2) that of the source, `language` (ISO 639-1) that of the
     article, `section` the publisher's name of it. `now` is the moment of the question, which
-    decides which periods have begun; None is the present. `group` and `tier` are those of the
-    sources in `catalog`; of the query `among`, only the filters limit the articles, not the words.
+    decides which periods have begun; None is the present. `group` is a group of the sources in
+    `catalog`; of the query `among`, only the filters limit the articles, not the words.
 
     A company of the question may also be a group of `structure`: an article that mentions one or
     more of its companies counts once. With `subsidiaries`, the articles of a company are also
@@ -159,17 +159,6 @@ class Scope:
             "Only sources of this group, as in 'business' or a list of your sources file.",
             label="Group",
             phrase="sources of the group {}",
-        ),
-    )
-    tier: int | None = field(
-        default=None,
-        metadata=_asked(
-            int,
-            "Only sources of this tier; 1 are the leading ones.",
-            metavar="N",
-            label="Tier",
-            phrase="sources of tier {}",
-            most=9,
         ),
     )
     language: str | None = field(
@@ -215,14 +204,12 @@ class Scope:
 
     @property
     def slugs(self) -> frozenset[str] | None:
-        """Return the sources that match `source`, `group` and `tier`, by slug; None for all."""
+        """Return the sources that match `source` and `group`, by slug; None for all."""
         chosen = []
         if self.source is not None:
             chosen.append({self.source})
         if self.group is not None:
             chosen.append({*self.catalog.groups.get(self.group, ())})
-        if self.tier is not None:
-            chosen.append({slug for slug, tier in self.catalog.tiers.items() if tier == self.tier})
         return frozenset(set.intersection(*chosen)) if chosen else None
 
     def widened(self) -> "Scope":
@@ -231,20 +218,16 @@ class Scope:
             since=self.since and self.since - _ONE_DAY, until=self.until and self.until + _ONE_DAY
         )
 
-    def sources_by(self, by: Group) -> dict[str, frozenset[str]]:
-        """Return the sources of each group, or of each tier, by slug; if the question is about one
-        group, of this one. Raise QuestionError if no source has any."""
-        sources: dict[str, frozenset[str]] = {}
-        if by == "group":
-            sources = {name: frozenset(slugs) for name, slugs in self.catalog.groups.items()}
-            if self.group is not None:
-                sources = {self.group: sources[self.group]}
-        elif by == "tier":
-            for slug, tier in self.catalog.tiers.items():
-                sources[str(tier)] = sources.get(str(tier), frozenset()) | {slug}
+    @property
+    def sources_by_group(self) -> dict[str, frozenset[str]]:
+        """Return the sources of each group by slug; if the question is about one group, of this
+        one. Raise QuestionError if no source has any."""
+        sources = {name: frozenset(slugs) for name, slugs in self.catalog.groups.items()}
+        if self.group is not None:
+            return {self.group: sources[self.group]}
         if not sources:
             raise QuestionError(
-                f"no source has a {by}: give the sources one in your file of sources, and in "
+                "no source has a group: give the sources one in your file of sources, and in "
                 "Python catalog=newscrawl.query.source_catalog() to the scope"
             )
         return sources
@@ -350,10 +333,13 @@ class Scope:
             raise QuestionError(
                 "subsidiaries of what? give structure=newscrawl.query.company_structure()"
             )
-        scope = replace(scope, group=scope.group and _known_group(scope))
-        if scope.tier is not None and scope.tier not in scope.catalog.tiers.values():
-            tiers = ", ".join(map(str, sorted({*scope.catalog.tiers.values()})))
-            raise QuestionError(f"no source has the tier {scope.tier}: there are {tiers or 'none'}")
+        if scope.group:
+            groups = sorted(scope.catalog.groups)
+            name, near = match_name(scope.group, groups)
+            if name is None:
+                advice = did_you_mean(near) if near else f"there are {', '.join(groups) or 'none'}"
+                raise QuestionError(f"unknown group of sources {scope.group!r}: {advice}")
+            scope = replace(scope, group=name)
         scope._check_range(max_days)
         return scope
 
@@ -419,16 +405,6 @@ def _known_zone(text: str) -> str:
             return known
         advice = did_you_mean(near) if near else "write it as Europe/Berlin or UTC"
         raise QuestionError(f"unknown time zone {text!r}: {advice}") from error
-
-
-def _known_group(scope: Scope) -> str:
-    """Return the usual spelling of a group of sources; raise QuestionError for an unknown one."""
-    groups = sorted(scope.catalog.groups)
-    name, near = match_name(scope.group or "", groups)
-    if name is not None:
-        return name
-    advice = did_you_mean(near) if near else f"there are {', '.join(groups) or 'none'}"
-    raise QuestionError(f"unknown group of sources {scope.group!r}: {advice}")
 
 
 def usual_spelling(text: str, known: Sequence[str], kind: str) -> str:

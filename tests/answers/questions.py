@@ -20,7 +20,6 @@ FILTERS: dict[str, dict[str, Any]] = {
     "language": {"language": "de"},
     "section": {"section": "Business"},
     "group": {"group": "mine"},
-    "tier": {"tier": 1},
     "subsidiaries": {"subsidiaries": True},
     "among": {"among": "bridge* OR station"},
     "structure": {"structure": "other", "subsidiaries": True},
@@ -28,9 +27,8 @@ FILTERS: dict[str, dict[str, Any]] = {
 PAIRS = (
     ("source", "language"),
     ("country", "section"),
-    ("group", "tier"),
     ("zone", "subsidiaries"),
-    ("tier", "subsidiaries"),
+    ("group", "subsidiaries"),
     ("section", "language"),
     ("among", "source"),
     ("among", "subsidiaries"),

@@ -114,12 +114,12 @@ QUERIES = {
     "ferries of ft": "ferry source:ft",
 }
 SOURCES_FILE = """\
-slug,name,country,languages,home,feeds,sitemaps,news_sitemaps,status,groups,tier
-ft,Ft,gb,en,https://ft.example/,https://ft.example/f,,,active,business|mine,1
-bbc,Bbc,gb,en,https://bbc.example/,https://bbc.example/f,,,active,mine,2
-faz,Faz,de,de,https://faz.example/,https://faz.example/f,,,active,business,1
-monde,Monde,fr,fr,https://monde.example/,https://monde.example/f,,,active,,2
-asahi,Asahi,jp,ja,https://asahi.example/,https://asahi.example/f,,,active,,
+slug,name,country,languages,home,feeds,sitemaps,news_sitemaps,status,groups
+ft,Ft,gb,en,https://ft.example/,https://ft.example/f,,,active,business|mine
+bbc,Bbc,gb,en,https://bbc.example/,https://bbc.example/f,,,active,mine
+faz,Faz,de,de,https://faz.example/,https://faz.example/f,,,active,business
+monde,Monde,fr,fr,https://monde.example/,https://monde.example/f,,,active,
+asahi,Asahi,jp,ja,https://asahi.example/,https://asahi.example/f,,,active,
 """
 _LANGUAGES = {"ft": "en", "bbc": "en", "faz": "de", "monde": "fr", "asahi": "ja"}
 _COUNTRIES = {"ft": "gb", "bbc": "gb", "faz": "de", "monde": "fr", "asahi": "jp"}

@@ -210,7 +210,7 @@ def test_every_filter_of_a_scope_is_in_all_views(name: str, app: FastAPI, file: 
     command = typer.main.get_command(cli).commands["mentions"]  # type: ignore[attr-defined]
     option = f"--{name.replace('_', '-')}"
     assert [each for each in command.params if option in each.opts]
-    catalog = SourceCatalog(groups={"quays": ("harbour-courier",)}, tiers={"harbour-courier": 1})
+    catalog = SourceCatalog(groups={"quays": ("harbour-courier",)})
     with TestClient(
         create_app(config_of(file, catalog=catalog)), base_url="http://localhost"
     ) as site:

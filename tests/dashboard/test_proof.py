@@ -43,13 +43,12 @@ from tests.dashboards import (
 from tests.thorough import first_is_quick
 from tests.worlds import body, document, empty, save_document
 
-# Two groups that overlap, and papers without a tier.
+# Groups that overlap.
 CATALOG = SourceCatalog(
     groups={
         "quays": ("harbour-courier", "northern-ledger"),
         "mine": ("harbour-courier", "stadtbote"),
     },
-    tiers={"harbour-courier": 1, "stadtbote": 1, "northern-ledger": 2},
 )
 LINK = re.compile(r'<a class="proof" href="(/proof[^"]+)" title="([^"]*)">(.*?)</a>', re.DOTALL)
 
@@ -170,7 +169,6 @@ PAGES = [
     "/company/Airbus?days=10&count=mentions&source=harbour-courier",
     "/company/Siemens?days=3&split=group",
     "/company/Siemens?days=3&split=group&group=mine&count=stories",
-    "/company/Siemens?days=3&split=tier&count=mentions",
     "/company/Bosch?days=10&language=fr&by=month",
     "/company/Siemens?days=2&zone=Asia/Kolkata",
     "/company/Wing%20Holding?days=2&subsidiaries=included&count=mentions",
@@ -251,12 +249,6 @@ def test_parts_that_overlap_are_drawn_as_lines_and_without_a_rest(site: Site) ->
     assert re.search(r"<table data-chart=.lines.>", by_group)
     assert "others" not in by_group.split("<table data-chart")[1].split("</thead>")[0]
     assert "A source counts in each of its groups" in by_group
-    by_tier = site.client.get("/company/Siemens?days=10&split=tier").text
-    assert re.search(r"<table data-chart=.bars.>", by_tier)
-    heads = by_tier.split("<table data-chart")[1].split("</thead>")[0]
-    assert re.findall(r'class="n">(.+?)</th>', heads) == ["tier 1", "tier 2", "others"]
-    csv = site.client.get("/company/Siemens?days=10&split=tier&format=csv").text
-    assert csv.splitlines()[0].endswith("day,tier 1,tier 2,others,covered,expected,days_left_out")
 
 
 def test_small_parts_of_a_chart_have_a_proof(site: Site) -> None:

@@ -174,20 +174,20 @@ def test_row_with_too_many_fields_is_named(tmp_path: Path) -> None:
         load_sources(file)
 
 
-LABELLED = ",".join([*COLUMNS, "groups", "tier"])
+LABELLED = ",".join([*COLUMNS, "groups"])
 
 
-def test_own_rows_add_groups_and_a_tier_to_bundled_sources(tmp_path: Path) -> None:
+def test_own_rows_add_groups_to_bundled_sources(tmp_path: Path) -> None:
     file = tmp_path / "own.csv"
-    own = ",".join([*GOOD.values(), "mine | press", "2"])
-    file.write_text(f"{LABELLED}\n{own}\nft,,,,,,,,,mine,3\n")
+    own = ",".join([*GOOD.values(), "mine | press"])
+    file.write_text(f"{LABELLED}\n{own}\nft,,,,,,,,,mine\n")
     assert [source.slug for source in load_sources(file)] == ["harbour"]
     registry = {source.slug: source for source in load_registry(file)}
-    assert registry["ft"].groups == ("business", "mine")
-    assert (registry["ft"].tier, registry["ft"].feeds) == (3, REGISTRY_BY_SLUG["ft"].feeds)
+    assert registry["ft"].groups == ("business", "leading", "mine")
+    assert registry["ft"].feeds == REGISTRY_BY_SLUG["ft"].feeds
     catalog = catalog_of(registry.values())
     assert catalog.groups["mine"] == ("ft", "harbour")
-    assert (catalog.tiers["harbour"], catalog.tiers["reuters"]) == (2, 1)
+    assert "reuters" in catalog.groups["leading"]
 
 
 REGISTRY_BY_SLUG = {source.slug: source for source in REGISTRY}
@@ -196,13 +196,11 @@ REGISTRY_BY_SLUG = {source.slug: source for source in REGISTRY}
 @pytest.mark.parametrize(
     ("row", "says"),
     [
-        (",".join([*GOOD.values(), "mine", "0"]), "row 2, column tier: '0' is not a tier"),
-        (",".join([*GOOD.values(), "x" * 61, ""]), "row 2, column groups: a name of more than 60"),
-        ("nowhere,,,,,,,,,mine,", "row 2, column slug: no source 'nowhere' to add groups to"),
-        ("ft,,,,,,,,,,first", "row 2: 'first' is not a tier"),
+        (",".join([*GOOD.values(), "x" * 61]), "row 2, column groups: a name of more than 60"),
+        ("nowhere,,,,,,,,,mine", "row 2, column slug: no source 'nowhere' to add groups to"),
     ],
 )
-def test_faulty_groups_and_tiers_are_named(tmp_path: Path, row: str, says: str) -> None:
+def test_faulty_groups_are_named(tmp_path: Path, row: str, says: str) -> None:
     file = tmp_path / "own.csv"
     file.write_text(f"{LABELLED}\n{row}\n")
     with pytest.raises(SourceError, match=re.escape(says)):
@@ -211,8 +209,8 @@ def test_faulty_groups_and_tiers_are_named(tmp_path: Path, row: str, says: str) 
 
 def test_source_is_added_to_a_file_with_groups(tmp_path: Path) -> None:
     file = tmp_path / "own.csv"
-    file.write_text(f"{LABELLED}\nft,,,,,,,,,mine,3\n")
-    add_source(file, replace(REGISTRY_BY_SLUG["ft"], slug="quay", groups=("mine",), tier=None))
+    file.write_text(f"{LABELLED}\nft,,,,,,,,,mine\n")
+    add_source(file, replace(REGISTRY_BY_SLUG["ft"], slug="quay", groups=("mine",)))
     assert load_sources(file)[0].groups == ("mine",)
     assert len(load_registry(file)) == len(REGISTRY) + 1
 

@@ -265,7 +265,6 @@ def company(request: Request, name: str) -> Response:
         offered = choices(database, filters)
         groups: list[Group] = [*GROUPS]
         groups += ["group"] if offered["group"] else []
-        groups += ["tier"] if offered["tier"] else []
         period = company_period(
             database, name, scope, groups=groups, stories=filters.count == "stories"
         )

@@ -292,7 +292,7 @@ def _read_over_time(session: Session, by: Period, scope: Scope) -> dict[str, int
     return read
 
 
-# --- By source, country, language, section, group, tier ---
+# --- By source, country, language, section, group ---
 
 
 def _by_group(session: Session, by: Group, scope: Scope) -> dict[str, Completeness]:
@@ -329,8 +329,8 @@ def _read_by(
     rollup = rollup_table(session, scope, by=of, company=None)
     rows = session.execute(grouped(rollup, of, rollup.read()))
     read = {group: int(number) for group, number in rows if number}
-    if by in {"group", "tier"}:
-        groups = scope.sources_by(by)
+    if by == "group":
+        groups = scope.sources_by_group
         sums = {group: sum(read.get(slug, 0) for slug in slugs) for group, slugs in groups.items()}
         known = {group: slugs & sources.keys() for group, slugs in groups.items()}
         return {group: number for group, number in sums.items() if number}, known

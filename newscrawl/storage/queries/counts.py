@@ -82,7 +82,7 @@ class MentionCount:
 
     `key` is an hour (2026-11-02T13:00+01:00), a day or a week's Monday (2026-11-02), a month
     (2026-11), a quarter (2026-Q4), a year, a source's slug, a country, a language, a section, or a
-    group or tier of sources.
+    group of sources.
     """
 
     key: str
@@ -167,7 +167,7 @@ def mention_counts(
     Periods are those of the scope's zone and have no gaps: from `since`, or the first known day, to
     `until`, or today if that is earlier. All watched sources, countries and languages are returned,
     also those without a mention; of sections, those with an article. Groups of sources overlap: a
-    source counts in each of its groups, and one without a group or tier in none. Coverage is
+    source counts in each of its groups, and one without a group in none. Coverage is
     stored by UTC days: an hour has the coverage of its day, a day of another zone that of the UTC
     day with which it shares most hours. Share and completeness of a saved query are of the articles
     and sources that its filters let through. Raise QuestionError for any other `by`.
@@ -434,8 +434,8 @@ def _grouped_hits(
     session: Session, by: Group, company: str | None, scope: Scope, *, stories: bool
 ) -> dict[str, Hits]:
     rollup = rollup_table(session, scope, by=by, company=company, stories=stories)
-    if by in {"group", "tier"}:
-        return _hits_of_catalog(session, rollup, scope.sources_by(by), stories=stories)
+    if by == "group":
+        return _hits_of_catalog(session, rollup, scope.sources_by_group, stories=stories)
     extra = [rollup.stories()] if stories else []
     hits = {}
     for group, *sums in session.execute(grouped(rollup, by, *rollup.hits(), *extra)):

@@ -153,7 +153,7 @@ def proof(  # noqa: PLR0913 - one for each part of a number
     mention, what it leaves out, and the coverage of the sources.
 
     `beside` is another company that the articles name, too. `without` leaves out sources,
-    countries, languages, groups or tiers, whichever `split` is. Stories are listed with their
+    countries, languages, groups, whichever `split` is. Stories are listed with their
     copies together; articles "read" of a saved query are those that its filters let through.
     `story` is an article's address, and leaves in those of its story. The order "least-sure" begins
     with the mentions least likely right. Raise QuestionError for parts that don't go together.

@@ -47,7 +47,7 @@ class ProofTarget:
         if self.order != "newest" and (self.company is None or self.counted not in OF_MENTIONS):
             raise QuestionError("the order least-sure needs a company, and articles or mentions")
         if self.without and self.split in {None, "section"}:
-            raise QuestionError("without needs split: source, country, language, group or tier")
+            raise QuestionError("without needs split: source, country, language or group")
 
 
 def spellings_of(target: ProofTarget) -> Spellings | None:
@@ -82,7 +82,7 @@ def in_groups(target: ProofTarget) -> ColumnElement[bool]:
     if target.split == "country":
         return and_(Source.country.in_(target.without))
     slugs = set(target.without)
-    if target.split in {"group", "tier"}:
-        groups = target.scope.sources_by(target.split)
+    if target.split == "group":
+        groups = target.scope.sources_by_group
         slugs = {slug for group in target.without for slug in groups.get(group, ())}
     return and_(Source.slug.in_(sorted(slugs)))

@@ -110,7 +110,9 @@ def question(
                 database = kwargs.get("database", args[0] if args else None)
                 scope = ANY if kwargs.get("scope") is None else kwargs["scope"]
                 if not isinstance(scope, Scope):
-                    raise QuestionError(f"the scope {scope!r} is not a Scope: Scope(tier=1) is")
+                    raise QuestionError(
+                        f"the scope {scope!r} is not a Scope: Scope(country='gb') is"
+                    )
                 kwargs["scope"] = (
                     validate_in(database, scope)
                     if isinstance(database, Database)

@@ -407,7 +407,7 @@ def _grain(scope: Scope, by: By | None, *, stories: bool, of_company: bool) -> G
     if scope.section is not None or by == "section":
         return "article" if of_company else "section"
     narrowed = scope.narrows_sources or scope.language is not None
-    if narrowed or by in {"source", "country", "language", "group", "tier"}:
+    if narrowed or by in {"source", "country", "language", "group"}:
         return "source"
     return "day"
 

@@ -137,13 +137,8 @@ def _by_hand(world: World, scope: Scope) -> int:
         zone=st.sampled_from(["UTC", "UTC", "Asia/Kolkata", "America/St_Johns"]),
         # Amid the articles, a moment before the hour changes, and after all of them.
         now=st.sampled_from([NOON, NOON + timedelta(minutes=59, seconds=59.9), moment(9)]),
-        # Each source in one group and with one tier, so that the rows add up.
-        catalog=st.just(
-            SourceCatalog(
-                groups={"mine": ("bbc", "ft"), "others": ("faz",)},
-                tiers={"ft": 1, "bbc": 2, "faz": 2},
-            )
-        ),
+        # Each source in one group, so that the rows add up.
+        catalog=st.just(SourceCatalog(groups={"mine": ("bbc", "ft"), "others": ("faz",)})),
     ),
 )
 def test_both_databases_give_the_expected_answers(

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
@@ -321,16 +321,16 @@ def test_saved_queries_are_listed_and_previewed_equally(
     assert client.get("/api/queries/preview?q=a+OR").status_code == 422
 
 
-SOURCES = """slug,name,country,languages,home,feeds,sitemaps,news_sitemaps,status,groups,tier
-harbour-courier,Harbour Courier,gb,en,https://c.example/,https://c.example/f,,,active,quays|mine,1
-northern-ledger,Northern Ledger,us,en,https://l.example/,https://l.example/f,,,active,quays,2
-stadtbote,Stadtbote,de,de,https://s.example/,https://s.example/f,,,active,,1
+SOURCES = """slug,name,country,languages,home,feeds,sitemaps,news_sitemaps,status,groups
+harbour-courier,Harbour Courier,gb,en,https://c.example/,https://c.example/f,,,active,quays|mine|leading
+northern-ledger,Northern Ledger,us,en,https://l.example/,https://l.example/f,,,active,quays
+stadtbote,Stadtbote,de,de,https://s.example/,https://s.example/f,,,active,leading
 """
 
 
 @pytest.fixture
 def catalog(news: tuple[Database, Path], monkeypatch: pytest.MonkeyPatch) -> query.SourceCatalog:
-    """Groups and tiers of the sources, as the commands read them, too."""
+    """Groups of the sources, as the commands read them, too."""
     sources = news[1].with_name("sources.csv")
     sources.write_text(SOURCES)
     monkeypatch.setattr(config, "NEWSCRAWL_SOURCES", str(sources))
@@ -341,12 +341,11 @@ def catalog(news: tuple[Database, Path], monkeypatch: pytest.MonkeyPatch) -> que
     ("options", "slugs"),
     [
         ({"group": "quays"}, ("harbour-courier", "northern-ledger")),
-        ({"tier": 1}, ("harbour-courier", "stadtbote")),
-        ({"group": "quays", "tier": 1}, ("harbour-courier",)),
+        ({"group": "leading"}, ("harbour-courier", "stadtbote")),
         ({"group": "Quays", "country": "us"}, ("northern-ledger",)),
     ],
 )
-def test_groups_and_tiers_of_sources_count_the_same_everywhere(
+def test_groups_of_sources_count_the_same_everywhere(
     options: dict[str, Any],
     slugs: tuple[str, ...],
     news: tuple[Database, Path],
@@ -389,19 +388,7 @@ def test_groups_and_tiers_of_sources_count_the_same_everywhere(
     assert sum(row["headline"] + row["body"] for row in json.loads(ran.out)) == number
 
 
-@pytest.mark.parametrize(
-    ("by", "papers"),
-    [
-        (
-            "group",
-            {"mine": ["harbour-courier"], "quays": ["harbour-courier", "northern-ledger"]},
-        ),
-        ("tier", {"1": ["harbour-courier", "stadtbote"], "2": ["northern-ledger"]}),
-    ],
-)
-def test_rows_of_groups_and_tiers_are_equal_everywhere(
-    by: Literal["group", "tier"],
-    papers: dict[str, list[str]],
+def test_rows_of_groups_are_equal_everywhere(
     news: tuple[Database, Path],
     newscrawl: Newscrawl,
     catalog: query.SourceCatalog,
@@ -409,6 +396,11 @@ def test_rows_of_groups_and_tiers_are_equal_everywhere(
     database, file = news
     since = TODAY - timedelta(days=9)
     scope = Scope(since=since, until=TODAY, catalog=catalog)
+    papers = {
+        "leading": ["harbour-courier", "stadtbote"],
+        "mine": ["harbour-courier"],
+        "quays": ["harbour-courier", "northern-ledger"],
+    }
     by_source = {
         row.key: row.hits.articles if row.hits else 0
         for row in query.mention_counts(database, "source", company="Siemens", scope=scope)
@@ -416,11 +408,11 @@ def test_rows_of_groups_and_tiers_are_equal_everywhere(
     expected = {key: sum(by_source[slug] for slug in slugs) for key, slugs in papers.items()}
     assert all(expected.values())
 
-    rows = query.mention_counts(database, by, company="Siemens", scope=scope, stories=True)
+    rows = query.mention_counts(database, "group", company="Siemens", scope=scope, stories=True)
     counted = {row.key: row.hits for row in rows if row.hits and row.completeness.expected}
     assert {key: hits.articles for key, hits in counted.items()} == expected
     for key, hits in counted.items():
-        part = replace(scope, **{by: key if by == "group" else int(key)})
+        part = replace(scope, group=key)
         ranked = query.company_ranking(database, scope=part, stories=True)
         assert next(row.hits for row in ranked if row.company == "Siemens") == hits
         (known,) = (row.completeness for row in rows if row.key == key)
@@ -429,24 +421,23 @@ def test_rows_of_groups_and_tiers_are_equal_everywhere(
     address = f"since={since}&company=Siemens"
     config_ = config_of(file, companies=file.with_name("companies.toml"), catalog=catalog)
     with TestClient(create_app(config_), base_url="http://localhost") as client:
-        answered = client.get(f"/api/counts?by={by}&{address}").json()
+        answered = client.get(f"/api/counts?by=group&{address}").json()
         assert {row["key"]: row["hits"]["articles"] for row in answered if row["hits"]} == expected
-        shares = client.get(f"/api/share?by={by}&since={since}&company=Siemens&company=Bosch")
+        shares = client.get(f"/api/share?by=group&since={since}&company=Siemens&company=Bosch")
         numbers = {
             row["key"]: row["number"] for row in shares.json() if row["company"] == "Siemens"
         }
         assert numbers == expected
-        page = client.get(f"/company/Siemens?since={since}&split={by}").text
-        panel = page.split(f'id="by-{by}"')[1].split("</ul>")[0]
+        page = client.get(f"/company/Siemens?since={since}&split=group").text
+        panel = page.split('id="by-group"')[1].split("</ul>")[0]
         shown = re.findall(r">([^<>]+)</a></span> <span[^>]*><a[^>]*>([\d,]+)<", panel)
-        named = {key.removeprefix("tier "): int(number) for key, number in shown}
-        assert named == expected
-    given = ["--database", f"sqlite:///{file}", "-c", "Siemens", f"--since={since}", "--by", by]
-    ran = newscrawl("mentions", *given, "--format", "json")
-    assert {row[by]: row["articles"] for row in json.loads(ran.out)} == expected
-    table = newscrawl("mentions", *given)
-    says = "counts in each of its groups" if by == "group" else "without a tier are not listed"
-    assert says in " ".join((table.out + table.err).split())
+        assert {key: int(number) for key, number in shown} == expected
+    options = ["--database", f"sqlite:///{file}", "-c", "Siemens", f"--since={since}"]
+    options += ["--by", "group"]
+    ran = newscrawl("mentions", *options, "--format", "json")
+    assert {row["group"]: row["articles"] for row in json.loads(ran.out)} == expected
+    table = newscrawl("mentions", *options)
+    assert "counts in each of its groups" in " ".join((table.out + table.err).split())
 
 
 def test_rows_of_groups_need_groups(news: tuple[Database, Path]) -> None:
@@ -454,12 +445,10 @@ def test_rows_of_groups_need_groups(news: tuple[Database, Path]) -> None:
         query.mention_counts(news[0], "group")
 
 
-def test_unknown_groups_and_tiers_are_refused(news: tuple[Database, Path]) -> None:
-    catalog = SourceCatalog(groups={"quays": ("ft",)}, tiers={"ft": 2})
+def test_unknown_groups_are_refused(news: tuple[Database, Path]) -> None:
+    catalog = SourceCatalog(groups={"quays": ("ft",)})
     with pytest.raises(query.QuestionError, match="unknown group of sources 'quay': did you mean"):
         query.company_ranking(news[0], scope=Scope(group="quay", catalog=catalog))
-    with pytest.raises(query.QuestionError, match="no source has the tier 1: there are 2"):
-        query.company_ranking(news[0], scope=Scope(tier=1, catalog=catalog))
 
 
 def test_subsidiaries_need_a_registry(news: tuple[Database, Path]) -> None:
