@@ -6,6 +6,8 @@ installed into an empty environment, first as the library alone, then with the d
 Nothing is pushed or uploaded.
 """
 
+import os
+import platform
 import re
 import subprocess
 import sys
@@ -14,6 +16,8 @@ import time
 import urllib.error
 import urllib.request
 import venv
+import zipfile
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,6 +26,8 @@ VERSION_FILE = PROJECT / "newscrawl" / "__init__.py"
 CHANGELOG = PROJECT / "CHANGELOG.md"
 DIST = PROJECT / "dist"
 PORT = 8399
+# The C library of manylinux2014: the oldest that zig and numpy's wheels support.
+GLIBC = "2.17"
 PAGE = (
     "<!DOCTYPE html><html lang=en><title>A tram for the harbour</title><article>"
     "<h1>A tram for the harbour</h1>"
@@ -103,10 +109,31 @@ def numbers(version: str) -> tuple[int, ...]:
 
 
 def build() -> Path:
-    """Build the sdist, and the wheel from it; return the wheel."""
+    """Build the sdist, and from it the wheel with the compiled kernel; return the wheel.
+
+    On Linux, zig compiles the kernel against the C library of manylinux, so that no compiler is
+    needed here, nor where the wheel is installed. Raise ReleaseError if the wheel has no kernel.
+    """
     for file in DIST.glob("newscrawl-*"):
         file.unlink()
-    run(sys.executable, "-m", "build", "--outdir", str(DIST), str(PROJECT))
+    with tempfile.TemporaryDirectory(prefix="newscrawl-build-") as folder:
+        venv.create(folder, with_pip=True)
+        python = str(Path(folder, "bin", "python"))
+        run(python, "-m", "pip", "install", "--quiet", "build", "wheel", "ziglang")
+        compiler, machine = os.environ.copy(), platform.machine()
+        if sys.platform == "linux":
+            command = f"{python} -m ziglang cc -target {machine}-linux-gnu.{GLIBC}"
+            compiler |= {"CC": command, "LDSHARED": f"{command} -shared"}
+        run(python, "-m", "build", "--outdir", str(DIST), str(PROJECT), environment=compiler)
+        wheel = next(DIST.glob("newscrawl-*.whl"))
+        with zipfile.ZipFile(wheel) as archive:
+            if not any(re.search(r"kernel\.\S+\.(so|pyd)$", name) for name in archive.namelist()):
+                raise ReleaseError(
+                    f"{wheel.name} has no compiled kernel: see why by pip -v wheel ."
+                )
+        if sys.platform == "linux":
+            tag = f"manylinux_{GLIBC.replace('.', '_')}_{machine}"
+            run(python, "-m", "wheel", "tags", "--remove", "--platform-tag", tag, str(wheel))
     return next(DIST.glob("newscrawl-*.whl"))
 
 
@@ -124,6 +151,9 @@ def try_wheel(wheel: Path) -> None:
             raise ReleaseError("the wheel's newscrawl.extract finds no article in a page of ours")
         run(*install, f"{wheel}[dashboard]", cwd=folder)
         command = str(programs / "newscrawl")
+        version = run(command, "--version", cwd=folder)
+        if "extraction: compiled" not in version:
+            raise ReleaseError(f"the wheel's kernel is not used: {version.strip()}")
         if "A tram for the harbour" not in run(command, "extract", "page.html", cwd=folder):
             raise ReleaseError("the wheel's `newscrawl extract` finds no article in a page of ours")
         run(command, "db", "upgrade", cwd=folder)
@@ -149,9 +179,13 @@ def _try_dashboard(command: str, folder: str) -> None:
         server.wait()
 
 
-def run(*command: str, cwd: str | Path = PROJECT) -> str:
+def run(
+    *command: str, cwd: str | Path = PROJECT, environment: Mapping[str, str] | None = None
+) -> str:
     """Run a command and return what it prints; raise ReleaseError with its last line on failure."""
-    ran = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+    ran = subprocess.run(
+        command, cwd=cwd, env=environment, capture_output=True, text=True, check=False
+    )
     if ran.returncode:
         last = (ran.stderr or ran.stdout).strip().splitlines()[-1:] or ["no output"]
         raise ReleaseError(f"{' '.join(command[:4])} failed: {last[0]}")
