@@ -163,7 +163,8 @@ def search(
 ) -> None:
     """Find stored articles by the words of headline and text, the newest first.
 
-    Words are found as they are written: tram does not find "trams", tram* does. Case and accents
+    Words are found as they are written: tram does not find "trams", tram* does; a Korean
+    word finds its forms with particles. Case, accents and letters such as ł or ø
     are ignored, except in Chinese and Japanese. (strike OR walkout) NEAR/10 rail
     NOT football: either word with at most ten words to "rail", without "football". title: and text:
     search in one part; language:de,fr, country:gb and source:ft or source:"Financial Times" filter.

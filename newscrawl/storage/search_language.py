@@ -138,6 +138,9 @@ _FOLDED_SIGNS = str.maketrans("“”„«»（）", '"""""()')
 _VALUE = r'"[^"]*"|[^\s"()]+'
 _OPERATOR = re.compile(r"(?:AND|OR|NOT|NEAR(?:/[0-9]+)?)(?![^\s()\"])")
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff]")
+# A Korean word, whose particles are written without a blank: it finds its forms with them. Ours: a
+# syllable alone begins too many other words.
+_KOREAN = re.compile("[\uac00-\ud7a3]{2,}")
 _PREFIXED = re.compile(r"([^\W\d_]+):")
 _FILTER = re.compile(rf"[a-z]+: *({_VALUE})", re.IGNORECASE)
 
@@ -287,6 +290,7 @@ def _read_word(text: str, place: int, tokens: Any) -> _Part:
 
 def _term(text: str, *, prefix: bool) -> Term | None:
     words = tuple(folded_words(text))
+    prefix = prefix or bool(words and _KOREAN.fullmatch(words[-1]))
     return Term(words, prefix, written=text) if words else None
 
 

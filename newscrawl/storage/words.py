@@ -134,6 +134,11 @@ _ACCENTS = "\u0300-\u036f"
 _WORD = re.compile(rf"[{_ALONE}]|[^\W_{_ALONE}]+(?:[{_ACCENTS}]+[^\W_{_ALONE}]*)*")
 _OF_WORDS = re.compile(rf"[^\W_]|[{_ALONE}{_ACCENTS}]")
 _ACCENT = re.compile(f"[{_ACCENTS}]")
+# Letters with a stroke, a bar or a hook, and ligatures: Unicode doesn't decompose them, but people
+# without a keyboard of the language type plain letters. Ours; of passports' spellings (ICAO 9303,
+# part 3, section 6) only ø differs, which is OE there and o where people search.
+_LIGATURES = {"ß": "ss", "æ": "ae", "Æ": "ae", "œ": "oe", "Œ": "oe", "þ": "th", "Þ": "th"}
+_PLAIN_LETTERS = str.maketrans("łøđðħıŋŧɓɗƙƴ", "loddhintbdky") | str.maketrans(_LIGATURES)
 # Most articles can be written with the letters of one of these: of Western or Central European
 # languages, of Russian, of Greek. In single bytes a text is folded ten times as fast.
 _CODE_PAGES = ("cp1252", "cp1250", "cp1251", "cp1253")
@@ -146,7 +151,7 @@ _POSITIONS = tuple(map(str, range(1, MAX_INDEXED + 2)))
 
 
 def folded_words(text: str) -> list[str]:
-    """Return the words of a text, without case and accents."""
+    """Return the words of a text, without case and accents, in plain letters."""
     words = _words_in_bytes(text)
     if words is None:
         # Words have no line breaks, so that all are folded in one call.
@@ -178,7 +183,7 @@ def _bare(text: str) -> str:
     if text.isascii():
         return text.lower()
     bare = _ACCENT.sub("", unicodedata.normalize("NFKD", stream_safe(text)))
-    return unicodedata.normalize("NFC", bare.casefold())
+    return unicodedata.normalize("NFC", bare.casefold().translate(_PLAIN_LETTERS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,9 +239,10 @@ def _code_pages() -> tuple[_CodePage, ...]:
 
 def _words_in_bytes(text: str) -> list[str] | None:
     """Return the folded words of a text that one of the sets can hold."""
-    spelled = text.replace("ß", "ss")
+    for ligature, letters in _LIGATURES.items():
+        text = text.replace(ligature, letters)
     for page in _code_pages():
-        words = page.words(spelled)
+        words = page.words(text)
         if words is not None:
             return words
     return None
