@@ -10,6 +10,7 @@ from itertools import chain
 
 from ahocorasick_rs import AhoCorasick
 
+from newscrawl.mentions.east_asian import is_across_words
 from newscrawl.mentions.forms import Form, accepts_ending, is_korean_tail, script
 from newscrawl.mentions.vocabulary import Vocabulary
 
@@ -103,6 +104,8 @@ class Finder:
         candidates = []
         words_like_cases = self._words_like_cases.get(language or "", frozenset())
         for start, end, forms in self._places(text):
+            if script(text[end - 1]) == "han" and is_across_words(text, start, end):
+                continue
             for form in forms:
                 if form.languages and language not in form.languages:
                     continue

@@ -15,6 +15,7 @@ from newscrawl.mentions.abbreviations import (
 from newscrawl.mentions.candidates import Candidate
 from newscrawl.mentions.company import Company
 from newscrawl.mentions.context import MentionContext, context_weight, rivals_at_home
+from newscrawl.mentions.east_asian import has_predicate
 from newscrawl.mentions.lists import CONJUNCTION, JOINT, count_beside, joined_after, joined_before
 from newscrawl.mentions.namesakes import is_namesake, is_team
 from newscrawl.mentions.vocabulary import ANY, Vocabulary, of_language
@@ -153,6 +154,8 @@ class NeighbourWords:
         if candidate.compound or self.cue_before(text, candidate.start, language):
             return True
         if self._is_explained(text, candidate, language) or self._has_figures(text, candidate):
+            return True
+        if has_predicate(text, candidate.end, language, self.words.predicates):
             return True
         possessive = _POSSESSIVE.match(text, candidate.end)
         end = possessive.end() if possessive else candidate.end

@@ -18,6 +18,7 @@ _BY_LANGUAGE = (
     "registered_forms_before",
     "compounds",
     "words_like_cases",
+    "predicates",
 )
 # Languages whose topical words count in articles of any.
 _TOPICAL_EVERYWHERE = frozenset({"en", "de", "fr", "es", "it", "pl", "ru", "el", "zh", "ja"})
@@ -54,6 +55,7 @@ class Vocabulary:
     other articles ("Read more").
     `function_words` can be no form at all, `abbreviations`, `places` and given names by
     themselves only ambiguous ones, as `common_words` in small letters only ambiguous ones.
+    `predicates` are words of a clause whose subject is a company, in languages without blanks.
     `words_like_cases` are words of a language that look like a case of a name ("Marele" in
     Romanian).
     `topics` are word groups that a context names with "@", each word with the languages in which it
@@ -93,6 +95,7 @@ class Vocabulary:
     places: frozenset[str]
     common_words: frozenset[str]
     words_like_cases: Mapping[str, frozenset[str]]
+    predicates: Mapping[str, frozenset[str]]
     topics: Mapping[str, tuple[tuple[str, frozenset[str]], ...]]
 
     def is_everyday(self, form: str, language: str | None = None) -> bool:

@@ -412,6 +412,12 @@ def test_offsets_refer_to_the_original_text(companies):
             id="everyday word in a list",
         ),
         pytest.param("腾讯财经讯 今日消息", "zh", [], id="Chinese byline"),
+        pytest.param("提高金融创新水平", "zh", [], id="two words"),
+        pytest.param("審議電通信法案", "ja", [], id="two words in Japanese"),
+        pytest.param("部屋は全日空いている。", "ja", [], id="verb"),
+        pytest.param("你饿了么？", "zh", [], id="everyday words in Chinese"),
+        pytest.param("어르신께 효성이 지극하다.", "ko", [], id="everyday word in Korean"),
+        pytest.param("명태 어획량, 한화 3천만원", "ko", [], id="won"),
     ],
 )
 def test_text_that_resembles_a_company_is_not_a_mention(companies, text, language, expected):
@@ -491,6 +497,10 @@ def test_text_that_resembles_a_company_is_not_a_mention(companies, text, languag
         pytest.param("die Plattform X sperrte", "de", "X Corp", "X", "cue", id="platform X"),
         pytest.param("the largest operator, O2.", "en", "O2", "O2", "cue", id="behind a comma"),
         pytest.param("Ｓｏｎｙは", "ja", "Sony", "Ｓｏｎｙ", "name", id="full width"),
+        pytest.param("西门子公司", "zh", "Siemens", "西门子", "name", id="子公司"),
+        pytest.param("小米昨日公布年报", "zh", "Xiaomi", "小米", "cue", id="Chinese predicate"),
+        pytest.param("帝人が繊維事業を売却", "ja", "Teijin", "帝人", "cue", id="Japanese one"),
+        pytest.param("효성이 1조원을 투자한다", "ko", "Hyosung", "효성", "cue", id="Korean one"),
     ],
 )
 def test_mention_has_the_rule_that_found_it(companies, text, language, company, surface, rule):

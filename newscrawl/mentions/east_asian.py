@@ -1,0 +1,59 @@
+"""Chinese, Japanese and Korean: whether a short name only arises across two words, and whether what
+follows a name says that it is a company's."""
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+
+from icu4py.breakers import WordBreaker
+
+# Signs; longer names hardly ever arise by chance.
+_LONGEST = 3
+# Signs around a name that are divided into words. Ours: few words of the dictionary are longer.
+_WINDOW = 12
+_SHORT_NAME = re.compile(rf"[\u3041-\u309f\u3400-\u9fff々]{{2,{_LONGEST}}}")
+_NEIGHBOUR = re.compile(r"[\u3041-\u309f\u3400-\u9fff々]")
+# What stands behind companies though it makes a word with their last sign (西门|子公司), and what
+# is mostly a word of its own (农|行为).
+_BEHIND_COMPANIES = re.compile(r"公司|集[团團]|方面|股份|[为為也和将將是的在与與向及]")
+# Endings of verbs: 全日|空いている. Behind a noun other signs stand.
+_VERB_ENDING = re.compile(
+    r"(?<=[\u3400-\u9fff])[いうくぐけげきぎすせつてちっぬねびぶべむめみりるれろ]"
+)
+# What joins a name to the predicate of its clause, by language: a particle and other words.
+_JOINTS = {
+    "zh": "[^，。！？；：、\n]{0,6}?",
+    "ja": "(?:[社側]?[がはもと、][^。\n]{0,25}?|の)?",
+    "ko": "(?:(?:[이가은는도와과]|측[은이]?|에서)[ ,][^.\n]{0,25}?|의 |(?: [^ .\n]{1,6})?,? )",
+}
+
+
+def is_across_words(text: str, start: int, end: int) -> bool:
+    """Return whether a word crosses an end of a short name: 金融创新 holds no 融创."""
+    if end - start > _LONGEST or not _SHORT_NAME.fullmatch(text, start, end):
+        return False
+    if not _NEIGHBOUR.match(text, end) and not (start and _NEIGHBOUR.match(text, start - 1)):
+        return False
+    if _VERB_ENDING.match(text, end):
+        return True
+    begin = max(0, start - _WINDOW)
+    firm_end = _BEHIND_COMPANIES.match(text, end) is not None
+    return any(
+        first < start - begin < last or (first < end - begin < last and not firm_end)
+        for first, last in WordBreaker(text[begin : end + _WINDOW], "zh").segments()
+    )
+
+
+def has_predicate(
+    text: str, end: int, language: str | None, words: Mapping[str, frozenset[str]]
+) -> bool:
+    """Return whether the clause behind a name has one of the words of its language: 工行利润,
+    コマツが増益."""
+    if language not in _JOINTS:
+        return False
+    return _behind(language, words[language]).match(text, end) is not None
+
+
+@lru_cache
+def _behind(language: str, words: frozenset[str]) -> re.Pattern[str]:
+    return re.compile(f"{_JOINTS[language]}(?:{'|'.join(sorted(map(re.escape, words)))})")
