@@ -19,6 +19,12 @@ _MARKS: Final = "".join(
 )
 _MARK: Final = re.compile(rf"[{_MARKS}\U00010000-\U0010ffff]")
 _LONG_RUN: Final = re.compile(rf"[{_MARKS}\U00010000-\U0010ffff]{{{MAX_MARKS + 1},}}")
+# Ours: what Chinese says in 111 characters, English says in 430 (a brief of one event). Blocks of
+# Unicode: kana, ideographs with their extensions, syllables of Korean.
+_IDEOGRAPH: Final = re.compile(
+    "[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+_HANGUL: Final = re.compile("[\uac00-\ud7a3]")
 # A paragraph ends at a blank line; a sentence at a stop before a capital or a letter of another
 # script, or at a stop of another script, which needs no blank after it.
 _END: Final = re.compile(
@@ -33,6 +39,14 @@ _ABBREVIATION: Final = re.compile(
     r"|(?:^|[\s(])\d{1,2}\.[^\S\n]+$"
 )
 _LONGEST_ABBREVIATION: Final = len(" Dipl.  ")
+
+
+def weight_of(text: str) -> int:
+    """Return how many characters of an alphabet say what a text says: a Chinese or Japanese
+    character counts three, a Korean one two. Limits in characters are compared with it."""
+    if text.isascii():
+        return len(text)
+    return len(text) + 2 * len(_IDEOGRAPH.findall(text)) + len(_HANGUL.findall(text))
 
 
 def count_of(number: int, noun: str) -> str:

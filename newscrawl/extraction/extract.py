@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Final
 
+from newscrawl.extraction.embedded import with_embedded_text
 from newscrawl.extraction.html import decode, parse
 from newscrawl.extraction.kinds import decide_kind
 from newscrawl.extraction.language import decide_language
@@ -101,6 +102,8 @@ def extract_from(
     _ = page.candidate_features
     clock.lap("features")
     body = METHODS[method](page)
+    if embedded := with_embedded_text(page, body.paragraphs):
+        page, body = embedded, METHODS[method](embedded)
     paragraphs = without_templates(body.paragraphs, memory) if memory else body.paragraphs
     clock.lap("method")
     kind = decide_kind(page, paragraphs, url)
