@@ -161,6 +161,28 @@ def test_days_are_found_in_urls(url: str | None, day: datetime | None) -> None:
     assert (stamp and stamp.moment) == day
 
 
+@pytest.mark.parametrize(
+    ("path", "day"),
+    [
+        ("202603/05/c_1234.htm", DAY),
+        ("2026/0305/c1001-123.html", DAY),
+        ("politik/05.03.2026/rates", DAY),
+        ("05-mar-2026/rates", DAY),
+        ("view/AKR20260305001234", DAY),
+        ("202603050830/rates", DAY),
+        ("k10020260305001000.html", DAY),
+        ("articles/2004121488", None),
+        ("articles/2019345678", None),
+        ("1731398400000/rates", None),
+    ],
+)
+def test_numbers_in_addresses_may_be_days(path: str, day: datetime | None) -> None:
+    url = f"https://web.archive.example/web/20160218174457/https://a.example/{path}"
+    assert dates.from_url(url) is None
+    stamp = dates.from_url(url, maybe=True)
+    assert (stamp and stamp.moment) == day
+
+
 def test_date_without_zone_takes_the_other_zone_of_the_page() -> None:
     berlin = timezone(timedelta(hours=1))
     assert dates.resolve(dates.read("2026-03-05T10:30"), berlin, NOW) == zoned(

@@ -28,6 +28,16 @@ HEADLINE = "Harbour reopens after the storm"
         f"{HEADLINE} - The Daily Pier - Ships and trade of the northern sea",
         f"The Daily Pier | News | {HEADLINE}",
         f"The Daily Pier » Blog Archive » {HEADLINE}",
+        f"The Daily Pier > Business > {HEADLINE}",
+        f"The Daily Pier — Business — {HEADLINE}",
+        f"{HEADLINE} ‹ The Daily Pier",
+        f"{HEADLINE} ⋆ Business ⋆ The Daily Pier",
+        f"{HEADLINE}_Business_The Daily Pier",
+        f"{HEADLINE} (The Daily Pier)",
+        f"【The Daily Pier】{HEADLINE}",
+        f"{HEADLINE}: The Daily Pier",
+        f"{HEADLINE} ... The Daily Pier",
+        f"Business | The Daily Pier | {HEADLINE}",
     ],
 )
 def test_site_name_is_removed_from_the_title(title: str) -> None:
@@ -41,6 +51,8 @@ def test_site_name_is_removed_from_the_title(title: str) -> None:
         "Harbour 2 - 1 Lake",
         "Who pays? | What the new tax on harbours means",
         "On the pier",
+        "Why the tax on harbours rises (for now)",
+        "Storm, rain, harbour: Business, a guide",
         "Storm hits the coast - Police close pier to all visitors",
     ],
 )

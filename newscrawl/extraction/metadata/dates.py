@@ -81,8 +81,19 @@ _OFFSET: Final = re.compile(r"([+-])(\d\d?):?(\d\d)?")
 _IN_PATH: Final = re.compile(
     r"/(?P<y>(?:19|20)\d\d)[/\-_.](?P<m>0?[1-9]|1[0-2])[/\-_.](?P<d>0?[1-9]|[12]\d|3[01])(?!\d)"
     r"|/(?P<y2>(?:19|20)\d\d)/(?P<m2>[a-z]{3,9})/(?P<d2>\d{1,2})(?!\d)"
-    r"|(?<!\d)(?P<y3>(?:19|20)\d\d)-(?P<m3>0[1-9]|1[0-2])-(?P<d3>0[1-9]|[12]\d|3[01])(?!\d)"
+    r"|(?<!\d)(?P<y3>(?:19|20)\d\d)[-_](?P<m3>0[1-9]|1[0-2])[-_](?P<d3>0[1-9]|[12]\d|3[01])(?!\d)"
     r"|(?<!\d)(?P<y4>20[0-3]\d)(?P<m4>0[1-9]|1[0-2])(?P<d4>0[1-9]|[12]\d|3[01])(?!\d)"
+)
+# What may also be the number of an article, or the day of an event: it overrides nothing.
+_Y, _M, _D = r"20[0-3]\d", "(?:0[1-9]|1[0-2])", r"(?:0[1-9]|[12]\d|3[01])"
+_MAYBE_IN_PATH: Final = re.compile(
+    rf"/(?P<y>{_Y})(?P<m>{_M})/(?P<d>{_D})(?!\d)|/(?P<y2>{_Y})/(?P<m2>{_M})(?P<d2>{_D})(?!\d)"
+    rf"|(?<!\d)(?P<a>\d{{1,2}})[._-](?P<b>\d{{1,2}})[._-](?P<y3>{_Y})(?!\d)"
+    rf"|/(?P<d3>{_D})/(?P<m3>{_M})/(?P<y4>{_Y})(?!\d)|/(?P<d4>{_D})(?P<m4>{_M})(?P<y5>{_Y})(?!\d)"
+    rf"|/(?P<d5>\d{{1,2}})-(?P<m5>[a-z]{{3,9}})-(?P<y6>{_Y})(?!\d)"
+    rf"|/(?P<m6>[a-z]{{3,9}})-(?P<d6>\d{{1,2}})-(?P<y7>{_Y})(?!\d)"
+    rf"|(?<!\d)(?P<y8>{_Y})(?P<m7>{_M})(?P<d7>{_D})(?=\d{{3}})"
+    rf"|(?<=\d)(?P<y9>{_Y})(?P<m8>{_M})(?P<d8>{_D})(?=\d{{4}})"
 )
 
 
@@ -158,11 +169,16 @@ def in_western_figures(text: str, dialect: Dialect = ISO) -> str:
     return text
 
 
-def from_url(url: str | None) -> Stamp | None:
-    """Read a day from an address, as in /2026/11/03/; a month alone is not enough."""
+def from_url(url: str | None, *, maybe: bool = False) -> Stamp | None:
+    """Read a day from an address, as in /2026/11/03/; a month alone is not enough.
+
+    With `maybe`, read also what may be the number of an article or the day of an event, as in
+    /03-11-2026/ or /view/AKR20261103001234.
+    """
     if not url:
         return None
-    for match in _IN_PATH.finditer(url[:MAX_LENGTH].lower()):
+    address = url[:MAX_LENGTH].lower().rpartition("/http")[2]  # archives put theirs before
+    for match in (_MAYBE_IN_PATH if maybe else _IN_PATH).finditer(address):
         day = _day(match, ISO)
         if day and day.year >= EARLIEST_VISIBLE:
             return Stamp(day, timed=False)
@@ -200,7 +216,7 @@ def _stamp(moment: datetime, *, timed: bool) -> Stamp | None:
 
 
 def _day(match: re.Match[str], dialect: Dialect) -> datetime | None:
-    groups = {key.rstrip("23456"): value for key, value in match.groupdict().items() if value}
+    groups = {key.rstrip("23456789"): value for key, value in match.groupdict().items() if value}
     year = int(groups["y"])
     if year < 100:
         year += 2000

@@ -64,6 +64,11 @@ def address(signals: PageSignals) -> Iterable[Stamp | None]:
     return [dates.from_url(signals.url)]
 
 
+def number_in_address(signals: PageSignals) -> Iterable[Stamp | None]:
+    """Read what may be a day in the page's address, as in /view/AKR20261103001234."""
+    return [dates.from_url(signals.url, maybe=True)]
+
+
 def around_heading(signals: PageSignals) -> Iterable[Stamp | None]:
     """Read a date line around the headline."""
     return [signals.around_heading.best_date()]
@@ -105,7 +110,7 @@ STATED_IN: Final[_Places] = (
     json_ld_of_page,
 )
 # Asked where no field states one.
-SHOWN_IN: Final[_Places] = (address, around_heading, marked_anywhere)
+SHOWN_IN: Final[_Places] = (address, around_heading, marked_anywhere, number_in_address)
 # Fields that state the last change, which is used where no other place gives the publication.
 MODIFIED_IN: Final[_Places] = (modified_in_json_ld, modified_in_metas)
 # Asked where none of these gives a date.

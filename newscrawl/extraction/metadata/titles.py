@@ -18,10 +18,15 @@ BARELY_ALIKE: Final = 0.2
 and a title have nothing in common."""
 _TRUST: Final = {"data": 0.6, "meta": 0.3, "heading": 2.2, "shown": 2.4, "element": 0.0}
 """Ours, fitted on the open sites by benchmarks.metadata: golds name what readers see."""
-_BAR: Final = frozenset("|│｜»")
+_BAR: Final = frozenset("|│｜»›>▸►▶")
 
-_SEPARATOR: Final = re.compile(r"\s(?:[–—·•»«›:/~@]|--?|::|\|\|)\s+|[|│｜]|_(?=[^_]+$)")
-_SEPARATING: Final = (*"|│｜_", *(f" {sign}" for sign in "–—·•»«›:/~@-"))
+# Any mark between blanks that doesn't belong to words, as quotation marks and "&" do.
+_SEPARATOR: Final = re.compile(
+    r"\s(?:[^\w\s&+,.;!?'\"“”„‘’()\[\]{}%$€£#*=…|-]|--?|::|\|\|)\s+|[|│｜]|_(?!_)"
+)
+_MARK: Final = re.compile(
+    r"\s*(?:(?<=\s)[^\w\s&'\"“”„‘’]+|[^\w\s&'\"“”„‘’.!?]+(?=\s)|[\[\](（）【】：])\s*"
+)
 _WORD: Final = re.compile(r"\w+")
 _MOMENT: Final = re.compile(r"\s+\d{1,2}[./]\d{1,2}[./]\d{2,4},?\s\d{1,2}:\d\d$")
 _TAG: Final = re.compile(r"</?[a-zA-Z][^<>]{0,60}>")
@@ -104,14 +109,18 @@ def _without_site(title: str, sites: Set[str], titles: Set[tuple[str, ...]]) -> 
     prefix, _, remainder = title.partition(": ")
     if remainder and _compact(prefix) in sites:
         title = remainder
-    if not any(sign in title for sign in _SEPARATING):
-        return title
     cuts = [(match.start(), match.end()) for match in _SEPARATOR.finditer(title)]
     if part := _known_part(title, cuts, titles, sites):
         return part
     for (start, end), (following, _) in pairwise(cuts):
         if _compact(title[end:following]) in sites and _is_long(title[:start]):
             return title[:start].strip()
+    if (
+        len(cuts) > 1
+        and _compact(title[cuts[-2][1] : cuts[-1][0]]) in sites
+        and _is_long(title[cuts[-1][1] :])
+    ):
+        return title[cuts[-1][1] :].strip()
     has_site = named_first = False
     while cuts:
         (first_start, first_end), (start, end) = cuts[0], cuts[-1]
@@ -129,7 +138,7 @@ def _without_site(title: str, sites: Set[str], titles: Set[tuple[str, ...]]) -> 
                     title[first_end:],
                     title[first_start:first_end],
                     title[:first_start],
-                    beside_site=False,
+                    beside_site=True,
                 )
             )
         ):
@@ -138,7 +147,18 @@ def _without_site(title: str, sites: Set[str], titles: Set[tuple[str, ...]]) -> 
             cuts = [(match.start(), match.end()) for match in _SEPARATOR.finditer(title)]
         else:
             break
-    return title.strip()
+    return _beside_site(title.strip(), sites)
+
+
+def _beside_site(title: str, sites: Set[str]) -> str:
+    """Return what a mark of any kind parts from the name of the site, before or behind it."""
+    for mark in _MARK.finditer(title):
+        head, tail = title[: mark.start()], title[mark.end() :]
+        if _compact(tail) in sites and _is_long(head):
+            return head
+        if _compact(head) in sites and _is_long(tail):
+            return tail
+    return title
 
 
 def _known_part(
