@@ -20,7 +20,8 @@ from newscrawl.storage import Database
 from tests.archives import capture
 from tests.worlds import bundled_companies, save_documents
 
-PAPERS = (
+Paper = tuple[str, str, str, str, int]
+PAPERS: tuple[Paper, ...] = (
     ("harbour-courier", "Harbour Courier", "gb", "en", 5),
     ("northern-ledger", "Northern Ledger", "us", "en", 4),
     ("stadtbote", "Stadtbote", "de", "de", 4),
@@ -45,21 +46,26 @@ class News:
     now: datetime | None = None
 
 
-def fill(database: Database, news: News, archive: ArchiveWriter | None = None) -> None:
+def fill(
+    database: Database,
+    news: News,
+    archive: ArchiveWriter | None = None,
+    papers: tuple[Paper, ...] = PAPERS,
+) -> None:
     """Save the papers' articles and the results of their crawls, and their pages in an archive.
 
-    The Northern Ledger prints what the Harbour Courier wrote, now and then.
+    The second paper prints what the first wrote, now and then.
     """
     companies = bundled_companies()
     leads: dict[date, Document] = {}
-    for paper in PAPERS:
+    for paper in papers:
         slug, name, country, language, _ = paper
         database.register_source(slug, name, country, language, f"https://{slug}.example/")
         run = database.start_run(slug, versions_of(None))
         written = dict(_written(paper, news))
-        if slug == "harbour-courier":
+        if paper == papers[0]:
             leads = {day: found[0] for day, found in written.items() if found}
-        if slug == "northern-ledger":
+        if paper == papers[1]:
             for day in [day for day in leads if day.toordinal() % 3 == 0]:
                 written[day].append(_reprint(leads[day], slug, day))
         documents = [_matched(item, companies) for found in written.values() for item in found]
@@ -73,9 +79,7 @@ def fill(database: Database, news: News, archive: ArchiveWriter | None = None) -
         database.finish_run(run, "finished", {})
 
 
-def _written(
-    paper: tuple[str, str, str, str, int], news: News
-) -> Iterator[tuple[date, list[Document]]]:
+def _written(paper: Paper, news: News) -> Iterator[tuple[date, list[Document]]]:
     slug, _, _, language, usual = paper
     rng = random.Random(f"{news.seed} {slug}")  # noqa: S311 - no secret
     for day in _days(news):

@@ -9,9 +9,10 @@ import pytest
 from newscrawl.mentions import Companies, load_companies
 from newscrawl.storage import open_database, queries
 from newscrawl.storage.company_alerts import list_alerts
+from newscrawl.storage.status import list_incidents
 from tests.site import content
 from tests.site.crawling import PROJECT
-from tests.site.demo import SAVED_QUERIES, WATCHED, about_boilerplate
+from tests.site.demo import SAVED_QUERIES, SOURCE, WATCHED, about_boilerplate
 
 
 @pytest.fixture(scope="module")
@@ -73,13 +74,25 @@ def test_saved_queries_of_the_demo_find_articles_and_what_is_watched_has_alerts(
     assert "Saved queries, to try: harbours, clean ships." in shown
 
 
+def test_demo_adds_news_of_papers_whose_names_say_that_they_are_generated(shown: str) -> None:
+    url = re.search(r"NEWSCRAWL_DATABASE_URL=(sqlite:///\S+)", shown)
+    assert url
+    with open_database(url[1], create=False) as store:
+        days = queries.mention_counts(store, "day", company="Siemens")
+        names = queries.source_names(store)
+        incidents = list_incidents(store)
+    assert len([day for day in days if day.hits and day.hits.articles]) > 40
+    assert {slug for slug, name in names.items() if not name.endswith("(generated)")} == {SOURCE}
+    assert [incident.kind for incident in incidents] == ["incomplete"]
+
+
 def test_demo_reports_the_companies_in_boilerplate(shown: str) -> None:
-    assert "other companies stand only in menus, teasers, ads and comments: none counted." in shown
+    assert "None of the companies only in menus, teasers, ads and comments are counted." in shown
 
 
 def test_counted_company_of_the_boilerplate_is_named() -> None:
-    assert about_boilerplate({"Siemens", "Yahoo"}).endswith("comments: 1 (Yahoo) counted.")
-    assert about_boilerplate({"Siemens"}).endswith("comments: none counted.")
+    assert about_boilerplate({"Siemens", "Yahoo"}).startswith("1 (Yahoo) of the companies only in")
+    assert about_boilerplate({"Siemens"}).startswith("None of the companies only in")
 
 
 def test_demo_output_fits_the_screen(shown: str) -> None:

@@ -1,7 +1,9 @@
 """The whole line at a glance: `python -m tests.site.demo [FOLDER]` crawls the bundled site.
 
 The site is served on 127.0.0.1, crawled by the real spiders and pipelines into a new SQLite
-file, and the companies that its articles mention are counted from there.
+file, and the companies that its articles mention are counted from there. Beside it stand sixty
+days of generated news, of papers whose names say so, so that each page of the dashboard has
+something to show.
 """
 
 import csv
@@ -15,11 +17,15 @@ from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from newscrawl.archive.warc import ArchiveWriter
 from newscrawl.monitoring.alerts import find_alerts
+from newscrawl.monitoring.health_checks import Inspector
 from newscrawl.sources.registry import COLUMNS
 from newscrawl.storage import Database, open_database
 from newscrawl.storage.company_alerts import watch_company
 from newscrawl.storage.saved_queries import add_query, count_history
+from newscrawl.storage.status import list_incidents
+from tests.newsroom import PAPERS, News, fill
 from tests.site import content
 from tests.site.crawling import PROJECT, clean_environment
 from tests.site.server import SiteServer
@@ -33,6 +39,13 @@ SAVED_QUERIES = {
     "clean ships": "(ferry OR Fähren OR port) NEAR/15 (diesel OR batter* OR hydrog*)",
 }
 WATCHED = (("Siemens", ""), ("Microsoft", "Siemens"))
+# Papers that nobody crawls, and the days of their news; one was down for five days, one still is.
+GENERATED = tuple(
+    (slug, f"{name} (generated)", *facts)
+    for slug, name, *facts in (("pier-post", "Pier Post", "gb", "en", 5), *PAPERS[1:])
+)
+DAYS = 60
+MAX_ARCHIVE = 1 << 26  # bytes of a file: all pages are in one
 # The site asks for its own pace in robots.txt; nothing slows us further.
 PACE = ("-s", "DOWNLOAD_DELAY=0", "-s", "AUTOTHROTTLE_START_DELAY=0")
 
@@ -67,7 +80,12 @@ def main() -> int:
     finished = subprocess.run(again, cwd=PROJECT, env=environment, check=False, capture_output=True)
     print(about_boilerplate({row["company"] for row in json.loads(finished.stdout)}))
     with open_database(settings["NEWSCRAWL_DATABASE_URL"]) as store:
-        print(_save_queries(store))
+        alerts = find_alerts(store)
+        print(_add_generated_news(store, folder / "archive"))
+        for name, text in SAVED_QUERIES.items():
+            add_query(store, name, text, PERSON)
+            count_history(store, name)
+    print(_to_try(len(alerts)))
     print(_next_steps(database, log))
     return code
 
@@ -87,15 +105,12 @@ def _folder(arguments: list[str]) -> Path:
 
 
 def about_boilerplate(counted: Collection[str]) -> str:
-    """Return how many companies were counted that no article of the site mentions."""
+    """Return which companies were counted that no article of the site mentions."""
     meant = {name for page in content.facts() for name in page.companies}
     boilerplate = {name for page in content.facts() for name in page.boilerplate} - meant
     wrong = sorted(boilerplate.intersection(counted))
-    count = f"{len(wrong)} ({', '.join(wrong)})" if wrong else "none"
-    return (
-        f"{len(boilerplate)} other companies stand only in menus, teasers, ads and comments: "
-        f"{count} counted."
-    )
+    count = f"{len(wrong)} ({', '.join(wrong)})" if wrong else "None"
+    return f"{count} of the companies only in menus, teasers, ads and comments are counted."
 
 
 def demo_settings(site: str, folder: Path, database_url: str) -> dict[str, str]:
@@ -130,19 +145,29 @@ def summary_of(log: Path) -> str:
     return next((line.split(marker)[1] for line in lines if marker in line), "(no summary)")
 
 
-def _save_queries(store: Database) -> str:
-    """Save the queries, look for the first articles of what is watched, and return both in
-    words."""
-    for name, text in SAVED_QUERIES.items():
-        add_query(store, name, text, PERSON)
-        count_history(store, name)
-    alerts = find_alerts(store)
+def _add_generated_news(store: Database, archive: Path) -> str:
+    """Save the news of the generated papers, inspect all sources, and return both in words."""
+    now = datetime.now(UTC)
+    with ArchiveWriter(archive, "generated", max_bytes=MAX_ARCHIVE) as pages:
+        fill(store, News(last=now.date(), days=DAYS, now=now), pages, GENERATED)
+    slug = GENERATED[-1][0]
+    store.record_coverage(slug, now.date(), "incomplete", 2, 2, "generated: its feed rolled over")
+    Inspector(store, [SOURCE, *(paper[0] for paper in GENERATED)], channels=())()
+    incidents = list_incidents(store)
+    return (
+        f"\nAdded for the dashboard: {DAYS} days of {len(GENERATED)} papers, whose names end with "
+        f'"(generated)"; open incidents: {len(incidents)}.'
+    )
+
+
+def _to_try(alerts: int) -> str:
+    """Return the saved queries, and what is watched with its number of alerts, in words."""
     watched = ", ".join(
-        f"the pair of {one} and {other}" if other else one for one, other in WATCHED
+        f"the pair of {company} and {beside}" if beside else company for company, beside in WATCHED
     )
     return (
         f"\nSaved queries, to try: {', '.join(SAVED_QUERIES)}. Watched: {watched}, "
-        f"with {len(alerts)} alerts."
+        f"with {alerts} alerts."
     )
 
 
