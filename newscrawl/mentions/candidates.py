@@ -11,18 +11,23 @@ from itertools import chain
 from ahocorasick_rs import AhoCorasick
 
 from newscrawl.mentions.east_asian import is_across_words
-from newscrawl.mentions.forms import Form, accepts_ending, is_korean_tail, script
+from newscrawl.mentions.forms import (
+    Form,
+    accepts_ending,
+    is_korean_tail,
+    script,
+    without_accents,
+)
 from newscrawl.mentions.vocabulary import Vocabulary
 
 _UNSPACED = frozenset({"han", "katakana", "thai"})
 # Characters that an excluded phrase extends beyond the form it contains.
 _EXCLUSION_REACH = 60
-# Letters; no language that we decline has a longer case ending.
-MAX_ENDING = 4
+# Letters; no language that we decline has a longer case ending (Georgian "-ისთვის").
+MAX_ENDING = 6
 # Shorter names take a hyphen: "VW-Chef", but "Bahnchef".
 MIN_IN_COMPOUND = 4
 _UMLAUT = re.compile("[äöüÄÖÜ]")
-_DIGRAPH = re.compile("ae|oe|ue", re.IGNORECASE)
 _LETTERS = re.compile(r"[^\W\d_]+")
 _HANGUL = re.compile(r"[\uac00-\ud7a3]+")
 _FIRST_VOWEL_SIGN = "\u0900"
@@ -208,10 +213,13 @@ def _usual_spellings(word: str) -> set[str]:
 
 def _lacks_umlaut(surface: str, form: str) -> bool:
     """Return whether German dropped an umlaut, which it never does: "Wurth" is not Würth, "Wuerth"
-    is."""
-    if surface == form or _UMLAUT.search(form) is None:
+    is, and so is "Gebr. Stock" for Gebrüder Stock."""
+    if surface == form or _UMLAUT.search(form) is None or _UMLAUT.search(surface) is not None:
         return False
-    return _UMLAUT.search(surface) is None and _DIGRAPH.search(surface) is None
+    low = surface.lower()
+    return any(
+        without_accents(word).lower() in low for word in form.split() if _UMLAUT.search(word)
+    )
 
 
 class Exclusions:
@@ -285,7 +293,7 @@ def _reach(text: str, end: int, form: Form, language: str | None) -> int | None:
     if script(text[end - 1]) == "katakana":
         return end if text.startswith(_KATAKANA_TAILS, end) else None
     stop = end
-    while stop < len(text) and text[stop].isalpha() and stop - end <= MAX_ENDING:
+    while stop < len(text) and stop - end <= MAX_ENDING and _is_of_word(text[stop]):
         stop += 1
     if stop == end or _goes_on(text, stop):
         return None

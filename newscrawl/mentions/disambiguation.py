@@ -168,7 +168,7 @@ class NeighbourWords:
         if (
             candidate.inflected
             and match[2][0].isupper()
-            and not _begins_sentence(text, candidate)
+            and not begins_sentence(text, candidate)
             and not self.is_behind_article(text, candidate, language)
         ):
             return True
@@ -181,7 +181,7 @@ class NeighbourWords:
         if firm or not self._is_verb(first, phrase, language) or (everyday and first in _NOUNS_TOO):
             return False
         # "Coach told me": a title at the beginning of a sentence stands for a person.
-        if candidate.form.text.lower() in self.words.titles and _begins_sentence(text, candidate):
+        if candidate.form.text.lower() in self.words.titles and begins_sentence(text, candidate):
             return False
         return not self.is_behind_article(text, candidate, language)
 
@@ -617,7 +617,7 @@ class Disambiguator:
             return True
         if joint is JOINT or count_beside(text, start, end, context) < 2:
             return False
-        return not _begins_sentence(text, candidate) or context_weight(candidate, context) > 0
+        return not begins_sentence(text, candidate) or context_weight(candidate, context) > 0
 
     def _nearest(
         self, text: str, rivals: Sequence[Candidate], context: MentionContext
@@ -642,7 +642,8 @@ def _is_in_title_case(text: str, place: int) -> bool:
     return capitals >= _TITLE_CASE_SHARE * len(words)
 
 
-def _begins_sentence(text: str, candidate: Candidate) -> bool:
+def begins_sentence(text: str, candidate: Candidate) -> bool:
+    """Return whether the name is the first word of a sentence or line."""
     begin = max(0, candidate.start - _REACH)
     return _SENTENCE_START.search(text, begin, candidate.start) is not None
 

@@ -5,98 +5,79 @@ a hyphen for a blank, no accents) and knows the case endings of languages.
 """
 
 import re
+import tomllib
 import unicodedata
 from bisect import bisect
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
+from typing import Any, NamedTuple
 
 # Letters that Unicode does not decompose into a base letter and a mark.
 _BASE_LETTERS = str.maketrans("łŁøØđĐıё", "lLoOdDiе")
 _UMLAUTS = {"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue"}
 
+
+def _by_language(table: Mapping[str, str], separator: str | None = None) -> dict[str, list[str]]:
+    """Return the words of each language of a table whose keys name several."""
+    words: dict[str, list[str]] = {}
+    for languages, text in table.items():
+        for language in languages.split():
+            words.setdefault(language, []).extend(part.strip() for part in text.split(separator))
+    return words
+
+
+_DATA: Mapping[str, Any] = tomllib.loads(
+    files(__package__).joinpath("forms.toml").read_text(encoding="utf-8")
+)
+_SETS = ("endings", "endings_by_script", "endings_behind", "possessives", "behind_i")
+_ENDINGS, _OF_SCRIPT, _BEHIND, _POSSESSIVES, _BEHIND_I = (
+    {language: frozenset(words) for language, words in _by_language(_DATA[name]).items()}
+    for name in _SETS
+)
 # Languages in which a name takes -s without an apostrophe in the genitive.
 _GENITIVE_S = frozenset({"de", "nl", "sv", "da", "no", "nb"})
 _DECLINE_O = frozenset({"cs", "sk", "hu"})
 _SLAVIC = frozenset({"pl", "cs", "sk", "hr", "sl", "sr", "bs"})
-
-# Case endings of nouns and adjectives, as the languages' school grammars list them.
-_ENDINGS = {
-    "latin": """a u owi em iem ie zie ze y i e ę ą o ów om ach ami ego emu ym im ej iego iemu ii ią
-        ię ia ovi ě ů ou em e ím ích ech ám ami ům""",
-    "fi": """n ssa ssä sta stä lla llä lle lta ltä a ä ta tä t an en in on issa issä ista istä
-        illa illä ille ilta iltä iin ia iä ien na nä ksi iksi""",
-    "hu": """t ot et at öt nak nek ban ben ba be ból ből n on en ön ra re ról ről hoz hez höz nál
-        nél tól től val vel tal tel lal lel sal sel kal kel gal gel nal nel ral rel ig ért ként ja
-        je a é éi k ok ek át ának ával ába ában án ához ánál ától ából áról ára ája""",
-    "ro": "ul ului l lui ulu a ei e ii",
-    "et": """i is isse ist ile il ilt iga iks ini ina ita it t s sse st le l lt ga ks ni na ta d de
-        id ide""",
-    "lv": "s a am u ā os i ai as ei ē ēm ās ām us ja jas jai ju jā jām",
-    "lt": """as is us o ui ą u e io iui iu į yje ai ams uose ų a os ai oje iai ių iams jos jai ją
-        joje""",
-    "is": "s i ar u um a inn ins inu na",
-    # Adjectives that Slavic languages derive from a name: "Siemensův šéf", "Siemensova uprava".
-    "adjective": "ov ův ova ovo ove ovi ovy ovu ovou ovej ovú ovih ovim ovog ovem",
-    # A name without its last letter that ends in "i" takes a "j" in Croatian: "Nokije".
-    "behind i": "ja je ji ju jo jom",
-    # The article of Bulgarian and Macedonian: "Тойотата".
-    "article": "та ът ят то те",
-    "cyrillic": """а у ом ем ём е ы и ов ев ам ям ами ями ах ях я ю ью ией ей ой ою ий ый ая яя
-        ое ее ые ие ого его ому ему ую юю ым им ых их ь й ии ию ия о і ї ові еві єю""",
-    "greek": """ς ο ου ον ος α ας η ης ην ες ων οι ους ε εις εως ι ια ιας ή ής ήν ά άς ός ού ό όν
-        ών ές οί ούς ία ίας ιου ίου ιο ιος ιον ιων ίων""",
+# Letters that a declined name, and one with the ending of a possessive needs: shorter ones are
+# surnames, "Popov". Ours.
+_SHORTEST_DECLINED = 4
+_SHORTEST_POSSESSIVE = 6
+# The last letters that endings of these scripts replace.
+_STEM_VOWELS = {"cyrillic": "аяьй", "latin": "ao", "georgian": "იაო"}
+_ALTERNATIONS = {
+    language: [tuple(pair.split("=")) for pair in pairs]
+    for language, pairs in _by_language(_DATA["alternations"]).items()
 }
-# Characters of names in simplified and in traditional Chinese: news of Taiwan and Hong Kong writes
-# 美團, that of the mainland 美团.
-_SIMPLIFIED = (
-    "农业银国险际团宝猫网云钢蚂蚁体华硕电脑达车宁济驰现哔东纳亚节动头条时铝长设广发寿证矿邮铁润"
-    "筑峡总联庆资粮飞远运园托储讯当创风产标龙线传荣轿红丰众鹤复医药鸿兰赣锋锂极机尔调绿捞岛视终"
-    "为术谊记兴爱艺软铜剑阳贵乐泸点评来咏欧气财马汤赛顺维递苏购晖圣湾腾齐师携积统树诚万连学潍温"
-    "双汇纬厦门书鹏鱼辉优圆韵谱麦制贷莱乌诺历罗劳萨珐凯儿侬爷货开鳄悦轩诗奥狮导环兹汉玛贝杰费睐"
-    "乔测试输梦宫铃会装卫库销胶报势显烟关龟铠侠户讲谈炉浓无画计属话组场馆损鲁丽织叶卢镍谢韦钾贸"
-    "毕飒谋顿宾黄迈伦洁壳逊进苹应缤礼闻异强领锡脸伟准仪胜韩庞务内项实础"
-    "鸡鸭鹅鸟鲜鲍饭饮饰饺饿馒饼钱锅镜锦铺链锁间阁闽阅顶顾颜颐买贡赞赢轮载辅选邻遥卖妆妈娱孙层岭张扬"
-    "抚数晓晋杨构档桥楼樱欢泽浆满滨炼烧猎珑疗盐种稳窝简粤级纪绝脉莲虾语课读跃辽郑陆阶驱鹰厅区厂乡仓"
-    "养凤劲厨变图坚坛坝声宠屿帮恒恺戏挚旷检烫畅码络综缘许谁谐锐单"
-)
-_TRADITIONAL = (
-    "農業銀國險際團寶貓網雲鋼螞蟻體華碩電腦達車寧濟馳現嗶東納亞節動頭條時鋁長設廣發壽證礦郵鐵潤"
-    "築峽總聯慶資糧飛遠運園託儲訊當創風產標龍線傳榮轎紅豐眾鶴復醫藥鴻蘭贛鋒鋰極機爾調綠撈島視終"
-    "為術誼記興愛藝軟銅劍陽貴樂瀘點評來詠歐氣財馬湯賽順維遞蘇購暉聖灣騰齊師攜積統樹誠萬連學濰溫"
-    "雙匯緯廈門書鵬魚輝優圓韻譜麥製貸萊烏諾歷羅勞薩琺凱兒儂爺貨開鱷悅軒詩奧獅導環茲漢瑪貝傑費睞"
-    "喬測試輸夢宮鈴會裝衛庫銷膠報勢顯菸關龜鎧俠戶講談爐濃無畫計屬話組場館損魯麗織葉盧鎳謝韋鉀貿"
-    "畢颯謀頓賓黃邁倫潔殼遜進蘋應繽禮聞異強領錫臉偉準儀勝韓龐務內項實礎"
-    "雞鴨鵝鳥鮮鮑飯飲飾餃餓饅餅錢鍋鏡錦鋪鏈鎖間閣閩閱頂顧顏頤買貢贊贏輪載輔選鄰遙賣妝媽娛孫層嶺張揚"
-    "撫數曉晉楊構檔橋樓櫻歡澤漿滿濱煉燒獵瓏療鹽種穩窩簡粵級紀絕脈蓮蝦語課讀躍遼鄭陸階驅鷹廳區廠鄉倉"
-    "養鳳勁廚變圖堅壇壩聲寵嶼幫恆愷戲摯曠檢燙暢碼絡綜緣許誰諧銳單"
-)
-_TO_TRADITIONAL = str.maketrans(_SIMPLIFIED, _TRADITIONAL)
-_TO_SIMPLIFIED = str.maketrans(_TRADITIONAL, _SIMPLIFIED)
+_TO_TRADITIONAL = str.maketrans(_DATA["chinese"]["simplified"], _DATA["chinese"]["traditional"])
+_TO_SIMPLIFIED = str.maketrans(_DATA["chinese"]["traditional"], _DATA["chinese"]["simplified"])
 # "die Deutsche Bank", but "der Deutschen Bank".
-_ADJECTIVE = re.compile(r"(\w+sche)( .+)")
-_AMPERSAND = re.compile("(?<=[^ ])&(?=[^ ])")
-# "Moser & Söhne" is "Moser und Söhne", too; text that was encoded twice has "&amp;".
-_ANDS = (" and ", " und ", " et ", " y ", " och ", " og ", " &amp; ")
-# "e-Harbour", "3-D": also without the hyphen.
-_ONE_AND_HYPHEN = re.compile(r"\b([^\W_])-(?=[^\W_])")
-# "S.E.T.": also without points.
-_INITIALS = re.compile(r"\b(?:[A-Z]\.){3,}")
-# Words that registers shorten and newspapers write out, or the other way round.
-_SHORTENED = (
-    ("Gebr.", "Gebrüder"),
-    ("Bros.", "Brothers"),
-    ("Bros", "Brothers"),
-    ("Hnos.", "Hermanos"),
-    ("F.lli", "Fratelli"),
-    ("Sankt", "St."),
-    ("Saint", "St."),
-    ("Saint", "St"),
+_ADJECTIVE_ENDINGS, _ADJECTIVES = (
+    "|".join(re.escape(word[:-1]) for word in _DATA["adjectives"][key].split(", "))
+    for key in ("endings", "words")
 )
+_ADJECTIVE = re.compile(rf"(\w{{3,}}(?:{_ADJECTIVE_ENDINGS})|{_ADJECTIVES})(e|er|es)( .+)")
+_AMPERSAND = re.compile("(?<=[^ ])&(?=[^ ])")
+_AND_WORDS = _by_language(_DATA["ands"], ",")["any"]
+# "Moser & Söhne" is "Moser und Söhne", too; text that was encoded twice has "&amp;".
+_ANDS = (*(f" {word} " for word in _AND_WORDS), " + ", " &amp; ")
+_AND = re.compile(rf" (?:\+|{'|'.join(_AND_WORDS)}) ")
+_KIN = re.compile(rf"(?<=[ &])(?:{'|'.join(_by_language(_DATA['kin'], ',')['any'])})(?!\w)")
+# "e-Harbour", "3-D": also without the hyphen; "3D": also with one.
+_ONE_AND_HYPHEN = re.compile(r"\b([^\W_])-(?=[^\W_])")
+_DIGIT_AND_LETTER = re.compile(r"\b(\d)(?=[A-Z]\b)")
+# "S.E.T.", "J. K. Brauer": also without points, or without blanks, and the other way round.
+_INITIALS = re.compile(r"\b[A-Z]\.(?: ?[A-Z]\.)+(?= |$)")
+_CAPITALS = re.compile(r"[A-Z]{2}(?= [A-ZÄÖÜ][a-zäöüß]{2})")
+# Words that registers shorten and newspapers write out, or the other way round.
+_SHORTENED = [
+    group.split(" = ")
+    for groups in _by_language(_DATA["shortened"], ";").values()
+    for group in groups
+]
 # "Den Stadtwerken Kiel": the dative of German words in the plural.
 _PLURAL = re.compile(r"\b([^\W\d_]*(?:[Ww]erke|[Bb]etriebe|[Dd]ienste|[Hh]äuser|[Mm]ärkte))\b")
-# The last word of Korean names, before which a blank may stand: 한빛전자, 한빛 전자.
 _KOREAN_LAST = re.compile(
-    r"(?<=[\uac00-\ud7a3]{2}) ?(전자|건설|화학|조선|중공업|물산|증권|은행|생명|화재|제약|식품"
-    r"|통신|항공|해운|산업|상사|금융|카드|그룹|홀딩스|에너지|자동차|반도체|바이오|엔지니어링|코리아|테크|시스템|솔루션|로지스틱스|물류|유통)$"
+    rf"(?<=[\uac00-\ud7a3]{{2}}) ?({'|'.join(_by_language(_DATA['korean'], ',')['last'])})$"
 )
 # Names of websites, which many write in small letters: "salesforce.com".
 _DOMAIN = re.compile(r"[\w-]+\.(?:com|net|org|io|de|at|ch|fr|es|it|pl|ru|cn|co\.uk)", re.ASCII)
@@ -104,23 +85,8 @@ _DOMAIN = re.compile(r"[\w-]+\.(?:com|net|org|io|de|at|ch|fr|es|it|pl|ru|cn|co\.
 _MC = re.compile(r"\bMC(?=[A-Z]{3})")
 # Acronyms that can't be spoken are written like names in Italian: "Bmw", "Kkr".
 _CONSONANTS = re.compile(r"[B-DF-HJ-NP-TV-XZ]{3,5}")
-# Languages with endings of their own, and the letters that a declined name needs.
-_OWN_ENDINGS = frozenset({"fi", "hu", "ro", "et", "lv", "lt", "is"})
-_SHORTEST_DECLINED = 4
-# Ours: shorter names with the ending of a possessive are surnames, "Popov".
-_SHORTEST_POSSESSIVE = 6
-# Particles of Korean, which follow a name without a blank, and what names of firms go on with.
-_PARTICLE_WORDS = """은 는 이 가 을 를 의 에 에서 에게 에는 에도 에만 에선 에서는 에서도
-    와 과 와의 과의 와는 과는 로 으로 로는 으로는 로부터 으로부터 도 만 까지 부터 측 측은
-    측이 측의 사 사의 사가 사는 등 등이 등은 등의 등을 보다 처럼 라는 이라는 라고 이라고 인
-    이다 였다 이나 나 하고 이며 며 마저 조차 들 란 이란 엔 에겐 한테 께서 이었다 입니다
-    이었던 답게 같은 및 씨"""
-_PARTICLES = frozenset(_PARTICLE_WORDS.split())
-_KOREAN_TAILS = ("전자", "코리아", "그룹", "자동차", "반도체", "뱅크", "케미칼", "페이", "에너지")
-_CASES = {name: frozenset(endings.split()) for name, endings in _ENDINGS.items()}
-# Hungarian lengthens the last vowel of a name before an ending: Tesla, Teslában; Tesco, Tescóban.
-_LENGTHENED = tuple(ending for ending in _CASES["hu"] if ending.startswith("á"))
-_CASES["hu"] |= {f"ó{ending[1:]}" for ending in _LENGTHENED}
+_PARTICLES = frozenset(_DATA["korean"]["particles"].split())
+_KOREAN_TAILS = tuple(_DATA["korean"]["tails"].split())
 
 # Where the Unicode blocks of scripts begin, as needed for word boundaries.
 _BLOCKS = (
@@ -131,8 +97,12 @@ _BLOCKS = (
     (0x0590, "hebrew"),
     (0x0600, "arabic"),
     (0x0700, "other"),
+    (0x0980, "bengali"),
+    (0x0A00, "other"),
     (0x0E00, "thai"),
     (0x0E80, "other"),
+    (0x10A0, "georgian"),
+    (0x1100, "other"),
     (0x1F00, "greek"),
     (0x2000, "other"),
     (0x3005, "han"),
@@ -201,22 +171,19 @@ def spellings(form: str) -> set[str]:
     form = unicodedata.normalize("NFC", form).replace("’", "'").replace("İ", "I")
     joined = {form, form.replace(" ", "-"), form.replace("-", " ")}
     joined |= _written_otherwise(form)
-    if "&" in form:
-        joined |= {form.replace(" & ", word) for word in _ANDS}
-        # "Johnson&Johnson", "AT & T"
-        joined |= {form.replace(" & ", "&"), _AMPERSAND.sub(" & ", form)}
+    joined.update(_declined_in_german(form))
     if "'s " in form:
         # "Godfathers Pizza"
         joined.add(form.replace("'s ", "s "))
     if " " in form and form.endswith("'s"):
         # "Jack Daniels"; with one word it would often be a surname.
         joined.add(form[:-2] + "s")
-    declined = _ADJECTIVE.match(form)
-    if declined:
-        joined |= {
-            declined[1] + "n" + declined[2],
-            (declined[1] + "n" + declined[2]).replace(" ", "-"),
-        }
+    # "Johnson & Johnson", "Johnson&Johnson", "AT & T"; "Marks and Spencer" is "Marks & Spencer".
+    with_sign = _AND.sub(" & ", form)
+    joined |= {with_sign, with_sign.replace(" & ", "&"), _AMPERSAND.sub(" & ", form)}
+    if " & " in form or " + " in form:
+        joined |= {with_sign.replace(" & ", word) for word in _ANDS}
+    joined |= {_KIN.sub(lambda kin: kin[0].lower(), spelling) for spelling in joined}
     if not form.isascii() and any(script(letter) == "han" for letter in form):
         joined |= {form.translate(_TO_TRADITIONAL), form.translate(_TO_SIMPLIFIED)}
     accented = joined | {without_accents(spelling) for spelling in joined}
@@ -228,22 +195,41 @@ def spellings(form: str) -> set[str]:
 
 
 def _written_otherwise(form: str) -> set[str]:
-    """Return the form with words shortened or written out, initials without points, a single letter
-    or digit without its hyphen, and the endings and blanks of its language."""
+    """Return the form with words shortened or written out, initials with and without points and
+    blanks, a single letter or digit with and without its hyphen, and the endings and blanks of its
+    language."""
     forms = {
         _ONE_AND_HYPHEN.sub(r"\1", form),
-        _INITIALS.sub(lambda match: match[0].replace(".", ""), form),
+        _DIGIT_AND_LETTER.sub(r"\1-", form),
         _PLURAL.sub(r"\1n", form),
         _KOREAN_LAST.sub(r" \1", form),
         _KOREAN_LAST.sub(r"\1", form),
+        form.replace("・", ""),
     }
+    if len(form) > len("U.S."):
+        initials = _INITIALS.search(form) or _CAPITALS.match(form)
+        if initials:
+            letters = [letter for letter in initials[0] if letter.isalpha()]
+            for written in ("".join(letters), ".".join([*letters, ""]), ". ".join(letters) + "."):
+                forms.add(f"{form[: initials.start()]}{written}{form[initials.end() :]}")
     words = form.split(" ")
     if len(words) > 1:
-        for pair in _SHORTENED:
-            for word, spelling in (pair, pair[::-1]):
-                if word in words:
-                    forms.add(" ".join(spelling if each == word else each for each in words))
+        for group in _SHORTENED:
+            for word in set(group).intersection(words):
+                forms |= {
+                    " ".join(spelling if each == word else each for each in words)
+                    for spelling in group
+                }
     return forms
+
+
+def _declined_in_german(form: str) -> Iterator[str]:
+    """Yield the form with the endings of a German adjective at its beginning."""
+    adjective = _ADJECTIVE.match(form)
+    if adjective:
+        for ending in ("en",) if adjective[2] == "e" else ("e", "en", "er", "es", "em"):
+            declined = f"{adjective[1]}{ending}{adjective[3]}"
+            yield from (declined, declined.replace(" ", "-"))
 
 
 def _transcribe(form: str) -> str:
@@ -281,12 +267,10 @@ def _without_inner_capitals(word: str) -> str:
 
 def stem_forms(form: str) -> tuple[str, ...]:
     """Return the stem of a form whose last letter is a case ending, if its script shows that."""
-    last = form[-1]
-    if script(last) == "cyrillic" and last in "аяьй" and len(form) >= 5:
-        return (form[:-1] + "*",)
-    if script(last) == "latin" and last in "ao" and len(form) >= 5 and " " not in form:
-        return (form[:-1] + "*",)
-    return ()
+    kind = script(form[-1])
+    if form[-1] not in _STEM_VOWELS.get(kind, "") or len(form) < _SHORTEST_DECLINED + 1:
+        return ()
+    return () if kind == "latin" and " " in form else (form[:-1] + "*",)
 
 
 def stem_languages(form: str) -> frozenset[str]:
@@ -295,19 +279,32 @@ def stem_languages(form: str) -> frozenset[str]:
     return _DECLINE_O if form.endswith("o") else frozenset()
 
 
+def altered_forms(form: str) -> dict[str, frozenset[str]]:
+    """Return the cases and stems of a form whose last letters change, with the languages in which
+    they do: "Toyocie" of Toyota in Polish, "Volkswagn*" of Volkswagen in Slovene."""
+    altered: dict[str, frozenset[str]] = {}
+    if len(form) > _SHORTEST_DECLINED and " " not in form and not form.isupper():
+        for language, pairs in _ALTERNATIONS.items():
+            for last, ending in pairs:
+                if form.endswith(last):
+                    case = form.removesuffix(last) + ending
+                    altered[case] = altered.get(case, frozenset()) | {language}
+    return altered
+
+
 def accepts_ending(form: Form, ending: str, language: str | None) -> bool:
     """Return whether these letters are a case ending that the form may take."""
     low = ending.lower()
     if ending != low and not (ending.isupper() and not form.text.isupper()):
         return False
     kind = script(form.text[-1])
-    if kind == "cyrillic":
-        if language in {"bg", "mk"} and not form.stem and low in _CASES["article"]:
-            return len(form.text) >= _SHORTEST_DECLINED
-        return low in _CASES["cyrillic"] and (form.stem or len(form.text) >= 4)
-    if kind == "greek":
-        return form.stem and low in _CASES["greek"]
-    return kind == "latin" and _accepts_latin_ending(form, low, language)
+    if kind == "latin":
+        return _accepts_latin_ending(form, low, language)
+    long_enough = form.stem or len(form.text) >= _SHORTEST_DECLINED
+    if long_enough and not form.stem and low in _BEHIND.get(language or "", ()):
+        return True
+    # Greek has an ending of its own in the nominative.
+    return (form.stem or (long_enough and kind != "greek")) and low in _OF_SCRIPT.get(kind, ())
 
 
 def _accepts_latin_ending(form: Form, low: str, language: str | None) -> bool:
@@ -318,16 +315,15 @@ def _accepts_latin_ending(form: Form, low: str, language: str | None) -> bool:
     shortest = _SHORTEST_DECLINED - (language in _SLAVIC and form.text.isupper())
     if len(form.text) < shortest:
         return False
-    if language in _OWN_ENDINGS:
-        # What begins with a lengthened vowel follows a stem only.
-        return low in _CASES[language] and (form.stem or not low.startswith(("á", "ó")))
-    if language in _SLAVIC - {"pl"}:
-        if low in _CASES["adjective"] and len(form.text) >= _SHORTEST_POSSESSIVE:
-            return True
-        if form.stem and form.text.endswith("i") and low in _CASES["behind i"]:
-            return True
-    declining = language in _SLAVIC or (form.stem and language is None)
-    return declining and low in _CASES["latin"]
+    if low in _POSSESSIVES.get(language or "", ()) and len(form.text) >= _SHORTEST_POSSESSIVE:
+        return True
+    if form.stem and form.text.endswith("i") and low in _BEHIND_I.get(language or "", ()):
+        return True
+    if language is None:
+        return form.stem and low in _ENDINGS["pl"]
+    # What begins with a lengthened vowel follows a stem only.
+    follows = form.stem or language in _SLAVIC or not low.startswith(("á", "ó"))
+    return follows and low in _ENDINGS.get(language, ())
 
 
 def is_korean_tail(tail: str) -> bool:

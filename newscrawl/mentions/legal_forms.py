@@ -39,6 +39,20 @@ _AT_AN_END = tuple(
 )
 _CHINESE = re.compile("(?:股份有限公司|有限责任公司|有限責任公司|股份公司|有限公司|集团|集團)$")
 _CHINESE_CITY = re.compile(r"^\w{2,3}市(?=\w{3})")
+# Characters that are left of a Chinese name without its place. Ours.
+_LEFT_OF_CHINESE = 4
+# What stands behind a name: "Northgate Robotics (UK)".
+_BRACKETS = re.compile(r" \([^()]+\)$")
+_ITALIAN_OWNERS = re.compile(r"( S\.? ?(?:[AN]\.? ?[SC]|S)\.?) di .+$", re.IGNORECASE)
+# Countries whose languages decline each word of a name, what their endings replace, and the letters
+# that remain at least.
+_DECLINING = frozenset(
+    ["PL", "CZ", "SK", "HR", "SI", "RS", "BA", "ME", "MK", "LT", "LV", "RU", "BY", "UA", "KZ"]
+)
+_VOWELS_AT_END = re.compile(
+    r"(?:as|is|ys|us|ai|[aáeéiíyýoóuėę]|[аяеэоёиіїуюыйьє]{1,2}|[αάεέηήιίοόυύωώ]ς?)$"
+)
+_SHORTEST_STEM = 3
 _GREATER_CHINA = frozenset({"CN", "HK", "MO", "SG", "TW"})
 # Characters; shorter Chinese and Korean forms arise by chance where two words meet.
 _CHANCE = 2
@@ -63,18 +77,23 @@ class LegalForms:
         everywhere = words.legal_forms - frozenset().union(*by_country.values())
         self._behind = _FormTable({**by_country, "any": by_country["any"] | everywhere})
         self._before = _FormTable(words.registered_forms_before)
+        # Few letters before a name are often its own: "SC Freiburg", but "SC Textile Prahova SA".
+        self._before_if_cut = _FormTable(words.registered_forms_before_others)
+        self._places = tuple(sorted(words.chinese_places, key=len, reverse=True))
+        self._group_words = tuple(f" {word}" for word in words.group_words)
 
     def without(self, name: str) -> str:
         """Return the name without any legal form; itself if it has none."""
         return next((short.text for short in reversed(self.short_names(name))), name)
 
-    def short_names(self, name: str) -> list[ShortName]:
+    def short_names(self, name: str, country: str = "") -> list[ShortName]:
         """Return what remains as one legal form after the other is cut: "Westhaven Brewing
         Company", "Westhaven Brewing" of "Westhaven Brewing Company, Inc."."""
+        home = frozenset({country} if country else ())
         names: list[ShortName] = []
         remainder = " ".join(unicodedata.normalize("NFKC", name).split())
         countries: frozenset[str] = frozenset()
-        while (cut := self._cut(remainder)) is not None:
+        while (cut := self._cut(remainder, home if not names else countries or home)) is not None:
             remainder = _tidy(cut.text)
             is_legal_form = self._behind.countries(remainder.split()) is not None
             if is_legal_form or not any(letter.isalpha() for letter in remainder):
@@ -85,11 +104,31 @@ class LegalForms:
                 else countries | cut.countries
             )
             names.append(ShortName(remainder, countries))
-        if names and remainder.startswith("The ") and remainder.count(" ") > 1:
-            names.append(ShortName(remainder.removeprefix("The "), countries))
+        names += [
+            ShortName(text, countries) for text in self._without_frame(remainder, name, bool(names))
+        ]
         return [short for short in names if short.text != name]
 
-    def _cut(self, name: str) -> ShortName | None:
+    def _without_frame(self, name: str, whole: str, cut: bool) -> Iterator[str]:
+        """Yield a name without "The"; where a legal form was cut, also without "Group", what is in
+        brackets behind it, and the place that Chinese companies are registered in."""
+        yield from (
+            text.removeprefix("The ")
+            for text in (name, whole)
+            if text.startswith("The ") and text.count(" ") > 1
+        )
+        if not cut:
+            return
+        bare = _BRACKETS.sub("", name)
+        ends = [word for word in self._group_words if bare.endswith(word)]
+        bare = bare.removesuffix(max(ends, key=len, default=""))
+        if bare != name and " " in bare:
+            yield bare
+        place = next((place for place in self._places if name.startswith(place)), "")
+        if place and len(name) - len(place) >= _LEFT_OF_CHINESE:
+            yield name.removeprefix(place)
+
+    def _cut(self, name: str, home: Set[str]) -> ShortName | None:
         for pattern, countries in _AT_AN_END:
             remainder = pattern.sub("", name)
             if remainder != name:
@@ -98,16 +137,26 @@ class LegalForms:
         if remainder != name:
             # Registered names begin with their city.
             return ShortName(_CHINESE_CITY.sub("", remainder), _GREATER_CHINA)
+        remainder = _ITALIAN_OWNERS.sub(r"\1", name)
+        if remainder != name:
+            return ShortName(remainder, frozenset({"IT"}))
         parts = name.split()
         for count in range(min(_LONGEST, len(parts) - 1), 0, -1):
             behind = self._behind.countries(parts[-count:])
             if behind is not None:
                 return ShortName(" ".join(parts[:-count]), behind)
+            # "Mlin Morava d.o.o. Beograd", "Bonomi Marmi S.a.s. di Luca Bonomi & C."
+            behind = self._behind.countries(parts[-count - 1 : -1])
+            if behind and parts[-1].istitle() and len(parts) - count > 1 and count < _LONGEST:
+                return ShortName(" ".join(parts[: -count - 1]), behind)
             before = self._before.countries(parts[:count])
             remainder = " ".join(parts[count:])
             if before is None and _QUOTED.fullmatch(remainder):
                 # 'AS "Latvijas Finieris"': before quotes any legal form is one.
                 before = self._behind.countries(parts[:count])
+            if before is None and count < len(parts) - 1:
+                short = self._before_if_cut.countries(parts[:count])
+                before = (short and short & home) or None
             if before is not None:
                 return ShortName(remainder, before)
         return None
@@ -180,7 +229,7 @@ class ShortForms:
         shared = self._certain | {form for form, number in times.items() if number > 1}
         extended: dict[str, Company] = {}
         for company, names in zip(companies, short_names, strict=True):
-            new = [form for form in _with_title_case(names) if form not in forms]
+            new = [short for short in _with_title_case(names) if short.text not in forms]
             twin = self._twin(company, names, forms)
             if twin is None or twin.name in extended:
                 extended[company.name] = self._with_forms(company, new, shared)
@@ -191,7 +240,11 @@ class ShortForms:
 
     def _short_names(self, company: Company) -> list[ShortName]:
         forms = company.name, *company.aliases
-        return [short for form in forms for short in self._legal.short_names(form)]
+        return [
+            short
+            for form in forms
+            for short in self._legal.short_names(form, company.facts.get("country", ""))
+        ]
 
     def _twin(
         self, company: Company, names: Iterable[ShortName], forms: Set[str]
@@ -210,18 +263,39 @@ class ShortForms:
                 return bundled
         return None
 
-    def _with_forms(self, company: Company, forms: Iterable[str], shared: Set[str]) -> Company:
-        new = [form for form in dict.fromkeys(forms) if form not in forms_of(company)]
+    def _with_forms(
+        self, company: Company, shorts: Iterable[ShortName], shared: Set[str]
+    ) -> Company:
+        countries = {short.text: short.countries for short in shorts}
+        new = [form for form in countries if form not in forms_of(company)]
         doubtful = [form for form in new if form in shared or is_doubtful(form, self._words)]
+        certain = [form for form in new if form not in doubtful]
+        stems = [stem for form in certain for stem in declined_stems(form, countries[form])]
         context = company.context
         if not context and any(script(form[0]) in {"han", "hangul"} for form in doubtful):
             context = (_DEFAULT_CONTEXT,)
         return replace(
             company,
-            aliases=(*company.aliases, *(form for form in new if form not in doubtful)),
+            aliases=(*company.aliases, *certain),
+            stems=(*company.stems, *stems),
             ambiguous=(*company.ambiguous, *doubtful),
             context=context,
         )
+
+
+def declined_stems(form: str, countries: Set[str]) -> tuple[str, ...]:
+    """Return a form of several words with places for endings, if its country's language declines
+    each word: "Browar* Zamkow*"."""
+    kind = script(form[0])
+    if not (countries & _DECLINING or (kind in {"cyrillic", "greek"} and "BG" not in countries)):
+        return ()
+    parts = form.split()
+    bases = [_VOWELS_AT_END.sub("", part) for part in parts]
+    stems = [
+        f"{base}*" if part[0].isupper() and len(base) >= _SHORTEST_STEM else part
+        for part, base in zip(parts, bases, strict=True)
+    ]
+    return (" ".join(stems),) if stems[0] != parts[0] and len(parts) > 1 else ()
 
 
 def is_doubtful(form: str, words: Vocabulary) -> bool:
@@ -233,7 +307,9 @@ def is_doubtful(form: str, words: Vocabulary) -> bool:
     telling = [
         part
         for part in parts
-        if part.lower() not in words.function_words or part.lower() in words.before[ANY]
+        if part.lower() not in words.function_words
+        or part.lower() in words.before[ANY]
+        or (part.isupper() and len(part) > 1)
     ]
     if len(parts) > 1 and len(telling) < 2:
         # "Das Haus", "Le Monde"
@@ -254,15 +330,16 @@ def is_doubtful(form: str, words: Vocabulary) -> bool:
     )
 
 
-def _with_title_case(shorts: Iterable[ShortName]) -> Iterator[str]:
+def _with_title_case(shorts: Iterable[ShortName]) -> Iterator[ShortName]:
     """Yield the short names; registers that write all in capitals hide how newspapers do."""
     for short in shorts:
-        yield short.text
+        yield short
         if short.text.isupper() and " " in short.text:
-            yield " ".join(
+            words = (
                 word if len(word) <= ACRONYM_LENGTH else word.capitalize()
                 for word in short.text.split()
             )
+            yield ShortName(" ".join(words), short.countries)
 
 
 def forms_of(company: Company) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from newscrawl.mentions.abbreviations import is_acronym, spells_out
 from newscrawl.mentions.candidates import Candidate, Exclusions, Finder
 from newscrawl.mentions.context import ContextFinder, MentionContext
 from newscrawl.mentions.credits import Credits
-from newscrawl.mentions.disambiguation import Disambiguator, NeighbourWords
+from newscrawl.mentions.disambiguation import Disambiguator, NeighbourWords, begins_sentence
 from newscrawl.mentions.normalized_text import NormalizedText, normalize
 from newscrawl.mentions.registry_cache import CompiledRegistry
 from newscrawl.mentions.score import Evidence, FoundName, evidence_of, load_model
@@ -155,7 +155,8 @@ class Matcher:
         """Return the certain places and those that need support.
 
         A form that names a person in this article is doubtful from there on, an everyday word of
-        its language always, and a word that many things share behind an article ("ein Vogel"); so
+        its language always, and a word that many things share behind an article ("ein Vogel") or,
+        if it is a name of the user's own, at the beginning of a sentence ("Vogel flog davon"); so
         is a form of two companies, even if it is so for one of them only.
         """
         certain = []
@@ -166,8 +167,12 @@ class Matcher:
             person = persons.get(form)
             everyday = self._words.is_everyday_in(form, language)
             before = person is None or rivals[0].start < person
-            if form.lower() in self._words.shared_names and self._neighbours.is_behind_article(
-                text, rivals[0], language
+            if form.lower() in self._words.shared_names and (
+                self._neighbours.is_behind_article(text, rivals[0], language)
+                or (
+                    begins_sentence(text, rivals[0])
+                    and self._companies[sure[0].form.company].origin == "own"
+                )
             ):
                 doubtful.append([rival.in_doubt() for rival in rivals])
             elif sure and len(rivals) == 1 and before and not everyday:

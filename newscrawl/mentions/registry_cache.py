@@ -22,7 +22,7 @@ from zlib import crc32
 from newscrawl.cache import cache_folder, read_cache_file, write_cache_file
 from newscrawl.mentions.company import HOME_LANGUAGES, Company
 from newscrawl.mentions.context import context_table
-from newscrawl.mentions.forms import Form, spellings, stem_forms, stem_languages
+from newscrawl.mentions.forms import Form, altered_forms, spellings, stem_forms, stem_languages
 from newscrawl.mentions.registry_file import registry_files
 from newscrawl.mentions.vocabulary import Vocabulary
 
@@ -39,6 +39,7 @@ _SOURCES = (
     "company.py",
     "context.py",
     "forms.py",
+    "forms.toml",
     "legal_forms.py",
     "registry_cache.py",
     "vocabulary.py",
@@ -185,6 +186,9 @@ def _forms_of(companies: Sequence[Company]) -> Iterable[Form]:
             declined = form._replace(languages=form.languages or stem_languages(text))
             for stem in stem_forms(text):
                 yield _stem(declined, stem)
+            for case, altering in altered_forms(text).items():
+                altered = form._replace(languages=(form.languages or altering) & altering)
+                yield _stem(altered, case) if "*" in case else altered._replace(text=case)
         for stem in company.stems:
             bare = stem.replace("*", "")
             # "Mostostal* Zabrze" is certain, though "Mostostal" alone is not.

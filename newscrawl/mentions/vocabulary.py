@@ -16,6 +16,7 @@ _BY_LANGUAGE = (
     "sports",
     "registered_forms",
     "registered_forms_before",
+    "registered_forms_before_others",
     "compounds",
     "words_like_cases",
     "predicates",
@@ -32,7 +33,8 @@ class Vocabulary:
 
     `legal_forms` follow a company's name ("AG", "Inc."); with them `registered_forms`, by country
     ("any": of many), are cut from registered names, `registered_forms_before` from their beginning
-    ("PT").
+    ("PT"), `registered_forms_before_others` only of names whose country is known; then, where
+    enough of the name is left, `group_words` ("Group") and `chinese_places`.
     `shared_names` are words, places and surnames that many companies have as their whole name
     without a legal form. `after` and `before` are words beside
     a name that only a company has ("shares", "retailer"), `verbs` what companies and people do.
@@ -65,6 +67,9 @@ class Vocabulary:
     legal_forms: frozenset[str]
     registered_forms: Mapping[str, frozenset[str]]
     registered_forms_before: Mapping[str, frozenset[str]]
+    registered_forms_before_others: Mapping[str, frozenset[str]]
+    group_words: frozenset[str]
+    chinese_places: frozenset[str]
     shared_names: frozenset[str]
     after: Mapping[str, frozenset[str]]
     before: Mapping[str, frozenset[str]]

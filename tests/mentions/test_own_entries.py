@@ -20,6 +20,16 @@ NAMED = [
     ("Bäckerei Krume e.K.", "de", "Bäckerei-Krume-Chefin geht."),
     ("STELLWERK MASCHINENBAU AG", "de", "Stellwerk Maschinenbau baut 40 Stellen ab."),
     ("Stadtwerke Saltmere", "de", "Der Strom kommt von den Stadtwerken Saltmere."),
+    ("Gebrüder Ulmer GmbH", "de", "Die Gebr. Ulmer wächst."),
+    ("J.K. Brauer GmbH", "de", "J. K. Brauer wächst."),
+    ("Kraus + Nagelring GmbH", "de", "Kraus und Nagelring wächst."),
+    ("Vereinigte Mühlen Ostrand eG", "de", "Bei den Vereinigten Mühlen Ostrand."),
+    ("Chäsi Luzein GmbH in Liquidation", "de", "Chäsi Luzein ist zahlungsunfähig."),
+    ("Blaulicht IT GmbH & Co. KG", "de", "Blaulicht-IT wächst."),
+    ("Northgate Robotics (UK) Ltd", "en", "Northgate Robotics said so."),
+    ("Eastmere Robotics Group Holdings plc", "en", "Eastmere Robotics said so."),
+    ("The Dunmere Company", "en", "Dunmere Company grew."),
+    ("St. Mary's Dairy Ltd", "en", "St Mary's Dairy closed."),
     ("Saltmere Trams Ltd", "en", "Saltmere Trams Limited grew."),
     ("Saltmere Trams Ltd", "en", "Saltmere Trams grew."),
     ("Westhaven Brewing Company, Inc.", "en", "Westhaven Brewing Co. grew."),
@@ -34,6 +44,10 @@ NAMED = [
     ("Transports Rivière SARL", "fr", "Transports Rivière a gagné."),
     ("SARL Dufresnoy Matériaux", "fr", "Dufresnoy Matériaux licencie."),
     ("Boulangerie du Port S.A.S.", "fr", "La Boulangerie du Port ouvre."),
+    ("Dupuis & Fils SARL", "fr", "Dupuis et fils embauche."),
+    ("Cie. Morinval SA", "fr", "La Compagnie Morinval embauche."),
+    ("Bonomi Marmi S.A.S. di Bonomi Luca & C.", "it", "Bonomi Marmi cresce."),
+    ("Gebr. Hofland B.V.", "nl", "Gebroeders Hofland groeit."),
     ("Scheepswerf Damstra N.V.", "nl", "Bij Scheepswerf Damstra werken 200 mensen."),
     ("Grupo Altamar, S.A.B. de C.V.", "es", "Grupo Altamar reportó pérdidas."),
     ("Corticeira Vilarinho, Lda", "pt", "A Corticeira Vilarinho exporta mais."),
@@ -46,6 +60,9 @@ NAMED = [
     ("UPM-West Oyj", "fi", "UPM-West kasvoi."),
     ("Firma Łódź Sp. z o.o.", "pl", "Firma Lodz rośnie."),
     ("Zakłady Mięsne Borówka Sp. z o.o. Sp. k.", "pl", "Zakłady Mięsne Borówka zwalniają."),
+    ("Browar Zamkowy S.A.", "pl", "Prezes Browaru Zamkowego odszedł."),
+    ("Mlékárna Osek, s.r.o.", "cs", "Šéf Mlékárny Osek odešel."),
+    ("Mlin Morava d.o.o. Beograd", "sr", "Mlin Morava raste."),
     ("Přístav a.s.", "cs", "Firma Přístav roste."),
     ("PEKÁRNY HRADOVÁ spol. s r.o.", "cs", "Pekárny Hradová zdražují."),
     ("Tiszaparti Gépgyár Zrt.", "hu", "A Tiszaparti Gépgyár leépít."),
@@ -53,6 +70,8 @@ NAMED = [
     ("S.C. Moldotex S.R.L.", "ro", "Moldotex a concediat 50 de angajați."),
     ("„Родопска Млечна“ ООД", "bg", "Родопска Млечна изнася сирене."),
     ("ООО «Северный Причал»", "ru", "Северный Причал открыл склад."),
+    ("АО Волжский Кабель", "ru", "Директор «Волжского кабеля» ушёл."),
+    ("ЕТ Балкан Метал", "bg", "Балкан Метал расте."),
     ('ПАТ "Карпатський Цемент"', "uk", "Карпатський Цемент зупинив завод."),
     ("UAB „Nemuno Baldai“", "lt", "Nemuno Baldai plečia gamyklą."),
     ('AS "Daugavas Koks"', "lv", "Daugavas Koks slēdz zāģētavu."),
@@ -62,10 +81,13 @@ NAMED = [
     ("PT Nusantara Karet Tbk", "id", "Nusantara Karet mencatat laba."),
     ("Công ty Cổ phần Thép Sông Đà", "vi", "Thép Sông Đà báo lãi."),
     ("株式会社西港", "ja", "西港の社長が会見した。"),
+    ("キタハマ・ロボティクス株式会社", "ja", "キタハマロボティクスは発表した。"),
     ("浜名精機株式会社", "ja", "浜名精機は新工場を建設する。"),
     ("㈱北浜醸造", "ja", "北浜醸造が新商品を出す。"),
     ("西港物流有限公司", "zh", "西港物流公布财报。"),
     ("深圳市蓝鲸导航集团股份有限公司", "zh", "蓝鲸导航发布新产品。"),
+    ("北海蓝鲸科技股份有限公司", "zh", "藍鯨科技發布公告。"),
+    ("한빛푸드", "ko", "한빛 푸드가 발표했다."),
     ("주식회사 남해조선", "ko", "남해조선은 실적을 냈다."),
     ("(주)동해바이오", "ko", "동해 바이오가 공장을 세운다."),
     ("한빛전자", "ko", "한빛 전자가 실적을 냈다."),
@@ -81,6 +103,7 @@ DOUBTFUL = [
     ("Salzburg Ltd", "en", "Salzburg is a town.", "Shares in the retailer Salzburg fell."),
     ("Summit Inc.", "en", "Summit of leaders ends.", "Summit's shares rose."),
     ("ZQR AG", "de", "ZQR ist eine Abkürzung.", "Die ZQR AG wächst."),
+    ("SC Textile Prahova SA", "ro", "SC Prahova a câștigat.", "Textile Prahova crește."),
     ("Le Phare SAS", "fr", "Le Phare est fermé.", "Le Phare SAS recrute."),
 ]
 
@@ -128,6 +151,7 @@ def test_name_without_a_legal_form_stays_whole(name: str) -> None:
 def test_own_name_that_is_a_word_is_not_found_behind_an_article(tmp_path: Path) -> None:
     companies = registry(tmp_path, "Vogel", alone=True)
     assert not names_in(companies, "Ein Vogel flog davon.", "de")
+    assert not names_in(companies, "Vogel flog davon.", "de")
     assert names_in(companies, "Vogel stellt Maschinen her.", "de")
     assert names_in(companies, "Der Vogel-Chef geht.", "de")
 
