@@ -98,6 +98,7 @@ class Finder:
         words: Vocabulary,
     ) -> None:
         self._common_words = words.common_words
+        self._given_names = words.given_names
         self._words_like_cases = words.words_like_cases
         self._compounds = words.compounds
         self._longest_compound = max(map(len, chain(*words.compounds.values())), default=0)
@@ -124,8 +125,12 @@ class Finder:
                 if language == "de" and _lacks_umlaut(text[start:end], form.text):
                     continue
                 low = text[start:reach].lower() if reach > end else ""
-                if low not in self._common_words and low not in words_like_cases:
-                    candidates.append(Candidate(start, reach, form, inflected=reach > end))
+                if low in self._common_words or low in words_like_cases:
+                    continue
+                candidate = Candidate(start, reach, form, inflected=reach > end)
+                # "Billy" may be the genitive of Billa or a person.
+                is_given_name = form.stem and text[start:reach] in self._given_names
+                candidates.append(candidate.in_doubt() if is_given_name else candidate)
         candidates += self._unusual(text, language)
         return candidates
 

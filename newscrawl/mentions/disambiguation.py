@@ -148,9 +148,11 @@ class NeighbourWords:
         forms = self.words.legal_forms
         return any(tail in forms or f"{tail}." in forms for tail in tails)
 
-    def has_cue(self, text: str, candidate: Candidate, language: str | None) -> bool:
+    def has_cue(
+        self, text: str, candidate: Candidate, language: str | None, *, in_context: bool = False
+    ) -> bool:
         """Return whether a word that only companies have is next to them: "retailer Target",
-        "Apple's shares"."""
+        "Apple's shares"; `in_context` also a verb behind a surname."""
         if candidate.compound or self.cue_before(text, candidate.start, language):
             return True
         if self._is_explained(text, candidate, language) or self._has_figures(text, candidate):
@@ -167,6 +169,7 @@ class NeighbourWords:
         # "Lindes Konkurrent": a genitive without an article is a name's.
         if (
             candidate.inflected
+            and language in {None, "de"}
             and match[2][0].isupper()
             and not begins_sentence(text, candidate)
             and not self.is_behind_article(text, candidate, language)
@@ -182,6 +185,9 @@ class NeighbourWords:
             return False
         # "Coach told me": a title at the beginning of a sentence stands for a person.
         if candidate.form.text.lower() in self.words.titles and begins_sentence(text, candidate):
+            return False
+        # "Abbott said": persons speak, too.
+        if candidate.form.text in self.words.surnames and not in_context:
             return False
         return not self.is_behind_article(text, candidate, language)
 
@@ -571,8 +577,9 @@ class Disambiguator:
         if candidate.form.text in context.persons:
             before = text, candidate.start, context.language
             return "cue" if self.neighbours.cue_before(*before, of_person=True) else None
-        has_context = not is_acronym(candidate.form.text) or context_weight(candidate, context) > 0
-        if self.neighbours.has_cue(text, candidate, context.language) or (
+        in_context = context_weight(candidate, context) > 0
+        has_context = not is_acronym(candidate.form.text) or in_context
+        if self.neighbours.has_cue(text, candidate, context.language, in_context=in_context) or (
             has_context and self.neighbours.has_model(text, candidate, context.language)
         ):
             return "cue"
