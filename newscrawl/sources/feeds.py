@@ -12,7 +12,7 @@ from typing import Any
 import feedparser
 from selectolax.lexbor import LexborHTMLParser
 
-from newscrawl.extraction.metadata import dates
+from newscrawl.extraction.metadata import dates, names
 from newscrawl.items import Hints
 from newscrawl.sources.urls import MAX_LENGTH, UrlError, web_url
 from newscrawl.sources.xml_repair import SHORT, Shape, decode_xml, repair_xml
@@ -290,7 +290,7 @@ def _entry(raw: Any, base: str, language: str | None) -> Entry:
     if not link:
         raise UrlError("has no URL")
     authors = (raw.get("authors") or ())[:MAX_AUTHORS]
-    names = [plain_text(author.get("name"), MAX_TITLE) for author in authors]
+    bylines = [plain_text(author.get("name"), MAX_TITLE) for author in authors]
     # Not by feedparser's own look-up, which returns the other date, with a warning.
     modified = _moment(dict.get(raw, "updated"), dict.get(raw, "updated_parsed"))
     title = plain_text(raw.get("title"), MAX_TITLE)
@@ -299,7 +299,7 @@ def _entry(raw: Any, base: str, language: str | None) -> Entry:
         hints=Hints(
             title=title,
             standfirst=introduction(raw.get("summary"), title),
-            authors=tuple(dict.fromkeys(name for name in names if name and "@" not in name)),
+            authors=names.clean(line for line in bylines if line and "@" not in line),
             # Many feeds have one date: "updated" of Atom, which requires only this one, or dc:date.
             published=_moment(raw.get("published"), raw.get("published_parsed")) or modified,
             section=plain_text(tags[0].get("term"), MAX_TITLE),

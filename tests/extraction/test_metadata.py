@@ -8,8 +8,8 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from newscrawl.extraction.metadata import publication_date
+from newscrawl.extraction.metadata.meanings import meaning_of
 from newscrawl.extraction.metadata.reader import DeclaredKind, Metadata, read_metadata
-from newscrawl.extraction.metadata.vocabulary import words
 
 NOW = datetime(2026, 11, 10, 12, 0, tzinfo=UTC)
 LINKED = """<script type="application/ld+json">{
@@ -145,17 +145,38 @@ def test_places_of_the_publication_date_are_asked_in_their_order(html: str) -> N
     assert read(without).published == datetime(2026, 11, 4, tzinfo=UTC), order
 
 
-def test_each_meta_for_dates_gives_one() -> None:
-    for name in (*words("metas", "published"), *words("metas", "modified")):
-        page = read(f"<meta name={name} content=2026-11-03T12:00Z><h1>Harbour reopens</h1>")
-        assert page.published == datetime(2026, 11, 3, 12, tzinfo=UTC), name
+@pytest.mark.parametrize(
+    ("field", "names"),
+    [
+        ("published", ("publish_time tnt:published prism.publicationDate weibo:article:create_at "
+         "first_publication_date publishedAt fecha_publicacion dataPubblicazione rbpubdate "
+         "veroeffentlichungsdatum DC.date.issued schema:dateCreated gentime story_date date")),
+        ("modified", ("article:modified_time lastUpdated update_time revision_date "
+         "cms:last_published")),
+        ("author", "dable:author rbauthors article_author_name byline writer columnist autor"),
+        ("title", "rnews:headline cXenseParse:title mrc__share_title titulo"),
+        (None, ("article:publisher prism.publicationName expiration_date event:start_time "
+         "author_url twitter:creator authorId post_id publish_status site_title time preptime "
+         "section_title updatefrequency smartbanner:author release position")),
+    ],
+)  # fmt: skip
+def test_names_of_properties_say_what_they_state(field: str | None, names: str) -> None:
+    for name in names.split():
+        meaning = meaning_of(name)
+        assert (meaning and meaning[0]) == field, name
+
+
+def test_earliest_of_equally_sure_days_is_that_of_publication() -> None:
+    metas = "<meta name=publish_time content=2026-11-09><meta name=publish_date content=2026-11-03>"
+    assert read(f"{metas}<h1>Harbour reopens</h1>").published == datetime(2026, 11, 3, tzinfo=UTC)
 
 
 def test_pages_of_places_follow_the_order_of_places() -> None:
     code = publication_date
     order = (*code.STATED_IN, *code.SHOWN_IN, *code.MODIFIED_IN, *code.LAST_RESORTS)
-    # The day in the address has a test of its own below: it needs no page.
-    names = [place.__name__ for place in order if place is not code.address]
+    # Days in the address have tests of their own: they need no page.
+    without_page = (code.address, code.number_in_address)
+    names = [place.__name__ for place in order if place not in without_page]
     pairs = [f"{first}, {second}" for first, second in pairwise(names)]
     assert [page.id for page in PLACES] == pairs, "rewrite PLACES in the order of the places"
 

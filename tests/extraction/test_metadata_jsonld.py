@@ -1,8 +1,12 @@
 """JSON-LD as publishers write it."""
 
-import pytest
+import json
+import re
 
-from newscrawl.extraction.metadata import jsonld
+import pytest
+from hypothesis import given, strategies as st
+
+from newscrawl.extraction.metadata import jsonld, lenient_json
 
 ARTICLE = '{"@type": "NewsArticle", "headline": "Rates rise"}'
 
@@ -39,6 +43,49 @@ def test_article_is_found_in_json_ld(script: str) -> None:
 def test_comment_before_an_article_loses_no_field_of_it() -> None:
     script = '/* data */ {"@type": "NewsArticle", "author": {"name": "Jane Doe"}}'
     assert next(jsonld.read([script]).articles)["author"] == {"name": "Jane Doe"}
+
+
+AUTHOR = '"author": {"@type": "Person", "name": "Jane Doe"}'
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        f'{{"@type": "NewsArticle", "headline": "A "big" day", "and" more", {AUTHOR}}}',
+        f'{{"@type": "NewsArticle", "keywords": , {AUTHOR}}}',
+        f'{{"@type": "NewsArticle", "keywords": undefined, {AUTHOR}}}',
+        f'{{"@type": "NewsArticle", "wordCount": {{{{ page.words }}}}, {AUTHOR}}}',
+        f'{{"@type": "NewsArticle", "wordCount": 007, {AUTHOR}}}',
+        f'{{"@type": "NewsArticle" {AUTHOR}}}',
+        f'{{"@type": "NewsArticle", {AUTHOR}',
+        f'{{"@type": "NewsArticle", {AUTHOR}, "articleBody": "The harbour reop',
+        f'{{"@type": "NewsArticle", {AUTHOR}}}'.replace('"', "'"),
+        re.sub(r'"([\w@]+)":', r"\1:", f'{{"@type": "NewsArticle", {AUTHOR}}}'),
+        f'var data = {{"@type": "NewsArticle", {AUTHOR}}};',
+        f'\ufeff{{"@type": "NewsArticle", {AUTHOR}}}',
+    ],
+    ids=["quotes within quotes", "no value", "undefined", "template", "leading zero", "no comma",
+         "no brace", "cut", "single quotes", "bare keys", "assignment", "byte-order mark"],
+)  # fmt: skip
+def test_author_is_found_in_invalid_json_ld(script: str) -> None:
+    assert next(jsonld.read([script]).articles)["author"]["name"] == "Jane Doe"
+
+
+@given(
+    st.dictionaries(
+        st.text("ab@_", min_size=1),
+        st.recursive(
+            st.none()
+            | st.booleans()
+            | st.integers(-(10**15), 10**15)
+            | st.text(",:\"'\\\\{}[]é \n"),
+            lambda inner: st.lists(inner) | st.dictionaries(st.text("ab", min_size=1), inner),
+            max_leaves=10,
+        ),
+    )
+)
+def test_valid_json_is_read_as_it_is(value: object) -> None:
+    assert lenient_json.parse(json.dumps(value)) == value
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from newscrawl.extraction.html import unescape
+from newscrawl.extraction.metadata import lenient_json
 
 Node = dict[str, Any]
 
@@ -33,16 +34,6 @@ LIST_TYPES: Final = frozenset({"collectionpage", "searchresultspage", "itemlist"
 
 _WRAPPERS: Final = re.compile(r"^\s*(?:<!--|//\s*<!\[CDATA\[|<!\[CDATA\[|/\*\s*<!\[CDATA\[\s*\*/)+")
 _CLOSERS: Final = re.compile(r"(?:-->|//\s*\]\]>|\]\]>|/\*\s*\]\]>\s*\*/|;)\s*$")
-# A string, a comment and a field may lack their ends; each then takes all the rest, once.
-_STRING: Final = r'"(?:[^"\\]|\\.)*+"?'
-_COMMENT: Final = re.compile(rf"({_STRING})|/\*.*?(?:\*/|\Z)|//[^\n]*|<!--.*?(?:-->|\Z)", re.DOTALL)
-_TRAILING_COMMA: Final = re.compile(rf"({_STRING})|,(?=\s*[,}}\]])", re.DOTALL)
-_BAD_ESCAPE: Final = re.compile(r'\\(?!["\\/bfnrtu])')
-_ARTICLE_TYPE: Final = re.compile(r'"@type"\s*:\s*\[?\s*"(\w*(?:Article|Posting))"')
-_FIELD: Final = re.compile(
-    r'"(headline|datePublished|dateModified|articleSection|inLanguage|isAccessibleForFree)"'
-    r'\s*:\s*"([^\n]{1,400}?)"\s*(?=[,}\n])'
-)
 _DECODER: Final = json.JSONDecoder(strict=False)
 
 
@@ -122,20 +113,11 @@ def parse(script: str) -> list[Any]:
         if len(text) > MAX_REPAIRED:
             return []
         text = _CLOSERS.sub("", _WRAPPERS.sub("", text)).strip()
-        for repaired in (text, _repair(text), _repair(unescape(text))):
-            values = _leading_values(repaired.lstrip())
-            if values:
-                return values
-        # Read single fields out of an article in broken JSON, often for quotes within quotes.
-        if not (article := _ARTICLE_TYPE.search(text)):
-            return []
-        return [{"@type": article[1], **dict(_FIELD.findall(text))}]
-
-
-def _repair(text: str) -> str:
-    without_comments = _COMMENT.sub(lambda match: match[1] or "", text)
-    without_commas = _TRAILING_COMMA.sub(lambda match: match[1] or "", without_comments)
-    return _BAD_ESCAPE.sub(r"\\\\", without_commas)
+        return (
+            _leading_values(text)
+            or [value for value in (lenient_json.parse(text),) if value]
+            or [value for value in (lenient_json.parse(unescape(text)),) if value]
+        )
 
 
 def _leading_values(text: str) -> list[Any]:

@@ -44,13 +44,6 @@ _NO_AUTHOR_HINT: Final = re.compile(
     r"role|job|thumb|icon|about|position)|avatar|comment|related|sidebar|promo|newsletter|share|"
     r"authori|biograph|teaser|recommend"
 )
-# Links to an author's page.
-_AUTHOR_LINK: Final = re.compile(
-    r"/(?:authors?|autor(?:e[ns]|in(?:nen)?|i)?|auteurs?|contributors?|columnists?|journalists?|"
-    r"journalistes?|writers?|reporters?|producers|redaktion|byline|by|people|profiles?|staff)"
-    r"/[^/?#]|[?&]_?author=",
-    re.IGNORECASE,
-)
 _DATE_HINTS: Final = (
     "date", "datum", "fecha", "publish", "posted", " data ", "zeit", "time", "byline", "tarih",
     "kalend", " day ",
@@ -404,7 +397,9 @@ class _Reader:
         is_author = "author" in itemprop or "author" in rel
         hints_at_author, hints_at_date = _hints_of(hints[:MAX_HINTS])
         if node.tag_id == _LINK and not hints_at_author:
-            hints_at_author = bool(_AUTHOR_LINK.search((attributes.get("href") or "")[:MAX_HINTS]))
+            hints_at_author = bool(
+                names.AUTHOR_LINK.search((attributes.get("href") or "")[:MAX_HINTS])
+            )
         if is_author or hints_at_author or hints_at_date:
             lines = _lines(node)
             if is_author or hints_at_author:

@@ -78,6 +78,17 @@ _NAME_WORD: Final = re.compile(r"(?:[dl]['’])?[^\W\d_a-zß-öø-ÿα-ωа-я][
 # Most authors of JSON-LD: two to four words of Latin, Greek or Cyrillic with capitals.
 _PLAIN_WORD: Final = r"[A-ZÀ-ÖØ-ÞΆ-ΫА-Я][\w'’-]*\.?"
 _PLAIN_NAME: Final = re.compile(rf"{_PLAIN_WORD}(?: {_PLAIN_WORD}){{1,3}}(?<!\.)")
+_INVERTED: Final = re.compile(
+    rf"(?P<surname>(?:[a-z]{{2,3}} ){{0,2}}{_PLAIN_WORD}), "
+    rf"(?P<given>{_PLAIN_WORD}(?: {_PLAIN_WORD})?)"
+)
+# Links to an author's page.
+AUTHOR_LINK: Final = re.compile(
+    r"/(?:authors?|autor(?:e[ns]|in(?:nen)?|i)?|auteurs?|contributors?|columnists?|journalists?|"
+    r"journalistes?|writers?|reporters?|producers|redaktion|byline|by|people|profiles?|staff)"
+    r"/(?P<name>[^/?#]+)|[?&]_?author=",
+    re.IGNORECASE,
+)
 _MARKS: Final = " ,;:|/.·-–—*\"'“”„«»()"
 # Chinese, Japanese and Korean names have no blanks.
 _NO_BLANKS: Final = re.compile(r"[\u2e80-\uffef]")
@@ -94,7 +105,24 @@ _LETTER: Final = re.compile(r"[^\W\d_]")
 
 def clean(bylines: Iterable[str]) -> tuple[str, ...]:
     """Take the names out of fields that hold authors, each once, in order."""
-    return _unique(name for byline in bylines for name in split(byline))
+    return _unique(name for byline in bylines for name in split(_in_order(byline)))
+
+
+def _in_order(byline: str) -> str:
+    """Return "Doe, Jane" as "Jane Doe"."""
+    name = _INVERTED.fullmatch(byline)
+    if name is None or is_organisation(byline) or is_role(byline):
+        return name_in_address(byline) or byline
+    return f"{name['given']} {name['surname']}"
+
+
+def name_in_address(address: str) -> str | None:
+    """Return the name in the address of an author's page, as in /author/jane-doe."""
+    name = AUTHOR_LINK.search(address[:MAX_BYLINE])
+    words = re.split("[-_.+]", name["name"]) if name else []
+    if not 2 <= len(words) <= 4 or not all(len(word) > 1 and word.isalpha() for word in words):
+        return None
+    return " ".join(word if word in _PARTICLES else word.capitalize() for word in words)
 
 
 def desks(bylines: Iterable[str]) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from newscrawl.extraction.html import squeeze
 from newscrawl.extraction.metadata import dates, headings, jsonld, markup, titles
 from newscrawl.extraction.metadata.dates import Dialect
 from newscrawl.extraction.metadata.headings import Heading
+from newscrawl.extraction.metadata.meanings import Field, meaning_of, rank_of
 from newscrawl.extraction.metadata.places import Candidate, candidates_in, first_in
 from newscrawl.extraction.metadata.vocabulary import words
 
@@ -32,7 +33,6 @@ _QUERY: Final = 'meta,title,h1,link[rel~="canonical" i],script[type*="ld+json" i
 _META, _SCRIPT, _TITLE_ELEMENT, _LINK = map(tag_id, ("meta", "script", "title", "link"))
 _DRAWINGS: Final = tag_ids("svg g symbol path")
 _Meta = tuple[list[str], str | None]  # the names of a META that are read, and its content
-_TITLE: Final = words("metas", "title")
 _SITE: Final = words("metas", "site")
 _LANGUAGE: Final = words("metas", "language")
 # Countries, and endings that are sold to all of them.
@@ -73,6 +73,15 @@ class PageSignals:
     def first_values(self, names: Iterable[str]) -> list[str]:
         """Return the first values of those of these metas that are there, in the order given."""
         return [self.metas[name][0] for name in names if name in self.metas]
+
+    def metas_that_state(self, field: Field) -> list[str]:
+        """Return the names of the metas that state a field, the surest first, in page order."""
+        ranks = {name: rank for name in self.metas for rank in [rank_of(name, field)] if rank}
+        return sorted(ranks, key=ranks.__getitem__)
+
+    def stated(self, field: Field) -> list[str]:
+        """Return the first value of each meta that states a field."""
+        return self.first_values(self.metas_that_state(field))
 
     @cached_property
     def data(self) -> jsonld.LinkedData:
@@ -125,7 +134,7 @@ class PageSignals:
     @property
     def titles_beside_headings(self) -> list[str]:
         """Return the titles of the page but those of its main headings."""
-        titles_of_page = (self.title_in_data, *self.first_values(_TITLE), self.title_element)
+        titles_of_page = (self.title_in_data, *self.stated("title"), self.title_element)
         return [*filter(None, titles_of_page)]
 
     def heading_variants(self) -> Iterator[str]:
@@ -290,8 +299,8 @@ def shown(signals: PageSignals) -> Iterable[str | None]:
 
 
 def meta(signals: PageSignals) -> Iterable[str | None]:
-    """Read meta elements, in the order of `vocabulary.toml`."""
-    return signals.first_values(_TITLE)
+    """Read meta elements whose name says so."""
+    return signals.stated("title")
 
 
 def element(signals: PageSignals) -> Iterable[str | None]:
@@ -391,7 +400,8 @@ def _meta_of(attributes: dict[str, str | None]) -> _Meta:
     names = (
         name.strip().lower() for key, name in attributes.items() if key in markup.NAMING and name
     )
-    return [name for name in names if name in markup.WANTED_METAS], attributes.get("content")
+    wanted = [name for name in names if name in markup.WANTED_METAS or meaning_of(name)]
+    return wanted, attributes.get("content")
 
 
 def _page_title(node: LexborNode) -> str | None:

@@ -13,9 +13,9 @@ from typing import Final
 
 from newscrawl.extraction.metadata import dates, jsonld
 from newscrawl.extraction.metadata.dates import Stamp
+from newscrawl.extraction.metadata.meanings import rank_of
 from newscrawl.extraction.metadata.page_signals import PageSignals
 from newscrawl.extraction.metadata.places import Place, candidates_in
-from newscrawl.extraction.metadata.vocabulary import words
 
 _Places = Sequence[Place[PageSignals, Stamp]]
 
@@ -24,8 +24,6 @@ _SAME_DAY: Final = range(8, 22)
 """Ours: hours in UTC that fall on the same day where most news is read."""
 _QUARTER: Final = timedelta(minutes=15)
 _WESTERNMOST, _EASTERNMOST = timedelta(hours=-12), timedelta(hours=14)
-_PUBLISHED: Final = words("metas", "published")
-_MODIFIED: Final = words("metas", "modified")
 _GENERIC: Final = "date"
 
 
@@ -39,8 +37,14 @@ def json_ld_of_article(signals: PageSignals) -> Iterable[Stamp | None]:
 
 
 def metas(signals: PageSignals) -> Iterable[Stamp | None]:
-    """Read meta elements, in the order of `vocabulary.toml`."""
-    return (dates.read(value, signals.dialect) for value in signals.first_values(_PUBLISHED))
+    """Read meta elements whose name says so; of equally sure ones the earliest day, since the
+    others may be that of the last publication."""
+    ranked = (
+        (rank_of(name, "published"), stamp)
+        for name in signals.metas_that_state("published")
+        if (stamp := dates.read(signals.metas[name][0], signals.dialect))
+    )
+    return (stamp for _, stamp in sorted(ranked, key=lambda pair: (pair[0], pair[1].day)))
 
 
 def json_ld_of_page(signals: PageSignals) -> Iterable[Stamp | None]:
@@ -56,7 +60,7 @@ def modified_in_json_ld(signals: PageSignals) -> Iterable[Stamp | None]:
 
 def modified_in_metas(signals: PageSignals) -> Iterable[Stamp | None]:
     """Read dates of change in meta elements."""
-    return (dates.read(value, signals.dialect) for value in signals.first_values(_MODIFIED))
+    return (dates.read(value, signals.dialect) for value in signals.stated("modified"))
 
 
 def address(signals: PageSignals) -> Iterable[Stamp | None]:
@@ -131,8 +135,9 @@ def publication_dates(signals: PageSignals, now: datetime) -> Dates:
     declared, changed = _ask(STATED_IN, signals), _ask(MODIFIED_IN, signals)
     zone = next((stamp.zone for stamp in (*declared, *changed) if stamp.zone), None)
     modified = _first_past(changed, zone, now)
+    shown = _ask(SHOWN_IN, signals) if declared and not declared[0].timed else []
     published = (
-        _first_past([*_shown_day(declared, changed, signals), *declared], zone, now)
+        _first_past([*_shown_day(declared, changed, signals), *declared, *shown], zone, now)
         or _first_past(_ask(SHOWN_IN, signals), zone, now)
         or modified
         or next(
@@ -212,7 +217,7 @@ def _in_zone_of_page(published: datetime, signals: PageSignals) -> datetime:
 
 def _is_generic(signals: PageSignals) -> bool:
     """Return whether only the meta "date" states a date, which may be that of the last building."""
-    names = [name for name in _PUBLISHED if name in signals.metas]
+    names = signals.metas_that_state("published")
     return names == [_GENERIC] and not any(json_ld_of_article(signals))
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import chain
+from itertools import chain, islice
 from typing import Final
 from urllib.parse import SplitResult, urljoin, urlsplit
 
@@ -43,7 +43,6 @@ MAX_MARKED_PERSONS: Final = 3
 MAX_MORE: Final = 2
 """Ours: how many more persons a byline may name than fields; more are categories beside it."""
 _PICTURE: Final = re.compile(r"\b(?:getty|images?|photos?|fotos?|pictures?)\b", re.IGNORECASE)
-_AUTHOR: Final = words("metas", "author")
 _LABELS: Final = tuple((f"twitter:label{number}", f"twitter:data{number}") for number in (1, 2))
 _WRITTEN_BY: Final = re.compile(any_of(words("bylines", "written_by")), re.IGNORECASE)
 _OF_ERRORS: Final = (*words("walls", "robot_check"), *words("walls", "error"))
@@ -196,8 +195,8 @@ def author_of_json_ld(signals: PageSignals) -> Iterable[Bylines | None]:
 
 
 def author_metas(signals: PageSignals) -> Iterable[Bylines | None]:
-    """Read meta elements, in the order of `vocabulary.toml`."""
-    return ((signals.metas[name], ()) for name in _AUTHOR if name in signals.metas)
+    """Read meta elements whose name says so."""
+    return ((signals.metas[name], ()) for name in signals.metas_that_state("author"))
 
 
 def written_by(signals: PageSignals) -> Iterable[Bylines | None]:
@@ -322,14 +321,40 @@ def _bylines_of_fields(signals: PageSignals) -> Iterator[Bylines]:
 def _names_in(signals: PageSignals, value: object) -> Bylines:
     persons: list[str] = []
     organisations: list[str] = []
-    values = value if isinstance(value, list) else [value]
-    for each in values[: names.MAX_AUTHORS]:
-        node = signals.data.resolve(each)
-        name = node.get("name") if isinstance(node, dict) else node
+    for node in islice(_each_of(signals, value), names.MAX_AUTHORS):
         is_organisation = isinstance(node, dict) and "organization" in jsonld.types_of(node)
-        texts = map(jsonld.text_of, name if isinstance(name, list) else [name])
-        (organisations if is_organisation else persons).extend(filter(None, map(squeeze, texts)))
+        if name := squeeze(_name_of(node) if isinstance(node, dict) else jsonld.text_of(node)):
+            (organisations if is_organisation else persons).append(name)
     return persons, tuple(organisations)
+
+
+def _each_of(signals: PageSignals, value: object, depth: int = 0) -> Iterator[object]:
+    """Yield what lists and lists in them hold; a node with several names once for each."""
+    value = signals.data.resolve(value)
+    if isinstance(value, dict):
+        inner = value.get("@list") or value.get("@set") or value.get("name")
+        if not isinstance(inner, list):
+            yield value
+            return
+        is_of_names = inner is value.get("name")
+        value = [{**value, "name": name} for name in inner] if is_of_names else inner
+    if not isinstance(value, list):
+        yield value
+    elif depth < jsonld.MAX_DEPTH:
+        for each in value[: names.MAX_AUTHORS]:
+            yield from _each_of(signals, each, depth + 1)
+
+
+def _name_of(node: jsonld.Node) -> str | None:
+    """Return the name of a person in JSON-LD, in one or in parts; else that in its address."""
+    name = jsonld.text_of(node.get("name"))
+    parts = (jsonld.text_of(node.get(key)) for key in ("givenName", "familyName"))
+    return (
+        name
+        or " ".join(filter(None, parts))
+        or jsonld.text_of(node.get("alternateName"))
+        or names.name_in_address(jsonld.url_of(node) or "")
+    )
 
 
 # --- The declared kind ---------------------------------------------------------------------------

@@ -1,0 +1,55 @@
+"""What a property states, by the words of its name, whatever vocabulary it is from."""
+
+import re
+from functools import lru_cache
+from typing import Final, Literal
+
+from newscrawl.extraction.metadata.vocabulary import any_of, tables
+
+Field = Literal["published", "modified", "author", "title"]
+
+_PARTS: Final = tables("properties")
+_SEPARATORS: Final = re.compile(r"[\W_]+")
+
+
+def _any(*names: str) -> str:
+    return any_of(part for name in names for part in _PARTS[name])
+
+
+# Behind a word for publishing or changing; in one word with it only where it is a long one.
+_WHEN: Final = rf"(?: ?(?:{_any('date')})|\b(?:{_any('date_alone')})\b| )*"
+_DATES: Final = rf"(?:{_any('date')})(?: of)? ?"
+_OTHERS: Final = re.compile(rf"\b(?:{_any('others')})")
+_DAY: Final = rf"(?:(?:{_any('article')}) ?)+(?:{_any('date')})|(?:{_any('day')})"
+# Field and rank of what a name says, the surest first.
+_PATTERNS: Final[tuple[tuple[Field, int, str], ...]] = (
+    ("modified", 1, rf"(?:{_any('change')})[a-z]{{0,6}}{_WHEN}$"),
+    ("published", 1, rf"(?:{_any('publication')})[a-z]*? ?(?:{_any('date')}){_WHEN}$"),
+    ("published", 1, rf"(?:{_any('published')})(?:at|on)?{_WHEN}$"),
+    ("published", 1, rf"{_DATES}(?:{_any('publication')})\w*$"),
+    ("published", 2, rf"(?:{_any('first')})[a-z]*? ?(?:{_any('date')}){_WHEN}$"),
+    ("published", 2, rf"(?:{_any('issued')}){_WHEN}$|{_DATES}(?:{_any('first')})\w*$"),
+    ("published", 3, rf"(?:{_any('created')})(?:at|on)?{_WHEN}$"),
+    ("published", 3, rf"(?:{_any('entry')}) ?(?:{_any('date')}){_WHEN}$"),
+    ("published", 4, rf"^(?:{_DAY})(?: (?:{_any('date_alone')}))*$"),
+    ("author", 1, rf"(?:{_any('author')})(?: ?(?:{_any('name')}))*$"),
+    ("title", 1, rf"(?:{_any('title')})$"),
+)
+_MEANINGS: Final = tuple((field, rank, re.compile(shape)) for field, rank, shape in _PATTERNS)
+
+
+@lru_cache(maxsize=4096)
+def meaning_of(name: str) -> tuple[Field, int] | None:
+    """Return the field that a property states, and its rank: 1 is surest."""
+    words = _SEPARATORS.sub(" ", name.lower()).strip()
+    if _OTHERS.search(words):
+        return None
+    return next(
+        ((field, rank) for field, rank, pattern in _MEANINGS if pattern.search(words)), None
+    )
+
+
+def rank_of(name: str, field: Field) -> int:
+    """Return how surely a property states a field, 0 if it doesn't."""
+    meaning = meaning_of(name)
+    return meaning[1] if meaning and meaning[0] == field else 0
