@@ -10,7 +10,6 @@ logistic regression over a dozen features recognises documentation, services, li
 import json
 import math
 import re
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -25,6 +24,7 @@ from newscrawl.extraction.blocks import LETTERS_A_WORD
 from newscrawl.extraction.metadata.reader import Metadata
 from newscrawl.extraction.metadata.vocabulary import asks_to_subscribe, contains_any, words
 from newscrawl.extraction.methods import ParsedPage
+from newscrawl.extraction.notices import NEAR, offers_the_rest, tells_of_itself
 from newscrawl.items import Kind
 
 _ROBOT_CHECK: Final = words("walls", "robot_check")
@@ -50,19 +50,8 @@ LONG: Final = 400
 LINKED_SHARE: Final = 0.5
 # Ours: different phrases of consent that make a short text a consent page, and a long one suspect.
 MIN_CONSENT_PHRASES: Final = 2
-# Ours: different words about pages that a notice has at least beside one that addresses the reader.
-MIN_SELF_WORDS: Final = 3
-# Ours: letters of "you", "sie", "nous", with which other words begin.
-MAX_WHOLE_WORD: Final = 4
-# Ours: characters around the name of an article's rest in which the price of it stands; a letter by
-# mail that is offered there is none. Blocks behind a text that are searched.
-NEAR: Final = 120
+# Ours: blocks behind a text that are searched for a gate.
 BLOCKS_BEHIND: Final = 6
-_LETTER: Final = re.compile("newsletter|e-?mail|inbox|posteingang|com+ent|kommentar")
-_PERCENT: Final = re.compile(r"\b[1-9][0-9] ?%")
-_WITHOUT_BLANKS: Final = frozenset({"zh", "ja", "ko", "th"})
-_SENTENCE: Final = re.compile(r"[.!?:;。！？।؟\n]+(?=\s|$)|[。！？।؟]")
-_MARKS: Final = "\"'()[]{}«»„“”‚‘’‹›…–—,/|"
 # Ours: characters of a text that are searched for phrases of walls; of a long one for consent.
 SEARCHED: Final = 2_000
 SEARCHED_FOR_CONSENT: Final = 400
@@ -140,48 +129,6 @@ def _asks_for_consent(lowered: str) -> bool:
     return sum(phrase in lowered for phrase in _CONSENT) >= MIN_CONSENT_PHRASES
 
 
-@cache
-def _notices() -> dict[str, dict[str, tuple[str, ...]]]:
-    """Return the words of notices by language, with the blanks that stand around them: a word of a
-    few letters that addresses the reader is whole, all others are beginnings."""
-    tables = tomllib.loads(
-        files("newscrawl.extraction.data").joinpath("notices.toml").read_text("utf-8")
-    )
-
-    def form(language: str, kind: str, word: str) -> str:
-        if language in _WITHOUT_BLANKS:
-            return word
-        return f" {word} " if kind == "reader" and len(word) <= MAX_WHOLE_WORD else f" {word}"
-
-    return {
-        language: {
-            kind: tuple(form(language, kind, word) for word in words.split(", "))
-            for kind, words in kinds.items()
-        }
-        for language, kinds in tables.items()
-    }
-
-
-def tells_of_itself(text: str) -> bool:
-    """Return whether a short text speaks to its reader of page, browser, cookies, access or login
-    in each of its sentences, as do soft errors, shells, consent and maintenance pages."""
-    sentences = [
-        f" {' '.join(word.strip(_MARKS) for word in part.split())} "
-        for part in _SENTENCE.split(text.lower())
-    ]
-    sentences = [sentence for sentence in sentences if sentence.strip()]
-    for kinds in _notices().values():
-        hits = {
-            kind: {word for word in words for sentence in sentences if word in sentence}
-            for kind, words in ((kind, kinds[kind]) for kind in ("page", "state", "reader"))
-        }
-        if all(hits.values()) and len(hits["page"]) + len(hits["state"]) >= MIN_SELF_WORDS:
-            words = set().union(*hits.values())
-            if all(any(word in sentence for word in words) for sentence in sentences):
-                return True
-    return False
-
-
 # --- Walls that the text alone doesn't show -------------------------------------------------------
 
 
@@ -215,23 +162,6 @@ def _is_teaser(page: ParsedPage, paragraphs: Sequence[str]) -> bool:
     behind = _squeeze(" | ".join([*last, *texts[place + 1 :]][:BLOCKS_BEHIND]))
     behind = behind[:SEARCHED_FOR_GATE]
     return bool(_GATES.find_matches_as_indexes(behind)) or offers_the_rest(behind)
-
-
-def offers_the_rest(lowered: str) -> bool:
-    """Return whether a text names the rest of an article and what it takes to read it, within
-    `NEAR` characters: a subscription, a membership, a login, or the percentage that is left."""
-    spoken = f" {lowered} "
-    for phrases in _notices().values():
-        for phrase in phrases["rest"]:
-            place = spoken.find(phrase)
-            if place < 0:
-                continue
-            around = spoken[max(0, place - NEAR) : place + NEAR]
-            if _LETTER.search(around):
-                continue
-            if _PERCENT.search(around) or any(pay in around for pay in phrases["pay"]):
-                return True
-    return False
 
 
 def _squeeze(text: str) -> str:

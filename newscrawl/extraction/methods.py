@@ -24,6 +24,7 @@ from newscrawl.extraction.blocks import (
     find_candidates,
     read_blocks,
     tag_id,
+    tag_ids,
     without_repetitions,
 )
 from newscrawl.extraction.classifier import (
@@ -37,6 +38,7 @@ from newscrawl.extraction.classifier import (
 from newscrawl.extraction.features import Features, keep, limits_for, measure, members_of
 from newscrawl.extraction.language import WordCounts
 from newscrawl.extraction.metadata.reader import Metadata
+from newscrawl.extraction.notices import LONGEST_NOTICE, is_biography, is_notice
 from newscrawl.extraction.tokens import Tokens
 
 # Ours: the page gives no evidence for or against a text that only its JSON-LD has.
@@ -46,16 +48,20 @@ CONFIDENCE_IN_JSON_LD: Final = 0.5
 MIN_STORY: Final = 40
 MAX_LABEL: Final = 4
 BESIDE_HEADLINE: Final = (2, 5)
+# Ours: characters of the longest biography of an author, and the last blocks of a text of which one
+# may be a biography without a name that the page states.
+LONGEST_BIOGRAPHY: Final = 500
+LAST_BLOCKS: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
 class NoText:
-    """A kind of paragraph that doesn't belong to the text: the pattern that all of it matches, the
-    most words that it may have, and examples, which are its test."""
+    """A kind of paragraph that doesn't belong to the text: what recognises it by its text, the most
+    words that it may have, and examples, which are its test."""
 
     name: str
     max_words: int
-    pattern: re.Pattern[str]
+    matches: Callable[[str], object]
     examples: tuple[str, ...]
 
 
@@ -64,17 +70,29 @@ NO_TEXT: Final = (
     NoText(
         name="label above an advertisement",
         max_words=MAX_LABEL,
-        pattern=re.compile(
+        matches=re.compile(
             r"\W*(?:advertis(?:ement|ing)s?|(?:story|article) continues below advertisement"
             r"|anzeige|werbung|publicité|publicidad|pubblicità|publicidade|advertentie|reklama?"
             r"|реклама|広告|广告|廣告|광고)\W*",
             re.IGNORECASE,
-        ),
+        ).fullmatch,
         examples=("Advertisement", "– ANZEIGE –", "Publicité :", "広告"),
+    ),
+    NoText(
+        name="what a paper or platform says of itself",
+        max_words=LONGEST_NOTICE,
+        matches=is_notice,
+        examples=(
+            "Follow us on Facebook and Instagram.",
+            "Lesen Sie auch: Der Hafen öffnet wieder",
+            "Para ver este contenido de YouTube debe aceptar las cookies.",
+            "この記事をシェアする",
+        ),
     ),
 )
 
 _HEADINGS: Final = members_of("h1 h2 h3 h4 h5 h6")
+_ITALICS: Final = tag_ids("em i")
 _BYLINE_NAMES: Final = frozenset(
     (
         "c:author", "c:authors", "c:byline", "c:date", "c:dateline", "c:meta", "c:posted",
@@ -143,7 +161,8 @@ def _paragraphs(page: BlockPage, mask: NDArray[np.bool_]) -> list[str]:
 def _combined_method(threshold: float) -> Callable[[ParsedPage], Body]:
     def method(page: ParsedPage) -> Body:
         if declared_text := text_of_json_ld(page.metadata, page.blocks):
-            return Body(declared_text, CONFIDENCE_IN_JSON_LD)
+            text = [each for each in declared_text if not _is_no_text(each, each.count(" ") + 1)]
+            return Body(text or declared_text, CONFIDENCE_IN_JSON_LD)
         tokens = page.candidate_features.tokens
         choice = combine(page.block_features, tokens.words, load_network(), threshold)
         mask = without_repetitions(page.candidates.page, _without_next_story(page, choice.mask))
@@ -155,14 +174,47 @@ def _combined_method(threshold: float) -> Callable[[ParsedPage], Body]:
 
 
 def _without_no_text(page: ParsedPage, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return the kept blocks without those that are no text, as `NO_TEXT` has it."""
+    """Return the kept blocks without those that are no text, as `NO_TEXT` has it, and biographies;
+    all where none would be left."""
     raws, words = page.candidates.page.raw, page.candidate_features.tokens.words
-    mask = mask.copy()
-    for rule in NO_TEXT:
-        for place in np.flatnonzero(mask & (words <= rule.max_words)).tolist():
-            if rule.pattern.fullmatch(clean(raws[place])):
-                mask[place] = False
-    return mask
+    without = mask.copy()
+    for place in np.flatnonzero(mask & (words <= LONGEST_NOTICE)).tolist():
+        without[place] = not _is_no_text(raws[place], int(words[place]))
+    without[_biographies(page, np.flatnonzero(without).tolist())] = False
+    return without if without.any() else mask
+
+
+def _is_no_text(raw: str, words: int) -> bool:
+    """Return whether a paragraph is no text, by `NO_TEXT`."""
+    return any(words <= rule.max_words and rule.matches(raw) for rule in NO_TEXT)
+
+
+def _biographies(page: ParsedPage, places: list[int]) -> list[int]:
+    """Return which of these blocks tell of the author: with a name that the page states, below
+    the first one, or set apart at the end. So does the name alone above such a block."""
+    blocks = page.candidates.page
+    # A name of one word is often a company's.
+    authors = [name for name in page.metadata.authors if " " in name or not name.isascii()]
+    texts = [clean(blocks.raw[place]) for place in places]
+    biographies = []
+    for number, (place, text) in enumerate(zip(places, texts, strict=True)):
+        if not number or len(text) > LONGEST_BIOGRAPHY:
+            continue
+        is_last = number >= len(places) - LAST_BLOCKS and _is_set_apart(blocks, place)
+        by_name = bool(authors) and is_biography(text, authors)
+        if by_name or (is_last and is_biography(text, ())):
+            biographies += places[number - 1 : number] if texts[number - 1] in authors else []
+            biographies.append(place)
+    return biographies
+
+
+def _is_set_apart(blocks: BlockPage, place: int) -> bool:
+    """Return whether a block begins in italics or below a line."""
+    first, end = blocks.removed_from[place], blocks.removed_from[place + 1]
+    if first < end and blocks.removed[first] in _ITALICS:
+        return True
+    owner = blocks.owners[place]
+    return bool(owner > 0 and blocks.elements.tags[owner - 1] == tag_id("hr"))
 
 
 def _word_counts(tokens: Tokens, mask: NDArray[np.bool_]) -> WordCounts:

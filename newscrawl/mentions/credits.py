@@ -101,6 +101,8 @@ _CHANNEL_PREPOSITIONS = frozenset(_CHANNELS.split())
 _JOINING = frozenset({"", "and", "or", "und", "oder", "et", "y", "e", "i", "и"})
 # "腾讯财经讯": the agency of a Chinese byline.
 _BYLINE = re.compile(r"(?:网|財經|财经|科技|体育|娱乐|新闻|汽车|房产)?(?:讯|訊|消息)")
+# "Siemens wins order - PR Newswire": what a headline is from, behind its last mark.
+_BEHIND_HEADLINE = re.compile(r"[^\n]{15} (?:[-–—|·•]|//?) ?(?:via )?$")
 _STOP = re.compile(r"[.!?](?=\s)|\n|[。！？]")
 # "Read more: ", "» ALSO READ | ": a label, and what separates it from the other article's headline.
 _LABEL = re.compile(r"[^\w\n]*([^\n]{2,40}?) ?(?:[:|›»>→–—/\]】]|- )")
@@ -169,6 +171,8 @@ class Credits:
         outlets = self._publishers.get(index)
         if outlets is None:
             return False
+        if candidate.end in {len(text), text.find("\n")} and _BEHIND_HEADLINE.search(lead):
+            return "\n" not in text[: candidate.end]
         dateline = lead.endswith("(") and _DATELINE.match(text, candidate.end)
         if dateline or _CREDIT.search(lead):
             return True

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
+from newscrawl.notices import words_of_kind
+
 # The key of words that are everyday words in all languages.
 ANY = "any"
 _BY_LANGUAGE = (
@@ -150,6 +152,7 @@ def load_vocabulary() -> Vocabulary:
     by_language |= {name: _with_english(_by_language(data.pop(name))) for name in _CUES}
     endings = _phrases(data.pop("before_endings"))
     lists: dict[str, Any] = {name: frozenset(_phrases(lists)) for name, lists in data.items()}
+    lists["teasers"] = words_of_kind("label")
     return Vocabulary(topics=topics, before_endings=endings, **by_language, **lists)
 
 

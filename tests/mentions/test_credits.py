@@ -104,3 +104,16 @@ def test_matcher_receives_the_source_of_a_document():
 def test_bundled_registry_has_publishers(company, source, text):
     found = bundled_companies().find(text, source=source)
     assert company not in {mention.company for mention in found}
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        ("Siemens wins order for crane - PR Newswire", {"Siemens"}),
+        ("Siemens wins order for crane | Business Wire", {"Siemens"}),
+        ("Court stops the sale of Business Wire", {"Business Wire"}),
+    ],
+)
+def test_wire_behind_a_headline_is_a_credit(title: str, expected: set[str]) -> None:
+    found = bundled_companies().find("The council agreed.", title=title, language="en")
+    assert {mention.company for mention in found} == expected

@@ -1,0 +1,305 @@
+"""Sentences in which a page speaks of itself: notices in place of an article, and paragraphs within
+one that ask the reader to subscribe, follow, share or consent, that name another article, the
+author or the rights.
+
+They are known by their words alone, in all languages at once: those of a class, and few beside
+them.
+"""
+
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from functools import cache
+from typing import Final, NamedTuple
+
+from ahocorasick_rs import AhoCorasick
+
+from newscrawl.extraction.tokens import LINK_END, LINK_START, stop_words_of
+from newscrawl.notices import ANY, words_of_kind, words_of_notices
+
+# Ours: different words about pages that a notice has at least beside one that addresses the reader.
+MIN_SELF_WORDS: Final = 3
+# Ours: letters of words that are whole: with "you", "sie", "us", "app" other words begin.
+_WHOLE_WORDS: Final = {"reader": 4, "platform": 4, "us": 2, "what": 3, "fill": 2}
+# Ours: characters around the name of an article's rest in which the price of it stands; a letter by
+# mail that is offered there is none.
+NEAR: Final = 120
+_LETTER: Final = re.compile("newsletter|e-?mail|inbox|posteingang|com+ent|kommentar")
+_PERCENT: Final = re.compile(r"\b[1-9][0-9] ?%")
+_WITHOUT_BLANKS: Final = frozenset({"zh", "ja", "ko", "th"})
+_WITHOUT_WORDS: Final = frozenset({"zh", "ja", "th"})
+_SENTENCE: Final = re.compile(r"[.!?:;。！？।؟\n]+(?=\s|$)|[。！？।؟]")
+_MARKS: Final = "\"'()[]{}«»„“”‚‘’‹›…–—,/|"
+
+# --- Notices in place of an article --------------------------------------------------------------
+
+_OF_PAGES: Final = ("page", "state", "reader", "rest", "pay")
+
+
+@cache
+def _notices() -> dict[str, dict[str, tuple[str, ...]]]:
+    """Return the words of notices in place of an article by language, with the blanks that stand
+    around them: a word of a few letters that addresses the reader is whole, all others are
+    beginnings."""
+    return {
+        language: {
+            kind: tuple(_form(language, kind, word) for word in kinds[kind]) for kind in _OF_PAGES
+        }
+        for language, kinds in words_of_notices().items()
+        if "page" in kinds
+    }
+
+
+def _form(language: str, kind: str, word: str) -> str:
+    if kind == "platform":
+        is_part = not word.isascii()
+    else:
+        is_part = language in _WITHOUT_BLANKS or (
+            language in _WITH_PREFIXES and kind not in _OF_PAGES
+        )
+    if is_part:
+        return word
+    is_whole = kind == "ask" or len(word) <= _WHOLE_WORDS.get(kind, 0)
+    return f" {word} " if is_whole else f" {word}"
+
+
+def _sentences(text: str) -> list[str]:
+    """Return the sentences of a text in lower case, with single blanks around their words."""
+    sentences = (
+        f" {' '.join(word.strip(_MARKS) for word in part.split())} "
+        for part in _SENTENCE.split(text.lower().replace("i\u0307", "i"))
+    )
+    return [sentence for sentence in sentences if not sentence.isspace()]
+
+
+def tells_of_itself(text: str) -> bool:
+    """Return whether a short text speaks to its reader of page, browser, cookies, access or login
+    in each of its sentences, as do soft errors, shells, consent and maintenance pages."""
+    sentences = _sentences(text)
+    for kinds in _notices().values():
+        hits = {
+            kind: {word for word in words for sentence in sentences if word in sentence}
+            for kind, words in ((kind, kinds[kind]) for kind in ("page", "state", "reader"))
+        }
+        if all(hits.values()) and len(hits["page"]) + len(hits["state"]) >= MIN_SELF_WORDS:
+            words = set().union(*hits.values())
+            if all(any(word in sentence for word in words) for sentence in sentences):
+                return True
+    return False
+
+
+def offers_the_rest(lowered: str) -> bool:
+    """Return whether a text names the rest of an article and what it takes to read it, within
+    `NEAR` characters: a subscription, a membership, a login, or the percentage that is left."""
+    spoken = f" {lowered} "
+    for phrases in _notices().values():
+        for phrase in phrases["rest"]:
+            place = spoken.find(phrase)
+            if place < 0:
+                continue
+            around = spoken[max(0, place - NEAR) : place + NEAR]
+            if _LETTER.search(around):
+                continue
+            if _PERCENT.search(around) or any(pay in around for pay in phrases["pay"]):
+                return True
+    return False
+
+
+# --- Paragraphs within an article ----------------------------------------------------------------
+
+# Ours: characters of the longest such paragraph.
+LONGEST_NOTICE: Final = 320
+# Ours: a request stands within this number of words of the beginning or end of its sentence, and a
+# word that names the article within this number of its beginning.
+EDGE: Final = 3
+# Ours: sentences of such a paragraph.
+MOST_SENTENCES: Final = 3
+# Ours: words of a biography before which the first word of a profession stands.
+BEFORE_ROLE: Final = 9
+# What a paragraph has, and the share of the words of each of its sentences, stop words apart, that
+# may be others. Fitted on paragraphs of the development corpus.
+_CLASSES: Final = (
+    (frozenset({"ask", "us", "what"}), 0.4),
+    (frozenset({"ask", "us", "platform"}), 0.4),
+    (frozenset({"ask", "us"}), 0.0),
+    (frozenset({"ask", "what"}), 0.15),
+    (frozenset({"consent", "embed"}), 0.3),
+    (frozenset({"consent", "platform"}), 0.2),
+    (frozenset({"rest", "pay"}), 0.3),
+    (frozenset({"rights"}), 0.6),
+    (frozenset({"piece", "origin"}), 0.8),
+)
+# Without one of these a paragraph is of no class.
+_DECISIVE: Final = frozenset({"ask", "consent", "pay", "rights", "origin"})
+_IN_CLASSES: Final = frozenset().union(*(required for required, _ in _CLASSES))
+# Words that such paragraphs have beside those.
+_BESIDE: Final = frozenset({"fill", "page", "state", "reader", "rest", "pay", "role"})
+_BLANKS: Final = str.maketrans(
+    dict.fromkeys(_MARKS + ".!?:;。！？।؟\n" + LINK_START + LINK_END, " ")
+)
+# Languages in which a request may end with its verb.
+_ASKS_LAST: Final = frozenset({"de", "nl", "tr", "hi", "bn", "fa", "hu"})
+_AT_EDGE: Final = frozenset({"ask", "piece"})
+_WITH_PREFIXES: Final = frozenset({"ar", "he"})
+_QUOTED: Final = re.compile('["“”„«»「」『』]')
+# "l'afficher", "dell'articolo": a word of its own before the apostrophe.
+_ELIDED: Final = re.compile(r"(?<!\w)([ldsnmtcj]|qu|un|(?:de|a|su|ne|da|que)ll)['’]", re.IGNORECASE)
+# Where a word of Latin letters meets one of a script without blanks.
+_SCRIPTS: Final = re.compile(
+    "(?<=[A-Za-z])(?=[\u3040-\u9fff\uac00-\ud7af])|(?<=[\u3040-\u9fff\uac00-\ud7af])(?=[A-Za-z])"
+)
+_TOKEN: Final = re.compile(r"\S+")
+_LABEL: Final = re.compile(
+    rf"[^\w\n]*([^\n{LINK_START}{LINK_END}]{{2,40}}?) ?(?:[:：|›»>→–—/\]】{LINK_START}]|- |\Z)"
+)
+_PERSON: Final = re.compile(
+    r"[\W_]*(?:[^\W\d_a-zа-яёα-ωà-ÿ][\w'’.-]*[ ]+){1,3}[^\W\d_a-zа-яёα-ωà-ÿ][\w'’-]*"
+)
+
+
+class _Hit(NamedTuple):
+    kind: str
+    start: int
+    end: int
+
+
+# Words in the order of a finder's numbers, each with its languages and kinds.
+Meanings = tuple[tuple[str, list[tuple[str, str]]], ...]
+
+
+@cache
+def _finder(kinds: frozenset[str], language: str = "") -> tuple[AhoCorasick, Meanings]:
+    """Return a finder of the words of some kinds, of all languages or one of them, and their
+    meanings."""
+    meanings: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for of, words_by_kind in words_of_notices().items():
+        if language in {"", of} or of == ANY:
+            for kind in kinds & words_by_kind.keys():
+                for word in words_by_kind[kind]:
+                    form = _form(of, kind, _ELIDED.sub(r"\1' ", word))
+                    meanings[form].append((of, kind))
+    return AhoCorasick(list(meanings)), tuple(meanings.items())
+
+
+@cache
+def _decisive() -> AhoCorasick:
+    """Return a finder of the beginnings of words without which a paragraph is of no class."""
+    _, meanings = _finder(_DECISIVE)
+    return AhoCorasick(sorted({word.rstrip() for word, _ in meanings}))
+
+
+def is_notice(raw: str) -> bool:
+    """Return whether a paragraph only speaks of its paper or platform, or names another article
+    behind a label; `raw` may have the marks of links."""
+    if len(raw) > LONGEST_NOTICE:
+        return False
+    if _names_another(raw):
+        return True
+    lowered = raw.lower()
+    if not _decisive().find_matches_as_indexes(f" {lowered.lstrip(_MARKS)}"):
+        return False
+    spoken = f" {lowered.translate(_BLANKS)} "
+    languages = _languages_of_class(spoken)
+    if not languages or _QUOTED.search(raw):
+        return False
+    text = raw.replace(LINK_START, "").replace(LINK_END, "")
+    text = _ELIDED.sub(r"\1' ", text if text.isascii() else _SCRIPTS.sub(" ", text))
+    sentences = _sentences(text)
+    asks = len(sentences) == 1 and text.rstrip().endswith(("?", "？", "؟"))
+    if asks or len(sentences) > MOST_SENTENCES:
+        return False
+    return any(_is_of_class(language, sentences) for language in languages)
+
+
+def _languages_of_class(spoken: str) -> list[str]:
+    """Return the languages in which a paragraph has all words of a class."""
+    finder, meanings = _finder(_IN_CLASSES)
+    kinds: dict[str, set[str]] = defaultdict(set)
+    for number in {
+        number for number, _, _ in finder.find_matches_as_indexes(spoken, overlapping=True)
+    }:
+        for language, kind in meanings[number][1]:
+            kinds[language].add(kind)
+    anywhere = kinds.pop(ANY, set())
+    return [
+        language
+        for language, spoken_of in kinds.items()
+        if any(required <= spoken_of | anywhere for required, _ in _CLASSES)
+    ]
+
+
+def _is_of_class(language: str, sentences: Sequence[str]) -> bool:
+    """Return whether sentences have together what a class has, and each of them few other words."""
+    finder, meanings = _finder(_IN_CLASSES | _BESIDE, language)
+    kinds: set[str] = set()
+    foreign = 0.0
+    for sentence in sentences:
+        hits = [
+            _Hit(kind, start, end)
+            for number, start, end in finder.find_matches_as_indexes(sentence, overlapping=True)
+            for _, kind in meanings[number][1]
+        ]
+        kinds_here, share = _kinds_and_others(language, sentence, hits)
+        if not kinds_here:
+            return False
+        kinds |= kinds_here
+        foreign = max(foreign, share)
+    return any(required <= kinds and foreign <= limit for required, limit in _CLASSES)
+
+
+def _kinds_and_others(language: str, sentence: str, hits: Iterable[_Hit]) -> tuple[set[str], float]:
+    """Return the kinds of words that a sentence has, at the places that they may have, and the
+    share of its other words."""
+    tokens = [match.span() for match in _TOKEN.finditer(sentence)]
+    starts = [start for start, _ in tokens]
+    kinds, is_known, covered = set[str](), [False] * len(tokens), set[int]()
+    for kind, start, end in hits:
+        first = bisect_right(starts, start + (sentence[start] == " ")) - 1
+        last = bisect_right(starts, end - 1 - (sentence[end - 1] == " ")) - 1
+        is_known[first : last + 1] = [True] * (last + 1 - first)
+        covered.update(range(start, end))
+        at_edge = first < EDGE or (language in _ASKS_LAST and len(tokens) - last < EDGE)
+        if kind in _IN_CLASSES and (at_edge or kind not in _AT_EDGE or language in _WITHOUT_BLANKS):
+            kinds.add(kind)
+    if language in _WITHOUT_WORDS:
+        letters = [place for place, letter in enumerate(sentence) if letter.isalpha()]
+        return kinds, sum(place not in covered for place in letters) / max(len(letters), 1)
+    stop_words = stop_words_of(language)
+    contents = [
+        flag
+        for flag, (start, end) in zip(is_known, tokens, strict=True)
+        if any(map(str.isalpha, sentence[start:end])) and sentence[start:end] not in stop_words
+    ]
+    return kinds, contents.count(False) / max(len(contents), 1)
+
+
+def _names_another(raw: str) -> bool:
+    """Return whether a paragraph is the headline of another article behind a label, or a label
+    alone; a link behind a label goes up to the end."""
+    label = _LABEL.match(raw)
+    if label is None or label[1].strip().lower().replace("i\u0307", "i") not in _labels():
+        return False
+    return not label[0].endswith(LINK_START) or raw.rstrip(_MARKS + ". ").endswith(LINK_END)
+
+
+@cache
+def _labels() -> frozenset[str]:
+    return words_of_kind("label") | words_of_kind("about")
+
+
+def is_biography(text: str, authors: Collection[str]) -> bool:
+    """Return whether a paragraph begins with a person and goes on with a profession. Without
+    authors any capitalised name is a person."""
+    folded = text.lstrip().lower()
+    if authors:
+        name = next((author for author in authors if folded.startswith(author.lower())), None)
+        behind = len(name) if name else -1
+    else:
+        person = _PERSON.match(text)
+        behind = person.end() if person else -1
+    if behind < 0:
+        return False
+    words = " ".join(" ".join(_sentences(text[behind:])).split()[:BEFORE_ROLE])
+    finder, _ = _finder(frozenset({"role"}))
+    return bool(finder.find_matches_as_indexes(f" {words} "))
