@@ -19,6 +19,7 @@ def words_of_notices() -> Mapping[str, Mapping[str, tuple[str, ...]]]:
     }
 
 
+@cache
 def words_of_kind(kind: str) -> frozenset[str]:
     """Return the words of a kind in all languages."""
     return frozenset(word for kinds in words_of_notices().values() for word in kinds.get(kind, ()))

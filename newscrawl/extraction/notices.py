@@ -278,14 +278,12 @@ def _names_another(raw: str) -> bool:
     """Return whether a paragraph is the headline of another article behind a label, or a label
     alone; a link behind a label goes up to the end."""
     label = _LABEL.match(raw)
-    if label is None or label[1].strip().lower().replace("i\u0307", "i") not in _labels():
+    if label is None:
+        return False
+    name = label[1].strip().lower().replace("i\u0307", "i")
+    if name not in words_of_kind("label") and name not in words_of_kind("about"):
         return False
     return not label[0].endswith(LINK_START) or raw.rstrip(_MARKS + ". ").endswith(LINK_END)
-
-
-@cache
-def _labels() -> frozenset[str]:
-    return words_of_kind("label") | words_of_kind("about")
 
 
 def is_biography(text: str, authors: Collection[str]) -> bool:
