@@ -161,6 +161,7 @@ def test_unreachable_scheduler_is_one_line(
     assert "give --workers or --cluster, not both" in done.err
 
 
+@pytest.mark.thorough
 def test_missing_package_is_named(
     monkeypatch: pytest.MonkeyPatch, newscrawl: Newscrawl, tmp_path: Path
 ) -> None:

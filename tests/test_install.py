@@ -105,6 +105,7 @@ def test_library_is_at_most_twelve_packages_and_finds_articles_and_companies(
     assert ran.stderr == ("newscrawl: typer is not installed: pip install 'newscrawl[crawl]'\n")
 
 
+@pytest.mark.thorough
 def test_crawl_has_scrapy_and_questions_and_names_what_monitor_and_dashboard_need(
     tmp_path: Path,
 ) -> None:
@@ -123,6 +124,7 @@ def test_crawl_has_scrapy_and_questions_and_names_what_monitor_and_dashboard_nee
     assert ran.stderr.endswith("pip install 'newscrawl[dashboard]'\n")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("extra", "module"),
     [

@@ -104,6 +104,7 @@ def test_every_request_is_in_the_archive(world: World) -> None:
         assert archive.find(world.url + path).status in {200, 301, 302, 404}
 
 
+@pytest.mark.thorough
 def test_page_missing_in_the_archive_is_a_failed_page(world: World, tmp_path: Path) -> None:
     settings = {"NEWSCRAWL_REPLAY": str(world.archive)}
     arguments = f"feeds={world.url}/feed.xml,{world.url}/elsewhere.xml"
@@ -202,6 +203,7 @@ def test_archive_of_a_killed_crawl_has_all_stored_pages(tmp_path: Path) -> None:
         assert b"Siemens" in captures.find(url + path).body
 
 
+@pytest.mark.thorough
 def test_pages_with_50_kib_of_headers_are_archived_and_replayed(tmp_path: Path) -> None:
     long, many = (("X-Long", "b" * 50_000),), (("a", "b"),) * 10_000
     archive = tmp_path / "archive"

@@ -116,6 +116,7 @@ def _write_some(folder: Path, name: str) -> None:
             writer.write(capture(f"https://{name}.example/{number}", minutes=number))
 
 
+@pytest.mark.thorough
 def test_several_crawls_share_a_folder(tmp_path: Path) -> None:
     context = get_context("spawn")
     names = ["ft", "ft", "bbc"]

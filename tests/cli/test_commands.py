@@ -280,6 +280,7 @@ def test_full_disk_is_reported_in_one_line(world: Newscrawl, tmp_path: Path, for
     assert (done.returncode, done.stderr) == (1, said)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", ["table", "csv"])
 def test_characters_that_the_terminal_lacks_are_escaped(tmp_path: Path, form: str) -> None:
     (tmp_path / "mine.toml").write_text('[[company]]\nname = "Ørsted Łódź"\n', "utf-8")

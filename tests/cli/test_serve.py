@@ -23,6 +23,7 @@ def test_named_database_is_served(tmp_path: Path) -> None:
         assert json.loads(asked(f"{url}api/facts"))["rows"]["articles"] == 0
 
 
+@pytest.mark.thorough
 def test_head_is_answered_without_a_body(tmp_path: Path) -> None:
     with open_database(f"sqlite:///{tmp_path / 'newscrawl.sqlite'}"), served(tmp_path) as address:
         for path in ("", "api/sources", "static/app.js"):
@@ -33,6 +34,7 @@ def test_head_is_answered_without_a_body(tmp_path: Path) -> None:
             assert len(asked(f"{address}{path}")) == length, path
 
 
+@pytest.mark.thorough
 def test_missing_database_is_served_once_it_exists(tmp_path: Path) -> None:
     with served(tmp_path, "--database", "sqlite:///news.sqlite") as url:
         with pytest.raises(HTTPError) as refused:

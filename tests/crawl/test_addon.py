@@ -251,6 +251,7 @@ def test_pipeline_between_ours_can_change_the_article(project: Project) -> None:
         assert item["mentions"][0]["place"] == "headline"
 
 
+@pytest.mark.thorough
 def test_settings_of_the_project_have_precedence(project: Project) -> None:
     project.set(NEWSCRAWL_METHOD="nonsense")
     assert project.forks

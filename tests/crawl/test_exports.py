@@ -306,6 +306,7 @@ def refused(site: SiteServer, folder: Path, *options: str, **environment: str) -
     return done.returncode, done.stderr.splitlines()[-1]
 
 
+@pytest.mark.thorough
 def test_unwritable_export_file_is_refused_before_the_crawl(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("a file is not a folder")
     with SiteServer() as site:

@@ -73,6 +73,7 @@ def test_few_pages_are_read_in_a_thread(readers: ExtractionPool) -> None:
     assert places(documents) == {f"{os.getpid()} extraction_0"}
 
 
+@pytest.mark.thorough
 def test_backlog_of_pages_is_read_in_a_process(readers: ExtractionPool) -> None:
     documents = read_all(readers, [PAGE] * (BACKLOG + 5))
     assert len(places(documents)) == 2
@@ -141,6 +142,7 @@ def suspected(page: Page) -> Page:
     )
 
 
+@pytest.mark.thorough
 def test_quarantined_page_is_read_in_a_process(started: ExtractionPool) -> None:
     fine, poison = suspected(PAGE), suspected(replace(PAGE, html=b"poison"))
     assert places(read_all(started, [fine])).isdisjoint({f"{os.getpid()} extraction_0"})
@@ -184,6 +186,7 @@ def test_zero_processes_read_in_a_thread() -> None:
     assert places(documents) == {f"{os.getpid()} extraction_0"}
 
 
+@pytest.mark.thorough
 def test_readers_end_when_their_crawl_is_killed() -> None:
     program = (
         "import asyncio, os, signal\n"

@@ -214,6 +214,7 @@ def test_stopped_crawl_sends_nothing_after_another_has_begun(tmp_path: Path) -> 
         assert second.poll() is None
 
 
+@pytest.mark.thorough
 def test_crawl_ends_when_its_lease_is_taken_over(
     tmp_path: Path, site: SiteServer, release: threading.Event
 ) -> None:

@@ -142,6 +142,7 @@ def test_crawl_waits_for_a_locked_database(
     assert "CRITICAL" not in log
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("path", first_is_quick(LOCKED_AT))
 def test_sigterm_ends_a_crawl_that_waits_for_a_lock(
     tmp_path: Path, site: SiteServer, path: str

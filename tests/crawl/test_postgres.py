@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import psycopg
+import pytest
 
 from newscrawl.storage import upgrade_database
 from tests.site.crawling import crawl
@@ -23,6 +24,7 @@ def three_stories() -> SiteServer:
     return site
 
 
+@pytest.mark.thorough
 def test_crawl_stores_in_postgresql(postgres_url: str, tmp_path: Path) -> None:
     by_url = {"NEWSCRAWL_DATABASE_URL": postgres_url}
     none = tmp_path / "none.sqlite"

@@ -98,6 +98,7 @@ def test_unknown_source_is_answered_with_similar_names(forks: Forks, tmp_path: P
     assert refused(done).startswith("newscrawl: no source 'bbc-new'; did you mean bbc-news")
 
 
+@pytest.mark.thorough
 def test_error_of_an_unreachable_database_hides_its_password(tmp_path: Path) -> None:
     url = "postgresql://me:secret@127.0.0.1:1/news"
     done = crawl("ft", database=tmp_path / "x.sqlite", environment={"NEWSCRAWL_DATABASE_URL": url})

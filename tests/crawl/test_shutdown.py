@@ -32,6 +32,7 @@ def site_with(page: Callable[[int], Answer]) -> SiteServer:
     return site
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "page",
     first_is_quick([broken.instead(broken.silence), lambda _: RESTING]),

@@ -64,6 +64,7 @@ def test_edited_entry_keeps_place_comments_and_other_keys(
     )
 
 
+@pytest.mark.thorough
 def test_groups_below_the_last_entry_stay(file: CompaniesFile) -> None:
     groups = '\n[groups]\n"our competitors" = ["Northern Ferry", "Siemens"]\n'
     file.path.write_text(FILE + groups, "utf-8")
@@ -157,6 +158,7 @@ def test_definition_can_be_tried_alone() -> None:
     assert mention.company == "Harbour Bank"
 
 
+@pytest.mark.thorough
 def test_form_shows_what_is_written_and_not_what_follows_from_it(file: CompaniesFile) -> None:
     put(file, definition("Moser & Söhne GmbH"))
     put(file, definition("Siemens AG"))

@@ -554,6 +554,7 @@ def test_saved_queries_stand_apart_from_companies_in_the_same_articles(site: Sit
     assert name in queried
 
 
+@pytest.mark.thorough
 def test_saved_query_has_proofs_like_a_company(site: Site) -> None:
     add_query(site.database, "trams", "tram* OR Kai OR quay", "ann")
     count_history(site.database, "trams")
@@ -600,6 +601,7 @@ def test_pages_of_a_saved_query_call_it_no_company(site: Site) -> None:
     remove_query(site.database, name)
 
 
+@pytest.mark.thorough
 def test_numbers_of_reports_lead_to_what_adds_up_to_them(site: Site) -> None:
     names = [row.name for row in queries.saved_queries(site.database)]
     if "quays" not in names:
@@ -650,6 +652,7 @@ def test_every_question_about_a_company_is_asked() -> None:
     assert {address.partition("?")[0] for address in ABOUT} == named
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "name",
     [

@@ -468,6 +468,7 @@ def behind_nginx(front: str, name: str) -> httpx2.Client:
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
 def test_example_of_the_docs_works_behind_nginx(tmp_path: Path, companies: Path) -> None:
     with open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite") as database:
@@ -553,6 +554,7 @@ def test_tokens_are_made_listed_and_revoked(newscrawl: Newscrawl) -> None:
         assert list_tokens(database)[0].revoked_at is not None
 
 
+@pytest.mark.thorough
 def test_tokens_are_enough_to_give_other_machines_access(tmp_path: Path) -> None:
     with open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite") as database:
         secret = add_token(database, "ann", "read")

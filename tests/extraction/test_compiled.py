@@ -140,6 +140,7 @@ def test_both_ways_give_the_same_for_generated_and_mutated_pages() -> None:
         assert differences(example.html) == [], str(example)
 
 
+@pytest.mark.thorough
 @needs_kernel
 def test_both_ways_give_the_same_for_hostile_pages() -> None:
     for name, trick in TRICKS.items():

@@ -174,6 +174,7 @@ def test_registered_name_of_a_bundled_company_takes_its_place_with_its_forms(
     assert load_companies(tmp_path / "mine.toml").structure.groups == {"ours": ("Apple Inc.",)}
 
 
+@pytest.mark.thorough
 def test_company_of_another_country_leaves_the_bundled_one_its_name(tmp_path: Path) -> None:
     companies = registry(tmp_path, "Orange GmbH")
     assert names_in(companies, "L'opérateur Orange recrute.", "fr") == {"Orange"}

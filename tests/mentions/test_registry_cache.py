@@ -120,6 +120,7 @@ def test_small_registries_are_not_cached(tmp_path):
     assert not (tmp_path / "cache").exists()
 
 
+@pytest.mark.thorough
 def test_own_and_bundled_companies_are_kept_together(tmp_path):
     file = tmp_path / "mine.toml"
     for name in ("Quayside Works", "Harbour Works"):

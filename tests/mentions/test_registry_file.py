@@ -320,6 +320,7 @@ def test_own_entry_replaces_the_bundled_one_of_its_name(tmp_path):
     assert companies.find("Wolfsburg Co builds cars")[0].company == "Volkswagen"
 
 
+@pytest.mark.thorough
 def test_own_form_no_longer_stands_for_a_bundled_company(tmp_path):
     file = write(tmp_path, entry(name="Wolfsburg Motors", aliases=["VW", "YouTube"]))
     companies = load_companies(file)
@@ -337,6 +338,7 @@ def test_file_may_leave_the_bundled_companies_out(tmp_path):
         load_companies(empty)
 
 
+@pytest.mark.thorough
 def test_owner_may_have_days_months_or_years(tmp_path):
     owned = entry(name="Quayside Works", parent="Siemens", since="2012-09", until="2016")
     sold = '\n[[company]]\nname = "Harbour Works"\nparent = "Siemens"\nsince = 2012-09-06'
@@ -366,6 +368,7 @@ def test_companies_have_no_other_sector_than_their_names_say(words, sectors):
     assert wrong == {}
 
 
+@pytest.mark.thorough
 def test_file_without_companies_leaves_the_bundled_ones_in_use(tmp_path):
     assert len(load_companies(write(tmp_path, "# none yet\n"))) == len(bundled_companies())
 

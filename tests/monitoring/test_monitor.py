@@ -200,6 +200,7 @@ def test_invalid_keep_is_reported_in_one_line(room: Newsroom) -> None:
     assert "NEWSCRAWL_KEEP=1d: too short" in done.stderr
 
 
+@pytest.mark.thorough
 def test_failing_source_is_reported_and_others_are_crawled(room: Newsroom) -> None:
     room.sites.add("good")
     done = once(room, "broken", "good")
@@ -305,6 +306,7 @@ def test_crawl_ends_when_its_monitor_is_killed(room: Newsroom) -> None:
     assert room.rows("SELECT reason FROM runs") == [("monitor_gone",)]
 
 
+@pytest.mark.thorough
 def test_invalid_setting_is_reported_in_one_line(room: Newsroom) -> None:
     done = once(room, "one", NEWSCRAWL_LEASE="soon")
     assert done.returncode == 2

@@ -498,6 +498,7 @@ def test_command_writes_to_standard_output(season: Path) -> None:
     assert done.stdout.startswith(b"<!DOCTYPE html>")
 
 
+@pytest.mark.thorough
 def test_group_is_reported_with_its_companies(written: Any, tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text('[groups]\nwings = ["Airbus", "Boeing"]\n', "utf-8")
     said = written(

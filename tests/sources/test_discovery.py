@@ -439,6 +439,7 @@ def test_given_feed_is_the_only_one_of_its_site(newscrawl: Newscrawl, site: Site
     assert (source["home"], source["country"]) == (f"{site.url}/", "at")
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("own_helper")
 def test_feed_of_a_site_whose_home_page_is_refused_is_added(
     newscrawl: Newscrawl, site: SiteServer

@@ -131,6 +131,7 @@ def test_url_in_the_wrong_place_is_not_shown(
     assert not shown_parts(ran.out + ran.err)
 
 
+@pytest.mark.thorough
 def test_crawl_with_a_faulty_database_url_shows_nothing_of_it(tmp_path: Path) -> None:
     url = REFUSED["an @ and a slash"].format(*PASSWORD)
     done = crawl("ft", database=tmp_path / "x", environment={"NEWSCRAWL_DATABASE_URL": url})

@@ -211,6 +211,7 @@ def test_former_first_number_is_not_the_present_one(database_url: str) -> None:
             use(database_url)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", [None, migrations.FORMER_LAST])
 def test_upgrades_at_once_are_one_upgrade(database_url: str, number: str | None) -> None:
     if number:

@@ -60,6 +60,7 @@ def test_read_only_database_answers_questions(folder: Path) -> None:
     assert "can't" not in done.stderr, done.stderr
 
 
+@pytest.mark.thorough
 def test_crawl_into_a_read_only_database_is_refused_in_one_line(folder: Path) -> None:
     done = read_only(folder, sys.executable, "-m", "scrapy", "crawl", "ft")
     lines = [line for line in done.stderr.splitlines() if " INFO: " not in line]

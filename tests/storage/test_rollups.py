@@ -142,6 +142,7 @@ def answers(database: Database) -> list[object]:
     ]
 
 
+@pytest.mark.thorough
 @settings(max_examples=settings().max_examples // 4)
 @given(steps=STEPS)
 def test_kept_answers_are_those_of_the_present_articles(

@@ -77,6 +77,7 @@ def exit_at_page(page: GoldPage, number: str) -> str | None:
     return None
 
 
+@pytest.mark.thorough
 def test_page_that_crashes_its_process_is_named(
     corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:

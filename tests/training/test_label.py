@@ -205,6 +205,7 @@ def test_oversized_form_is_refused(server: LabelServer) -> None:
     assert server.position == 0
 
 
+@pytest.mark.thorough
 def test_command_prints_its_url_and_ends_after_the_last_page(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "newscrawl", "label", str(PAGE), "--no-browser"]
     with subprocess.Popen(
