@@ -14,6 +14,7 @@ from typing import Final, Literal
 
 from newscrawl import extraction
 from newscrawl.extraction.extract import extract_from, parse_page
+from newscrawl.extraction.html import is_binary
 from newscrawl.extraction.language import decide_language
 from newscrawl.extraction.template_memory import fingerprints
 from newscrawl.extraction.tokens import stop_words_of
@@ -21,15 +22,22 @@ from newscrawl.items import Article, Barrier, Document, Hints, Kind, Memory, Pag
 from newscrawl.mentions.registry import registry_digest
 from newscrawl.sources.urls import declared_url
 from newscrawl.storage.words import folded_words, writes_no_blanks
+from newscrawl.text import weight_of
 
 Reason = Literal["NotHtml", "NotAnArticle", "ConsentOrPaywall", "Empty", "TooShort"]
 
 # Kinds of pages without an article, even if they have text.
-NOT_ARTICLES: Final[frozenset[Kind]] = frozenset({"front", "error", "other"})
+OTHER_PAGES: Final[frozenset[Kind]] = frozenset({"front", "other"})
+NOT_ARTICLES: Final[frozenset[Kind]] = OTHER_PAGES | {"error"}
 _BEFORE_ARTICLES: Final[frozenset[Kind]] = frozenset({"consent", "paywall"})
+_MESSAGES: Final[dict[Reason, str]] = {
+    "NotAnArticle": "the page is of the kind {0.kind!r}",
+    "Empty": "no text found",
+    "TooShort": "{1} characters of text",
+}
 _TAG = re.compile(rb"<[!a-zA-Z]")
 _SNIFFED = 4096
-# Ours: the least characters of an article's text.
+# Ours: the least characters of an article's text, weighed (`weight_of`).
 MIN_CHARACTERS: Final = 120
 # Ours: characters of a text that is compared with the headline in the listing. Most shells, walls
 # and messages are shorter, and of a longer text a listing's headline may share no word.
@@ -63,27 +71,29 @@ class PageReader:
         """Return the page with its article, without mentions; raise NoArticleError.
 
         The document of a page behind a paywall, with `access` "paywalled", has the hints of the
-        feed, and so has that of a page that shows something else, with `access` "unreadable".
+        feed, and so has that of a page that shows no article, with `access` "unreadable".
         """
         if page.access != "open":
             return Document(page=page, article=article_of_hints(page))
         if not _TAG.search(page.html[:_SNIFFED].replace(b"\0", b"")):
+            if _is_announced(page) and not (is_binary(page.html) and page.html[:5] != b"%PDF-"):
+                return _unreadable_document(page, Article())
             message = "no HTML in the response" if page.html else "an empty response"
             raise NoArticleError("NotHtml", message)
         parsed = parse_page(page.html, page.url, encoding=page.encoding, language=page.language)
         memory = self.memories.get(page.source)
         article = extract_from(parsed, page.url, method=self.method, memory=memory)
-        if article.paywalled or article.kind in _BEFORE_ARTICLES:
+        if article.paywalled or article.kind == "paywall":
             return _paywalled_document(page, article)
-        shows_another_page = _is_another_page(article, page.hints.title)
-        if article.kind in NOT_ARTICLES and not (article.kind == "error" and shows_another_page):
-            raise NoArticleError("NotAnArticle", f"the page is of the kind {article.kind!r}")
-        if shows_another_page:
+        reason = self._reason_against(article)
+        is_told = article.kind in OTHER_PAGES or article.kind == "consent"
+        shows_another = not is_told and _is_another_page(article, page.hints.title)
+        if shows_another or (reason and article.kind not in OTHER_PAGES and _is_announced(page)):
             return _unreadable_document(page, article)
-        if not article.text:
-            raise NoArticleError("Empty", "no text found")
-        if len(article.text) < self.min_characters:
-            raise NoArticleError("TooShort", f"{len(article.text)} characters of text")
+        if reason == "ConsentOrPaywall":
+            return _paywalled_document(page, article)
+        if reason is not None:
+            raise NoArticleError(reason, _MESSAGES[reason].format(article, len(article.text)))
         texts = parsed.blocks.texts
         places = parsed.candidates.places.tolist() if self.collects_blocks else ()
         return Document(
@@ -92,6 +102,22 @@ class PageReader:
             blocks=fingerprints(texts[place] for place in places),
             rest=other_blocks(texts, article),
         )
+
+    def _reason_against(self, article: Article) -> Reason | None:
+        """Return why what a page gives is no article; None if it is one."""
+        if article.kind == "consent":
+            return "ConsentOrPaywall"
+        if article.kind in NOT_ARTICLES:
+            return "NotAnArticle"
+        if not article.text:
+            return "Empty"
+        return "TooShort" if weight_of(article.text) < self.min_characters else None
+
+
+def _is_announced(page: Page) -> bool:
+    """Return whether a listing gives the headline of a page that is read for the first time; one
+    that was an article before has lost it."""
+    return bool(page.hints.title) and (page.attempt is None or page.attempt.first)
 
 
 def other_blocks(blocks: Sequence[str], article: Article) -> str:
@@ -123,7 +149,7 @@ def _paywalled_document(page: Page, article: Article) -> Document:
 def _is_another_page(article: Article, headline: str | None) -> bool:
     """Return whether a page has no text, or a short one that is not that of the article with this
     headline in a listing, such as a request to enable JavaScript: they have no word in common."""
-    if not headline or len(article.text) > MAX_COMPARED:
+    if not headline or weight_of(article.text) > MAX_COMPARED:
         return False
     if not article.text:
         return True
@@ -141,7 +167,8 @@ def _stems(text: str, language: str | None) -> set[str]:
 
 def _unreadable_document(page: Page, article: Article) -> Document:
     unreadable = replace(page, access="unreadable", final_url=None)
-    barrier = Barrier(kind="other", title=article.title, redirected_to=page.final_url)
+    kind: Kind = "consent" if article.kind == "consent" else "other"
+    barrier = Barrier(kind=kind, title=article.title, redirected_to=page.final_url)
     return Document(page=unreadable, article=article_of_hints(unreadable), barrier=barrier)
 
 

@@ -214,10 +214,13 @@ def _refused_state(counts: Counts) -> tuple[CoverageState, str] | None:
     withheld = "headlines and introductions only"
     if unreadable := counts.pages_unreadable:
         withheld += f"; {unreadable} pages show no article"
+    new = counts.requested - counts.revisits
     usual = max(causes, key=causes.__getitem__, default="unknown cause")
     reasons: tuple[tuple[int, CoverageState, str], ...] = (
         (forbidden, "blocked_by_robots", "robots.txt allows none of the article pages"),
         (forbidden + counts.pages_refused, "refused", "HTTP 403 from all article pages"),
+        # Pages that are read again had an article.
+        (counts.pages_unreadable if new else -1, "failed", "no page shows its article"),
         (counts.withheld, "paywalled", withheld),
         (counts.pages_failed, "failed", f"{usual}: no article page could be fetched"),
     )

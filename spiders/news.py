@@ -31,6 +31,7 @@ from newscrawl.storage.frontier import DequeuedPage
 # Maximum number of days for which dated URLs are built.
 MAX_DAYS = 31
 _NOT_MODIFIED = 304
+_CIRCLE = Cause("redirect loop", "it redirects to itself", final=True)
 # A 203 is a 200 from a proxy. Of other 2xx none is a whole page: 206 is a part that nobody asked
 # for, 204 and 205 are empty, and some firewalls send 202 with a challenge for browsers.
 _WHOLE = frozenset({200, 203})
@@ -271,7 +272,17 @@ class NewsSpider(Spider):
         elif isinstance(failure.value, RobotsUnreachableError):
             self.queue.mark_deferred(queued.attempt, cause_of(failure))
         else:
-            self.queue.mark_failed(queued.attempt, queued.fetch_url, cause_of(failure))
+            cause = cause_of(failure)
+            if request.url in request.meta.get("redirect_urls", ()):
+                cause = _CIRCLE
+            if cause.kind == _CIRCLE.kind and queued.attempt.first:
+                queued = await self.queue.with_new_hints(queued)
+            if cause.kind == _CIRCLE.kind and queued.attempt.first and queued.hints.title:
+                self.logger.warning("Can't fetch %s: %s", queued.fetch_url, cause.reason)
+                for page in self._from_hints(queued, "unreadable", 0):
+                    yield page
+            else:
+                self.queue.mark_failed(queued.attempt, queued.fetch_url, cause)
         await self.queue.refill()
 
     def request_dropped(self, request: Request) -> None:
@@ -288,10 +299,14 @@ class NewsSpider(Spider):
             # article.
             self.queue.follow_again(request)
             return
+        if request.url in before and attempt.first:
+            # The next redirect ends the request, so that the listing's hints are stored.
+            last = {**request.meta, "redirect_times": self.settings.getint("REDIRECT_MAX_TIMES")}
+            self.queue.follow_again(request.replace(meta=last))
+            return
         self.queue.request_finished()
         if request.url in before:
-            circle = Cause("redirect loop", "it redirects to itself", final=True)
-            self.queue.mark_failed(attempt, before[0], circle)
+            self.queue.mark_failed(attempt, before[0], _CIRCLE)
             return
         self.session.count("pages_duplicate")
         self.logger.info("%s leads to a page of this crawl: %s", attempt.url, request.url)

@@ -32,6 +32,7 @@ from newscrawl.extraction.html import parse, unescape
 from newscrawl.extraction.metadata.reader import Metadata
 from newscrawl.extraction.metadata.vocabulary import asks_to_subscribe
 from newscrawl.extraction.tokens import Char, Tokens, WordNumbers, number_words
+from newscrawl.text import weight_of
 
 FloatArray = NDArray[np.float64]
 
@@ -410,7 +411,7 @@ def text_of_json_ld(metadata: Metadata, page: BlockPage) -> list[str]:
     """Return the paragraphs of JSON-LD's text that a script would insert into the page; none if the
     page has a text of its own, or is paywalled."""
     body = unescape(metadata.article_body or "")
-    if len(body) < MIN_BODY or sum(map(len, page.raw)) >= MIN_SHOWN_SHARE * len(body):
+    if weight_of(body) < MIN_BODY or sum(map(len, page.raw)) >= MIN_SHOWN_SHARE * len(body):
         return []
     if metadata.paywalled or asks_to_subscribe(" ".join(page.raw)):
         return []

@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Final
 
 from newscrawl.items import Memory
+from newscrawl.text import weight_of
 
 EMPTY: Final = Memory()
 
@@ -20,7 +21,7 @@ EMPTY: Final = Memory()
 # on the development corpus by `python -m benchmarks.template_memory`, the second ours.
 MIN_PAGES: Final = 3
 MIN_SHARE: Final = 0.02
-MIN_TEXT_LENGTH: Final = 6  # characters; ours: shorter ones are cells of tables
+MIN_TEXT_LENGTH: Final = 6  # characters, weighed; ours: shorter ones are cells of tables
 # Ours. Texts that are no longer seen are forgotten: all counts are halved after this number of
 # pages. Of a page and in a memory there are at most these numbers of texts, some 100 KB.
 HALVED_AT: Final = 400
@@ -30,7 +31,7 @@ MAX_TEXTS: Final = 5000
 
 def fingerprints(texts: Iterable[str]) -> tuple[int, ...]:
     """Return a number of 64 bits for each different text of a page that isn't too short."""
-    different = dict.fromkeys(text for text in texts if len(text) >= MIN_TEXT_LENGTH)
+    different = dict.fromkeys(text for text in texts if _is_long(text))
     return tuple(_fingerprint(text) for text in islice(different, MAX_TEXTS_OF_PAGE))
 
 
@@ -71,9 +72,13 @@ def without_templates(paragraphs: Sequence[str], memory: Memory) -> list[str]:
     repeated = [
         text
         for text in paragraphs
-        if len(text) < MIN_TEXT_LENGTH or memory.seen.get(_fingerprint(text), 0) < least
+        if not _is_long(text) or memory.seen.get(_fingerprint(text), 0) < least
     ]
     return repeated or list(paragraphs)
+
+
+def _is_long(text: str) -> bool:
+    return len(text) >= MIN_TEXT_LENGTH or weight_of(text) >= MIN_TEXT_LENGTH
 
 
 def _least(memory: Memory) -> float:

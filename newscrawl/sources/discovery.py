@@ -39,6 +39,7 @@ from newscrawl.sources.visits import (
     FetchResult,
     PrivateAddressError,
 )
+from newscrawl.text import weight_of
 
 ListingKind = Literal["feed", "sitemap", "news sitemap"]
 
@@ -407,7 +408,7 @@ def _language(site: Site, detect_language: LanguageDetector) -> str:
     if not text and site.page is not None:
         texts = parse(site.page.body, site.page.content_type).xpath("//body//text()").getall()
         text = " ".join(" ".join(texts).split())
-    detected = detect_language(text) if len(text) >= _MIN_CHARACTERS else None
+    detected = detect_language(text) if weight_of(text) >= _MIN_CHARACTERS else None
     return detected or _raise_missing("language", "--language en")
 
 

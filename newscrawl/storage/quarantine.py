@@ -37,6 +37,7 @@ from newscrawl.storage.models import (
     Source,
 )
 from newscrawl.storage.words import Wording, folded_words, lines, resemblance, writes_no_blanks
+from newscrawl.text import weight_of
 
 # "no_article": the page is now a consent page, a login page, an error or a section front.
 # "text_shrank": most of the text is missing. "text_replaced": the text has nothing in common with
@@ -55,7 +56,7 @@ REASONS: Final[tuple[Reason, ...]] = get_args(Reason)
 KEPT_PART: Final = 0.5
 # Ours: when a live blog is over, a summary replaces its entries.
 KEPT_PART_OF_LIVE: Final = 0.2
-# Characters: a short item may lose a sentence or two of its three, as in corrections.
+# Characters, weighed: a short item may lose a sentence or two of its three, as in corrections.
 SMALL_LOSS: Final = 250
 # Ours: minimum characters of a word that is characteristic of an article; shorter ones are in any
 # headline.
@@ -127,7 +128,7 @@ def _reason_against_less(stored: Version, new: Version) -> Reason | None:
 def _has_shrunk(stored: Version, new: Version) -> bool:
     live = "live" in {stored.kind, new.kind}
     part = KEPT_PART_OF_LIVE if live else KEPT_PART
-    before, after = len(stored.text), len(new.text)
+    before, after = weight_of(stored.text), weight_of(new.text)
     return after < part * before and before - after >= SMALL_LOSS
 
 

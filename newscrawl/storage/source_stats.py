@@ -144,6 +144,7 @@ class _Sum:
         sums["refused"] = count("pages_disallowed") + count("pages_refused")
         sums["refused"] += sum(count(f"pages_failed/{kind}") for kind in _REFUSALS)
         sums["dropped"] = sum(int(counts.get(f"{_DROPPED}{reason}", 0)) for reason in _DROPS)
+        sums["dropped"] += count("pages_unreadable")
         for name, value in sums.items():
             self.counts[name] += value
         if read := count("extraction/articles"):

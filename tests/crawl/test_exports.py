@@ -276,7 +276,7 @@ def test_revised_article_is_exported_again_but_not_an_unchanged_one(shop: Shop) 
 
 def test_dropped_item_is_not_exported(shop: Shop) -> None:
     small_site(shop, {"/story/1": "A quay"})
-    shop.site.routes["/story/2"] = lambda _: Answer(body=b"no HTML at all")
+    shop.site.routes["/story/2"] = lambda _: Answer(body=b"\x89PNG\r\n\x1a\n\0\0\0\x0d")
     shop.site.routes["/feed.xml"] = lambda _: Answer(
         body=listing(shop.site.url, ("/story/1", "/story/2")), kind="application/xml"
     )

@@ -83,8 +83,6 @@ def test_wrong_charset_is_corrected(world: World) -> None:
         ("unavailable", "HTTP 503", "the server answered 503"),
         ("part", "HTTP 206", "the server answered 206, not with a whole page"),
         ("accepted", "HTTP 202", "the server answered 202, not with a whole page"),
-        ("circle", "redirect loop", "it redirects to itself"),
-        ("spiral/0", "redirect loop", "more redirects than REDIRECT_MAX_TIMES"),
         ("dropped", "cut off", "the connection broke before the page was whole"),
         ("slow", "timeout", "no complete response within DOWNLOAD_TIMEOUT"),
         ("huge", "too large", "larger than DOWNLOAD_MAXSIZE"),
@@ -99,15 +97,32 @@ def test_failed_request_is_logged_and_counted(
     assert world.stored(f"/fault/{path}") == []
 
 
-@pytest.mark.parametrize("path", ["picture", "empty"])
-def test_response_without_html_is_dropped_and_counted(world: World, path: str) -> None:
-    assert f"Dropped (NotHtml) {world.site.url}/fault/{path}: " in world.crawl.output
-    assert world.crawl.counts["item_dropped_reasons_count/NotHtml"] == 2
-    assert world.stored(f"/fault/{path}") == []
+def test_response_without_html_is_dropped_and_counted(world: World) -> None:
+    assert f"Dropped (NotHtml) {world.site.url}/fault/picture: " in world.crawl.output
+    assert world.crawl.counts["item_dropped_reasons_count/NotHtml"] == 1
+    assert world.stored("/fault/picture") == []
 
 
-@pytest.mark.parametrize(("path", "access"), [("forbidden", "refused"), ("payment", "paywalled")])
-def test_text_of_the_feed_is_stored_for_a_refused_page(
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("circle", "it redirects to itself"),
+        ("spiral/0", "more redirects than REDIRECT_MAX_TIMES"),
+    ],
+)
+def test_redirect_loop_is_logged(world: World, path: str, reason: str) -> None:
+    assert f"Can't fetch {world.site.url}/fault/{path}: {reason}\n" in world.crawl.output
+
+
+@pytest.mark.parametrize(
+    ("path", "access"),
+    [
+        ("forbidden", "refused"),
+        ("payment", "paywalled"),
+        *((path, "unreadable") for path in ("empty", "circle", "spiral/0")),
+    ],
+)
+def test_text_of_the_feed_is_stored_for_a_page_without_text(
     world: World, path: str, access: str
 ) -> None:
     (row,) = world.stored(f"/fault/{path}")

@@ -175,10 +175,54 @@ def test_shell_has_the_text_of_its_feed_and_is_read_again(tmp_path: Path, forks:
         headline: f"Siemens meldet: {headline}." for headline in HEADLINES.values()
     }
     assert first.counts["newscrawl/pages_unreadable"] == 3
-    assert first.summary.endswith("(headlines and introductions only; 3 pages show no article)")
+    assert first.summary.endswith("state failed (no page shows its article)")
     assert again.counts["newscrawl/articles_revised"] == 3
     assert again.rows("SELECT DISTINCT access FROM articles") == [{"access": "open"}]
     assert again.errors == first.errors == []
+
+
+TEXTLESS = {
+    "/refresh": "<html><head><meta http-equiv='refresh' content='0;url=/a'></head></html>",
+    "/script": "<p>Weiterleitung: Hafen wird gesperrt</p><script>location='/a'</script>",
+    "/brief": "<html lang='de'><h1>Hafen wird gesperrt</h1><p>Der Hafen ist zu.</p></html>",
+    "/error": "<html lang='de'><head><title>Fehler 404: Hafen wird gesperrt</title></head><body>"
+    "<h1>Seite nicht gefunden</h1><p>Die Seite zum Hafen wurde nicht gefunden.</p></body></html>",
+    "/consent": "<html lang='de'><body><h1>Hafenkurier</h1><p>Wir und unsere Partner verwenden "
+    "Cookies. Mit Ihrer Einwilligung dürfen wir Daten verarbeiten. Cookie-Einstellungen. </p>"
+    "<button>Alle akzeptieren</button></body></html>",
+    "/pdf": "%PDF-1.7\n1 0 obj <</Type /Catalog>> endobj",
+    "/json": "{}",
+}
+
+
+def test_each_page_without_text_has_that_of_its_feed(tmp_path: Path, forks: Forks) -> None:
+    headlines = dict.fromkeys(
+        [*TEXTLESS, "/loop", "/front", "/hafen-gesperrt-1"], "Hafen wird gesperrt"
+    )
+    with SiteServer(routes={"/robots.txt": always(status=404)}) as site:
+        site.routes |= {path: always(body) for path, body in TEXTLESS.items()}
+        site.routes["/loop"] = always(status=302, headers=(("Location", "/loop?check=1"),))
+        site.routes["/loop?check=1"] = always(status=302, headers=(("Location", "/loop"),))
+        site.routes["/front"] = always(next(page.html for page in WALLS if page.wall == "front"))
+        site.routes["/hafen-gesperrt-1"] = always(
+            news(headlines["/hafen-gesperrt-1"], "Was zum Hafen bekannt ist. " * 30)
+        )
+        site.routes["/feed.xml"] = always(feed_of(site, headlines), kind="application/xml")
+        feed = f"feeds={site.url}/feed.xml"
+        done = forks.crawl("ft", feed, database=tmp_path / "news.sqlite")
+        rows = done.rows(
+            "SELECT article_urls.url, access, text FROM articles "
+            "JOIN article_urls ON article_id = articles.id"
+        )
+        access = {str(row["url"]).removeprefix(site.url): row["access"] for row in rows}
+    assert access == dict.fromkeys([*TEXTLESS, "/loop"], "unreadable") | {
+        "/hafen-gesperrt-1": "open"
+    }
+    texts = {row["text"] for row in rows if row["access"] == "unreadable"}
+    assert texts == {"Siemens meldet: Hafen wird gesperrt."}
+    assert done.counts["item_dropped_reasons_count/NotAnArticle"] == 1
+    assert done.counts["newscrawl/pages_unreadable"] == len(TEXTLESS) + 1
+    assert done.errors == []
 
 
 @pytest.mark.thorough

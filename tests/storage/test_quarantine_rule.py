@@ -54,6 +54,13 @@ def test_corrections_are_accepted(new: Version) -> None:
     assert reason_against(version(), new, SOURCE) is None
 
 
+def test_loss_is_weighed_by_script() -> None:
+    before = version("\u5e02\u8bae\u4f1a\u6279\u51c6\u65b0\u7ebf\u8def\u3002" * 20)
+    assert reason_against(before, version(before.text[:70]), SOURCE) == "text_shrank"
+    latin = version("New line. " * 16)
+    assert reason_against(latin, version(latin.text[:70]), SOURCE) is None
+
+
 @pytest.mark.parametrize(
     ("new", "reason"),
     [
