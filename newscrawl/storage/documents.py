@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 from newscrawl.items import Access, Barrier, Document, Kind, Mention
 from newscrawl.storage import UnstorableDocument
-from newscrawl.storage.words import Wording
+from newscrawl.storage.words import Wording, folded_words
 
 # PostgreSQL indexes keys of up to 2,704 bytes (a third of a page); Scrapy follows URLs of
 # up to 2,083 characters.
@@ -19,6 +19,14 @@ MAX_URL_BYTES = 2_600
 # Ours: a shorter text ("Subscribe to read on", "More follows") may be under many
 # headlines, so two pages with it are one article only if headline and date are equal, too.
 MIN_DISTINCTIVE_CHARACTERS = 200
+
+# Ours: a headline of fewer words ("Video", "Letters to the editor") may be that of several articles
+# of an hour; in scripts without blanks each sign is a word.
+MIN_HEADLINE_WORDS = 4
+MIN_HEADLINE = 12
+_RETURNING = frozenset(
+    ("live", "liveblog", "liveticker", "ticker", "video", "podcast", "newsletter")
+)
 
 COUNTED_KINDS: tuple[Kind, ...] = ("article", "live", "gallery", "video")
 # The kind of an article that was deleted (storage/deletion.py); no document has it.
@@ -104,7 +112,7 @@ def record_of(document: Document) -> Record:
         boilerplate=dict(document.boilerplate),
         seen_at=seen_at,
         content_hash=_digest(title or "", text),
-        fingerprint=fingerprint_of(title, text, published_at),
+        fingerprint=_headline_of_the_hour(document) or fingerprint_of(title, text, published_at),
         rank=rank(page.access, article.kind, has_text=bool(text)),
         barrier=barrier,
         announced=page.hints.title,
@@ -202,6 +210,21 @@ def fingerprint_of(title: str | None, text: str, published_at: datetime | None) 
     if not title or published_at is None:
         return None
     return _digest(title, words, published_at.isoformat())
+
+
+def _headline_of_the_hour(document: Document) -> str | None:
+    """Return a hash of the headline and hour of an article of which only headline and introduction
+    may be read: other feeds of the source list it at other addresses, with another introduction.
+    None for live blogs and videos, whose headlines return, and for short headlines."""
+    article = document.article
+    words = folded_words(article.title or "")
+    is_distinctive = len(words) >= MIN_HEADLINE_WORDS and len("".join(words)) >= MIN_HEADLINE
+    if document.page.access == "open" or article.kind != "article" or not article.published:
+        return None
+    if not is_distinctive or not _RETURNING.isdisjoint(words):
+        return None
+    hour = article.published.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+    return _digest("limited", " ".join(words), hour.isoformat())
 
 
 def _digest(*parts: str) -> str:

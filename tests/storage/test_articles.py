@@ -149,6 +149,40 @@ def test_equal_short_texts_need_equal_headline_and_date(
     )
 
 
+@pytest.mark.parametrize(
+    ("change", "outcome"),
+    [
+        ({}, "unchanged"),
+        ({"title": "HARBOUR REOPENS after eleven weeks"}, "unchanged"),
+        ({"published": moment(0) + timedelta(hours=1)}, "new"),
+        ({"title": "Harbour reopens after ten weeks"}, "new"),
+        ({"access": "open"}, "new"),
+    ],
+    ids=["another introduction", "capitals", "another hour", "another headline", "open"],
+)
+def test_limited_articles_of_a_headline_and_hour_are_one(
+    database: Database, run: int, change: dict[str, Any], outcome: str
+) -> None:
+    facts = {
+        "title": "Harbour reopens after eleven weeks",
+        "access": "refused",
+        "published": moment(0),
+    }
+    save_document(database, document("a", text="The quay opened.", **facts), run)
+    listed_again = document("b", text="Ships return to the quay.", **facts | change)
+    assert save_document(database, listed_again, run).outcome == outcome
+
+
+@pytest.mark.parametrize("title", ["Live: the harbour reopens today", "Letters to you"])
+def test_limited_articles_of_a_returning_headline_are_several(
+    database: Database, run: int, title: str
+) -> None:
+    facts = {"title": title, "access": "refused", "published": moment(0)}
+    save_document(database, document("a", text="The quay opened.", **facts), run)
+    later = document("b", text="Ships return to the quay.", **facts)
+    assert save_document(database, later, run).outcome == "new"
+
+
 def test_pages_without_text_and_date_are_separate_articles(database: Database, run: int) -> None:
     save_document(database, document("a", text="", published=None), run)
     assert save_document(database, document("b", text="", published=None), run).outcome == "new"
