@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from newscrawl.extraction import compiled
+from newscrawl.extraction.html import unescape_all
 from newscrawl.extraction.tokens import END_OF_BLOCK, LINK_END, LINK_START
 
 ProfileName = Literal["html5", "2007"]
@@ -89,6 +90,9 @@ def actions(profile: ProfileName) -> dict[int, Action]:
     return {number: action for action, names in table.items() for number in tag_ids(names)}
 
 
+_ESCAPED: Final = re.compile(
+    r"&(?:amp;)*(?:#[0-9]{1,6}|#[xX][0-9a-fA-F]{1,5}|(?!amp;|[lg]t;|nbsp;)[A-Za-z]{2,10}|amp);(?![lg]t;)"
+)
 UNWANTED: Final = f"{LINK_START}{LINK_END}\x00\xad\u200b\u2060\ufeff"
 
 
@@ -192,10 +196,13 @@ class BlockPage:
 
 
 def clean(raw: str) -> str:
-    """Return a block's text without link marks, soft hyphens and zero-width characters."""
+    """Return a block's text without link marks, soft hyphens and zero-width characters, and with
+    references resolved that were escaped once too often; signs of markup may be meant."""
     for mark in UNWANTED:  # seven searches for characters are ten times faster than one pattern
         if mark in raw:
             raw = raw.replace(mark, "")
+    if "&" in raw:
+        raw = _ESCAPED.sub(lambda reference: unescape_all(reference[0]), raw)
     return raw.strip()
 
 

@@ -34,6 +34,8 @@ GUESSED_FROM: Final = 1 << 18
 CHECKED_AT_ONCE: Final = 4096
 # Ours: characters of a text or attribute that are read as metadata.
 MAX_VALUE: Final = 5_000
+# Ours: how often a text may have been escaped.
+MOST_ESCAPES: Final = 4
 # Ours: unclosed comments and texts of a page that are closed, and the share of the page that the
 # last of them must hide.
 MAX_REPAIRS: Final = 3
@@ -110,15 +112,19 @@ def unescape(text: str) -> str:
     return html_module.unescape(_NO_CHARACTER.sub(_BEYOND_UNICODE, text) if "&#" in text else text)
 
 
-def squeeze(text: str | None) -> str:
-    """Return a text with single blanks for white space, at most `MAX_VALUE` characters of it.
+def unescape_all(text: str) -> str:
+    """Resolve references that were escaped several times ("Q&amp;amp;A"), as many systems do."""
+    for _ in range(MOST_ESCAPES):
+        before, text = text, unescape(text) if "&" in text else text
+        if text == before:
+            break
+    return text
 
-    References are resolved once more: many systems escape twice ("Q&amp;amp;A").
-    """
-    if not text:
-        return ""
-    text = text[:MAX_VALUE]
-    return " ".join((unescape(text) if "&" in text else text).split())
+
+def squeeze(text: str | None) -> str:
+    """Return a text with single blanks for white space and without references, at most `MAX_VALUE`
+    characters of it."""
+    return " ".join(unescape_all(text[:MAX_VALUE]).split()) if text else ""
 
 
 def decode(html: bytes | str, declared: str | None = None) -> bytes:

@@ -3,6 +3,7 @@
 The matcher searches in it; offsets are mapped back to the original text.
 """
 
+import html
 import re
 import unicodedata
 from bisect import bisect
@@ -52,6 +53,9 @@ _MARK = re.compile(f"[{_MARKS}]")
 _MARK_LEADS = (b"\xcc", b"\xcd", b"\xe1", b"\xe2\x83", b"\xe3\x82", b"\xef\xb8")
 # The same where no accents are to be composed: what begins with one set is found much faster.
 _DROP = re.compile(rf"[{_INVISIBLE} ](?:(?<=[{_INVISIBLE}])[{_INVISIBLE}]*|(?<=  ) *)")
+# A reference to a character, escaped once or several times: "H&amp;M".
+_REFERENCE = r"&(?:amp;)*(?:#[0-9]{1,6}|#[xX][0-9a-fA-F]{1,5}|[A-Za-z]{2,8});"
+_REPAIR_REFERENCES = re.compile(f"{_REFERENCE}|{_REPAIR.pattern}")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 BREAK: Literal["\n\n"] = "\n\n"
@@ -139,7 +143,7 @@ def _to_half_width(spelled: str) -> str:
 
 
 def _needs_repair(spelled: str) -> bool:
-    if "  " in spelled:
+    if "  " in spelled or ("&" in spelled and re.search(_REFERENCE, spelled)):
         return True
     if spelled.isascii():
         return False
@@ -185,18 +189,26 @@ def _has_mark(spelled: str) -> bool:
 
 
 def _repair(spelled: str) -> tuple[str, Places]:
-    """Drop invisible characters, compose accents, and note each kept character's original place."""
+    """Drop invisible characters, compose accents, resolve references, and note each kept
+    character's original place."""
     pieces: list[str] = []
     places = Places()
     end = 0
     composed_already = unicodedata.is_normalized("NFC", spelled) and not _has_mark(spelled)
-    for match in (_DROP if composed_already else _REPAIR).finditer(spelled):
+    pattern = _DROP if composed_already else _REPAIR
+    if "&" in spelled:
+        pattern = _REPAIR_REFERENCES
+    for match in pattern.finditer(spelled):
         start = match.start()
         pieces.append(spelled[end:start])
         places.add(end, start - end)
         end = match.end()
         odd = match.group()
-        if odd[0] not in _INVISIBLE and odd[0] != " ":
+        if odd[0] == "&" and odd[-1] == ";":
+            character = _ONE_FOR_ONE.get(_character(odd), _character(odd))
+            pieces.append(character)
+            places.add(start, len(character))
+        elif odd[0] not in _INVISIBLE and odd[0] != " ":
             composed = unicodedata.normalize("NFC", odd).replace("İ", "I")
             pieces.append(composed)
             places.add(start, min(len(composed), len(odd)))
@@ -205,3 +217,11 @@ def _repair(spelled: str) -> tuple[str, Places]:
     pieces.append(spelled[end:])
     places.add(end, len(spelled) + 1 - end)
     return "".join(pieces), places
+
+
+def _character(reference: str) -> str:
+    """Return the character of a reference; one to none, or to several, stays as it is."""
+    plain = html.unescape(reference)
+    while plain.startswith("&") and plain.endswith(";") and plain != reference:
+        reference, plain = plain, html.unescape(plain)
+    return plain if len(plain) == 1 else reference

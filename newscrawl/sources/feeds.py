@@ -12,6 +12,7 @@ from typing import Any
 import feedparser
 from selectolax.lexbor import LexborHTMLParser
 
+from newscrawl.extraction.html import unescape_all
 from newscrawl.extraction.metadata import dates, names
 from newscrawl.items import Hints
 from newscrawl.sources.urls import MAX_LENGTH, UrlError, web_url
@@ -214,7 +215,7 @@ def plain_text(markup: str | None, limit: int) -> str | None:
         tree = LexborHTMLParser(f"<body>{_BLOCK.sub(' ', markup)}")
         tree.strip_tags(["script", "style"])
         text = tree.body.text() if tree.body else ""
-    text = _SPACE.sub(" ", text.replace("\0", "")).strip()
+    text = _SPACE.sub(" ", unescape_all(text).replace("\0", "")).strip()
     if len(text) > limit:
         text = text[:limit].rsplit(" ", 1)[0] + "…"
     return text or None

@@ -403,3 +403,16 @@ def test_of_two_copies_the_complete_one_wins(cut: str) -> None:
 def test_a_text_without_blanks_comes_out_once() -> None:
     text = "港口将在春季结束之前安装一台新的起重机,渔民们已经等了十一年之久。"
     assert once(text, LEAD, text) == [text, LEAD]
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        ("AT&amp;T &amp;amp; H&#38;M", "AT&T & H&M"),
+        ("McDonald&rsquo;s &quot;no&quot;", 'McDonald’s "no"'),
+        ("write &amp;lt;b&amp;gt; or &lt;i&gt;", "write &amp;lt;b&amp;gt; or &lt;i&gt;"),
+        ("AT&T; Siemens", "AT&T; Siemens"),
+    ],
+)
+def test_references_escaped_too_often_are_resolved(raw: str, text: str) -> None:
+    assert clean(raw) == text

@@ -808,3 +808,17 @@ def test_decomposed_accents_change_nothing(text):
     assert [m.company for m in REGISTRY.find(composed)] == [
         m.company for m in REGISTRY.find(decomposed)
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "company", "surface"),
+    [
+        ("Shares of H&amp;M rose.", "H&M", "H&amp;M"),
+        ("Shares of AT&amp;amp;T and others rose.", "AT&T", "AT&amp;amp;T"),
+        ("L&#39;Oréal raised prices.", "L'Oréal", "L&#39;Oréal"),
+        ("Johnson &#x26; Johnson fell.", "Johnson & Johnson", "Johnson &#x26; Johnson"),
+    ],
+)
+def test_name_with_references_is_found_at_its_place(text: str, company: str, surface: str) -> None:
+    found = bundled_companies().find(text, language="en")
+    assert [(m.company, text[m.start : m.end]) for m in found] == [(company, surface)]
