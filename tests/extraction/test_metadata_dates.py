@@ -86,6 +86,33 @@ def test_date_values_are_parsed(written: str, moment: datetime) -> None:
         ("th", "5 มี.ค. 2569"),
         ("th", "05/03/2569"),
         ("th", "5 มีนาคม 2026"),
+        ("th", "๕ มี.ค. ๖๙"),
+        ("fa", "پنجشنبه ۱۴ اسفند ۱۴۰۴"),
+        ("fa", "۱۴۰۴/۱۲/۱۴"),
+        ("fa", "۱۴ حوت ۱۴۰۴"),
+        ("ja", "令和8年3月5日"),
+        ("zh", "中華民國115年3月5日"),
+        ("zh", "二〇二六年三月五日"),
+        ("zh", "115/03/05"),
+        ("ko", "26.03.05"),
+        ("am", "የካቲት 26 ቀን 2018 ዓ.ም"),
+        ("ar", "5 آذار 2026"),
+        ("vi", "ngày 5 tháng ba năm 2026"),
+        ("ka", "2026 წლის 5 მარტი"),
+        ("mn", "2026 оны 3 сарын 5"),
+        ("uz", "2026-yil 5-mart"),
+        ("kk", "2026 жылғы 5 наурыз"),
+        ("hy", "5 մարտի 2026"),
+        ("ta", "மார்ச் 5, 2026"),
+        ("lv", "2026. gada 5. martā"),
+        ("uk", "5 бер 2026"),
+        ("tr", "5.MART.2026"),
+        ("bn", "৫ই মার্চ ২০২৬"),
+        ("fil", "ika-5 ng Marso 2026"),
+        ("cy", "5ed o Fawrth 2026"),
+        ("en", "5 Mar '26"),
+        ("en", "5-Mar-26"),
+        ("en", "5/3/26"),
     ],
 )
 def test_days_are_found_in_texts(language: str, written: str) -> None:
@@ -105,6 +132,16 @@ def test_days_are_found_in_texts(language: str, written: str) -> None:
         ("2026年3月5日 10:30", 10, 30),
         ("৫ মার্চ ২০২৬, ১০:৩০", 10, 30),
         ("5 มี.ค. 2569 เวลา 10:30 น.", 10, 30),
+        ("2026. 3. 5. 오후 3:05", 15, 5),
+        ("2026년 3월 5일 오전 12시 5분", 0, 5),
+        ("2026年3月5日 午後3時", 15, 0),
+        ("2026年3月5日下午3点半", 15, 30),
+        ("२०२६ मार्च ५, शाम ५:३० बजे", 17, 30),
+        ("5 مارس 2026 - 03:18 مساء", 15, 18),
+        ("5 Mar 2026 1518hrs", 15, 18),
+        ("5 March 2026, 3 p.m.", 15, 0),
+        ("le 5 mars 2026 à 18h", 18, 0),
+        ("5 March 2026, 16:05 in the morning", 16, 5),
     ],
 )
 def test_time_of_day_is_read_beside_the_day(text: str, hour: int, minute: int) -> None:
@@ -112,6 +149,21 @@ def test_time_of_day_is_read_beside_the_day(text: str, hour: int, minute: int) -
     assert stamp is not None
     assert stamp.moment == DAY.replace(hour=hour, minute=minute)
     assert stamp.timed
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "hour"),
+    [("vi", "05/03/2026 03:18 CH", 15), ("vi", "05/03/2026 03:18 SA", 3),
+     (None, "05/03/2026 03:18 CH", 3),
+     ("hu", "2026. március 5. du. 3:18", 15),
+     ("es", "5 de marzo de 2026, 3:18 de Madrid", 3)],
+)  # fmt: skip
+def test_day_periods_in_latin_letters_are_those_of_the_language(
+    language: str | None, text: str, hour: int
+) -> None:
+    stamp = dates.find(text, Dialect(language))
+    assert stamp is not None
+    assert stamp.moment == DAY.replace(hour=hour, minute=18)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +188,8 @@ def test_order_of_day_and_month_follows_the_dialect(
 @pytest.mark.parametrize(
     "text",
     ["", "Windows 2000", "room 20260", "in March 2026", "31.02.2026", "0001-01-01", "1970-01-01",
-     "1970-01-01T00:00:00Z", "0", "Call 030 2026 1234", "99999999999999999999"],
+     "1970-01-01T00:00:00Z", "0", "Call 030 2026 1234", "99999999999999999999",
+     "12 to 2026", "Apr 15 - May 13", "24/7", "2026 12 34", "۳۵ آبان ۱۴۰۵", "5 of 12 in 2026"],
 )  # fmt: skip
 def test_text_without_a_date_has_none(text: str) -> None:
     assert dates.read(text) is None

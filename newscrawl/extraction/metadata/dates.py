@@ -1,14 +1,23 @@
-"""Dates as news pages write them: ISO, RFC 2822, epoch seconds, month names of 45 languages."""
+"""Dates as news pages write them: ISO, RFC 2822, epoch seconds, month names of 45 languages.
+
+Other languages, calendars, figures and day periods are in `calendars.py`.
+"""
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
+from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from importlib.resources import files
 from typing import Final
 
+from newscrawl.extraction.metadata import calendars
+
 MAX_LENGTH: Final = 400
 """Ours: characters of a value or text that are looked at; a date line has about 60."""
+
+MAX_DATE_LINE: Final = 80
+"""Ours: characters of a line that is a date in other figures."""
 
 EARLIEST: Final = 1800
 """Ours: newspapers' archives reach back into the 19th century; year 1 is a program's default."""
@@ -36,22 +45,26 @@ _ZONE_HOURS: Final = {
 
 YEAR: Final = re.compile(r"(?:18|19|20)\d\d|\d\.\d{1,2}\.\d\d")
 """What every date holds: a year in full, or a day with full stops."""
-# Digits of Arabic, Persian, Devanagari and Bengali.
-_ZEROS: Final = "\u0660\u06f0\u0966\u09e6"
-_DIGITS: Final = {ord(zero) + digit: str(digit) for zero in _ZEROS for digit in range(10)}
-_OTHER_DIGITS: Final = re.compile(f"[{''.join(map(chr, _DIGITS))}]")
-_THAI: Final = re.compile("[\u0e01-\u0e4e]")
-_THAI_MONTH: Final = re.compile("([\u0e01-\u0e4e]{1,3})\\.([คพย])\\.")
-# A year of the Buddhist era, 543 years before that of Christ, with or without its name.
-_BUDDHIST: Final = re.compile(r"(?:พ\.?ศ\.?\s*)?(?<!\d)(2[45]\d\d)(?!\d)")
+# As above, or a year of two figures; no date is without either.
+_PART_OF_DATE: Final = re.compile(
+    r"(?:18|19|20)\d\d|\d[./-]\s?\d\d?[./-]\s?\d\d|[^\W\d][-/. ]\s?['’]?\d\d(?!\d)"
+)
+_SHORT_YEAR: Final = re.compile(r"(?<=\w[\s.,])\s?['’‘](?=[0-3]\d(?!\d))")
+# Other figures than those of a year: a day like 10/11/26, and those of other scripts.
+_OTHER_DAY: Final = re.compile(
+    r"\d[/-]\d\d?[/-]\d\d(?!\d)|['’]\d\d|[^\W\d][- ]\d\d$|(?![0-9])\d|[年년]"
+)
+_PERSIAN_YEAR: Final = re.compile(r"(?<!\d)1[34]\d\d(?!\d)")
 # All begin with a digit; to ask for it first takes a quarter less of `find`.
 _NUMERIC: Final = re.compile(
     r"(?=\d)(?:"
     r"(?<![\d.])(?P<y>(?:18|19|20)\d\d)\s?[-/.]\s?(?P<m>\d{1,2})\s?[-/.]\s?(?P<d>\d{1,2})(?!\d)"
     r"|(?<!\d)(?P<a>\d{1,2})\s?[./-]\s?(?P<b>\d{1,2})\s?[./-]\s?(?P<y2>(?:19|20)\d\d)(?!\d)"
-    r"|(?<!\d)(?P<y3>(?:19|20)\d\d)\s?[年년]\s?(?P<m3>\d{1,2})\s?[月월]\s?(?P<d3>\d{1,2})"
+    r"|(?<!\d)(?P<y3>(?:19|20)\d\d)\)?\s?(?:[年년]|оны)\s?(?P<m3>\d{1,2})\s?(?:[月월]|(?:-р\s)?сарын)"
+    r"\s?(?P<d3>\d{1,2})"
     r"|(?<!\d)(?P<y4>(?:19|20)\d\d)(?P<m4>[01]\d)(?P<d4>[0-3]\d)(?:T?\d{4,6})?(?!\d)"
     r"|(?<![\d.:])(?P<d5>\d{1,2})\.(?P<m5>\d{1,2})\.(?P<y5>[012]\d)(?![\d.])"
+    r"|(?<![\d./:-])(?P<a7>\d{1,2})(?P<sign>[/-])(?P<b7>\d{1,2})(?P=sign)(?P<y7>[012]\d)(?![\d/-])"
     r"|(?<!\d)(?P<d6>\d{1,2})\s(?:tháng|thg)\s(?P<m6>\d{1,2})(?:,|\snăm)?\s(?P<y6>(?:19|20)\d\d)(?!\d))"
 )
 # Vowel signs, as in Hindi, are no letters for the patterns of Python.
@@ -59,7 +72,12 @@ _NAME: Final = r"[^\s\d!-@\[-`{-¿\u2000-\u206f]{2,14}+"
 _DAY_FIRST: Final = re.compile(
     r"(?<!\d)(?P<d>\d{1,2})(?:st|nd|rd|th|er|e|\.|º|ª|-?(?:го|a))?[\s\-/]+"
     r"(?:de\s+|d['’]|di\s+|of\s+|ta['’]\s+|ב)?"
-    rf"(?P<m>{_NAME})\.?[\s,\-/]+(?:de\s+|del\s+|года\s+)?(?P<y>(?:19|20)\d\d)(?!\d)"
+    rf"(?P<m>{_NAME})\.?[\s,\-/]+(?:de\s+|del\s+|года\s+)?"
+    r"(?P<y>(?:19|20)\d\d)(?!\d)"
+)
+_SHORT: Final = re.compile(
+    rf"(?<!\d)(?P<d>\d{{1,2}})(?P<sign>[-/ ])(?P<m>{_NAME})\.?(?P=sign)(?P<y>[0-3]\d)"
+    r"(?=\s*(?:$|[|·•(,–—]))(?!,?\s?(?:19|20)\d\d)"
 )
 _MONTH_FIRST: Final = re.compile(
     rf"(?<![^\W\d_])(?P<m>{_NAME})\.?\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)?"
@@ -75,6 +93,12 @@ _CLOCK: Final = re.compile(
     r"(?<![\d:.])(?P<h>[01]?\d|2[0-4])\s?[:h.：]\s?(?P<min>[0-5]\d)(?:[:.](?P<s>[0-5]\d)(?:\.\d+)?)?"
     r"(?![\d.:])\s*(?P<half>[apAP]\.?\s?[mM]\b\.?)?(?:\s*(?:Uhr|Uhr\.|hrs|hs|ч)\b)?"
     r"\s*\(?(?P<zone>(?:UTC|GMT)?\s?[+-]\d\d?(?::?\d\d)?|[A-Za-zМмСсКк]{1,4}\b)?",
+)
+# As in "3시 18분", "午後3時", "1518hrs", "3 p.m." and "18 Uhr".
+_OTHER_CLOCK: Final = re.compile(
+    r"(?<![\d:.])(?:(\d\d?)\s?(?:[時时點点시]|giờ)\s?(?:(\d\d?)\s?(?:[分분]|phút)?|([半반]))?"
+    r"|([01]\d|2[0-3])([0-5]\d)\s?(?=h(?:ou)?rs?\b)|(\d\d?)\s?(?=[ap]\.?\s?m\b|Uhr\b|h(?!\s?\d)\b))",
+    re.IGNORECASE,
 )
 _EPOCH: Final = re.compile(r"(\d{10})(?:\d{3})?(?:\.\d+)?")
 _OFFSET: Final = re.compile(r"([+-])(\d\d?):?(\d\d)?")
@@ -145,28 +169,33 @@ def read(value: str | None, dialect: Dialect = ISO) -> Stamp | None:
 
 def find(text: str, dialect: Dialect = ISO, *, earliest: int = EARLIEST_VISIBLE) -> Stamp | None:
     """Find the first date in a text, with the time of day that follows or precedes it."""
-    text = in_western_figures(text[:MAX_LENGTH], dialect)
-    if not YEAR.search(text):
+    text = calendars.in_common_era(text[:MAX_LENGTH], dialect.language)
+    if "'" in text or "’" in text:
+        text = _SHORT_YEAR.sub(" 20", text)
+    if not _PART_OF_DATE.search(text) and (text.isascii() or not _PERSIAN_YEAR.search(text)):
         return None
     days = [
         (match.start(), match.end(), day)
-        for pattern in (_NUMERIC, _DAY_FIRST, _MONTH_FIRST, _YEAR_FIRST)
+        for pattern in (_NUMERIC, _DAY_FIRST, _MONTH_FIRST, _YEAR_FIRST, _SHORT)
         for match in pattern.finditer(text)
         if (day := _day(match, dialect)) and day.year >= earliest
     ]
     if not days:
+        days = [
+            (word.start, word.end, datetime.combine(word.day, time()))
+            for word in calendars.days_in_words(text, dialect.language)
+            if word.day.year >= earliest
+        ]
+    if not days:
         return None
     start, end, day = min(days, key=lambda each: each[0])
-    return _with_clock(day, text[end : end + 40], text[start:end], text[max(0, start - 20) : start])
+    around = (text[end : end + 40], text[start:end], text[max(0, start - 20) : start])
+    return _with_clock(day, around, dialect.language)
 
 
-def in_western_figures(text: str, dialect: Dialect = ISO) -> str:
-    """Return a text with the digits 0 to 9 and, if it is Thai, with years of the common era."""
-    if not text.isascii() and _OTHER_DIGITS.search(text):
-        text = text.translate(_DIGITS)
-    if dialect.language == "th" or (not text.isascii() and _THAI.search(text)):
-        text = _BUDDHIST.sub(lambda year: str(int(year[1]) - 543), _THAI_MONTH.sub(r"\1\2", text))
-    return text
+def holds_other_day(line: str) -> bool:
+    """Return whether a short line may hold a day without a year of our era in four figures."""
+    return len(line) <= MAX_DATE_LINE and _OTHER_DAY.search(line) is not None
 
 
 def from_url(url: str | None, *, maybe: bool = False) -> Stamp | None:
@@ -250,12 +279,21 @@ def _month(word: str, language: str | None) -> int | None:
     return special.get(name) or _MONTHS.get(name)
 
 
-def _with_clock(day: datetime, after: str, within: str, before: str) -> Stamp:
-    for text in (after, within, before):
+def _with_clock(day: datetime, texts: Iterable[str], language: str | None) -> Stamp:
+    """Return a day with the first time of day that these texts around it give."""
+    for around in texts:
+        text = around
+        if other := _OTHER_CLOCK.search(text):
+            minutes = "30" if other[3] else (other[2] or other[5] or "0").zfill(2)
+            hours = other[1] or other[4] or other[6]
+            text = f"{text[: other.start()]}{hours}:{minutes} {text[other.end() :]}"
         if clock := _CLOCK.search(text):
             hour, minute = int(clock["h"]), int(clock["min"])
             if clock["half"]:
                 hour = hour % 12 + (12 if clock["half"][0] in "pP" else 0)
+            else:
+                after = text[clock.end("s") if clock["s"] else clock.end("min") :]
+                hour = calendars.hour_of(hour, text[: clock.start()], after, language)
             if hour > 23:
                 break
             moment = day.replace(hour=hour, minute=minute, second=int(clock["s"] or 0))

@@ -441,7 +441,7 @@ class _Reader:
             self._dateline(squeeze(content[:MAX_TEXT]), distance)
             return
         text = squeeze(content)
-        dated = "20" in text or "." in text or "19" in text
+        dated = "20" in text or "." in text or "19" in text or dates.holds_other_day(text)
         if dated:
             self._date(text, "", Sighting(2 + len(text) // 30, distance))
         if len(text) <= MAX_OPENING and (byline := _byline_in(node, text)):
