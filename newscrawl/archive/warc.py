@@ -8,10 +8,11 @@ names a record that is missing; readers skip the incomplete record of a crawl th
 
 import json
 import os
+import re
 import socket
 import zlib
 from base64 import b32encode
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -24,7 +25,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, Self, TextIO
 from urllib.parse import urlsplit
 
-from fastwarc.stream_io import BrotliReader, ChunkedReader, GzipReader, GzipWriter, ZstdReader
+from fastwarc.stream_io import BrotliReader, GzipReader, GzipWriter, ZstdReader
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
 from newscrawl.archive import MAX_FRAMING_BYTES, ArchiveError
@@ -43,9 +44,14 @@ _DECOMPRESSORS: Final[dict[str, Callable[[BytesIO], Any]]] = {
     "deflate": partial(GzipReader, zlib=True),
     "br": BrotliReader,
     "zstd": ZstdReader,
-    "chunked": ChunkedReader,
 }
+_ZLIB: Final = frozenset({"gzip", "x-gzip", "deflate"})
+# Raw deflate, and gzip or zlib by their headers (zlib.decompressobj).
+_ZLIB_FORMS: Final = (-15, 47)
+_CHUNK_SIZE: Final = re.compile(rb"(?:\r?\n)?([0-9a-fA-F]{1,8})[ \t]*+(?:;[^\r\n]*+)?\r?\n")
 _CHUNK = 256 * 1024
+# A resource is a page without the HTTP that sent it (WARC 1.1, 6.3).
+_RESPONSES: Final = (WarcRecordType.response, WarcRecordType.resource)
 # The headers that a crawl accepts; a server may send "a:b", which is written as "A: b".
 _MAX_HEADER_BYTES: Final = 2 * MAX_FRAMING_BYTES
 
@@ -92,7 +98,9 @@ def decoded_body(capture: Capture, *, limit: int = MAX_BYTES) -> bytes:
         raise ContentError(f"{capture.url} is compressed {len(codings)} times")
     body = capture.body
     for coding in reversed(codings):
-        body = _decompress(body, coding, limit)
+        body = _unchunked(body) if coding == "chunked" else _decompress(body, coding, limit)
+    for _ in codings or [""]:  # compressed once more than is declared
+        body = _decompress(body, "gzip", limit) if body.startswith(_GZIP) else body
     if len(body) > limit:
         raise ContentError(f"{capture.url} holds more than {limit} bytes")
     return body
@@ -103,20 +111,49 @@ def _codings(capture: Capture, name: str) -> list[str]:
     return [coding for coding in codings if coding not in {"", "identity"}]
 
 
+def _unchunked(body: bytes) -> bytes:
+    """Return the chunks of a body, of one that is cut off those that are there; the body if it has
+    none."""
+    chunks, end = [], 0
+    while size := _CHUNK_SIZE.match(body, end):
+        start, end = size.end(), size.end() + int(size[1], 16)
+        chunks.append(body[start:end])
+        if start == end:
+            break
+    return b"".join(chunks) if chunks else body
+
+
 def _decompress(body: bytes, coding: str, limit: int) -> bytes:
-    decompressor = _DECOMPRESSORS.get(coding)
-    if decompressor is None or not body:
+    """Return the body decompressed as its coding says, or else as one of zlib's forms, which
+    servers confuse; of one that is cut off or damaged at its end, what is before."""
+    if coding not in _DECOMPRESSORS or not body:
         return body
+    unpacked, fault = _read(_DECOMPRESSORS[coding], body, limit)
+    if fault is not None and not unpacked and coding in _ZLIB:
+        for wbits in _ZLIB_FORMS:
+            with suppress(zlib.error):
+                unpacked = zlib.decompressobj(wbits).decompress(body, limit + 1)
+            if unpacked:
+                return unpacked
+    if fault is None or (unpacked and coding in _ZLIB):
+        return unpacked
+    if body.lstrip()[:1] in {b"<", b"{"}:
+        return body
+    raise ContentError(f"can't decompress {coding}: {fault}") from fault
+
+
+def _read(
+    decompressor: Callable[[BytesIO], Any], body: bytes, limit: int
+) -> tuple[bytes, OSError | None]:
+    """Return the content, up to more than the limit, and the fault that ended it."""
     unpacked = bytearray()
     try:
         reader = decompressor(BytesIO(body))
         while len(unpacked) <= limit and (chunk := reader.read(min(_CHUNK, limit + 1))):
             unpacked += chunk
     except OSError as error:
-        if body.lstrip()[:1] in {b"<", b"{"}:
-            return body
-        raise ContentError(f"can't decompress {coding}: {error}") from error
-    return bytes(unpacked)
+        return bytes(unpacked), error
+    return bytes(unpacked), None
 
 
 _GZIP = b"\x1f\x8b\x08"
@@ -167,6 +204,11 @@ class WarcReader:
         self._damaged_from = start
 
     def __iter__(self) -> Iterator[ArchivedCapture]:
+        with _open(self.path, _HEAD) as beginning:  # some names end with .gz though nothing is
+            head = beginning.read(_HEAD).lstrip()
+            self._mark = next(
+                (mark for mark in (_GZIP, _WARC) if head.startswith(mark)), self._mark
+            )
         with _open(self.path, self._stop) as stream:
             size = size_of(self.path)
             begin = _next_record(stream, self.position, self._mark)
@@ -202,7 +244,7 @@ class WarcReader:
         return self.position + 1 + (self.position - self._damaged_from) // _SKIP_DIVISOR
 
     def _until_damage(self, stream: BinaryIO, size: int) -> Iterator[ArchivedCapture]:
-        for record in ArchiveIterator(stream, parse_http=False):
+        for record in ArchiveIterator(stream, parse_http=False, quirks_mode=True):
             self.position = record.stream_pos
             if self.records == 1 and self._mark == _GZIP:
                 with _open(self.path, self.position + len(_GZIP)) as second:
@@ -215,7 +257,7 @@ class WarcReader:
             if self._stop is not None and self.position >= self._stop:
                 return
             self.records += 1
-            is_response = record.record_type == WarcRecordType.response
+            is_response = record.record_type in _RESPONSES
             is_large = record.content_length > self._max_bytes
             capture = _capture_of(record) if is_response and not is_large else None
             # One that claims more bytes than the file has (compressed: than the limit): skipping
@@ -244,26 +286,27 @@ def read_at(path: ArchiveFile, offset: int, *, max_bytes: int = MAX_BYTES) -> Ca
 
 
 def _capture_of(record: WarcRecord) -> Capture | None:
-    expected = record.content_length
-    try:
-        record.parse_http(max_header_len=_MAX_HEADER_BYTES)
-    except OSError:
-        return None
-    headers = record.http_headers
+    expected, kind = record.content_length, record.headers.get("Content-Type") or ""
+    status: int | None = 200
+    headers: Iterable[tuple[bytes, bytes]] = [(b"Content-Type", kind.encode("latin-1", "replace"))]
+    if "http" in kind or (record.record_type == WarcRecordType.response and "html" not in kind):
+        try:
+            record.parse_http(quirks_mode=True, max_header_len=_MAX_HEADER_BYTES)
+        except OSError:
+            return None
+        status = record.http_headers.status_code if record.http_headers else None
+        headers = record.http_headers.items_bytes() if record.http_headers else ()
     body = record.reader.read(expected)
     fetched_at, url = record.record_date, record.headers.get("WARC-Target-URI")
-    if headers is None or headers.status_code is None or fetched_at is None or not url:
+    if status is None or fetched_at is None or not url:
         return None
     if len(body) < record.content_length:
         return None  # the file ends within the record
     return Capture(
         url=url.strip("<>").partition("#")[0],
         fetched_at=fetched_at,
-        status=headers.status_code,
-        headers=tuple(
-            (name.decode("latin-1"), value.decode("latin-1"))
-            for name, value in headers.items_bytes()
-        ),
+        status=status,
+        headers=tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in headers),
         body=body,
         ip_address=record.headers.get("WARC-IP-Address"),
     )

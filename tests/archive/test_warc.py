@@ -3,6 +3,7 @@
 import gzip
 import json
 import random
+import zlib
 from base64 import b32encode
 from datetime import UTC, datetime, timedelta
 from hashlib import sha1
@@ -228,6 +229,82 @@ def test_invalid_records_are_skipped(tmp_path: Path, bad: bytes) -> None:
     reader = WarcReader(path)
     assert [place.capture.body for place in reader] == [b"one", b"two"]
     assert reader.damaged == 1
+
+
+TEXT = b"<html><p>" + b"The harbour reopened on Friday. " * 40 + b"</p></html>"
+CHUNKED, GZIP, DEFLATE = (
+    "Transfer-Encoding: chunked",
+    "Content-Encoding: gzip",
+    "Content-Encoding: deflate",
+)
+
+
+def chunks(
+    body: bytes, extension: bytes = b"", last: bytes = b"0\r\n\r\n", end: bytes = b"\r\n"
+) -> bytes:
+    parts = [body[start : start + 300] for start in range(0, len(body), 300)]
+    return b"".join(b"%x%b%b%b%b" % (len(part), extension, end, part, end) for part in parts) + last
+
+
+def raw_deflate(body: bytes) -> bytes:
+    packer = zlib.compressobj(wbits=-15)
+    return packer.compress(body) + packer.flush()
+
+
+BODIES = {
+    "chunks": answer(chunks(TEXT), CHUNKED),
+    "an extension": answer(chunks(TEXT, b' ; sig="a b"'), CHUNKED),
+    "no last chunk": answer(chunks(TEXT, last=b""), CHUNKED),
+    "a trailer": answer(chunks(TEXT, last=b"0\r\nX-Time: 1\r\n\r\n"), CHUNKED),
+    "LF in chunks": answer(chunks(TEXT, end=b"\n"), CHUNKED),
+    "no chunks": answer(TEXT, CHUNKED),
+    "raw deflate": answer(raw_deflate(TEXT), DEFLATE),
+    "raw deflate as gzip": answer(raw_deflate(TEXT), GZIP),
+    "gzip as deflate": answer(gzip.compress(TEXT), DEFLATE),
+    "gzip untold": answer(gzip.compress(TEXT)),
+    "gzip and noise": answer(gzip.compress(TEXT) + bytes(50), GZIP),
+    "gzip in chunks": answer(chunks(gzip.compress(TEXT), b";a"), CHUNKED, GZIP),
+    "LF in headers": answer(TEXT).replace(b"\r\n", b"\n"),
+}
+
+
+@pytest.mark.parametrize("form", BODIES)
+def test_body_of_another_tool_is_read(tmp_path: Path, form: str) -> None:
+    path = tmp_path / "a.warc"
+    path.write_bytes(record("https://a.example/1", BODIES[form], packed=False))
+    assert [decoded_body(place.capture) for place in WarcReader(path)] == [TEXT]
+
+
+@pytest.mark.parametrize(
+    "response",
+    [answer(chunks(TEXT)[:900], CHUNKED), answer(raw_deflate(TEXT * 99)[:-9], DEFLATE)],
+)
+def test_beginning_of_a_body_that_is_cut_off_is_read(tmp_path: Path, response: bytes) -> None:
+    path = tmp_path / "a.warc"
+    path.write_bytes(record("https://a.example/1", response, packed=False))
+    ((body),) = [decoded_body(place.capture) for place in WarcReader(path)]
+    assert len(body) > 800
+    assert (TEXT * 99).startswith(body)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("name", ["a.warc", "a.warc.gz"])
+def test_name_of_a_file_does_not_say_whether_it_is_compressed(
+    tmp_path: Path, name: str, packed: bool
+) -> None:
+    path, urls = tmp_path / name, ["https://a.example/1", "https://a.example/2"]
+    path.write_bytes(b"".join(record(url, answer(TEXT), packed=packed) for url in urls))
+    assert [place.capture.url for place in WarcReader(path)] == urls
+
+
+def test_resource_is_read_as_a_page(tmp_path: Path) -> None:
+    path = tmp_path / "a.warc"
+    resource = record("https://a.example/1", TEXT, kind="resource", packed=False)
+    media = b"application/http; msgtype=response"
+    path.write_bytes(resource.replace(media, b"text/html; charset=utf-8").replace(b"\r\n", b"\n"))
+    (place,) = WarcReader(path)
+    assert (place.capture.status, place.capture.media_type) == (200, "text/html")
+    assert decoded_body(place.capture) == TEXT
 
 
 def test_oversized_records_are_skipped(tmp_path: Path) -> None:
