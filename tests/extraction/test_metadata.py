@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from newscrawl.extraction.metadata import publication_date
+from newscrawl.extraction.metadata import publication_date, scripts
 from newscrawl.extraction.metadata.meanings import meaning_of
 from newscrawl.extraction.metadata.reader import DeclaredKind, Metadata, read_metadata
 
@@ -164,6 +164,51 @@ def test_names_of_properties_say_what_they_state(field: str | None, names: str) 
     for name in names.split():
         meaning = meaning_of(name)
         assert (meaning and meaning[0]) == field, name
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        (
+            "<script>dataLayer = [{'type': 'article', 'publishDate': '2026-11-03T11:00Z', "
+            "'author': 'Jane Doe'}];</script>"
+        ),
+        (
+            '<script>dataLayer.push({"content": {"publicationDate": "2026-11-03T11:00Z", '
+            '"authors": [{"name": "Jane Doe"}]}});</script>'
+        ),
+        (
+            '<script>window.utag_data = {article_date: "2026-11-03T11:00Z", '
+            'article_author: "Jane Doe"}</script>'
+        ),
+        '<script>_cfg.publish_time = "2026-11-03T11:00Z"; _cfg.authors = "Jane Doe";</script>',
+        """<meta name="parsely-page" content='{"pub_date": "2026-11-03T11:00Z",
+        "authors": ["Jane Doe"]}'>""",
+        (
+            '<span property="dc:date dc:created" content="2026-11-03T11:00Z"></span>'
+            '<span property="schema:author">Jane Doe</span>'
+        ),
+        (
+            '<p class="published"><i class="value-title" title="2026-11-03T11:00Z"> </i>3 Nov</p>'
+            '<p itemprop="author">Jane Doe</p>'
+        ),
+    ],
+    ids=["list", "pushed", "bare keys", "properties", "meta", "RDFa", "hAtom"],
+)
+def test_other_vocabularies_are_read(markup: str) -> None:
+    page = read(f"<html><body><h1>Harbour reopens</h1>{markup}<p>It did.</p>")
+    assert (page.published, page.authors) == (datetime(2026, 11, 3, 11, tzinfo=UTC), ("Jane Doe",))
+
+
+def test_lists_of_articles_in_scripts_state_nothing() -> None:
+    articles = 'x = [{"publishDate": "2026-11-03"}, {"publishDate": "2026-11-04"}]'
+    assert scripts.stated_in([articles], "published") == ()
+
+
+@pytest.mark.parametrize("name", ["sv", "sv-SE", "swe", "Swedish", "svenska"])
+def test_languages_are_known_by_code_and_name(name: str) -> None:
+    assert read(f'<html xml:lang="{name}"><h1>Hamnen</h1>').language == "sv"
+    assert read(f'<meta name="page_language" content="{name}"><h1>Hamnen</h1>').language == "sv"
 
 
 def test_earliest_of_equally_sure_days_is_that_of_publication() -> None:

@@ -14,6 +14,7 @@ from newscrawl.extraction.blocks import LAST_NO_ELEMENT, TEXT, tag_id, tag_ids
 from newscrawl.extraction.html import squeeze
 from newscrawl.extraction.metadata import dates, names
 from newscrawl.extraction.metadata.dates import Dialect, Stamp
+from newscrawl.extraction.metadata.meanings import meaning_of
 from newscrawl.extraction.metadata.vocabulary import any_of, tables, words
 
 NODES_BEFORE: Final = 20
@@ -30,6 +31,7 @@ MAX_CLIMB: Final = 5
 MAX_YEARS: Final = 40
 MAX_DATE_LINE: Final = 70
 MAX_DATES: Final = 300
+MAX_RANK: Final = 3
 LABEL_REACH: Final = 50
 """Ours, fitted on the open sites by benchmarks.metadata: how far from the
 headline bylines and date lines stand, in nodes of the tree, and how long they are."""
@@ -344,9 +346,26 @@ def _texts(node: LexborNode) -> list[str]:
     return texts
 
 
+def _fields_of(itemprop: str | None, rdfa_property: str | None) -> tuple[str, ...]:
+    """Return the fields that microdata or RDFa name, of which only RDFa has less sure names."""
+    meanings = [*map(meaning_of, (rdfa_property or "").split())]
+    for name in (itemprop or "").split():
+        meaning = meaning_of(name)
+        meanings.append(meaning if meaning and meaning[1] <= MAX_RANK else None)
+    return tuple(meaning[0] for meaning in meanings if meaning)
+
+
+def _titled_date(node: LexborNode) -> str | None:
+    """Return the date in the `title` of an element or one in it, as hAtom has it."""
+    is_titled = "title" in node.attributes
+    element = node if is_titled else node.css_first("time,.value-title,abbr[title]")
+    title = element.attributes.get("title") if element is not None else None
+    return title if dates.read(title) else None
+
+
 def _first_name(node: LexborNode) -> LexborNode | None:
     """Return the first element in one that is a name."""
-    return node.css_first("[itemprop~=name],[rel~=author]")
+    return node.css_first("[itemprop~=name],[property$=name],[rel~=author]")
 
 
 def _byline_in(node: LexborNode, text: str) -> str | None:
@@ -387,14 +406,13 @@ class _Reader:
                     self._element(node, attributes, distance)
 
     def _element(self, node: LexborNode, attributes: dict[str, str | None], distance: int) -> None:
-        itemprop, rel = attributes.get("itemprop") or "", attributes.get("rel") or ""
+        rel = (attributes.get("rel") or "").lower()
         hints = f" {attributes.get('class') or ''} {attributes.get('id') or ''} ".lower()
-        if itemprop or rel:
-            itemprop, rel = itemprop.lower(), rel.lower()
-        if node.tag_id == _TIME or "datepublished" in itemprop or "datemodified" in itemprop:
-            self._time(node, attributes, f"{itemprop} {hints}", distance)
+        fields = _fields_of(attributes.get("itemprop"), attributes.get("property"))
+        if node.tag_id == _TIME or "published" in fields or "modified" in fields:
+            self._time(node, attributes, f"{' '.join(fields)} {hints}", distance)
             return
-        is_author = "author" in itemprop or "author" in rel
+        is_author = "author" in fields or "author" in rel
         hints_at_author, hints_at_date = _hints_of(hints[:MAX_HINTS])
         if node.tag_id == _LINK and not hints_at_author:
             hints_at_author = bool(
@@ -404,7 +422,8 @@ class _Reader:
             lines = _lines(node)
             if is_author or hints_at_author:
                 self._byline(node, lines, Sighting(0 if is_author else 1, distance))
-            self._date(" ".join(lines), hints, Sighting(1 if hints_at_date else 2, distance))
+            text = (_titled_date(node) if hints_at_date else None) or " ".join(lines)
+            self._date(text, hints, Sighting(1 if hints_at_date else 2, distance))
 
     def _time(
         self, node: LexborNode, attributes: dict[str, str | None], hints: str, distance: int

@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from newscrawl.extraction.metadata.vocabulary import any_of, tables
 
-Field = Literal["published", "modified", "author", "title"]
+Field = Literal["published", "modified", "author", "title", "language"]
 
 _PARTS: Final = tables("properties")
 _SEPARATORS: Final = re.compile(r"[\W_]+")
@@ -30,10 +30,11 @@ _PATTERNS: Final[tuple[tuple[Field, int, str], ...]] = (
     ("published", 2, rf"(?:{_any('first')})[a-z]*? ?(?:{_any('date')}){_WHEN}$"),
     ("published", 2, rf"(?:{_any('issued')}){_WHEN}$|{_DATES}(?:{_any('first')})\w*$"),
     ("published", 3, rf"(?:{_any('created')})(?:at|on)?{_WHEN}$"),
-    ("published", 3, rf"(?:{_any('entry')}) ?(?:{_any('date')}){_WHEN}$"),
-    ("published", 4, rf"^(?:{_DAY})(?: (?:{_any('date_alone')}))*$"),
+    ("published", 4, rf"(?:{_any('entry')}) ?(?:{_any('date')}){_WHEN}$"),
+    ("published", 5, rf"^(?:{_DAY})(?: (?:{_any('date_alone')}))*$"),
     ("author", 1, rf"(?:{_any('author')})(?: ?(?:{_any('name')}))*$"),
     ("title", 1, rf"(?:{_any('title')})$"),
+    ("language", 1, rf"(?:{_any('language')})(?: code)?$"),
 )
 _MEANINGS: Final = tuple((field, rank, re.compile(shape)) for field, rank, shape in _PATTERNS)
 

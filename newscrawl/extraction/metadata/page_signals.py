@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
+from itertools import chain
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -12,12 +13,12 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from newscrawl.extraction.blocks import tag_id, tag_ids
 from newscrawl.extraction.html import squeeze
-from newscrawl.extraction.metadata import dates, headings, jsonld, markup, titles
+from newscrawl.extraction.metadata import dates, headings, jsonld, markup, scripts, titles
 from newscrawl.extraction.metadata.dates import Dialect
 from newscrawl.extraction.metadata.headings import Heading
 from newscrawl.extraction.metadata.meanings import Field, meaning_of, rank_of
 from newscrawl.extraction.metadata.places import Candidate, candidates_in, first_in
-from newscrawl.extraction.metadata.vocabulary import words
+from newscrawl.extraction.metadata.vocabulary import tables, words
 
 # Ours: bounds on hostile input; no page of the development corpus comes near.
 MAX_NODES: Final = 3_000
@@ -34,18 +35,13 @@ _META, _SCRIPT, _TITLE_ELEMENT, _LINK = map(tag_id, ("meta", "script", "title", 
 _DRAWINGS: Final = tag_ids("svg g symbol path")
 _Meta = tuple[list[str], str | None]  # the names of a META that are read, and its content
 _SITE: Final = words("metas", "site")
-_LANGUAGE: Final = words("metas", "language")
 # Countries, and endings that are sold to all of them.
 _MONTH_FIRST: Final = frozenset({"us", "ph", "io", "co", "tv", "ai", "me"})
 _CODE: Final = re.compile(r"([a-z]{2,3})(?:[-_][a-z0-9]{2,8})*", re.IGNORECASE)
 _REGION: Final = re.compile(r"\ben[-_]([a-z]{2})\b")
 _OTHER_CODES: Final = {
-    "eng": "en", "deu": "de", "ger": "de", "fra": "fr", "fre": "fr", "spa": "es", "ita": "it",
-    "pol": "pl", "por": "pt", "rus": "ru", "ell": "el", "gre": "el", "zho": "zh", "chi": "zh",
-    "jpn": "ja", "kor": "ko", "nld": "nl", "dut": "nl", "tur": "tr", "ces": "cs", "swe": "sv",
-    "dan": "da", "nor": "no", "nob": "no", "fin": "fi", "ukr": "uk", "hun": "hu", "ron": "ro",
-    "nb": "no", "nn": "no", "iw": "he", "in": "id",
-}  # fmt: skip
+    name: code for code, others in tables("languages").items() for name in others
+}
 
 
 @dataclass(frozen=True)
@@ -60,7 +56,7 @@ class PageSignals:
     url: str | None
     known_language: str | None
     metas: dict[str, list[str]]
-    scripts: tuple[str, ...]
+    linked_data: tuple[str, ...]
     title_element: str | None
     headings: tuple[Heading, ...]
     canonical: str | None
@@ -83,10 +79,19 @@ class PageSignals:
         """Return the first value of each meta that states a field."""
         return self.first_values(self.metas_that_state(field))
 
+    def stated_in_scripts(self, field: Field) -> tuple[str, ...]:
+        """Return what objects in metas and scripts state."""
+        metas = (value for values in self.metas.values() for value in values if value[0] == "{")
+        return scripts.stated_in(chain(metas, self._scripts), field)
+
+    @cached_property
+    def _scripts(self) -> tuple[str, ...]:
+        return tuple(scripts.texts_of(self.tree))
+
     @cached_property
     def data(self) -> jsonld.LinkedData:
         """Return the nodes of the page's JSON-LD."""
-        return jsonld.read(self.scripts)
+        return jsonld.read(self.linked_data)
 
     @cached_property
     def article(self) -> jsonld.Node:
@@ -309,7 +314,7 @@ def element(signals: PageSignals) -> Iterable[str | None]:
 
 
 def language_of_html(signals: PageSignals) -> Iterable[str | None]:
-    """Read the `lang` of the HTML element."""
+    """Read `lang` or `xml:lang` of the HTML element."""
     return [language_code(signals.html_language)]
 
 
@@ -319,8 +324,8 @@ def language_of_json_ld(signals: PageSignals) -> Iterable[str | None]:
 
 
 def language_metas(signals: PageSignals) -> Iterable[str | None]:
-    """Read meta elements, in the order of `vocabulary.toml`."""
-    return map(language_code, signals.first_values(_LANGUAGE))
+    """Read meta elements whose name says so."""
+    return map(language_code, signals.stated("language"))
 
 
 def site_name_of_og(signals: PageSignals) -> Iterable[str | None]:
@@ -360,7 +365,7 @@ def gather_signals(
 ) -> PageSignals:
     """Read metas, titles, headings and scripts off a parsed page."""
     metas: dict[str, list[str]] = {}
-    scripts: list[str] = []
+    linked_data: list[str] = []
     main_headings: list[Heading] = []
     title = canonical = None
     for node in _head(tree):
@@ -369,7 +374,7 @@ def gather_signals(
             continue
         tag = node.tag_id
         if tag == _SCRIPT:
-            scripts.append(node.text())
+            linked_data.append(node.text())
         elif tag == _TITLE_ELEMENT:
             title = title or _page_title(node)
         elif tag == _LINK:
@@ -382,11 +387,13 @@ def gather_signals(
         url=url,
         known_language=known_language,
         metas=metas,
-        scripts=tuple(scripts),
+        linked_data=tuple(linked_data),
         title_element=title,
         headings=tuple(main_headings),
         canonical=canonical,
-        html_language=root.attributes.get("lang") if root is not None else None,
+        html_language=root.attributes.get("lang") or root.attributes.get("xml:lang")
+        if root is not None
+        else None,
     )
 
 
@@ -400,8 +407,11 @@ def _meta_of(attributes: dict[str, str | None]) -> _Meta:
     names = (
         name.strip().lower() for key, name in attributes.items() if key in markup.NAMING and name
     )
-    wanted = [name for name in names if name in markup.WANTED_METAS or meaning_of(name)]
-    return wanted, attributes.get("content")
+    content = attributes.get("content")
+    is_object = content is not None and content.lstrip().startswith("{")
+    return [
+        name for name in names if is_object or name in markup.WANTED_METAS or meaning_of(name)
+    ], content
 
 
 def _page_title(node: LexborNode) -> str | None:
@@ -426,9 +436,13 @@ def _join_words(text: str) -> str:
 
 
 def language_code(value: str | None) -> str | None:
-    """Return the ISO 639-1 code in a language tag ("de_AT", "deu"), if there is one."""
-    match = _CODE.fullmatch(value.strip()[:40]) if value else None
+    """Return the ISO 639-1 code in a language tag ("de_AT", "deu") or of a language's name
+    ("Swedish", "svenska"), if there is one."""
+    name = value.strip()[:40].lower() if value else ""
+    if name in _OTHER_CODES:
+        return _OTHER_CODES[name]
+    match = _CODE.fullmatch(name)
     if not match:
         return None
-    code = match[1].lower()
+    code = match[1]
     return _OTHER_CODES.get(code, code if len(code) == 2 else None)

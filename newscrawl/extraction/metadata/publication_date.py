@@ -22,7 +22,7 @@ _Places = Sequence[Place[PageSignals, Stamp]]
 _A_ZONE_AWAY: Final = timedelta(days=1)
 _SAME_DAY: Final = range(8, 22)
 """Ours: hours in UTC that fall on the same day where most news is read."""
-_QUARTER: Final = timedelta(minutes=15)
+_MINUTE, _QUARTER = timedelta(minutes=1), timedelta(minutes=15)
 _WESTERNMOST, _EASTERNMOST = timedelta(hours=-12), timedelta(hours=14)
 _GENERIC: Final = "date"
 
@@ -51,6 +51,12 @@ def json_ld_of_page(signals: PageSignals) -> Iterable[Stamp | None]:
     """Read the JSON-LD nodes of the page other than articles."""
     nodes = signals.data.of_types(jsonld.PAGE_TYPES, jsonld.WORK_TYPES)
     return (_date_in(signals, node, "datePublished") for node in nodes)
+
+
+def objects_in_scripts(signals: PageSignals) -> Iterable[Stamp | None]:
+    """Read objects in scripts and metas, as for analytics (`dataLayer`, `parsely-page`)."""
+    values = signals.stated_in_scripts("published")
+    return (dates.read(value, signals.dialect) for value in values)
 
 
 def modified_in_json_ld(signals: PageSignals) -> Iterable[Stamp | None]:
@@ -113,6 +119,8 @@ STATED_IN: Final[_Places] = (
     metas,
     json_ld_of_page,
 )
+# Asked where these state none.
+DATA_IN: Final[_Places] = (objects_in_scripts,)
 # Asked where no field states one.
 SHOWN_IN: Final[_Places] = (address, around_heading, marked_anywhere, number_in_address)
 # Fields that state the last change, which is used where no other place gives the publication.
@@ -132,7 +140,8 @@ class Dates:
 
 def publication_dates(signals: PageSignals, now: datetime) -> Dates:
     """Return a page's dates, none of them after `now`."""
-    declared, changed = _ask(STATED_IN, signals), _ask(MODIFIED_IN, signals)
+    declared = _ask(STATED_IN, signals) or _ask(DATA_IN, signals)
+    changed = _ask(MODIFIED_IN, signals)
     zone = next((stamp.zone for stamp in (*declared, *changed) if stamp.zone), None)
     modified = _first_past(changed, zone, now)
     shown = _ask(SHOWN_IN, signals) if declared and not declared[0].timed else []
@@ -198,14 +207,20 @@ def _in_zone_of_page(published: datetime, signals: PageSignals) -> datetime:
     Systems state 03:37 of the 4th in UTC where readers see 23:37 of the 3rd.
     """
     in_address = dates.from_url(signals.url)
-    if (in_address and in_address.day == published.date()) or published.hour in _SAME_DAY:
+    if in_address and in_address.day == published.date():
         return published
+    is_same_day = published.hour in _SAME_DAY
     for stamp in (in_address, signals.other_day_shown(published.date())):
         if stamp is None or abs(stamp.day - published.date()) != _A_ZONE_AWAY:
             continue
         if stamp.timed and stamp.zone is None:
             offset = stamp.moment - published.replace(tzinfo=None)
-            offset = _QUARTER * round(offset / _QUARTER)
+            quarters = _QUARTER * round(offset / _QUARTER)
+            if is_same_day and abs(offset - quarters) >= _MINUTE:
+                continue
+            offset = quarters
+        elif is_same_day:
+            continue
         elif stamp.day < published.date():
             offset = timedelta(hours=-1 - published.hour)
         else:

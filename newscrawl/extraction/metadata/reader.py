@@ -19,8 +19,9 @@ from newscrawl.extraction.metadata.page_signals import (
     PageSignals,
     gather_signals,
 )
-from newscrawl.extraction.metadata.places import candidates_in, first_in
+from newscrawl.extraction.metadata.places import Place, candidates_in, first_in
 from newscrawl.extraction.metadata.publication_date import (
+    DATA_IN,
     LAST_RESORTS,
     MODIFIED_IN,
     SHOWN_IN,
@@ -207,6 +208,13 @@ def written_by(signals: PageSignals) -> Iterable[Bylines | None]:
             yield metas[data], ()
 
 
+def author_in_scripts(signals: PageSignals) -> Iterable[Bylines | None]:
+    """Read objects in scripts and metas, as for analytics (`dataLayer`, `parsely-page`)."""
+    persons = names.persons(signals.stated_in_scripts("author"))
+    if full_names := tuple(filter(names.is_full, persons)):
+        yield (full_names, ())
+
+
 # The order of trust: to prefer another place, move its name.
 SECTION_IN: Final = (section_of_json_ld, section_metas)
 IMAGE_IN: Final = (image_metas, image_of_json_ld)
@@ -214,12 +222,15 @@ PAYWALLED_IN: Final = (paid_parts, paid_article, tier_metas)
 # Persons in a byline under the headline come before these fields, and beside it before those that
 # name only the site (`_authors`).
 AUTHORS_IN: Final = (author_of_json_ld, author_metas, written_by)
+# Asked where these name nobody.
+AUTHOR_DATA_IN: Final = (author_in_scripts,)
 # All fields, for docs/metadata.md.
 FIELDS: Final[dict[str, dict[str, Sequence[Callable[[PageSignals], object]]]]] = {
     "title": {"TITLE_IN": TITLE_IN},
-    "authors": {"AUTHORS_IN": AUTHORS_IN},
+    "authors": {"AUTHORS_IN": AUTHORS_IN, "AUTHOR_DATA_IN": AUTHOR_DATA_IN},
     "published": {
         "STATED_IN": STATED_IN,
+        "DATA_IN": DATA_IN,
         "SHOWN_IN": SHOWN_IN,
         "MODIFIED_IN": MODIFIED_IN,
         "LAST_RESORTS": LAST_RESORTS,
@@ -239,7 +250,7 @@ def _authors(signals: PageSignals) -> tuple[str, ...]:
     Persons whom the page shows replace a field that names only the site itself.
     """
     declared: tuple[str, ...] = ()
-    for bylines, organisations in _bylines_of_fields(signals):
+    for bylines, organisations in _bylines_in(AUTHORS_IN, signals):
         authors = (*names.clean(bylines), *organisations)
         if authors and not titles.all_sites(authors, signals.site_names):
             if not all(map(names.is_weak, authors)):
@@ -257,6 +268,9 @@ def _authors(signals: PageSignals) -> tuple[str, ...]:
     is_desk = all(map(names.is_organisation, declared))
     if declared and not is_desk and (not is_site or all(map(_could_be_person, declared))):
         return declared
+    if not declared:
+        for bylines, _ in _bylines_in(AUTHOR_DATA_IN, signals):
+            return tuple(bylines)
     marked = signals.anywhere.best_bylines(MAX_GAP_OF_MARKED)
     if declared:
         opening = filter(names.opens_byline, marked)
@@ -275,7 +289,7 @@ def _authors(signals: PageSignals) -> tuple[str, ...]:
 def _complete(signals: PageSignals, authors: tuple[str, ...]) -> tuple[str, ...]:
     """Return the authors of the field that names all of these and more persons."""
     folded = {name.casefold() for name in authors}
-    for bylines, _ in _bylines_of_fields(signals):
+    for bylines, _ in _bylines_in(AUTHORS_IN, signals):
         candidates = names.clean(bylines)
         if folded < {name.casefold() for name in candidates} and not any(
             map(names.is_weak, candidates)
@@ -313,9 +327,11 @@ def _find_authors(signals: PageSignals, declared: tuple[str, ...]) -> tuple[str,
     return declared
 
 
-def _bylines_of_fields(signals: PageSignals) -> Iterator[Bylines]:
+def _bylines_in(
+    places: Sequence[Place[PageSignals, Bylines]], signals: PageSignals
+) -> Iterator[Bylines]:
     """Yield the bylines of each field that states authors, and the names of organisations."""
-    return (candidate.value for candidate in candidates_in(AUTHORS_IN, signals))
+    return (candidate.value for candidate in candidates_in(places, signals))
 
 
 def _names_in(signals: PageSignals, value: object) -> Bylines:
