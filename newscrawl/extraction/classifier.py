@@ -232,10 +232,12 @@ FOR_OTHER_PAGES: Final = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which blocks are content; `confidence` is the F1 expected by the probabilities."""
+    """Which blocks are content, with the probabilities of all; `confidence` is the F1 that is
+    expected by them."""
 
     mask: NDArray[np.bool_]
     confidence: float
+    probabilities: NDArray[np.float32]
 
 
 def combine(
@@ -251,7 +253,8 @@ def combine(
     least = _least_probability(likely, probabilities, words) * threshold / BALANCED
     top = likely[words > 0].max(initial=0)
     chosen = (likely >= min(least, top)) & (likely > 0)
-    return Choice(mask=chosen, confidence=_expected_f1(chosen, probabilities, words))
+    confidence = _expected_f1(chosen, probabilities, words)
+    return Choice(mask=chosen, confidence=confidence, probabilities=probabilities)
 
 
 def _least_probability(

@@ -92,6 +92,19 @@ NO_TEXT: Final = (
 )
 
 _HEADINGS: Final = members_of("h1 h2 h3 h4 h5 h6")
+# Ours: blocks of a text from which on others are its siblings; of a list or table between two of
+# them the most cells, their words in the mean, and the share of these that may be linked.
+MIN_SIBLINGS: Final = 3
+MAX_CELLS: Final = 40
+WORDS_OF_CELL: Final = 8
+MAX_LINKED_CELLS: Final = 0.5
+# Ours, fitted on the development corpus: the probability of a sentence beside the first or last
+# block.
+LEAST_SIBLING: Final = 0.1
+_CLOSING: Final = "\x03\x02 \"'”»’)"
+_ENDS: Final = frozenset(".!?…。！？।")
+_NO_SENTENCE: Final = ("©", "@", "://")
+_LISTS: Final = members_of("ul ol dl table")
 _ITALICS: Final = tag_ids("em i")
 _BYLINE_NAMES: Final = frozenset(
     (
@@ -166,11 +179,65 @@ def _combined_method(threshold: float) -> Callable[[ParsedPage], Body]:
         tokens = page.candidate_features.tokens
         choice = combine(page.block_features, tokens.words, load_network(), threshold)
         mask = without_repetitions(page.candidates.page, _without_next_story(page, choice.mask))
-        mask = _without_no_text(page, mask)
+        mask = _without_no_text(page, _with_siblings(page, mask, choice.probabilities))
         paragraphs = _paragraphs(page.candidates.page, mask)
         return Body(paragraphs, choice.confidence, _word_counts(tokens, mask))
 
     return method
+
+
+def _with_siblings(
+    page: ParsedPage, mask: NDArray[np.bool_], probabilities: NDArray[np.float32]
+) -> NDArray[np.bool_]:
+    """Return the kept blocks with short lists and tables that stand between two of them, and with
+    a sentence in the same kind of element right before the first or behind the last."""
+    blocks, tokens = page.candidates.page, page.candidate_features.tokens
+    owners, parents = blocks.owners, blocks.elements.parents
+    places = np.flatnonzero(mask)
+    if len(places) < MIN_SIBLINGS:
+        return mask
+    result = mask.copy()
+    for before in places[np.flatnonzero(np.diff(places) > 1)].tolist():
+        behind = before + 1 + int(mask[before + 1 :].argmax())
+        cells, around = slice(before + 1, behind), int(parents[owners[before]])
+        words = int(tokens.words[cells].sum())
+        result[cells] = (
+            around >= 0
+            and parents[owners[behind]] == around
+            and words <= WORDS_OF_CELL * (behind - before - 1) <= WORDS_OF_CELL * MAX_CELLS
+            and int(tokens.linked[cells].sum()) <= MAX_LINKED_CELLS * words
+            and all(_is_listed(blocks, owner, around) for owner in owners[cells].tolist())
+        )
+    last = int(places[-1])
+    for place, beside in ((int(places[0]) - 1, int(places[0])), (last + 1, last), (last + 2, last)):
+        if 0 <= place < len(mask) and probabilities[place] >= LEAST_SIBLING:
+            result[place] |= _is_sibling_sentence(blocks, place, beside)
+    return result
+
+
+def _is_sibling_sentence(blocks: BlockPage, place: int, beside: int) -> bool:
+    """Return whether a block ends as a sentence, and its element is of the same kind and in the
+    same one as that of another block, or folded in it."""
+    tags, parents = blocks.elements.tags, blocks.elements.parents
+    owner, sibling = blocks.owners[place], blocks.owners[beside]
+    around = parents[owner]
+    if around >= 0 and tags[around] == tag_id("details"):
+        around = parents[around]
+    elif abs(place - beside) > 1:
+        return False
+    return (
+        bool(around == parents[sibling] and tags[owner] == tags[sibling])
+        and blocks.raw[place].rstrip(_CLOSING)[-1:] in _ENDS
+        and not any(mark in blocks.raw[place] for mark in _NO_SENTENCE)
+    )
+
+
+def _is_listed(blocks: BlockPage, owner: int, around: int) -> bool:
+    """Return whether an element is in a list or table right within another one."""
+    elements = blocks.elements
+    while owner > around and elements.parents[owner] != around:
+        owner = int(elements.parents[owner])
+    return owner > around and bool(_LISTS[elements.tags[owner]])
 
 
 def _without_no_text(page: ParsedPage, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -124,6 +124,7 @@ _CLASSES: Final = (
     (frozenset({"ask", "us", "platform"}), 0.4),
     (frozenset({"ask", "us"}), 0.0),
     (frozenset({"ask", "what"}), 0.15),
+    (frozenset({"ask", "what", "platform"}), 0.3),
     (frozenset({"consent", "embed"}), 0.3),
     (frozenset({"consent", "platform"}), 0.2),
     (frozenset({"rest", "pay"}), 0.3),

@@ -58,6 +58,36 @@ def test_paragraph_that_is_no_text_is_left_out(
     assert article.paragraphs == extract(PAGE, method="combined-recall").paragraphs
 
 
+SENTENCES = [
+    f"The harbour of {town} reopened after eleven weeks of repairs, the port authority said."
+    for town in ("Westhaven", "Easthaven", "Northaven", "Southaven")
+]
+LINKED = '<a href="/x">The second phase is due to begin in March and takes about two years.</a>'
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        ((2, "<ul><li>Siemens</li><li>Alstom</li></ul>"), "Siemens"),
+        ((2, "<dl><dt>Siemens</dt><dd>12.4 million euros</dd></dl>"), "12.4 million euros"),
+        ((2, "<table><tr><td>Siemens</td><td>3.1</td></tr></table>"), "3.1"),
+        ((0, f"<p>{LINKED}</p>"), "The second phase"),
+        ((4, f"<p><b>{LINKED}</b></p>"), "The second phase"),
+        ((4, "<p>Boeing shares fell 2% on Friday.</p>"), "Boeing shares"),
+        ((4, "<details><summary>More</summary><p>Boeing fell on Friday.</p></details>"), "Boeing"),
+    ],
+)
+def test_part_beside_the_paragraphs_belongs_to_the_text(
+    parts: tuple[int, str], expected: str
+) -> None:
+    paragraphs = [f"<p>{sentence}</p>" for sentence in SENTENCES]
+    paragraphs.insert(*parts)
+    html = f"<body><article><h1>Harbour</h1>{''.join(paragraphs)}</article><footer>x</footer>"
+    article = extract(html)
+    assert expected in article.text
+    assert all(sentence in article.text for sentence in SENTENCES)
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_empty_page_has_an_empty_text(method: str) -> None:
     body = METHODS[method](parse_page(b""))
