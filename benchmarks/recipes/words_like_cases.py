@@ -14,7 +14,7 @@ from newscrawl.mentions.candidates import Candidate, Finder
 from newscrawl.mentions.registry_cache import CompiledRegistry, compile_registry
 from newscrawl.mentions.vocabulary import load_vocabulary
 
-_SAME: Final = "bg cs da de el fi hu is lt lv mk nl pl ro ru sk sl sv uk"
+_SAME: Final = "bg bn cs da de el fi hu is lt lv mk nl pl ro ru sk sl sv uk"
 # The list of words for each of our languages; wordfreq has one for the languages of Serbo-Croatian.
 LISTS: Final = {code: code for code in _SAME.split()} | {
     **dict.fromkeys(("hr", "sr", "bs"), "sh"),
@@ -39,7 +39,7 @@ def words_like_cases(companies: Companies) -> Iterator[tuple[str, list[str]]]:
         limits = defaultdict(list)
         for candidate in finder.find(text, language):
             whole = text[candidate.start - 1] == text[candidate.end] == "\n"
-            if whole and candidate.inflected:
+            if whole and (candidate.inflected or candidate.form.languages):
                 names = _names(companies[candidate.form.company], candidate)
                 frequencies = [wordfreq.zipf_frequency(name, listed) for name in names]
                 # Without a name to compare, the word stays a case.

@@ -101,7 +101,10 @@ class Finder:
         self._given_names = words.given_names
         self._words_like_cases = words.words_like_cases
         self._compounds = words.compounds
-        self._longest_compound = max(map(len, chain(*words.compounds.values())), default=0)
+        self._compound_nouns = words.compound_nouns
+        self._longest_compound = max(
+            map(len, chain(*words.compounds.values(), *words.compound_nouns.values())), default=0
+        )
         self._spelled = spelled
         self._automaton = AhoCorasick(beginnings, store_patterns=False)
 
@@ -124,7 +127,7 @@ class Finder:
                     continue
                 if language == "de" and _lacks_umlaut(text[start:end], form.text):
                     continue
-                low = text[start:reach].lower() if reach > end else ""
+                low = text[start:reach].lower() if reach > end or form.languages else ""
                 if low in self._common_words or low in words_like_cases:
                     continue
                 candidate = Candidate(start, reach, form, inflected=reach > end)
@@ -178,13 +181,17 @@ class Finder:
                     yield start, start + len(spelling), forms
 
     def _is_compound(self, text: str, end: int, form: Form, language: str | None) -> bool:
-        """Return whether a German or Scandinavian word joins the name to a word of companies:
-        "Lufthansachef"."""
-        tails = self._compounds.get(language or "de")
-        if tails is None or len(form.text) < MIN_IN_COMPOUND or form.stem:
+        """Return whether German, Dutch or Scandinavian joins the name to a word of companies:
+        "Lufthansachef"; a certain name to a word of what they have, too: "Toyotahändler"."""
+        nouns = self._compound_nouns.get(language or "de")
+        if nouns is None or len(form.text) < MIN_IN_COMPOUND or form.stem:
             return False
         tail = _LETTERS.match(text, end, end + self._longest_compound + 1)
-        return tail is not None and tail[0] in tails and form.text[0].isupper()
+        if tail is None or not form.text[0].isupper():
+            return False
+        return tail[0] in self._compounds.get(language or "de", ()) or (
+            tail[0] in nouns and not form.ambiguous
+        )
 
 
 def _unusual_words(text: str) -> Iterator[re.Match[str]]:

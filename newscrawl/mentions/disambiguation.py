@@ -18,6 +18,7 @@ from newscrawl.mentions.context import MentionContext, context_weight, rivals_at
 from newscrawl.mentions.east_asian import has_predicate
 from newscrawl.mentions.lists import CONJUNCTION, JOINT, count_beside, joined_after, joined_before
 from newscrawl.mentions.namesakes import is_namesake, is_team
+from newscrawl.mentions.tickers import COUNTRY
 from newscrawl.mentions.vocabulary import ANY, Vocabulary, of_language
 
 # An everyday word ("Next", "Free") needs more context. Ours, set by hand.
@@ -37,8 +38,8 @@ _PARTICLES = frozenset({"von", "de", "van", "di", "del", "du", "da"})
 _PREFIXES = frozenset(
     ["ex", "anti", "nicht", "non", "pro", "post", "us", "alt", "neu", "mit", "und", "pre", "über"]
 )
-# Languages whose adjectives follow a noun.
-_ROMANCE = frozenset({"fr", "es", "it", "pt", "ca", "ro"})
+# Languages whose adjectives and genitives follow a noun.
+_NOUN_FIRST = frozenset({"fr", "es", "it", "pt", "ca", "ro", "ar", "fa", "he", "id", "vi"})
 # Languages of other scripts, in which a name in Latin letters is not a word.
 _OTHER_SCRIPTS = frozenset(
     {"ru", "uk", "be", "bg", "mk", "el", "ar", "fa", "he", "hi", "zh", "ja", "ko", "th"}
@@ -124,6 +125,7 @@ _ELIDED = re.compile(r"^(?:[dl]|qu)'", re.IGNORECASE)
 # Brackets right behind a name, a class of shares between: "Ford (F)", "Henkel Vz. (WKN: 604843)".
 _BRACKETS = re.compile(r"(?: Vz\.?| [A-C])? ?[(<\[]([^()<>\[\]\n]{1,40})[)>\]]")
 _CODE = re.compile(r"[A-Z0-9]{1,12}(?=\.[A-Z]{1,3}\b)|[A-Z0-9]{1,12}\b")
+_RIC = re.compile(r"([A-Z]{3,8})[a-z]?\.([A-Z]{1,2})")
 # An ISIN, or a number that is called so.
 _NUMBER = re.compile(r"\b(?:(?:ISIN|WKN|Valor)\b:? ?[A-Z0-9]{6,12}|[A-Z]{2}[A-Z0-9]{9}\d)\b")
 # Years in brackets are no securities of Japan.
@@ -234,9 +236,13 @@ class NeighbourWords:
         joined = {" ".join(words[-count:]) for count in (1, 2, 3)}
         # "Dax-Konzern Continental", "US-Autobauer Ford"
         joined.add(words[-1].rpartition("-")[2])
-        if language in _ROMANCE and len(words) > 1 and words[-1] not in self.words.function_words:
+        if (
+            language in _NOUN_FIRST
+            and len(words) > 1
+            and words[-1] not in self.words.function_words
+        ):
             # An adjective between: "le groupe français Orange", "el gigante tecnológico Apple"
-            joined.add(words[-2] if words_before(text, start, 1)[0].islower() else "")
+            joined.add(words[-2] if words_before(text, start, 1)[0] == words[-1] else "")
         if words[-1].endswith(self.words.before_endings):
             return True
         # "l'opérateur Orange": the article is elided onto the cue.
@@ -470,7 +476,7 @@ class Disambiguator:
         self, text: str, rivals: Sequence[Candidate], context: MentionContext
     ) -> tuple[Candidate, str] | None:
         """Return the company that is meant and the rule that found it; None without support."""
-        if len(rivals[0].form.text) == 1:
+        if len(rivals[0].form.text) == 1 and rivals[0].form.text.isascii():
             has_context = context_weight(rivals[0], context) > 0
             return (
                 (rivals[0], "cue") if is_network(text, rivals[0], in_context=has_context) else None
@@ -505,7 +511,12 @@ class Disambiguator:
         codes = {code for code in _CODE.findall(brackets[1]) if not _YEAR.fullmatch(code)}
         company = self.companies[candidate.form.company]
         symbols = {ticker.rpartition(":")[2].partition(".")[0] for ticker in company.tickers}
-        return not codes.isdisjoint(symbols)
+        # "Reliance (RELI.NS)": what Reuters makes of a name.
+        made = _RIC.fullmatch(brackets[1])
+        letters = candidate.form.text.upper().replace(" ", "")
+        return not codes.isdisjoint(symbols) or (
+            made is not None and made[2] in COUNTRY and letters.startswith(made[1])
+        )
 
     def _decided_by_article(
         self, text: str, rivals: Sequence[Candidate], context: MentionContext

@@ -8,7 +8,7 @@ import re
 import tomllib
 import unicodedata
 from bisect import bisect
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from importlib.resources import files
 from typing import Any, NamedTuple
 
@@ -47,6 +47,14 @@ _STEM_VOWELS = {"cyrillic": "аяьй", "latin": "ao", "georgian": "იაო"}
 _ALTERNATIONS = {
     language: [tuple(pair.split("=")) for pair in pairs]
     for language, pairs in _by_language(_DATA["alternations"]).items()
+}
+_VARIANTS = {
+    kind: [tuple(pair.split("=")) for pair in pairs]
+    for kind, pairs in _by_language(_DATA["variants"]).items()
+}
+_FROM_RUSSIAN = {
+    language: [tuple(pair.split("=")) for pair in pairs]
+    for language, pairs in _by_language(_DATA["from_russian"]).items()
 }
 _TO_TRADITIONAL = str.maketrans(_DATA["chinese"]["simplified"], _DATA["chinese"]["traditional"])
 _TO_SIMPLIFIED = str.maketrans(_DATA["chinese"]["traditional"], _DATA["chinese"]["simplified"])
@@ -97,6 +105,7 @@ _BLOCKS = (
     (0x0590, "hebrew"),
     (0x0600, "arabic"),
     (0x0700, "other"),
+    (0x0900, "devanagari"),
     (0x0980, "bengali"),
     (0x0A00, "other"),
     (0x0E00, "thai"),
@@ -169,6 +178,7 @@ def spellings(form: str) -> set[str]:
     traditional.
     """
     form = unicodedata.normalize("NFC", form).replace("’", "'").replace("İ", "I")
+    form = form.replace("\u200c", "").replace("׳", "'")
     joined = {form, form.replace(" ", "-"), form.replace("-", " ")}
     joined |= _written_otherwise(form)
     joined.update(_declined_in_german(form))
@@ -186,6 +196,7 @@ def spellings(form: str) -> set[str]:
     joined |= {_KIN.sub(lambda kin: kin[0].lower(), spelling) for spelling in joined}
     if not form.isascii() and any(script(letter) == "han" for letter in form):
         joined |= {form.translate(_TO_TRADITIONAL), form.translate(_TO_SIMPLIFIED)}
+    joined |= _variants(joined)
     accented = joined | {without_accents(spelling) for spelling in joined}
     accented |= {_transcribe(spelling) for spelling in joined}
     cased = set()
@@ -230,6 +241,31 @@ def _declined_in_german(form: str) -> Iterator[str]:
         for ending in ("en",) if adjective[2] == "e" else ("e", "en", "er", "es", "em"):
             declined = f"{adjective[1]}{ending}{adjective[3]}"
             yield from (declined, declined.replace(" ", "-"))
+
+
+def _variants(forms: Set[str]) -> set[str]:
+    """Return the forms with letters that their script exchanges."""
+    variants: set[str] = set()
+    for form in forms:
+        altogether = form
+        for letters, others in _VARIANTS.get(script(form[0]), ()):
+            variants.add(form.replace(letters, others))
+            altogether = altogether.replace(letters, others)
+        variants.add(altogether)
+    return variants
+
+
+def cyrillic_forms(form: str) -> dict[str, frozenset[str]]:
+    """Return how other languages write a Russian form: "Тојота" in Serbian, with the languages."""
+    spelled: dict[str, frozenset[str]] = {}
+    if script(form[0]) == "cyrillic":
+        for language, pairs in _FROM_RUSSIAN.items():
+            text = form
+            for letters, others in pairs:
+                text = text.replace(letters, others)
+            if text != form:
+                spelled[text] = spelled.get(text, frozenset()) | {language}
+    return spelled
 
 
 def _transcribe(form: str) -> str:
@@ -315,8 +351,9 @@ def _accepts_latin_ending(form: Form, low: str, language: str | None) -> bool:
     shortest = _SHORTEST_DECLINED - (language in _SLAVIC and form.text.isupper())
     if len(form.text) < shortest:
         return False
-    if low in _POSSESSIVES.get(language or "", ()) and len(form.text) >= _SHORTEST_POSSESSIVE:
-        return True
+    if low in _POSSESSIVES.get(language or "", ()) and form.stem >= low.startswith("i"):
+        # "Googlov", "Teslin"; "Siemensin" is of no name.
+        return len(form.text) + 2 * form.stem >= _SHORTEST_POSSESSIVE
     if form.stem and form.text.endswith("i") and low in _BEHIND_I.get(language or "", ()):
         return True
     if language is None:

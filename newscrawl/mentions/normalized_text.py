@@ -21,7 +21,7 @@ _MARKS = "\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\u3099\u309a\ufe20
 _JAMO = "\u1100-\u11ff"
 
 _ONE_FOR_ONE = {
-    **dict.fromkeys("\u2018\u2019\u02bc\u2032\uff07\u00b4`", "'"),
+    **dict.fromkeys("\u2018\u2019\u02bc\u2032\u05f3\uff07\u00b4`", "'"),
     **dict.fromkeys("\u00a0\u2002\u2003\u2007\u2009\u200a\u202f\u3000\t", " "),
     **dict.fromkeys("\u2010\u2011", "-"),
     # The capital of the Turkish i: "ŞİŞECAM" is "Şişecam".

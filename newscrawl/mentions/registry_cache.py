@@ -9,6 +9,7 @@ few of the companies: a line is parsed when it is first asked for.
 import json
 import logging
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from functools import lru_cache
@@ -22,7 +23,14 @@ from zlib import crc32
 from newscrawl.cache import cache_folder, read_cache_file, write_cache_file
 from newscrawl.mentions.company import HOME_LANGUAGES, Company
 from newscrawl.mentions.context import context_table
-from newscrawl.mentions.forms import Form, altered_forms, spellings, stem_forms, stem_languages
+from newscrawl.mentions.forms import (
+    Form,
+    altered_forms,
+    cyrillic_forms,
+    spellings,
+    stem_forms,
+    stem_languages,
+)
 from newscrawl.mentions.registry_file import registry_files
 from newscrawl.mentions.vocabulary import Vocabulary
 
@@ -40,6 +48,7 @@ _SOURCES = (
     "context.py",
     "forms.py",
     "forms.toml",
+    "scripts.toml",
     "legal_forms.py",
     "registry_cache.py",
     "vocabulary.py",
@@ -174,6 +183,9 @@ def compile_registry(
 
 
 def _forms_of(companies: Sequence[Company]) -> Iterable[Form]:
+    """Yield the forms of companies and those that follow from them, unless they are listed."""
+    scripts = _spellings_of_scripts()
+    listed = {form for of in companies for form in (of.name, *of.aliases, *of.ambiguous)}
     for index, company in enumerate(companies):
         doubtful = set(company.ambiguous)
         languages = frozenset(company.ambiguous_in or ("*",))
@@ -182,21 +194,45 @@ def _forms_of(companies: Sequence[Company]) -> Iterable[Form]:
             form = Form(index, text, languages if text in doubtful else frozenset())
             if text in company.local:
                 form = form._replace(languages=home)
-            yield form
-            declined = form._replace(languages=form.languages or stem_languages(text))
-            for stem in stem_forms(text):
-                yield _stem(declined, stem)
-            for case, altering in altered_forms(text).items():
-                altered = form._replace(languages=(form.languages or altering) & altering)
-                yield _stem(altered, case) if "*" in case else altered._replace(text=case)
+            yield from _with_cases(form)
+            for spelled, writing in cyrillic_forms(text).items():
+                wanted = form.languages & writing if form.languages else writing
+                if wanted and spelled not in listed:
+                    yield from _with_cases(form._replace(text=spelled, languages=wanted))
+        doubt = frozenset({"*"} if company.name in doubtful else ())
+        for text in (text for text in scripts.get(company.name, ()) if text not in listed):
+            yield from _with_cases(Form(index, text, doubt))
         for stem in company.stems:
             bare = stem.replace("*", "")
             # "Mostostal* Zabrze" is certain, though "Mostostal" alone is not.
-            doubt = any(
+            in_doubt = any(
                 bare.startswith(text[:-1]) and bare.count(" ") == text.count(" ")
                 for text in doubtful
             )
-            yield _stem(Form(index, stem, languages if doubt else frozenset()), stem)
+            yield _stem(Form(index, stem, languages if in_doubt else frozenset()), stem)
+
+
+def _with_cases(form: Form) -> Iterable[Form]:
+    """Yield a form, and the stems and cases that its last letters tell."""
+    yield form
+    declined = form._replace(languages=form.languages or stem_languages(form.text))
+    for stem in stem_forms(form.text):
+        yield _stem(declined, stem)
+    for case, altering in altered_forms(form.text).items():
+        altered = form._replace(languages=(form.languages or altering) & altering)
+        if altered.languages:
+            yield _stem(altered, case) if "*" in case else altered._replace(text=case)
+
+
+@lru_cache(maxsize=1)
+def _spellings_of_scripts() -> Mapping[str, Sequence[str]]:
+    """Return how newspapers write companies in other scripts, by the name of the entry."""
+    tables = tomllib.loads(files(__package__).joinpath("scripts.toml").read_text(encoding="utf-8"))
+    names: dict[str, list[str]] = {}
+    for table in tables.values():
+        for name, text in table.items():
+            names.setdefault(name, []).extend(text.split(", "))
+    return names
 
 
 def _stem(form: Form, stem: str) -> Form:

@@ -26,7 +26,7 @@ _BEFORE_COLON, _BEHIND_COLON = len("NASDAQ "), len(": ABCDEF.AB ")
 _MARKETS = {
     "US": "NYSE NASDAQ Nasdaq US N O OQ K A",
     "GB": "LSE LON LN L",
-    "DE": "XETRA Xetra ETR FRA GY GR DE F",
+    "DE": "XETRA Xetra ETR FRA GY GR DE F DF DU HA HM",
     "FR": "EPA Euronext Paris FP PA",
     "IT": "BIT MIL Milan Milano IM MI",
     "ES": "BME MAD MC SM",
@@ -38,8 +38,27 @@ _MARKETS = {
     "PL": "WSE GPW PW WA",
     "RU": "MOEX MCX RM MM",
     "GR": "ATHEX ATH GA AT",
+    "AT": "VIE",
+    "AU": "ASX AX",
+    "BE": "EBR",
+    "BR": "BVMF BZ",
+    "CA": "TSX",
+    "DK": "CPH",
+    "FI": "HEL HE",
+    "ID": "IDX JK",
+    "IL": "TASE TA",
+    "IN": "NSE BSE NS BO",
+    "KR": "KRX KOSDAQ KS KQ",
+    "MY": "KLSE KL",
+    "NO": "OSE OL",
+    "SE": "STO ST",
+    "SG": "SGX",
+    "TH": "SET BK",
+    "TR": "BIST",
+    "TW": "TWSE TWO TW TT",
+    "ZA": "JSE",
 }
-_COUNTRY = {code: country for country, codes in _MARKETS.items() for code in codes.split()}
+COUNTRY = {code: country for country, codes in _MARKETS.items() for code in codes.split()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +77,7 @@ class Tickers:
         self._listings: dict[str, list[tuple[str | None, int]]] = {}
         for index, ticker in tickers:
             exchange, _, symbol = ticker.rpartition(":")
-            country = _COUNTRY.get(exchange.strip())
+            country = COUNTRY.get(exchange.strip())
             self._listings.setdefault(symbol.strip(), []).append((country, index))
 
     def find(self, text: str) -> list[TickerHit]:
@@ -81,16 +100,16 @@ class Tickers:
         if groups.get("cash"):
             return self._exchange_hit(match, "cash", "US")
         if groups.get("bloom"):
-            is_country = groups["place"] in _COUNTRY
+            is_country = groups["place"] in COUNTRY
             return self._exchange_hit(match, "bloom", groups["place"]) if is_country else None
         if groups.get("ric"):
-            is_country = groups["suffix"] in _COUNTRY
+            is_country = groups["suffix"] in COUNTRY
             return self._exchange_hit(match, "ric", groups["suffix"]) if is_country else None
         return self._exchange_hit(match, "symbol", groups["exchange"])
 
     def _exchange_hit(self, match: re.Match[str], key: str, place: str | None) -> TickerHit | None:
         listings = self._listings.get(match[key].partition(".")[0], [])
-        country = _COUNTRY.get(place or "")
+        country = COUNTRY.get(place or "")
         if len(listings) > 1:
             listings = [listing for listing in listings if listing[0] == country]
         if len(listings) != 1:

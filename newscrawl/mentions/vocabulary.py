@@ -20,6 +20,7 @@ _BY_LANGUAGE = (
     "registered_forms_before",
     "registered_forms_before_others",
     "compounds",
+    "compound_nouns",
     "words_like_cases",
     "predicates",
 )
@@ -42,7 +43,8 @@ class Vocabulary:
     a name that only a company has ("shares", "retailer"), `verbs` what companies and people do.
     `before_persons` are those of them that precede persons, too ("sued"). `before_endings` end
     such words ("Softwarekonzern"); `compounds` are joined to a name without a hyphen
-    ("Lufthansachef"). `auxiliaries` lead to a verb ("has announced").
+    ("Lufthansachef"), `compound_nouns` to a certain one ("Toyotahändler").
+    `auxiliaries` lead to a verb ("has announced").
     `after`, `before` and `verbs` are by language. So are `articles`, behind which no verb
     supports a name ("the target announced"), `modifiers`, everyday words ("total") after which
     a cue counts only behind an apostrophe or a hyphen, and `capitalised` words, which have a
@@ -78,6 +80,7 @@ class Vocabulary:
     before_persons: frozenset[str]
     before_endings: tuple[str, ...]
     compounds: Mapping[str, frozenset[str]]
+    compound_nouns: Mapping[str, frozenset[str]]
     verbs: Mapping[str, frozenset[str]]
     auxiliaries: frozenset[str]
     articles: Mapping[str, frozenset[str]]

@@ -503,6 +503,15 @@ def test_text_that_resembles_a_company_is_not_a_mention(companies, text, languag
         pytest.param("the largest operator, O2.", "en", "O2", "O2", "cue", id="behind a comma"),
         pytest.param("Ｓｏｎｙは", "ja", "Sony", "Ｓｏｎｙ", "name", id="full width"),
         pytest.param("西门子公司", "zh", "Siemens", "西门子", "name", id="子公司"),
+        pytest.param(
+            "شركة الاتصالات أورانج", "ar", "Orange", "أورانج", "cue", id="Arabic genitive"
+        ),
+        pytest.param("חברת התקשורת אורנג'", "he", "Orange", "אורנג'", "cue", id="Hebrew genitive"),
+        pytest.param("दूरसंचार कंपनी ऑरेंज ने", "hi", "Orange", "ऑरेंज", "context", id="Hindi"),
+        pytest.param("셸 주가는 떨어졌다", "ko", "Shell", "셸", "context", id="one syllable"),
+        pytest.param(
+            "Reliance (RELI.NS)", "en", "Reliance Industries", "Reliance", "ticker", id="RIC"
+        ),
         pytest.param("小米昨日公布年报", "zh", "Xiaomi", "小米", "cue", id="Chinese predicate"),
         pytest.param("帝人が繊維事業を売却", "ja", "Teijin", "帝人", "cue", id="Japanese one"),
         pytest.param("효성이 1조원을 투자한다", "ko", "Hyosung", "효성", "cue", id="Korean one"),
@@ -528,6 +537,12 @@ def test_mention_has_the_rule_that_found_it(companies, text, language, company, 
         ("sv", "Beskedet från Ericssonkoncernen kom i går.", "Ericsson"),
         ("da", "Ericssonchefen går af.", "Ericsson"),
         ("no", "Ericssonsjefen går av.", "Ericsson"),
+        ("de", "Die Pilotenstreiks bei den Ericssonwerken enden.", "Ericsson"),
+        ("nl", "De Ericssonfabriek sluit.", "Ericsson"),
+        ("pl", "Pracował w Toyocie przez rok.", "Toyota"),
+        ("sl", "Delnice Volkswagna so zrasle.", "Volkswagen"),
+        ("hr", "Odlazi Toyotin direktor.", "Toyota"),
+        ("sr", "Нова фабрика Тојоте отворена је јуче.", "Toyota"),
     ],
 )
 def test_names_have_the_cases_and_compounds_of_the_article_s_language(
@@ -536,6 +551,27 @@ def test_names_have_the_cases_and_compounds_of_the_article_s_language(
     found = bundled_companies().find(text, language=language)
     assert {mention.company for mention in found} == {company}
     assert not bundled_companies().find(text, language="vi")
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "company"),
+    [
+        ("uk", "Завод Сіменсу зачинено.", "Siemens"),
+        ("bn", "গতকাল মাইক্রোসফটের দাম বেড়েছে।", "Microsoft"),
+        ("ka", "მაიკროსოფტმა შენობა დახურა.", "Microsoft"),
+        ("th", "เมื่อวานนี้โนเกียปิดอาคาร", "Nokia"),
+        ("fa", "دیروز فولکس‌واگن را دیدیم.", "Volkswagen"),
+        ("ar", "رأينا أمس وميكروسوفت.", "Microsoft"),
+        ("he", "אתמול ראינו את פולקסוואגן.", "Volkswagen"),
+        ("hi", "कल हमने वोक्सवैगन देखी।", "Volkswagen"),
+        ("el", "Είδαμε χθες τη Ρενώ.", "Renault"),
+    ],
+)
+def test_names_are_found_as_newspapers_write_them_in_other_scripts(
+    language: str, text: str, company: str
+) -> None:
+    found = bundled_companies().find(text, language=language)
+    assert {mention.company for mention in found} == {company}
 
 
 @pytest.mark.parametrize(
