@@ -127,7 +127,7 @@ class Finder:
                     continue
                 if language == "de" and _lacks_umlaut(text[start:end], form.text):
                     continue
-                low = text[start:reach].lower() if reach > end or form.languages else ""
+                low = text[start:reach].lower() if reach > end else ""
                 if low in self._common_words or low in words_like_cases:
                     continue
                 candidate = Candidate(start, reach, form, inflected=reach > end)

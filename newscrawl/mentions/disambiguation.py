@@ -512,10 +512,10 @@ class Disambiguator:
         company = self.companies[candidate.form.company]
         symbols = {ticker.rpartition(":")[2].partition(".")[0] for ticker in company.tickers}
         # "Reliance (RELI.NS)": what Reuters makes of a name.
-        made = _RIC.fullmatch(brackets[1])
+        reuters = _RIC.fullmatch(brackets[1])
         letters = candidate.form.text.upper().replace(" ", "")
         return not codes.isdisjoint(symbols) or (
-            made is not None and made[2] in COUNTRY and letters.startswith(made[1])
+            reuters is not None and reuters[2] in COUNTRY and letters.startswith(reuters[1])
         )
 
     def _decided_by_article(

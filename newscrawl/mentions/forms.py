@@ -248,9 +248,9 @@ def _variants(forms: Set[str]) -> set[str]:
     variants: set[str] = set()
     for form in forms:
         altogether = form
-        for letters, others in _VARIANTS.get(script(form[0]), ()):
-            variants.add(form.replace(letters, others))
-            altogether = altogether.replace(letters, others)
+        for letters, replaced in _VARIANTS.get(script(form[0]), ()):
+            variants.add(form.replace(letters, replaced))
+            altogether = altogether.replace(letters, replaced)
         variants.add(altogether)
     return variants
 
@@ -261,8 +261,8 @@ def cyrillic_forms(form: str) -> dict[str, frozenset[str]]:
     if script(form[0]) == "cyrillic":
         for language, pairs in _FROM_RUSSIAN.items():
             text = form
-            for letters, others in pairs:
-                text = text.replace(letters, others)
+            for letters, replaced in pairs:
+                text = text.replace(letters, replaced)
             if text != form:
                 spelled[text] = spelled.get(text, frozenset()) | {language}
     return spelled

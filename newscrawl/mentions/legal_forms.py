@@ -109,12 +109,12 @@ class LegalForms:
         ]
         return [short for short in names if short.text != name]
 
-    def _without_frame(self, name: str, whole: str, cut: bool) -> Iterator[str]:
+    def _without_frame(self, name: str, registered: str, cut: bool) -> Iterator[str]:
         """Yield a name without "The"; where a legal form was cut, also without "Group", what is in
         brackets behind it, and the place that Chinese companies are registered in."""
         yield from (
             text.removeprefix("The ")
-            for text in (name, whole)
+            for text in (name, registered)
             if text.startswith("The ") and text.count(" ") > 1
         )
         if not cut:

@@ -151,7 +151,7 @@ def compile_registry(
     kinds: dict[tuple[frozenset[str], bool, frozenset[str]], int] = {}
     forms: dict[Form, int] = {}
     beginnings: dict[str, dict[str, list[int]]] = {}
-    for form in _forms_of(companies):
+    for form in _forms_of(companies, words):
         number = forms.setdefault(form, len(forms))
         for spelling in spellings(form.text):
             spellings_by_text = beginnings.setdefault(spelling[:BEGINNING], {})
@@ -182,7 +182,7 @@ def compile_registry(
     return "\n".join([*parts, *rows]).encode()
 
 
-def _forms_of(companies: Sequence[Company]) -> Iterable[Form]:
+def _forms_of(companies: Sequence[Company], words: Vocabulary) -> Iterable[Form]:
     """Yield the forms of companies and those that follow from them, unless they are listed."""
     scripts = _spellings_of_scripts()
     listed = {form for of in companies for form in (of.name, *of.aliases, *of.ambiguous)}
@@ -194,14 +194,14 @@ def _forms_of(companies: Sequence[Company]) -> Iterable[Form]:
             form = Form(index, text, languages if text in doubtful else frozenset())
             if text in company.local:
                 form = form._replace(languages=home)
-            yield from _with_cases(form)
+            yield from _with_cases(form, words)
             for spelled, writing in cyrillic_forms(text).items():
-                wanted = form.languages & writing if form.languages else writing
-                if wanted and spelled not in listed:
-                    yield from _with_cases(form._replace(text=spelled, languages=wanted))
+                written = form.languages & writing if form.languages else writing
+                if written and spelled not in listed:
+                    yield from _with_cases(form._replace(text=spelled, languages=written), words)
         doubt = frozenset({"*"} if company.name in doubtful else ())
         for text in (text for text in scripts.get(company.name, ()) if text not in listed):
-            yield from _with_cases(Form(index, text, doubt))
+            yield from _with_cases(Form(index, text, doubt), words)
         for stem in company.stems:
             bare = stem.replace("*", "")
             # "Mostostal* Zabrze" is certain, though "Mostostal" alone is not.
@@ -212,15 +212,20 @@ def _forms_of(companies: Sequence[Company]) -> Iterable[Form]:
             yield _stem(Form(index, stem, languages if in_doubt else frozenset()), stem)
 
 
-def _with_cases(form: Form) -> Iterable[Form]:
-    """Yield a form, and the stems and cases that its last letters tell."""
+def _with_cases(form: Form, words: Vocabulary) -> Iterable[Form]:
+    """Yield a form, and the stems and cases that its last letters tell, unless they are words."""
     yield form
     declined = form._replace(languages=form.languages or stem_languages(form.text))
     for stem in stem_forms(form.text):
         yield _stem(declined, stem)
     for case, altering in altered_forms(form.text).items():
-        altered = form._replace(languages=(form.languages or altering) & altering)
-        if altered.languages:
+        languages = frozenset(
+            language
+            for language in (form.languages or altering) & altering
+            if case.lower() not in words.words_like_cases.get(language, ())
+        )
+        altered = form._replace(languages=languages)
+        if languages:
             yield _stem(altered, case) if "*" in case else altered._replace(text=case)
 
 
