@@ -46,6 +46,11 @@ _MIXED_WORD = re.compile(
 )
 # The first bytes of Greek and Cyrillic letters in UTF-8.
 _LOOK_ALIKE_LEADS = tuple(bytes([lead]) for lead in range(0xCD, 0xD5))
+# A word that goes on in the next line; in "Bau- und Bahntechnik" none does. Before a small letter
+# the hyphen is the printer's, before a capital it is the name's.
+_HYPHENATED = re.compile(
+    r"(?<=[^\W\d_]{2})-\n(?=(?!(?:and|or|und|oder|bis|sowie|et|ou|y|e|i|en|of|og|och)\b)([^\W\d_]{2}))"
+)
 _LINE_BREAK = re.compile(r"\n(?<!\n\n)(?!\n)")
 _REPAIR = re.compile(rf"[{_INVISIBLE}]+|[^{_MARKS}][{_MARKS}]+|[{_JAMO}]{{2,}}|(?<= ) +")
 _MARK = re.compile(f"[{_MARKS}]")
@@ -102,6 +107,7 @@ def normalize(text: str, title: str = "") -> NormalizedText:
         spelled = spelled.replace("\t", " ").replace("`", "'")
     # Where breaks come in pairs none is alone.
     if spelled.count("\n") != 2 * spelled.count("\n\n"):
+        spelled = _HYPHENATED.sub(lambda cut: "\xad\xad" if cut[1].islower() else "-\xad", spelled)
         spelled = _LINE_BREAK.sub(" ", spelled)
     if not _needs_repair(spelled):
         return NormalizedText(spelled, original, body_start)

@@ -15,7 +15,7 @@ from selectolax.lexbor import LexborHTMLParser
 from newscrawl.extraction.html import unescape_all
 from newscrawl.extraction.metadata import dates, names
 from newscrawl.items import Hints
-from newscrawl.sources.urls import MAX_LENGTH, UrlError, web_url
+from newscrawl.sources.urls import MAX_LENGTH, UrlError, address_of, unwrapped, web_url
 from newscrawl.sources.xml_repair import SHORT, Shape, decode_xml, repair_xml
 
 # The largest feeds of the registry's sites stay below 2 MB.
@@ -44,6 +44,12 @@ _PERIODS = {
     "monthly": timedelta(days=30),
     "yearly": timedelta(days=365),
 }
+_FIRST_ITEM = re.compile(r"<(?:\w+:)?(?:item|entry)[\s>]")
+# The site of an RSS channel, or of an Atom feed.
+_HOME = re.compile(
+    r"<link>\s*(https?://[^<\s]+)\s*</link>"
+    r"|<link\b(?![^>]*rel=[\"'](?!alternate))[^>]*href=[\"'](https?://[^\"'\s]+)"
+)
 _TEXT = _MARKUP * MAX_STANDFIRST
 _TITLE = _MARKUP * MAX_TITLE
 # The fields of all dialects; fields that are not listed are names, dates or numbers.
@@ -124,6 +130,7 @@ def parse_feed(body: bytes, url: str, *, content_type: str | None = None) -> Fee
         dropped, parsed = 0, _parse_json(text)
     else:
         repaired = repair_xml(text, _SHAPE)
+        url = _home_of(repaired.text, url)
         dropped, parsed = repaired.dropped, _parse_feed(repaired.text.encode(), url)
     if not parsed.get("version") and not parsed.get("entries"):
         raise FeedError("is neither RSS nor Atom nor RDF")
@@ -141,6 +148,17 @@ def parse_feed(body: bytes, url: str, *, content_type: str | None = None) -> Fee
         unusable=len(parsed.entries) - len(entries) + dropped,
         interval=_interval(parsed.feed),
     )
+
+
+def _home_of(text: str, url: str) -> str:
+    """Return the address against which links are resolved: of the site, where its feed is at
+    another host, as are those of services."""
+    head = text[: item.start()] if (item := _FIRST_ITEM.search(text)) else text
+    home = next((match[1] or match[2] for match in _HOME.finditer(head)), None)
+    try:
+        return home if home and address_of(web_url(home))[0] != address_of(url)[0] else url
+    except UrlError:
+        return url
 
 
 def _parse_feed(body: bytes, url: str) -> Any:
@@ -287,7 +305,9 @@ def _whole(text: str | None) -> int | None:
 
 def _entry(raw: Any, base: str, language: str | None) -> Entry:
     tags = raw.get("tags") or [{}]
+    identifier = (raw.get("id") or "").strip()
     link = raw.get("feedburner_origlink") or raw.get("link")
+    link = link or (identifier if identifier.startswith(("http://", "https://")) else None)
     if not link:
         raise UrlError("has no URL")
     authors = (raw.get("authors") or ())[:MAX_AUTHORS]
@@ -296,7 +316,7 @@ def _entry(raw: Any, base: str, language: str | None) -> Entry:
     modified = _moment(dict.get(raw, "updated"), dict.get(raw, "updated_parsed"))
     title = plain_text(raw.get("title"), MAX_TITLE)
     return Entry(
-        url=web_url(link, base),
+        url=web_url(unwrapped(link), base),
         hints=Hints(
             title=title,
             standfirst=introduction(raw.get("summary"), title),

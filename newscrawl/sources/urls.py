@@ -56,10 +56,17 @@ _CHANNEL = re.compile(
     r"|linkedin|instagram|flipboard|googlenews|msn)(?:[._]\w*)?",
     re.IGNORECASE,
 )
-# Of these, some number articles on some sites.
+# Of these, some number articles on some sites: those that say more than a campaign's name.
 _NUMBERED = re.compile(
-    r"(?:[ce]id|uid|ref(?:_?(?:id|no))?|(?:game|gallery)(?:_?id)?)=\d+", re.IGNORECASE
+    r"(?:[ce]id|uid|(?:ref|ga|gl)[a-z]*(?:[_-]?(?:id|no|nr))?)=\d+", re.IGNORECASE
 )
+# Hosts and last parts of paths of redirectors: google.com/url?url=, bing.com/news/apiclick.aspx,
+# l.facebook.com/l.php and r.search.yahoo.com/…/RU=…/RK=2: ours.
+_REDIRECTOR = re.compile(
+    r"(?:^|\.)(?:safelinks|urldefense|feedproxy|r\.search)\.|/(?:url|apiclick|redirect(?:or)?|redir|rd|click"
+    r"|clk|out|away|goto|l|link|track)(?:\.\w{2,4})?/?$"
+)
+_TARGET = re.compile(r"/RU=([^/]+)")
 _MAX_LABEL = 63  # RFC 1035, 2.3.4
 # A URL in the path or in a parameter of another: the first is kept, or the second.
 _DOUBLE = (
@@ -126,7 +133,7 @@ def canonical_url(url: str, base: str | None = None) -> str:
         canonical = canonicalize_url(_cleaned(plain))
         if urlsplit(canonical).hostname != host:
             # A URL of another site within the URL is a part of it.
-            canonical = canonicalize_url(plain)
+            canonical = canonicalize_url(_cleaned(plain, is_double=False))
     except ValueError:
         raise UrlError(f"has an invalid host: {plain[:80]!r}") from None
     canonical = _main_view(_with_lost_parts(canonical, urlsplit(plain)))
@@ -134,11 +141,11 @@ def canonical_url(url: str, base: str | None = None) -> str:
     return canonical_url(canonical.rstrip("&")) if canonical.endswith("&") else canonical
 
 
-def _cleaned(url: str) -> str:
+def _cleaned(url: str, *, is_double: bool = True) -> str:
     """Return a URL without tracking parameters, entities, double slashes, its default port and, if
-    it has another URL in it, without one of the two."""
+    it is a double one that has another in it, without one of the two."""
     url = url.replace("&amp;", "&").removesuffix("/&")
-    if url.count("://") > 1 and "web.archive.org" not in url:
+    if is_double and url.count("://") > 1 and "web.archive.org" not in url:
         url = next(filter(None, (rule.match(url) for rule in _DOUBLE)), [url, url])[1]
     if url.count("/") == 3 or url.count("://") > 1:
         url = url.rstrip("/")
@@ -194,6 +201,24 @@ def _main_view(url: str) -> str:
     if (path, query) == (parts.path, parts.query):
         return url
     return parts._replace(path=path, query=query).geturl()
+
+
+def unwrapped(url: str) -> str:
+    """Return the address to which a link of a search engine, an alert or a network leads, where it
+    is a parameter of the link; any other link unchanged."""
+    try:
+        parts = urlsplit(url)
+        if not _REDIRECTOR.search(f"{parts.netloc}{parts.path}".lower()):
+            return url
+        targets = [value for values in parse_qs(parts.query).values() for value in values]
+    except ValueError:
+        return url
+    if inner := _TARGET.search(parts.path):
+        targets.append(unquote(inner[1]))
+    for target in targets:
+        if target.startswith(("http://", "https://")) and not _same_site(target, url):
+            return unwrapped(target)
+    return url
 
 
 def declared_url(html: bytes, url: str) -> str | None:

@@ -42,6 +42,16 @@ def named(companies: Companies, text: str, **more) -> list[tuple[str, str]]:
         pytest.param(
             "Bank of America fell", "en", [("Bank of America", "Bank of America")], id="longest"
         ),
+        pytest.param(
+            "to Micro-\nsoft, Coca-\nCola and Siemens-\nor",
+            "en",
+            [
+                ("Microsoft", "Micro-\nsoft"),
+                ("Coca-Cola", "Coca-\nCola"),
+                ("Siemens", "Siemens"),
+            ],
+            id="hyphens at ends of lines",
+        ),
         pytest.param("see www.Siemens.com/a", "en", [], id="address"),
         pytest.param("Boeingen", "de", [], id="inside a word"),
         pytest.param("Mercedes Vito", "de", [("Mercedes-Benz", "Mercedes")], id="name like Anna"),

@@ -166,3 +166,27 @@ def test_local_time_that_is_labelled_utc_is_not_in_the_future() -> None:
         ).entries
         shifted = None if hours is None else now + timedelta(minutes=ahead) - timedelta(hours=hours)
         assert entry.hints.published == shifted
+
+
+SITE = "<link>https://news.example.com/</link>"
+
+
+@pytest.mark.parametrize(
+    ("channel", "item", "urls"),
+    [
+        (SITE, "<link>/a/quay-1</link>", ["https://news.example.com/a/quay-1"]),
+        (SITE, "<guid>/a/quay-1</guid>", ["https://news.example.com/a/quay-1"]),
+        ("<link>/</link>", "<link>/a/quay-1</link>", ["https://news.example/a/quay-1"]),
+        ("", "<guid isPermaLink='false'>https://news.example/q</guid>", ["https://news.example/q"]),
+        ("", "<guid isPermaLink='false'>quay-1</guid>", []),
+        (
+            "",
+            "<link>https://www.google.com/url?sa=t&amp;url=https://news.example/q</link>",
+            ["https://news.example/q"],
+        ),
+    ],
+)
+def test_link_of_an_entry_is_that_of_the_article(channel: str, item: str, urls: list[str]) -> None:
+    head = f"<rss version='2.0'><channel><title>News</title>{channel}"
+    read = feed(f"{head}<item><title>Quay</title>{item}</item></channel></rss>")
+    assert [entry.url for entry in read.entries] == urls

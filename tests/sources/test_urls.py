@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from newscrawl.sources import canonical_url
-from newscrawl.sources.urls import main_addresses
+from newscrawl.sources.urls import main_addresses, unwrapped
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,60 @@ def test_parameters_of_channels_name_no_article(parameters: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "parameters", ["ref=123", "id=facebook-fined", "q=twitter+shares", "story=feeding-ducks"]
+    "parameters",
+    [
+        "ref=123",
+        "reference=12",
+        "gallery_id=5",
+        "glossary=7",
+        "id=facebook-fined",
+        "q=twitter+shares",
+        "story=feeding-ducks",
+    ],
 )
 def test_parameters_that_name_an_article_are_kept(parameters: str) -> None:
     assert canonical_url(f"https://a.example/n?{parameters}").endswith(parameters)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://example.com/a?referer=http://b.example.com",
+        "http://example.com/a?url=http://b.example.com/x",
+        "http://example.com/a?id=1&next=https://b.example.com/x?y=1",
+        "http://example.com/http://b.example.com/x",
+    ],
+)
+def test_address_within_an_address_is_cleaned_at_once(url: str) -> None:
+    assert canonical_url(canonical_url(url)) == canonical_url(url)
+
+
+ARTICLE = "https://news.example.com/a/quay-1"
+ESCAPED = "https%3A%2F%2Fnews.example.com%2Fa%2Fquay-1"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"https://www.google.com/url?rct=j&sa=t&url={ARTICLE}&ct=ga",
+        f"https://www.bing.com/news/apiclick.aspx?ref=FexRss&aid=&url={ESCAPED}&c=1",
+        f"https://l.facebook.com/l.php?u={ESCAPED}&h=AT0",
+        f"https://r.search.yahoo.com/_ylt=A/RV=2/RU={ESCAPED}/RK=2/RS=x",
+        f"https://eur01.safelinks.protection.outlook.com/?url={ESCAPED}&data=1",
+        f"https://t.example.net/redirect?z={ESCAPED}",
+    ],
+)
+def test_link_of_an_alert_leads_to_the_article(url: str) -> None:
+    assert unwrapped(url) == ARTICLE
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"{ARTICLE}?url=https://other.example/x",
+        f"https://news.example.com/link?url={ESCAPED}",
+        "https://www.google.com/url?id=7",
+    ],
+)
+def test_other_links_are_kept(url: str) -> None:
+    assert unwrapped(url) == url
