@@ -13,7 +13,7 @@ from ahocorasick_rs import AhoCorasick
 
 from newscrawl.mentions.candidates import Candidate
 from newscrawl.mentions.company import Company
-from newscrawl.mentions.forms import without_accents
+from newscrawl.mentions.forms import is_spaced, without_accents
 from newscrawl.mentions.vocabulary import Vocabulary
 
 # Context counts within this many characters: the sentence and its neighbours. Ours, set by hand.
@@ -173,16 +173,11 @@ def _stands(text: str, low: str, pattern: _Pattern, start: int) -> bool:
     end = start + len(pattern.literal)
     if pattern.spelled and text[start:end] not in (pattern.spelled, pattern.spelled.upper()):
         return False
-    if not pattern.open_left and start and _is_spaced(low[start - 1]) and _is_spaced(low[start]):
+    if not pattern.open_left and start and is_spaced(low[start - 1]) and is_spaced(low[start]):
         return False
-    if pattern.open_right or not _is_spaced(low[end - 1]):
+    if pattern.open_right or not is_spaced(low[end - 1]):
         return True
     return _PLURAL.match(low, end) is not None
-
-
-def _is_spaced(letter: str) -> bool:
-    """Return whether this is a letter of a script that writes blanks between words."""
-    return letter.isalnum() and ord(letter) < 0x2E80
 
 
 def _weight_words(entry: str, words: Vocabulary) -> Iterable[tuple[str, int, frozenset[str]]]:

@@ -450,9 +450,12 @@ class NeighbourWords:
         """Return whether the word may precede any name, so that it is not part of it."""
         return word in of_language(self.words.before, language) or word in self.words.function_words
 
-    def is_other(self, text: str, candidate: Candidate, language: str | None) -> bool:
-        """Return whether the name means something else here: an arena, a family, a team."""
-        if is_team(text, candidate, language, self.words):
+    def is_other(
+        self, text: str, candidate: Candidate, language: str | None, *, in_sports: bool = False
+    ) -> bool:
+        """Return whether the name means something else here: an arena, a family, a team, which all
+        are `in_sports`, a section of the newspaper."""
+        if is_team(text, candidate.form.text, language, self.words, in_section=in_sports):
             return True
         before = words_before(text, candidate.start, 1)
         if bool(before) and before[-1].lower() in self.words.families:

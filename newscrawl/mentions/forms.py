@@ -156,6 +156,11 @@ def script(letter: str) -> str:
     return _BLOCKS[bisect(_BLOCK_STARTS, ord(letter)) - 1][1]
 
 
+def is_spaced(letter: str) -> bool:
+    """Return whether this is a letter of a script that writes blanks between words."""
+    return letter.isalnum() and ord(letter) < 0x2E80
+
+
 def without_accents(form: str) -> str:
     """Remove the marks of Latin and Greek letters; other scripts stay (й is not и)."""
     if form.isascii():

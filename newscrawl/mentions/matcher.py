@@ -12,6 +12,7 @@ from newscrawl.mentions.candidates import Candidate, Exclusions, Finder
 from newscrawl.mentions.context import ContextFinder, MentionContext
 from newscrawl.mentions.credits import Credits
 from newscrawl.mentions.disambiguation import Disambiguator, NeighbourWords, begins_sentence
+from newscrawl.mentions.namesakes import SPORTS_SECTION
 from newscrawl.mentions.normalized_text import NormalizedText, normalize
 from newscrawl.mentions.registry_cache import CompiledRegistry
 from newscrawl.mentions.score import Evidence, FoundName, evidence_of, load_model
@@ -86,7 +87,13 @@ class Matcher:
         if not candidates and not tickers:
             return []
         publisher = self._credits.publishers_of(source)
-        places, persons = self._filter(content, candidates, publisher, language)
+        places, persons = self._filter(
+            content,
+            candidates,
+            publisher,
+            language,
+            in_sports=SPORTS_SECTION.search(source or "") is not None,
+        )
         certain, doubtful = self._split_by_certainty(content, places, persons, language)
         by_rule = [(c, "inflection" if c.inflected else "name") for c in certain]
         if doubtful:
@@ -108,6 +115,8 @@ class Matcher:
         candidates: Iterable[Candidate],
         publisher: frozenset[int],
         language: str | None,
+        *,
+        in_sports: bool,
     ) -> tuple[list[Place], dict[str, int]]:
         """Return the places to keep, and the forms that name a person with their first place.
 
@@ -125,7 +134,7 @@ class Matcher:
                 bool(places) and places[-1][0].end == first.start - 1
             ) and self._neighbours.is_person(text, first, language):
                 persons[first.form.text].append(first.start)
-            elif not self._neighbours.is_other(text, first, language):
+            elif not self._neighbours.is_other(text, first, language, in_sports=in_sports):
                 remaining_rivals = [
                     rival
                     for rival in rivals

@@ -2,16 +2,30 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
+from itertools import chain
+
+from ahocorasick_rs import AhoCorasick
 
 from newscrawl.mentions.candidates import Candidate
-from newscrawl.mentions.forms import is_korean_tail, script
-from newscrawl.mentions.vocabulary import Vocabulary
+from newscrawl.mentions.forms import is_korean_tail, is_spaced, script
+from newscrawl.mentions.vocabulary import ANY, Vocabulary
 
 # How many characters of a neighbourhood hold two long words.
 _REACH = 60
 # Ours: different sports words in an article from which on a team's name does not count as a
 # company.
 TEAM_WORDS = 3
+# A score, "3-1", "84:79", "3対1"; times and dates have two digits on both sides of a colon.
+_SCORE = re.compile(
+    r"(?<![\d.,:/-])(?:\d{1,3} ?[-–—―対对比] ?\d{1,3}|\d{1,2} ?: ?\d|\d{3}:\d{2,3})(?![\d.,:/-]*\d)"
+)
+# A newspaper's section of sports, by address.
+SPORTS_SECTION = re.compile(
+    r"//[^/]+(?:/[^/]+)?/(?:sports?|deportes|esportes?|desporto|sportul|spor|urheilu|sporto|football"
+    r"|soccer|baseball|basketball|rugby|cricket|fussball|futbol|calcio|voetbal|tiyu)(?:/|$)"
+    r"|//(?:sports?|deportes|esportes?)\."
+)
 # The next word; the vowel signs of Indian scripts are not word characters for `re`.
 _WORD_AFTER = re.compile(r"[ -]([\w.&/\u0900-\u0dff]+)")
 _NAMED_AFTER = re.compile(r"([^\W\d_]+)-(?:von-|de-)?$")
@@ -49,11 +63,40 @@ def is_namesake(text: str, candidate: Candidate, before: Sequence[str], words: V
     return bool(before) and before[-1] in words.namesakes_before
 
 
-def is_team(text: str, candidate: Candidate, language: str | None, words: Vocabulary) -> bool:
-    """Return whether a report about sports means a team by a company's bare name: "ヤクルト"."""
-    if candidate.form.text not in words.teams.get(language or "", ()):
+def is_team(
+    text: str, form: str, language: str | None, words: Vocabulary, *, in_section: bool
+) -> bool:
+    """Return whether a report about sports, as its words or its section say, means a team by a
+    company's bare name: "ヤクルト"."""
+    low = form.casefold()
+    languages = words.sports if language is None else (language, ANY)
+    if not any(low in words.teams.get(key, ()) for key in languages):
         return False
-    return sum(word in text for word in words.sports[language or ""]) >= TEAM_WORDS
+    if in_section:
+        return True
+    sports = (words.sports.get(key, frozenset()) for key in languages)
+    return _weight_of_sports(text, frozenset(chain.from_iterable(sports))) >= TEAM_WORDS
+
+
+@lru_cache(maxsize=1)
+def _weight_of_sports(text: str, sports: frozenset[str]) -> int:
+    """Return how many different words of sports a text has; a score counts as one."""
+    low = text.lower()
+    places = _automaton(sports).find_matches_as_indexes(low, overlapping=True)
+    different = {
+        number
+        for number, start, end in places
+        if not any(
+            len(pair) > 1 and all(map(is_spaced, pair))
+            for pair in (low[start - 1 : start + 1], low[end - 1 : end + 1])
+        )
+    }
+    return len(different) + (_SCORE.search(text) is not None)
+
+
+@lru_cache
+def _automaton(sports: frozenset[str]) -> AhoCorasick:
+    return AhoCorasick(sorted(word.lower() for word in sports), store_patterns=False)
 
 
 def _is_namesake_noun(word: str, words: Vocabulary) -> bool:

@@ -53,8 +53,8 @@ class Vocabulary:
     `examples` are nouns of which companies are named as examples ("companies like Bain").
     `families` before a name mean its owners, not its company ("Familie Merck").
     `namesakes_after` and `namesakes_before` make the whole something else ("Arena").
-    `teams` are names of companies that teams of a language's news bear without another word,
-    `sports` words of reports about them.
+    `teams` are names of companies, in any case, that teams of a language's news ("any": of all)
+    bear without another word, `sports` words of reports about them.
     `surnames` are forms that persons bear, too: an unknown capitalised word before one is a given
     name, unless it is `usual_before` a company ("Chinese"). `platforms` are networks on which
     newspapers ask their readers to follow them, `follow_us` how they ask. `teasers` are labels of
@@ -151,6 +151,7 @@ def load_vocabulary() -> Vocabulary:
         )
         for name, by_language in data.pop("topics").items()
     }
+    data["teams"] = {key: text.casefold() for key, text in data["teams"].items()}
     by_language: dict[str, Any] = {name: _by_language(data.pop(name)) for name in _BY_LANGUAGE}
     by_language |= {name: _with_english(_by_language(data.pop(name))) for name in _CUES}
     endings = _phrases(data.pop("before_endings"))

@@ -88,6 +88,29 @@ def test_team_in_a_report_about_sports_is_no_company(companies, language, report
 
 
 @pytest.mark.parametrize(
+    ("language", "report"),
+    [
+        ("en", "The Ferrari retired on lap 9 after a slow pit stop of the Grand Prix."),
+        ("de", "Carl Zeiss verliert 0:2 in der Regionalliga, der Torwart sah Rot."),
+        ("it", "Basket: la Segafredo cade 80-92, otto rimbalzi per il playmaker."),
+        ("tr", "EuroLeague: Anadolu Efes deplasmanda 84-79 kazandı, 12 ribaund aldı."),
+        ("ru", "Формула 1: Мерседес выбыл, гонщик Феррари взял поул и подиум."),
+        ("ja", "ラグビーのリーグワンは、トヨタが28－15で勝った。トライは4。"),
+        ("ko", "프로야구 KIA가 7-2로 이겼다. 투수는 호투했다."),
+        (None, "Grand Prix: McLaren holt die Pole, der Boxenstopp war schnell, Podest."),
+    ],
+)
+def test_report_about_sports_names_teams_in_any_language(companies, language, report):
+    assert companies.find(report, language=language) == []
+
+
+def test_section_of_an_address_is_enough_for_a_team(companies):
+    text = "Ferrari braucht einen neuen Plan."
+    assert companies.find(text, language="de", source="https://example.org/sport/a-1") == []
+    assert companies.find(text, language="de", source="https://example.org/geld/a-1")
+
+
+@pytest.mark.parametrize(
     ("language", "text"),
     [
         ("it", "Aveva vent'anni."),
