@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from newscrawl.extraction.metadata import names
+from newscrawl.extraction.metadata import byline_lines, names
 
 
 @pytest.mark.parametrize(
@@ -126,3 +126,54 @@ def test_number_and_length_of_names_are_limited(texts: list[str]) -> None:
     assert len(found) <= names.MAX_AUTHORS
     assert len({name.casefold() for name in found}) == len(found)
     assert all(0 < len(name) <= names.MAX_NAME for name in found)
+
+
+@pytest.mark.parametrize(
+    ("line", "authors"),
+    [
+        ("김민수 기자 minsu@news.example", ("김민수",)),
+        ("[서울=뉴시스] 김민수·이영희 기자", ("김민수", "이영희")),
+        ("글 김민수 사진 이영희", ("김민수",)),
+        ("입력 2026.11.12 08:30 김민수 특파원", ("김민수",)),
+        ("新华社记者王芳、李明", ("王芳", "李明")),
+        ("【記者王芳／台北報導】", ("王芳",)),
+        ("（中央社記者王小芳台北12日電）", ("王小芳",)),
+        ("來源：新華社 作者：王芳", ("王芳",)),
+        ("责任编辑：李明", ()),
+        ("文：山田花子　写真：田中太郎", ("山田花子",)),
+        ("取材・文　山田 花子", ("山田 花子",)),
+        ("山田花子（編集部）", ("山田花子",)),
+        ("【経済】", None),
+        ("停電通知を送った", None),
+        ("Piše: Ana Novak", ("Ana Novak",)),
+        ("Words: Jane Doe. Pictures: Tom Ray", ("Jane Doe",)),
+        ("Jane Doe (Text) und Tom Ray (Fotos)", ("Jane Doe",)),
+        ("Texte et photos : Jeanne Dupont, Paris", ("Jeanne Dupont",)),
+        ("Фото: Иван Иванов", ()),
+        ("रिपोर्ट: अनीता शर्मा", ("अनीता शर्मा",)),
+        ("Բառ՝ Աննա", None),
+        ("Text of the treaty", None),
+        ("By Ann Lee/Pier Images", None),
+        ("Per capita income rises", None),
+    ],
+)
+def test_words_of_authorship_make_a_line_a_byline(
+    line: str, authors: tuple[str, ...] | None
+) -> None:
+    assert byline_lines.authors_in(line) == authors
+
+
+@pytest.mark.parametrize(
+    ("line", "authors"),
+    [
+        ("Jane Doe, dpa", ("Jane Doe",)),
+        ("Jane Doe | Barcelona", ("Jane Doe",)),
+        ("Jane Doe and Tom Ray, Senior Reporters", ("Jane Doe", "Tom Ray")),
+        ("Jane Doe in Paris", ("Jane Doe",)),
+        ("Jane Doe", ()),
+        ("Easy Online Ordering | Tailored Career Support", ()),
+        ("Rates rise, says bank", ()),
+    ],
+)
+def test_a_name_and_a_role_or_place_may_be_a_byline(line: str, authors: tuple[str, ...]) -> None:
+    assert byline_lines.author_and_place(line) == authors

@@ -283,10 +283,10 @@ def _with_clock(day: datetime, texts: Iterable[str], language: str | None) -> St
     """Return a day with the first time of day that these texts around it give."""
     for around in texts:
         text = around
-        if other := _OTHER_CLOCK.search(text):
-            minutes = "30" if other[3] else (other[2] or other[5] or "0").zfill(2)
-            hours = other[1] or other[4] or other[6]
-            text = f"{text[: other.start()]}{hours}:{minutes} {text[other.end() :]}"
+        if words := _OTHER_CLOCK.search(text):
+            minutes = "30" if words[3] else (words[2] or words[5] or "0").zfill(2)
+            hours = words[1] or words[4] or words[6]
+            text = f"{text[: words.start()]}{hours}:{minutes} {text[words.end() :]}"
         if clock := _CLOCK.search(text):
             hour, minute = int(clock["h"]), int(clock["min"])
             if clock["half"]:

@@ -12,7 +12,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from newscrawl.extraction.blocks import LAST_NO_ELEMENT, TEXT, tag_id, tag_ids
 from newscrawl.extraction.html import squeeze
-from newscrawl.extraction.metadata import dates, names
+from newscrawl.extraction.metadata import byline_lines, dates, names
 from newscrawl.extraction.metadata.dates import Dialect, Stamp
 from newscrawl.extraction.metadata.meanings import meaning_of
 from newscrawl.extraction.metadata.vocabulary import any_of, tables, words
@@ -33,6 +33,7 @@ MAX_DATE_LINE: Final = 70
 MAX_DATES: Final = 300
 MAX_RANK: Final = 3
 LABEL_REACH: Final = 50
+NODES_OF_BYLINE: Final = 8
 """Ours, fitted on the open sites by benchmarks.metadata: how far from the
 headline bylines and date lines stand, in nodes of the tree, and how long they are."""
 
@@ -155,6 +156,13 @@ class Surroundings:
                 if len(text) <= MAX_OPENING and (byline := _byline_in(node, text)):
                     return byline
         return None
+
+    @property
+    def author_and_place(self) -> tuple[str, ...]:
+        """Return the persons in the first line after the headline, before a role or place."""
+        texts = (squeeze(content) for *_, content in self.after[:NODES_OF_BYLINE] if content)
+        line = next(texts, "")
+        return byline_lines.author_and_place(line) if len(line) <= MAX_OPENING else ()
 
     def may_show_other_day(self, day: date, dialect: Dialect) -> bool:
         """Return whether a short text or a TIME around the headline holds a day other than this."""
@@ -370,6 +378,8 @@ def _first_name(node: LexborNode) -> LexborNode | None:
 
 def _byline_in(node: LexborNode, text: str) -> str | None:
     """Return a text that opens as bylines do; for "By" alone, the lines of the block around it."""
+    if (authors := byline_lines.authors_in(text)) is not None:
+        return "\n".join(authors) or None
     if not names.opens_byline(text):
         return None
     if not _BY_ALONE.fullmatch(text):

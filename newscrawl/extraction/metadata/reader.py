@@ -281,6 +281,7 @@ def _authors(signals: PageSignals) -> tuple[str, ...]:
         or names.accounts(beside)
         or names.accounts(marked)
         or _find_in_text(signals)
+        or signals.surroundings.author_and_place
         or names.marked_desks(beside)
         or names.signed_desk(signals.surroundings.byline or "")
     )

@@ -1,0 +1,204 @@
+"""Authors in a line of its own below the headline, by the words of authorship of many languages.
+
+A line is cut where a word of authorship or of help (pictures, editing, source) stands: whoever is
+behind the first is an author. It may hold nothing but names, roles, places and agencies.
+"""
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from newscrawl.extraction.metadata import names
+from newscrawl.extraction.metadata.vocabulary import any_of, words
+
+MAX_WORDS_OF_NAME: Final = 4
+MAX_WORDS_OF_PLACE: Final = 2
+MAX_BEFORE_LABEL: Final = 8
+"""Ours: words of a name and of a place, letters of the agency before 记者."""
+
+_AUTHORSHIP: Final = words("bylines", "authorship")
+_AUTHORSHIP_CJK: Final = words("bylines", "authorship_cjk")
+_AUTHORS: Final = frozenset((*_AUTHORSHIP, *_AUTHORSHIP_CJK))
+_PICTURES: Final = frozenset({"images", "image", "getty", "photo", "photos", "pictures"})
+_OPENINGS: Final = frozenset(
+    label.split()[0].rstrip(".:")
+    for name in ("authorship", "assistance")
+    for label in words("bylines", name)
+)
+_OPENING: Final = re.compile(r"\W?([^\s:：=|՝.,/&]+)")
+_AGENCIES: Final = frozenset(words("bylines", "agencies"))
+_AND: Final = (
+    r"(?:\s*[,&+/]\s*|\s+(?:and|und|et|y|e|og|och|en|i|a|и|і|й|та|ve|və|và|dan|és|ja|și|şi|un|ir|eta|dhe|και|"
+    r"และ|और|এবং|اور)\s+|\s+(?=ו[\u05d0-\u05ea]|و[\u0621-\u064a]))"
+)
+_SPACED: Final = any_of((*_AUTHORSHIP, *words("bylines", "assistance")))
+_LABEL: Final = re.compile(
+    rf"(?<![\w'’-])(?P<label>(?:{_SPACED})(?:{_AND}(?:{_SPACED}))*)"
+    rf"(?:\s+(?:di|de|von|by|par|por|av|af|van|da|od))?(?:\s*(?P<mark>[:：=|՝])\s*|(?<=\S)\s+)",
+    re.IGNORECASE,
+)
+_IN_BRACKETS: Final = re.compile(
+    rf"([^,;()/]+?)\s*\((?P<label>(?:{_SPACED})(?:{_AND}(?:{_SPACED}))*)\)", re.IGNORECASE
+)
+_PARTS_OF_LABEL: Final = re.compile(_AND, re.IGNORECASE)
+_BETWEEN: Final = re.compile(rf"\s*[،;|·•]\s*|\s+[-–—]\s+|{_AND}", re.IGNORECASE)
+_JOINED: Final = any_of((*_AUTHORSHIP_CJK, *words("bylines", "assistance_cjk")))
+_LABEL_CJK: Final = re.compile(
+    rf"(?P<label>(?:{_JOINED})(?:\s?[・･·/／&＆、と和]\s?(?:{_JOINED}))*)\s?(?P<mark>[:：＝=/／|｜・]?)"
+)
+_BETWEEN_CJK: Final = re.compile(r"[\s、，,·・･/／|｜;；&＆]+")
+_WRITER_IN_BRACKETS: Final = re.compile(
+    rf"[（(][^（()）]*(?:{any_of(words('bylines', 'writers_cjk'))})[^（()）]*[)）]$"
+)
+_SURNAMES: Final = words("bylines", "surnames_cjk")
+_NAME_CJK: Final = re.compile(
+    rf"[{_SURNAMES[0]}][\u4e00-\u9fff]{{1,2}}|(?:{any_of(_SURNAMES[1:])})[\u3040-\u30ff\u4e00-\u9fff\u3005]{{1,3}}"
+    r"|(?!.*(?:일보|신문|뉴스|통신|방송|서울)$)[\uac00-\ud7a3]{2,4}"
+)
+_LABELLED_CJK: Final = re.compile(
+    r"[\u3005\u4e00-\u9fff]{2,5}|[\u3040-\u30ff\u3005\u4e00-\u9fff]{2,8}|[\uac00-\ud7a3]{2,4}"
+)
+_REPORT_CJK: Final = re.compile("(?:報導|报道|報道|專訪|电|電|讯|訊|摄|통신|社)$")
+_CJK: Final = re.compile("[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]")
+_ADDRESS: Final = re.compile(r"[(<]?[\w.+-]+@[\w.-]+[)>]?|https?:\S+")
+_DAY_CJK: Final = re.compile(
+    r"(?:입력|등록|승인|수정|发布|發布|更新)?\s*[:：]?\s*\d[\d.:/\-\s年月日时時분시년월일]*"
+)
+_REPORTED: Final = re.compile(  # 王芳台北12日電
+    rf"([{_SURNAMES[0]}][\u4e00-\u9fff]{{1,2}})[\u4e00-\u9fff]{{2,3}}\s?(?:\d+日)?(?:電|电|報導|报道|專電)(?!\w)"
+)
+_BEHIND_NAME: Final = re.compile(
+    r"\s+(?:in|aus|à)\s+(?=\w+$)|\s*\((?:avec|mit|with|con)?\s*(?=\w+\)$)"
+)
+_DATELINE: Final = re.compile(
+    rf"^(?:[\[【(（][^\]】)）]*[\]】)）]|(?!(?:{_JOINED})[=＝])[^\s=＝:：]{{1,8}}[=＝])\s*(?=\S\S)"
+)
+
+
+@lru_cache(maxsize=256)  # of the same lines before and behind a headline
+def authors_in(line: str) -> tuple[str, ...] | None:
+    """Return the authors that a line with such words names, none if it names only others; None if
+    it is no such line."""
+    text = _ADDRESS.sub(" ", line).strip()
+    return _authors_cjk(text) if _CJK.search(text) else _authors_by_label(text)
+
+
+def author_and_place(line: str) -> tuple[str, ...]:
+    """Return the persons of a line that names them before their role, agency or place."""
+    text = _BEHIND_NAME.sub(", ", line)
+    pieces = [piece for piece in _BETWEEN.split(text) if piece.strip(" .")]
+    persons = names_in(text) or ()
+    return persons if len(pieces) == len(persons) + 1 else ()
+
+
+def names_in(text: str) -> tuple[str, ...] | None:
+    """Return the full names of persons in a text; None if it holds anything but names, and roles,
+    agencies and places behind them."""
+    if not _PICTURES.isdisjoint(re.findall(r"\w+", text.lower())):
+        return None
+    persons: list[str] = []
+    for piece in filter(None, (part.strip(" .,") for part in _BETWEEN.split(text))):
+        lowered = piece.lower()
+        count = len(piece.split())
+        if persons and (
+            lowered in _AGENCIES
+            or lowered in _AUTHORS
+            or names.is_role(piece)
+            or names.is_organisation(piece)
+            or (count == 1 and names.is_person(piece))
+        ):
+            continue
+        if not (1 < count <= MAX_WORDS_OF_NAME and names.is_person(piece) and names.is_name(piece)):
+            return None
+        if names.is_organisation(piece):
+            return None
+        persons.append(piece)
+    return tuple(persons) or None
+
+
+def _authors_by_label(text: str) -> tuple[str, ...] | None:
+    if "(" in text and (bracketed := list(_IN_BRACKETS.finditer(text))):
+        groups = [
+            names_in(_BETWEEN.split(f" {part[1].strip()} ")[-1].strip())
+            for part in bracketed
+            if _is_author(part["label"])
+        ]
+        return tuple(name for persons in groups for name in persons or ())
+    opening = _OPENING.match(text)
+    if opening is None or opening[1].lower() not in _OPENINGS:
+        return None
+    labels = list(_LABEL.finditer(text))
+    if not labels or labels[0].start() > 1:
+        return None
+    ends = [*(label.start() for label in labels[1:]), len(text)]
+    authors: list[str] = []
+    for label, end in zip(labels, ends, strict=True):
+        if not _is_author(label["label"]):
+            if not label["mark"] and label is labels[0]:
+                return None
+            continue
+        persons = names_in(text[label.end() : end].strip(" ./|,;–—-"))
+        if persons is None:
+            return None
+        authors.extend(persons)
+    return tuple(authors)
+
+
+def _is_author(label: str) -> bool:
+    """Return whether one of the words of a label is of authorship."""
+    lowered = label.lower()
+    return lowered in _AUTHORS or any(
+        part.strip() in _AUTHORS for part in _PARTS_OF_LABEL.split(lowered)
+    )
+
+
+def _authors_cjk(text: str) -> tuple[str, ...] | None:
+    text = _DAY_CJK.sub(" ", _REPORTED.sub(r"\1 ", text)).strip(" \u3000=＝|｜·")
+    is_bracketed = text[:1] in tuple("【[（(") and text[-1:] in tuple("】]）)")
+    inner = text[1:-1].strip() if is_bracketed else _DATELINE.sub("", text)
+    is_bracketed, text = inner != text, inner
+    name = _WRITER_IN_BRACKETS.sub("", text).strip()
+    if (is_bracketed or name != text) and _NAME_CJK.fullmatch("".join(name.split())):
+        return (name,)
+    labels = [
+        label
+        for label in _LABEL_CJK.finditer(text)
+        if len(label["label"]) > 1
+        or (
+            (label["mark"] or text[label.end() - 1].isspace() or label.end() == len(text))
+            and not text[: label.start()][-1:].isalpha()
+        )
+    ]
+    if not labels:
+        return None
+    before = text[: labels[0].start()].strip(" \u3000(（/／|｜,，、=＝-")
+    is_suffix = not labels[0]["mark"] and all(
+        map(_NAME_CJK.fullmatch, _BETWEEN_CJK.split(before)) if before else [False]
+    )
+    if before and not is_suffix and len(before) > MAX_BEFORE_LABEL:
+        return None
+    starts = [0, *(label.end() for label in labels[:-1])]
+    ends = [*(label.start() for label in labels[1:]), len(text)]
+    authors: list[str] = []
+    for label, start, end in zip(labels, starts, ends, strict=True):
+        words_of_label = re.split(r"\s?[・･·/／&＆、と和]\s?", label["label"])
+        if not _AUTHORS.isdisjoint(words_of_label):
+            part = text[start : label.start()] if is_suffix else text[label.end() : end]
+            authors.extend(_names_cjk(part, is_marked=bool(label["mark"])))
+    if not authors and any(not _AUTHORS.isdisjoint([label["label"]]) for label in labels):
+        return None
+    return tuple(dict.fromkeys(authors))
+
+
+def _names_cjk(text: str, *, is_marked: bool) -> list[str]:
+    """Return the names in a text that follows or precedes a word of authorship."""
+    pieces = [
+        piece for piece in _BETWEEN_CJK.split(text.strip(" \u3000()（）[]【】。.=＝-")) if piece
+    ]
+    pieces = [piece for piece in pieces if not _REPORT_CJK.search(piece)]
+    if len(pieces) == len(("surname", "given name")) and " ".join(pieces) in " ".join(text.split()):
+        surname, first_name = pieces
+        if surname in _SURNAMES or not any(map(_NAME_CJK.fullmatch, pieces)):
+            return [f"{surname} {first_name}"]
+    pattern = _LABELLED_CJK if is_marked and len(pieces) == 1 else _NAME_CJK
+    return [piece for piece in pieces if pattern.fullmatch(piece)]
