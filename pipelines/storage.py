@@ -14,12 +14,13 @@ from scrapy.utils.spider import DefaultSpider
 from twisted.python.failure import Failure
 
 from newscrawl.archive.page_processor import OriginFinder
+from newscrawl.archive.reread import without_templates_of
 from newscrawl.config import SettingError, days
 from newscrawl.crawl.addon import own_setting
 from newscrawl.crawl.commandline import STORE_NOTHING
 from newscrawl.crawl.conversion import DocumentPipeline
 from newscrawl.crawl.session import SQLITE_CACHE, CrawlRun, CrawlSession, SourceSpider
-from newscrawl.extraction.template_memory import with_pages
+from newscrawl.extraction.template_memory import templates, with_pages
 from newscrawl.items import Document, Page
 from newscrawl.sources import load_sources, own_file
 from newscrawl.storage import CoverageState, Database, SaveResult, StorageError, open_database
@@ -246,6 +247,9 @@ class StoragePipeline(DocumentStorage):
             self._learn()
         if self._learned is not self._session.memory:
             keep_memory(self._database, self._source.slug, self._learned)
+            if not templates(self._session.memory).seen and templates(self._learned).seen:
+                # The first pages of a source were read without a memory.
+                without_templates_of(self._database, self._source.slug, self._learned)
         ended = {"newscrawl/state": state, "newscrawl/note": note}
         self._database.finish_run(self._run.id, reason, {**counts_and_faults, **ended})
         self._session.release_lease()

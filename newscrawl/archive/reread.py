@@ -25,7 +25,8 @@ from newscrawl.archive.page_processor import (
 )
 from newscrawl.archive.warc import moment_of, read_at
 from newscrawl.cluster import Workers, open_pool
-from newscrawl.items import Document, Hints, Mention, Origin
+from newscrawl.extraction.template_memory import EMPTY, outside_templates, templates
+from newscrawl.items import Document, Hints, Memory, Mention, Origin
 from newscrawl.mentions import sentence_span
 from newscrawl.mentions.registry import registry_digest
 from newscrawl.reading import NoArticleError, versions_of
@@ -48,6 +49,7 @@ from newscrawl.storage.saved_state import (
     TaskProgress,
     delete_progress,
     load_progress,
+    memories,
     record_rematch,
 )
 from newscrawl.workers import results_by_item
@@ -354,6 +356,7 @@ class Rematch:
         self._max_examples = examples
         self._examples: dict[tuple[str, str], list[ChangedMention]] = defaultdict(list)
         self._scope = scope
+        self._memories = {slug: templates(memory) for slug, memory in memories(database)}
         self._dry_run = dry_run
         registry = registry_digest(companies)[:16]
         self._task = _task("rematch", registry=registry, source=scope.source, since=scope.since)
@@ -415,11 +418,13 @@ class Rematch:
         before = stored_mentions(self._database, numbers)
         corrections = stored_corrections(self._database, numbers)
         mentions_by_article = {}
-        for text, mentions in zip(texts, mentions_by_text, strict=True):
-            if mentions is None:
+        for text, matches in zip(texts, mentions_by_text, strict=True):
+            if matches is None:
                 counts["crashed"] += 1
                 continue
             old, corrected = before.get(text.number, set()), corrections.get(text.number, ())
+            memory = self._memories.get(text.source, EMPTY)
+            mentions = outside_templates(matches, text.text, memory)
             counted, _ = apply_corrections(corrected, (text.title, text.text), mentions)
             if set(counted) != old:
                 counts["changed"] += 1
@@ -459,6 +464,28 @@ class Rematch:
                         company=mention.company, change=kind, url=text.url, sentence=sentence
                     )
                 )
+
+
+def without_templates_of(database: Database, source: str, memory: Memory) -> int:
+    """Take from the stored articles of a source the mentions in texts that have turned out to be on
+    many of its pages; return the number of articles that lost some. Raises StorageError."""
+    changed = 0
+    task = _task("templates", source=source)
+    for texts in text_batches(database, Scope(source=source)):
+        stored = stored_mentions(database, [text.number for text in texts])
+        mentions_by_article = {}
+        for text in texts:
+            mentions = stored.get(text.number, set())
+            remaining = outside_templates(mentions, text.text, memory)
+            if len(remaining) < len(mentions):
+                mentions_by_article[text.number] = remaining
+        if mentions_by_article:
+            step = Step(task=task, position=texts[-1].number, counts={})
+            write_mentions(database, texts, mentions_by_article, step)
+            changed += len(mentions_by_article)
+    if changed:
+        delete_progress(database, task)
+    return changed
 
 
 def _find(companies: Path | None, texts: Sequence[StoredText]) -> list[list[Mention]]:

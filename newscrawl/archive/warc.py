@@ -128,32 +128,21 @@ def _decompress(body: bytes, coding: str, limit: int) -> bytes:
     servers confuse; of one that is cut off or damaged at its end, what is before."""
     if coding not in _DECOMPRESSORS or not body:
         return body
-    unpacked, fault = _read(_DECOMPRESSORS[coding], body, limit)
-    if fault is not None and not unpacked and coding in _ZLIB:
-        for wbits in _ZLIB_FORMS:
-            with suppress(zlib.error):
-                unpacked = zlib.decompressobj(wbits).decompress(body, limit + 1)
-            if unpacked:
-                return unpacked
-    if fault is None or (unpacked and coding in _ZLIB):
-        return unpacked
-    if body.lstrip()[:1] in {b"<", b"{"}:
-        return body
-    raise ContentError(f"can't decompress {coding}: {fault}") from fault
-
-
-def _read(
-    decompressor: Callable[[BytesIO], Any], body: bytes, limit: int
-) -> tuple[bytes, OSError | None]:
-    """Return the content, up to more than the limit, and the fault that ended it."""
     unpacked = bytearray()
     try:
-        reader = decompressor(BytesIO(body))
+        reader = _DECOMPRESSORS[coding](BytesIO(body))
         while len(unpacked) <= limit and (chunk := reader.read(min(_CHUNK, limit + 1))):
             unpacked += chunk
     except OSError as error:
-        return bytes(unpacked), error
-    return bytes(unpacked), None
+        if unpacked and coding in _ZLIB:
+            return bytes(unpacked)
+        for wbits in _ZLIB_FORMS if coding in _ZLIB else ():
+            with suppress(zlib.error):
+                return zlib.decompressobj(wbits).decompress(body, limit + 1)
+        if body.lstrip()[:1] in {b"<", b"{"}:
+            return body
+        raise ContentError(f"can't decompress {coding}: {error}") from error
+    return bytes(unpacked)
 
 
 _GZIP = b"\x1f\x8b\x08"

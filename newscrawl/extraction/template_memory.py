@@ -11,7 +11,7 @@ from hashlib import blake2b
 from itertools import islice
 from typing import Final
 
-from newscrawl.items import Memory
+from newscrawl.items import Memory, Mention
 from newscrawl.text import weight_of
 
 EMPTY: Final = Memory()
@@ -75,6 +75,26 @@ def without_templates(paragraphs: Sequence[str], memory: Memory) -> list[str]:
         if not _is_long(text) or memory.seen.get(_fingerprint(text), 0) < least
     ]
     return repeated or list(paragraphs)
+
+
+def outside_templates(mentions: Iterable[Mention], text: str, memory: Memory) -> list[Mention]:
+    """Return the mentions of a stored text that are in none of its paragraphs that the memory knows
+    from other pages, as if it had been read with this memory."""
+    if not memory.seen:
+        return list(mentions)
+    paragraphs = text.split("\n\n")
+    article = set(without_templates(paragraphs, memory))
+    spans, end = [], -2
+    for paragraph in paragraphs:
+        start, end = end + 2, end + 2 + len(paragraph)
+        if paragraph not in article:
+            spans.append((start, end))
+    return [
+        mention
+        for mention in mentions
+        if mention.section == "title"
+        or not any(start <= mention.start < end for start, end in spans)
+    ]
 
 
 def _is_long(text: str) -> bool:

@@ -17,7 +17,7 @@ from newscrawl.storage.company_alerts import rename_company
 from newscrawl.storage.database import Database
 from newscrawl.storage.documents import clean
 from newscrawl.storage.engine import BulkInsert, Statement, one_of
-from newscrawl.storage.models import Article, Base, Company
+from newscrawl.storage.models import Article, Base, Company, Source
 from newscrawl.storage.rollups import RollupUpdate
 from newscrawl.storage.saved_state import Step, record_step
 from newscrawl.storage.scope import Scope
@@ -199,6 +199,7 @@ class StoredText:
     text: str
     language: str | None
     content_hash: str
+    source: str = ""
 
 
 def text_batches(database: Database, scope: Scope, after: int = 0) -> Iterator[list[StoredText]]:
@@ -222,6 +223,11 @@ _STORED_TEXT = (
     Article.text,
     Article.language,
     Article.content_hash,
+    select(Source.slug)
+    .where(Source.id == Article.source_id)
+    .correlate(Article)
+    .scalar_subquery()
+    .label("source"),
 )
 
 

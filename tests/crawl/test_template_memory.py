@@ -71,8 +71,8 @@ def test_second_crawl_removes_paragraphs_that_all_pages_repeat(world: World) -> 
     for text in texts(second, 5, 6, 7):
         assert "Hafenwerk" in text
         assert APPEAL not in text
-    assert companies(second, 1, 2, 3, 4) == {"Siemens"}
-    assert companies(second, 5, 6, 7) == set()
+    # The pages of the first crawl were read before it was known what they repeat.
+    assert companies(second, 1, 2, 3, 4) == companies(second, 5, 6, 7) == set()
     assert second.rows("SELECT pages FROM template_memories") == [{"pages": 7}]
 
 

@@ -15,12 +15,13 @@ from newscrawl.extraction.template_memory import (
     MAX_TEXTS_OF_PAGE,
     MIN_PAGES,
     fingerprints,
+    outside_templates,
     templates,
     with_page,
     with_pages,
     without_templates,
 )
-from newscrawl.items import Memory
+from newscrawl.items import Memory, Mention
 
 APPEAL = (
     "The editors ask all readers of this paper to support it with a gift at the end of the year."
@@ -160,3 +161,19 @@ def test_order_of_pages_does_not_matter() -> None:
 def test_fingerprints_do_not_depend_on_the_machine() -> None:
     """They stand in databases: neither the process nor the machine may matter."""
     assert f"{fingerprints(['A text.'])[0]:016x}" == "12ea35782a9200ea"
+
+
+def test_mentions_in_a_repeated_paragraph_of_a_stored_text_are_left_out() -> None:
+    texts = ("Bosch is the subject.", "Siemens supports this paper.")
+    memory = with_pages(EMPTY, [fingerprints(texts[1:])] * 3)
+    mentions = [
+        Mention(company="Bosch", surface="Bosch", start=0, end=5, section="body"),
+        Mention(company="Siemens", surface="Siemens", start=23, end=30, section="body"),
+        Mention(company="Siemens", surface="Siemens", start=23, end=30, section="title"),
+    ]
+    text = "\n\n".join(texts)
+    assert text[23:30] == "Siemens"
+    assert outside_templates(mentions, text, memory) == [mentions[0], mentions[2]]
+    assert outside_templates(mentions, text, EMPTY) == mentions
+    # A text of nothing else is the article itself.
+    assert outside_templates(mentions[1:2], texts[1], memory) == mentions[1:2]
