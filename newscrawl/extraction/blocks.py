@@ -108,8 +108,10 @@ _PARAGRAPH_LIKE_IDS: Final = tag_ids(PARAGRAPH_LIKE)
 _PRUNE, _REMOVE_WITH_SPACE, _REMOVE, _BOUNDARY = map(int, Action)
 _LINK, _LINE_BREAK, _READ, _PASS, _THROUGH = range(_BOUNDARY + 1, _BOUNDARY + 6)
 # What replaces the start and end tags of removed elements.
-_OPENING: Final = {_REMOVE: "", _REMOVE_WITH_SPACE: " ", _LINE_BREAK: " ", _LINK: LINK_START}
-_CLOSING: Final = {**_OPENING, _LINK: LINK_END, _THROUGH: ""}
+_OPENING: Final = {
+    _REMOVE: "\x04", _REMOVE_WITH_SPACE: " ", _LINE_BREAK: " ", _LINK: LINK_START
+}  # fmt: skip
+_CLOSING: Final = {**_OPENING, _REMOVE: "\x05", _LINK: LINK_END, _THROUGH: ""}
 
 # Ours: the largest page of the development corpus has 6,219 blocks and 285,509 characters of text,
 # its longest block 25,002. The rest is left out: an article comes before the comments and lists
@@ -218,7 +220,7 @@ def read_blocks(tree: LexborHTMLParser, profile: ProfileName = "html5") -> Block
                 np.frombuffer(each, dtype=np.int64) for each in numbers
             )
             return BlockPage(
-                raw=raw,
+                raw=_with_blanks_between(raw),
                 owners=owners,
                 removed=removed,
                 removed_from=removed_from,
@@ -232,6 +234,58 @@ def read_blocks(tree: LexborHTMLParser, profile: ProfileName = "html5") -> Block
     if walk.nodes:
         walk.run(_steps(profile))
     return walk.result(profile)
+
+
+# Tags of inline elements between a small letter, a digit or an end and a capital or a number.
+_TAGS: Final = f"[\x04\x05{LINK_START}{LINK_END}]"
+_TOUCHING: Final = re.compile(
+    f"{_TAGS}(?<=[^\\WA-Z_]{_TAGS}|[.!?%]{_TAGS}){_TAGS}*(?=[^\\W_a-z]|[-+−][0-9])"
+)
+_ENDS_INLINE: Final = f"\x05{LINK_END}"
+_INLINE: Final = re.compile(f"[\x04\x05{LINK_START}{LINK_END}{END_OF_BLOCK}]")
+# Ours: letters of a word to which a number behind it doesn't belong, as to "km"; of a label.
+LEAST_BEFORE_NUMBER: Final = 3
+LEAST_LABEL: Final = 5
+_BEFORE_WORD: Final = frozenset("0123456789.!?%")
+
+
+def _with_blanks_between(raw: tuple[str, ...]) -> tuple[str, ...]:
+    """Return blocks without the tags of their inline elements, with a blank where two elements
+    that touch are two words: a label, a sentence or a name, and what is behind it."""
+    text = END_OF_BLOCK.join(raw)
+    for tag in "\x04\x05":
+        text = text.replace(f" {tag}", " ").replace(f"{tag} ", " ")
+    text = _TOUCHING.sub(_between, text).replace("\x04", "").replace("\x05", "")
+    while "  " in text:
+        text = text.replace("  ", " ")
+    text = text.replace(f" {END_OF_BLOCK}", END_OF_BLOCK).strip(" ")
+    return tuple(text.split(END_OF_BLOCK)) if raw else raw
+
+
+def _between(tags: re.Match[str]) -> str:
+    """Return tags between two characters, with a blank where two words meet."""
+    run, text = tags[0], tags.string
+    if not _are_two_words(text, tags.start(), tags.end(), run):
+        return run
+    return f"{run} " if run[-1] in _ENDS_INLINE else f" {run}"
+
+
+def _are_two_words(text: str, start: int, end: int, run: str) -> bool:
+    letter, behind = text[start - 1 : start], text[end]
+    number = behind.isdigit() or behind in "+-−"
+    if not (behind.isupper() or number) or not (letter.islower() or letter in _BEFORE_WORD):
+        return False
+    before = _INLINE.split(text[max(0, start - MAX_NAME_LENGTH) : start])[-1]
+    word = before.rsplit(" ", 1)[-1]
+    if number:
+        return letter.islower() and len(word) >= LEAST_BEFORE_NUMBER
+    closes, opens = run[0] in _ENDS_INLINE, run[-1] not in _ENDS_INLINE
+    if closes and opens:
+        return len(word) > 1
+    if closes:
+        return " " in before or len(before) >= LEAST_LABEL
+    label = _INLINE.split(text[end : end + MAX_NAME_LENGTH])[0]
+    return label.isupper() and len(label) > 1 and len(word) >= LEAST_BEFORE_NUMBER
 
 
 def names_of(node: LexborNode) -> ElementNames:
@@ -379,7 +433,7 @@ class _Walk:
             table = table[: len(texts)]
         columns = np.ascontiguousarray(table.T)
         return BlockPage(
-            raw=tuple([" ".join(text.split()) for text in texts]),
+            raw=_with_blanks_between(tuple([" ".join(text.split()) for text in texts])),
             owners=columns[0],
             removed=_tag_numbers(self.removed),
             removed_from=np.concatenate(([0], columns[3])),

@@ -1,11 +1,13 @@
 """Text blocks by DOM merge: what ends a block, what stays in it, what is recorded."""
 
 from collections import Counter
+from types import ModuleType
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from newscrawl.extraction import compiled
 from newscrawl.extraction.blocks import (
     FIGURE_2,
     FORMATS,
@@ -416,3 +418,30 @@ def test_a_text_without_blanks_comes_out_once() -> None:
 )
 def test_references_escaped_too_often_are_resolved(raw: str, text: str) -> None:
     assert clean(raw) == text
+
+
+@pytest.mark.parametrize("kernel", [compiled.kernel, None], ids=["kernel", "Python"])
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<b>Second bidder</b>Alstom came second", "Second bidder Alstom came second"),
+        ("<span>17 January</span><span>Alstom</span> came", "17 January Alstom came"),
+        ("<i>by far.</i><i>Alstom</i> came second", "by far. Alstom came second"),
+        ("Shares of Boeing<a class=t>BA</a> rose", "Shares of Boeing BA rose"),
+        ("<a>Boeing</a><span>+4.1%</span> in Paris", "Boeing +4.1% in Paris"),
+        ("Alstom<sup>1</sup> came second", "Alstom 1 came second"),
+        ("<span>S</span><span>i</span><span>E</span>mens", "SiEmens"),
+        (
+            "<b>S</b>iemens and You<b>Tube</b> and Mc<i>Donald</i>",
+            "Siemens and YouTube and McDonald",
+        ),
+        ("10 m<sup>2</sup> of CO<sub>2</sub> (<b>no</b>), <i>yes</i>!", "10 m2 of CO2 (no), yes!"),
+        ("a <b> c </b> <i> d</i> <em> </em>e", "a c d e"),
+        ("同じ時期に<b>IPA</b>に", "同じ時期にIPAに"),
+    ],
+)
+def test_inline_neighbours_are_two_words(
+    monkeypatch: pytest.MonkeyPatch, kernel: ModuleType | None, html: str, text: str
+) -> None:
+    monkeypatch.setattr(compiled, "kernel", kernel)
+    assert read_blocks(parse(f"<p>{html}</p>".encode())).texts == [text]
