@@ -63,10 +63,11 @@ class Network:
         standard *= weights["scale"]
         np.maximum(standard, -STANDARDISED_LIMIT, out=standard)
         np.minimum(standard, STANDARDISED_LIMIT, out=standard)
+        words = self.words.look_up(features.words)
         inputs = np.concatenate(
             (
                 np.broadcast_to(standard, (self.members, *standard.shape)),
-                self._apart(self._openings(features)),
+                self._apart(_pool(words, features.word_counts, weights["word"])),
                 self._apart(weights["opener"][features.openers]),
             ),
             axis=2,
@@ -80,11 +81,6 @@ class Network:
         )
         layers = (self._relu(inputs, "own"), self._relu(around, "around"))
         return self._relu(np.concatenate(layers, axis=2), "mix")
-
-    def _openings(self, features: BlockFeatures) -> FloatArray:
-        """Return a vector for each block, of the words that it opens with."""
-        words = self.words.look_up(features.words)
-        return _pool(words, features.word_counts, self.weights["word"])
 
     @property
     def members(self) -> int:
@@ -253,7 +249,11 @@ def combine(
     least = _least_probability(likely, probabilities, words) * threshold / BALANCED
     top = likely[words > 0].max(initial=0)
     chosen = (likely >= min(least, top)) & (likely > 0)
-    confidence = _expected_f1(chosen, probabilities, words)
+    words_chosen = float(words[chosen].sum())
+    certain = words * probabilities
+    common = 2 * float(certain[chosen].sum())
+    expected_f1 = common / (words_chosen + float(certain.sum())) if words_chosen else 0.0
+    confidence = min(expected_f1, 1.0)
     return Choice(mask=chosen, confidence=confidence, probabilities=probabilities)
 
 
@@ -269,12 +269,3 @@ def _least_probability(
     common = (words * likely)[order].cumsum()
     expected = common / (words_above + float((words * probabilities).sum()))
     return min(float(likely[order[expected.argmax()]]), BALANCED)
-
-
-def _expected_f1(
-    mask: NDArray[np.bool_], probabilities: NDArray[np.float32], words: NDArray[np.int64]
-) -> float:
-    words_chosen = float(words[mask].sum())
-    words_expected = float((words * probabilities).sum())
-    common = float((words * probabilities)[mask].sum())
-    return min(2 * common / (words_chosen + words_expected), 1.0) if words_chosen else 0.0

@@ -179,15 +179,10 @@ def block_of(blocks: Sequence[BlockReading], sentence: str) -> BlockReading | No
 def _deciding(block: BlockReading) -> list[tuple[Reason, str]]:
     """Return the reasons without which the probability of a block, as it is shown, would be another
     one, with that one."""
-    without = [(reason, f"{_probability_without(block, reason):.0%}") for reason in block.reasons]
-    return [(reason, shown) for reason, shown in without if shown != f"{block.probability:.0%}"]
-
-
-def _probability_without(block: BlockReading, reason: Reason) -> float:
-    """Return the probability of a block without a kind of features."""
     probability = min(max(block.probability, 1e-12), 1 - 1e-12)
-    odds = log(probability / (1 - probability)) - reason.move
-    return 1 / (1 + exp(-odds))
+    odds = log(probability / (1 - probability))
+    without = [(reason, f"{1 / (1 + exp(reason.move - odds)):.0%}") for reason in block.reasons]
+    return [(reason, shown) for reason, shown in without if shown != f"{block.probability:.0%}"]
 
 
 def _plain(text: str) -> str:

@@ -174,14 +174,18 @@ def within_limits(html: bytes) -> bytes:
     if _is_usual(html):
         return html
     html, after = _cut(html)
-    if _beside_texts_in_tables(html, after) * len(html) > MAX_COPIED and (
+    source = np.frombuffer(html, dtype=np.uint8)
+    # How many of the "<" may begin what `_TEXT_IN_TABLE` finds.
+    beginnings = np.count_nonzero(_TABLE_BEGINNINGS[source[after], source[after + 1]])
+    if int(beginnings) * len(html) > MAX_COPIED and (
         (len(_TEXT_IN_TABLE.findall(html)) if b"<table" in html.lower() else 0) * len(html)
         > MAX_COPIED
     ):
         html, after = _cut(_TextsInTables(html).rewrite())
-    source = np.frombuffer(html, dtype=np.uint8)
+        source = np.frombuffer(html, dtype=np.uint8)
     opening = after[_LETTERS[source[after]]]
-    formats = _open_formats(html, opening[_FORMAT_BEGINNINGS[source[opening], source[opening + 1]]])
+    places = opening[_FORMAT_BEGINNINGS[source[opening], source[opening + 1]]].tolist()
+    formats = [place for place in places if _is_open_format(html, place)]
     reopened = len(opening) * len(formats)
     if reopened > MAX_REOPENED:
         html = _FORMAT_NAME.sub(rb"<\1span", html)
@@ -230,11 +234,6 @@ def _compiled_survey() -> Any:
             "readings": MAX_READINGS,
         },
     )
-
-
-def _open_formats(html: bytes, places: NDArray[np.int64]) -> list[int]:
-    """Return where the names of formatting elements begin that aren't closed behind their text."""
-    return [place for place in places.tolist() if _is_open_format(html, place)]
 
 
 def _is_open_format(html: bytes, place: int) -> bool:
@@ -301,12 +300,6 @@ def _cut(html: bytes) -> tuple[bytes, NDArray[np.int64]]:
         if len(markup) > MAX_MARKUP:
             return html[: markup[MAX_MARKUP] - 1], markup[: MAX_MARKUP - 1]
     return html, after
-
-
-def _beside_texts_in_tables(html: bytes, after: NDArray[np.int64]) -> int:
-    """Return how many of the "<" before these places may begin what `_TEXT_IN_TABLE` finds."""
-    source = np.frombuffer(html, dtype=np.uint8)
-    return int(np.count_nonzero(_TABLE_BEGINNINGS[source[after], source[after + 1]]))
 
 
 def _attributes_at(html: bytes, places: Iterable[int]) -> int:
