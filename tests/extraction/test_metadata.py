@@ -127,7 +127,7 @@ PLACES = [
         id="shown_change, text",
     ),
     pytest.param(
-        f"{HEADING}{FAR_AWAY}<p>Published: 3 November 2026, {'ships sail, ' * 20}</p>"
+        f"{HEADING}{FAR_AWAY}<p>Published: 3 November 2026, {'ships sail, ' * 5}</p>"
         "<p>4 November 2026</p>",
         id="text, only_day",
     ),
@@ -203,6 +203,44 @@ def test_other_vocabularies_are_read(markup: str) -> None:
 def test_lists_of_articles_in_scripts_state_nothing() -> None:
     articles = 'x = [{"publishDate": "2026-11-03"}, {"publishDate": "2026-11-04"}]'
     assert scripts.stated_in([articles], "published") == ()
+
+
+BODY = "<p>The harbour reopened on Friday, the port authority said in a statement.</p>" * 9
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<p>The quay was opened on 12 May 2004.</p>",
+        "<p>Born on 4 July 1961, the mayor has been in office since 1 May 2014.</p>",
+        "<p>Published under the act of 12 May 2004, the plan covers quays and roads.</p>",
+        "<p>この埠頭は2004年5月12日に開業した。</p>",
+        "<p>Причал был открыт 12 мая 2004 года.</p>",
+        "<div class=comments><b class=author>Bo Lee</b><time datetime=2026-11-09>1 d</time></div>",
+        "<ol class=comment-list><li><cite>Bo Lee</cite><i class=date>9 November 2026</i></ol>",
+        ("<div class=related><time datetime=2026-11-09>1 d</time><i class=author>Bo Lee</i></div>"),
+        (
+            "<aside><a href=/author/bo-lee>Bo Lee</a> <i class=date>9.11.2026</i>"
+            "<a href=/x>Why the quay should go</a></aside>"
+        ),
+        "<ul><li><a href=/x>Other thing happens</a> <time datetime=2026-11-09>1 d</time></li></ul>",
+        (
+            "<div itemscope itemtype=https://schema.org/Comment><b itemprop=author>Bo Lee</b>"
+            "<meta itemprop=dateCreated content=2026-11-09></div>"
+        ),
+    ],
+)
+def test_sentences_comments_and_teasers_date_and_sign_no_article(markup: str) -> None:
+    metadata = read(f"<main><h1>Harbour reopens</h1>{BODY}{markup}</main>")
+    assert (metadata.published, metadata.authors) == (None, ())
+
+
+def test_date_below_the_headline_is_preferred_to_the_day_of_a_bar_above() -> None:
+    page = read(
+        "<div class=date>10 November 2026</div><h1>Harbour reopens</h1>"
+        f"<p class=meta>3 November 2026 by Jane Doe</p>{BODY}"
+    )
+    assert page.published == datetime(2026, 11, 3, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("name", ["sv", "sv-SE", "swe", "Swedish", "svenska"])

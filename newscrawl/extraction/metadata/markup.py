@@ -1,7 +1,7 @@
 """Bylines and dates in the markup: around the headline first, else anywhere on the page."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property, lru_cache
@@ -32,6 +32,11 @@ MAX_YEARS: Final = 40
 MAX_DATE_LINE: Final = 70
 MAX_DATES: Final = 300
 MAX_RANK: Final = 3
+MAX_FOREIGN_CLIMB: Final = 12
+MIN_TEASER: Final = 3
+MAX_DOUBT: Final = 1_000
+MORE_DOUBT: Final = 45
+MAX_WORDS_OF_DATE_LINE: Final = 14
 LABEL_REACH: Final = 50
 NODES_OF_BYLINE: Final = 8
 """Ours, fitted on the open sites by benchmarks.metadata: how far from the
@@ -179,10 +184,68 @@ class Surroundings:
 
     def sightings(self, dialect: Dialect) -> Sightings:
         """Read bylines and dates."""
-        reader = _Reader(dialect)
-        reader.read(self.before)
-        reader.read(self.after)
-        return reader.sightings
+        above, below = (_Reader(dialect, self.ancestors) for _ in range(2))
+        above.read(self.before)
+        below.read(self.after)
+        return Sightings(
+            bylines=above.sightings.bylines + below.sightings.bylines,
+            published=_nearer(above.sightings, below.sightings),
+            modified=above.sightings.modified + below.sightings.modified,
+        )
+
+    @cached_property
+    def ancestors(self) -> frozenset[int]:
+        """Return the elements around the headline."""
+        ancestors = []
+        node = self.heading
+        while node is not None:
+            ancestors.append(node.mem_id)
+            node = node.parent
+        return frozenset(ancestors)
+
+
+_FOREIGN: Final = re.compile(
+    r"(?<![a-z])(?:comments?(?:list|-list|s|-area|-body|-item)?|kommentare?|disqus|related[\w-]*|"
+    r"recommend\w*|teasers?(?!-?text)|trending|popular|most-?read|breaking)(?![a-z])"
+)
+_FOREIGN_QUERY: Final = (
+    "[class*=omment],[id*=omment],[class*=elated],[class*=easer],[class*=ecommend],aside"
+)
+_ASIDE: Final = tag_ids("aside nav")
+_ITEM: Final = tag_id("li")
+
+
+def is_foreign(node: LexborNode, own_ancestors: Set[int], *, has_item: bool = True) -> bool:
+    """Return whether an element is within comments, teasers or another box that isn't the
+    article's; `own_ancestors` are the elements around the headline."""
+    for _ in range(MAX_FOREIGN_CLIMB):
+        parent = node.parent
+        if parent is None or parent.mem_id in own_ancestors:
+            return False
+        node = parent
+        attributes = node.attributes
+        marks = (attributes.get(name) or "" for name in ("class", "id", "itemtype"))
+        tag = node.tag_id
+        if _FOREIGN.search(" ".join(marks).lower()):
+            return True
+        if (tag in _ASIDE or (has_item and tag == _ITEM)) and _holds_teaser(node):
+            return True
+    return False
+
+
+def _holds_teaser(node: LexborNode) -> bool:
+    return any(len(link.text().split()) >= MIN_TEASER for link in node.css("a")[:MIN_TEASER])
+
+
+def _nearer(above: Sightings, below: Sightings) -> list[tuple[Sighting, Stamp]]:
+    """Return the dates below the headline if there is one that isn't much less sure."""
+    best_above, best_below = (
+        min((sighting.doubt for sighting, _ in sightings.published), default=MAX_DOUBT)
+        for sightings in (above, below)
+    )
+    if best_below <= min(best_above + MORE_DOUBT, MAX_DOUBT - 1):
+        return below.published
+    return above.published + below.published
 
 
 def _piece(distance: int, node: LexborNode) -> Piece:
@@ -191,9 +254,12 @@ def _piece(distance: int, node: LexborNode) -> Piece:
     return distance, node, tag, "" if content.isspace() else content
 
 
-def anywhere(tree: LexborHTMLParser, dialect: Dialect) -> Sightings:
-    """Read what a page marks as byline or date, anywhere in it."""
-    reader = _Reader(dialect)
+def anywhere(
+    tree: LexborHTMLParser, dialect: Dialect, ancestors: Set[int] = frozenset()
+) -> Sightings:
+    """Read what a page marks as byline or date, anywhere in it; `ancestors` are the elements around
+    the headline."""
+    reader = _Reader(dialect, ancestors)
     nodes = _select(tree, _ANYWHERE)
     reader.read(
         (distance, node, node.tag_id, "") for distance, node in enumerate(_first_of_each(nodes))
@@ -230,13 +296,27 @@ def text_of(tree: LexborHTMLParser) -> str:
     return tree.body.text(separator="\n")[:MAX_SEARCHED]
 
 
+def is_date_line(text: str) -> bool:
+    """Return whether a line with a date is one for it, not a sentence that names a day."""
+    ends = text.rstrip("\"'”’»)」 ")
+    words = [word for word in _WORD.findall(text) if not word[0].isdigit()]
+    if len(words) > MAX_WORDS_OF_DATE_LINE or (len(ends) > 1 and ends[-1] in "。！？।"):
+        return False
+    return ends[-1:] not in tuple(".!?") or len(words) <= 1 + 3 * ends[-2:-1].isdigit()
+
+
 def labelled_date(text: str, dialect: Dialect) -> Stamp | None:
     """Find a date that follows a word for publishing or changing, anywhere in a text."""
     for end in islice(_ends_of_years(text), MAX_YEARS):
         start = max(0, end - LABEL_REACH)
         before = text[start:end].lower()
         labels = list(_DATE_LABEL.finditer(before))
-        if labels and (stamp := dates.find(text[start + labels[-1].end() : end + 16], dialect)):
+        line = text[text.rfind("\n", 0, end) + 1 : (text.find("\n", end) + 1 or len(text) + 1) - 1]
+        if (
+            labels
+            and is_date_line(line)
+            and (stamp := dates.find(text[start + labels[-1].end() : end + 16], dialect))
+        ):
             return stamp
     return None
 
@@ -251,7 +331,12 @@ def only_day(text: str, dialect: Dialect) -> Stamp | None:
         start, end = text.rfind("\n", end, year_end) + 1, text.find("\n", year_end)
         end = end if end >= 0 else len(text)
         line = text[start:end]
-        if len(line) > MAX_DATE_LINE or len(dates.YEAR.findall(line)) != 1 or _CODE.search(line):
+        if (
+            len(line) > MAX_DATE_LINE
+            or not is_date_line(line)
+            or len(dates.YEAR.findall(line)) != 1
+            or _CODE.search(line)
+        ):
             continue
         if stamp := dates.find(line, dialect):
             if only and only.day != stamp.day:
@@ -267,6 +352,17 @@ def _ends_of_years(text: str) -> Iterator[int]:
         if text[at + 2 : at + 4].isdecimal():
             yield at + 4
         at = text.find("20", at + 2)
+
+
+def without_foreign(tree: LexborHTMLParser, text: str) -> str:
+    """Return the text of a page without its comments and boxes of teasers."""
+    for node in tree.css(_FOREIGN_QUERY)[:MAX_MARKED]:
+        marks = (node.attributes.get(name) or "" for name in ("class", "id"))
+        part = node.text(separator="\n")
+        is_aside = node.tag_id in _ASIDE and _holds_teaser(node)
+        if 2 * len(part) < len(text) and (is_aside or _FOREIGN.search(" ".join(marks).lower())):
+            text = text.replace(part, "\n", 1)
+    return text
 
 
 def _after(start: LexborNode) -> Iterator[LexborNode]:
@@ -401,8 +497,9 @@ def _lines_after(label: str, lines: list[str]) -> list[str]:
 
 
 class _Reader:
-    def __init__(self, dialect: Dialect) -> None:
+    def __init__(self, dialect: Dialect, ancestors: Set[int] = frozenset()) -> None:
         self.sightings = Sightings()
+        self._ancestors = ancestors
         self._dialect = dialect
         self._label = ""
 
@@ -433,7 +530,7 @@ class _Reader:
             if is_author or hints_at_author:
                 self._byline(node, lines, Sighting(0 if is_author else 1, distance))
             text = (_titled_date(node) if hints_at_date else None) or " ".join(lines)
-            self._date(text, hints, Sighting(1 if hints_at_date else 2, distance))
+            self._date(node, text, hints, Sighting(1 if hints_at_date else 2, distance))
 
     def _time(
         self, node: LexborNode, attributes: dict[str, str | None], hints: str, distance: int
@@ -441,7 +538,7 @@ class _Reader:
         text = " ".join(_lines(node))
         value = attributes.get("datetime") or attributes.get("content")
         stamp = dates.read(value, self._dialect) or dates.read(text, self._dialect)
-        if stamp is None:
+        if stamp is None or is_foreign(node, self._ancestors):
             return
         if _is_hint(f"{hints} {self._label} {text}".lower(), _UPDATED):
             self.sightings.modified.append(stamp)
@@ -449,11 +546,11 @@ class _Reader:
             rank = 0 if "publi" in hints or "pubdate" in attributes else 1
             self.sightings.published.append((Sighting(rank, distance), stamp))
 
-    def _date(self, text: str, hints: str, sighting: Sighting) -> None:
+    def _date(self, node: LexborNode, text: str, hints: str, sighting: Sighting) -> None:
         if not 6 <= len(text) < MAX_TEXT or "©" in text:
             return
         stamp = dates.find(text, self._dialect)
-        if stamp is None:
+        if stamp is None or is_foreign(node, self._ancestors):
             return
         lowered = f"{hints} {self._label} {text}".lower()
         if _is_hint(lowered, _UPDATED):
@@ -467,23 +564,23 @@ class _Reader:
 
     def _text(self, node: LexborNode, content: str, distance: int) -> None:
         if len(content) > 2 * MAX_TEXT:
-            self._dateline(squeeze(content[:MAX_TEXT]), distance)
+            self._dateline(node, squeeze(content[:MAX_TEXT]), distance)
             return
         text = squeeze(content)
         dated = "20" in text or "." in text or "19" in text or dates.holds_other_day(text)
-        if dated:
-            self._date(text, "", Sighting(2 + len(text) // 30, distance))
+        if dated and is_date_line(text):
+            self._date(node, text, "", Sighting(2 + len(text) // 30, distance))
         if len(text) <= MAX_OPENING and (byline := _byline_in(node, text)):
             self._add(byline, Sighting(2, distance))
         self._label = text if len(text) < 30 and not dated else ""
 
-    def _dateline(self, text: str, distance: int) -> None:
+    def _dateline(self, node: LexborNode, text: str, distance: int) -> None:
         """Read the date of an agency's first sentence: "LIMA, Dec. 20, 2025 (ANA) - ..."."""
         if opening := _DATELINE.match(text):
-            self._date(opening[0], "", Sighting(4, distance))
+            self._date(node, opening[0], "", Sighting(4, distance))
 
     def _byline(self, node: LexborNode, lines: list[str], sighting: Sighting) -> None:
-        if names.is_secondary(self._label):
+        if names.is_secondary(self._label) or is_foreign(node, self._ancestors, has_item=False):
             return
         element = _first_name(node)
         if element is not None:

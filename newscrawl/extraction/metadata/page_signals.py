@@ -25,6 +25,7 @@ MAX_NODES: Final = 3_000
 MAX_VALUES_A_NAME: Final = 20
 MAX_HEADINGS: Final = 8
 MAX_LESSER_HEADINGS: Final = 60
+MAX_ITEM_DEPTH: Final = 4
 ALIKE: Final = 0.5
 VERY_ALIKE: Final = 0.79
 """Ours: Dice's coefficients from which a heading, or a lesser one, and a title are the same."""
@@ -248,20 +249,25 @@ class PageSignals:
     @cached_property
     def anywhere(self) -> markup.Sightings:
         """Bylines and dates that are marked as such anywhere on the page."""
-        return markup.anywhere(self.tree, self.dialect)
+        return markup.anywhere(self.tree, self.dialect, self.surroundings.ancestors)
 
     def labelled_date(self) -> dates.Stamp | None:
         """Return a date that follows a word for publishing or changing, anywhere in the text."""
-        return markup.labelled_date(self.text, self.dialect)
+        return markup.labelled_date(self.own_text, self.dialect)
 
     def only_day(self) -> dates.Stamp | None:
         """Return the day that the page shows, if it shows one only."""
-        return markup.only_day(self.text, self.dialect)
+        return markup.only_day(self.own_text, self.dialect)
 
     @cached_property
     def text(self) -> str:
         """Return the text of the page, a line for each piece between two tags."""
         return markup.text_of(self.tree)
+
+    @cached_property
+    def own_text(self) -> str:
+        """Return the text of the page without comments and boxes of teasers."""
+        return markup.without_foreign(self.tree, self.text)
 
     @cached_property
     def _heading(self) -> LexborNode | None:
@@ -400,10 +406,13 @@ def gather_signals(
 def _head(tree: LexborHTMLParser) -> list[LexborNode | _Meta]:
     """Return the nodes that say what a page is: titles, main headings and scripts, and metas."""
     nodes = tree.css(_QUERY)[:MAX_NODES]
-    return [_meta_of(node.attributes) if node.tag_id == _META else node for node in nodes]
+    return [_meta_of(node) if node.tag_id == _META else node for node in nodes]
 
 
-def _meta_of(attributes: dict[str, str | None]) -> _Meta:
+def _meta_of(node: LexborNode) -> _Meta:
+    attributes = node.attributes
+    if "itemprop" in attributes and _is_of_comment(node):
+        return [], None
     names = (
         name.strip().lower() for key, name in attributes.items() if key in markup.NAMING and name
     )
@@ -412,6 +421,18 @@ def _meta_of(attributes: dict[str, str | None]) -> _Meta:
     return [
         name for name in names if is_object or name in markup.WANTED_METAS or meaning_of(name)
     ], content
+
+
+def _is_of_comment(node: LexborNode) -> bool:
+    """Return whether a META in the body is a property of a comment or review."""
+    parent = node.parent
+    for _ in range(MAX_ITEM_DEPTH):
+        if parent is None:
+            return False
+        if item_type := parent.attributes.get("itemtype"):
+            return item_type.lower().endswith(("comment", "review", "answer"))
+        parent = parent.parent
+    return False
 
 
 def _page_title(node: LexborNode) -> str | None:
