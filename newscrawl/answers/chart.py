@@ -71,7 +71,7 @@ class Row:
         if self.is_unread and completeness.unwatched:
             notes.append("begins before the first crawl")
         if self.is_unread and completeness.covered < completeness.expected:
-            days = "sources" if self.by == "day" else "days of all sources together"
+            days = "sources" if self.by == "day" else "source-days"
             notes.append(f"{completeness.covered:,} of {completeness.expected:,} {days} read")
         return "; ".join(notes)
 
@@ -109,11 +109,10 @@ class Chart:
 
     def marks(self, by: Step) -> list[tuple[str, str]]:
         """Return the marks in the chart, "partial", "unread" or "gap", each with its meaning."""
-        not_whole = "today, which is not over" if by == "day" else f"not the whole {by}"
         marks = [
-            (self.partial, "partial", f"{not_whole}: a smaller number is not a decrease"),
-            (self.unread, "unread", "not all sources were read: the number may be too small"),
-            (self.gaps, "gap", "nothing was read: a gap, not a zero"),
+            (self.partial, "partial", "Today so far" if by == "day" else f"Incomplete {by}"),
+            (self.unread, "unread", "Some sources missing"),
+            (self.gaps, "gap", "No data"),
         ]
         return [(mark, meaning) for number, mark, meaning in marks if number]
 

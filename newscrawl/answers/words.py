@@ -7,7 +7,7 @@ text is HTML and whose numbers lead to their proofs.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from typing import Literal, Protocol
 
 from newscrawl.answers.company import Gap
@@ -158,27 +158,83 @@ def limits_of(scope: Scope, source_name: Callable[[str], str] = str) -> list[str
 
 # --- Completeness ---
 
+Level = Literal["good", "fair", "bad"]
+LEVELS: tuple[Level, ...] = ("good", "fair", "bad")
+GOOD_ENOUGH = 0.8  # of the source-days; ours: with fewer, a line about them is marked as bad
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageLine:
+    """How complete numbers are, in a line of short parts, each with how bad it is."""
+
+    parts: tuple[tuple[str, Level], ...]
+
+    @property
+    def worst(self) -> tuple[str, Level]:
+        """Return the first of the worst parts."""
+        return max(self.parts, key=lambda part: LEVELS.index(part[1]))
+
+
+def coverage_line(
+    completeness: Completeness,
+    *,
+    unread: Sequence[UnreadSource] = (),
+    estimate: float = 0,
+    withheld: Sequence[LeftOut] = (),
+    silent: int = 0,
+    since: date | None = None,
+    has_before: bool = True,
+) -> CoverageLine:
+    """Return how complete the numbers of a period from `since` on are: with the `estimate` of
+    articles that were missed, the articles `withheld`, and the number of sources that are `silent`
+    at present."""
+    expected, missing = completeness.expected, completeness.expected - completeness.covered
+    parts: list[tuple[str, Level]] = []
+    if expected:
+        is_bad = completeness.covered < GOOD_ENOUGH * expected
+        read = f"{_share_read(completeness)}% read"
+        parts.append((read, "bad" if is_bad else "fair" if missing > 0 else "good"))
+    if silent:
+        parts.append((f"{count_of(silent, 'source')} not read now", "bad"))
+    if missing > 0:
+        is_all = sum(each.missed for each in unread) >= missing
+        sources = count_of(len(unread), "source") if is_all else "sources"
+        about = f" ({estimate_of(estimate, 'article')})" if estimate else ""
+        parts.append((f"{sources} missed {count_of(missing, 'day')}{about}", "fair"))
+    if articles := sum(each.articles for each in withheld):
+        parts.append((f"{articles:,} by headline only", "fair"))
+    if since and completeness.unwatched:
+        first = since + timedelta(days=completeness.unwatched)
+        parts.append((f"data starts {first.day} {first:%b}", "good"))
+    if not has_before:
+        parts.append(("no previous period yet", "good"))
+    return CoverageLine(tuple(parts))
+
+
+def _share_read(completeness: Completeness) -> int:
+    """Return how many of a hundred source-days were read, rounded down: 99.9 is not everything."""
+    return min(100 * completeness.covered // completeness.expected, 100)
+
 
 def unread_notices(
     completeness: Completeness,
     *,
     of_one: bool = False,
-    whose: str = "all",
     unread: Sequence[UnreadSource] = (),
     estimates: Mapping[str, float] | None = None,
+    since: date | None = None,
     pen: Pen = PLAIN,
 ) -> list[Notice]:
-    """Return why the numbers of a period may be too low: days `of_one` source that were not read,
-    or of "all" or "its" sources, and days before the first crawl. `estimates` are the articles that
-    the unread days would have had, by company."""
+    """Return why the numbers of a period from `since` on may be too low: days of its sources, or
+    `of_one` source, that were not read, and days before the first crawl. `estimates` are the
+    articles that the unread days would have had, by company."""
     if completeness.level == "none":
-        return [Notice("No source was crawled in this period.", "These are gaps, not zeros.")]
+        return [Notice("No data.", "No source was read in this period: gaps, not zeros.")]
     notices = []
     missing = completeness.expected - completeness.covered
     if missing > 0:
-        together = "" if of_one else f" of {whose} sources together"
-        was = "was" if missing == 1 else "were"
-        heading = f"Of the {completeness.expected:,} days{together}, {missing:,} {was} not read."
+        days_of = "days" if of_one else "source-days"
+        heading = f"{_share_read(completeness)}% of {days_of} read."
         reasons = [
             pen.write(
                 "{source} on {days}, {reasons}",
@@ -192,20 +248,19 @@ def unread_notices(
         if unread and further > 0:
             reasons.append(f"other sources on {count_of(further, 'day')}")
         text = pen.write(
-            "Numbers may be too low{colon}{reasons}.{estimate}",
+            "{missing} of {expected} missing{colon}{reasons}.{estimate}",
+            missing=number(missing),
+            expected=number(completeness.expected),
             colon=": " if reasons else "",
             reasons=pen.join(reasons, "; "),
             estimate=_estimate(estimates),
         )
         notices.append(Notice(heading, text))
     if days := completeness.unwatched:
-        lies = "day lies" if days == 1 else "days lie"
-        notices.append(
-            Notice(
-                f"{days:,} {lies} before the first crawl.",
-                "Of those only the articles that sites still listed later are known.",
-            )
-        )
+        heading = f"{count_of(days, 'day')} before the first crawl."
+        if since:
+            heading = f"Data starts {day(since + timedelta(days=days))}."
+        notices.append(Notice(heading, "Of earlier days, only articles that were still listed."))
     return notices
 
 
@@ -219,8 +274,8 @@ def _estimate(estimates: Mapping[str, float] | None) -> str:
         if estimate
     ]
     if not more:
-        return " On the days on which they were read, none of these sources had such an article."
-    return f" Estimate: {', '.join(more)}, at the pace of the days that were read."
+        return " On other days, these sources had no such article."
+    return f" Estimate: {', '.join(more)}."
 
 
 def coverage(
@@ -241,28 +296,29 @@ def coverage(
 def before_notice(completeness: Completeness, scope: Scope, before: Scope) -> Notice | None:
     """Return why numbers can't be compared with those of the period before, if they can't."""
     if not completeness.read:
-        when = when_before(scope, before)
-        return Notice(f"No article was read {when}.", "There is nothing to compare with.")
+        return Notice(
+            "No previous period yet.", f"No article was read {when_before(scope, before)}."
+        )
     if completeness.level != "partial" or (
         completeness.expected <= completeness.covered and not completeness.unwatched
     ):
         return None
     phrase = days_before(scope, before)
-    heading = f"The {phrase} {'was' if phrase.startswith('day ') else 'were'} not read completely"
+    heading = f"Previous period incomplete: {phrase}"
     if days := completeness.unwatched:
-        heading += f": {days:,} precede{'s' if days == 1 else ''} the first crawl"
-    return Notice(f"{heading}.", "Compare shares of the articles read, not numbers.")
+        heading += f", {days:,} before the first crawl"
+    return Notice(f"{heading}.", "Compare shares, not numbers.")
 
 
 def gap_notice(gap: Gap, scope: Scope, before: Scope, whose: Sequence[str] = ()) -> Notice:
     """Return why a period can't be compared with the one before, of which nothing was read."""
-    phrase = days_before(scope, before)
-    the = f"{', '.join(whose)}: the" if whose else "The"
-    they = "It precedes" if phrase.startswith("day ") else "They precede"
+    heading = "No previous period yet"
+    if whose:
+        heading += f" for {', '.join(whose)}"
     text = f"No article was read {when_before(scope, before)}."
     if gap.first:
-        text = f"{they} the first crawl, of {day(gap.first)}."
-    return Notice(f"{the} {phrase} can't be compared.", text)
+        text = f"Data starts {day(gap.first)}."
+    return Notice(f"{heading}.", text)
 
 
 def no_mention(whom: str, completeness: Completeness) -> str:
@@ -280,10 +336,7 @@ def no_article(company: str, is_query: bool) -> str:
 
 def around_articles(hits: int, pen: Pen = PLAIN) -> str:
     """Return how many hits lie outside of articles."""
-    words = "hit in menus and teasers is" if hits == 1 else "hits in menus and teasers are"
-    return pen.write(
-        "{hits} {words} not counted.", hits=pen.number(hits, "boilerplate"), words=words
-    )
+    return pen.write("{hits} ignored in menus and teasers.", hits=pen.number(hits, "boilerplate"))
 
 
 def silence(last: CoverageDay) -> str:
@@ -304,6 +357,11 @@ def read_days(read: int, days: int, faults: str) -> str:
 def chance_text(chance: float) -> str:
     """Return the p-value of a change, without a line break in it."""
     return "p\u00a0<\u00a00.001" if chance < 0.001 else f"p\u00a0=\u00a0{chance:.2g}"
+
+
+def certainty(chance: float | None) -> str:
+    """Return whether a change may be chance; nothing where it can't be tested."""
+    return "" if chance is None else "clear" if chance < ALPHA else "may be chance"
 
 
 def change_text(change: Change) -> str:
@@ -366,16 +424,14 @@ def in_short(company: str, change: Change, reads: tuple[int, int], when: str) ->
 
 
 def difference_text(companies: Sequence[str], difference: Change | None) -> str:
-    """Return which of two companies has the larger share of the articles read, and whether that is
-    more than chance; nothing if it can't be tested."""
+    """Return which of two companies has the larger share of the articles read, if that is more than
+    chance; nothing if it can't be tested."""
     if difference is None or difference.chance is None:
         return ""
-    p_value = chance_text(difference.chance)
     if difference.verdict == "unclear":
-        return f"the difference of their articles may be chance ({p_value})."
+        return "No significant difference"
     more, less = companies if difference.rises else reversed(companies)
-    share = "a larger share of the articles read"
-    return f"{more} has {share} than {less}, which is more than chance ({p_value})."
+    return f"{more} has a clearly larger share than {less}"
 
 
 # --- What can't be read, and what a number leaves out ---
@@ -449,12 +505,13 @@ def withheld_notice(
         if each.reason == reason
     ]
     text = pen.write(
-        "Up to {parts} may {does} {name}: only headline and introduction are read.",
+        "Up to {parts} may {does} {name}.",
         parts=pen.join(parts, " and up to "),
         does=does,
         name=name,
     )
-    return Notice("Some texts can't be read.", text)
+    articles = sum(each.articles for each in left_out)
+    return Notice(f"{articles:,} by headline only.", text)
 
 
 def left_out_notice(each: LeftOut, name: str, does: Does, pen: Pen = PLAIN) -> Notice:
@@ -550,7 +607,9 @@ def alert_event(alert: CompanyAlert) -> str:
     """Return what happened; a first article need not be the oldest: it was found first."""
     facts = alert.facts
     if alert.kind != "spike":
-        return f"first article found{_since_watch(alert)}"
+        return "first article " + (
+            "since you started watching" if "watched_since" in facts else "found"
+        )
     if "articles" not in facts:
         return f"spike on {alert.day}"
     articles = count_of(facts["articles"], "article")
@@ -573,7 +632,9 @@ def alert_reason(alert: CompanyAlert) -> str:
     company, facts = alert.company, alert.facts
     if alert.kind != "spike":
         names = f"both {company} and {alert.other}" if alert.other else company
-        first = f"is the first one found{_since_watch(alert)} that names {names}."
+        since = facts.get("watched_since")
+        began = f" since the watch began on {since}" if since else ""
+        first = f"is the first one found{began} that names {names}."
         return f"An article of {alert.day} {first}"
     articles = facts["articles"]
     return (
@@ -586,16 +647,9 @@ def alert_reason(alert: CompanyAlert) -> str:
 def no_spike(company: str, watched_since: date | None, scope: Scope) -> str:
     """Return that a period has no spike of a company, as far as it was watched."""
     if watched_since is None:
-        return f"{company} is not watched, so spikes are not searched for."
+        return f"{company} is not watched for spikes."
     if scope.until and watched_since > scope.until:
-        began = f"The watch of {company} began on {day(watched_since)}"
-        return f"{began}: no day of this period was searched for spikes."
+        return f"Watched since {day(watched_since)}, after this period."
     if scope.since and watched_since > scope.since:
-        began = f"No spike since the watch began on {day(watched_since)}"
-        return f"{began}; the days before were not searched for spikes."
+        return f"No spike since {day(watched_since)}, when the watch began."
     return "No spike in this period."
-
-
-def _since_watch(alert: CompanyAlert) -> str:
-    since = alert.facts.get("watched_since")
-    return f" since the watch began on {since}" if since else ""

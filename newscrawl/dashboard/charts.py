@@ -1,8 +1,9 @@
-"""The numbers of charts: a company's counts over time, paths of small charts, and CSV files."""
+"""The numbers of charts: counts over time, paths of small charts, and files of tables."""
 
 import csv
+import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
 
@@ -11,6 +12,7 @@ from starlette.responses import Response
 
 from newscrawl.answers.chart import Chart
 from newscrawl.dashboard.filters import Filters
+from newscrawl.reports import MEDIA_TYPES, table_workbook
 from newscrawl.reports.curves import line_paths
 from newscrawl.storage.queries import CoverageDay, OverviewRow
 from newscrawl.templating import spreadsheet_text
@@ -18,6 +20,11 @@ from newscrawl.templating import spreadsheet_text
 SPARK_WIDTH, SPARK_HEIGHT = 120, 28
 _PAD = 2
 DAY_WIDTH, STRIP_HEIGHT = 8, 20
+FORMATS = {
+    "csv": "text/csv; charset=utf-8",
+    "json": "application/json",
+    "xlsx": MEDIA_TYPES["xlsx"],
+}
 READ = {"ok", "paywalled"}  # the states of a day on which a source was read
 
 
@@ -56,18 +63,19 @@ def strip(days: Sequence[CoverageDay], number: int) -> Strip:
     return Strip("".join(bars), "".join(crosses), "".join(frames), number * DAY_WIDTH)
 
 
-def wants_csv(request: Request) -> bool:
-    """Return whether the request is for the numbers instead of the page."""
-    return request.query_params.get("format") == "csv"
+def export_format(request: Request) -> str:
+    """Return the format in which the numbers are asked for; nothing if the page is."""
+    wanted = request.query_params.get("format", "")
+    return wanted if wanted in FORMATS else ""
 
 
-def chart_csv(chart: Chart, name: str, filters: Filters) -> Response:
+def chart_file(kind: str, chart: Chart, name: str, filters: Filters) -> Response:
     """Return a row for each period; empty without coverage. The last columns, named as in the
     API, say how complete it is."""
     rows = (
         (
             row.first.isoformat(),
-            *("" if number is None else number for number in row.numbers),
+            *row.numbers,
             row.completeness.covered,
             row.completeness.expected,
             row.days_left_out,
@@ -75,42 +83,50 @@ def chart_csv(chart: Chart, name: str, filters: Filters) -> Response:
         for row in chart.rows
     )
     head = (filters.by, *chart.series, "covered", "expected", "days_left_out")
-    return _csv(head, rows, name, filters)
+    return _table_file(kind, head, [*rows], name, filters)
 
 
-def ranking_csv(companies: Sequence[OverviewRow], filters: Filters) -> Response:
+def ranking_file(kind: str, companies: Sequence[OverviewRow], filters: Filters) -> Response:
     """Return a row for each company, without `before`, `change` and `chance` if nothing was read
     before."""
     rows = (
         (
             each.company,
             each.hits.articles,
-            each.before.articles if each.before else "",
-            "" if each.change is None else f"{each.change:.4f}",
-            "" if each.chance is None else f"{each.chance:.4f}",
+            each.before and each.before.articles,
+            None if each.change is None else round(each.change, 4),
+            None if each.chance is None else round(each.chance, 4),
             each.hits.in_title,
             each.hits.in_body,
         )
         for each in companies
     )
     head = ("company", "articles", "before", "change", "chance", "headline", "body")
-    return _csv(head, rows, "companies", filters)
+    return _table_file(kind, head, [*rows], "companies", filters)
 
 
-def _csv(
-    head: Sequence[str], rows: Iterable[Sequence[object]], name: str, filters: Filters
+def _table_file(
+    kind: str, head: Sequence[str], rows: Sequence[Sequence[object]], name: str, filters: Filters
 ) -> Response:
-    file = StringIO()
-    writer = csv.writer(file)
-    writer.writerow([_cell(value) for value in head])
-    writer.writerows([_cell(value) for value in row] for row in rows)
+    match kind:
+        case "xlsx":
+            content = table_workbook(head, rows)
+        case "json":
+            answers = [dict(zip(head, row, strict=True)) for row in rows]
+            content = json.dumps(answers, ensure_ascii=False, indent=1).encode()
+        case _:
+            file = StringIO()
+            writer = csv.writer(file)
+            writer.writerow([_cell(value) for value in head])
+            writer.writerows([_cell(value) for value in row] for row in rows)
+            # Without the byte order mark spreadsheets assume an older charset.
+            content = file.getvalue().encode("utf-8-sig")
     plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "company"
     plain += "-with-subsidiaries" if filters.scope.subsidiaries else ""
-    called = f"newscrawl-{plain}-{filters.since}-{filters.until}.csv"
+    called = f"newscrawl-{plain}-{filters.since}-{filters.until}.{kind}"
     return Response(
-        # Without the byte order mark spreadsheets assume an older charset.
-        file.getvalue().encode("utf-8-sig"),
-        media_type="text/csv; charset=utf-8",
+        content,
+        media_type=FORMATS[kind],
         headers={"Content-Disposition": f'attachment; filename="{called}"'},
     )
 

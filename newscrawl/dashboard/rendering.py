@@ -350,6 +350,7 @@ def render(request: Request, template: str, *, status: int = 200, **values: obje
         .render(
             source_name=source_name,
             pen=partial(_pen, source_name),
+            parameters=request.query_params.multi_items(),
             path=request.url.path,
             seal=seal,
             with_token=identity is not None and identity.signed_in,

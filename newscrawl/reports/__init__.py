@@ -8,7 +8,7 @@ from typing import Literal
 
 from newscrawl.reports.document import html_report, report_policy
 from newscrawl.reports.figures import MAX_COMPANIES, Report, make_report, period_of_name
-from newscrawl.reports.workbook import workbook
+from newscrawl.reports.workbook import table_workbook, workbook
 
 __all__ = [
     "MAX_COMPANIES",
@@ -20,6 +20,7 @@ __all__ = [
     "period_of_name",
     "report_file",
     "report_policy",
+    "table_workbook",
     "workbook",
 ]
 

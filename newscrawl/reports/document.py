@@ -161,7 +161,10 @@ def between_two(report: Report) -> list[str]:
     """Return the sentence on the difference between two companies, if it can be tested."""
     names = report.names
     text = words.difference_text(names, report.difference)
-    return [f"Between {names[0]} and {names[1]}: {text}"] if text else []
+    if not text or report.difference is None or report.difference.chance is None:
+        return []
+    chance = words.chance_text(report.difference.chance)
+    return [f"Between {names[0]} and {names[1]}: {text} ({chance})."]
 
 
 def caveats(report: Report) -> list[str]:
@@ -180,7 +183,7 @@ def coverage(report: Report) -> str:
     notices = words.unread_notices(
         report.completeness,
         of_one=report.scope.source is not None,
-        whose="its" if report.scope.among else "all",
+        since=report.scope.since,
         estimates={company.company: company.in_gaps for company in report.companies},
     )
     when = words.when_before(report.scope, report.before)

@@ -31,16 +31,10 @@ _OPTIONS = {
 
 def workbook(report: Report) -> bytes:
     """Return the report as an XLSX file; raise SettingError without the library for it."""
-    try:
-        import xlsxwriter  # noqa: PLC0415 - an optional dependency
-    except ModuleNotFoundError as error:
-        raise SettingError(
-            "a report as XLSX needs XlsxWriter: pip install 'newscrawl[reports]'"
-        ) from error
     file = BytesIO()
-    with xlsxwriter.Workbook(file, _OPTIONS) as book:
+    with _open_book(file) as book:
         book.set_properties({"title": plain(report.title)[:MAX_HEADING], "created": report.made_at})
-        book_of = _Book(book, report)
+        book_of = _Report(book, report=report)
         book_of.key_figures()
         book_of.over_time()
         book_of.lists()
@@ -48,136 +42,35 @@ def workbook(report: Report) -> bytes:
     return file.getvalue()
 
 
+def table_workbook(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> bytes:
+    """Return a table as an XLSX file; raise SettingError without the library for it."""
+    file = BytesIO()
+    with _open_book(file) as book:
+        _Book(book).table("Table", headings, rows)
+    return file.getvalue()
+
+
+def _open_book(file: BytesIO) -> Any:
+    try:
+        import xlsxwriter  # noqa: PLC0415 - an optional dependency
+    except ModuleNotFoundError as error:
+        raise SettingError(
+            "a workbook needs XlsxWriter: pip install 'newscrawl[reports]'"
+        ) from error
+    return xlsxwriter.Workbook(file, _OPTIONS)
+
+
 @dataclass
 class _Book:
-    """The sheets of a report in a workbook of XlsxWriter, which has no types."""
+    """Tables in a workbook of XlsxWriter, which has no types."""
 
     book: Any
-    report: Report
     percent: Any = field(init=False)
 
     def __post_init__(self) -> None:
         self.percent = self.book.add_format({"num_format": "0.0%"})
 
-    def key_figures(self) -> None:
-        """Add the sheet of key figures, with the shares of voice."""
-        report = self.report
-        shares = {share.company: share.share for share in report.shares}
-        headings = (
-            *("Company", "Articles", "Articles before", "Change of share", "More than chance?"),
-            *("p", "Articles read", "Read before", "Stories", "In headlines", "In the body"),
-            "Share",
-        )
-        rows = [
-            (
-                company.company,
-                company.hits.articles,
-                company.change.before,
-                company.change.growth,
-                words.verdict_text(company.change),
-                company.change.chance,
-                report.completeness.read,
-                report.completeness_before.read,
-                company.stories,
-                company.hits.in_title,
-                company.hits.in_body,
-                shares.get(company.company),
-            )
-            for company in report.companies
-        ]
-        sheet = self._table("Key figures", headings, rows, percent=("Change of share", "Share"))
-        if shares:
-            chart = self.book.add_chart({"type": "bar"})
-            self._series(chart, "Key figures", 11, len(rows))
-            chart.set_title({"name": "Share of voice"})
-            chart.set_legend({"none": True})
-            sheet.insert_chart(len(rows) + 3, 0, chart, {"x_scale": 1.2})
-
-    def over_time(self) -> None:
-        """Add the sheet of the series, with a chart; gaps are empty."""
-        report = self.report
-        chart_rows, names = report.chart.rows, report.names
-        left_out = any(row.days_left_out for row in chart_rows)
-        headings = (report.by.capitalize(), *names, *(["Days left out"] if left_out else []))
-        rows = [
-            (row.first, *row.numbers, *([row.days_left_out] if left_out else []))
-            for row in chart_rows
-        ]
-        sheet = self._table("Over time", headings, rows)
-        chart = self.book.add_chart({"type": "line" if len(report.companies) > 1 else "column"})
-        for column in range(1, len(names) + 1):
-            self._series(chart, "Over time", column, len(rows))
-        chart.set_title({"name": f"Articles by {report.by}"})
-        chart.set_x_axis({"date_axis": True, "num_format": "d mmm"})
-        chart.show_blanks_as("gap")
-        if len(report.companies) == 1:
-            chart.set_legend({"none": True})
-        sheet.insert_chart(1, len(headings) + 1, chart, {"x_scale": 1.6, "y_scale": 1.2})
-
-    def lists(self) -> None:
-        """Add the sheets of stories, sources and companies named together."""
-        companies = self.report.companies
-        self._table(
-            "Stories",
-            ("Company", "Headline", "Articles", "Sources", "First day", "Excerpt", "Address"),
-            [row for company in companies for row in _stories(self.report, company)],
-        )
-        self._table(
-            "Sources",
-            ("Company", "Source", "Articles", "Articles read", "Share"),
-            [
-                (
-                    company.company,
-                    self.report.source_name(each.key),
-                    each.hits and each.hits.articles,
-                    each.completeness.read,
-                    each.share,
-                )
-                for company in companies
-                for each in sources_of(company)
-            ],
-            percent=("Share",),
-        )
-        self._table(
-            "Named together",
-            ("Company", "Named together with", "Kind", "Articles", "Stories"),
-            [
-                (company.company, each.company, each.kind, each.articles, each.stories)
-                for company in companies
-                for each in beside_of(company)
-            ],
-        )
-
-    def notes(self) -> None:
-        """Add the sheets on coverage and on method."""
-        report = self.report
-        wrapped = self.book.add_format({"text_wrap": True, "valign": "top"})
-        gaps: list[tuple[str, int, int | None, str]] = [
-            (report.source_name(one.source), one.missed, one.days, one.reasons)
-            for one in report.unread
-        ]
-        gaps = gaps or [("(none)", 0, None, coverage(report))]
-        sheet = self._table(
-            "Coverage",
-            (
-                "Source not read every day",
-                "Days not read",
-                "Days of the source",
-                "Which, and why",
-            ),
-            gaps,
-        )
-        sheet.set_column(3, 3, _NOTES)
-        for row, (*_, reasons) in enumerate(gaps, start=1):
-            sheet.write_string(row, 3, _text(reasons), wrapped)
-        notes = self.book.add_worksheet("Notes")
-        notes.set_column(0, 0, _NOTES)
-        texts = [f"{report.title}, {words.period_text(report)}", coverage(report)]
-        texts += [*between_two(report), *caveats(report), *method(report)]
-        for row, text in enumerate(texts):
-            notes.write_string(row, 0, _text(text), wrapped)
-
-    def _table(
+    def table(
         self,
         name: str,
         headings: Sequence[str],
@@ -210,6 +103,131 @@ class _Book:
             sheet.write_string(row, column, _text(value))
         elif value is not None:
             sheet.write(row, column, value, style)
+
+
+@dataclass
+class _Report(_Book):
+    """The sheets of a report."""
+
+    report: Report = field(kw_only=True)
+
+    def key_figures(self) -> None:
+        """Add the sheet of key figures, with the shares of voice."""
+        report = self.report
+        shares = {share.company: share.share for share in report.shares}
+        headings = (
+            *("Company", "Articles", "Articles before", "Change of share", "More than chance?"),
+            *("p", "Articles read", "Read before", "Stories", "In headlines", "In the body"),
+            "Share",
+        )
+        rows = [
+            (
+                company.company,
+                company.hits.articles,
+                company.change.before,
+                company.change.growth,
+                words.verdict_text(company.change),
+                company.change.chance,
+                report.completeness.read,
+                report.completeness_before.read,
+                company.stories,
+                company.hits.in_title,
+                company.hits.in_body,
+                shares.get(company.company),
+            )
+            for company in report.companies
+        ]
+        sheet = self.table("Key figures", headings, rows, percent=("Change of share", "Share"))
+        if shares:
+            chart = self.book.add_chart({"type": "bar"})
+            self._series(chart, "Key figures", 11, len(rows))
+            chart.set_title({"name": "Share of voice"})
+            chart.set_legend({"none": True})
+            sheet.insert_chart(len(rows) + 3, 0, chart, {"x_scale": 1.2})
+
+    def over_time(self) -> None:
+        """Add the sheet of the series, with a chart; gaps are empty."""
+        report = self.report
+        chart_rows, names = report.chart.rows, report.names
+        left_out = any(row.days_left_out for row in chart_rows)
+        headings = (report.by.capitalize(), *names, *(["Days left out"] if left_out else []))
+        rows = [
+            (row.first, *row.numbers, *([row.days_left_out] if left_out else []))
+            for row in chart_rows
+        ]
+        sheet = self.table("Over time", headings, rows)
+        chart = self.book.add_chart({"type": "line" if len(report.companies) > 1 else "column"})
+        for column in range(1, len(names) + 1):
+            self._series(chart, "Over time", column, len(rows))
+        chart.set_title({"name": f"Articles by {report.by}"})
+        chart.set_x_axis({"date_axis": True, "num_format": "d mmm"})
+        chart.show_blanks_as("gap")
+        if len(report.companies) == 1:
+            chart.set_legend({"none": True})
+        sheet.insert_chart(1, len(headings) + 1, chart, {"x_scale": 1.6, "y_scale": 1.2})
+
+    def lists(self) -> None:
+        """Add the sheets of stories, sources and companies named together."""
+        companies = self.report.companies
+        self.table(
+            "Stories",
+            ("Company", "Headline", "Articles", "Sources", "First day", "Excerpt", "Address"),
+            [row for company in companies for row in _stories(self.report, company)],
+        )
+        self.table(
+            "Sources",
+            ("Company", "Source", "Articles", "Articles read", "Share"),
+            [
+                (
+                    company.company,
+                    self.report.source_name(each.key),
+                    each.hits and each.hits.articles,
+                    each.completeness.read,
+                    each.share,
+                )
+                for company in companies
+                for each in sources_of(company)
+            ],
+            percent=("Share",),
+        )
+        self.table(
+            "Named together",
+            ("Company", "Named together with", "Kind", "Articles", "Stories"),
+            [
+                (company.company, each.company, each.kind, each.articles, each.stories)
+                for company in companies
+                for each in beside_of(company)
+            ],
+        )
+
+    def notes(self) -> None:
+        """Add the sheets on coverage and on method."""
+        report = self.report
+        wrapped = self.book.add_format({"text_wrap": True, "valign": "top"})
+        gaps: list[tuple[str, int, int | None, str]] = [
+            (report.source_name(one.source), one.missed, one.days, one.reasons)
+            for one in report.unread
+        ]
+        gaps = gaps or [("(none)", 0, None, coverage(report))]
+        sheet = self.table(
+            "Coverage",
+            (
+                "Source not read every day",
+                "Days not read",
+                "Days of the source",
+                "Which, and why",
+            ),
+            gaps,
+        )
+        sheet.set_column(3, 3, _NOTES)
+        for row, (*_, reasons) in enumerate(gaps, start=1):
+            sheet.write_string(row, 3, _text(reasons), wrapped)
+        notes = self.book.add_worksheet("Notes")
+        notes.set_column(0, 0, _NOTES)
+        texts = [f"{report.title}, {words.period_text(report)}", coverage(report)]
+        texts += [*between_two(report), *caveats(report), *method(report)]
+        for row, text in enumerate(texts):
+            notes.write_string(row, 0, _text(text), wrapped)
 
     @staticmethod
     def _series(chart: Any, sheet: str, column: int, rows: int) -> None:

@@ -127,7 +127,7 @@ def test_future_hours_are_not_listed(world: Newscrawl, tmp_path: Path) -> None:
 
 def test_names_in_boilerplate_are_reported(world: Newscrawl) -> None:
     ran = world("mentions", "-c", "Siemens", *SPAN)
-    assert "47 hits in menus and teasers are not counted." in " ".join(ran.out.split())
+    assert "47 ignored in menus and teasers." in " ".join(ran.out.split())
 
 
 def test_share_of_voice_is_computed(world: Newscrawl) -> None:

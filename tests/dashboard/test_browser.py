@@ -23,6 +23,7 @@ from tests.dashboards import (
     config_of,
     serving,
 )
+from tests.thorough import first_is_quick
 
 TRAM_PAGE = "/article?url=" + quote(TRAM, safe="")
 EVIL = "/article?url=" + quote(EVIL_URL, safe="")
@@ -160,6 +161,7 @@ def test_filters_change_the_numbers_and_the_address_without_a_new_page(look: Loo
     before = page.locator(".tile dd").first.inner_text()
     page.get_by_role("radio", name="7 days").check()
     expect(page.locator(".tile dd").first).not_to_have_text(before)
+    page.get_by_role("button", name="More filters").click()
     page.get_by_label("Source").focus()
     page.get_by_label("Source").select_option("stadtbote")
     page.wait_for_url(re.compile(r"\?days=7&source=stadtbote$"))
@@ -172,9 +174,9 @@ def test_filters_change_the_numbers_and_the_address_without_a_new_page(look: Loo
 
 def test_chart_is_redrawn_when_it_is_split(look: Look) -> None:
     page = look("/company/Siemens").page
-    page.get_by_role("radio", name="Language").check()
+    page.get_by_label("Split by").select_option("language")
     expect(page.locator(".key-list li")).to_have_count(6)
-    page.get_by_role("radio", name="Weeks").check()
+    page.get_by_label("Periods").select_option("week")
     page.wait_for_url(re.compile("by=week"))
     rows = page.locator("table[data-chart] tbody tr").count()
     expect(page.locator(".canvas")).to_have_attribute("data-drawn", str(rows))
@@ -182,7 +184,7 @@ def test_chart_is_redrawn_when_it_is_split(look: Look) -> None:
 
 def test_chosen_days_replace_the_period(look: Look) -> None:
     page = look("/").page
-    page.get_by_text("Other days").click()
+    page.get_by_role("button", name="More filters").click()
     page.get_by_label("First day").fill("2026-01-05")
     page.wait_for_url(re.compile("since=2026-01-05"))
     assert "days=" not in page.url
@@ -199,7 +201,7 @@ def test_typed_days_are_asked_for_when_they_are_left(look: Look) -> None:
     first, last = TODAY - timedelta(days=20), TODAY - timedelta(days=8)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url.partition("/?")[2]))
-    page.get_by_text("Other days").click()
+    page.get_by_role("button", name="More filters").click()
     write_day(page, "First day", first)
     assert asked == []
     page.keyboard.press("Enter")
@@ -222,7 +224,7 @@ def test_first_day_written_right_after_the_last_loses_neither(look: Look) -> Non
     page = look("/").page
     first, last = TODAY - timedelta(days=20), TODAY - timedelta(days=8)
     page.route(re.compile(r"\?until=[^&]*$"), lambda _: None)  # an answer that takes its time
-    page.get_by_text("Other days").click()
+    page.get_by_role("button", name="More filters").click()
     write_day(page, "Last day", last)
     write_day(page, "First day", first)
     page.get_by_label("Time zone").focus()
@@ -233,6 +235,7 @@ def test_first_day_written_right_after_the_last_loses_neither(look: Look) -> Non
 def test_filter_chosen_right_after_another_loses_neither(look: Look) -> None:
     page = look("/").page
     page.route(re.compile(r"\?language=de$"), lambda _: None)
+    page.get_by_role("button", name="More filters").click()
     page.get_by_label("Language").select_option("de")
     page.get_by_role("radio", name="7 days").check()
     page.wait_for_url(re.compile("days=7&language=de$"))
@@ -240,13 +243,13 @@ def test_filter_chosen_right_after_another_loses_neither(look: Look) -> None:
 
 def test_time_zone_can_be_chosen(look: Look) -> None:
     page = look("/").page
-    page.get_by_text("Other days").click()
+    page.get_by_role("button", name="More filters").click()
     page.get_by_label("Time zone").focus()
     assert page.locator("#zones option").count() > 100
     page.get_by_label("Time zone").fill("Asia/Tokyo")
     page.get_by_label("Time zone").press("Enter")
     page.wait_for_url(re.compile("zone=Asia%2FTokyo"))
-    expect(page.get_by_text("in Asia/Tokyo")).to_be_visible()
+    expect(page.get_by_role("link", name="Remove: Asia/Tokyo")).to_be_visible()
 
 
 def test_number_of_the_table_leads_to_its_articles(look: Look) -> None:
@@ -417,11 +420,12 @@ def test_switch_counts_subsidiaries_for_their_owners(look: Look) -> None:
     watched = look("/?days=90")
     page = watched.page
     ranking = page.get_by_role("table")
-    expect(page.locator(".head")).to_contain_text("companies without their subsidiaries")
+    expect(page.locator(".head")).not_to_contain_text("subsidiaries")
     expect(ranking).to_contain_text("Airbus")
-    page.get_by_label("With subsidiaries").check()
+    page.get_by_role("button", name="More filters").click()
+    page.get_by_label("Subsidiaries").select_option("included")
     expect(ranking).to_contain_text("Wing Holding")
-    expect(page.locator(".head")).to_contain_text("companies with their subsidiaries")
+    expect(page.locator(".head")).to_contain_text("with subsidiaries")
     expect(ranking).not_to_contain_text("Airbus")
     row = ranking.get_by_role("row").filter(has_text="Wing Holding")
     articles = row.locator("td.strong").inner_text()
@@ -444,26 +448,63 @@ def test_menu_of_a_phone_shows_every_page(look: Look, width: int) -> None:
         assert box["x"] + box["width"] <= width
 
 
-def test_filters_of_a_phone_are_folded_and_stay_unfolded(look: Look) -> None:
-    page = look("/company/Siemens?source=harbour-courier", width=390).page
-    fold = page.get_by_role("button", name="Filters: source Harbour Courier")
+@pytest.mark.parametrize("width", [1280, 390], ids=["wide", "phone"])
+def test_filters_are_folded_stay_unfolded_and_are_removed(look: Look, width: int) -> None:
+    page = look("/company/Siemens?days=7&source=harbour-courier", width=width).page
+    fold = page.get_by_role("button", name="More filters")
     expect(fold).to_have_attribute("aria-expanded", "false")
-    expect(page.get_by_label("Source", exact=True).first).to_be_hidden()
-    expect(page.locator(".tile").first).to_be_in_viewport()
+    expect(page.locator("select[name=source]")).to_be_hidden()
     fold.focus()
     page.keyboard.press("Enter")
-    page.locator("select[name=source]").select_option("")
-    page.wait_for_url(re.compile(r"/company/Siemens\?(?!.*source)"))
-    fold = page.get_by_role("button", name="Filters", exact=True)
+    page.locator("select[name=language]").select_option("en")
+    page.wait_for_url("**&language=en")
     expect(fold).to_have_attribute("aria-expanded", "true")
+    expect(page.locator(".chip")).to_have_count(2)
+    page.get_by_role("link", name="Remove: source Harbour Courier").click()
+    page.wait_for_url(re.compile(r"\?(days=7&language=en|language=en&days=7)$"))
+    expect(page.locator(".chip")).to_have_text("Remove: language en")
+
+
+def test_filters_without_scripts_are_not_folded(look: Look) -> None:
+    page = look("/", width=390, java_script_enabled=False).page
     expect(page.locator("select[name=source]")).to_be_visible()
+    expect(page.locator(".unfold")).to_be_hidden()
 
 
-def test_filters_of_a_wide_window_and_without_scripts_are_not_folded(look: Look) -> None:
-    for settings in ({"width": 1280}, {"width": 390, "java_script_enabled": False}):
-        page = look("/", **settings).page
-        expect(page.locator("select[name=source]")).to_be_visible()
-        expect(page.locator(".unfold")).to_be_hidden()
+# The first screen: what is asked for is there without scrolling, in every month.
+TOPS = {1280: 350, 768: 450, 390: 450}
+MONTHS = {
+    "company": ("/company/Siemens", ".canvas"),
+    "empty": ("/company/Siemens?since=2025-01-01&until=2025-01-31", ".canvas"),
+    "overview": ("/", ".ranking"),
+}
+
+
+@pytest.mark.parametrize("width", first_is_quick(TOPS))
+@pytest.mark.parametrize("scheme", first_is_quick(["light", "dark"]))
+@pytest.mark.parametrize("month", first_is_quick(MONTHS))
+def test_first_screen_has_the_answer(
+    look: Look, month: str, scheme: Literal["light", "dark"], width: int
+) -> None:
+    path, answer = MONTHS[month]
+    page = look(path, width=width, color_scheme=scheme).page
+    box = page.locator(answer).bounding_box()
+    assert box
+    assert box["y"] < TOPS[width]
+    sizes = page.evaluate(
+        "[...new Set([...document.querySelectorAll('body *')].filter(each => each.offsetParent"
+        " && each.innerText).map(each => getComputedStyle(each).fontSize))]"
+    )
+    assert len(sizes) <= 5
+    assert page.locator(".primary:visible").count() <= 1
+    line = page.locator(".coverage summary")
+    if month != "empty":
+        box = line.bounding_box()
+        assert box
+        assert box["height"] == 32
+        line.focus()
+        page.keyboard.press("Enter")
+        expect(page.locator(".coverage .notice").first).to_be_visible()
 
 
 @pytest.mark.parametrize("width", [1280, 390], ids=["wide", "phone"])

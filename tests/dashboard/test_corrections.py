@@ -206,7 +206,7 @@ def test_one_click_corrects_a_wrong_mention_and_another_undoes_it(watched: Watch
     expect(page.get_by_role("status")).to_contain_text("still counts for Siemens: 2 mentions.")
     expect(page.locator(".corrections")).to_contain_text("Siemens is not the company Siemens")
     expect(page.locator(".corrections")).to_contain_text("Siemens asks for less.")
-    expect(page.locator("summary", has_text="Signed by")).to_be_visible()
+    expect(page.locator("summary", has_text="Saved as")).to_be_visible()
     watched.open("/company/Siemens?count=mentions")
     body = page.locator(".tile", has_text="times in the body").locator("dd")
     expect(body).to_have_text("1")
@@ -260,8 +260,8 @@ def test_selected_words_become_a_mention_at_their_place(watched: Watched) -> Non
     page.mouse.dblclick(*place)
     expect(page.locator(".missing")).to_have_class("missing ready")
     expect(page.get_by_label("Missed words")).to_have_value("carmaker")
-    page.get_by_label("Company, if not named so").fill("BMW")
-    page.get_by_role("button", name="Missed here").click()
+    page.get_by_label("Company", exact=True).fill("BMW")
+    page.get_by_role("button", name="Add mention").click()
     expect(page.locator(".prose mark.missed")).to_have_text("carmaker")
     assert in_aside(page) == ["Siemens 3", "Alstom 1", "BMW 1"]
     assert page.evaluate("window.hacked") is None
@@ -271,7 +271,7 @@ def test_selected_words_become_a_mention_at_their_place(watched: Watched) -> Non
 def test_refused_correction_is_explained(watched: Watched) -> None:
     page = watched.page
     page.get_by_label("Missed words").fill("Nobody")
-    page.get_by_role("button", name="Missed here").click()
+    page.get_by_role("button", name="Add mention").click()
     expect(page.locator("main")).to_contain_text("no one company is named 'Nobody'")
     watched.said = [line for line in watched.said if "409" not in line]
 
@@ -282,8 +282,8 @@ def test_correction_works_without_scripts(browser: Browser, base: str) -> None:
     page.get_by_label("Wrong in this article: Alstom").click()
     expect(page.locator(".prose del.wrong")).to_have_text("Alstom")
     page.get_by_label("Missed words").fill("carmaker")
-    page.get_by_label("Company, if not named so").fill("BMW")
-    page.get_by_role("button", name="Missed here").click()
+    page.get_by_label("Company", exact=True).fill("BMW")
+    page.get_by_role("button", name="Add mention").click()
     expect(page.locator(".prose mark.missed")).to_have_text("carmaker")
     page.close()
 

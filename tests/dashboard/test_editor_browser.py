@@ -72,7 +72,7 @@ def test_saved_definition_is_applied_to_all_stored_articles(
         write_danone(page)
         page.get_by_role("button", name="Save").click()
         page.wait_for_load_state()  # a click before the scripts run does nothing
-        page.get_by_role("button", name="Find mentions again").click()
+        page.get_by_role("button", name="Re-scan stored articles").click()
         expect(page.locator("#history")).to_contain_text("articles changed.", timeout=180_000)
         gained = page.locator("#history").get_by_role("row").filter(has_text="Danone Group")
         articles = gained.locator("td").first.inner_text().removeprefix("+")

@@ -235,10 +235,8 @@ def test_notes_about_a_query_of_one_source_leave_out_the_others(look: Look, news
     expect(page.locator("#withheld")).to_contain_text(f"Up to {more.articles} more")
     assert more.articles < sum(one.articles for one in withheld_articles(news, "x", scope=scope))
     days = query.completeness(news, scope=replace(scope, source=slug))
-    note = (
-        f"Of the {days.expected} days of its sources together, {days.expected - days.covered} were"
-    )
-    unread = ".notice:has-text('sources together')"
+    note = f"{days.expected - days.covered} of {days.expected} missing"
+    unread = ".notice:has-text('source-days read')"
     expect(page.locator(unread)).to_contain_text(note)
     expect(page.locator(unread)).not_to_contain_text("Gazette")
     company = look("/company/Siemens?days=30").page

@@ -200,7 +200,7 @@ def test_correction_carries_the_name_of_the_token(
     assert client.post("/article/corrections", data=form).status_code == 303
     assert {row.made_by for row in queries.corrections(news)} == {"ben"}
     page = client.get(ARTICLE_PAGE).text
-    assert "Signed by ben" in page
+    assert "Saved as ben" in page
     assert "Your name" not in page
 
 
@@ -244,7 +244,7 @@ def test_reader_sees_nothing_to_press(opened: Open, secrets: dict[Kind, str]) ->
     assert "<button" not in page.split("<main")[1].split("</main>")[0]
     registry = client.get("/registry").text
     assert "New company" not in registry
-    assert "Find mentions again" not in registry
+    assert "Re-scan stored articles" not in registry
 
 
 def test_browser_signs_in_with_a_token_until_it_is_revoked(
@@ -487,7 +487,7 @@ def test_example_of_the_docs_works_behind_nginx(tmp_path: Path, companies: Path)
         assert (
             stranger.get("/search?q=line&days=7").text == "Sign in to go to /search?q=line&days=7"
         )
-        assert "Signed by ann@example.org" in ann.get(ARTICLE_PAGE).text
+        assert "Saved as ann@example.org" in ann.get(ARTICLE_PAGE).text
         assert ann.get("/api/facts").json()["rows"]["articles"] == 1
         seal = ann.get(ARTICLE_PAGE).text.split('name="seal" value="')[1].split('"')[0]
         form = {"seal": seal, "url": ARTICLE_URL, "everywhere": "Alstom"}

@@ -16,7 +16,7 @@ from newscrawl.answers.chart import company_chart, number_of, proof_columns
 from newscrawl.answers.company import company_period, gap_before
 from newscrawl.answers.comparison import change_of_row, compare_companies, gaps_before
 from newscrawl.answers.coverage import most_unread
-from newscrawl.dashboard.charts import READ, chart_csv, ranking_csv, spark, wants_csv
+from newscrawl.dashboard.charts import READ, chart_file, export_format, ranking_file, spark
 from newscrawl.dashboard.filters import DEFAULT_PERIOD, Count, Filters
 from newscrawl.dashboard.rendering import (
     app_state,
@@ -75,22 +75,22 @@ class SilentSource:
 
 @router.get("/", response_class=HTMLResponse)
 def overview(request: Request) -> Response:
-    """Show the companies by articles, or return all of them as CSV."""
+    """Show the companies by articles, or return all of them as a file."""
     filters = filters_of(request)
     order = request.query_params.get("order", "")
-    order = order if order in ORDERS else ""
+    order, kind = order if order in ORDERS else "", export_format(request)
     with app_state(request).store.reading() as database:
         first = (filters.page - 1) * MAX_COMPANIES
         limit = MAX_RANKED if order else first + MAX_COMPANIES + 1
         answer = queries.overview(
             database,
             scope=filters.scope,
-            limit=MAX_DOWNLOADED if wants_csv(request) else limit,
+            limit=MAX_DOWNLOADED if kind else limit,
             ranked="before" if order == "fewer" else "now",
         )
         rows = _in_order(answer, order)
-        if wants_csv(request):
-            return ranking_csv(rows, filters)
+        if kind:
+            return ranking_file(kind, rows, filters)
         shown = rows[first : first + MAX_COMPANIES]
         kinds = dict.fromkeys(filters.scope.structure.groups, "group")
         kinds |= {row.name: "saved query" for row in queries.saved_queries(database)}
@@ -255,9 +255,9 @@ GROUPS: tuple[Group, ...] = ("source", "language", "country")
 
 @router.get("/company/{name:path}", response_class=HTMLResponse)
 def company(request: Request, name: str) -> Response:
-    """Show a company, or return its chart's numbers as CSV."""
+    """Show a company, or return its chart's numbers as a file."""
     filters = filters_of(request)
-    scope = filters.scope
+    scope, kind = filters.scope, export_format(request)
     split = None if filters.split == "whole" else filters.split
     with app_state(request).store.reading() as database:
         names = queries.company_names(database)
@@ -277,8 +277,8 @@ def company(request: Request, name: str) -> Response:
             split=split,
             parts=period.parts.get(split, ()) if split else (),
         )
-        if wants_csv(request):
-            return chart_csv(chart, name, filters)
+        if kind:
+            return chart_file(kind, chart, name, filters)
         saved = next(iter(list_queries(database, named=name)), None)
         why_none = ""
         if saved and saved.counted and not period.hits.articles:
@@ -401,8 +401,8 @@ def _top(counts: Sequence[MentionCount], count: Count) -> list[tuple[MentionCoun
 
 @router.get("/compare", response_class=HTMLResponse)
 def compare(request: Request) -> Response:
-    """Show shares of voice, or return their chart's numbers as CSV."""
-    filters = filters_of(request)
+    """Show shares of voice, or return their chart's numbers as a file."""
+    filters, kind = filters_of(request), export_format(request)
     texts = [name.strip() for name in request.query_params.getlist("company")]
     chosen_names = list(dict.fromkeys(filter(None, texts)))[:MAX_COMPARED]
     if any(len(name) > MAX_VALUE or "\0" in name for name in chosen_names):
@@ -424,8 +424,8 @@ def compare(request: Request) -> Response:
         comparison = compare_companies(
             database, chosen, scope, by=filters.by, measure=filters.count, brief=True
         )
-        if wants_csv(request):
-            return chart_csv(comparison.chart, "compare", filters)
+        if kind:
+            return chart_file(kind, comparison.chart, "compare", filters)
         return render(
             request,
             "compare.html",

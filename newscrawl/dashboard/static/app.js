@@ -154,7 +154,6 @@
     dialog.append(document.createElement("form"), document.createElement("div"));
     dialog.firstChild.method = "dialog";
     var button = dialog.firstChild.appendChild(document.createElement("button"));
-    button.className = "quiet";
     button.textContent = "Close";
     dialog.addEventListener("click", function (event) { if (event.target === dialog) dialog.close(); });
     dialog.addEventListener("close", function () {

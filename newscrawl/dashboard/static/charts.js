@@ -138,13 +138,14 @@ var newscrawlCharts = (function () {
         if (i) {
           var key = item.appendChild(document.createElement("span"));
           key.className = "key " + (lines ? "line-" : "stack-") + i;
-          item.appendChild(document.createTextNode(name + " "));
+          if (data.names.length > 1) item.append(name + " ");
         }
         item.appendChild(document.createElement(i ? "b" : "span"));
+        if (i && data.names.length === 1) item.append(" " + name);
       });
     }
     var none = x === null || x === undefined;
-    list.querySelector("span").textContent = !none ? data.labels[x] : data.adds ? "all periods" : "";
+    list.querySelector("span").textContent = !none ? data.labels[x] : data.adds ? "Total" : "";
     list.querySelectorAll("b").forEach(function (cell, i) {
       var value = none ? data.values[i].reduce(function (sum, each) { return sum + (each || 0); }, 0)
         : data.values[i][x];
@@ -168,6 +169,26 @@ var newscrawlCharts = (function () {
     };
     area.onblur = function () { at = null; plot.setCursor({ left: -10, top: -10 }); };
   }
+
+  // The picture of the chart, on its ground.
+  function picture(link) {
+    var area = link.closest("figure").querySelector(".canvas"), from = area.querySelector("canvas");
+    var whole = document.createElement("canvas"), pen = whole.getContext("2d");
+    whole.width = from.width;
+    whole.height = from.height;
+    pen.fillStyle = colour("--card");
+    pen.fillRect(0, 0, whole.width, whole.height);
+    pen.drawImage(from, 0, 0);
+    link.href = whole.toDataURL();
+    link.download = "newscrawl-chart.png";
+  }
+  document.addEventListener("click", function (event) {
+    var link = event.target.closest(".picture");
+    if (link) picture(link);
+    document.querySelectorAll(".menu[open]").forEach(function (menu) {
+      if (!menu.contains(event.target)) menu.open = false;
+    });
+  });
 
   // A bar leads where its period in the table leads: to the articles of that day.
   function ways(area, plot, table) {

@@ -20,17 +20,18 @@ def test_days_before_the_first_crawl_differ_from_missed_days(
 ) -> None:
     save(database, 0, headline("Siemens"))
     young = client.get("/company/Siemens?days=30").text
-    assert "29 days lie before the first crawl" in young
-    assert "not read" not in young
-    assert "<small>before: no data</small>" in young
+    assert f"data starts {TODAY.day} {TODAY:%b}</span>" in young
+    assert "missed" not in young
+    assert "no previous period yet" in young
     save(database, 40, headline("Siemens"))
     old = client.get("/company/Siemens?days=30").text
-    assert "Of the 30 days of all sources together, 29 were not read" in old
+    assert "29 of 30 missing" in old
+    assert "1 source missed 29 days" in old
     assert re.search(r"on 29 days, <bdi>.* to .* \(not crawled\)</bdi>", old)
     proof = client.get("/proof?company=Siemens&days=30").text
     assert re.search(r"<small dir=\"auto\">not read: .* to .* \(not crawled\)</small>", proof)
-    assert "before the first crawl" not in old
-    assert "Of the 30 days, 29 were not read" in client.get("/company/Siemens?source=ft").text
+    assert "data starts" not in old
+    assert "3% of days read." in client.get("/company/Siemens?source=ft").text
 
 
 def read_csv(client: TestClient, path: str) -> list[list[str]]:
@@ -80,7 +81,7 @@ def test_periods_that_are_not_whole_are_marked(
     assert "data-partial" in first
     assert "(2 days left out)" in first
     assert "data-partial" not in second
-    assert "not the whole week: a smaller number is not a decrease" in text
+    assert "Incomplete week" in text
     assert [row[-1] for row in linked_csv(client, page)] == ["days_left_out", "2", "0"]
     days = client.get(f"{path}days=7").text
     assert "(today, so far)" in days
@@ -100,8 +101,8 @@ def test_days_on_which_not_all_sources_were_read_are_marked(
     (row,) = re.findall(r"<tr[^>]* data-unread>.*?</tr>", text)
     assert str(TODAY - timedelta(days=2)) in row
     assert "(1 of 2 sources read)" in row
-    assert "not all sources were read in 1." in text
-    assert "not all sources were read: the number may be too small" in text
+    assert "some sources missing in 1." in text
+    assert "Some sources missing" in text
 
 
 def test_whole_ranking_can_be_downloaded(client: TestClient, database: Database) -> None:
