@@ -334,6 +334,11 @@ def no_article(company: str, is_query: bool) -> str:
     return f"No article {'matches' if is_query else 'names'} {company} in this period."
 
 
+def no_article_since(company: str, since: date, sources: int) -> str:
+    """Return that a company has no article in all that was read."""
+    return f"No article names {company} since {day(since)}, in {count_of(sources, 'source')} read."
+
+
 def around_articles(hits: int, pen: Pen = PLAIN) -> str:
     """Return how many hits lie outside of articles."""
     return pen.write("{hits} ignored in menus and teasers.", hits=pen.number(hits, "boilerplate"))

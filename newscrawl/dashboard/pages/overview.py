@@ -297,6 +297,10 @@ def company(request: Request, name: str) -> Response:
             **_registered(request, name, scope, names),
             saved=saved,
             why_none=why_none,
+            # Of a company that no article names yet: since when they are read.
+            since=None
+            if {*scope.members(name)} & {*names}
+            else queries.first_watched_day(database),
             unread=most_unread(database, scope_of_query(database, name, scope), having),
             gap=gap_before(database, period),
             parts_by={by: _top(counts, filters.count) for by, counts in period.parts.items()},
@@ -347,13 +351,13 @@ def _alerts(database: Database, name: str, filters: Filters) -> PeriodAlerts:
 
 
 def check_is_named(request: Request, name: str, names: Sequence[str], scope: Scope) -> None:
-    """Raise HTTPException for a company that is not among those that articles name."""
+    """Raise HTTPException for a company that is neither registered nor among those that articles
+    name."""
     if {*scope.members(name)} & {*names}:
         return
     registered = companies_in_use(request).by_name(name)
-    if registered and registered.name not in names:
-        says = f"{registered.name} is registered, but no article in this database names it yet."
-        raise HTTPException(404, says)
+    if registered and registered.name == name:
+        return
     near = _similar_names(request, name, names)
     advice = f" Did you mean {' or '.join(near)}?" if near else ""
     raise HTTPException(404, f"No company {name!r} was ever mentioned in this database.{advice}")

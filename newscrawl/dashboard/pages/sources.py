@@ -2,10 +2,11 @@
 usual number of articles."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from statistics import median
+from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
@@ -21,6 +22,7 @@ from newscrawl.storage.status import Health, SourceStatus, list_incidents
 router = APIRouter(include_in_schema=False)
 
 MAX_DAYS = 31  # a whole month
+MAX_ROWS = 40  # sources on a page; ours
 LOW = 0.5  # of the expected articles; ours
 
 
@@ -60,9 +62,18 @@ class SourceRow:
         return self.last.found < LOW * (self.expected or 0)
 
 
+# What the sources can be sorted by, beside their state.
+ORDERS: dict[str, Callable[[SourceRow], Any]] = {
+    "name": lambda row: row.status.source,
+    "due": lambda row: (row.status.next_at is None, row.status.next_at),
+    "unread": lambda row: row.read - len(row.days),
+    "articles": lambda row: -(row.expected or 0),
+}
+
+
 @router.get("/sources", response_class=HTMLResponse)
 def sources(request: Request) -> HTMLResponse:
-    """Show all sources."""
+    """Show the sources: those whose name has the words, in a state, in an order."""
     now = app_state(request).config.clock()
     filters = filters_of(request)
     is_past = filters.until < now.date()
@@ -73,14 +84,36 @@ def sources(request: Request) -> HTMLResponse:
         withheld = withheld_articles(database, scope=scope)
         healths = queries.source_health(database, scope=filters.scope)
         rows = _rows(healths, coverage, withheld, now.date())
+        rows = _of_period(rows) if is_past else rows
+        asked = request.query_params
+        words, state, order = (asked.get(name, "") for name in ("q", "state", "order"))
+        names = queries.source_names(database)
+        chosen = [
+            row
+            for row in rows
+            if words.casefold() in f"{row.status.source} {names.get(row.status.source)}".casefold()
+            and (not state or row.status.health == state)
+        ]
+        if order in ORDERS:
+            chosen.sort(key=ORDERS[order])
+        begin = (filters.page - 1) * MAX_ROWS
         return render(
             request,
             "sources.html",
             filters=filters,
             choices=choices(database, filters),
-            sources=_of_period(rows) if is_past else rows,
+            sources=chosen[begin : begin + MAX_ROWS],
+            more=len(chosen) > begin + MAX_ROWS,
+            total=len(chosen),
+            words=words,
+            state=state,
+            order=order,
             is_past=is_past,
             healths=tuple(Health),
+            states=[
+                ("", "Any state"),
+                *((str(health), health.replace("_", " ")) for health in Health),
+            ],
             incidents=list_incidents(database),
             unread=withheld,
             first=first,

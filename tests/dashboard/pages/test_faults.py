@@ -3,6 +3,7 @@
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from shutil import copyfile
 
@@ -12,7 +13,7 @@ from starlette.testclient import TestClient
 from newscrawl.dashboard import Config, create_app
 from newscrawl.dashboard.security import POLICY
 from newscrawl.storage import Database, open_database
-from tests.dashboards import config_of, save_past as save
+from tests.dashboards import TODAY, config_of, save_past as save
 from tests.worlds import body, headline
 
 # What is not there -------------------------------------------------------------------------------
@@ -45,7 +46,6 @@ def test_wrong_address_is_answered_with_advice(client: TestClient, path: str, co
         ("/nowhere", "There is no page at this address"),
         ("/company/Siemans", "Did you mean Siemens?"),
         ("/company/Siemens%20AG", "Did you mean Siemens?"),
-        ("/company/Boeing", "Boeing is registered, but no article in this database names it yet."),
         ("/company/Zzyzx", "was ever mentioned in this database.</p>"),
     ],
 )
@@ -56,6 +56,17 @@ def test_missing_page_is_answered_with_advice(
     answer = client.get(path)
     assert answer.status_code == 404
     assert says in answer.text
+
+
+def test_registered_company_without_articles_has_a_page(
+    client: TestClient, database: Database
+) -> None:
+    save(database, 3, headline("Siemens"))
+    page = client.get("/company/Boeing").text
+    since = TODAY - timedelta(days=3)
+    assert f"No article names Boeing since {since.day} {since:%b %Y}, in 1 source read." in page
+    assert ">Watch Boeing</button>" in page
+    assert client.get("/proof?company=Boeing&counted=articles").status_code == 200
 
 
 def test_unexpected_error_reveals_nothing(

@@ -403,6 +403,22 @@ def test_missing_crawl_of_today_is_not_a_failure(client: TestClient, database: D
     assert "not read now" not in client.get("/").text
 
 
+def test_sources_are_searched_sorted_and_divided_into_pages(
+    client: TestClient, database: Database
+) -> None:
+    for number in range(43):
+        save(database, number % 3, headline("Siemens"), source=f"paper-{number:02}")
+
+    def sources(query: str) -> list[str]:
+        return re.findall(r"<bdi>PAPER-(\d+)</bdi></a></th>", client.get(f"/sources?{query}").text)
+
+    assert len(sources("order=name")) == 40
+    assert sources("order=name&page=2") == ["40", "41", "42"]
+    assert sources("q=-07") == ["07"]
+    assert sources("q=paper-1&state=blocked") == []
+    assert sources("order=unread&days=3")[0] == "02"
+
+
 def test_open_incidents_are_shown_above_the_sources(client: TestClient, database: Database) -> None:
     save(database, 1, headline("Siemens"))
     record_incidents(
