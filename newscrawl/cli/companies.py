@@ -110,7 +110,9 @@ def find(
 
 @app.command(epilog="Example: newscrawl companies check mine.toml")
 def check(
-    file: Annotated[Path, typer.Argument(help="A companies file, TOML or CSV.")],
+    file: Annotated[
+        Path, typer.Argument(help="A companies file: TOML, .xlsx, CSV, or a name a line.")
+    ],
 ) -> None:
     """Check a companies file; a fault is named with its line, and the exit code is 2."""
     if not file.exists():
@@ -123,7 +125,7 @@ def check(
         f"{file} is fine: {number} under {forms:,} name{'' if forms == 1 else 's'}. In use: "
         f"{_numbers(registry)}."
     )
-    for line in _added_forms(file, own):
+    for line in (*_added_forms(file, own), *_everyday_names(own)):
         write_note(line)
 
 
@@ -186,6 +188,28 @@ def _added_forms(file: Path, own: "Sequence[Company]") -> "Iterator[str]":
         yield (
             "What is a word, a place, a name of persons or of another company counts only with "
             "support: give such entries context words."
+        )
+
+
+def _everyday_names(own: "Sequence[Company]") -> "Iterator[str]":
+    """Yield a warning for the names that count without support though they are words."""
+    from newscrawl.mentions.legal_forms import is_doubtful
+    from newscrawl.mentions.vocabulary import load_vocabulary
+
+    words = load_vocabulary()
+    names = [
+        f'"{form}"'
+        for company in own
+        if company.origin == "own"
+        for form in company.certain
+        if " " not in form and is_doubtful(form, words)
+    ]
+    if names:
+        more = f" and {len(names) - _SHOWN_COMPANIES:,} more" * (len(names) > _SHOWN_COMPANIES)
+        yield (
+            f"{', '.join(names[:_SHOWN_COMPANIES])}{more}: a word, a place, a name of persons or "
+            "an abbreviation, which counts wherever it stands; to count it only with context, list "
+            "it in ambiguous, too, and give the entry context words."
         )
 
 

@@ -25,6 +25,7 @@ from newscrawl.mentions import Companies, CompaniesError, Company, load_companie
 from newscrawl.mentions.registry import read_companies
 from newscrawl.mentions.registry_cache import registry_content
 from newscrawl.mentions.registry_file import read_file
+from newscrawl.mentions.spreadsheet import SUFFIXES
 
 LISTS = ("aliases", "ambiguous", "ambiguous_in", "local", "context", "exclude", "stems", "ticker")
 FACTS = ("country", "sector", "wikidata", "kind", "parent", "since", "until")
@@ -90,8 +91,8 @@ class CompaniesFile:
     def _format_fault(self) -> str | None:
         if self.path.is_dir():
             return "It is a folder of files: edit its files yourself."
-        is_csv = self.path.suffix.lower() == ".csv"
-        return "It is a CSV file; the editor writes TOML." if is_csv else None
+        is_table = self.path.suffix.lower() in SUFFIXES
+        return "It is a table; the editor writes TOML." if is_table else None
 
     def save(self, definition: Definition, *, instead_of: str | None, mark: str) -> None:
         """Save an entry, new or instead of another one; raise CompaniesFileError."""

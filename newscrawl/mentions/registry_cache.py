@@ -49,6 +49,8 @@ _SOURCES = (
     "forms.py",
     "forms.toml",
     "scripts.toml",
+    "spreadsheet.py",
+    "name_columns.txt",
     "legal_forms.py",
     "registry_cache.py",
     "vocabulary.py",

@@ -1,6 +1,5 @@
 """Companies files: read TOML or CSV into entries, and refuse invalid definitions."""
 
-import csv
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,6 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from newscrawl.mentions.company import HOME_LANGUAGES, KINDS, CompaniesError, Company
+from newscrawl.mentions.spreadsheet import SUFFIXES, NotATableError, table_rows
 from newscrawl.mentions.vocabulary import ANY, Vocabulary
 
 LISTS = (
@@ -87,7 +87,7 @@ def registry_files(path: Path) -> list[Path]:
 
 
 def read_file(path: Path) -> RegistryFile:
-    """Return the content of a TOML or CSV file, or of all TOML files of a folder."""
+    """Return the content of a TOML file, of a table, or of all TOML files of a folder."""
     files = registry_files(path)
     if path.is_dir():
         if not files:
@@ -100,9 +100,9 @@ def read_file(path: Path) -> RegistryFile:
             tuple(group for part in parts for group in part.groups),
             bundled=all(part.bundled for part in parts),
         )
+    if path.suffix.lower() in SUFFIXES:
+        return RegistryFile(_entries(_table(path), path))
     text = _text(path)
-    if path.suffix.lower() == ".csv":
-        return RegistryFile(_entries(_csv_rows(text, str(path)), path))
     data = _toml_data(text, str(path))
     companies, lines = data.get("company", []), _toml_lines(text)
     # Of entries that share a line the lines can't be told apart.
@@ -124,16 +124,21 @@ def _entries(rows: "Iterable[Row]", path: Path) -> tuple[Entry, ...]:
 
 def _text(path: Path) -> str:
     try:
+        return _content(path).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise CompaniesError("not UTF-8", "save it as UTF-8", file=str(path), line=line) from None
+
+
+def _content(path: Path) -> bytes:
+    try:
         if path.stat().st_size > _LARGEST_FILE:
             raise CompaniesError(
                 "larger than 64 MiB", "split it into several files in one folder", file=str(path)
             )
-        return path.read_text(encoding="utf-8-sig")
+        return path.read_bytes()
     except FileNotFoundError:
         raise CompaniesError("no such file", "check the path", file=str(path)) from None
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        raise CompaniesError("not UTF-8", "save it as UTF-8", file=str(path), line=line) from None
     except OSError as error:
         raise CompaniesError(
             error.strerror or "unreadable", "check its permissions", file=str(path)
@@ -206,26 +211,13 @@ def _toml_lines(text: str) -> list[dict[str, int]]:
     return lines
 
 
-def _csv_rows(text: str, file: str) -> Iterator[Row]:
-    """Yield the rows of a CSV with a header; lists in a cell are separated by "|"."""
-    dialect = csv.excel
-    header = text.partition("\n")[0]
-    delimiter = ";" if header.count(";") > header.count(",") else ","
-    reader = csv.reader(text.splitlines(keepends=True), dialect, delimiter=delimiter, strict=True)
+def _table(path: Path) -> Iterator[Row]:
+    """Yield the rows of a table; lists in a cell are separated by "|"."""
     try:
-        keys = [key.strip().lower() for key in next(reader, [])]
-        if "name" not in keys:
-            raise CompaniesError(
-                'the header has no column "name"', "name the columns in line 1", file=file, line=1
-            )
-        for cells in reader:
-            if any(cell.strip() for cell in cells):
-                row = dict(zip(keys, (cell.strip() for cell in cells), strict=False))
-                yield _csv_lists(row), {"": reader.line_num}
-    except csv.Error as error:
-        raise CompaniesError(
-            f"not CSV: {error}", "correct this line", file=file, line=reader.line_num
-        ) from None
+        for number, row in table_rows(_content(path)):
+            yield _csv_lists(row), {"": number}
+    except NotATableError as error:
+        raise CompaniesError(error.fault, error.advice, file=str(path), line=error.line) from None
 
 
 def _csv_lists(row: Mapping[str, str]) -> dict[str, Any]:

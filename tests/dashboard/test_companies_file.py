@@ -123,7 +123,7 @@ def test_deleted_entry_is_not_edited(file: CompaniesFile) -> None:
     ("name", "content", "fault"),
     [
         ("bad.toml", "[[company]]\nname = \n", "Mend the file first"),
-        ("list.csv", "name\nHarbour Bank\n", "It is a CSV file"),
+        ("list.csv", "name\nHarbour Bank\n", "It is a table"),
     ],
 )
 def test_file_that_cannot_be_rewritten_is_reported(

@@ -4,9 +4,11 @@ import os
 import re
 import tomllib
 from datetime import date
+from io import BytesIO
 from pathlib import Path
 
 import pytest
+from openpyxl import Workbook
 from scrapy import Spider
 from scrapy.crawler import Crawler
 from scrapy.settings import Settings
@@ -77,6 +79,50 @@ def test_csv_file_is_read_like_toml(tmp_path):
     assert companies[0].aliases == ("Acme", "ACR")
     assert not companies.find("The Acme of success.")
     assert companies.find("Acme built a rocket.")[0].company == "Acme Rockets"
+
+
+def _workbook(rows: list[list[str | None]]) -> bytes:
+    book = Workbook()
+    for row in rows:
+        book.active.append(row)
+    content = BytesIO()
+    book.save(content)
+    return content.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("mine.csv", "Firma;Ort\nGebr. Hölm GmbH;Kiel\n\nQuay & Söhne AG;Linz\n".encode("cp1252")),
+        (
+            "mine.csv",
+            "Société\tVille\nGebr. Hölm GmbH\tLyon\nQuay & Söhne AG\tNice".encode("utf-16"),
+        ),
+        (
+            "mine.tsv",
+            "Ville\tEmpresa\nKiel\tGebr. Hölm GmbH\nLinz\tQuay & Söhne AG".encode("utf-16-le"),
+        ),
+        ("mine.txt", "Gebr. Hölm GmbH\n\nQuay & Söhne AG\nQuay & Söhne AG\n".encode()),
+        ("mine.csv", "\ufeffCompany:\r\nGebr. Hölm GmbH\r\nQuay & Söhne AG\r\n".encode()),
+        (
+            "mine.xlsx",
+            _workbook(
+                [
+                    ["Our list"],
+                    [None, "会社名"],
+                    ["1", "Gebr. Hölm GmbH"],
+                    [None, "Quay & Söhne AG"],
+                ]
+            ),
+        ),
+    ],
+)
+def test_lists_from_spreadsheets_are_read(tmp_path, name, content):
+    file = tmp_path / name
+    file.write_bytes(content)
+    companies = load_companies(file, alone=True)
+    assert [company.name for company in companies] == ["Gebr. Hölm GmbH", "Quay & Söhne AG"]
+    assert [m.company for m in companies.find("Gebrüder Hölm wächst.")] == ["Gebr. Hölm GmbH"]
 
 
 def test_folder_is_read_file_by_file(tmp_path):
@@ -228,6 +274,9 @@ def test_error_is_one_line_with_its_place(tmp_path, text, line, fault):
         ),
         pytest.param("bad.csv", b"title,aliases\nAcme,\n", 'column "name"', id="CSV header"),
         pytest.param("bad.csv", b'name\n"Acme\n', "not CSV", id="open quote"),
+        pytest.param("bad.csv", b'name,country\n"Acme\n', "not CSV", id="open quote in a table"),
+        pytest.param("bad.xlsx", b"PK\x03\x04", "not a workbook", id="cut workbook"),
+        pytest.param("bad.xlsx", b"\xd0\xcf\x11\xe0", "old Excel", id="old Excel"),
     ],
 )
 def test_unreadable_file_is_named(tmp_path, name, content, fault):
