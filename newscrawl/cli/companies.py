@@ -125,7 +125,7 @@ def check(
         f"{file} is fine: {number} under {forms:,} name{'' if forms == 1 else 's'}. In use: "
         f"{_numbers(registry)}."
     )
-    for line in (*_added_forms(file, own), *_everyday_names(own)):
+    for line in _added_forms(file, own):
         write_note(line)
 
 
@@ -161,9 +161,10 @@ def audit(
 
 def _added_forms(file: Path, own: "Sequence[Company]") -> "Iterator[str]":
     """Yield for each company the forms that count and that the file does not list, those that need
-    support first."""
-    from newscrawl.mentions.legal_forms import forms_of
+    support first, then the names that count without it though they are words."""
+    from newscrawl.mentions.legal_forms import forms_of, is_doubtful
     from newscrawl.mentions.registry_file import read_file
+    from newscrawl.mentions.vocabulary import load_vocabulary
 
     written = {entry.company.name: forms_of(entry.company) for entry in read_file(file).entries}
     lines: list[tuple[bool, str]] = []
@@ -189,27 +190,20 @@ def _added_forms(file: Path, own: "Sequence[Company]") -> "Iterator[str]":
             "What is a word, a place, a name of persons or of another company counts only with "
             "support: give such entries context words."
         )
-
-
-def _everyday_names(own: "Sequence[Company]") -> "Iterator[str]":
-    """Yield a warning for the names that count without support though they are words."""
-    from newscrawl.mentions.legal_forms import is_doubtful
-    from newscrawl.mentions.vocabulary import load_vocabulary
-
     words = load_vocabulary()
-    names = [
+    everyday = [
         f'"{form}"'
         for company in own
         if company.origin == "own"
         for form in company.certain
         if " " not in form and is_doubtful(form, words)
     ]
-    if names:
-        more = f" and {len(names) - _SHOWN_COMPANIES:,} more" * (len(names) > _SHOWN_COMPANIES)
+    if everyday:
+        more = " and more" * (len(everyday) > _SHOWN_COMPANIES)
         yield (
-            f"{', '.join(names[:_SHOWN_COMPANIES])}{more}: a word, a place, a name of persons or "
-            "an abbreviation, which counts wherever it stands; to count it only with context, list "
-            "it in ambiguous, too, and give the entry context words."
+            f"{', '.join(everyday[:_SHOWN_COMPANIES])}{more}: a word, a place, a name of persons "
+            "or an abbreviation, which counts wherever it stands; to count it only with context, "
+            "list it in ambiguous, too, and give the entry context words."
         )
 
 

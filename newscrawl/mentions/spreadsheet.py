@@ -122,7 +122,10 @@ def _cells_of_workbook(content: bytes) -> Iterator[tuple[int, list[str]]]:
                 cells: dict[int, str] = {}
                 for cell in row.iterfind("{*}c"):
                     column = _CELL.match(cell.get("r", ""))
-                    place = _column_number(column[1]) if column else len(cells)
+                    place = len(cells)
+                    if column:
+                        digits = [ord(letter) - ord("A") + 1 for letter in reversed(column[1])]
+                        place = sum(digit * 26**power for power, digit in enumerate(digits)) - 1
                     text = _text_of(cell)
                     cells[place] = shared[int(text)] if cell.get("t") == "s" else text
                 last = min(max(cells, default=-1), 255)
@@ -142,10 +145,3 @@ def _text_of(element: ElementTree.Element) -> str:
     """Return the text of a cell or a shared string, without phonetic guides."""
     parts = [*element.iterfind("{*}v"), *element.iterfind("{*}t"), *element.iterfind("{*}r/{*}t")]
     return "".join(part.text or "" for part in [*parts, *element.iterfind("{*}is//{*}t")])
-
-
-def _column_number(letters: str) -> int:
-    number = 0
-    for letter in letters:
-        number = number * 26 + ord(letter) - ord("A") + 1
-    return number - 1

@@ -191,7 +191,7 @@ def test_short_name_of_two_companies_needs_support(tmp_path: Path) -> None:
 
 
 def test_check_and_list_show_the_forms_that_count(newscrawl, tmp_path: Path) -> None:
-    registry(tmp_path, "Moser & Söhne GmbH", "Vogel KG", "Siemens AG")
+    registry(tmp_path, "Moser & Söhne GmbH", "Vogel KG", "Siemens AG", "Storm")
     ran = newscrawl("companies", "check", tmp_path / "mine.toml")
     assert ran.code == 0
     lines = ran.err.splitlines()
@@ -199,6 +199,7 @@ def test_check_and_list_show_the_forms_that_count(newscrawl, tmp_path: Path) -> 
     assert 'Moser & Söhne GmbH: also "Moser & Söhne"' in lines
     assert "Siemens AG: with all forms of the bundled Siemens" in lines
     assert "give such entries context words" in " ".join(ran.err.split())
+    assert '"Storm": a word, a place, a name of persons' in ran.err
     ran = newscrawl("companies", "list", "--companies", tmp_path / "mine.toml", "--format", "json")
     rows = {row["name"]: row for row in json.loads(ran.out)}
     assert rows["Moser & Söhne GmbH"]["aliases"] == ["Moser & Söhne"]
