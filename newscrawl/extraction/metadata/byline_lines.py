@@ -44,16 +44,16 @@ _PARTS_OF_LABEL: Final = re.compile(_AND, re.IGNORECASE)
 _BETWEEN: Final = re.compile(rf"\s*[،;|·•]\s*|\s+[-–—]\s+|{_AND}", re.IGNORECASE)
 _JOINED: Final = any_of((*_AUTHORSHIP_CJK, *words("bylines", "assistance_cjk")))
 _LABEL_CJK: Final = re.compile(
-    rf"(?P<label>(?:{_JOINED})(?:\s?[・･·/／&＆、と和]\s?(?:{_JOINED}))*)\s?(?P<mark>[:：＝=/／|｜・]?)"
+    rf"(?P<label>(?:{_JOINED})(?:\s?[・･·/／&＆、と和]\s?(?:{_JOINED}))*)\s?(?P<mark>[:：＝=/／|｜丨・]?)"
 )
-_BETWEEN_CJK: Final = re.compile(r"[\s、，,·・･/／|｜;；&＆]+")
+_BETWEEN_CJK: Final = re.compile(r"[\s、，,·・･/／|｜;；&＆丨]+")
 _WRITER_IN_BRACKETS: Final = re.compile(
-    rf"[（(][^（()）]*(?:{any_of(words('bylines', 'writers_cjk'))})[^（()）]*[)）]$"
+    rf"(?:[（(][^（()）]*|\s)(?:{any_of(words('bylines', 'writers_cjk'))})(?:[^（()）]*[)）])?$"
 )
 _SURNAMES: Final = words("bylines", "surnames_cjk")
 _NAME_CJK: Final = re.compile(
     rf"[{_SURNAMES[0]}][\u4e00-\u9fff]{{1,2}}|(?:{any_of(_SURNAMES[1:])})[\u3040-\u30ff\u4e00-\u9fff\u3005]{{1,3}}"
-    r"|(?!.*(?:일보|신문|뉴스|통신|방송|서울)$)[\uac00-\ud7a3]{2,4}"
+    r"|(?!.*(?:일보|신문|뉴스|통신|방송|서울|부|팀)$)[\uac00-\ud7a3]{2,4}"
 )
 _LABELLED_CJK: Final = re.compile(
     r"[\u3005\u4e00-\u9fff]{2,5}|[\u3040-\u30ff\u3005\u4e00-\u9fff]{2,8}|[\uac00-\ud7a3]{2,4}"
@@ -67,6 +67,7 @@ _DAY_CJK: Final = re.compile(
 _REPORTED: Final = re.compile(  # 王芳台北12日電
     rf"([{_SURNAMES[0]}][\u4e00-\u9fff]{{1,2}})[\u4e00-\u9fff]{{2,3}}\s?(?:\d+日)?(?:電|电|報導|报道|專電)(?!\w)"
 )
+_REMARK: Final = re.compile(r"[（(][^（()）]*[)）]")
 _BEHIND_NAME: Final = re.compile(
     r"\s+(?:in|aus|à)\s+(?=\w+$)|\s*\((?:avec|mit|with|con)?\s*(?=\w+\)$)"
 )
@@ -96,8 +97,11 @@ def names_in(text: str) -> tuple[str, ...] | None:
     agencies and places behind them."""
     if not _PICTURES.isdisjoint(re.findall(r"\w+", text.lower())):
         return None
+    beginning, dash, place = text.partition(" — ")
+    if dash and len(place.split()) <= MAX_WORDS_OF_PLACE:
+        text = beginning
     persons: list[str] = []
-    for piece in filter(None, (part.strip(" .,") for part in _BETWEEN.split(text))):
+    for piece in filter(None, (part.strip(" .,)") for part in _BETWEEN.split(text))):
         lowered = piece.lower()
         count = len(piece.split())
         if persons and (
@@ -134,7 +138,7 @@ def _authors_by_label(text: str) -> tuple[str, ...] | None:
     authors: list[str] = []
     for label, end in zip(labels, ends, strict=True):
         if not _is_author(label["label"]):
-            if not label["mark"] and label is labels[0]:
+            if not label["mark"] and names_in(text[label.end() : end].strip(" ./|,;–—-")) is None:
                 return None
             continue
         persons = names_in(text[label.end() : end].strip(" ./|,;–—-"))
@@ -153,10 +157,10 @@ def _is_author(label: str) -> bool:
 
 
 def _authors_cjk(text: str) -> tuple[str, ...] | None:
-    text = _DAY_CJK.sub(" ", _REPORTED.sub(r"\1 ", text)).strip(" \u3000=＝|｜·")
+    text = _DAY_CJK.sub(" ", _REPORTED.sub(r"\1 ", text)).strip(" \u3000=＝|｜·/／")
     is_bracketed = text[:1] in tuple("【[（(") and text[-1:] in tuple("】]）)")
     inner = text[1:-1].strip() if is_bracketed else _DATELINE.sub("", text)
-    is_bracketed, text = inner != text, inner
+    is_bracketed, whole_line, text = inner != text, text.strip("【】[]（）()"), inner
     name = _WRITER_IN_BRACKETS.sub("", text).strip()
     if (is_bracketed or name != text) and _NAME_CJK.fullmatch("".join(name.split())):
         return (name,)
@@ -170,11 +174,14 @@ def _authors_cjk(text: str) -> tuple[str, ...] | None:
         )
     ]
     if not labels:
-        return None
+        parts = re.split("[=＝]", whole_line)
+        persons = [part for part in parts if _NAME_CJK.fullmatch(part)]
+        return tuple(persons) if len(persons) == 1 < len(parts) else None
     before = text[: labels[0].start()].strip(" \u3000(（/／|｜,，、=＝-")
-    is_suffix = not labels[0]["mark"] and all(
-        map(_NAME_CJK.fullmatch, _BETWEEN_CJK.split(before)) if before else [False]
-    )
+    are_names = [bool(_NAME_CJK.fullmatch(part)) for part in _BETWEEN_CJK.split(before)]
+    # Korean roles always follow, as in "김민수 문화부 기자".
+    has_names = any(are_names) if before > "\uac00" else all(are_names)
+    is_suffix = has_names and not labels[0]["mark"]
     if before and not is_suffix and len(before) > MAX_BEFORE_LABEL:
         return None
     starts = [0, *(label.end() for label in labels[:-1])]
@@ -184,6 +191,7 @@ def _authors_cjk(text: str) -> tuple[str, ...] | None:
         words_of_label = re.split(r"\s?[・･·/／&＆、と和]\s?", label["label"])
         if not _AUTHORS.isdisjoint(words_of_label):
             part = text[start : label.start()] if is_suffix else text[label.end() : end]
+            part = _REMARK.sub("", part)
             authors.extend(_names_cjk(part, is_marked=bool(label["mark"])))
     if not authors and any(not _AUTHORS.isdisjoint([label["label"]]) for label in labels):
         return None
