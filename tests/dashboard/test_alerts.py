@@ -70,7 +70,7 @@ def test_recipient_is_added_and_removed(look: Look, news: Database, width: int) 
     fill_in(page, f"new {SCRIPT}", f" {HOOK} ", "siemens mobility\nour competitors\n")
     page.get_by_label("Gets").select_option("only alerts")
     page.get_by_role("button", name="Add", exact=True).click()
-    expect(page.get_by_role("status")).to_contain_text("was saved. What it is about is watched")
+    expect(page.get_by_role("status")).to_contain_text("was saved. Its companies are watched")
     added = next(one for one in list_recipients(news) if one.name == f"new {SCRIPT}")
     assert (added.kind, added.address, added.gets) == ("slack", HOOK, ("alerts",))
     assert added.companies == ("Siemens", "our competitors")
@@ -140,20 +140,6 @@ def test_company_is_watched_by_a_button_and_no_longer(
     section.get_by_role("button", name="Stop watching Bosch").click()
     expect(section).to_contain_text("Bosch is not watched")
     assert "Bosch" not in {one.company for one in watched_companies(news)}
-
-
-def test_company_of_few_articles_is_told_that_a_spike_is_unlikely(look: Look) -> None:
-    sentence = "A digest tells of each article."
-    section = "section[aria-labelledby=alerts]"
-    expect(look("/company/Bosch?days=7").page.locator(section)).to_contain_text(sentence)
-    for path in (
-        "Bosch?days=7&source=harbour-courier",
-        "Bosch?days=7&language=en",
-        "Airbus?days=7",
-    ):
-        page = look(f"/company/{path}").page
-        expect(page.locator(section)).to_contain_text("Spike: 5+ articles")
-        expect(page.locator(section)).not_to_contain_text("digest")
 
 
 def test_alerts_page_watches_by_name_and_refuses_unknown_names(look: Look, base: str) -> None:
