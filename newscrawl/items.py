@@ -92,7 +92,10 @@ class Versions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hints:
-    """The data of a page in a feed or sitemap."""
+    """The data of a page in a feed or sitemap.
+
+    `of_change` tells that `published` may be the time of a change, or of the listing itself.
+    """
 
     title: str | None = None
     standfirst: str | None = None
@@ -100,6 +103,7 @@ class Hints:
     published: datetime | None = None
     section: str | None = None
     language: str | None = None
+    of_change: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ Crawls, the ingestion of archives and re-extraction all read pages with it.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime, time
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
@@ -16,6 +17,9 @@ from newscrawl import extraction
 from newscrawl.extraction.extract import extract_from, parse_page
 from newscrawl.extraction.html import is_binary
 from newscrawl.extraction.language import decide_language
+from newscrawl.extraction.metadata.names import is_full
+from newscrawl.extraction.metadata.places import Rank
+from newscrawl.extraction.metadata.reader import Metadata
 from newscrawl.extraction.template_memory import fingerprints
 from newscrawl.extraction.tokens import stop_words_of
 from newscrawl.items import Article, Barrier, Document, Hints, Kind, Memory, Page, Versions
@@ -44,6 +48,7 @@ MIN_CHARACTERS: Final = 120
 MAX_COMPARED: Final = 500
 # Ours: characters of a word that must be equal, since endings vary, and the least of a word.
 _STEM: Final = 4
+_STATED: Final = Metadata()
 _DIGEST = 12  # hexadecimal digits
 
 
@@ -98,7 +103,7 @@ class PageReader:
         places = parsed.candidates.places.tolist() if self.collects_blocks else ()
         return Document(
             page=page,
-            article=with_feed_hints(article, page),
+            article=with_feed_hints(article, page, parsed.metadata),
             blocks=fingerprints(texts[place] for place in places),
             rest=other_blocks(texts, article),
         )
@@ -191,19 +196,33 @@ def article_of_hints(page: Page) -> Article:
     )
 
 
-def with_feed_hints(article: Article, page: Page) -> Article:
-    """Return the article under its canonical URL, with the facts that only the feed has."""
+def with_feed_hints(article: Article, page: Page, metadata: Metadata = _STATED) -> Article:
+    """Return the article under its canonical URL, with the facts that only the feed has.
+
+    Date and authors of the feed come before those that the page doesn't state, as by a day beside
+    the headline; authors also after those of a byline there.
+    """
     hints: Hints = page.hints
     fetched_from = page.final_url or page.url
+    has_surer_authors = metadata.author_evidence.rank == "text" and any(map(is_full, hints.authors))
     return replace(
         article,
         url=declared_url(page.html, fetched_from) or fetched_from,
         title=article.title or hints.title,
-        authors=article.authors or hints.authors,
-        published=article.published or hints.published,
+        authors=hints.authors if has_surer_authors else article.authors or hints.authors,
+        published=_surer_date(article.published, hints, metadata.date_evidence.rank),
         section=article.section or hints.section,
         language=article.language or hints.language or page.language,
     )
+
+
+def _surer_date(published: datetime | None, hints: Hints, rank: Rank) -> datetime | None:
+    """Return the date of a page or that of its listing, which also completes a day with a time."""
+    if published is None or hints.published is None or hints.of_change:
+        return published or hints.published
+    is_day = published.time() == time()
+    is_completed = is_day and published.date() == hints.published.date()
+    return hints.published if rank not in ("stated", "") or is_completed else published
 
 
 def versions_of(companies: Path | None) -> Versions:

@@ -9,7 +9,7 @@ itself.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -20,6 +20,7 @@ from newscrawl.extraction.block_features import OPENERS, BlockFeatures
 from newscrawl.extraction.blocks import clean
 from newscrawl.extraction.classifier import Network, load_network
 from newscrawl.extraction.extract import Clock, extract, extract_from, parse_page
+from newscrawl.extraction.metadata.reader import Metadata
 from newscrawl.extraction.methods import METHODS, ParsedPage
 from newscrawl.extraction.tokens import count
 from newscrawl.items import Article
@@ -129,6 +130,7 @@ class Explanation:
     blocks: tuple[BlockReading, ...]
     methods: tuple[MethodReading, ...]
     lines: tuple[LineReading, ...]
+    metadata: Metadata = field(default_factory=Metadata)
 
 
 def explain(
@@ -146,6 +148,7 @@ def explain(
         blocks=tuple(_blocks(page, articles)),
         methods=tuple(_methods(articles, method)),
         lines=tuple(_lines(page.source)),
+        metadata=page.metadata,
     )
 
 

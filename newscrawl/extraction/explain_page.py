@@ -17,6 +17,7 @@ from newscrawl.extraction.explain import (
     explain,
     share_of,
 )
+from newscrawl.extraction.metadata.places import Evidence
 from newscrawl.items import Section
 from newscrawl.templating import TEMPLATES, content_hash, html_templates, safe_url
 
@@ -198,10 +199,19 @@ def _facts(explanation: Explanation) -> Mapping[str, str]:
         "blocks kept": f"{blocks_chosen} of {len(explanation.blocks)}",
         "words": str(len(article.text.split())),
         "language": article.language or "unknown",
-        "published": article.published.isoformat(" ", "minutes") if article.published else "–",
-        "authors": ", ".join(article.authors) or "–",
+        "published": _with_evidence(
+            article.published.isoformat(" ", "minutes") if article.published else "",
+            explanation.metadata.date_evidence,
+        ),
+        "authors": _with_evidence(", ".join(article.authors), explanation.metadata.author_evidence),
         "page size": f"{explanation.size / 1024:.0f} KiB",
     }
+
+
+def _with_evidence(value: str, evidence: Evidence) -> str:
+    """Return a value with its rank and the place that won: 3 November (stated: metas)."""
+    reason = ": ".join(filter(None, (evidence.rank, evidence.place)))
+    return f"{value} ({reason})" if value and reason else value or "–"
 
 
 def _bars(lines: Sequence[LineReading]) -> list[LineReading]:

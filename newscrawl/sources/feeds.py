@@ -4,7 +4,7 @@ import calendar
 import io
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from time import struct_time
 from typing import Any
@@ -83,6 +83,8 @@ _SENTENCE_ENDS = tuple('.!?…:。！？।۔؟]»”"')
 # Ours: characters of a last paragraph beside the headline that it names, as WordPress writes "The
 # post … appeared first on …" in the language of the site.
 _MAX_SIGNATURE = 80
+# Ours: entries that may be published at the same moment.
+_MAX_SAME = 2
 
 
 class FeedError(ValueError):
@@ -142,6 +144,9 @@ def parse_feed(body: bytes, url: str, *, content_type: str | None = None) -> Fee
             entries.append(_entry(raw, url, language))
         except UrlError:
             continue
+    times = {entry.hints.published for entry in entries}
+    if len(times) == 1 and len(entries) > _MAX_SAME:  # that of the feed itself
+        entries = [replace(each, hints=replace(each.hints, of_change=True)) for each in entries]
     return Feed(
         entries=tuple(entries),
         title=plain_text(parsed.feed.get("title"), MAX_TITLE),
@@ -314,6 +319,7 @@ def _entry(raw: Any, base: str, language: str | None) -> Entry:
     bylines = [plain_text(author.get("name"), MAX_TITLE) for author in authors]
     # Not by feedparser's own look-up, which returns the other date, with a warning.
     modified = _moment(dict.get(raw, "updated"), dict.get(raw, "updated_parsed"))
+    published = _moment(raw.get("published"), raw.get("published_parsed"))
     title = plain_text(raw.get("title"), MAX_TITLE)
     return Entry(
         url=web_url(unwrapped(link), base),
@@ -322,7 +328,8 @@ def _entry(raw: Any, base: str, language: str | None) -> Entry:
             standfirst=introduction(raw.get("summary"), title),
             authors=names.clean(line for line in bylines if line and "@" not in line),
             # Many feeds have one date: "updated" of Atom, which requires only this one, or dc:date.
-            published=_moment(raw.get("published"), raw.get("published_parsed")) or modified,
+            published=published or modified,
+            of_change=published is None and modified is not None,
             section=plain_text(tags[0].get("term"), MAX_TITLE),
             language=language,
         ),

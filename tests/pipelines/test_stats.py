@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from scrapy.settings import Settings
 
+from newscrawl.extraction.metadata.places import Evidence, Rank
+from newscrawl.extraction.metadata.reader import Metadata
 from newscrawl.items import Article, Document, Hints, Page
 from newscrawl.mentions import with_mentions
 from newscrawl.reading import PageReader, article_of_hints, with_feed_hints
@@ -157,6 +159,39 @@ def test_fields_of_the_page_override_hints_of_the_feed() -> None:
     page_says = Article(url=PAGE.url, title="Page title", authors=("Ada",), language="en")
     article = with_feed_hints(page_says, PAGE)
     assert (article.title, article.authors, article.language) == ("Page title", ("Ada",), "en")
+
+
+@pytest.mark.parametrize(
+    ("rank", "of_change", "wins"),
+    [("stated", False, False), ("shown", False, True), ("change", False, True),
+     ("text", False, True), ("text", True, False), ("", False, False)],
+)  # fmt: skip
+def test_date_of_the_feed_comes_after_what_the_page_states(
+    rank: Rank, of_change: bool, wins: bool
+) -> None:
+    page = replace(PAGE, hints=replace(PAGE.hints, of_change=of_change))
+    says = Article(url=PAGE.url, published=datetime(2004, 5, 12, 9, tzinfo=UTC))
+    metadata = Metadata(date_evidence=Evidence(rank))
+    wanted = page.hints.published if wins else says.published
+    assert with_feed_hints(says, page, metadata).published == wanted
+
+
+@pytest.mark.parametrize(("rank", "wins"), [("stated", False), ("shown", False), ("text", True)])
+def test_persons_of_the_feed_come_after_a_byline(rank: Rank, wins: bool) -> None:
+    page = replace(PAGE, hints=replace(PAGE.hints, authors=("Jule Hay",)))
+    says = Article(url=PAGE.url, authors=("Robert Trollman",))
+    metadata = Metadata(author_evidence=Evidence(rank))
+    assert with_feed_hints(says, page, metadata).authors == (
+        ("Jule Hay",) if wins else says.authors
+    )
+
+
+def test_time_of_the_feed_completes_a_day_of_the_page() -> None:
+    published = PAGE.hints.published
+    assert published is not None
+    says = Article(url=PAGE.url, published=published.replace(hour=0, minute=0, second=0))
+    metadata = Metadata(date_evidence=Evidence("stated"))
+    assert with_feed_hints(says, PAGE, metadata).published == published
 
 
 def test_article_has_the_canonical_url_of_its_page() -> None:

@@ -6,11 +6,24 @@ field has a tuple of places, the most trusted first: to prefer another place, mo
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, Literal, TypeVar
 
 Value = TypeVar("Value")
 Signals = TypeVar("Signals")
 Place = Callable[[Signals], Iterable[Value | None]]
+
+
+# What the page states, shows beside the headline or in its address, names as its change, or holds
+# anywhere. What a listing gives comes after the first.
+Rank = Literal["stated", "shown", "change", "text", ""]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The rank of a value, and the name of the place that gave it if it is one place's."""
+
+    rank: Rank = ""
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)

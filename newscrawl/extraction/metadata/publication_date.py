@@ -15,7 +15,7 @@ from newscrawl.extraction.metadata import dates, jsonld
 from newscrawl.extraction.metadata.dates import Stamp
 from newscrawl.extraction.metadata.meanings import rank_of
 from newscrawl.extraction.metadata.page_signals import PageSignals
-from newscrawl.extraction.metadata.places import Place, candidates_in
+from newscrawl.extraction.metadata.places import Candidate, Evidence, Place, Rank, candidates_in
 
 _Places = Sequence[Place[PageSignals, Stamp]]
 
@@ -129,6 +129,14 @@ MODIFIED_IN: Final[_Places] = (modified_in_json_ld, modified_in_metas)
 LAST_RESORTS: Final[_Places] = (shown_change, text, only_day)
 
 
+# What is asked, place by place, where none is stated.
+_RANKS: Final[tuple[tuple[Rank, _Places], ...]] = (
+    ("shown", SHOWN_IN),
+    ("change", MODIFIED_IN),
+    *(("text", (place,)) for place in LAST_RESORTS),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Dates:
     """Publication and last change, aware, and whether a field states a date of publication."""
@@ -136,31 +144,39 @@ class Dates:
     published: datetime | None
     modified: datetime | None
     are_stated: bool
+    evidence: Evidence
 
 
 def publication_dates(signals: PageSignals, now: datetime) -> Dates:
     """Return a page's dates, none of them after `now`."""
-    declared = _ask(STATED_IN, signals) or _ask(DATA_IN, signals)
+    stated = [*candidates_in(STATED_IN, signals)] or [*candidates_in(DATA_IN, signals)]
+    declared = [candidate.value for candidate in stated]
     changed = _ask(MODIFIED_IN, signals)
     zone = next((stamp.zone for stamp in (*declared, *changed) if stamp.zone), None)
     modified = _first_past(changed, zone, now)
     shown = _ask(SHOWN_IN, signals) if declared and not declared[0].timed else []
-    published = (
-        _first_past([*_shown_day(declared, changed, signals), *declared, *shown], zone, now)
-        or _first_past(_ask(SHOWN_IN, signals), zone, now)
-        or modified
-        or next(
-            filter(
-                None, (_first_past(_ask([place], signals), zone, now) for place in LAST_RESORTS)
-            ),
-            None,
-        )
-    )
+    published = _first_past([*_shown_day(declared, changed, signals), *declared, *shown], zone, now)
+    evidence = _evidence("stated", stated, published)
+    for rank, places in _RANKS:
+        if published is None:
+            candidates = [*candidates_in(places, signals)]
+            published = _first_past([each.value for each in candidates], zone, now)
+            evidence = _evidence(rank, candidates, published)
     if published and declared and declared[0].timed and published.utcoffset() == timedelta(0):
         published = _in_zone_of_page(published, signals)
     if modified is not None and published is not None and modified < published:
         modified = None
-    return Dates(published, modified, bool(declared))
+    return Dates(published, modified, bool(declared), evidence)
+
+
+def _evidence(
+    rank: Rank, candidates: Sequence[Candidate[Stamp]], published: datetime | None
+) -> Evidence:
+    """Return the rank of a date and the first place that gives its day."""
+    if published is None:
+        return Evidence()
+    day = published.date()
+    return Evidence(rank, next((each.place for each in candidates if each.value.day == day), ""))
 
 
 def _ask(places: _Places, signals: PageSignals) -> list[Stamp]:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import chain, islice
 from typing import Final
@@ -19,7 +19,7 @@ from newscrawl.extraction.metadata.page_signals import (
     PageSignals,
     gather_signals,
 )
-from newscrawl.extraction.metadata.places import Place, candidates_in, first_in
+from newscrawl.extraction.metadata.places import Evidence, Place, candidates_in, first_in
 from newscrawl.extraction.metadata.publication_date import (
     DATA_IN,
     LAST_RESORTS,
@@ -99,6 +99,8 @@ class Metadata:
     paywalled: bool | None = None
     declared: DeclaredKind = DeclaredKind()
     article_body: str | None = None
+    date_evidence: Evidence = field(default=Evidence(), compare=False)
+    author_evidence: Evidence = field(default=Evidence(), compare=False)
 
 
 def read_metadata(
@@ -115,9 +117,10 @@ def read_metadata(
     """
     signals = gather_signals(tree, url, language)
     dates = publication_dates(signals, now or datetime.now(UTC))
+    authors = _authors(signals)
     return Metadata(
         title=signals.title,
-        authors=_authors(signals),
+        authors=authors,
         published=dates.published,
         modified=dates.modified,
         language=signals.language,
@@ -127,6 +130,8 @@ def read_metadata(
         paywalled=first_in(PAYWALLED_IN, signals),
         declared=_declared_kind(signals, has_date=dates.are_stated),
         article_body=jsonld.text_of(signals.article.get("articleBody")),
+        date_evidence=dates.evidence,
+        author_evidence=_evidence_of(authors, signals),
     )
 
 
@@ -285,6 +290,20 @@ def _authors(signals: PageSignals) -> tuple[str, ...]:
         or names.marked_desks(beside)
         or names.signed_desk(signals.surroundings.byline or "")
     )
+
+
+def _evidence_of(authors: tuple[str, ...], signals: PageSignals) -> Evidence:
+    """Return the rank of the authors: fields state them, the headline's block shows them, or they
+    are somewhere else on the page."""
+    if not authors:
+        return Evidence()
+    for candidate in candidates_in(AUTHORS_IN, signals):
+        bylines, organisations = candidate.value
+        if not set(authors).isdisjoint((*names.clean(bylines), *organisations)):
+            return Evidence("stated", candidate.place)
+    bylines = [*signals.around_heading.best_bylines(MAX_GAP), signals.surroundings.byline or ""]
+    is_shown = not set(authors).isdisjoint(names.persons(bylines))
+    return Evidence("shown", "around_heading") if is_shown else Evidence("text")
 
 
 def _complete(signals: PageSignals, authors: tuple[str, ...]) -> tuple[str, ...]:

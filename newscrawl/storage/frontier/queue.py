@@ -470,6 +470,7 @@ def pack_hints(hints: Hints) -> dict[str, Any]:
         "published": hints.published.isoformat() if hints.published else None,
         "section": hints.section,
         "language": hints.language,
+        "of_change": hints.of_change,
     }
     return {name: value for name, value in values.items() if value}
 
