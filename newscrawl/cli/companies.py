@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from newscrawl.cli.arguments import CompaniesOption, FormatOption, InputError, companies_from
+from newscrawl.cli.arguments import (
+    CompaniesOption,
+    DatabaseOption,
+    FormatOption,
+    InputError,
+    LimitOption,
+    companies_from,
+    open_for_reading,
+)
 from newscrawl.cli.output import (
     Column,
     columns_of,
@@ -138,16 +146,44 @@ def audit(
             metavar="FILE",
         ),
     ] = None,
+    sentences: Annotated[
+        Path | None,
+        typer.Option(
+            help="Instead compare the mentions in labelled sentences (JSON lines with lang, text "
+            "and spans) with the labels: by language, rule and form, the worst first.",
+            metavar="DIR",
+        ),
+    ] = None,
+    stored: Annotated[
+        bool,
+        typer.Option(
+            "--stored",
+            help="Instead list the forms that look least like a company in your articles.",
+        ),
+    ] = False,
     markdown: Annotated[
         bool, typer.Option("--markdown", help="Write the tables of docs/registry.md.")
     ] = False,
+    limit: LimitOption = 50,
     output_format: FormatOption = "table",
     companies: CompaniesOption = None,
+    database: DatabaseOption = None,
 ) -> None:
-    """Count entries by country and kind, and forms by reason."""
-    from newscrawl.mentions import registry_audit
+    """Count entries by country and kind, and forms by reason; or list the worst forms."""
+    from newscrawl.mentions import registry_audit, sentence_audit
 
+    if stored:
+        from newscrawl.storage.queries.doubtful_words import FormInArticles, least_certain_forms
+
+        with open_for_reading(database) as store, store.reading() as session:
+            forms = least_certain_forms(session, limit)
+        render(records_of(forms), columns_of(FormInArticles), output_format)
+        return
     registry = companies_from(companies)
+    if sentences is not None:
+        compared = sentence_audit.audit_sentences(registry, sentences, forms=limit)
+        render(records_of(compared), columns_of(sentence_audit.SentenceRow), output_format)
+        return
     rows = registry_audit.audit(registry)
     if listed is not None:
         if not listed.is_file():

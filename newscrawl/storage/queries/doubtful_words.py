@@ -46,6 +46,8 @@ MAX_TEXTS = 2_000
 _AT_ONCE = 200
 # Ours: PostgreSQL examines the words of an article in the time of four places in its index.
 _FEW = 4
+# Characters of an example on both sides of a form.
+_AROUND = 40
 
 Span = tuple[int, int]
 
@@ -226,3 +228,49 @@ def _day_of(session: Session, article: int) -> date:
     """Return the UTC day of an article."""
     minute = select(CountedArticle.minute).where(CountedArticle.article_id == article)
     return day_of_minute(session.scalars(minute).one())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormInArticles:
+    """A form of a company with the number of its stored places, their mean score and one place."""
+
+    company: str
+    form: str
+    places: int
+    score: float
+    example: str
+
+
+def least_certain_forms(session: Session, limit: int) -> list[FormInArticles]:
+    """Return the forms whose places in stored articles look least like a company, by the mean of
+    their scores."""
+    score = func.avg(Mention.score)
+    query = (
+        select(Company.name, Mention.surface, func.count(), score, func.max(Mention.id))
+        .join(Company, Company.id == Mention.company_id)
+        .where(Mention.score.is_not(None))
+        .group_by(Company.name, Mention.surface)
+        .order_by(score, func.count().desc(), Company.name, Mention.surface)
+        .limit(limit)
+    )
+    rows = session.execute(query).all()
+    places = select(Mention, Article.title, Article.text).join(
+        Article, Article.id == Mention.article_id
+    )
+    examples = {}
+    for mention, title, text in session.execute(
+        places.where(Mention.id.in_([latest for *_, latest in rows]))
+    ):
+        section = title or "" if mention.section == "title" else text
+        begin, end = max(0, mention.start_offset - _AROUND), mention.end_offset + _AROUND
+        examples[mention.id] = " ".join(section[begin:end].split())
+    return [
+        FormInArticles(
+            company=company,
+            form=form,
+            places=places,
+            score=round(mean, 3),
+            example=examples.get(latest, ""),
+        )
+        for company, form, places, mean, latest in rows
+    ]
