@@ -288,6 +288,42 @@ def _are_two_words(text: str, start: int, end: int, run: str) -> bool:
     return label.isupper() and len(label) > 1 and len(word) >= LEAST_BEFORE_NUMBER
 
 
+# Elements of paragraphs that may be hidden, and the classes of those that only screen readers read.
+_MAY_BE_HIDDEN: Final = "p > [style], p > [hidden], p > [class]"
+_FOR_SCREEN_READERS: Final = frozenset(
+    ("sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text", "screen-reader-only")
+)
+# Ours: characters of a text that isn't shown; a longer one is the rest that readers unfold.
+MAX_HIDDEN: Final = 200
+
+
+def drop_hidden(tree: LexborHTMLParser) -> None:
+    """Remove the inline elements of paragraphs that aren't shown: tooltips, glosses, labels for
+    screen readers."""
+    hidden = [node for node in tree.css(_MAY_BE_HIDDEN) if _is_hidden(node)]
+    addresses = {node.mem_id for node in hidden}
+    outermost = []
+    for node in hidden:
+        around = node.parent
+        while around is not None and around.mem_id not in addresses:
+            around = around.parent
+        if around is None and 0 < len(node.text()) <= MAX_HIDDEN:
+            outermost.append(node)
+    for node in outermost:  # what is within one is gone with it
+        node.decompose()
+
+
+def _is_hidden(node: LexborNode) -> bool:
+    attributes = node.attributes
+    style = (attributes.get("style") or "").replace(" ", "").lower()
+    return (
+        "hidden" in attributes
+        or "display:none" in style
+        or "visibility:hidden" in style
+        or not _FOR_SCREEN_READERS.isdisjoint((attributes.get("class") or "").split())
+    )
+
+
 def names_of(node: LexborNode) -> ElementNames:
     """Return the names of an element."""
     attributes = node.attributes

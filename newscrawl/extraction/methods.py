@@ -21,6 +21,7 @@ from newscrawl.extraction.blocks import (
     BlockPage,
     Candidates,
     clean,
+    drop_hidden,
     find_candidates,
     read_blocks,
     tag_id,
@@ -136,6 +137,7 @@ class ParsedPage:
     @cached_property
     def blocks(self) -> BlockPage:
         """Return the page's blocks under the default profile."""
+        drop_hidden(self.tree)
         return read_blocks(self.tree)
 
     @cached_property

@@ -91,6 +91,28 @@ def test_part_beside_the_paragraphs_belongs_to_the_text(
     assert all(sentence in article.text for sentence in SENTENCES)
 
 
+@pytest.mark.parametrize("kernel", [compiled.kernel, None], ids=["kernel", "Python"])
+@pytest.mark.parametrize(
+    "start",
+    [
+        "<span style='display: none'>",
+        "<em style='color:red;Visibility:hidden'>",
+        "<small hidden>",
+        "<a class='x sr-only' href='/'>",
+        "<b class=screen-reader-text><i class=sr-only>",
+    ],
+)
+def test_hidden_inline_element_is_no_text(
+    monkeypatch: pytest.MonkeyPatch, kernel: ModuleType | None, start: str
+) -> None:
+    monkeypatch.setattr(compiled, "kernel", kernel)
+    end = "</i></b>" if "<i" in start else "</a></small></em></span>"
+    paragraphs = "".join(f"<p>{sentence} {start}Gloss{end} He left.</p>" for sentence in SENTENCES)
+    text = extract(f"<article><h1>Harbour</h1>{paragraphs}</article>").text
+    assert "Gloss" not in text
+    assert text.count("He left.") == len(SENTENCES)
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_empty_page_has_an_empty_text(method: str) -> None:
     body = METHODS[method](parse_page(b""))
