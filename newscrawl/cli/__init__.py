@@ -144,7 +144,15 @@ def main(commands: typer.Typer = app) -> None:
         # traceback.
         sys.stdout.flush()
     except TyperException as error:
-        _fail(_usage(error), error.exit_code)
+        message = error.format_message().removesuffix(".").replace("Value error, ", "")
+        # Arguments with an @ may be those of a URL: also a part of it, where a blank splits it.
+        message = _MAYBE_PASSWORD.sub(r"\1(not shown: it may have a password)", message)
+        context = getattr(error, "ctx", None)
+        # Without a message the help itself has been printed.
+        _fail(
+            f"{message} (see {context.command_path} --help)" if message and context else message,
+            error.exit_code,
+        )
     except (Abort, KeyboardInterrupt):
         _fail("interrupted", _INTERRUPTED)
     except SystemExit as error:
@@ -155,23 +163,17 @@ def main(commands: typer.Typer = app) -> None:
     except BrokenPipeError:
         _exit_quietly()
     except OSError as error:
-        _fail(_failed_write(error), 1)
+        if error.errno not in _DISK_FAULTS:
+            raise
+        where = error.filename or "the output"
+        _discard_output()
+        _fail(f"can't read or write {where}: {os.strerror(error.errno)}", 1)
     except Exception as error:
         # Exceptions of newscrawl are messages for the user. All others are bugs.
         if not type(error).__module__.startswith("newscrawl."):
             raise
         _fail(str(error), 2, getattr(error, "pointer", ""))
     sys.exit(code)
-
-
-def _failed_write(error: OSError) -> str:
-    """Return the message for a full disk or a folder without access; raise other errors, which are
-    bugs."""
-    if error.errno not in _DISK_FAULTS:
-        raise error
-    where = error.filename or "the output"
-    _discard_output()
-    return f"can't read or write {where}: {os.strerror(error.errno)}"
 
 
 def _exit_quietly() -> None:
@@ -183,15 +185,6 @@ def _exit_quietly() -> None:
 def _discard_output() -> None:
     """Keep Python from writing the rest of the output when it ends."""
     sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the end
-
-
-def _usage(error: TyperException) -> str:
-    message = error.format_message().removesuffix(".").replace("Value error, ", "")
-    # Arguments with an @ may be those of a URL: also a part of it, where a blank splits it.
-    message = _MAYBE_PASSWORD.sub(r"\1(not shown: it may have a password)", message)
-    context = getattr(error, "ctx", None)
-    # Without a message the help itself has been printed.
-    return f"{message} (see {context.command_path} --help)" if message and context else message
 
 
 def _fail(message: str, code: int, pointer: str = "") -> None:

@@ -26,11 +26,9 @@ from newscrawl.text import count_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from newscrawl.monitoring.delivery import Channel
     from newscrawl.monitoring.digests import Digest
     from newscrawl.reports import ReportFormat
     from newscrawl.storage import Database
-    from newscrawl.storage.company_alerts import StoredAlert
 
 app = typer.Typer(
     help="Get alerts for spikes of a company, and for first mentions of it or of a pair.",
@@ -95,7 +93,7 @@ def unwatch(
         removed = storage.company_alerts.unwatch_company(store, name, beside)
         watched = storage.company_alerts.watched_companies(store)
     names = f"{name} and {beside}" if beside else name
-    if (name, beside) in {(one.company, one.other) for one in watched}:
+    if (name, beside) in {(pair.company, pair.other) for pair in watched}:
         write_note(f"{names}: still watched for the recipients of alerts about it.")
         return
     write_note(f"{names}: {'no longer watched' if removed else 'was not watched'}.")
@@ -152,14 +150,19 @@ def run(
     once, as after the mail server was mended.
     """
     from newscrawl.monitoring.alerts import find_alerts, pending_alerts
-    from newscrawl.monitoring.delivery import deliver_pending
+    from newscrawl.monitoring.delivery import (
+        configured_channels,
+        deliver_pending,
+        recipient_channels,
+    )
 
     today = parse_day(day, option="--day") if day else datetime.now(UTC).date()
     with open_for_reading(database) as store:
         if not everyone and not storage.company_alerts.watched_companies(store):
             raise InputError("nothing is watched: newscrawl alerts watch COMPANY, or --all")
         structure = _structure(companies)
-        channels = _channels(store, structure)
+        recipients = recipient_channels(store, structure.groups)
+        channels = (*configured_channels(recipients=bool(recipients)), *recipients)
         fresh = find_alerts(store, today=today, everyone=everyone, structure=structure)
         report = deliver_pending(pending_alerts(store, structure, retry=retry), channels)
         paused = storage.company_alerts.count_paused(store)
@@ -205,27 +208,35 @@ def list_alerts(
         Column(key="delivered_by", heading="delivered by", table=False),
         Column(key="delivered", heading="sent", show=lambda done: "yes" if done else "no"),
     )
-    render([_row(kept) for kept in alerts], columns, output_format)
+    rows = [
+        {
+            "day": row.alert.day,
+            "kind": row.alert.kind,
+            "company": row.alert.company,
+            "with": row.alert.other,
+            "articles": row.alert.facts.get("articles"),
+            "expected": row.alert.facts.get("expected"),
+            "chance": row.alert.facts.get("chance"),
+            "raised_at": row.raised_at,
+            "delivered_at": row.delivered_at,
+            "delivered_by": ", ".join(row.delivered_by),
+            "delivered": row.delivered_at is not None,
+        }
+        for row in alerts
+    ]
+    render(rows, columns, output_format)
     exit_without(alerts, "No alerts.")
 
 
-def _channels(store: "Database", structure: CompanyStructure) -> "tuple[Channel, ...]":
-    """Return the channels of the settings, and those to the recipients in the database."""
-    from newscrawl.monitoring.delivery import configured_channels, recipient_channels
-
-    recipients = recipient_channels(store, structure.groups)
-    return (*configured_channels(recipients=bool(recipients)), *recipients)
-
-
 def _names(
-    store: "Database", company: str, other: str | None, companies: "Path | None"
+    store: "Database", company: str, beside_name: str | None, companies: "Path | None"
 ) -> tuple[str, str]:
     registry, stored = companies_from(companies), storage.queries.company_names(store)
     groups = registry.structure.groups
     name = company_of(company, registry, stored, groups)
-    beside = company_of(other, registry, stored, groups) if other else ""
+    beside = company_of(beside_name, registry, stored, groups) if beside_name else ""
     if name == beside:
-        raise InputError(f"{company} and {other} are one company: name two different ones")
+        raise InputError(f"{company} and {beside_name} are one company: name two different ones")
     return name, beside
 
 
@@ -234,23 +245,6 @@ def _structure(companies: "Path | None") -> CompanyStructure:
     if companies is None and not config.NEWSCRAWL_COMPANIES:
         return CompanyStructure()
     return companies_from(companies).structure
-
-
-def _row(stored: "StoredAlert") -> dict[str, object]:
-    one = stored.alert
-    return {
-        "day": one.day,
-        "kind": one.kind,
-        "company": one.company,
-        "with": one.other,
-        "articles": one.facts.get("articles"),
-        "expected": one.facts.get("expected"),
-        "chance": one.facts.get("chance"),
-        "raised_at": stored.raised_at,
-        "delivered_at": stored.delivered_at,
-        "delivered_by": ", ".join(stored.delivered_by),
-        "delivered": stored.delivered_at is not None,
-    }
 
 
 DigestFormat = Literal["markdown", "html"]

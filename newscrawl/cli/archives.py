@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from newscrawl.archive.ingest import FileProgress
     from newscrawl.archive.page_processor import PageFilter, ReadingConfig
     from newscrawl.archive.remote import ArchiveFile
-    from newscrawl.archive.reread import Change, RematchResult
+    from newscrawl.archive.reread import Change
     from newscrawl.storage import Database
 
 INGEST_EXAMPLE = "Example: newscrawl ingest CC-NEWS-*.warc.gz --language de --since 2026-11-01"
@@ -159,11 +159,23 @@ def ingest(
     Exit code 1 if a file can't be read, or no article was found.
     """
     from newscrawl.archive.ingest import Ingestion
+    from newscrawl.archive.lookup import warc_files
     from newscrawl.archive.page_processor import PageFilter
+    from newscrawl.archive.remote import is_url, remote_files
 
     if to and limit:
         raise InputError("--limit is for the database: leave out --limit or --to")
-    files = _files(warcs)
+    files: list[ArchiveFile] = []
+    for name in warcs:
+        if is_url(name):
+            files += remote_files(name)
+        else:
+            files += warc_files(Path(name)) if Path(name).is_dir() else [Path(name)]
+    if files and not any(not isinstance(file, Path) or file.exists() for file in files):
+        missing = " or ".join(map(str, files))
+        raise InputError(f"no WARC file at {missing}: give existing files or folders")
+    if not files:
+        raise InputError(f"no WARC file (*.warc.gz, *.warc) in {' or '.join(warcs)}")
     selection = PageFilter(
         languages=frozenset(code.strip().lower() for code in language or ()),
         hosts=frozenset(name.strip().lower().strip(".") for name in host or ()),
@@ -200,24 +212,6 @@ def _open_target(to: str | None, url: str) -> "Iterator[Database | Dataset]":
         yield store
 
 
-def _files(names: Sequence[str]) -> "list[ArchiveFile]":
-    from newscrawl.archive.lookup import warc_files
-    from newscrawl.archive.remote import is_url, remote_files
-
-    files: list[ArchiveFile] = []
-    for name in names:
-        if is_url(name):
-            files += remote_files(name)
-        else:
-            files += warc_files(Path(name)) if Path(name).is_dir() else [Path(name)]
-    if files and not any(not isinstance(file, Path) or file.exists() for file in files):
-        missing = " or ".join(map(str, files))
-        raise InputError(f"no WARC file at {missing}: give existing files or folders")
-    if not files:
-        raise InputError(f"no WARC file (*.warc.gz, *.warc) in {' or '.join(names)}")
-    return files
-
-
 def _size(path: "ArchiveFile") -> int:
     from newscrawl.archive.remote import size_of
 
@@ -242,7 +236,17 @@ def _show_files(states: "Sequence[FileProgress]", output_format: Format, seconds
         Column(key="parts_lost", heading="", number=True, table=False),
         Column(key="state", heading="state"),
     )
-    rows = [_row(state) for state in states]
+    rows = []
+    for state in states:
+        outcome = "incomplete" if state.is_open else "done"
+        outcome = "failed" if state.problem else outcome
+        rows.append(
+            {
+                "file": state.path.name,
+                **{key: state.counts[key] for key in _COUNTED},
+                "state": "done before" if state.done_before else outcome,
+            }
+        )
     read = sum(state.bytes_read for state in states)
     note = f"{read / 1e6:,.1f} MB in {seconds:,.1f} s"
     render(rows, columns, output_format, note=note)
@@ -260,16 +264,6 @@ def _show_files(states: "Sequence[FileProgress]", output_format: Format, seconds
     any_article = any(state.counts["articles"] or state.done_before for state in states)
     if not any_article or any(state.problem for state in states):
         raise typer.Exit(1)
-
-
-def _row(state: "FileProgress") -> dict[str, object]:
-    counts = state.counts
-    state_name = "failed" if state.problem else "incomplete" if state.is_open else "done"
-    return {
-        "file": state.path.name,
-        **{key: counts[key] for key in _COUNTED},
-        "state": "done before" if state.done_before else state_name,
-    }
 
 
 ArchiveOption = Annotated[
@@ -327,7 +321,15 @@ def reextract(
 def _show_changes(changes: "Sequence[Change]", output_format: Format, *, every: bool) -> None:
     listed = [change for change in changes if every or change.outcome != "unchanged"]
     rows = [
-        {**asdict(change), "characters": _format_lengths(change), "became": _format_change(change)}
+        {
+            **asdict(change),
+            "characters": f"{change.before:,} → {change.after:,}",
+            "became": f"metadata: {', '.join(_NAMES.get(name, name) for name in change.metadata)}"
+            if change.outcome == "metadata"
+            else f"{change.outcome}: {REASONS[change.reason]}"
+            if change.reason
+            else change.outcome,
+        }
         for change in listed
     ]
     columns = [
@@ -351,16 +353,6 @@ def _show_changes(changes: "Sequence[Change]", output_format: Format, *, every: 
     if len(shown) < len(rows):
         note += f"; the first {MAX_ROWS} shown"
     render(shown, columns, output_format, note=note)
-
-
-def _format_change(change: "Change") -> str:
-    if change.outcome == "metadata":
-        return f"metadata: {', '.join(_NAMES.get(name, name) for name in change.metadata)}"
-    return f"{change.outcome}: {REASONS[change.reason]}" if change.reason else change.outcome
-
-
-def _format_lengths(change: "Change") -> str:
-    return f"{change.before:,} → {change.after:,}"
 
 
 _ExamplesOption = Annotated[
@@ -413,41 +405,34 @@ def rematch(
         with counting_bar("articles", count_texts(store, scope, task.done_before)) as advance:
             result = task.run(advance)
     if output_format == "table" or not examples:
-        _show_companies(result, output_format, dry_run=dry_run)
+        rows = [asdict(change) for change in result.companies]
+        company_columns = (
+            Column(key="company", heading="company", wide=True),
+            Column(
+                key="articles",
+                heading="articles",
+                number=True,
+                show=lambda value: f"{value:+}" if value else "0",
+            ),
+            Column(key="gained", heading="mentions gained", number=True),
+            Column(key="lost", heading="lost", number=True),
+        )
+        shown = rows[:MAX_ROWS] if output_format == "table" else rows
+        note = (
+            f"{result.changed:,} of {result.articles:,} articles "
+            f"{'would change' if dry_run else 'changed'}, {len(rows):,} companies"
+        )
+        if result.crashed:
+            note += f"; {result.crashed:,} were not changed, because their text crashed the search"
+        if len(shown) < len(rows):
+            note += f", the first {MAX_ROWS} shown"
+        render(shown, company_columns, output_format, note=note)
     if examples:
-        _show_examples(result, output_format)
+        columns = (
+            Column(key="company", heading="company", wide=True),
+            Column(key="change", heading="mentions"),
+            Column(key="sentence", heading="sentence", wide=True),
+            Column(key="url", heading="article", wide=True, table=False),
+        )
+        render([asdict(example) for example in result.examples], columns, output_format)
     exit_without(result.articles, "There was no article to read.")
-
-
-def _show_companies(result: "RematchResult", output_format: Format, *, dry_run: bool) -> None:
-    rows = [asdict(change) for change in result.companies]
-    columns = (
-        Column(key="company", heading="company", wide=True),
-        Column(key="articles", heading="articles", number=True, show=_format_signed),
-        Column(key="gained", heading="mentions gained", number=True),
-        Column(key="lost", heading="lost", number=True),
-    )
-    shown = rows[:MAX_ROWS] if output_format == "table" else rows
-    note = (
-        f"{result.changed:,} of {result.articles:,} articles "
-        f"{'would change' if dry_run else 'changed'}, {len(rows):,} companies"
-    )
-    if result.crashed:
-        note += f"; {result.crashed:,} were not changed, because their text crashed the search"
-    if len(shown) < len(rows):
-        note += f", the first {MAX_ROWS} shown"
-    render(shown, columns, output_format, note=note)
-
-
-def _show_examples(result: "RematchResult", output_format: Format) -> None:
-    columns = (
-        Column(key="company", heading="company", wide=True),
-        Column(key="change", heading="mentions"),
-        Column(key="sentence", heading="sentence", wide=True),
-        Column(key="url", heading="article", wide=True, table=False),
-    )
-    render([asdict(example) for example in result.examples], columns, output_format)
-
-
-def _format_signed(value: object) -> str:
-    return f"{value:+}" if value else "0"

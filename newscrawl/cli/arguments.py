@@ -366,9 +366,11 @@ def takes_companies(
 
 def takes_options(command: Callable[..., None]) -> Callable[..., None]:
     """Return the command with the fields of its parameters that are dataclasses as options."""
-    own = signature(command).parameters.values()
+    declared = signature(command).parameters.values()
     groups: dict[str, Any] = {
-        one.name: one.annotation for one in own if is_dataclass(one.annotation)
+        parameter.name: parameter.annotation
+        for parameter in declared
+        if is_dataclass(parameter.annotation)
     }
 
     def run(**values: Any) -> None:
@@ -377,12 +379,14 @@ def takes_options(command: Callable[..., None]) -> Callable[..., None]:
         command(**values)
 
     parameters: list[Parameter] = []
-    for one in own:
-        if one.name in groups:
-            options = {each.name: (each.type, each.default) for each in fields(groups[one.name])}
+    for parameter in declared:
+        if parameter.name in groups:
+            options = {
+                each.name: (each.type, each.default) for each in fields(groups[parameter.name])
+            }
             parameters += _parameters(options)
         else:
-            parameters.append(one)
+            parameters.append(parameter)
     return _set_parameters(run, command, parameters)
 
 

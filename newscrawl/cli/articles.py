@@ -41,7 +41,7 @@ from newscrawl.cli.output import (
 
 if TYPE_CHECKING:
     from newscrawl.storage import Database
-    from newscrawl.storage.queries import ArticleRow, FoundArticle, QuarantineRow, Snippet
+    from newscrawl.storage.queries import FoundArticle
 
 ARTICLES_EXAMPLE = "Example: newscrawl articles --company Siemens --since 7d --format csv"
 SEARCH_EXAMPLE = """Example: newscrawl search '"interest rates" bank* -Fed' --since 30d"""
@@ -109,6 +109,8 @@ def articles(
 
     Exit code 1 if there is none.
     """
+    from newscrawl.storage.queries import ArticleRow
+
     if quarantined:
         refuse_options(context, _NOT_QUARANTINED, "has no meaning with --quarantined")
         _show_quarantined(request, limit)
@@ -129,7 +131,33 @@ def articles(
     rows = storage.queries.articles(
         request.database, company=company, scope=request.scope, limit=limit, every_kind=every_kind
     )
-    _show_articles(request, rows, title)
+    headings = {"day": "day", "headline": "head", "body": "body"}
+    columns = [
+        replace(column, heading=headings.get(column.key, ""), table=column.key in headings)
+        for column in columns_of(ArticleRow)
+    ]
+    records = records_of(rows)
+    if request.output_format == "table":
+        names = request.source_names
+        columns.insert(1, Column(key="article", heading="article", wide=True))
+        for record, row in zip(records, rows, strict=True):
+            odd = row.kind if row.access == "open" else f"{row.access}: headline and introduction"
+            facts = [
+                names.get(row.source, row.source),
+                row.language,
+                odd if odd != "article" else None,
+                f"version {row.revision}" if row.revision > 1 else None,
+                ", ".join(row.companies),
+            ]
+            record["article"] = Text.assemble(
+                (printable(row.title or "(no headline)"), "bold"),
+                "\n",
+                printable(" · ".join(filter(None, facts))),
+                "\n",
+                (printable(row.url), "dim"),
+            )
+    render(records, columns, request.output_format, title=title)
+    exit_without(rows, "Articles: none.")
 
 
 class SearchCommand(Command):
@@ -186,43 +214,6 @@ def search(
 # --- Lists of articles ---
 
 
-def _show_articles(request: QueryContext, rows: "Sequence[ArticleRow]", title: str) -> None:
-    from newscrawl.storage.queries import ArticleRow
-
-    headings = {"day": "day", "headline": "head", "body": "body"}
-    columns = [
-        replace(column, heading=headings.get(column.key, ""), table=column.key in headings)
-        for column in columns_of(ArticleRow)
-    ]
-    records = records_of(rows)
-    if request.output_format == "table":
-        names = request.source_names
-        columns.insert(1, Column(key="article", heading="article", wide=True))
-        for record, row in zip(records, rows, strict=True):
-            record["article"] = _article(row, names.get(row.source, row.source))
-    render(records, columns, request.output_format, title=title)
-    exit_without(rows, "Articles: none.")
-
-
-def _article(row: "ArticleRow", source: str) -> "Text":
-    """Return the headline, source, companies, remarks, and URL of the article."""
-    odd = row.kind if row.access == "open" else f"{row.access}: headline and introduction"
-    facts = [
-        source,
-        row.language,
-        odd if odd != "article" else None,
-        f"version {row.revision}" if row.revision > 1 else None,
-        ", ".join(row.companies),
-    ]
-    return Text.assemble(
-        (printable(row.title or "(no headline)"), "bold"),
-        "\n",
-        printable(" · ".join(filter(None, facts))),
-        "\n",
-        (printable(row.url), "dim"),
-    )
-
-
 def _show_found(
     request: QueryContext, results: "Sequence[FoundArticle]", title: str, none: str = ""
 ) -> None:
@@ -246,16 +237,14 @@ def _show_found(
     else:
         names = ("day", "source", "url", "title", "published_at", "language", "snippets")
         columns = tuple(Column(key=name, heading=name) for name in names)
-        records = [_found_record(result) for result in results]
+        keys = ("day", "source", "url", "title", "published_at", "language")
+        records = [
+            {name: getattr(result.article, name) for name in keys}
+            | {"snippets": tuple(snippet.text for snippet in result.snippets)}
+            for result in results
+        ]
     render(records, columns, request.output_format, title=title)
     exit_without(results, none or "Articles: none.")
-
-
-def _found_record(result: "FoundArticle") -> dict[str, object]:
-    row = result.article
-    names = ("day", "source", "url", "title", "published_at", "language")
-    record: dict[str, object] = {name: getattr(row, name) for name in names}
-    return record | {"snippets": tuple(snippet.text for snippet in result.snippets)}
 
 
 def _found_article(result: "FoundArticle", source: str) -> "Text":
@@ -265,16 +254,13 @@ def _found_article(result: "FoundArticle", source: str) -> "Text":
         "\n",
         printable(" · ".join(filter(None, (source, row.language)))),
     ]
-    parts += [part for snippet in result.snippets for part in ("\n", _highlight(snippet))]
+    for snippet in result.snippets:
+        text = Text(printable(snippet.text))
+        for start, end in snippet.marks:
+            text.stylize("bold reverse", start, end)
+        parts += ["\n", text]
     parts += ["\n", (printable(row.url), "dim")]
     return Text.assemble(*parts)
-
-
-def _highlight(snippet: "Snippet") -> "Text":
-    text = Text(printable(snippet.text))
-    for start, end in snippet.marks:
-        text.stylize("bold reverse", start, end)
-    return text
 
 
 def _show_quarantined(request: QueryContext, limit: int) -> None:
@@ -292,27 +278,22 @@ def _show_quarantined(request: QueryContext, limit: int) -> None:
             Column(key="characters", heading="characters", number=True),
         ]
         for record, row in zip(records, rows, strict=True):
-            record["article"] = _revision_text(row)
+            why = REASONS.get(row.reason, row.reason)
+            why = f"{why}: {row.note}" if row.note else why
+            facts = [row.source, why, f"since {row.since:%d %b %H:%M}"]
+            new = row.new_title if row.new_title != row.title else None
+            record["article"] = Text.assemble(
+                (printable(row.title or "(no headline)"), "bold"),
+                f"\n→ {printable(new)}" if new else "",
+                "\n",
+                printable(" · ".join(facts)),
+                "\n",
+                (printable(row.url), "dim"),
+            )
             record["characters"] = f"{row.before:,} → {row.after:,}"
     note = f"{len(rows):,} shown of {number:,} in the quarantine" if len(rows) < number else ""
     render(records, columns, request.output_format, title="In the quarantine", note=note)
     exit_without(rows, "Revisions: none.")
-
-
-def _revision_text(row: "QuarantineRow") -> "Text":
-    """Return the headline, the one that would replace it, why it was refused, and the URL."""
-    why = REASONS.get(row.reason, row.reason)
-    why = f"{why}: {row.note}" if row.note else why
-    facts = [row.source, why, f"since {row.since:%d %b %H:%M}"]
-    new = row.new_title if row.new_title != row.title else None
-    return Text.assemble(
-        (printable(row.title or "(no headline)"), "bold"),
-        f"\n→ {printable(new)}" if new else "",
-        "\n",
-        printable(" · ".join(facts)),
-        "\n",
-        (printable(row.url), "dim"),
-    )
 
 
 # --- Versions ---
@@ -433,9 +414,9 @@ def _decide(
         if everything:
             scope = scope_of(store, source=source)
             numbers = [row.id for row in storage.queries.quarantined(store, scope=scope)]
-        done, left = decide_all(store, numbers or [], decide, config.user_name())
-    for reason in left:
+        done, refused = decide_all(store, numbers or [], decide, config.user_name())
+    for reason in refused:
         write_note(reason)
     write_note(f"{len(done):,} {word}.")
-    if left or not done:
+    if refused or not done:
         raise typer.Exit(1)

@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -33,9 +33,6 @@ from newscrawl.cli.output import (
     write_file,
     write_note,
 )
-
-if TYPE_CHECKING:
-    from newscrawl.storage.corrections import Judgement
 
 # They end lines for some readers, also within JSON.
 _ESCAPED = {ord(sign): f"\\u{ord(sign):04x}" for sign in "\u2028\u2029\x85"}
@@ -102,27 +99,22 @@ def add(
             else missed_mentions(page, name, form or company)
         )
         if not places:
-            write_note(f"No such place: {_what(kind, name, form or company)}.")
+            write_note(
+                f"No such place: no mention of {name} is found there."
+                if kind == "wrong"
+                else f"No such place: {form or company!r} is not in the article, or is already a "
+                f"mention of {name}."
+            )
             raise typer.Exit(1)
         if nth is not None and nth > len(places):
             raise InputError(f"--nth {nth}: there are {len(places)} such places, from 1 on")
         chosen = places if nth is None else places[nth - 1 : nth]
         numbers = add_corrections(store, page.row.url, chosen, made_by)
     for number, place in zip(numbers, chosen, strict=True):
-        write_note(f"Correction {number}: {_summary(place)}.")
-
-
-def _what(kind: str, company: str, form: str) -> str:
-    if kind == "wrong":
-        return f"no mention of {company} is found there"
-    return f"{form!r} is not in the article, or is already a mention of {company}"
-
-
-def _summary(judgement: "Judgement") -> str:
-    mention = judgement.mention
-    where = "the headline" if mention.section == "title" else f"the text at {mention.start:,}"
-    is_ = "is not" if judgement.kind == "wrong" else "is"
-    return f"{mention.surface!r} in {where} {is_} {mention.company}"
+        mention = place.mention
+        where = "the headline" if mention.section == "title" else f"the text at {mention.start:,}"
+        is_ = "is not" if place.kind == "wrong" else "is"
+        write_note(f"Correction {number}: {mention.surface!r} in {where} {is_} {mention.company}.")
 
 
 @app.command("list", epilog="Example: newscrawl corrections list --source ft --since 30d")

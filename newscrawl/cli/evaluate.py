@@ -77,7 +77,8 @@ def evaluate(
     if sealed and unseen:
         raise InputError("--sealed is not for --unseen")
     from newscrawl.training.corpus import SEALED
-    from newscrawl.training.evaluation import evaluate as score_pages
+    from newscrawl.training.evaluation import MENTIONS, evaluate as score_pages
+    from newscrawl.training.scores import MEASURES
 
     pages = corpus_from(corpus)
     if sealed:
@@ -86,7 +87,13 @@ def evaluate(
         pages = unseen_part(pages, split_seed)
     pages = pages.select(sets=sets or (), langs=langs or (), page_types=page_types or ())
     with open_workers(None, cluster) as workers:
-        chosen = _known_measures(measures or SHOWN)
+        every_measure = (*MEASURES, MENTIONS)
+        chosen = list(
+            dict.fromkeys(
+                match_one(name, every_measure, "measure", "newscrawl evaluate --help")
+                for name in measures or SHOWN
+            )
+        )
         names = known_methods(methods or [])
         with progress("pages", len(pages)) as step:
             scores = score_pages(
@@ -116,19 +123,11 @@ def known_methods(names: Sequence[str]) -> list[str]:
     ]
 
 
-def _known_measures(names: Sequence[str]) -> list[str]:
-    from newscrawl.training.evaluation import MENTIONS
-    from newscrawl.training.scores import MEASURES
-
-    measures = (*MEASURES, MENTIONS)
-    chosen = [match_one(name, measures, "measure", "newscrawl evaluate --help") for name in names]
-    return list(dict.fromkeys(chosen))
-
-
 def _show(
     scores_of_pages: "list[PageScore]", measures: Sequence[str], by: "Grouping", form: Format
 ) -> None:
-    from newscrawl.training.evaluation import group
+    from newscrawl.training.evaluation import MENTIONS, group
+    from newscrawl.training.scores import OVERLAP_MEASURES
 
     rows = [
         {"group": name, "method": method, "pages": len(scores)}
@@ -143,18 +142,15 @@ def _show(
     ]
     if form == "table":
         shown = [name for name in measures if any(row.get(name) for row in rows)]
-        columns += [Column(key=name, heading=_heading(name), number=True) for name in shown]
+        in_f1 = {*OVERLAP_MEASURES, MENTIONS}
+        columns += [
+            Column(key=name, heading=f"{name} F1" if name in in_f1 else name, number=True)
+            for name in shown
+        ]
     else:
         keys = dict.fromkeys(key for row in rows for key in row)
         columns += [Column(key=key, heading=key) for key in list(keys)[3:]]
     render(rows, columns, form, title="mean and 95 % interval (sites resampled)")
-
-
-def _heading(measure: str) -> str:
-    from newscrawl.training.evaluation import MENTIONS
-    from newscrawl.training.scores import OVERLAP_MEASURES
-
-    return f"{measure} F1" if measure in (*OVERLAP_MEASURES, MENTIONS) else measure
 
 
 def _values(

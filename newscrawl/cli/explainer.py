@@ -93,7 +93,10 @@ class Explainer:
                 "them, where NEWSCRAWL_ARCHIVE names a folder."
             )
         try:
-            capture = self._capture(self._folder, urls)
+            capture = _first(self._archive, urls) if self._archive else None
+            if capture is None and time.monotonic() - self._read_at >= READ_AGAIN:
+                self._archive, self._read_at = Archive(self._folder), time.monotonic()
+                capture = _first(self._archive, urls)
             if capture is None:
                 raise UnexplainedError("The page is not in the archive.")
             encoding = http_content_type_encoding(capture.header("content-type"))
@@ -101,13 +104,6 @@ class Explainer:
         except ArchiveError as error:
             logger.warning("can't explain a page: %s", error)
             raise UnexplainedError("Its copy in the archive can't be read.") from error
-
-    def _capture(self, folder: Path, urls: Sequence[str]) -> Capture | None:
-        found = _first(self._archive, urls) if self._archive else None
-        if found or time.monotonic() - self._read_at < READ_AGAIN:
-            return found
-        self._archive, self._read_at = Archive(folder), time.monotonic()
-        return _first(self._archive, urls)
 
 
 def _first(archive: Archive, urls: Sequence[str]) -> Capture | None:

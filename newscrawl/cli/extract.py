@@ -70,18 +70,18 @@ def extract(
     if output_format == "json":
         write_json(asdict(article))
     elif article.text or article.title:
-        _print_text(article.title, article.text)
+        lines = (
+            [article.title or "", "", *article.text.split("\n")]
+            if article.title
+            else article.text.split("\n")
+        )
+        sys.stdout.write("\n".join(map(printable, lines)) + "\n")
     if not article.text:
         empty = article.kind == "article"
         write_note(
             f"No article found: {'no text in it' if empty else f'classified as {article.kind!r}'}."
         )
         raise typer.Exit(1)
-
-
-def _print_text(title: str | None, text: str) -> None:
-    lines = [title or "", "", *text.split("\n")] if title else text.split("\n")
-    sys.stdout.write("\n".join(map(printable, lines)) + "\n")
 
 
 GZIP = b"\x1f\x8b"
@@ -101,8 +101,14 @@ class NamedPage:
 def read_page(name: str, *, allow_private: bool = False) -> NamedPage:
     """Return the page of a URL, fetched as by a crawl, of a file, or for "-" of standard input;
     raise FetchError or InputError."""
+    from newscrawl.extraction.html import is_binary
+
     if not name.lower().startswith(("http://", "https://")):
-        return NamedPage(html=_text_of(_read_input(name), name))
+        html = _read_input(name)
+
+        if is_binary(html):
+            raise InputError(f"{name!r} is not HTML but a binary file: give the page itself")
+        return NamedPage(html=html)
     from newscrawl.sources.visits import DisallowedError, fetch
 
     try:
@@ -110,15 +116,6 @@ def read_page(name: str, *, allow_private: bool = False) -> NamedPage:
     except DisallowedError as error:
         raise InputError(f"{error}: save the page with your browser and give the file") from error
     return NamedPage(html=fetched.body, url=fetched.url, encoding=fetched.encoding)
-
-
-def _text_of(html: bytes, name: str) -> bytes:
-    """Return the page; raise InputError for a binary file."""
-    from newscrawl.extraction.html import is_binary
-
-    if is_binary(html):
-        raise InputError(f"{name!r} is not HTML but a binary file: give the page itself")
-    return html
 
 
 def _read_input(name: str) -> bytes:
@@ -136,18 +133,13 @@ def _read_input(name: str) -> bytes:
     except OSError as error:
         raise InputError(f"can't read {name!r}: {error.strerror}. {_GIVE}") from error
     if html.startswith(GZIP):
-        html = _unpack(html, name, limit)
+        try:
+            html = zlib.decompressobj(wbits=31).decompress(html, limit + 1)
+        except zlib.error as error:
+            raise InputError(f"can't decompress {name!r}: {error}") from error
     if len(html) > limit:
         raise InputError(f"{name!r} is larger than {limit / 2**20:g} MiB: not an article's page")
     return html
-
-
-def _unpack(packed: bytes, name: str, limit: int) -> bytes:
-    """Return the content of a gzip file, up to one byte over the limit."""
-    try:
-        return zlib.decompressobj(wbits=31).decompress(packed, limit + 1)
-    except zlib.error as error:
-        raise InputError(f"can't decompress {name!r}: {error}") from error
 
 
 EXPLAIN_EXAMPLE = "Example: newscrawl explain page.html -o why.html"
@@ -184,8 +176,8 @@ def explain(
         seconds = times(
             read.html, url or read.url, encoding=encoding or read.encoding, method=method
         )
-        for step, taken in (*seconds.items(), ("all", sum(seconds.values()))):
-            typer.echo(f"{step:<10} {1000 * taken:8.2f} ms")
+        for step, duration in (*seconds.items(), ("all", sum(seconds.values()))):
+            typer.echo(f"{step:<10} {1000 * duration:8.2f} ms")
         return
     document = render(
         explained(read.html, url or read.url, encoding=encoding or read.encoding, method=method),

@@ -143,7 +143,27 @@ def mentions(
     name = None if company is None else company_names_of([company], query)[0]
     grouping: Grouping = by or ("day" if name else "company")
     if grouping == "company":
-        _show_ranking(query, name, limit, stories=stories)
+        ranked = storage.queries.company_ranking(query.database, scope=query.scope, stories=stories)
+        if name is not None:
+            members = query.scope.members(name)
+            shown = {
+                ownership.chain[-1]
+                for each in members
+                for ownership in query.scope.ownerships(each)
+            }
+            shown.add(name)
+            ranked = [row for row in ranked if row.company in shown]
+        rows = ranked[:limit]
+        completeness, note = _basis(query, name)
+        show(
+            rows,
+            storage.queries.CompanyCount,
+            query.output_format,
+            title=f"Companies in the news{_span(query.scope)}",
+            note=note,
+            without=() if stories else ("stories",),
+        )
+        exit_without(rows, answers.words.no_mention(name or "any company", completeness))
         return
     if limit is not None:
         raise InputError(f"--limit needs --by company, not --by {grouping}")
@@ -174,30 +194,6 @@ def _since_the_watch_began(query: QueryContext, company: str | None) -> QueryCon
     if query.scope.since or first is None or (query.scope.until and first > query.scope.until):
         return query
     return replace(query, scope=replace(query.scope, since=first))
-
-
-def _show_ranking(
-    query: QueryContext, company: str | None, limit: int | None, *, stories: bool
-) -> None:
-    ranked = storage.queries.company_ranking(query.database, scope=query.scope, stories=stories)
-    if company is not None:
-        members = query.scope.members(company)
-        shown = {
-            ownership.chain[-1] for each in members for ownership in query.scope.ownerships(each)
-        }
-        shown.add(company)
-        ranked = [row for row in ranked if row.company in shown]
-    rows = ranked[:limit]
-    completeness, note = _basis(query, company)
-    show(
-        rows,
-        storage.queries.CompanyCount,
-        query.output_format,
-        title=f"Companies in the news{_span(query.scope)}",
-        note=note,
-        without=() if stories else ("stories",),
-    )
-    exit_without(rows, answers.words.no_mention(company or "any company", completeness))
 
 
 def _show_counts(

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from newscrawl.cli.output import Column
     from newscrawl.monitoring.scheduler import MonitorPlan
-    from newscrawl.monitoring.supervisor import CrawlCommand, CrawlLimits
     from newscrawl.sources import Source
     from newscrawl.storage import Database
     from newscrawl.storage.leases import SourceFacts
@@ -75,61 +74,66 @@ def monitor(
 
     Exit code 1 if a crawl failed (with --once).
     """
+    from newscrawl.cli.database import retention_time
     from newscrawl.monitoring.delivery import configured_channels
     from newscrawl.monitoring.health_checks import Inspector
     from newscrawl.monitoring.scheduler import MonitorPlan, same_host_sources
+    from newscrawl.monitoring.supervisor import CrawlCommand, CrawlLimits
     from newscrawl.storage.company_alerts import list_recipients
+    from newscrawl.storage.deletion import prune_daily
     from newscrawl.storage.frontier import reschedule, schedule_of
     from newscrawl.storage.leases import LeaseTerms
 
     _log_to_stderr()
     url = database or config.NEWSCRAWL_DATABASE_URL
-    command = _crawl_command(url, setting or (), logs)
-    known = sources_by_slug()
-    chosen = _selected_sources(source or (), known)
-    schedule = schedule_of({**vars(config), **command.settings})
-    with storage.open_database(url) as store:
-        channels = configured_channels(recipients=bool(list_recipients(store)))
-        plan = MonitorPlan(
-            sources=chosen,
-            same_host=same_host_sources(known.values()),
-            workers=workers,
-            command=command,
-            terms=LeaseTerms(length=timedelta(seconds=_seconds("NEWSCRAWL_LEASE"))),
-            limits=_crawl_limits(),
-            once=once,
-            pause=_seconds("NEWSCRAWL_MONITOR_PAUSE"),
-            inspect=Inspector(store, [one.slug for one in chosen], channels),
-            prune=_daily_pruning(store),
-            send_digests=_scheduled_digests(store),
-            digests=config.NEWSCRAWL_DIGEST,
-        )
-        reschedule(store, [one.slug for one in chosen], schedule)
-        failed = _run(store, url, plan)
-    if once and failed:
-        raise typer.Exit(1)
-
-
-def _crawl_command(url: str, settings: "Sequence[str]", logs: Path | None) -> "CrawlCommand":
-    from newscrawl.monitoring.supervisor import CrawlCommand
-
     if logs is not None:
-        _make_folder(logs)
-    return CrawlCommand(
+        try:
+            logs.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(
+                f"--logs {logs}: {error.strerror}; name a folder that you may write to"
+            ) from error
+    command = CrawlCommand(
         environment={"NEWSCRAWL_DATABASE_URL": url},
-        settings=dict(map(_pair, settings)),
+        settings=dict(map(_pair, setting or ())),
         arguments=("polls=due",),
         logs=logs,
         grace=_seconds("NEWSCRAWL_LEASE") / 3,
     )
+    registry = sources_by_slug()
+    chosen = _selected_sources(source or (), registry)
+    schedule = schedule_of({**vars(config), **command.settings})
+    with storage.open_database(url) as store:
+        channels = configured_channels(recipients=bool(list_recipients(store)))
+        keep = retention_time(config.NEWSCRAWL_KEEP)
 
+        def prune(stopping: "Callable[[], bool]") -> None:
+            pruned = prune_daily(store, keep, stopping)
+            if pruned and any(pruned.counts.values()):
+                counts = ", ".join(f"{number} {name}" for name, number in pruned.counts.items())
+                logging.getLogger("newscrawl.monitor").info("Pruned: %s", counts)
 
-def _crawl_limits() -> "CrawlLimits":
-    from newscrawl.monitoring.supervisor import CrawlLimits
-
-    return CrawlLimits(
-        longest=_seconds("NEWSCRAWL_LONGEST_CRAWL"), stall=_seconds("NEWSCRAWL_STALL_TIMEOUT")
-    )
+        plan = MonitorPlan(
+            sources=chosen,
+            same_host=same_host_sources(registry.values()),
+            workers=workers,
+            command=command,
+            terms=LeaseTerms(length=timedelta(seconds=_seconds("NEWSCRAWL_LEASE"))),
+            limits=CrawlLimits(
+                longest=_seconds("NEWSCRAWL_LONGEST_CRAWL"),
+                stall=_seconds("NEWSCRAWL_STALL_TIMEOUT"),
+            ),
+            once=once,
+            pause=_seconds("NEWSCRAWL_MONITOR_PAUSE"),
+            inspect=Inspector(store, [facts.slug for facts in chosen], channels),
+            prune=prune,
+            send_digests=_scheduled_digests(store),
+            digests=config.NEWSCRAWL_DIGEST,
+        )
+        reschedule(store, [facts.slug for facts in chosen], schedule)
+        failed = _run(store, url, plan)
+    if once and failed:
+        raise typer.Exit(1)
 
 
 def _run(store: "Database", url: str, plan: "MonitorPlan") -> bool:
@@ -148,22 +152,6 @@ def _run(store: "Database", url: str, plan: "MonitorPlan") -> bool:
     except queue_errors() as error:
         raise QueueError(queue_error_line(error)) from error
     return bool(monitor.failed)
-
-
-def _daily_pruning(store: "Database") -> "Callable[[Callable[[], bool]], None]":
-    """Return the daily pruning of the database; raise SettingError for an invalid time."""
-    from newscrawl.cli.database import retention_time
-    from newscrawl.storage.deletion import prune_daily
-
-    keep = retention_time(config.NEWSCRAWL_KEEP)
-
-    def prune(stopping: "Callable[[], bool]") -> None:
-        pruned = prune_daily(store, keep, stopping)
-        if pruned and any(pruned.counts.values()):
-            counts = ", ".join(f"{number} {name}" for name, number in pruned.counts.items())
-            logging.getLogger("newscrawl.monitor").info("Pruned: %s", counts)
-
-    return prune
 
 
 def _scheduled_digests(store: "Database") -> "Callable[[Callable[[], bool]], None]":
@@ -193,15 +181,6 @@ def _selected_sources(
         SourceFacts(source.slug, source.name, source.country, source.languages[0], source.home)
         for source in (registry[slug] for slug in dict.fromkeys(chosen or active))
     ]
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(
-            f"--logs {folder}: {error.strerror}; name a folder that you may write to"
-        ) from error
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -330,8 +309,33 @@ def status(
             _watch(store, slugs, pause, everything=everything)
             return
         current = _status(store, slugs)
-    _show_status(current, output_format, everything=everything)
-    crawled = any(one.last_start for one in current.sources)
+    if output_format == "json":
+        write_json(
+            {
+                "moment": current.moment,
+                "queued": current.queued,
+                "articles_hour": sum(source.new_hour for source in current.sources),
+                "articles_day": sum(source.new_day for source in current.sources),
+                "quarantined": sum(source.quarantined for source in current.sources),
+                "digests": [asdict(digest) for digest in current.digests],
+                "workers": [asdict(worker) for worker in current.workers],
+                "sources": [_row(source) for source in current.sources],
+                "incidents": [
+                    {
+                        "source": incident.source,
+                        "kind": incident.kind,
+                        "note": incident.note,
+                        "opened_at": incident.opened_at,
+                    }
+                    for incident in current.incidents
+                ],
+            }
+        )
+    elif output_format == "csv":
+        render([_row(source) for source in current.sources], _columns(current.moment), "csv")
+    else:
+        terminal().print(_screen(current, everything=everything))
+    crawled = any(source.last_start for source in current.sources)
     if not crawled or (
         check and (current.incidents or all(worker.silent for worker in current.workers))
     ):
@@ -350,17 +354,8 @@ def slugs_of(slugs: Sequence[str], database: "Database") -> list[str] | None:
     are meant."""
     if not slugs:
         return None
-    names = list(dict.fromkeys([*sources_by_slug(), *storage.queries.source_slugs(database)]))
+    names = list(dict.fromkeys([*sources_by_slug(), *storage.queries.source_names(database)]))
     return [match_one(slug, names, "source", "newscrawl sources list") for slug in slugs]
-
-
-def _show_status(current: "WatchStatus", output_format: str, *, everything: bool) -> None:
-    if output_format == "json":
-        write_json(_status_record(current))
-    elif output_format == "csv":
-        render([_row(source) for source in current.sources], _columns(current.moment), "csv")
-    else:
-        terminal().print(_screen(current, everything=everything))
 
 
 def _watch(
@@ -379,24 +374,54 @@ def _watch(
 
 
 def _screen(current: "WatchStatus", *, everything: bool) -> "Group":
+    hour = sum(source.new_hour for source in current.sources)
+    day = sum(source.new_day for source in current.sources)
+    due = sorted((source.next_at, source.source) for source in current.sources if source.next_at)
+    next_crawls = ", ".join(f"{slug} {_moment(at)}" for at, slug in due[:_MAX_NEXT])
+    numbers = Counter(
+        source.health for source in sorted(current.sources, key=lambda source: source.severity)
+    )
+    counts = ", ".join(f"{number} {_words(health)}" for health, number in numbers.items())
+    alive = [worker for worker in current.workers if not worker.silent]
+    silent = len(current.workers) - len(alive)
+    if not current.workers:
+        workers = "No worker is running: newscrawl monitor starts one."
+    else:
+        busy = sum(worker.running for worker in alive)
+        slots = sum(worker.slots for worker in alive)
+        hosts = len({worker.host for worker in alive})
+        text = f"{_number(len(alive), 'worker')} on {_number(hosts, 'machine')}: "
+        text += (
+            f"{busy} of {_number(slots, 'slot')} busy, {_number(current.queued, 'source')} queued"
+        )
+        workers = text + (f"; {_number(silent, 'worker')} not responding." if silent else ".")
     parts: list[object] = [
         Text(f"Monitoring at {current.moment:%Y-%m-%d %H:%M:%S} UTC", style="bold"),
-        Text(_workers(current)),
-        Text(_totals(current.sources)),
-        Text(_next(current)),
-        Text(_digests(current)),
-        *map(Text, _quarantine(current.sources)),
+        Text(workers),
+        Text(f"New articles: {hour:,} in 1 h, {day:,} in 24 h. Sources: {counts or 'none'}."),
+        Text(f"Next crawls due: {next_crawls or 'none'} (UTC)."),
+        Text(
+            f"Next digest: {'; '.join(map(str, current.digests))}."
+            if current.digests
+            else "No digest is scheduled: NEWSCRAWL_DIGEST='monday 07:00' does, for newscrawl "
+            "monitor."
+        ),
     ]
+    if number := sum(source.quarantined for source in current.sources):
+        note = f"{number:,} revision{' is' if number == 1 else 's are'} in the quarantine: "
+        parts.append(Text(f"{note}newscrawl articles --quarantined lists what was not applied."))
     chosen = [source for source in current.sources if everything or _is_notable(source)]
-    chosen.sort(key=lambda one: one.severity)
+    chosen.sort(key=lambda source: source.severity)
     shown = chosen if everything else chosen[:_MAX_ROWS]
     if shown:
         columns = [*source_columns(), *_columns(current.moment)[1:]]
-        parts.append(table_of([_row(one) for one in shown], columns))
+        parts.append(table_of([_row(source) for source in shown], columns))
     if len(shown) < len(current.sources):
-        left = _number(len(current.sources) - len(shown), "source")
-        left += f" {'is' if left.startswith('1 ') else 'are'} not shown (--all shows all)."
-        parts.append(Text(left, style="dim"))
+        rest_note = _number(len(current.sources) - len(shown), "source")
+        rest_note += (
+            f" {'is' if rest_note.startswith('1 ') else 'are'} not shown (--all shows all)."
+        )
+        parts.append(Text(rest_note, style="dim"))
     if current.incidents:
         incident_columns = (
             Column(key="since", heading="since", show=lambda at: _ago(at, current.moment)),
@@ -422,59 +447,18 @@ def _is_notable(source: "SourceStatus") -> bool:
     return source.health not in {"healthy", "never_crawled"} or any(shown)
 
 
-def _workers(current: "WatchStatus") -> str:
-    alive = [worker for worker in current.workers if not worker.silent]
-    silent = len(current.workers) - len(alive)
-    if not current.workers:
-        return "No worker is running: newscrawl monitor starts one."
-    busy, slots = sum(one.running for one in alive), sum(one.slots for one in alive)
-    hosts = len({one.host for one in alive})
-    text = f"{_number(len(alive), 'worker')} on {_number(hosts, 'machine')}: "
-    text += f"{busy} of {_number(slots, 'slot')} busy, {_number(current.queued, 'source')} queued"
-    return text + (f"; {_number(silent, 'worker')} not responding." if silent else ".")
-
-
 def _number(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"
-
-
-def _totals(sources: Sequence["SourceStatus"]) -> str:
-    hour, day = (
-        sum(source.new_hour for source in sources),
-        sum(source.new_day for source in sources),
-    )
-    numbers = Counter(
-        source.health for source in sorted(sources, key=lambda source: source.severity)
-    )
-    counts = ", ".join(f"{number} {_words(health)}" for health, number in numbers.items())
-    return f"New articles: {hour:,} in 1 h, {day:,} in 24 h. Sources: {counts or 'none'}."
-
-
-def _next(current: "WatchStatus") -> str:
-    """Return which sources are to be crawled next, and when."""
-    due = sorted((source.next_at, source.source) for source in current.sources if source.next_at)
-    shown = [f"{slug} {_moment(at)}" for at, slug in due[:_MAX_NEXT]]
-    return f"Next crawls due: {', '.join(shown) or 'none'} (UTC)."
-
-
-def _digests(current: "WatchStatus") -> str:
-    if current.digests:
-        return f"Next digest: {'; '.join(map(str, current.digests))}."
-    return "No digest is scheduled: NEWSCRAWL_DIGEST='monday 07:00' does, for newscrawl monitor."
-
-
-def _quarantine(sources: Sequence["SourceStatus"]) -> list[str]:
-    number = sum(source.quarantined for source in sources)
-    if not number:
-        return []
-    held = f"{number:,} revision{' is' if number == 1 else 's are'} in the quarantine"
-    return [f"{held}: newscrawl articles --quarantined lists what was not applied."]
 
 
 def _columns(moment: datetime) -> "tuple[Column, ...]":
     return (
         Column(key="source", heading="source", wide=True),
-        Column(key="health", heading="health", show=_colour),
+        Column(
+            key="health",
+            heading="health",
+            show=lambda value: Text(_words(str(value)), style=_HEALTH_COLOURS[str(value)]),
+        ),
         Column(key="last_start", heading="crawled", show=lambda at: _ago(at, moment)),
         Column(key="new_hour", heading="1 h", number=True),
         Column(key="new_day", heading="24 h", number=True),
@@ -504,49 +488,25 @@ _FOR_PROGRAMS = (
 
 
 def _row(source: "SourceStatus") -> dict[str, object]:
-    return {**asdict(source), "gap_days": len(source.gaps), "remark": _remark(source)}
-
-
-def _remark(source: "SourceStatus") -> str:
     if source.failures:
-        return source.reason
-    causes = ", ".join(f"{cause} {number}" for cause, number in list(source.causes.items())[:3])
-    parts = [
-        "" if source.incidents else source.reason,  # the table of incidents has their notes
-        f"running since {_moment(source.running_since)}" if source.running_since else "",
-        f"due since {_moment(source.due_at)}" if source.late and source.due_at else "",
-        f"{source.quarantined:,} in quarantine" if source.quarantined else "",
-        causes,
-    ]
-    return "; ".join(filter(None, parts))
+        remark = source.reason
+    else:
+        causes = ", ".join(f"{cause} {number}" for cause, number in list(source.causes.items())[:3])
+        parts = [
+            "" if source.incidents else source.reason,  # the table of incidents has their notes
+            f"running since {_moment(source.running_since)}" if source.running_since else "",
+            f"due since {_moment(source.due_at)}" if source.late and source.due_at else "",
+            f"{source.quarantined:,} in quarantine" if source.quarantined else "",
+            causes,
+        ]
+        remark = "; ".join(filter(None, parts))
+    return {**asdict(source), "gap_days": len(source.gaps), "remark": remark}
 
 
 def _moment(moment: datetime) -> str:
     """Return the time of a moment, with the date of an earlier day."""
     form = "%H:%M" if moment.date() == datetime.now(UTC).date() else "%Y-%m-%d %H:%M"
     return moment.strftime(form)
-
-
-def _status_record(current: "WatchStatus") -> dict[str, object]:
-    return {
-        "moment": current.moment,
-        "queued": current.queued,
-        "articles_hour": sum(source.new_hour for source in current.sources),
-        "articles_day": sum(source.new_day for source in current.sources),
-        "quarantined": sum(source.quarantined for source in current.sources),
-        "digests": [asdict(digest) for digest in current.digests],
-        "workers": [asdict(worker) for worker in current.workers],
-        "sources": [_row(source) for source in current.sources],
-        "incidents": [
-            {
-                "source": incident.source,
-                "kind": incident.kind,
-                "note": incident.note,
-                "opened_at": incident.opened_at,
-            }
-            for incident in current.incidents
-        ],
-    }
 
 
 def _ago(value: object, moment: datetime) -> str:
@@ -557,10 +517,6 @@ def _ago(value: object, moment: datetime) -> str:
         if seconds >= size:
             return f"{seconds // size:.0f} {unit} ago"
     return f"{seconds:.0f} s ago"
-
-
-def _colour(value: object) -> "Text":
-    return Text(_words(str(value)), style=_HEALTH_COLOURS[str(value)])
 
 
 def _words(health: str) -> str:

@@ -121,8 +121,16 @@ def render(
     note: str = "",
 ) -> None:
     """Write the rows to standard output; `title` and `note` go with a table only."""
+    from newscrawl.templating import spreadsheet_text
+
     if output_format == "csv":
-        _csv(rows, columns)
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow([column.key for column in columns])
+        for record in rows:
+            values = (_field(record.get(column.key)) for column in columns)
+            writer.writerow(
+                spreadsheet_text(value) if isinstance(value, str) else value for value in values
+            )
     elif output_format == "json":
         write_json([_values(row, columns) for row in rows])
     elif output_format == "jsonl":
@@ -130,9 +138,33 @@ def render(
             line = json.dumps(_values(row, columns), ensure_ascii=False, default=_plain)
             sys.stdout.write(f"{line}\n")
     elif output_format == "parquet":
-        _parquet([_values(row, columns) for row in rows])
+        if sys.stdout.isatty():
+            raise InputError("parquet is for files: add > FILE.parquet to the command")
+        try:
+            import pyarrow
+            from pyarrow import parquet
+        except ModuleNotFoundError as error:
+            raise InputError(
+                "parquet needs a library that is not installed: pip install 'newscrawl[parquet]'"
+            ) from error
+        parquet.write_table(
+            pyarrow.Table.from_pylist([dict(_values(row, columns)) for row in rows]),
+            sys.stdout.buffer,
+        )
     else:
-        _table(rows, columns, title, note)
+        console = terminal()
+        # Not as the table's title and caption, which would be broken to the table's width.
+        if title:
+            console.print(Text(printable(title), style="bold"))
+        table = table_of(rows, columns)
+        unbounded = console.options.update(max_width=10_000)
+        for gap in (1, 0):
+            if Measurement.get(console, unbounded, table).minimum <= console.width:
+                break
+            table.padding = (0, gap, 0, 0)
+        console.print(table)
+        if note:
+            console.print(Text(printable(note), style="dim"))
 
 
 def write_json(value: object) -> None:
@@ -179,10 +211,6 @@ def format_day(value: object) -> str:
     return f"{value.astimezone(UTC):%Y-%m-%d}" if isinstance(value, datetime) else "–"
 
 
-def _percent(value: object) -> str:
-    return f"{value:.1%}" if isinstance(value, float) else "–"
-
-
 def _level(value: object) -> Text:
     """Return the completeness of a count in its colour; that of a crawl has none."""
     word = str(value)
@@ -191,7 +219,10 @@ def _level(value: object) -> Text:
 
 
 # Columns of questions with a format of their own, by their names.
-_FORMATS: dict[str, Callable[[object], str | Text]] = {"coverage": _level, "share": _percent}
+_FORMATS: dict[str, Callable[[object], str | Text]] = {
+    "coverage": _level,
+    "share": lambda value: f"{value:.1%}" if isinstance(value, float) else "–",
+}
 
 
 def table_of(rows: Iterable[Row], columns: Sequence[Column]) -> Table:
@@ -230,26 +261,6 @@ def source_columns() -> list[Column]:
     return [slug, Column(key="name", heading="name", wide=True)]
 
 
-def _table(rows: Iterable[Row], columns: Sequence[Column], title: str, note: str) -> None:
-    console = terminal()
-    # Not as the table's title and caption, which would be broken to the table's width.
-    if title:
-        console.print(Text(printable(title), style="bold"))
-    console.print(_fit(table_of(rows, columns), console))
-    if note:
-        console.print(Text(printable(note), style="dim"))
-
-
-def _fit(table: Table, console: Console) -> Table:
-    """Return the table, with its columns closer together where digits would be cut off."""
-    unbounded = console.options.update(max_width=10_000)
-    for gap in (1, 0):
-        if Measurement.get(console, unbounded, table).minimum <= console.width:
-            break
-        table.padding = (0, gap, 0, 0)
-    return table
-
-
 def _cell(column: Column, value: object) -> Text:
     shown = column.show(value) if column.show else value
     if isinstance(shown, Text):
@@ -265,31 +276,6 @@ def _cell(column: Column, value: object) -> Text:
 
 def _values(row: Row, columns: Sequence[Column]) -> Row:
     return {column.key: row.get(column.key) for column in columns}
-
-
-def _parquet(rows: Sequence[Row]) -> None:
-    if sys.stdout.isatty():
-        raise InputError("parquet is for files: add > FILE.parquet to the command")
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ModuleNotFoundError as error:
-        raise InputError(
-            "parquet needs a library that is not installed: pip install 'newscrawl[parquet]'"
-        ) from error
-    parquet.write_table(pyarrow.Table.from_pylist([dict(row) for row in rows]), sys.stdout.buffer)
-
-
-def _csv(rows: Iterable[Row], columns: Sequence[Column]) -> None:
-    from newscrawl.templating import spreadsheet_text
-
-    writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow([column.key for column in columns])
-    for row in rows:
-        values = (_field(row.get(column.key)) for column in columns)
-        writer.writerow(
-            spreadsheet_text(value) if isinstance(value, str) else value for value in values
-        )
 
 
 def _field(value: object) -> object:

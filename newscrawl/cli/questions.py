@@ -144,7 +144,11 @@ def _command(question: "Question") -> Callable[..., None]:
             parameters.append(shown)
     vars(ask)["__signature__"] = Signature(parameters)
     ask.__name__ = question.name
-    ask.__doc__ = f"{_sentence(question)}\n\nThe exit code is 1 if the answer is empty."
+    sentence = cleandoc(question.ask.__doc__ or "").partition("\n\n")[0]
+    sentence = sentence.replace("the scope's", "the chosen")
+    sentence = sentence.replace("Return ", "List ", 1).replace("`", "").replace("\n", " ")
+    sentence = sentence.replace("of the scope", "of the period and sources chosen")
+    ask.__doc__ = f"{sentence}\n\nThe exit code is 1 if the answer is empty."
     if "scope" not in question.parameters:
         return takes_database(ask)
     if _is_about_companies(question):
@@ -157,14 +161,6 @@ def _is_about_companies(question: "Question") -> bool:
     asked with their subsidiaries."""
     names = {*question.parameters, *(field.name for field in fields(question.row))}
     return not names.isdisjoint({"company", "companies", "registered_companies"})
-
-
-def _sentence(question: "Question") -> str:
-    """Return the first paragraph of the question's docstring as a command's help."""
-    first = cleandoc(question.ask.__doc__ or "").partition("\n\n")[0]
-    first = first.replace("the scope's", "the chosen")
-    plain = first.replace("Return ", "List ", 1).replace("`", "").replace("\n", " ")
-    return plain.replace("of the scope", "of the period and sources chosen")
 
 
 def _answer(question: "Question", request: QueryContext, values: dict[str, Any]) -> None:

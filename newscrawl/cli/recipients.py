@@ -86,7 +86,7 @@ def add(
     """
     from newscrawl.storage.company_alerts import NOTICE_KINDS, Recipient, kind_of
 
-    given = Recipient(
+    recipient = Recipient(
         name=name,
         kind=kind or kind_of(address.strip()),
         address=address,
@@ -95,7 +95,7 @@ def add(
         added_by=config.user_name(),
     )
     with open_for_reading(database) as store:
-        _write_saved(store, *save_recipient(store, companies_from(companies), given))
+        _write_saved(store, *save_recipient(store, companies_from(companies), recipient))
 
 
 @app.command(
@@ -148,10 +148,10 @@ def _write_saved(store: "Database", saved: "Recipient", fresh: "list[str]") -> N
     write_note(f"{saved.name}: gets {gets} about {about}.")
     if fresh:
         write_note(f"Watched from now on: {', '.join(fresh)}.")
-    others = list_recipients(store)
+    recipients = list_recipients(store)
     with suppress(config.SettingError):  # newscrawl alerts recipients list says which is invalid
-        others += configured_recipients()
-    for sentence in describe_repeats(saved, others):
+        recipients += configured_recipients()
+    for sentence in describe_repeats(saved, recipients):
         write_note(sentence)
 
 
@@ -169,9 +169,9 @@ def save_recipient(
         raise InputError(f"{name!r} can't be a name: write up to {_MAX_NAME} letters, as in desk")
     stored, groups = storage.queries.company_names(store), registry.structure.groups
     # A group that the companies file has no longer may stay.
-    kept = former.companies if former else ()
+    former_companies = former.companies if former else ()
     about = [
-        company if company in kept else company_of(company, registry, stored, groups)
+        company if company in former_companies else company_of(company, registry, stored, groups)
         for company in given.companies
     ]
     recipient = replace(

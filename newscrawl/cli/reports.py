@@ -22,7 +22,6 @@ from newscrawl.cli.arguments import (
 from newscrawl.cli.output import write_file, write_note
 
 if TYPE_CHECKING:
-    from newscrawl.reports import Report
     from newscrawl.storage.queries import Scope
 
 EXAMPLE = "Example: newscrawl report -c Siemens -c Bosch --period last-month -o report.html"
@@ -86,7 +85,12 @@ def report(
     """
     from newscrawl.reports import make_report, report_file
 
-    kind = _format(output, output_format)
+    ending = output.suffix.lower() if output else ".html"
+    if output_format is None and ending not in {".html", ".htm", ".xlsx"}:
+        raise InputError(f"-o {output}: end it in .html or .xlsx, or give --format")
+    kind: ReportFormat = output_format or ("xlsx" if ending == ".xlsx" else "html")
+    if kind == "xlsx" and output is None and sys.stdout.isatty():
+        raise InputError("a workbook is not for the terminal: give -o report.xlsx")
     scope = query.scope
     if source_group is not None:
         scope = replace(scope, group=source_group, catalog=source_catalog())
@@ -99,32 +103,16 @@ def report(
     if not names:
         raise InputError("a report on which companies? give -c NAME, or --each-of GROUP")
     document = make_report(query.database, names, replace(scope, since=first, until=last))
-    _refuse_unread(document)
-    write_file(report_file(document, kind), output)
-    if output:
-        scope = document.scope
-        write_note(f"{document.title}, {scope.since} to {scope.until}: {output}")
-
-
-def _refuse_unread(document: "Report") -> None:
-    """Exit with code 1 if nothing was crawled in the report's period."""
     if document.completeness.level == "none":
         write_note(
             f"No source was crawled from {document.scope.since} to {document.scope.until}: choose "
             "other days by --period or --since."
         )
         raise typer.Exit(1)
-
-
-def _format(output: Path | None, chosen: ReportFormat | None) -> ReportFormat:
-    """Return the format that was given, or the one in which the name of the file ends."""
-    ending = output.suffix.lower() if output else ".html"
-    if chosen is None and ending not in {".html", ".htm", ".xlsx"}:
-        raise InputError(f"-o {output}: end it in .html or .xlsx, or give --format")
-    kind: ReportFormat = chosen or ("xlsx" if ending == ".xlsx" else "html")
-    if kind == "xlsx" and output is None and sys.stdout.isatty():
-        raise InputError("a workbook is not for the terminal: give -o report.xlsx")
-    return kind
+    write_file(report_file(document, kind), output)
+    if output:
+        scope = document.scope
+        write_note(f"{document.title}, {scope.since} to {scope.until}: {output}")
 
 
 def _period(period: str | None, scope: "Scope") -> tuple[date, date]:

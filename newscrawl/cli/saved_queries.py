@@ -146,10 +146,10 @@ def recount(name: _NameArgument, database: DatabaseOption = None) -> None:
     from newscrawl.storage.saved_queries import edit_query, find_query
 
     with open_for_reading(database) as store:
-        found = find_query(store, name)
-        if found.counted:
-            edit_query(store, found.name, None, "")
-        _count(store, found.name)
+        saved = find_query(store, name)
+        if saved.counted:
+            edit_query(store, saved.name, None, "")
+        _count(store, saved.name)
 
 
 def _count(store: "Database", name: str) -> None:

@@ -4,16 +4,13 @@ import ipaddress
 import os
 import socket
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from newscrawl import config, storage
 from newscrawl.cli.arguments import DatabaseOption, InputError, source_catalog
 from newscrawl.cli.output import write_note
-
-if TYPE_CHECKING:
-    from fastapi import FastAPI
 
 EXAMPLE = "Example: newscrawl serve --port 8300"
 
@@ -65,15 +62,35 @@ def serve(
     It listens on this machine only, unless --host names another address. Programs get the same
     answers at /api, described at /api/openapi.json.
     """
+    import uvicorn
+
     from newscrawl.cli.explainer import Explainer, find_mentions_again
     from newscrawl.cli.recipients import save_from_form
     from newscrawl.dashboard import Config, create_app
+    from newscrawl.dashboard.security import MIN_TOKEN
     from newscrawl.monitoring.alerts import send_test
     from newscrawl.monitoring.delivery import configured_recipients
 
     url = database or config.NEWSCRAWL_DATABASE_URL
-    proxies = _proxies(config.NEWSCRAWL_SERVE_PROXY)
-    secret = _secret(token, host, is_closed=bool(proxies) or _has_tokens(url))
+    try:
+        proxies = tuple(
+            ipaddress.ip_network(name) for name in sorted(_names(config.NEWSCRAWL_SERVE_PROXY))
+        )
+    except ValueError as error:
+        raise InputError(
+            f"NEWSCRAWL_SERVE_PROXY: {error}; write addresses or networks, as in 127.0.0.1"
+        ) from error
+    secret = (token or "").strip() or None
+    if secret is not None and (len(secret) < MIN_TOKEN or not secret.isascii()):
+        raise InputError(
+            f"the token must have {MIN_TOKEN} letters, digits or signs of ASCII or more: "
+            "python3 -c 'import secrets; print(secrets.token_urlsafe())' makes one"
+        )
+    if secret is None and not (bool(proxies) or _has_tokens(url)) and not _is_this_machine(host):
+        raise InputError(
+            f"--host {host} gives other machines access: make a token (newscrawl tokens add NAME), "
+            f"or set NEWSCRAWL_SERVE_TOKEN to a secret of {MIN_TOKEN} characters or more"
+        )
     path = archive or (Path(config.NEWSCRAWL_ARCHIVE) if config.NEWSCRAWL_ARCHIVE else None)
     if path and not path.is_dir():
         write_note(f"No archive at {path} yet: only pages fetched anew can be explained.")
@@ -92,19 +109,13 @@ def serve(
         send_test=send_test,
         settings_recipients=configured_recipients,
     )
-    _run(create_app(dashboard), host, port)
-
-
-def _run(app: "FastAPI", host: str, port: int) -> None:
-    """Serve the application until it is interrupted."""
-    import uvicorn
 
     with _open_socket(host, port) as sock:
         at = f"[{host}]" if ":" in host else host
         write_note(f"The dashboard is at http://{at}:{sock.getsockname()[1]}/ (Ctrl-C ends it)")
         # Uvicorn's own evaluation of proxies' headers would hide the address of a request.
         settings = uvicorn.Config(
-            app, log_level="warning", server_header=False, proxy_headers=False
+            create_app(dashboard), log_level="warning", server_header=False, proxy_headers=False
         )
         server = uvicorn.Server(settings)
         server.run(sockets=[sock])
@@ -112,15 +123,6 @@ def _run(app: "FastAPI", host: str, port: int) -> None:
 
 def _names(text: str) -> frozenset[str]:
     return frozenset(filter(None, map(str.strip, text.split(","))))
-
-
-def _proxies(text: str) -> "tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]":
-    try:
-        return tuple(ipaddress.ip_network(name) for name in sorted(_names(text)))
-    except ValueError as error:
-        raise InputError(
-            f"NEWSCRAWL_SERVE_PROXY: {error}; write addresses or networks, as in 127.0.0.1"
-        ) from error
 
 
 def _has_tokens(url: str) -> bool:
@@ -132,25 +134,6 @@ def _has_tokens(url: str) -> bool:
             return has_tokens(store)
     except storage.StorageError:
         return False
-
-
-def _secret(token: str | None, host: str, *, is_closed: bool) -> str | None:
-    """Return the token without blanks; raise InputError for one that is too short, and for none
-    where other machines have access, unless it `is_closed` by other means."""
-    from newscrawl.dashboard.security import MIN_TOKEN
-
-    secret = (token or "").strip() or None
-    if secret is not None and (len(secret) < MIN_TOKEN or not secret.isascii()):
-        raise InputError(
-            f"the token must have {MIN_TOKEN} letters, digits or signs of ASCII or more: "
-            "python3 -c 'import secrets; print(secrets.token_urlsafe())' makes one"
-        )
-    if secret is None and not is_closed and not _is_this_machine(host):
-        raise InputError(
-            f"--host {host} gives other machines access: make a token (newscrawl tokens add NAME), "
-            f"or set NEWSCRAWL_SERVE_TOKEN to a secret of {MIN_TOKEN} characters or more"
-        )
-    return secret
 
 
 def _open_socket(host: str, port: int) -> socket.socket:

@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     from newscrawl.sources import Source
     from newscrawl.sources.checks import SourceCheck
     from newscrawl.sources.discovery import FoundListings
-    from newscrawl.storage import Database
     from newscrawl.storage.source_stats import LastCheckup
 
 
@@ -113,7 +112,7 @@ def list_sources(
         Column(
             key="next_crawl",
             heading="next due",
-            show=_due,
+            show=lambda value: f"{value:%m-%d %H:%M}" if isinstance(value, datetime) else "–",
             table=has_due,
         ),
         Column(key="checked_at", heading="", table=False),
@@ -139,8 +138,8 @@ def show(
     database: DatabaseOption = None,
 ) -> None:
     """Show a site with its feeds and sitemaps, and the result of its last check."""
-    known = sources_by_slug(sources)
-    source = known[match_one(slug, list(known), "source", "newscrawl sources list")]
+    registry = sources_by_slug(sources)
+    source = registry[match_one(slug, list(registry), "source", "newscrawl sources list")]
     record = {
         **_record(source),
         "feeds": source.feeds,
@@ -212,10 +211,6 @@ def _stored(database: str | None) -> "tuple[dict[str, LastCheckup], dict[str, da
 def _checkup(last: "LastCheckup | None") -> dict[str, object]:
     names = ("state", "note", "checked_at", "last_ok", "newest_at", "moved_to")
     return {name: getattr(last, name, None) for name in names}
-
-
-def _due(value: object) -> str:
-    return f"{value:%m-%d %H:%M}" if isinstance(value, datetime) else "–"
 
 
 def _lines(value: object) -> str:
@@ -302,7 +297,10 @@ def add(
     _show_found(source, found, notes, output_format)
     if not dry_run:
         add_source(file, source)
-        _write_next_steps(source, file)
+        write_note(f"Added {source.slug!r} to {file}.")
+        if (read := own_sources_file(None)) is None or read.resolve() != file.resolve():
+            write_note(f"To use it in crawls: export NEWSCRAWL_SOURCES={file.absolute()}")
+        write_note(f"Then: scrapy crawl {source.slug} -a limit=5")
 
 
 @contextmanager
@@ -341,13 +339,6 @@ def _show_found(
         title=title,
         note="\n".join((*notes, *found.refused)),
     )
-
-
-def _write_next_steps(source: "Source", file: Path) -> None:
-    write_note(f"Added {source.slug!r} to {file}.")
-    if (read := own_sources_file(None)) is None or read.resolve() != file.resolve():
-        write_note(f"To use it in crawls: export NEWSCRAWL_SOURCES={file.absolute()}")
-    write_note(f"Then: scrapy crawl {source.slug} -a limit=5")
 
 
 _CHECK_COLOURS = {
@@ -390,6 +381,7 @@ def check(
     """
     from newscrawl.sources.checks import check_sources
     from newscrawl.sources.visits import Fetcher
+    from newscrawl.storage.source_stats import Checkup, record_checkups
 
     recent = config.days("NEWSCRAWL_RECENT_DAYS", config.NEWSCRAWL_RECENT_DAYS)
     chosen = _selected_sources(slug or (), country, sources)
@@ -406,7 +398,17 @@ def check(
                 workers=workers,
                 on_result=lambda health: step(health.slug),
             )
-        _record_checks(store, chosen, checks)
+        for source in chosen:
+            store.register_source(
+                source.slug, source.name, source.country, source.languages[0], source.home
+            )
+        record_checkups(
+            store,
+            [
+                copy_fields(Checkup, health, healthy=health.is_healthy, newest_at=health.newest)
+                for health in checks
+            ],
+        )
     _show_checks(checks, output_format)
     if bad := sum(not health.is_healthy for health in checks):
         write_note(f"{bad} of {len(checks)} sites can't be crawled as they are.")
@@ -432,24 +434,6 @@ def _selected_sources(
     if not sources:
         raise InputError("no site matches: newscrawl sources list shows all")
     return sources
-
-
-def _record_checks(
-    store: "Database", sources: "Sequence[Source]", checks: "Sequence[SourceCheck]"
-) -> None:
-    from newscrawl.storage.source_stats import Checkup, record_checkups
-
-    for source in sources:
-        store.register_source(
-            source.slug, source.name, source.country, source.languages[0], source.home
-        )
-    record_checkups(
-        store,
-        [
-            copy_fields(Checkup, health, healthy=health.is_healthy, newest_at=health.newest)
-            for health in checks
-        ],
-    )
 
 
 def _show_checks(checks: "Sequence[SourceCheck]", output_format: Format) -> None:

@@ -16,7 +16,6 @@ import typer
 from newscrawl.cli.arguments import (
     ClusterOption,
     CorpusOption,
-    Format,
     FormatOption,
     LangsOption,
     PrivateOption,
@@ -30,8 +29,8 @@ from newscrawl.cli.output import Column, progress, render, write_note
 
 if TYPE_CHECKING:
     from newscrawl.cluster import Workers
-    from newscrawl.training.corpus import Corpus, Split
-    from newscrawl.training.limits import LimitsFit, Plan, Vectors
+    from newscrawl.training.corpus import Corpus
+    from newscrawl.training.limits import Plan, Vectors
     from newscrawl.training.pso import Generation
 
 EXAMPLE = "Example: newscrawl train --corpus corpus --populations 3"
@@ -152,6 +151,7 @@ def train(*, pages: _PageOptions, limits: _LimitsOptions, fit: _FitOptions) -> N
 
 
 def _learn(pages: _Pages, plan: "Plan", options: _FitOptions, *, force: bool) -> None:
+    from newscrawl.extraction.features import NAMES, UPPER_LIMITS
     from newscrawl.training.corpus import split_by_site
     from newscrawl.training.limits import (
         LIMITS_FILE,
@@ -168,12 +168,32 @@ def _learn(pages: _Pages, plan: "Plan", options: _FitOptions, *, force: bool) ->
     vectors = _read_vectors(pages, plan)
     with _swarm(plan, "swarm") as on_generation:
         fit = learn(split, vectors, plan, on_generation)
-    _show_limits(fit, split, plan, options.form)
+    rows = [
+        {"feature": name, "side": "at most" if name in UPPER_LIMITS else "at least", "limit": limit}
+        for name, limit in zip(NAMES, fit.limits.tolist(), strict=True)
+    ]
+    columns = [
+        Column(key="feature", heading="feature"),
+        Column(key="side", heading="kept if"),
+        Column(key="limit", heading="limit", number=True, show=_four),
+    ]
+    render(rows, columns, options.form, title=f"limits of {plan.name}")
+    write_note(
+        f"similarity {fit.train_score:.4f} on {len(split.train)} training pages, "
+        f"{fit.test_score:.4f} on {len(split.test)} pages of other sites"
+    )
     path = options.output or LIMITS_FILE
     if not force:
         limits = read_limits(path, plan.name)
         check_better(fit, None if limits is None else score_on(split.test, vectors, limits), path)
-    origin = Origin(corpus.name, corpus.fingerprint, len(chosen), options.seed, _command())
+    words = (Path(word).name if "/" in word else word for word in sys.argv[1:])
+    origin = Origin(
+        corpus.name,
+        corpus.fingerprint,
+        len(chosen),
+        options.seed,
+        shlex.join(["newscrawl", *words]),
+    )
     write_limits(path, plan, fit, origin)
     write_note(f"{path}: limits of {plan.name} written")
     if fit.interrupted:
@@ -199,25 +219,6 @@ def _swarm(plan: "Plan", name: str, swarms: int = 1) -> "Iterator[Callable[[Gene
         yield lambda now: step(f"best {now.best_so_far:.4f}, mean {now.mean:.4f}")
     seconds = time.perf_counter() - start
     write_note(f"{steps} generations of {plan.settings.particles} particles: {seconds:.1f} s")
-
-
-def _show_limits(fit: "LimitsFit", split: "Split", plan: "Plan", form: Format) -> None:
-    from newscrawl.extraction.features import NAMES, UPPER_LIMITS
-
-    rows = [
-        {"feature": name, "side": "at most" if name in UPPER_LIMITS else "at least", "limit": limit}
-        for name, limit in zip(NAMES, fit.limits.tolist(), strict=True)
-    ]
-    columns = [
-        Column(key="feature", heading="feature"),
-        Column(key="side", heading="kept if"),
-        Column(key="limit", heading="limit", number=True, show=_four),
-    ]
-    render(rows, columns, form, title=f"limits of {plan.name}")
-    write_note(
-        f"similarity {fit.train_score:.4f} on {len(split.train)} training pages, "
-        f"{fit.test_score:.4f} on {len(split.test)} pages of other sites"
-    )
 
 
 def _cross_validate(pages: _Pages, plan: "Plan", options: _FitOptions, folds: int) -> None:
@@ -253,12 +254,6 @@ def _cross_validate(pages: _Pages, plan: "Plan", options: _FitOptions, folds: in
         Column(key="pr", heading="PR", number=True, show=_four),
     ]
     render(rows, columns, options.form, title=f"similarity on unseen sites, {folds} folds by site")
-
-
-def _command() -> str:
-    """Return how to run this again: the options as given, without the folders of paths."""
-    words = (Path(word).name if "/" in word else word for word in sys.argv[1:])
-    return shlex.join(["newscrawl", *words])
 
 
 def _four(value: object) -> str:

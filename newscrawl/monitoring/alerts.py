@@ -258,7 +258,17 @@ def assess_day(
     """Return how a company's count on a UTC day compares to the days before, except for those in
     `without`. None if it can't be compared, for instance while too few articles of `today` are
     read."""
-    counts = _counts(database, company, day, structure)
+    since = day - timedelta(days=HISTORY_DAYS)
+    scope = Scope(since=since, until=day, structure=structure)
+    rows = queries.mention_counts(database, "day", company=company, scope=scope)
+    counts = [
+        DayCount(
+            day=date.fromisoformat(row.key),
+            articles=None if row.hits is None else row.hits.articles,
+            read=row.completeness.read,
+        )
+        for row in rows
+    ]
     history = [count for count in counts[:-1] if count.day not in without]
     count = counts[-1]
     is_running = day >= (today or datetime.now(UTC).date())
@@ -331,22 +341,6 @@ def _spikes(database: Database, company: str, scope: Scope) -> Iterator[CompanyA
         yield CompanyAlert(cause=cause, kind="spike", company=company, day=day, facts=facts)
         # A burst that began yesterday and continues today is one alert.
         return
-
-
-def _counts(
-    database: Database, company: str, day: date, structure: CompanyStructure
-) -> list[DayCount]:
-    since = day - timedelta(days=HISTORY_DAYS)
-    scope = Scope(since=since, until=day, structure=structure)
-    rows = queries.mention_counts(database, "day", company=company, scope=scope)
-    return [
-        DayCount(
-            day=date.fromisoformat(row.key),
-            articles=None if row.hits is None else row.hits.articles,
-            read=row.completeness.read,
-        )
-        for row in rows
-    ]
 
 
 def _often_named(database: Database, today: date, structure: CompanyStructure) -> list[str]:

@@ -479,7 +479,13 @@ class WebhookChannel:
 
     def deliver(self, notice: Notice) -> None:
         content = PAYLOADS[self.style](notice)
-        body = json.dumps(content, ensure_ascii=False, default=_plain).encode()
+        body = json.dumps(
+            content,
+            ensure_ascii=False,
+            default=lambda value: (
+                value.isoformat() if isinstance(value, (date, datetime)) else str(value)
+            ),
+        ).encode()
         for pause in (*self.pauses, None):
             try:
                 status = self._post(body)
@@ -681,7 +687,3 @@ class _Tls(http.client.HTTPSConnection):
 def _shut(sock: socket.socket) -> None:
     with contextlib.suppress(OSError):  # it is closed already
         sock.shutdown(socket.SHUT_RDWR)
-
-
-def _plain(value: object) -> str:
-    return value.isoformat() if isinstance(value, (date, datetime)) else str(value)

@@ -344,13 +344,19 @@ def due_digests(
 
 def digest_notice(digest: Digest) -> Notice:
     """Return the digest as a notice: in Markdown for plain text, and in HTML."""
+    reads = digest.completeness.read, digest.completeness_before.read
+    when = words.when_before(digest.scope, digest.before)
+    lines = [
+        words.in_short(_display_name(digest, company.company), company.change, reads, when)
+        for company in digest.companies
+    ]
     return Notice(
         event="digest",
         subject=digest_title(digest),
         text=markdown_digest(digest),
         html=html_digest(digest),
         cause=digest.cause,
-        summary=_summary(digest),
+        summary="\n".join([*lines, _coverage(digest)]),
         links=tuple(
             Link(title=story.title or story.url, url=story.url, note=words.story_size(story))
             for story in digest.stories
@@ -367,17 +373,6 @@ def digest_notice(digest: Digest) -> Notice:
             "companies": {company.company: company.hits.articles for company in digest.companies},
         },
     )
-
-
-def _summary(digest: Digest) -> str:
-    """Return a sentence for each company, and how complete the numbers are."""
-    reads = digest.completeness.read, digest.completeness_before.read
-    when = words.when_before(digest.scope, digest.before)
-    lines = [
-        words.in_short(_display_name(digest, company.company), company.change, reads, when)
-        for company in digest.companies
-    ]
-    return "\n".join([*lines, _coverage(digest)])
 
 
 def digest_title(digest: Digest) -> str:

@@ -484,7 +484,26 @@ class Inspector:
         refresh_source_stats(self._database, now, ended_after=ended_after)
         self._last = now
         statuses = watch_status(self._database, self._slugs).sources
-        records = _records(self._database, statuses, now)
+        since = now.date() - timedelta(days=HISTORY_DAYS)
+        days, coverage = (
+            daily_source_stats(self._database, since),
+            coverage_by_day(self._database, since),
+        )
+        listings = listing_health(self._database, now)
+        records = [
+            SourceRecord(
+                slug=status.source,
+                days=days.get(status.source, ()),
+                coverage=coverage.get(status.source, {}),
+                coverage_note=status.coverage_note,
+                failures=status.failures,
+                note=status.failure_note,
+                listings=listings.get(status.source, ListingHealth()),
+                quarantined=status.quarantined,
+            )
+            for status in statuses
+            if status.last_start or status.failures
+        ]
         results = [result for record in records for result in check(record, now.date())]
         slugs = [record.slug for record in records]
         record_incidents(self._database, *group_incidents(results, slugs, statuses))
@@ -498,28 +517,6 @@ class Inspector:
     def _deliver(self, pending: Iterable[PendingNotice], more: Sequence[Channel] = ()) -> None:
         for failure in deliver_pending(pending, (*self._channels, *more)).failed:
             logger.error("No notice by %s: %s", failure.channel, failure.reason)
-
-
-def _records(
-    database: Database, statuses: Iterable[SourceStatus], now: datetime
-) -> list[SourceRecord]:
-    since = now.date() - timedelta(days=HISTORY_DAYS)
-    days, coverage = daily_source_stats(database, since), coverage_by_day(database, since)
-    listings = listing_health(database, now)
-    return [
-        SourceRecord(
-            slug=status.source,
-            days=days.get(status.source, ()),
-            coverage=coverage.get(status.source, {}),
-            coverage_note=status.coverage_note,
-            failures=status.failures,
-            note=status.failure_note,
-            listings=listings.get(status.source, ListingHealth()),
-            quarantined=status.quarantined,
-        )
-        for status in statuses
-        if status.last_start or status.failures
-    ]
 
 
 def pending_incidents(database: Database) -> Iterator[PendingNotice]:

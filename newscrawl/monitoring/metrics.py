@@ -84,7 +84,27 @@ class WatchCollector(Collector):
             stored.add_metric([slug], number)
         yield stored
         yield from _sources(status)
-        yield from _monitors(status)
+        alive = [worker for worker in status.workers if not worker.silent]
+        numbers = {
+            "workers": ("Monitors that are running", len(alive)),
+            "slots": (
+                "Sources that they can crawl at a time",
+                sum(worker.slots for worker in alive),
+            ),
+            "slots_busy": ("Sources that are crawled now", sum(worker.running for worker in alive)),
+            "queue_size": ("Sources in the queue", status.queued),
+        }
+        for name, (help_text, value) in numbers.items():
+            family = GaugeMetricFamily(f"newscrawl_{name}", help_text)
+            family.add_metric([], value)
+            yield family
+        incidents = GaugeMetricFamily(
+            "newscrawl_incidents", "Open incidents", labels=["source", "kind"]
+        )
+        open_now = Counter((incident.source or "", incident.kind) for incident in status.incidents)
+        for labels, count in sorted(open_now.items()):
+            incidents.add_metric(list(labels), count)
+        yield incidents
 
 
 def registry(database: Database, slugs: Sequence[str] | None) -> CollectorRegistry:
@@ -128,27 +148,6 @@ def _sources(status: WatchStatus) -> Iterator[Metric]:
         for name in Health:
             health.add_metric([source.source, name], source.health == name)
     yield health
-
-
-def _monitors(status: WatchStatus) -> Iterator[Metric]:
-    alive = [worker for worker in status.workers if not worker.silent]
-    numbers = {
-        "workers": ("Monitors that are running", len(alive)),
-        "slots": ("Sources that they can crawl at a time", sum(worker.slots for worker in alive)),
-        "slots_busy": ("Sources that are crawled now", sum(worker.running for worker in alive)),
-        "queue_size": ("Sources in the queue", status.queued),
-    }
-    for name, (help_text, value) in numbers.items():
-        family = GaugeMetricFamily(f"newscrawl_{name}", help_text)
-        family.add_metric([], value)
-        yield family
-    incidents = GaugeMetricFamily(
-        "newscrawl_incidents", "Open incidents", labels=["source", "kind"]
-    )
-    open_now = Counter((incident.source or "", incident.kind) for incident in status.incidents)
-    for labels, number in sorted(open_now.items()):
-        incidents.add_metric(list(labels), number)
-    yield incidents
 
 
 def _seconds(moment: datetime | None) -> float | None:

@@ -247,27 +247,23 @@ class _Consumer(Consumer):  # type: ignore[misc]
         """Schedule when it is time; with `once`, stop when nothing is left to crawl."""
         idle = self._once and not self.huey.pending_count() and not self.huey._tasks_in_flight
         if idle or time.monotonic() >= self._next_round:
-            is_done = self._try_to_schedule()
+            self._next_round = time.monotonic() + self._pause
+            try:
+                is_done = not self._monitor.schedule() and not (
+                    self._once and self._monitor.has_queued_sources()
+                )
+            except self._failures as error:
+                # The database may recover; a single round can't wait for that.
+                if self._once:
+                    self.stop(graceful=True)
+                    raise
+                logger.error("Nothing is scheduled: %s", " ".join(str(error).split()))  # noqa: TRY400
+                is_done = False
             if idle and is_done:
                 self.stop(graceful=True)
                 raise ConsumerStopped
         checked: float | None = super().loop(health_check_ts)
         return checked
-
-    def _try_to_schedule(self) -> bool:
-        """Return whether nothing was queued, and with `once`, whether nothing was before."""
-        self._next_round = time.monotonic() + self._pause
-        try:
-            return not self._monitor.schedule() and not (
-                self._once and self._monitor.has_queued_sources()
-            )
-        except self._failures as error:
-            # The database may recover; a single round can't wait for that.
-            if self._once:
-                self.stop(graceful=True)
-                raise
-            logger.error("Nothing is scheduled: %s", " ".join(str(error).split()))  # noqa: TRY400
-            return False
 
 
 def same_host_sources(sources: Iterable[Source]) -> Mapping[str, frozenset[str]]:

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from datetime import date
 
 import numpy as np
-from numpy.typing import NDArray
 
 # All ours; ALPHA, MIN_SCATTER and CAUTION set by `python -m benchmarks.spikes`.
 HISTORY_DAYS = 56
@@ -75,10 +74,15 @@ def assess(history: Sequence[DayCount], today: DayCount) -> Assessment | None:
     weekdays = np.array([day.day.weekday() for day in days])
     # Half an article more: otherwise 0 would be expected of a company that was never named.
     rate = (counts.sum() + 0.5) / read.sum()
-    factors = _weekday_factors(counts, read * rate, weekdays)
+    observed = np.bincount(weekdays, counts, _DAYS_OF_WEEK)
+    average = np.bincount(weekdays, read * rate, _DAYS_OF_WEEK)
+    factors = (observed + WEEKDAY_PRIOR) / (average + WEEKDAY_PRIOR)
     fitted = read * rate * factors[weekdays]
     expected = today.read * rate * factors[today.day.weekday()]
-    scatter = _scatter(counts, fitted)
+    # The negative binomial's 1/r, by moments: variance = mean + mean² / r.
+    freedom = len(counts) / max(1, len(counts) - _DAYS_OF_WEEK)
+    excess = freedom * ((counts - fitted) ** 2).sum() - fitted.sum()
+    scatter = max(MIN_SCATTER, CAUTION * float(excess / (fitted**2).sum()))
     same_weekdays = len(days) / _DAYS_OF_WEEK + WEEKDAY_PRIOR / max(fitted.mean(), WEEKDAY_PRIOR)
     uncertainty = 1 / len(days) + 1 / (same_weekdays * _DAYS_OF_WEEK)
     scatter += (scatter + 1 / fitted.mean()) * uncertainty
@@ -86,27 +90,6 @@ def assess(history: Sequence[DayCount], today: DayCount) -> Assessment | None:
     return Assessment(
         articles=today.articles, expected=float(expected), chance=chance, history=len(days)
     )
-
-
-def _weekday_factors(
-    counts: NDArray[np.float64],
-    expected: NDArray[np.float64],
-    weekdays: NDArray[np.int64],
-) -> NDArray[np.float64]:
-    """Return by how much the company is named more or less on each weekday than on average."""
-    observed = np.bincount(weekdays, counts, _DAYS_OF_WEEK)
-    average = np.bincount(weekdays, expected, _DAYS_OF_WEEK)
-    return (observed + WEEKDAY_PRIOR) / (average + WEEKDAY_PRIOR)
-
-
-def _scatter(
-    counts: NDArray[np.float64],
-    fitted: NDArray[np.float64],
-) -> float:
-    """Return the negative binomial's 1/r, by moments: variance = mean + mean² / r."""
-    freedom = len(counts) / max(1, len(counts) - _DAYS_OF_WEEK)
-    excess = freedom * ((counts - fitted) ** 2).sum() - fitted.sum()
-    return max(MIN_SCATTER, CAUTION * float(excess / (fitted**2).sum()))
 
 
 def tail(count: int, mean: float, scatter: float) -> float:

@@ -59,7 +59,11 @@ def curves(chart: Chart) -> Curves:
     rows = chart.rows
     series = [[row.numbers[place] for row in rows] for place in range(len(chart.series))]
     highest = max((value for values in series for value in values if value is not None), default=0)
-    top = _round_up(highest)
+    # The axis ends at the next number of the form 1, 2, 4, 6, 8 or 10 times a power of ten.
+    power = 1
+    while highest > 10 * power:
+        power *= 10
+    top = next(power * digit for digit in (1, 2, 4, 6, 8, 10) if power * digit >= highest)
     width, height = WIDTH - _LEFT - _RIGHT, HEIGHT - _TOP - _BOTTOM
     slot = width / max(len(rows), 1)
     base = HEIGHT - _BOTTOM
@@ -96,11 +100,3 @@ def _places(slot: float, marked: Sequence[bool]) -> tuple[Place, ...]:
     """Return the left edges and widths of the slots that are marked."""
     places = [i for i, is_marked in enumerate(marked) if is_marked]
     return tuple((round(_LEFT + i * slot, 1), round(slot, 1)) for i in places)
-
-
-def _round_up(number: int) -> int:
-    """Return the next number of the form 1, 2, 4, 6, 8 or 10 times a power of ten."""
-    power = 1
-    while number > 10 * power:
-        power *= 10
-    return next(power * digit for digit in (1, 2, 4, 6, 8, 10) if power * digit >= number)

@@ -206,6 +206,10 @@ def method(report: Report) -> list[str]:
     kinds += [("saved query", "matches the saved query")] if queries else []
     kind, does = (" or ".join(words) for words in zip(*kinds, strict=True))
     subsidiaries = f" Companies are counted {counted} their subsidiaries."
+    shown = versions_text(report.article_versions[:MAX_VERSIONS])
+    more = max(0, len(report.article_versions) - MAX_VERSIONS)
+    further = f"; {count_of(more, 'more version')}" if more else ""
+    found_with = f" The articles were found with {shown}{further}." if shown else ""
     return [
         (
             f"An article counts if its own headline or text {does}; menus, teasers, "
@@ -233,14 +237,6 @@ def method(report: Report) -> list[str]:
         ),
         (
             f"The lists show the {MAX_STORIES} stories and {figures.MAX_SOURCES} sources "
-            f"with the most articles. Made by newscrawl {report.version}.{_found_with(report)}"
+            f"with the most articles. Made by newscrawl {report.version}.{found_with}"
         ),
     ]
-
-
-def _found_with(report: Report) -> str:
-    """Return a sentence on the versions of models and companies that found the articles."""
-    shown = versions_text(report.article_versions[:MAX_VERSIONS])
-    more = max(0, len(report.article_versions) - MAX_VERSIONS)
-    further = f"; {count_of(more, 'more version')}" if more else ""
-    return f" The articles were found with {shown}{further}." if shown else ""

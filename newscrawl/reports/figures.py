@@ -65,8 +65,8 @@ def sources_of(company: CompanyPeriod) -> list[MentionCount]:
 
 def beside_of(company: CompanyPeriod) -> list[CoMention]:
     """Return the companies named most often in the same articles, and behind them the queries."""
-    companies = [one for one in company.beside if one.kind == "company"]
-    saved = [one for one in company.beside if one.kind != "company"]
+    companies = [row for row in company.beside if row.kind == "company"]
+    saved = [row for row in company.beside if row.kind != "company"]
     return [*companies[:MAX_BESIDE], *saved[:MAX_BESIDE]]
 
 

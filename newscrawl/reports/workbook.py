@@ -94,15 +94,12 @@ class _Book:
             sheet.set_column(place, place, max(width, min(len(heading) + _FILTER, _WIDE)))
         for number, row in enumerate(rows, start=1):
             for place, value in enumerate(row):
-                self._cell(sheet, number, place, value, columns[place]["format"])
+                if isinstance(value, str):
+                    sheet.write_string(number, place, _text(value))
+                elif value is not None:
+                    sheet.write(number, place, value, columns[place]["format"])
         sheet.freeze_panes(1, 0)
         return sheet
-
-    def _cell(self, sheet: Any, row: int, column: int, value: object, style: Any) -> None:
-        if isinstance(value, str):
-            sheet.write_string(row, column, _text(value))
-        elif value is not None:
-            sheet.write(row, column, value, style)
 
 
 @dataclass

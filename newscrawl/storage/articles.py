@@ -368,29 +368,20 @@ def _update_known(
         with rollups.updating([stored.id]):
             revise(connection, record, stored, origin.run_id)
         return SaveResult("revised", len(record.mentions))
-    changes = _changes_beside_text(connection, record, stored)
-    if changes:
-        with rollups.updating([stored.id]):
-            connection.execute(update(Article).where(Article.id == stored.id).values(changes))
-    return SaveResult("unchanged", 0)
-
-
-def _changes_beside_text(
-    connection: Connection, record: Record, stored: StoredArticle
-) -> dict[str, Any]:
-    """Return the columns that a record with the stored headline and text changes."""
     before = {"access": stored.access, "kind": stored.kind}
     changes = {
         name: record.columns[name] for name in before if record.columns[name] != before[name]
     }
-    if not record.reextracted:
-        return changes
-    row = connection.execute(_METADATA, {"article_id": stored.id}).mappings().one()
-    changes |= StoredMetadata(**row).changes_by(record)
-    if "published_at" in changes:
-        changes["day"] = day_of(changes["published_at"], stored.first_seen_at)
-        changes["fingerprint"] = record.fingerprint
-    return changes
+    if record.reextracted:
+        row = connection.execute(_METADATA, {"article_id": stored.id}).mappings().one()
+        changes |= StoredMetadata(**row).changes_by(record)
+        if "published_at" in changes:
+            changes["day"] = day_of(changes["published_at"], stored.first_seen_at)
+            changes["fingerprint"] = record.fingerprint
+    if changes:
+        with rollups.updating([stored.id]):
+            connection.execute(update(Article).where(Article.id == stored.id).values(changes))
+    return SaveResult("unchanged", 0)
 
 
 def _rank(stored: StoredArticle) -> int:
@@ -517,22 +508,16 @@ def without_wrong_claims(connection: Connection, records: Sequence[Record]) -> l
     earlier: dict[str, Record] = {}
     checked_records = []
     for record in records:
-        checked = _without_wrong_claim(record, stored, earlier) if record.is_declared else record
+        claim, *addresses = record.urls
+        there = stored.get(claim) or (earlier[claim].wording if claim in earlier else None)
+        checked = record
+        if record.is_declared and there is not None and _is_another(there, record.wording):
+            columns = record.columns | {"url": addresses[0]}
+            checked = replace(record, urls=tuple(addresses), columns=columns, is_declared=False)
         for url in checked.urls:
             earlier.setdefault(url, checked)
         checked_records.append(checked)
     return checked_records
-
-
-def _without_wrong_claim(
-    record: Record, stored: Mapping[str, Wording], earlier: Mapping[str, Record]
-) -> Record:
-    claim, *addresses = record.urls
-    there = stored.get(claim) or (earlier[claim].wording if claim in earlier else None)
-    if there is None or not _is_another(there, record.wording):
-        return record
-    columns = record.columns | {"url": addresses[0]}
-    return replace(record, urls=tuple(addresses), columns=columns, is_declared=False)
 
 
 def _others_at_claims(connection: Connection, records: Iterable[Record]) -> Mapping[str, Wording]:

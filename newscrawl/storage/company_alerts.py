@@ -153,14 +153,16 @@ def list_recipients(database: Database) -> list[Recipient]:
     """Return all recipients by name, in alphabetical order."""
     with database.reading() as session:
         rows = session.scalars(select(RecipientRow)).all()
-        return sorted(
-            (_recipient(row) for row in rows), key=lambda recipient: recipient.name.casefold()
+    recipients = [
+        copy_fields(
+            Recipient,
+            row,
+            companies=tuple(row.companies),
+            gets=tuple(kind for kind in NOTICE_KINDS if kind in row.gets),
         )
-
-
-def _recipient(row: RecipientRow) -> Recipient:
-    gets = tuple(kind for kind in NOTICE_KINDS if kind in row.gets)
-    return copy_fields(Recipient, row, companies=tuple(row.companies), gets=gets)
+        for row in rows
+    ]
+    return sorted(recipients, key=lambda recipient: recipient.name.casefold())
 
 
 def record_sent(session: Session, notices: Iterable[SentNotice]) -> None:

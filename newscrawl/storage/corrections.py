@@ -130,7 +130,14 @@ def add_corrections(
         ids = []
         made_at = datetime.now(UTC)  # of all of them, by which they can be undone together
         for judgement in judgements:
-            same = [correction.id for correction in before if _is_same(correction, judgement)]
+            corrected = replace(judgement.mention, rule=CORRECTED)
+            same = [
+                correction.id
+                for correction in before
+                if correction.state != "misplaced"
+                and correction.mention == corrected
+                and correction.kind == judgement.kind
+            ]
             if not same:
                 _check(judgement, text, before, mentions)
                 row = insert(models.Correction).values(
@@ -221,12 +228,6 @@ def _apply_anew(connection: Connection, text: StoredText, mentions: Sequence[Men
     rollups = RollupUpdate(connection)
     replace_mentions(connection, text, _in_order(mentions), rollups)
     rollups.write()
-
-
-def _is_same(correction: Correction, judgement: Judgement) -> bool:
-    mention = replace(judgement.mention, rule=CORRECTED)
-    placed = correction.state != "misplaced" and correction.mention == mention
-    return placed and correction.kind == judgement.kind
 
 
 def _check(

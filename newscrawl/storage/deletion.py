@@ -448,10 +448,34 @@ class Pruning:
 
     def run(self) -> PruneResult:
         """Delete the rows; only a part of them if it is stopped. Raise StorageError."""
+        seen_at = func.coalesce(FrontierUrl.visited_at, FrontierUrl.discovered_at)
+        stored = exists().where(ArticleUrl.url == FrontierUrl.url)
+        listed_at = func.coalesce(FrontierUrl.named_at, FrontierUrl.discovered_at)
+        # A listing that has had new entries since would have listed the page again.
+        silent = exists().where(
+            Listing.id == FrontierUrl.listing_id,
+            or_(Listing.changed_at > self._limit + NAMED_AGAIN, Listing.next_poll_at < self._limit),
+        )
+        unnamed = and_(
+            listed_at < self._limit,
+            FrontierUrl.source_id.in_(self._crawled_sources()),
+            or_(FrontierUrl.listing_id.is_(None), silent),
+        )
         return PruneResult(
-            pages=self._drop(FrontierUrl, self._old_page()),
-            listings=self._drop(Listing, self._old_listing(), at_once=1),
-            runs=self._drop(Run, self._empty_run()) + self._clear_runs(),
+            pages=self._drop(
+                FrontierUrl,
+                and_(FrontierUrl.due_at.is_(None), seen_at < self._limit, or_(stored, unnamed)),
+            ),
+            listings=self._drop(
+                Listing,
+                and_(
+                    Listing.next_poll_at < self._limit,
+                    Listing.source_id.in_(self._crawled_sources()),
+                ),
+                at_once=1,
+            ),
+            runs=self._drop(Run, and_(self._old_run(), ~exists().where(Article.run_id == Run.id)))
+            + self._clear_runs(),
             monitors=self._drop_all(models.Worker, models.Worker.seen_at < self._limit),
             incidents=self._drop(Incident, Incident.recovered_at < self._limit),
             robots_policies=self._drop_all(
@@ -467,27 +491,6 @@ class Pruning:
 
     # What is deleted ---------------------------------------------------------------------------
 
-    def _old_page(self) -> ColumnElement[bool]:
-        seen_at = func.coalesce(FrontierUrl.visited_at, FrontierUrl.discovered_at)
-        stored = exists().where(ArticleUrl.url == FrontierUrl.url)
-        listed_at = func.coalesce(FrontierUrl.named_at, FrontierUrl.discovered_at)
-        # A listing that has had new entries since would have listed the page again.
-        silent = exists().where(
-            Listing.id == FrontierUrl.listing_id,
-            or_(Listing.changed_at > self._limit + NAMED_AGAIN, Listing.next_poll_at < self._limit),
-        )
-        unnamed = and_(
-            listed_at < self._limit,
-            FrontierUrl.source_id.in_(self._crawled_sources()),
-            or_(FrontierUrl.listing_id.is_(None), silent),
-        )
-        return and_(FrontierUrl.due_at.is_(None), seen_at < self._limit, or_(stored, unnamed))
-
-    def _old_listing(self) -> ColumnElement[bool]:
-        return and_(
-            Listing.next_poll_at < self._limit, Listing.source_id.in_(self._crawled_sources())
-        )
-
     def _crawled_sources(self) -> Select[int]:
         """Return the sources that were crawled since; rows of other sources are not deleted."""
         return select(Poll.source_id).where(Poll.polled_at >= self._limit)
@@ -499,9 +502,6 @@ class Pruning:
             Run.started_at < self._limit,
             exists().where(later.source_id == Run.source_id, later.id > Run.id),
         )
-
-    def _empty_run(self) -> ColumnElement[bool]:
-        return and_(self._old_run(), ~exists().where(Article.run_id == Run.id))
 
     # How ---------------------------------------------------------------------------------------
 

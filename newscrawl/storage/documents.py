@@ -81,7 +81,10 @@ def record_of(document: Document) -> Record:
     fetched = [clean(address) for address in addresses if address]
     urls = tuple(dict.fromkeys((url, *fetched)))
     for address in urls:
-        _check_url(address)
+        if not address:
+            raise UnstorableDocument("a page without a URL")
+        if len(address.encode()) > MAX_URL_BYTES:
+            raise UnstorableDocument(f"URL of more than {MAX_URL_BYTES} bytes: {address[:80]}...")
     _check_choice(page.access, Access, "access", url)
     _check_choice(article.kind, Kind, "kind", url)
     seen_at = _aware(page.fetched_at, "fetched_at", url)
@@ -229,13 +232,6 @@ def _headline_of_the_hour(document: Document) -> str | None:
 
 def _digest(*parts: str) -> str:
     return sha256("\0".join(parts).encode()).hexdigest()
-
-
-def _check_url(url: str) -> None:
-    if not url:
-        raise UnstorableDocument("a page without a URL")
-    if len(url.encode()) > MAX_URL_BYTES:
-        raise UnstorableDocument(f"URL of more than {MAX_URL_BYTES} bytes: {url[:80]}...")
 
 
 def _check_choice(value: str, choices: Any, name: str, url: str) -> None:

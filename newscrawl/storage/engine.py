@@ -631,20 +631,15 @@ class _DriverCursor:
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         self._cursor.close()
         if isinstance(error, self._connection.dialect.loaded_dbapi.Error):
-            raise _as_sqlalchemy(self._connection, self._sql, error) from error
-
-
-def _as_sqlalchemy(connection: Connection, sql: str, error: Any) -> Any:
-    """Return the error that SQLAlchemy raises for one of the driver."""
-    dialect = connection.dialect
-    errors: Any = dialect.loaded_dbapi
-    raw: Any = connection.connection.dbapi_connection
-    return DBAPIError.instance(
-        sql,
-        None,
-        error,
-        errors.Error,
-        hide_parameters=True,
-        connection_invalidated=dialect.is_disconnect(error, raw, None),
-        dialect=dialect,
-    )
+            dialect = self._connection.dialect
+            errors: Any = dialect.loaded_dbapi
+            raw: Any = self._connection.connection.dbapi_connection
+            raise DBAPIError.instance(
+                self._sql,
+                None,
+                error,
+                errors.Error,
+                hide_parameters=True,
+                connection_invalidated=dialect.is_disconnect(error, raw, None),
+                dialect=dialect,
+            ) from error

@@ -35,7 +35,11 @@ def ownerships(
     structure: CompanyStructure, company: str, since: date | None, until: date | None
 ) -> Iterator[Ownership]:
     """Yield the owners of a company from `since` to `until`, the earliest period first."""
-    starts = {day for day in _changes(structure, company) if _is_within(day, since, until)}
+    starts = {
+        day
+        for day in _changes(structure, company)
+        if (since is None or day > since) and (until is None or day <= until)
+    }
     firsts = [since, *sorted(starts)]
     for first, after in pairwise([*firsts, None]):
         last = until if after is None else after - _ONE_DAY
@@ -99,8 +103,3 @@ def _owners_on(structure: CompanyStructure, company: str, day: date | None) -> t
             break
         chain.append(company := owner)
     return tuple(chain)
-
-
-def _is_within(day: date, since: date | None, until: date | None) -> bool:
-    """Return whether the day is not before the first day of a period, and not after the last."""
-    return (since is None or day > since) and (until is None or day <= until)

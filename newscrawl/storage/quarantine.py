@@ -102,41 +102,27 @@ class SourceContext:
 def reason_against(stored: Version, new: Version, source: SourceContext) -> Reason | None:
     """Return why the new version is worse than the stored one; None if it isn't."""
     if new.rank < stored.rank:
-        return _reason_against_less(stored, new)
+        # An article now behind a paywall or refused to us is not a fault: the stored text is kept.
+        if stored.rank < BODY:
+            return None
+        if new.barrier is None:
+            return "no_article" if new.access == "open" else None
+        is_own = new.barrier.declared or share_words(stored.title, new.barrier.title)
+        return None if new.barrier.kind == "paywall" and is_own else "no_article"
     if stored.rank == BODY:
-        if _has_shrunk(stored, new):
+        live = "live" in {stored.kind, new.kind}
+        part = KEPT_PART_OF_LIVE if live else KEPT_PART
+        before, after = weight_of(stored.text), weight_of(new.text)
+        if after < part * before and before - after >= SMALL_LOSS:
             return "text_shrank"
-        if _has_lost_headline(stored, new, source.names):
+        names = {_fold(name) for name in source.names} - {""}
+        had_headline = folded_words(stored.title or "") and not _is_name(stored.title, names)
+        if had_headline and _is_name(new.title, names):
             return "headline_lost"
         if _is_replaced(stored, new):
             return "text_replaced"
     # Hints of a feed are not extracted from a page.
     return "layout_changed" if source.layout_changed and new.access == "open" else None
-
-
-def _reason_against_less(stored: Version, new: Version) -> Reason | None:
-    """Return None for an article now behind a paywall or refused to us: that is not a fault,
-    and the stored text is kept."""
-    if stored.rank < BODY:
-        return None
-    if new.barrier is None:
-        return "no_article" if new.access == "open" else None
-    is_own = new.barrier.declared or share_words(stored.title, new.barrier.title)
-    return None if new.barrier.kind == "paywall" and is_own else "no_article"
-
-
-def _has_shrunk(stored: Version, new: Version) -> bool:
-    live = "live" in {stored.kind, new.kind}
-    part = KEPT_PART_OF_LIVE if live else KEPT_PART
-    before, after = weight_of(stored.text), weight_of(new.text)
-    return after < part * before and before - after >= SMALL_LOSS
-
-
-def _has_lost_headline(stored: Version, new: Version, names: Iterable[str]) -> bool:
-    if not folded_words(stored.title or ""):
-        return False
-    site_names = {_fold(name) for name in names} - {""}
-    return _is_name(new.title, site_names) and not _is_name(stored.title, site_names)
 
 
 def _is_name(title: str | None, names: set[str]) -> bool:

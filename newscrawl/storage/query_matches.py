@@ -150,11 +150,16 @@ class QueryMatcher:
         if changed:
             old = delete(QueryMatch).where(QueryMatch.article_id.in_(changed))
             self._connection.execute(old)
-        self._read_sources({article.source_id for article in articles})
+        if missing := sorted({article.source_id for article in articles} - self._facts.keys()):
+            for number, slug, country in self._connection.execute(_SOURCES, {"sources": missing}):
+                self._facts[number] = slug, country
         rows: list[tuple[int, int, int, int, int]] = []
         matches: dict[int, Matches] = {}
         for article in articles:
-            searched = self._search_article(article)
+            searched = _searched_article(
+                article.wording,
+                Facts(article.language or UNKNOWN, *self._facts[article.source_id]),
+            )
             for query in self._queries:
                 if not searched.may_match(query.needed):
                     continue
@@ -166,12 +171,3 @@ class QueryMatcher:
                     matches.setdefault(article.article_id, {})[query.number] = hits
         write_matches(self._connection, rows)
         return matches
-
-    def _read_sources(self, numbers: set[int]) -> None:
-        if missing := sorted(numbers - self._facts.keys()):
-            for number, slug, country in self._connection.execute(_SOURCES, {"sources": missing}):
-                self._facts[number] = slug, country
-
-    def _search_article(self, article: MatchedArticle) -> SearchedArticle:
-        slug, country = self._facts[article.source_id]
-        return _searched_article(article.wording, Facts(article.language or UNKNOWN, slug, country))

@@ -3,7 +3,7 @@ quarantined version or restore a replaced one. Each decision is one transaction 
 rollups."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from typing import Any
@@ -313,7 +313,16 @@ def versions_at(database: Database, urls: Sequence[str]) -> dict[str, StoredVers
     )
     with database.reading() as session:
         rows = session.execute(query).all()
-        companies = _companies(session, {article.id for _, article, _ in rows})
+        table = models.Mention
+        companies_query = (
+            select(table.article_id, Company.name, func.count())
+            .join(Company, Company.id == table.company_id)
+            .where(table.article_id.in_(list({article.id for _, article, _ in rows})))
+            .group_by(table.article_id, Company.name)
+        )
+        companies: dict[int, Counter[str]] = {}
+        for number, company, count in session.execute(companies_query):
+            companies.setdefault(number, Counter())[company] = count
         connection = session.connection()
         corrections = corrections_of(connection, [article.id for _, article, _ in rows])
         changed = {
@@ -365,17 +374,3 @@ def _version(article: Article, source: Source, **values: Any) -> StoredVersion:
         names=tuple(filter(None, names)),
         **values,
     )
-
-
-def _companies(session: Session, numbers: Iterable[int]) -> dict[int, Counter[str]]:
-    table = models.Mention
-    query = (
-        select(table.article_id, Company.name, func.count())
-        .join(Company, Company.id == table.company_id)
-        .where(table.article_id.in_(list(numbers)))
-        .group_by(table.article_id, Company.name)
-    )
-    by_article: dict[int, Counter[str]] = {}
-    for number, company, count in session.execute(query):
-        by_article.setdefault(number, Counter())[company] = count
-    return by_article

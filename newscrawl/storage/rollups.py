@@ -236,7 +236,18 @@ class DailySums:
             ]
             if keys_of_rows:
                 connection.execute(_DROP[table], keys_of_rows)
-        _write_days(connection, in_sources)
+        # The first and last days of companies in sources, after the daily sums.
+        widened, read_again = [], []
+        for (company, source), numbers in sorted(in_sources.items()):
+            days = [day for day, number in numbers if number > 0]
+            if len(days) < len(numbers):
+                read_again.append({"company": company, "source": source})
+            else:
+                widened.append((company, source, min(days), max(days)))
+        _ADD_SOURCES.write(connection, widened)
+        if read_again:
+            connection.execute(_DROP_SOURCE, read_again)
+            connection.execute(_ADD_SOURCE_AGAIN, read_again)
 
     def _days_in_sources(self) -> dict[tuple[int, int], list[tuple[date, int]]]:
         """Return the days on which articles of a company in a source are added or removed, each
@@ -276,23 +287,6 @@ class DailySums:
         so_far = self._changes[table].setdefault(key, [0] * len(_SUMS))
         for place, number in enumerate(change):
             so_far[place] += times * number
-
-
-def _write_days(
-    connection: Connection, changes: Mapping[tuple[int, int], Sequence[tuple[date, int]]]
-) -> None:
-    """Write the first and last days of companies in sources, after the daily sums."""
-    widened, read_again = [], []
-    for (company, source), numbers in sorted(changes.items()):
-        days = [day for day, number in numbers if number > 0]
-        if len(days) < len(numbers):
-            read_again.append({"company": company, "source": source})
-        else:
-            widened.append((company, source, min(days), max(days)))
-    _ADD_SOURCES.write(connection, widened)
-    if read_again:
-        connection.execute(_DROP_SOURCE, read_again)
-        connection.execute(_ADD_SOURCE_AGAIN, read_again)
 
 
 def is_counted(access: str, kind: str) -> bool:

@@ -104,7 +104,10 @@ def list_queries(database: Database, *, named: str | None = None) -> list[SavedQ
     if named is not None:
         query = query.where(Company.name == named)
     with database.reading() as session:
-        rows = [_row(name, saved) for name, saved in session.execute(query)]
+        rows = [
+            copy_fields(SavedQueryRow, saved, name=name, counted=saved.pending_text is None)
+            for name, saved in session.execute(query)
+        ]
     return sorted(rows, key=lambda row: row.name.casefold())
 
 
@@ -244,7 +247,12 @@ def count_history(
     while pending is not None:
         node = parse_query(pending)
         with database.reading() as session:
-            keys = _keys(session, node, position)
+            key, matches = _index_of(session, node)
+            keys = list(
+                session.scalars(
+                    select(key).where(matches, key > position).order_by(key).limit(_KEYS)
+                )
+            )
         for start in range(0, len(keys), _AT_ONCE):
             some = keys[start : start + _AT_ONCE]
             if not _count_batch(database, name, pending, node, some):
@@ -387,10 +395,6 @@ def _delete_matches(session: Session, saved: SavedQuery, which: ColumnElement[bo
     )
 
 
-def _row(name: str, saved: SavedQuery) -> SavedQueryRow:
-    return copy_fields(SavedQueryRow, saved, name=name, counted=saved.pending_text is None)
-
-
 def _valid_name(text: str) -> str:
     name = re.sub(r"\s+", " ", unicodedata.normalize("NFC", text)).strip()
     if not name or len(name) > MAX_NAME:
@@ -407,11 +411,6 @@ def _index_of(session: Session, node: Node) -> tuple[Any, ColumnElement[bool]]:
         return SQLITE_SEARCH.c.rowid, matches
     query = literal(for_postgres(node)).cast(postgresql.TSQUERY())
     return POSTGRES_SEARCH.c.article_id, POSTGRES_SEARCH.c.words.op("@@")(query)
-
-
-def _keys(session: Session, node: Node, after: int) -> list[int]:
-    key, matches = _index_of(session, node)
-    return list(session.scalars(select(key).where(matches, key > after).order_by(key).limit(_KEYS)))
 
 
 def _count(session: Session, node: Node, after: int = 0) -> int:
@@ -446,7 +445,13 @@ def with_slugs(session: Session, text: str) -> str:
                 parts += [text[done : filter_.place], f"source:{slugs}{gap}"]
                 done = filter_.end
             else:
-                _check_codes(session, filter_.name, filter_.value)
+                column = Source.country if filter_.name == "country" else Source.language
+                stored_codes = set(session.scalars(select(column).distinct()))
+                if filter_.name == "language":
+                    read = select(DailySource.language).where(DailySource.read > 0).distinct()
+                    stored_codes |= {UNKNOWN, *session.scalars(read)}
+                for code in re.split(r"[,\s]+", filter_.value):
+                    usual_spelling(code, sorted(filter(None, stored_codes)), filter_.name)
         except QuestionError as error:
             raise QuerySyntaxError(str(error), text, filter_.place) from error
     return "".join([*parts, text[done:]])
@@ -491,17 +496,6 @@ def _refuse_source(source: str, names: Mapping[str, str]) -> None:
     if shown:
         raise QuestionError(f"unknown source {source!r}: {did_you_mean(shown)}")
     usual_spelling(source, [*names], "source")
-
-
-def _check_codes(session: Session, name: str, codes: str) -> None:
-    """Raise QuestionError for a country or language of no source and no article."""
-    column = Source.country if name == "country" else Source.language
-    stored_codes = set(session.scalars(select(column).distinct()))
-    if name == "language":
-        read = select(DailySource.language).where(DailySource.read > 0).distinct()
-        stored_codes |= {UNKNOWN, *session.scalars(read)}
-    for code in re.split(r"[,\s]+", codes):
-        usual_spelling(code, sorted(filter(None, stored_codes)), name)
 
 
 # --- What a saved query can match ---

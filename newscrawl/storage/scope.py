@@ -545,17 +545,14 @@ def days_left_out(key: str, by: Period, scope: Scope) -> int:
 
 def _days_of(key: str, by: Period) -> tuple[date, date]:
     """Return the first day of a period that is not an hour, and the first one after it."""
-    first = _first_day(key, by)
+    if by == "quarter":
+        year, quarter = key.split("-Q")
+        first = date(int(year), int(quarter) * 3 - 2, 1)
+    elif by in {"month", "year"}:
+        first = date.fromisoformat(f"{key}-01" if by == "month" else f"{key}-01-01")
+    else:
+        first = date.fromisoformat(key)
     if by in {"day", "week"}:
         return first, first + timedelta(days=1 if by == "day" else 7)
     months = {"month": 1, "quarter": 3, "year": 12}[by]
     return first, (first + timedelta(days=months * 31)).replace(day=1)
-
-
-def _first_day(key: str, by: Period) -> date:
-    if by == "quarter":
-        year, quarter = key.split("-Q")
-        return date(int(year), int(quarter) * 3 - 2, 1)
-    if by in {"month", "year"}:
-        return date.fromisoformat(f"{key}-01" if by == "month" else f"{key}-01-01")
-    return date.fromisoformat(key)

@@ -549,9 +549,20 @@ def evaluate(node: Node, article: SearchedArticle) -> set[Hit] | None:
             return set() if getattr(article.facts, node.name) == node.value else None
         case Near():
             first = evaluate(node.first, article)
-            return _near(first, first and evaluate(node.second, article), node.distance)
+            second = first and evaluate(node.second, article)
+            if not first or not second:
+                return None
+            return (
+                _beside(first, second, node.distance) | _beside(second, first, node.distance)
+            ) or None
         case And():
-            return _all(evaluate(part, article) for part in node.parts)
+            of_all: set[Hit] = set()
+            for part in node.parts:
+                of_part = evaluate(part, article)
+                if of_part is None:
+                    return None
+                of_all |= of_part
+            return of_all
         case Or():
             alternatives = [
                 hits for part in node.parts if (hits := evaluate(part, article)) is not None
@@ -593,21 +604,6 @@ def spans(node: Node, title: str, text: str, facts: Facts) -> dict[Section, list
     for section, first, last in hits:
         marks[section].append((places[section][first][0], places[section][last][1]))
     return marks
-
-
-def _all(parts: Iterable[set[Hit] | None]) -> set[Hit] | None:
-    hits: set[Hit] = set()
-    for part in parts:
-        if part is None:
-            return None
-        hits |= part
-    return hits
-
-
-def _near(first: set[Hit] | None, second: set[Hit] | None, distance: int) -> set[Hit] | None:
-    if not first or not second:
-        return None
-    return (_beside(first, second, distance) | _beside(second, first, distance)) or None
 
 
 def _beside(hits: set[Hit], neighbours: set[Hit], distance: int) -> set[Hit]:
@@ -680,29 +676,24 @@ class _Dialect:
 
 def for_sqlite(node: Node) -> str:
     """Return the query in FTS5's language, as far as the index can decide it."""
-    return _Dialect(_fts5, " AND ", " OR ", " NOT ", is_exact(node)).compile_node(node)
+    return _Dialect(
+        lambda term: f'"{" ".join(term.words)}"{" *" if term.prefix else ""}',
+        " AND ",
+        " OR ",
+        " NOT ",
+        is_exact(node),
+    ).compile_node(node)
 
 
 def for_postgres(node: Node) -> str:
     """Return the query as the text of a tsquery, as far as the index can decide it."""
+    # PostgreSQL stores only the first 256 positions of a word, and would miss later phrases: where
+    # the texts are read afterwards, the order of a term's words is left to that.
     exact = is_exact(node)
-    return _Dialect(_tsquery if exact else _all_words, " & ", " | ", " & !", exact).compile_node(
-        node
-    )
-
-
-def _fts5(term: Term) -> str:
-    return f'"{" ".join(term.words)}"{" *" if term.prefix else ""}'
-
-
-def _tsquery(term: Term) -> str:
-    return " <-> ".join(_lexemes(term))
-
-
-def _all_words(term: Term) -> str:
-    """Return a term without the order of its words: PostgreSQL stores only the first 256 positions
-    of a word, and would miss later phrases."""
-    return " & ".join(_lexemes(term))
+    between = " <-> " if exact else " & "
+    return _Dialect(
+        lambda term: between.join(_lexemes(term)), " & ", " | ", " & !", exact
+    ).compile_node(node)
 
 
 def _lexemes(term: Term) -> list[str]:

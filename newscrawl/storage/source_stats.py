@@ -312,12 +312,20 @@ def listing_health(database: Database, now: datetime) -> Mapping[str, ListingHea
     with database.reading() as session:
         for slug, listing in session.execute(query).all():
             if listing.failures:
+                fault = Run.counts[f"newscrawl/listing_fault/{listing.id}"].as_string()
+                recent = (Run.source_id == listing.source_id, Run.finished_at > now - _ABANDONED)
+                last_fault = (
+                    select(fault)
+                    .where(*recent, fault.is_not(None))
+                    .order_by(Run.id.desc())
+                    .limit(1)
+                )
                 failed[slug].append(
                     FailedListing(
                         url=listing.url,
                         failures=listing.failures,
                         last_read=listing.checked_at,
-                        fault=_last_fault(session, listing, now),
+                        fault=session.scalar(last_fault) or "",
                     )
                 )
             else:
@@ -326,11 +334,3 @@ def listing_health(database: Database, now: datetime) -> Mapping[str, ListingHea
         slug: ListingHealth(working=working[slug], failed=tuple(failed[slug]))
         for slug in sorted({*working, *failed})
     }
-
-
-def _last_fault(session: Session, listing: Listing, now: datetime) -> str:
-    """Return why a listing failed last, as the last crawl that requested it has noted it."""
-    fault = Run.counts[f"newscrawl/listing_fault/{listing.id}"].as_string()
-    recent = (Run.source_id == listing.source_id, Run.finished_at > now - _ABANDONED)
-    query = select(fault).where(*recent, fault.is_not(None)).order_by(Run.id.desc()).limit(1)
-    return session.scalar(query) or ""

@@ -418,15 +418,32 @@ def watch_status(database: Database, slugs: Sequence[str] | None = None) -> Watc
         moments = Run.started_at.label("last_start"), Run.finished_at.label("last_end")
         runs = select(Run.id).where(Run.source_id == Source.id).order_by(Run.id.desc())
         newest = runs.limit(1).correlate(Source).scalar_subquery()
+        lease_query = select(Source.slug, Lease).join(Lease, Lease.source_id == Source.id)
+        by_slug = {}
+        for slug, lease in session.execute(lease_query):
+            running = lease.expires_at is not None and lease.expires_at > now
+            by_slug[slug] = {
+                "running_since": lease.taken_at if running else None,
+                "worker": lease.holder if running else None,
+                "failures": lease.failures,
+                "failure_note": _failure_cause(slug, lease.note or "") if lease.failures else "",
+            }
+        pending = (
+            select(Source.slug, func.count().label("quarantined"))
+            .join(Article, Article.source_id == Source.id)
+            .join(QuarantinedRevision, QuarantinedRevision.article_id == Article.id)
+            .where(QuarantinedRevision.state == "pending")
+            .group_by(Source.slug)
+        )
         parts: list[Mapping[str, Mapping[str, Any]]] = [
             _by_slug(session, select(Source.slug, Source.name)),
-            _leases(session, now),
+            by_slug,
             _by_slug(session, select(Source.slug, *moments).join(Run, Run.id == newest)),
             _last_states(session, now),
             _last_day(session, now),
             _coverage(session, now.date()),
             _causes(session, now),
-            _count_quarantined(session),
+            _by_slug(session, pending),
         ]
         workers, incidents = _workers(session, now), open_incidents(session)
         notes: dict[str, dict[str, Any]] = {}
@@ -462,20 +479,6 @@ def _by_slug(session: Session, query: Any) -> dict[str, dict[str, Any]]:
     """Return the columns of rows by slug; their names are those of a SourceStatus's fields."""
     rows = map(dict, session.execute(query).mappings())
     return {row.pop("slug"): row for row in rows}
-
-
-def _leases(session: Session, now: datetime) -> dict[str, dict[str, Any]]:
-    query = select(Source.slug, Lease).join(Lease, Lease.source_id == Source.id)
-    by_slug = {}
-    for slug, lease in session.execute(query):
-        running = lease.expires_at is not None and lease.expires_at > now
-        by_slug[slug] = {
-            "running_since": lease.taken_at if running else None,
-            "worker": lease.holder if running else None,
-            "failures": lease.failures,
-            "failure_note": _failure_cause(slug, lease.note or "") if lease.failures else "",
-        }
-    return by_slug
 
 
 def _last_states(session: Session, now: datetime) -> dict[str, dict[str, Any]]:
@@ -570,17 +573,6 @@ def _causes(session: Session, now: datetime) -> dict[str, dict[str, Any]]:
         failed = {k.removeprefix(_FAILED): v for k, v in counts.items() if k.startswith(_FAILED)}
         causes[slug] = {"causes": dict(sorted(failed.items(), key=lambda item: -item[1]))}
     return causes
-
-
-def _count_quarantined(session: Session) -> dict[str, dict[str, Any]]:
-    query = (
-        select(Source.slug, func.count().label("quarantined"))
-        .join(Article, Article.source_id == Source.id)
-        .join(QuarantinedRevision, QuarantinedRevision.article_id == Article.id)
-        .where(QuarantinedRevision.state == "pending")
-        .group_by(Source.slug)
-    )
-    return _by_slug(session, query)
 
 
 def _workers(session: Session, now: datetime) -> tuple[WorkerStatus, ...]:

@@ -14,7 +14,7 @@ that the newest are found without sorting.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -219,7 +219,12 @@ def assign_stories(connection: Connection, candidates: Sequence[StoryCandidate])
         stories[candidate.article_id] = story
         if sketch is not None:
             near.put(candidate, sketch, story)
-    _number(connection, stories.values())
+    new = list({id(story): story for story in stories.values() if story.story_id is None}.values())
+    if new:
+        numbers = _STORY_NUMBERS.take(connection, len(new))
+        for story, number in zip(new, numbers, strict=True):
+            story.story_id = number
+        _ADD_STORIES.write(connection, [(story.story_id, story.day) for story in new])
     near.write(connection)
     return {
         number: story.story_id for number, story in stories.items() if story.story_id is not None
@@ -257,18 +262,6 @@ def _has_articles(connection: Connection, story: int) -> bool:
     return connection.execute(query).first() is not None
 
 
-def _number(connection: Connection, stories: Iterable[_Story]) -> None:
-    """Add new stories, and give them their ids."""
-    new = list({id(story): story for story in stories if story.story_id is None}.values())
-    if not new:
-        return
-    numbers = _STORY_NUMBERS.take(connection, len(new))
-    for story, number in zip(new, numbers, strict=True):
-        story.story_id = number
-    _ADD_STORIES.write(connection, [(story.story_id, story.day) for story in new])
-
-
-# A key is the article's minute (31 bits), then its number (32 bits).
 NUMBER_BITS = 32
 _NUMBER = (1 << NUMBER_BITS) - 1
 

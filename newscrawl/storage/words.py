@@ -14,7 +14,6 @@ import codecs
 import re
 import unicodedata
 import zlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import chain
@@ -77,11 +76,20 @@ class Sketch:
 def sketch(words: str) -> Sketch | None:
     """Return the sketch of a text of these folded words, each on a line of its own; None for a
     short text."""
-    width = SHINGLE_OF_CHARACTERS if _is_by_characters(words) else SHINGLE
+    some = [] if words.isascii() else words.split("\n", _LOOKED_AT)[:_LOOKED_AT]
+    characters = sum(len(word) == 1 and writes_no_blanks(word) for word in some)
+    width = SHINGLE_OF_CHARACTERS if 2 * characters > len(some) else SHINGLE
     encoded = words.encode().split(b"\n") if words else []
     if len(encoded) < width + MIN_SHINGLES - 1:
         return None
-    hashes = np.sort(_shingle_hashes(encoded, width))
+    single = np.fromiter(map(zlib.crc32, encoded), np.uint64, len(encoded))
+    count = len(encoded) - width + 1
+    mixed = np.zeros(count, np.uint64)
+    for place in range(width):
+        mixed = (mixed + single[place : place + count] + np.uint64(1)) * _MULTIPLIER
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * _FIRST_MIX
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * _SECOND_MIX
+    hashes = np.sort((mixed >> np.uint64(32)).astype(np.uint32))
     values = hashes[np.append(True, hashes[1:] != hashes[:-1])]
     if len(values) < MIN_SHINGLES:
         return None
@@ -105,26 +113,6 @@ def same_story(first: Sketch, second: Sketch) -> float:
     return alike if common >= CONTAINED * min(first.shingles, second.shingles) else 0.0
 
 
-def _is_by_characters(words: str) -> bool:
-    if words.isascii():
-        return False
-    some = words.split("\n", _LOOKED_AT)[:_LOOKED_AT]
-    return 2 * sum(len(word) == 1 and writes_no_blanks(word) for word in some) > len(some)
-
-
-def _shingle_hashes(words: Sequence[bytes], width: int) -> Values:
-    """Return a hash of each run of words: the same on every machine, unlike Python's own."""
-    single = np.fromiter(map(zlib.crc32, words), np.uint64, len(words))
-    count = len(words) - width + 1
-    mixed = np.zeros(count, np.uint64)
-    for place in range(width):
-        mixed = (mixed + single[place : place + count] + np.uint64(1)) * _MULTIPLIER
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * _FIRST_MIX
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * _SECOND_MIX
-    return (mixed >> np.uint64(32)).astype(np.uint32)
-
-
-# Scripts without blanks: Thai, Lao, Myanmar, Khmer; kana; Han with its extensions.
 _ALONE = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
     "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"

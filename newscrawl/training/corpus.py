@@ -254,17 +254,16 @@ def _parse_line(line: str, place: str) -> dict[str, Any]:
         if not isinstance(record.get(field), str | None):
             raise CorpusError(f'{place}: "{field}" must be a string or null')
     for field in LISTS_OF_STRINGS:
-        if not _is_list_of_strings(record.get(field)):
+        value = record.get(field)
+        if not (
+            value is None or (isinstance(value, list) and all(isinstance(v, str) for v in value))
+        ):
             raise CorpusError(f'{place}: "{field}" must be a list of strings or null')
     if not (record.get("text") or "").strip() and not record.get("with"):
         raise CorpusError(
             f'{place}: page {record["id"]!r} has no text; give "text" or phrases in "with"'
         )
     return record
-
-
-def _is_list_of_strings(value: object) -> bool:
-    return value is None or (isinstance(value, list) and all(isinstance(v, str) for v in value))
 
 
 def _gold_page(record: Mapping[str, Any], set_name: str, path: Path, line: str) -> GoldPage:
@@ -440,8 +439,7 @@ def _strata(sites: dict[str, list[GoldPage]], seed: int) -> list[list[str]]:
     for site, pages in sites.items():
         habits = Counter((page.set, page.lang) for page in pages)
         strata[min(habits, key=lambda habit: (-habits[habit], habit))].append(site)
-    return [sorted(strata[name], key=lambda site: _order(site, seed)) for name in sorted(strata)]
-
-
-def _order(site: str, seed: int) -> str:
-    return hashlib.sha256(f"{seed} {site}".encode()).hexdigest()
+    return [
+        sorted(strata[name], key=lambda site: hashlib.sha256(f"{seed} {site}".encode()).hexdigest())
+        for name in sorted(strata)
+    ]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from newscrawl.cluster import Workers
 from newscrawl.extraction.extract import extract
-from newscrawl.items import Article, copy_fields
+from newscrawl.items import copy_fields
 from newscrawl.mentions import Companies, load_companies
 from newscrawl.training import scores
 from newscrawl.training.corpus import GoldPage, map_pages
@@ -75,7 +75,17 @@ def evaluate_page(
         seconds = time.perf_counter() - start
         values = scores.score_page(page, article.text, article.title, measures)
         if MENTIONS in measures and page.text is not None:
-            values |= _mention_counts(page, article)
+            companies, gold = (
+                Counter(mention.company for mention in _companies().find(text, language=page.lang))
+                for text in scores.align_headlines(page, article.text, article.title)
+            )
+            values |= {
+                f"{MENTIONS}.found": len(companies),
+                f"{MENTIONS}.wanted": len(gold),
+                f"{MENTIONS}.common": len(companies.keys() & gold.keys()),
+                f"{MENTIONS}.count": companies.total(),
+                f"{MENTIONS}.gold_count": gold.total(),
+            }
         results.append(
             copy_fields(
                 PageScore,
@@ -88,20 +98,6 @@ def evaluate_page(
             )
         )
     return results
-
-
-def _mention_counts(page: GoldPage, article: Article) -> dict[str, float]:
-    companies, gold = (
-        Counter(mention.company for mention in _companies().find(text, language=page.lang))
-        for text in scores.align_headlines(page, article.text, article.title)
-    )
-    return {
-        f"{MENTIONS}.found": len(companies),
-        f"{MENTIONS}.wanted": len(gold),
-        f"{MENTIONS}.common": len(companies.keys() & gold.keys()),
-        f"{MENTIONS}.count": companies.total(),
-        f"{MENTIONS}.gold_count": gold.total(),
-    }
 
 
 @cache
@@ -141,10 +137,15 @@ def mean(page_scores: Iterable[PageScore], measure: str, *, seed: int = 0) -> Me
     Lejeune's tables; "M.f1" is the mean of the pages' F1. The four of "mentions" are those of
     all (page, company) pairs together.
     """
-    names, combine = _RATIOS.get(measure, ((measure,), _first))
+    names, combine = _RATIOS.get(measure, ((measure,), lambda means: means[:, 0]))
     if measure.endswith(".f1_of_means"):
         overlap = measure.removesuffix(".f1_of_means")
-        names, combine = (f"{overlap}.precision", f"{overlap}.recall"), _f1_of_means
+        names, combine = (
+            (f"{overlap}.precision", f"{overlap}.recall"),
+            lambda means: np.array(
+                [harmonic_mean(precision, recall) for precision, recall in means]
+            ),
+        )
     table = [
         (score.site, [score.values[name] for name in names])
         for score in page_scores
@@ -179,14 +180,6 @@ def _sums(
     sums = np.zeros((len(counts), rows.shape[1]))
     np.add.at(sums, index, rows)
     return sums, counts.astype(np.float64)
-
-
-def _first(means: NDArray[np.float64]) -> NDArray[np.float64]:
-    return means[:, 0]
-
-
-def _f1_of_means(means: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.array([harmonic_mean(precision, recall) for precision, recall in means])
 
 
 def _ratio(means: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -155,7 +155,10 @@ class LabelledSet:
         pages.mkdir(parents=True, exist_ok=True)
         target = pages / f"{candidate.id}.html.gz"
         fresh = target.with_name(target.name + ".new")
-        fresh.write_bytes(gzip.compress(_page_bytes(candidate), mtime=0))
+        html = candidate.html
+        if candidate.encoding is not None:  # only the HTTP header named it
+            html = decode(html, candidate.encoding)
+        fresh.write_bytes(gzip.compress(html, mtime=0))
         fresh.replace(target)
         with (self.folder / GOLD_FILE).open("a", encoding="utf-8") as file:
             file.write(json.dumps(record, ensure_ascii=False) + "\n")
@@ -177,13 +180,6 @@ class LabelledSet:
             ) from error
 
 
-def _page_bytes(candidate: Candidate) -> bytes:
-    """Return the page's bytes; as UTF-8 where only the HTTP header named their charset."""
-    if candidate.encoding is None:
-        return candidate.html
-    return decode(candidate.html, candidate.encoding)
-
-
 _KEYS = (
     ("j k", "next, previous block"),
     ("space", "tick"),
@@ -198,12 +194,6 @@ def render(draft: Draft, position: int, total: int) -> str:
     heading = f"Page {position + 1} of {total}: {draft.candidate.name}"
     numbers = frozenset(draft.label.numbers)
     return _render(heading, draft=draft, kept=numbers, position=position, keys=_KEYS)
-
-
-def _render_end(saved: int, folder: Path) -> str:
-    """Return the last page, which says how many pages were saved."""
-    pages = "1 page" if saved == 1 else f"{saved} pages"
-    return _render(f"{pages} saved", draft=None, folder=folder)
 
 
 def _render(heading: str, **values: object) -> str:
@@ -264,7 +254,8 @@ class LabelServer:
         with self._lock:
             if self.position >= len(self.candidates):
                 self.finished = True
-                return _render_end(self.saved, self.target.folder)
+                pages = "1 page" if self.saved == 1 else f"{self.saved} pages"
+                return _render(f"{pages} saved", draft=None, folder=self.target.folder)
             self.draft = self.draft or Draft.begin(self.candidates[self.position])
             return render(self.draft, self.position, len(self.candidates))
 

@@ -90,7 +90,20 @@ def fly(
     try:
         on_generation(history[0])
         for number in range(1, settings.generations + 1):
-            values = _step(swarm, fitness, settings, random)
+            r1, r2 = random.random((2, *swarm.position.shape))
+            swarm.velocity = (
+                settings.omega * swarm.velocity
+                + r1 * settings.tau * (swarm.own_best - swarm.position)
+                + r2 * settings.phi * (swarm.leader - swarm.position)
+            )
+            if settings.largest_step is not None:
+                swarm.velocity = swarm.velocity.clip(-settings.largest_step, settings.largest_step)
+            swarm.position = swarm.position + swarm.velocity
+            values = fitness(swarm.position)
+            better = values > swarm.own_fitness
+            swarm.own_best[better] = swarm.position[better]
+            swarm.own_fitness[better] = values[better]
+            swarm.leader = swarm.position[values.argmax()].copy()
             if values.max() > best_fitness:
                 best, best_fitness = swarm.leader, float(values.max())
             history.append(
@@ -100,23 +113,3 @@ def fly(
     except KeyboardInterrupt:
         interrupted = True
     return SwarmRun(best, best_fitness, tuple(history), interrupted)
-
-
-def _step(
-    swarm: _Swarm, fitness: Fitness, settings: SwarmSettings, random: np.random.Generator
-) -> NDArray[np.float64]:
-    r1, r2 = random.random((2, *swarm.position.shape))
-    swarm.velocity = (
-        settings.omega * swarm.velocity
-        + r1 * settings.tau * (swarm.own_best - swarm.position)
-        + r2 * settings.phi * (swarm.leader - swarm.position)
-    )
-    if settings.largest_step is not None:
-        swarm.velocity = swarm.velocity.clip(-settings.largest_step, settings.largest_step)
-    swarm.position = swarm.position + swarm.velocity
-    values = fitness(swarm.position)
-    better = values > swarm.own_fitness
-    swarm.own_best[better] = swarm.position[better]
-    swarm.own_fitness[better] = values[better]
-    swarm.leader = swarm.position[values.argmax()].copy()
-    return values

@@ -127,7 +127,6 @@ def questions() -> dict[str, list[Parameters]]:
         "share_of_voice": list(_shares()),
         "source_health": [Parameters()],
         "source_names": [Parameters()],
-        "source_slugs": [Parameters()],
         "stories": [
             Parameters(values={"least": 2}, command=("ask", "stories", "--least", "2")),
             *(
@@ -138,7 +137,6 @@ def questions() -> dict[str, list[Parameters]]:
                 for name in NAMES
             ),
         ],
-        "story_articles": [],  # by the number of a story, which is a database's own: `proof` has it
         "unmentioned_companies": [Parameters(command=("ask", "unmentioned-companies"))],
     }
 

@@ -298,7 +298,7 @@ def test_reader_waits_for_a_restarted_server(
             admin.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
 
         monkeypatch.setattr(database.time, "sleep", wait)
-        assert queries.source_slugs(opened) == ["ft"]
+        assert [*queries.source_names(opened)] == ["ft"]
     assert len(waited) == 1
 
 

@@ -247,8 +247,9 @@ def test_copies_of_several_sources_and_days_are_one_story(database: Database, sa
     (story, _) = queries.stories(database)
     assert (story.first_day, story.last_day) == (day(0), day(3))
     assert story.url == "https://ft.example/a"
-    copies = queries.story_articles(database, story.story)
-    assert [row.source for row in copies] == ["ft", "bbc", "faz"]
+    page = queries.article_page(database, story.url)
+    assert page is not None
+    assert [page.row.source, *(row.source for row in page.copies)] == ["ft", "bbc", "faz"]
 
 
 def test_copies_stored_together_are_one_story(database: Database) -> None:

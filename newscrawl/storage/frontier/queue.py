@@ -437,7 +437,20 @@ def mark_done(connection: Connection, results: Sequence[FetchResult]) -> None:
     dropped = [result for result in results if result.columns["to_reason"] in WITHOUT_HEADLINE]
     if dropped:
         now = max(result.columns["to_visited_at"] for result in dropped)
-        reopened = _reopen(connection, [result.queue_id for result in dropped], now)
+        query = select(FrontierUrl.id, FrontierUrl.hints).where(
+            FrontierUrl.id.in_([result.queue_id for result in dropped]),
+            FrontierUrl.visits == 0,
+            # A page that was reopened once and still has no article is dropped.
+            FrontierUrl.reason.is_distinct_from(HEADLINE_KNOWN),
+        )
+        given_headlines = [
+            {"queue_id": row.id, "to_hints": row.hints, "to_moment": None, "to_due_at": now}
+            for row in connection.execute(query)
+            if row.hints.get("title")
+        ]
+        if given_headlines:
+            connection.execute(_REOPEN, given_headlines)
+        reopened = {row["queue_id"] for row in given_headlines}
         results = [result for result in results if result.queue_id not in reopened]
     if results:
         rows = [{"queue_id": result.queue_id, **result.columns} for result in results]
@@ -551,25 +564,6 @@ def _merge_hints(
         connection.execute(_ADD_HINTS, added)
     if reopened:
         connection.execute(_REOPEN, reopened)
-
-
-def _reopen(connection: Connection, ids: Sequence[int], now: datetime) -> set[int]:
-    """Queue again the pages that are about to be dropped for lack of a headline, though a listing
-    has given one since they were dequeued; return their ids."""
-    query = select(FrontierUrl.id, FrontierUrl.hints).where(
-        FrontierUrl.id.in_(ids),
-        FrontierUrl.visits == 0,
-        # A page that was reopened once and still has no article is dropped.
-        FrontierUrl.reason.is_distinct_from(HEADLINE_KNOWN),
-    )
-    rows = [
-        {"queue_id": row.id, "to_hints": row.hints, "to_moment": None, "to_due_at": now}
-        for row in connection.execute(query)
-        if row.hints.get("title")
-    ]
-    if rows:
-        connection.execute(_REOPEN, rows)
-    return {row["queue_id"] for row in rows}
 
 
 def _page(row: Any, *, crash_count: int) -> DequeuedPage:

@@ -141,7 +141,12 @@ def reschedule(database: Database, slugs: Collection[str], schedule: Schedule) -
         listings: list[dict[str, Any]] = []
         polls: dict[int, dict[str, Any]] = {}
         for listing, poll in session.execute(query):
-            due_at = _scheduled_at(listing, poll.polled_at, schedule)
+            interval = timedelta(seconds=listing.interval_seconds or 0.0)
+            if listing.failures or listing.checked_at is None:
+                latest = schedule.poll_at(interval, 0, listing.failures, poll.polled_at)
+                due_at = min(listing.next_poll_at or latest, latest)
+            else:
+                due_at = schedule.poll_at(interval, listing.polls_since_new, 0, listing.checked_at)
             listings.append({"row": listing.id, "was": listing.next_poll_at, "at": due_at})
             if listing.parent_id is None and poll.next_poll_at > poll.polled_at:
                 change: dict[str, Any] = {
@@ -164,15 +169,6 @@ def _move(session: Session, table: Any, key: Any, rows: list[dict[str, Any]]) ->
         unchanged = (key == bindparam("row"), table.next_poll_at == bindparam("was"))
         change = update(table).where(*unchanged).values(next_poll_at=bindparam("at"))
         session.connection().execute(change, moved)
-
-
-def _scheduled_at(listing: Listing, polled_at: datetime, schedule: Schedule) -> datetime:
-    """Return when a listing is due by the schedule; its source was `polled_at` last."""
-    interval = timedelta(seconds=listing.interval_seconds or 0.0)
-    if listing.failures or listing.checked_at is None:
-        latest = schedule.poll_at(interval, 0, listing.failures, polled_at)
-        return min(listing.next_poll_at or latest, latest)
-    return schedule.poll_at(interval, listing.polls_since_new, 0, listing.checked_at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -73,7 +73,15 @@ def upgrade(engine: Engine) -> tuple[str | None, str]:
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _UPGRADE_LOCK})
         before = version_of(connection)
         if before is None:
-            _refuse_others(connection)
+            # PostgreSQL may have tables of others: programs share schemas there.
+            foreign = {*inspect(connection).get_table_names()} - {_VERSION_TABLE}
+            if connection.dialect.name == "postgresql":
+                foreign &= {*Base.metadata.tables}
+            if foreign:
+                raise StorageError(
+                    f"the database {connection.engine.url.database} has tables of another program "
+                    f"({', '.join(sorted(foreign)[:3])}): name a new one in NEWSCRAWL_DATABASE_URL"
+                )
             command.upgrade(config, FIRST)
             _set_version(connection, HEAD)
         elif is_older(before):
@@ -88,16 +96,3 @@ def upgrade(engine: Engine) -> tuple[str | None, str]:
 def _set_version(connection: Connection, version: str) -> None:
     change = text(f"UPDATE {_VERSION_TABLE} SET version_num = :version")  # noqa: S608 - our own
     connection.execute(change, {"version": version})
-
-
-def _refuse_others(connection: Connection) -> None:
-    """Raise StorageError if a file without our tables has others. PostgreSQL may have them, since
-    programs share schemas there, except by the names of ours."""
-    foreign = {*inspect(connection).get_table_names()} - {_VERSION_TABLE}
-    if connection.dialect.name == "postgresql":
-        foreign &= {*Base.metadata.tables}
-    if foreign:
-        raise StorageError(
-            f"the database {connection.engine.url.database} has tables of another program "
-            f"({', '.join(sorted(foreign)[:3])}): name a new one in NEWSCRAWL_DATABASE_URL"
-        )

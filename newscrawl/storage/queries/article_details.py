@@ -1,7 +1,7 @@
 """One article in full: its text, mentions, copies and versions, and what is quarantined."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from difflib import SequenceMatcher
@@ -28,6 +28,7 @@ from newscrawl.storage.models import (
     Run,
     Source,
 )
+from newscrawl.storage.ownership import Tenure
 from newscrawl.storage.queries.article_lists import ArticleRow, article_rows, copies_of, sentences
 from newscrawl.storage.queries.questions import ANY, about, question
 from newscrawl.storage.scope import Scope
@@ -200,16 +201,33 @@ def article_page(database: Database, url: str) -> ArticlePage | None:
         if article is None:
             return None
         (row,) = article_rows(session, [article.id], None)
+        mentions = mentions_in(session, {article.id: row.day})[article.id]
+        query = _CORRECTIONS.join(Source, Source.id == Article.source_id).where(
+            Article.id == article.id
+        )
+        query = query.where(Correction.undone_at.is_(None))
+        addresses = select(ArticleUrl.url).where(ArticleUrl.article_id == article.id)
+        same_story = [] if row.story is None else copies_of(session, row.story)
+        copies = [number for number in same_story if number != row.number]
+        boilerplate = (
+            select(Company.name, Boilerplate.number)
+            .join(Company, Company.id == Boilerplate.company_id)
+            .where(Boilerplate.article_id == article.id)
+        )
         return copy_fields(
             ArticlePage,
             article,
             row=row,
             authors=tuple(article.authors),
-            mentions=_mentions(session, article.id),
-            corrections=_corrections(session, article.id),
-            addresses=_addresses(session, article.id),
-            copies=_copies(session, row),
-            boilerplate=_boilerplate(session, article.id),
+            mentions=tuple(
+                sorted(mentions, key=lambda m: (m.section != "title", m.start, m.end, m.company))
+            ),
+            corrections=tuple(CorrectionRow(**row) for row in session.execute(query).mappings()),
+            addresses=tuple(sorted(session.scalars(addresses))),
+            copies=tuple(article_rows(session, copies, None)),
+            boilerplate=tuple(
+                sorted((name, count) for name, count in session.execute(boilerplate))
+            ),
             versions=versions_by_article(session, [article.id])[article.id],
         )
 
@@ -233,22 +251,24 @@ def versions_by_article(
         .where(Article.id.in_(numbers))
     )
     rematches = session.scalars(select(Rematch).order_by(Rematch.started_at)).all()
-    found = {}
+    by_article = {}
     for number, day, slug, stored_at, run_at, versions in session.execute(query):
-        found[number] = Versions(**versions or {})
+        by_article[number] = Versions(**versions or {})
         for rematch in rematches:
             covers = rematch.source in {None, slug} and (
                 rematch.since is None or rematch.since <= day
             )
             if covers and rematch.started_at >= max(stored_at, run_at):
                 companies = rematch.versions["companies"]
-                found[number] = replace(found[number], companies=companies)
-    return found
+                by_article[number] = replace(by_article[number], companies=companies)
+    return by_article
 
 
 def versions_text(numbers: Iterable[tuple[Versions, int]]) -> str:
     """Return versions with their numbers of articles, in words."""
-    return "; ".join(f"{one.summary} ({count_of(number, 'article')})" for one, number in numbers)
+    return "; ".join(
+        f"{versions.summary} ({count_of(number, 'article')})" for versions, number in numbers
+    )
 
 
 @question("/article/history", missing=MISSING)
@@ -262,26 +282,39 @@ def history(database: Database, url: str) -> list[Version]:
         former = session.scalars(
             select(Revision).where(Revision.article_id == article.id).order_by(Revision.number)
         ).all()
-        changes = _mention_changes(session, article.id)
+        changes_query = (
+            select(MentionChange.number, Company.name, MentionChange.difference)
+            .join(Company, Company.id == MentionChange.company_id)
+            .where(MentionChange.article_id == article.id)
+        )
+        by_version: dict[int, list[tuple[str, int]]] = defaultdict(list)
+        for version, name, difference in session.execute(changes_query):
+            by_version[version].append((name, difference))
+        changes = defaultdict(
+            tuple, {version: tuple(sorted(rows)) for version, rows in by_version.items()}
+        )
     latest_since = former[-1].replaced_at if former else article.first_seen_at
     versions: list[tuple[int, Article | Revision, datetime, datetime | None]] = [
-        *((one.number, one, one.seen_at, one.replaced_at) for one in former),
+        *(
+            (revision.number, revision, revision.seen_at, revision.replaced_at)
+            for revision in former
+        ),
         (article.revision, article, latest_since, None),
     ]
     texts: list[tuple[str | None, str]] = [(None, "")]
-    texts += [(one.title, one.text) for _, one, _, _ in versions]
+    texts += [(version.title, version.text) for _, version, _, _ in versions]
     return [
         Version(
             number=number,
-            title=one.title,
-            text=one.text,
-            access=one.access,
+            title=version.title,
+            text=version.text,
+            access=version.access,
             seen_at=seen_at,
             replaced_at=replaced_at,
             diff=_diff(old, new),
             mentions=changes[number],
         )
-        for (number, one, seen_at, replaced_at), (old, new) in zip(
+        for (number, version, seen_at, replaced_at), (old, new) in zip(
             versions, pairwise(texts), strict=True
         )
     ]
@@ -347,11 +380,11 @@ MADE_TOGETHER = ("kind", "company", "made_by", "made_at")
 def made_together(rows: Iterable[CorrectionRow]) -> list[list[CorrectionRow]]:
     """Return corrections in lists of those that one click or command made, in the order of the
     first of each."""
-    found: dict[tuple[object, ...], list[CorrectionRow]] = {}
+    by_decision: dict[tuple[object, ...], list[CorrectionRow]] = {}
     key = attrgetter("url", *MADE_TOGETHER)
     for row in rows:
-        found.setdefault(key(row), []).append(row)
-    return list(found.values())
+        by_decision.setdefault(key(row), []).append(row)
+    return list(by_decision.values())
 
 
 # --- The quarantine ---
@@ -461,64 +494,36 @@ def _article_at(url: str) -> Select[Article]:
     )
 
 
-def _mentions(session: Session, number: int) -> tuple[MarkedMention, ...]:
+def mentions_in(
+    session: Session, days: Mapping[int, date], companies: Sequence[Tenure] | None = None
+) -> dict[int, list[MarkedMention]]:
+    """Return the mentions of the companies, or of all, in articles, whose days are given."""
     query = (
         select(Mention, Company.name)
         .join(Company, Company.id == Mention.company_id)
-        .where(Mention.article_id == number)
+        .where(Mention.article_id.in_(list(days)))
+        .order_by(Mention.start_offset, Mention.id)
     )
-    mentions = [
-        MarkedMention(
-            company=name,
-            section="title" if mention.section == "title" else "body",
-            start=mention.start_offset,
-            end=mention.end_offset,
-            surface=mention.surface,
-            rule=mention.rule,
-            score=mention.score,
-        )
-        for mention, name in session.execute(query)
-    ]
-    return tuple(sorted(mentions, key=lambda m: (m.section != "title", m.start, m.end, m.company)))
-
-
-def _corrections(session: Session, number: int) -> tuple[CorrectionRow, ...]:
-    query = _CORRECTIONS.join(Source, Source.id == Article.source_id).where(Article.id == number)
-    query = query.where(Correction.undone_at.is_(None))
-    return tuple(CorrectionRow(**row) for row in session.execute(query).mappings())
-
-
-def _addresses(session: Session, number: int) -> tuple[str, ...]:
-    query = select(ArticleUrl.url).where(ArticleUrl.article_id == number)
-    return tuple(sorted(session.scalars(query)))
-
-
-def _copies(session: Session, row: ArticleRow) -> tuple[ArticleRow, ...]:
-    if row.story is None:
-        return ()
-    numbers = [number for number in copies_of(session, row.story) if number != row.number]
-    return tuple(article_rows(session, numbers, None))
-
-
-def _boilerplate(session: Session, number: int) -> tuple[tuple[str, int], ...]:
-    query = (
-        select(Company.name, Boilerplate.number)
-        .join(Company, Company.id == Boilerplate.company_id)
-        .where(Boilerplate.article_id == number)
-    )
-    return tuple(sorted((name, count) for name, count in session.execute(query)))
-
-
-def _mention_changes(session: Session, number: int) -> dict[int, tuple[tuple[str, int], ...]]:
-    query = (
-        select(MentionChange.number, Company.name, MentionChange.difference)
-        .join(Company, Company.id == MentionChange.company_id)
-        .where(MentionChange.article_id == number)
-    )
-    changes: dict[int, list[tuple[str, int]]] = defaultdict(list)
-    for version, name, difference in session.execute(query):
-        changes[version].append((name, difference))
-    return defaultdict(tuple, {version: tuple(sorted(rows)) for version, rows in changes.items()})
+    if companies is not None:
+        query = query.where(Company.name.in_({company.company for company in companies}))
+    mentions: dict[int, list[MarkedMention]] = defaultdict(list)
+    for mention, name in session.execute(query):
+        day = days[mention.article_id]
+        if companies is None or any(
+            company.company == name and company.covers(day) for company in companies
+        ):
+            mentions[mention.article_id].append(
+                MarkedMention(
+                    company=name,
+                    section="title" if mention.section == "title" else "body",
+                    start=mention.start_offset,
+                    end=mention.end_offset,
+                    surface=mention.surface,
+                    rule=mention.rule,
+                    score=mention.score,
+                )
+            )
+    return mentions
 
 
 def _diff(old: tuple[str | None, str], new: tuple[str | None, str]) -> tuple[DiffLine, ...]:

@@ -57,7 +57,6 @@ __all__ = [
     "newest_texts",
     "pair_articles",
     "stories",
-    "story_articles",
 ]
 
 # Ours: maximum number of a story's copies in a list.
@@ -224,20 +223,20 @@ def pair_articles(
     Each has a sentence that names both; if there is none, and the headline does not, one sentence
     for each.
     """
-    members, others = scope.tenures(company), scope.tenures(other)
+    members, members_beside = scope.tenures(company), scope.tenures(other)
     naming = select(Appearance.article_id).join(Company, Company.id == Appearance.company_id)
     with database.reading() as session:
         numbers = _newest(session, company, scope, every_kind=False)
         (number,) = numbers.selected_columns
-        named = Company.name.in_(scope.members(other))
-        keys = session.scalars(numbers.where(number.in_(naming.where(named)))).all()
-        rows = article_rows(session, keys[:limit], [*members, *others])
+        is_beside = Company.name.in_(scope.members(other))
+        keys = session.scalars(numbers.where(number.in_(naming.where(is_beside)))).all()
+        rows = article_rows(session, keys[:limit], [*members, *members_beside])
         days = {row.number: row.day for row in rows}
         texts = texts_of(session, list(days))
-        places, beside = (_places_of(session, days, some) for some in (members, others))
+        places, beside = (_places_of(session, days, some) for some in (members, members_beside))
         _add_matches(session, rows, texts, members, places)
-        _add_matches(session, rows, texts, others, beside)
-    found = [
+        _add_matches(session, rows, texts, members_beside, beside)
+    articles_of_both = [
         FoundArticle(
             article=row,
             snippets=_pair_snippets(
@@ -246,7 +245,7 @@ def pair_articles(
         )
         for row in rows
     ]
-    return found, len(keys)
+    return articles_of_both, len(keys)
 
 
 def _load_articles(
@@ -297,7 +296,16 @@ def stories(
             .limit(limit)
         )
         rows = session.execute(query).all()
-        firsts = _firsts(session, [(story, first) for story, _, _, first, _ in rows])
+        headline_query = (
+            select(CountedArticle.story_id, Article.title, Article.url)
+            .join(Article, Article.id == CountedArticle.article_id)
+            .order_by(Article.id.desc())
+        )
+        firsts = {}
+        for story, _, _, minute, _ in rows:
+            first = CountedArticle.story_id == story, CountedArticle.minute == minute
+            for key, headline, address in session.execute(headline_query.where(*first)):
+                firsts[key] = (headline, address)
     return [
         StoryRow(
             story=story,
@@ -310,13 +318,6 @@ def stories(
         )
         for story, number, sources, first, last in rows
     ]
-
-
-@question("/stories/articles")
-def story_articles(database: Database, story: int, *, limit: int = MAX_COPIES) -> list[ArticleRow]:
-    """Return the articles that report a story, the oldest first."""
-    with database.reading() as session:
-        return article_rows(session, copies_of(session, story, limit=limit), None)
 
 
 def newest_texts(database: Database, *, company: str, limit: int) -> list[StoredText]:
@@ -339,14 +340,14 @@ def newest_texts(database: Database, *, company: str, limit: int) -> list[Stored
             )
             .group_by(Mention.article_id)
         )
-        known = dict(session.execute(counted).all())
+        counts = dict(session.execute(counted).all())
     return [
         copy_fields(
             StoredText,
             article,
             title=article.title or "",
             source=source,
-            known=known.get(article.id, 0),
+            known=counts.get(article.id, 0),
         )
         for article, source in rows
     ]
@@ -360,33 +361,35 @@ def article_rows(
     if not numbers:
         return []
     stored = {article.id: article for article in session.execute(_LISTED, {"numbers": numbers})}
-    named = _named_in(session, numbers)
+    companies_by_article: dict[int, list[_Named]] = defaultdict(list)
+    for naming in session.execute(_NAMED, {"numbers": numbers}):
+        companies_by_article[naming.article_id].append(naming)
     rows = []
-    for number in (one for one in numbers if one in stored):
-        article, found = stored[number], named[number]
-        counted = [one for one in found if not one.is_query]
+    for number in (number for number in numbers if number in stored):
+        article, found = stored[number], companies_by_article[number]
+        counted = [company for company in found if not company.is_query]
         if companies is not None:
             names = {company.company for company in companies if company.covers(article.day)}
-            counted = [one for one in found if one.name in names]
+            counted = [company for company in found if company.name in names]
         row = copy_fields(
             ArticleRow,
             article,
             number=number,
-            companies=tuple(sorted({one.name for one in found})),
-            in_title=sum(one.in_title for one in counted),
-            in_body=sum(one.in_body for one in counted),
+            companies=tuple(sorted({company.name for company in found})),
+            in_title=sum(company.in_title for company in counted),
+            in_body=sum(company.in_body for company in counted),
         )
         rows.append(row)
     return rows
 
 
-def copies_of(session: Session, story: int, *, limit: int = MAX_COPIES) -> Sequence[int]:
+def copies_of(session: Session, story: int) -> Sequence[int]:
     """Return the keys of a story's articles, the oldest first."""
     query = (
         select(CountedArticle.article_id)
         .where(CountedArticle.story_id == story)
         .order_by(CountedArticle.minute, CountedArticle.article_id)
-        .limit(limit)
+        .limit(MAX_COPIES)
     )
     return session.scalars(query).all()
 
@@ -412,7 +415,7 @@ def _naming_conditions(tenures: Sequence[Tenure]) -> Iterator[ColumnElement[bool
     for tenure in tenures:
         by_days[tenure.first, tenure.last].append(tenure.company)
     for (first, last), names in by_days.items():
-        named = select(Mention.article_id).join(Company).where(Company.name.in_(names))
+        by_mention = select(Mention.article_id).join(Company).where(Company.name.in_(names))
         matched = select(Appearance.article_id).where(
             Appearance.company_id.in_(
                 select(SavedQuery.company_id).join(Company).where(Company.name.in_(names))
@@ -420,7 +423,7 @@ def _naming_conditions(tenures: Sequence[Tenure]) -> Iterator[ColumnElement[bool
         )
         days = [Article.day >= first] if first else []
         days += [Article.day <= last] if last else []
-        yield and_(or_(Article.id.in_(named), Article.id.in_(matched)), *days)
+        yield and_(or_(Article.id.in_(by_mention), Article.id.in_(matched)), *days)
 
 
 def texts_of(session: Session, numbers: Sequence[int]) -> dict[int, str]:
@@ -463,39 +466,14 @@ def _add_matches(
     query = select(SavedQuery.text).join(Company, Company.id == SavedQuery.company_id)
     names = {company.company for company in companies}
     nodes = map(parse_saved, session.scalars(query.where(Company.name.in_(names))))
-    if not (asked := [node for node in nodes if node is not None]):
+    if not (parsed := [node for node in nodes if node is not None]):
         return
     countries = dict(session.execute(select(Source.slug, Source.country)).all())
     for row in rows:
         facts = Facts(row.language or UNKNOWN, row.source, countries[row.source])
-        for node in asked:
+        for node in parsed:
             for section, marks in spans(node, row.title or "", texts[row.number], facts).items():
                 places[row.number][section] += marks
-
-
-def _named_in(session: Session, numbers: Sequence[int]) -> dict[int, list[_Named]]:
-    """Return the companies and saved queries in articles, with their occurrences."""
-    named: dict[int, list[_Named]] = defaultdict(list)
-    for one in session.execute(_NAMED, {"numbers": numbers}):
-        named[one.article_id].append(one)
-    return named
-
-
-def _firsts(
-    session: Session, firsts: Sequence[tuple[int, int]]
-) -> dict[int, tuple[str | None, str]]:
-    """Return headline and URL of the first article of each story."""
-    query = (
-        select(CountedArticle.story_id, Article.title, Article.url)
-        .join(Article, Article.id == CountedArticle.article_id)
-        .order_by(Article.id.desc())
-    )
-    headlines = {}
-    for story, minute in firsts:
-        this = query.where(CountedArticle.story_id == story, CountedArticle.minute == minute)
-        for number, title, url in session.execute(this):
-            headlines[number] = (title, url)
-    return headlines
 
 
 # --- Snippets ---
@@ -531,10 +509,12 @@ def _pair_snippets(
     together, beside = [], sorted(others["body"])
     for span in spans["body"]:
         start, end = sentence_around(text, span)
-        for other in islice(beside, bisect_left(beside, (start, 0)), None):
-            if other[1] > end:
+        for span_beside in islice(beside, bisect_left(beside, (start, 0)), None):
+            if span_beside[1] > end:
                 break
-            together.append((abs(span[0] - other[0]), (start, end), sorted((span, other))))
+            together.append(
+                (abs(span[0] - span_beside[0]), (start, end), sorted((span, span_beside)))
+            )
     if together:
         _, (start, end), marks = min(together)
         # A long sentence is shown around the two.
@@ -582,19 +562,14 @@ def snippet_of(
     tail = "…" if end < part[1] else ""
     shift = len(head) - start
     inside = sorted((a + shift, b + shift) for a, b in marks if start <= a and b <= end)
+    joined: list[Span] = []
+    for opens, closes in inside:
+        if joined and opens < joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(closes, joined[-1][1]))
+        else:
+            joined.append((opens, closes))
     return Snippet(
         section=section,
         text=head + re.sub(r"\s", " ", text[start:end]) + tail,
-        marks=_merge_spans(inside),
+        marks=tuple(joined),
     )
-
-
-def _merge_spans(marks: Sequence[Span]) -> tuple[Span, ...]:
-    """Return the marks in order; overlapping ones become one."""
-    joined: list[Span] = []
-    for start, end in marks:
-        if joined and start < joined[-1][1]:
-            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
-        else:
-            joined.append((start, end))
-    return tuple(joined)

@@ -6,12 +6,12 @@ about few articles, several companies together, or some of the sources, language
 appearances in the company's articles are read instead.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import nlargest
 from typing import Literal
 
-from sqlalchemy import ColumnElement, Row, Select, Subquery, and_, func, select, union_all
+from sqlalchemy import ColumnElement, Select, Subquery, and_, func, select, union_all
 from sqlalchemy.orm import Session, aliased
 
 from newscrawl.storage import QuestionError
@@ -72,67 +72,73 @@ def co_mentions(
 def _co_mentions(
     session: Session, company: str, scope: Scope, limit: int, *, stories: bool
 ) -> list[CoMention]:
-    asked = company_days(session, company, scope)
-    rollup = rollup_table(session, scope, by=None, company=asked)
-    whole = session.scalar(rollup.select(rollup.hits()[0])) or 0
+    days = company_days(session, company, scope)
+    rollup = rollup_table(session, scope, by=None, company=days)
+    all_articles = session.scalar(rollup.select(rollup.hits()[0])) or 0
     unions, owners = unions_of(session, scope)
-    one = asked[0].number
-    many = whole > FEW_ARTICLES and not unions
+    one = days[0].number
+    many = all_articles > FEW_ARTICLES and not unions
     saved = {*session.scalars(select(SavedQuery.company_id))} if many else set()
-    in_pairs = many and _has_pairs(asked, saved, scope)
+    in_pairs = many and _has_pairs(days, saved, scope)
     if in_pairs:
-        found = _count_pairs(session, one, saved, scope)
+        pair_queries = [*_pairs_beside(one, scope)]
+        for rows in _unpaired_beside(one, saved, scope):
+            beside_column = rows.subquery().c.other
+            pair_queries.append(select(beside_column, func.count()).group_by(beside_column))
+        articles_by_company: dict[int, int] = {}
+        for pairs_query in pair_queries:
+            for beside_id, count in session.execute(pairs_query):
+                if count:
+                    articles_by_company[beside_id] = articles_by_company.get(beside_id, 0) + count
     else:
-        found = _count_beside(session, asked, unions, scope)
-    if found and not whole:
+        articles_by_company = _count_beside(session, days, unions, scope)
+    if articles_by_company and not all_articles:
         raise QuestionError(
             f"the daily counts of {company} are missing: newscrawl db rebuild counts them again"
         )
-    named = _names_of(session, found, limit)
-    names = {number: name for number, name, _ in named} | owners
-    queries = {number for number, _, is_query in named if is_query}
-    order = sorted(names.keys() & found, key=lambda other: (-found[other], names[other]))[:limit]
-    counted: Mapping[int, int] = {}
-    if stories and order and in_pairs:
-        counted = _count_stories_of_pairs(session, one, order, saved, scope)
-    elif stories and order:
-        counted = _count_beside(session, asked, unions, scope, stories_of=order)
-    return [
-        CoMention(
-            company=names[other],
-            kind="saved query" if other in queries else "company",
-            articles=found[other],
-            stories=counted.get(other),
-            share=found[other] / whole,
-        )
-        for other in order
-    ]
-
-
-def _names_of(
-    session: Session, found: Mapping[int, int], limit: int
-) -> Sequence[Row[int, str, bool]]:
-    """Return the number and name of the companies that may be among the first, by their articles,
-    and whether each is a saved query."""
-    least = min(nlargest(limit, found.values()), default=0)
-    first = [other for other, articles in found.items() if articles >= least]
+    least = min(nlargest(limit, articles_by_company.values()), default=0)
+    first = [beside for beside, articles in articles_by_company.items() if articles >= least]
     # A statement has few parameters; all names are read faster than those of very many.
     query = _IN_LISTS.where(Company.id.in_(first)) if len(first) <= MAX_NAMED else _IN_LISTS
-    return session.execute(query).all()
+    named_rows = session.execute(query).all()
+    names = {number: name for number, name, _ in named_rows} | owners
+    queries = {number for number, _, is_query in named_rows if is_query}
+    order = sorted(
+        names.keys() & articles_by_company,
+        key=lambda beside: (-articles_by_company[beside], names[beside]),
+    )[:limit]
+    counted: dict[int, int] = {}
+    if stories and order and in_pairs:
+        # One by one: the stories of all would not fit into PostgreSQL's memory for a sort.
+        for beside in order:
+            shared = _stories_of_both(one, beside, saved, scope).c.story_id
+            counted[beside] = session.scalar(select(func.count(shared.distinct()))) or 0
+    elif stories and order:
+        counted = _count_beside(session, days, unions, scope, stories_of=order)
+    return [
+        CoMention(
+            company=names[beside],
+            kind="saved query" if beside in queries else "company",
+            articles=articles_by_company[beside],
+            stories=counted.get(beside),
+            share=articles_by_company[beside] / all_articles,
+        )
+        for beside in order
+    ]
 
 
 def count_articles_of_both(session: Session, company: str, beside: str, scope: Scope) -> int | None:
     """Return the number of articles that mention both companies; None where the pairs don't have
     it."""
-    asked = [company_days(session, name, scope) for name in (company, beside)]
+    days_of_both = [company_days(session, name, scope) for name in (company, beside)]
     saved = {*session.scalars(select(SavedQuery.company_id))}
-    if not all(_has_pairs(days, saved, scope) for days in asked):
+    if not all(_has_pairs(days, saved, scope) for days in days_of_both):
         return None
-    one, other = sorted(days[0].number for days in asked)
-    if one in {0, other}:
+    first, second = sorted(days[0].number for days in days_of_both)
+    if first in {0, second}:
         return 0
-    both = _stories_of_both(one, other, set(), scope)
-    return session.scalar(select(func.count()).select_from(both)) or 0
+    shared_stories = _stories_of_both(first, second, set(), scope)
+    return session.scalar(select(func.count()).select_from(shared_stories)) or 0
 
 
 def _has_pairs(days: Sequence[CompanyDays], saved: set[int], scope: Scope) -> bool:
@@ -142,39 +148,13 @@ def _has_pairs(days: Sequence[CompanyDays], saved: set[int], scope: Scope) -> bo
     return days == [CompanyDays(number)] and number not in saved and not scope.narrows
 
 
-def _count_pairs(session: Session, company: int, saved: set[int], scope: Scope) -> dict[int, int]:
-    """Return the number of articles that each other company has in common with this one."""
-    queries = [*_pairs_beside(company, scope)]
-    for rows in _unpaired_beside(company, saved, scope):
-        beside = rows.subquery().c.other
-        queries.append(select(beside, func.count()).group_by(beside))
-    found: dict[int, int] = {}
-    for query in queries:
-        for other, articles in session.execute(query):
-            if articles:
-                found[other] = found.get(other, 0) + articles
-    return found
-
-
-def _count_stories_of_pairs(
-    session: Session, company: int, others: Sequence[int], saved: set[int], scope: Scope
-) -> dict[int, int]:
-    """Return the number of stories that each of the others has in common with this company: one by
-    one, since the stories of all of them would not fit into PostgreSQL's memory for a sort."""
-    counted = {}
-    for other in others:
-        stories = _stories_of_both(company, other, saved, scope).c.story_id
-        counted[other] = session.scalar(select(func.count(stories.distinct()))) or 0
-    return counted
-
-
-def _stories_of_both(company: int, other: int, saved: set[int], scope: Scope) -> Subquery:
+def _stories_of_both(company: int, beside: int, saved: set[int], scope: Scope) -> Subquery:
     """Return the story of each article that mentions both companies."""
     pair = CompanyPair
-    first, second = sorted((company, other))
+    first, second = sorted((company, beside))
     paired = select(pair.story_id).where(pair.company_id == first, pair.other_id == second)
     unpaired = (
-        rows.where(rows.selected_columns.other == other).with_only_columns(
+        rows.where(rows.selected_columns.other == beside).with_only_columns(
             rows.selected_columns.story_id
         )
         for rows in _unpaired_beside(company, saved, scope)
@@ -186,13 +166,13 @@ def _pairs_beside(company: int, scope: Scope) -> Iterator[Select[int, int]]:
     """Yield queries of the companies with higher and lower numbers, with the articles in which they
     are a pair with this one."""
     pair = CompanyPair
-    for is_on_this_side, other, key in (
+    for is_on_this_side, other_id, key in (
         (Company.id > company, pair.other_id, pair.company_id),
         (Company.id < company, pair.company_id, pair.other_id),
     ):
         number = (
             select(func.count())
-            .where(key == company, other == Company.id, *minutes_within(pair, scope))
+            .where(key == company, other_id == Company.id, *minutes_within(pair, scope))
             .correlate(Company)
             .scalar_subquery()
         )
@@ -202,27 +182,30 @@ def _pairs_beside(company: int, scope: Scope) -> Iterator[Select[int, int]]:
 def _unpaired_beside(company: int, saved: set[int], scope: Scope) -> Iterator[Select[int, int]]:
     """Yield queries of what is in no pairs, with the stories of the articles beside this company:
     the companies in articles of very many, and saved queries."""
-    pair, other = CompanyPair, _OTHER
+    pair, appearance = CompanyPair, _OTHER
     crowded = select(pair.article_id).where(pair.company_id == company, pair.other_id == 0)
-    beside = select(other.company_id.label("other"), other.story_id)
+    beside = select(appearance.company_id.label("other"), appearance.story_id)
     yield beside.where(
-        other.article_id.in_(crowded.where(*minutes_within(pair, scope))),
-        other.company_id.not_in({company, *saved}),
+        appearance.article_id.in_(crowded.where(*minutes_within(pair, scope))),
+        appearance.company_id.not_in({company, *saved}),
     )
     if saved:
-        one = aliased(Appearance)
-        same = and_(one.minute == other.minute, one.article_id == other.article_id)
-        yield beside.join(one, same).where(
-            one.company_id == company,
-            other.company_id.in_(saved),
-            *minutes_within(one, scope),
-            *minutes_within(other, scope),
+        own_appearance = aliased(Appearance)
+        same = and_(
+            own_appearance.minute == appearance.minute,
+            own_appearance.article_id == appearance.article_id,
+        )
+        yield beside.join(own_appearance, same).where(
+            own_appearance.company_id == company,
+            appearance.company_id.in_(saved),
+            *minutes_within(own_appearance, scope),
+            *minutes_within(appearance, scope),
         )
 
 
 def _count_beside(
     session: Session,
-    asked: Sequence[CompanyDays],
+    days: Sequence[CompanyDays],
     unions: Unions,
     scope: Scope,
     *,
@@ -230,9 +213,9 @@ def _count_beside(
 ) -> dict[int, int]:
     """Return the number of articles, or of stories of some, that each other company or union has in
     common with this one."""
-    rollup = rollup_table(session, scope, by="hour", company=asked)
-    table, other = rollup.table, _OTHER
-    members = UnionMembers(session, other, unions)
+    rollup = rollup_table(session, scope, by="hour", company=days)
+    table, appearance = rollup.table, _OTHER
+    members = UnionMembers(session, appearance, unions)
     beside: ColumnElement[int] = members.union
     # Without unions, a company is beside this one at most once in an article.
     number: ColumnElement[int] = func.count(table.article_id.distinct()) if unions else func.count()
@@ -240,10 +223,10 @@ def _count_beside(
         number = func.count(table.story_id.distinct())
     query = (
         rollup.select(beside, number)
-        .join(other, other.article_id == table.article_id)
-        .where(counts_on(other.company_id, other, asked, negated=True))
+        .join(appearance, appearance.article_id == table.article_id)
+        .where(counts_on(appearance.company_id, appearance, days, negated=True))
         # With these conditions, PostgreSQL reads only a part of the joined table.
-        .where(*minutes_within(other, scope))
+        .where(*minutes_within(appearance, scope))
         .group_by(beside)
     )
     if stories_of is not None:

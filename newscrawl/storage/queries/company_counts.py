@@ -78,11 +78,16 @@ def unions_of(
 def hits_by_company(session: Session, scope: Scope, unions: Unions) -> dict[int, Hits]:
     """Return the hits of each company, and of each union in place of those of its companies."""
     rollup = companies_table(session, scope)
-    hits = _hits_in(session, rollup)
+    key = rollup.table.company_id
+    rows = session.execute(rollup.select(key, *rollup.hits()).group_by(key))
+    by_number = {number: hits_of(sums) for number, *sums in rows}
+    hits = {
+        number: company_hits for number, company_hits in by_number.items() if company_hits.articles
+    }
     mentioned = {
-        union: named
+        union: mentioned_days
         for union, days in unions.items()
-        if (named := [day for day in days if day.number in hits])
+        if (mentioned_days := [day for day in days if day.number in hits])
     }
     united: dict[int, Hits] = defaultdict(Hits)
     dated: dict[int, list[CompanyDays]] = defaultdict(list)
@@ -93,26 +98,20 @@ def hits_by_company(session: Session, scope: Scope, unions: Unions) -> dict[int,
             else:
                 dated[union].append(one)
     if dated:
-        numbers = {one.number for days in dated.values() for one in days}
-        hits = {number: one for number, one in hits.items() if number not in numbers}
-        for number, found in _hits_in_periods(session, rollup, dated, numbers).items():
-            united[number] += found
+        numbers = {day.number for days in dated.values() for day in days}
+        hits = {
+            number: company_hits for number, company_hits in hits.items() if number not in numbers
+        }
+        members = UnionMembers(session, rollup.table, dated)
+        query = members.join(rollup.select(members.union, *rollup.hits())).where(
+            rollup.table.company_id.in_(numbers)
+        )
+        for number, *sums in session.execute(query.group_by(members.union)):
+            united[number] += hits_of(sums)
     for (union, _), less in _repeated(session, mentioned, scope, None).items():
         united[union] += less
-    return hits | {number: one for number, one in united.items() if one.articles}
-
-
-def _hits_in_periods(
-    session: Session, rollup: RollupTable, unions: Unions, companies: set[int]
-) -> dict[int, Hits]:
-    """Return the hits of companies for the unions for which they count on some days, and for
-    themselves on the others."""
-    members = UnionMembers(session, rollup.table, unions)
-    query = members.join(rollup.select(members.union, *rollup.hits())).where(
-        rollup.table.company_id.in_(companies)
-    )
-    return {
-        number: hits_of(sums) for number, *sums in session.execute(query.group_by(members.union))
+    return hits | {
+        number: company_hits for number, company_hits in united.items() if company_hits.articles
     }
 
 
@@ -122,10 +121,10 @@ def union_hits_over_time(
     """Return the hits of each union at each moment of the table that they are read from."""
     rollup = companies_table(session, scope, by=by)
     hits: dict[int, dict[Any, Hits]] = {union: defaultdict(Hits) for union in unions}
-    for union, when, one in _union_sums(session, unions, rollup, rollup.moment):
-        hits[union][when] = one
-    for (union, when), one in _repeated(session, unions, scope, rollup).items():
-        hits[union][when] += one
+    for union, when, moment_hits in _union_sums(session, unions, rollup, rollup.moment):
+        hits[union][when] = moment_hits
+    for (union, when), moment_hits in _repeated(session, unions, scope, rollup).items():
+        hits[union][when] += moment_hits
     return rollup, hits
 
 
@@ -149,21 +148,23 @@ def _repeated(
     if not rows:
         return {}
     names = ("number", "other", "union_id", "first", "after")
-    given = given_rows(session, dict.fromkeys(names, Integer), rows).c
+    pairs = given_rows(session, dict.fromkeys(names, Integer), rows).c
     pair = CompanyPair
-    key = given.union_id, pair.article_id, pair.minute, pair.limited
-    found = (
+    key = pairs.union_id, pair.article_id, pair.minute, pair.limited
+    articles_of_pairs = (
         select(*key, func.count().label("found"), func.min(pair.other_id).label("least"))
-        .join(pair, and_(pair.company_id == given.number, pair.other_id == given.other))
-        .where(pair.minute >= given.first, pair.minute < given.after)
+        .join(pair, and_(pair.company_id == pairs.number, pair.other_id == pairs.other))
+        .where(pair.minute >= pairs.first, pair.minute < pairs.after)
         .where(*minutes_within(pair, scope))
         .group_by(*key)
     )
     if scope.narrows:
         counted = rollup_table(session, scope, by="hour", company=None)
         same = counted.table.article_id == pair.article_id, counted.table.minute == pair.minute
-        found = found.join(counted.table, and_(*same)).where(*counted.conditions)
-    each = found.subquery().c
+        articles_of_pairs = articles_of_pairs.join(counted.table, and_(*same)).where(
+            *counted.conditions
+        )
+    each = articles_of_pairs.subquery().c
     length = QUARTER if rollup is not None and rollup.grain == "article" else _DAY
     moment: ColumnElement[Any] = each.minute // length if rollup is not None else literal(0)
     crowded = (each.least == 0).label("crowded")
@@ -171,16 +172,11 @@ def _repeated(
     query = select(*groups, func.count(), func.sum(each.limited)).group_by(*groups)
     less: dict[tuple[int, Any], Hits] = defaultdict(Hits)
     for union, place, number, is_crowded, articles, limited in session.execute(query):
-        further = (number if is_crowded else _named_in(number)) - 1
+        further = (number if is_crowded else ((1 + isqrt(1 + 8 * number)) // 2)) - 1
         when = day_of_minute(place * _DAY) if length == _DAY else place
         when = None if rollup is None else when
         less[union, when] += Hits(articles=-further * articles, limited=-further * int(limited))
     return less
-
-
-def _named_in(pairs: int) -> int:
-    """Return the number of companies that make a number of pairs."""
-    return (1 + isqrt(1 + 8 * pairs)) // 2
 
 
 def _pairs_of(unions: Unions) -> Iterator[tuple[int, int, int, int, int]]:
@@ -192,18 +188,10 @@ def _pairs_of(unions: Unions) -> Iterator[tuple[int, int, int, int, int]]:
         in_order = sorted(days, key=lambda day: day.number)
         for one in in_order:
             yield one.number, 0, union, *one.minutes
-        for one, other in combinations(in_order, 2):
-            (first, after), (begin, end) = one.minutes, other.minutes
-            if one.number != other.number and max(first, begin) < min(after, end):
-                yield one.number, other.number, union, max(first, begin), min(after, end)
-
-
-def _hits_in(session: Session, rollup: RollupTable) -> dict[int, Hits]:
-    """Return the hits of each company in a table that has any."""
-    key = rollup.table.company_id
-    rows = session.execute(rollup.select(key, *rollup.hits()).group_by(key))
-    hits = {number: hits_of(sums) for number, *sums in rows}
-    return {number: one for number, one in hits.items() if one.articles}
+        for one, later_day in combinations(in_order, 2):
+            (first, after), (begin, end) = one.minutes, later_day.minutes
+            if one.number != later_day.number and max(first, begin) < min(after, end):
+                yield one.number, later_day.number, union, max(first, begin), min(after, end)
 
 
 def hits_by_name(
@@ -243,14 +231,17 @@ def listed_hits(session: Session, names: Sequence[str], scope: Scope) -> dict[st
     if not scope.subsidiaries:
         return hits_by_name(session, names, scope)
     unions, owners = unions_of(session, scope)
-    known = dict(session.execute(select(Company.id, Company.name)).all()) | owners
-    listed = {number for number, name in known.items() if name in names}
+    names_by_number = dict(session.execute(select(Company.id, Company.name)).all()) | owners
+    listed = {number for number, name in names_by_number.items() if name in names}
     unions = {
         union: days
         for union, days in unions.items()
         if union in listed or any(day.number in listed for day in days)
     }
-    hits = {known[number]: one for number, one in hits_by_company(session, scope, unions).items()}
+    hits = {
+        names_by_number[number]: company_hits
+        for number, company_hits in hits_by_company(session, scope, unions).items()
+    }
     return {name: hits.get(name) for name in names}
 
 
@@ -258,7 +249,7 @@ def _union_hits(session: Session, name: str, scope: Scope, *, stories: bool) -> 
     """Return the hits of a company with its subsidiaries or of a group, None if it has none."""
     unions = {0: company_days(session, name, scope)}
     sums = _union_sums(session, unions, companies_table(session, scope), literal(0))
-    hits = sum((one for _, _, one in sums), Hits())
+    hits = sum((union_hits for _, _, union_hits in sums), Hits())
     hits = sum(_repeated(session, unions, scope, None).values(), hits)
     if not hits.articles:
         return None
@@ -292,7 +283,7 @@ def _named_between(first: Any, last: Any) -> ColumnElement[bool]:
     since PostgreSQL would convert a plain EXISTS to a join and read all companies.
     """
     pair, table = CompanySource, models.DailyCompanySource
-    named = (
+    mention = (
         select(literal(1))
         .where(table.company_id == pair.company_id, table.source_id == pair.source_id)
         .where(table.day >= first, table.day <= last, table.articles > 0)
@@ -302,23 +293,29 @@ def _named_between(first: Any, last: Any) -> ColumnElement[bool]:
     return or_(
         and_(pair.first_day >= first, pair.first_day <= last),
         and_(pair.last_day >= first, pair.last_day <= last),
-        and_(pair.first_day < first, pair.last_day > last, named.is_not(None)),
+        and_(pair.first_day < first, pair.last_day > last, mention.is_not(None)),
     )
 
 
 def sources_by_union(session: Session, unions: Unions, scope: Scope) -> dict[int, int]:
     """Return the number of sources that mention a company of each union."""
-    asked = dict(unions)
+    counted_apart = dict(unions)
     counted: dict[int, int] = {}
     if companies_table(session, scope, by="source").grain == "source" and not scope.language:
-        whole = {u for u, days in asked.items() if days == [CompanyDays(o.number) for o in days]}
-        named = _sources_of(session, {o.number for u in whole for o in asked[u]}, scope)
-        for union in whole:
-            sources = (named.get(one.number, set()) for one in asked.pop(union))
+        whole_unions = {
+            u for u, days in counted_apart.items() if days == [CompanyDays(o.number) for o in days]
+        }
+        sources_by_number = _sources_of(
+            session, {o.number for u in whole_unions for o in counted_apart[u]}, scope
+        )
+        for union in whole_unions:
+            sources = (sources_by_number.get(day.number, set()) for day in counted_apart.pop(union))
             counted[union] = len(set().union(*sources))
-    if asked:
-        found = _in_sources(session, asked, scope).distinct().subquery().c
-        query = select(found.union_id, func.count()).group_by(found.union_id)
+    if counted_apart:
+        sources_of_unions = _in_sources(session, counted_apart, scope).distinct().subquery().c
+        query = select(sources_of_unions.union_id, func.count()).group_by(
+            sources_of_unions.union_id
+        )
         counted |= dict(session.execute(query).all())
     return counted
 
@@ -360,20 +357,25 @@ def _in_sources(session: Session, unions: Unions, scope: Scope) -> Select[int, i
         )
         return rows.where(table.articles > 0) if table is models.DailyCompanySource else rows
     columns: ColumnTypes = {"number": Integer, "union_id": Integer, "first": Date, "last": Date}
-    given = given_rows(session, columns, [*_days_within(unions, scope)]).c
+    union_rows = given_rows(
+        session,
+        columns,
+        [
+            (
+                day.number,
+                union,
+                max(day.first or date.min, scope.since or date.min),
+                min(day.last or date.max, scope.until or date.max),
+            )
+            for union, days in unions.items()
+            for day in days
+        ],
+    ).c
     return (
-        select(given.union_id, CompanySource.source_id)
-        .join(CompanySource, CompanySource.company_id == given.number)
-        .where(_named_between(given.first, given.last), *_of_sources(session, scope))
+        select(union_rows.union_id, CompanySource.source_id)
+        .join(CompanySource, CompanySource.company_id == union_rows.number)
+        .where(_named_between(union_rows.first, union_rows.last), *_of_sources(session, scope))
     )
-
-
-def _days_within(unions: Unions, scope: Scope) -> Iterator[tuple[int, int, date, date]]:
-    """Yield the companies of unions with the first and the last day on which they count."""
-    for union, days in unions.items():
-        for day in days:
-            first = max(day.first or date.min, scope.since or date.min)
-            yield day.number, union, first, min(day.last or date.max, scope.until or date.max)
 
 
 def stories_by_company(

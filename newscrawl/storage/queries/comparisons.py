@@ -99,19 +99,23 @@ def share_of_voice(
         raise QuestionError("a share of voice needs two companies or more")
     stories = measure == "stories"
     with database.reading() as session:
-        own = limited_to(session, chosen, scope)
+        scopes = limited_to(session, chosen, scope)
         if by is None:
-            within = {one: completeness_within(session, one) for one in {*own.values()}}
+            within = {
+                limited: completeness_within(session, limited) for limited in {*scopes.values()}
+            }
             hits = hits_by_name(session, chosen, scope, stories=stories)
-            return _shares({name: within[own[name]] for name in chosen}, hits, measure)
+            return _shares({name: within[scopes[name]] for name in chosen}, hits, measure)
         each = {name: hits_by(session, by, name, scope, stories=stories) for name in chosen}
-        known = {one: completeness_by(session, by, one) for one in {scope, *own.values()}}
-        left_out = days_left_out_by(known[scope], by, scope)
+        read_by_scope = {
+            limited: completeness_by(session, by, limited) for limited in {scope, *scopes.values()}
+        }
+        left_out = days_left_out_by(read_by_scope[scope], by, scope)
         return [
             share
-            for key in known[scope]
+            for key in read_by_scope[scope]
             for share in _shares(
-                {name: known[own[name]].get(key, _NOTHING_READ) for name in chosen},
+                {name: read_by_scope[scopes[name]].get(key, _NOTHING_READ) for name in chosen},
                 {name: each[name].get(key) for name in chosen},
                 measure,
                 key=key,
@@ -121,7 +125,7 @@ def share_of_voice(
 
 
 def _shares(
-    known: Mapping[str, Completeness],
+    read: Mapping[str, Completeness],
     hits: Mapping[str, Hits | None],
     measure: Measure,
     *,
@@ -129,16 +133,18 @@ def _shares(
     days_left_out: int | None = None,
 ) -> list[Share]:
     numbers = {
-        name: None if known[name].level == "none" else getattr(one or _NO_HITS, measure) or 0
-        for name, one in hits.items()
+        name: None
+        if read[name].level == "none"
+        else getattr(company_hits or _NO_HITS, measure) or 0
+        for name, company_hits in hits.items()
     }
-    whole = sum(filter(None, numbers.values()))
+    total = sum(filter(None, numbers.values()))
     return [
         Share(
             key=key,
             company=name,
             number=number,
-            share=None if number is None or not whole else number / whole,
+            share=None if number is None or not total else number / total,
             days_left_out=days_left_out,
         )
         for name, number in numbers.items()
@@ -161,22 +167,33 @@ def overview(
     """
     scope, earlier = two_periods(scope)
     with database.reading() as session:
-        known, known_before = (completeness_by(session, "day", one) for one in (scope, earlier))
-        leading, other = (scope, earlier) if ranked == "now" else (earlier, scope)
-        found = {row.company: row.hits for row in ranked_companies(session, leading, limit)}
-        names = tuple(found)
+        completeness, completeness_before = (
+            completeness_by(session, "day", period) for period in (scope, earlier)
+        )
+        leading, compared = (scope, earlier) if ranked == "now" else (earlier, scope)
+        leading_hits = {row.company: row.hits for row in ranked_companies(session, leading, limit)}
+        names = tuple(leading_hits)
         groups = [name for name in names if name in scope.structure.groups]
-        others = listed_hits(session, names, other) | hits_by_name(session, groups, other)
-        now, past = (found, others) if ranked == "now" else (others, found)
+        compared_hits = listed_hits(session, names, compared) | hits_by_name(
+            session, groups, compared
+        )
+        now, hits_before = (
+            (leading_hits, compared_hits) if ranked == "now" else (compared_hits, leading_hits)
+        )
         series = daily_hits(session, tuple(filter(now.get, names)), scope)
-        series_before = daily_hits(session, tuple(filter(past.get, names)), earlier)
-        own, own_before = (known_days(session, names, one) for one in (scope, earlier))
+        series_before = daily_hits(session, tuple(filter(hits_before.get, names)), earlier)
+        read_days, read_days_before = (
+            known_days(session, names, period) for period in (scope, earlier)
+        )
     rows = []
     for name in names:
         hits, by_day = now[name] or Hits(), series.get(name, {})
-        read_before = sum(own_before[name].values(), Completeness())
-        before = None if read_before.level == "none" else past[name] or Hits()
-        days = _days(by_day, own[name]), _days(series_before.get(name, {}), own_before[name])
+        read_before = sum(read_days_before[name].values(), Completeness())
+        before = None if read_before.level == "none" else hits_before[name] or Hits()
+        days = (
+            _days(by_day, read_days[name]),
+            _days(series_before.get(name, {}), read_days_before[name]),
+        )
         rows.append(
             OverviewRow(
                 company=name,
@@ -186,16 +203,16 @@ def overview(
                 chance=compare(*days).chance,
                 spark=tuple(
                     None
-                    if own[name].get(day, _NOTHING_READ).level == "none"
+                    if read_days[name].get(day, _NOTHING_READ).level == "none"
                     else by_day.get(day, _NO_HITS).articles
-                    for day in known
+                    for day in completeness
                 ),
             )
         )
     return Overview(
-        days=tuple(map(date.fromisoformat, known)),
-        completeness=sum(known.values(), Completeness()),
-        before=sum(known_before.values(), Completeness()),
+        days=tuple(map(date.fromisoformat, completeness)),
+        completeness=sum(completeness.values(), Completeness()),
+        before=sum(completeness_before.values(), Completeness()),
         companies=tuple(rows),
     )
 
@@ -204,9 +221,11 @@ def known_days(
     session: Session, names: Sequence[str], scope: Scope
 ) -> dict[str, dict[str, Completeness]]:
     """Return the completeness of each day for each of the companies and saved queries."""
-    own = limited_to(session, names, scope)
-    known = {one: completeness_by(session, "day", one) for one in {*own.values()}}
-    return {name: known[one] for name, one in own.items()}
+    scopes = limited_to(session, names, scope)
+    read_by_scope = {
+        limited: completeness_by(session, "day", limited) for limited in {*scopes.values()}
+    }
+    return {name: read_by_scope[limited] for name, limited in scopes.items()}
 
 
 def two_periods(scope: Scope) -> tuple[Scope, Scope]:
@@ -234,10 +253,10 @@ def daily_hits(
     }
 
 
-def _days(hits: Mapping[str, Hits], known: Mapping[str, Completeness]) -> list[Day]:
+def _days(hits: Mapping[str, Hits], read_days: Mapping[str, Completeness]) -> list[Day]:
     """Return the articles of the days that were crawled."""
     return [
-        Day(hits.get(key, _NO_HITS).articles, one.read)
-        for key, one in known.items()
-        if one.level != "none"
+        Day(hits.get(key, _NO_HITS).articles, complete.read)
+        for key, complete in read_days.items()
+        if complete.level != "none"
     ]

@@ -2,7 +2,7 @@
 contents of the database: names to choose from, and sizes."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from typing import Any, Literal, cast, get_args
@@ -67,7 +67,6 @@ __all__ = [
     "sections",
     "source_health",
     "source_names",
-    "source_slugs",
 ]
 
 CompletenessLevel = Literal["full", "partial", "none"]
@@ -155,11 +154,11 @@ def coverage(database: Database, *, scope: Scope = ANY) -> list[CoverageDay]:
                 source=slug,
                 day=day,
                 state=states[state],
-                found=found,
+                found=listed,
                 stored=stored,
                 note=note,
             )
-            for slug, day, state, found, stored, note in session.execute(query)
+            for slug, day, state, listed, stored, note in session.execute(query)
         }
     return [
         recorded.get((slug, day)) or CoverageDay(source=slug, day=day, state=None)
@@ -180,15 +179,15 @@ def first_watched_day(
     """Return the first day for which a crawl of one of the scope's sources, or of the saved
     query's, was recorded; None before any crawl."""
     with database.reading() as session:
-        own = own_scope(session, company, scope.validate())
-        return min(first_days(session, own).values(), default=None)
+        read_scope = own_scope(session, company, scope.validate())
+        return min(first_days(session, read_scope).values(), default=None)
 
 
 @cache_answers
 def completeness_within(session: Session, scope: Scope) -> Completeness:
     """Return what `completeness` does, within a session."""
     read = _read_over_time(session, "day", scope)
-    return sum((known for _, known in _by_day(session, scope, read)), Completeness())
+    return sum((complete for _, complete in _by_day(session, scope, read)), Completeness())
 
 
 @cache_answers
@@ -196,8 +195,34 @@ def completeness_by(session: Session, by: By, scope: Scope) -> dict[str, Complet
     """Return the completeness of each period, in order and without gaps, or of each group by
     its name."""
     if is_period(by):
-        return _over_time(session, cast("Period", by), scope)
-    return _by_group(session, cast("Group", by), scope)
+        if by == "hour":
+            return _by_hour(session, scope)
+        periods: dict[str, Completeness] = {}
+        for day, complete in _by_day(session, scope, _read_over_time(session, "day", scope)):
+            key = key_of_day(day, cast("Period", by))
+            periods[key] = periods[key] + complete if key in periods else complete
+        return periods
+    read, sources = _read_by(session, cast("Group", by), scope)
+    covered = _covered_by_source(session, scope)
+    firsts = first_days(session, scope)
+    groups, end = {}, last_day(scope)
+    for group in sorted({*read, *sources}):
+        crawled = sources.get(group, set()) & firsts.keys()
+        if group not in read and not crawled:
+            continue
+        expected = unwatched = 0
+        if crawled:
+            first = min(firsts[slug] for slug in crawled)
+            since = scope.since or first
+            expected = sum(max(0, (end - max(firsts[slug], since)).days + 1) for slug in crawled)
+            unwatched = max(0, (min(first, end) - since).days)
+        groups[group] = Completeness(
+            read=read.get(group, 0),
+            covered=sum(covered.get(slug, 0) for slug in crawled),
+            expected=expected,
+            unwatched=unwatched,
+        )
+    return groups
 
 
 def is_period(by: By) -> bool:
@@ -217,18 +242,6 @@ def period_key(rollup: RollupTable, moment: Any, by: Period, scope: Scope) -> st
 # --- Over time ---
 
 
-def _over_time(session: Session, by: Period, scope: Scope) -> dict[str, Completeness]:
-    """Return each period from the first known or requested one to the present one, and later ones
-    with data."""
-    if by == "hour":
-        return _by_hour(session, scope)
-    periods: dict[str, Completeness] = {}
-    for day, known in _by_day(session, scope, _read_over_time(session, "day", scope)):
-        key = key_of_day(day, by)
-        periods[key] = periods[key] + known if key in periods else known
-    return periods
-
-
 def _by_hour(session: Session, scope: Scope) -> dict[str, Completeness]:
     read = _read_over_time(session, "hour", scope)
     read_on: Counter[str] = Counter()
@@ -236,12 +249,12 @@ def _by_hour(session: Session, scope: Scope) -> dict[str, Completeness]:
         read_on[key[:10]] += number
     now = scope.now or datetime.now(UTC)
     hours: dict[str, Completeness] = {}
-    for day, known in _by_day(session, scope, read_on):
+    for day, complete in _by_day(session, scope, read_on):
         for hour in hours_of(day, zone_of(scope)):
             key = period_of(hour, "hour")
             # A future hour may still get news.
             if key in read or datetime.fromisoformat(key) <= now:
-                hours[key] = replace(known, read=read.get(key, 0))
+                hours[key] = replace(complete, read=read.get(key, 0))
     return hours
 
 
@@ -249,10 +262,18 @@ def _by_day(
     session: Session, scope: Scope, read: Mapping[str, int]
 ) -> Iterator[tuple[date, Completeness]]:
     """Yield the completeness of each local day, given the articles read on each."""
-    covered = _covered_by_day(session, scope)
+    query = (
+        select(Coverage.day, func.count())
+        .where(Coverage.state.in_(COVERED), *covered_within(scope))
+        .group_by(Coverage.day)
+    )
+    if conditions := sources_within(scope):
+        query = query.join(Source, Source.id == Coverage.source_id).where(*conditions)
+    zone = zone_of(scope)
+    covered = {local_day(day, zone): number for day, number in session.execute(query)}
     watched_since = Counter(first_days(session, scope).values())
-    known = [*map(date.fromisoformat, read), *watched_since]
-    start = scope.since or min(known, default=None)
+    known_days = [*map(date.fromisoformat, read), *watched_since]
+    start = scope.since or min(known_days, default=None)
     if start is None:
         return
     expected = sum(number for day, number in watched_since.items() if day < start)
@@ -270,19 +291,6 @@ def _by_day(
             yield day, complete
 
 
-def _covered_by_day(session: Session, scope: Scope) -> dict[date, int]:
-    """Return for each local day the number of sources that were read."""
-    query = (
-        select(Coverage.day, func.count())
-        .where(Coverage.state.in_(COVERED), *covered_within(scope))
-        .group_by(Coverage.day)
-    )
-    if conditions := sources_within(scope):
-        query = query.join(Source, Source.id == Coverage.source_id).where(*conditions)
-    zone = zone_of(scope)
-    return {local_day(day, zone): number for day, number in session.execute(query)}
-
-
 def _read_over_time(session: Session, by: Period, scope: Scope) -> dict[str, int]:
     rollup = rollup_table(session, scope, by=by, company=None)
     moment = rollup.moment
@@ -293,25 +301,6 @@ def _read_over_time(session: Session, by: Period, scope: Scope) -> dict[str, int
 
 
 # --- By source, country, language, section, group ---
-
-
-def _by_group(session: Session, by: Group, scope: Scope) -> dict[str, Completeness]:
-    read, sources = _read_by(session, by, scope)
-    covered = _covered_by_source(session, scope)
-    firsts = first_days(session, scope)
-    groups, end = {}, last_day(scope)
-    for group in sorted({*read, *sources}):
-        crawled = sources.get(group, set()) & firsts.keys()
-        if group not in read and not crawled:
-            continue
-        expected, unwatched = _expected_days([firsts[one] for one in crawled], scope.since, end)
-        groups[group] = Completeness(
-            read=read.get(group, 0),
-            covered=sum(covered.get(slug, 0) for slug in crawled),
-            expected=expected,
-            unwatched=unwatched,
-        )
-    return groups
 
 
 def _read_by(
@@ -332,8 +321,8 @@ def _read_by(
     if by == "group":
         groups = scope.sources_by_group
         sums = {group: sum(read.get(slug, 0) for slug in slugs) for group, slugs in groups.items()}
-        known = {group: slugs & sources.keys() for group, slugs in groups.items()}
-        return {group: number for group, number in sums.items() if number}, known
+        sources_of_groups = {group: slugs & sources.keys() for group, slugs in groups.items()}
+        return {group: number for group, number in sums.items() if number}, sources_of_groups
     return read, sources
 
 
@@ -350,12 +339,12 @@ def _read_by_column(
             read[group or UNKNOWN] += int(number)
             sources[group or UNKNOWN].add(slugs[source])
     if by == "language":
-        own = select(Source.language, Source.slug).where(*sources_within(scope))
+        written_in = select(Source.language, Source.slug).where(*sources_within(scope))
         if scope.language is not None:
-            own = own.where(Source.language == scope.language)
+            written_in = written_in.where(Source.language == scope.language)
         if scope.among is not None:
-            own = own.where(let_through(scope.among, Source.id, Source.language))
-        for group, slug in session.execute(own):
+            written_in = written_in.where(let_through(scope.among, Source.id, Source.language))
+        for group, slug in session.execute(written_in):
             sources[group].add(slug)
     return read, sources
 
@@ -365,14 +354,14 @@ def _covered_by_source(session: Session, scope: Scope) -> dict[str, int]:
     zone = zone_of(scope)
     if zone.key == "UTC":
         number = Coverage.source_id
-        named = dict(
+        slugs = dict(
             session.execute(select(Source.id, Source.slug).where(*sources_within(scope))).all()
         )
         counted = select(number, func.count()).where(*covered).group_by(number)
         if scope.narrows_sources:
-            counted = counted.where(number.in_(named))
+            counted = counted.where(number.in_(slugs))
         rows = session.execute(counted)
-        return {named[source]: days for source, days in rows if source in named}
+        return {slugs[source]: days for source, days in rows if source in slugs}
     query = (
         select(Source.slug, Coverage.day)
         .join(Source, Source.id == Coverage.source_id)
@@ -382,16 +371,6 @@ def _covered_by_source(session: Session, scope: Scope) -> dict[str, int]:
     return Counter(
         slug for slug, day in session.execute(query) if first <= local_day(day, zone) <= last
     )
-
-
-def _expected_days(firsts: Sequence[date], since: date | None, end: date) -> tuple[int, int]:
-    """Return the source-days expected of sources that are watched since these days, and the days
-    before the first of them."""
-    if not firsts:
-        return 0, 0
-    since = since or min(firsts)
-    expected = sum(max(0, (end - max(first, since)).days + 1) for first in firsts)
-    return expected, max(0, (min(*firsts, end) - since).days)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -410,13 +389,6 @@ def company_names(database: Database) -> list[str]:
     """Return all companies that were ever mentioned, by name."""
     with database.reading() as session:
         return sorted(session.scalars(select(Company.name)))
-
-
-@question("/sources")
-def source_slugs(database: Database) -> list[str]:
-    """Return all sources that were ever crawled into this database."""
-    with database.reading() as session:
-        return sorted(session.scalars(select(Source.slug)))
 
 
 @question("/sources/names")

@@ -106,9 +106,9 @@ def expected_in_gaps(by_source: Iterable[MentionCount]) -> float:
     of each source's other days: an estimate, rather too high, since articles of such days that
     sites still listed later are not subtracted."""
     return sum(
-        one.hits.articles / known.covered * (known.expected - known.covered)
-        for one in by_source
-        if one.hits and (known := one.completeness).expected > known.covered > 0
+        row.hits.articles / complete.covered * (complete.expected - complete.covered)
+        for row in by_source
+        if row.hits and (complete := row.completeness).expected > complete.covered > 0
     )
 
 
@@ -180,11 +180,11 @@ def mention_counts(
     rows = [
         MentionCount(
             key=key,
-            hits=None if known.level == "none" else hits.get(key, nothing),
-            completeness=known,
+            hits=None if complete.level == "none" else hits.get(key, nothing),
+            completeness=complete,
             days_left_out=left_out.get(key),
         )
-        for key, known in completeness.items()
+        for key, complete in completeness.items()
     ]
     if is_period(by):
         return rows
@@ -215,10 +215,11 @@ def ranked_companies(
         key=lambda number: (-hits[number].articles, -hits[number].mentions, names[number]),
     )[:limit]
     unions = {number: days for number, days in unions.items() if number in order}
-    sources = sources_by_company(session, [one for one in order if one not in unions], scope)
+    sources = sources_by_company(
+        session, [number for number in order if number not in unions], scope
+    )
     sources |= sources_by_union(session, unions, scope)
     counted = stories_by_company(session, order, unions, scope) if stories else {}
-    groups = _counts_of_groups(session, scope, stories=stories)
     rows = [
         CompanyCount(
             company=names[number],
@@ -227,27 +228,17 @@ def ranked_companies(
         )
         for number in order
     ]
-    ranked = sorted(
-        (*rows, *groups), key=lambda row: (-row.hits.articles, -row.hits.mentions, row.company)
-    )
-    return ranked[:limit]
-
-
-def _counts_of_groups(session: Session, scope: Scope, *, stories: bool) -> list[CompanyCount]:
-    """Return the groups of companies with an article in the scope."""
-    names = [*scope.structure.groups]
-    hits = hits_by_name(session, names, scope, stories=stories)
-    days = {place: company_days(session, name, scope) for place, name in enumerate(names)}
-    sources = sources_by_union(session, days, scope)
-    return [
-        CompanyCount(
-            company=name,
-            hits=one,
-            sources=sources[place],
-        )
-        for place, (name, one) in enumerate(hits.items())
-        if one is not None and one.articles
-    ]
+    groups = [*scope.structure.groups]
+    days = {place: company_days(session, name, scope) for place, name in enumerate(groups)}
+    sources_of_groups = sources_by_union(session, days, scope)
+    hits_of_groups = hits_by_name(session, groups, scope, stories=stories)
+    for place, (name, group_hits) in enumerate(hits_of_groups.items()):
+        if group_hits is not None and group_hits.articles:
+            rows.append(
+                CompanyCount(company=name, hits=group_hits, sources=sources_of_groups[place])
+            )
+    rows.sort(key=lambda row: (-row.hits.articles, -row.hits.mentions, row.company))
+    return rows[:limit]
 
 
 @question("/boilerplate")
@@ -261,24 +252,20 @@ def boilerplate(
     scope = scope.of_days()
     with database.reading() as session:
         if company is not None and scope.tenures(company) != [Tenure(company)]:
-            return _union_boilerplate(session, company, scope)
-        rollup = rollup_table(session, scope, by=None, company=company)
-        sums = func.sum(rollup.table.boilerplate), func.sum(rollup.table.boilerplate_articles)
-        mentions, pages = session.execute(rollup.select(*sums)).one()
+            table = models.Boilerplate
+            days = company_days(session, company, scope)
+            rollup = rollup_table(session, scope, by="hour", company=None)
+            query = (
+                rollup.select(func.sum(table.number), func.count(table.article_id.distinct()))
+                .join(table, table.article_id == rollup.table.article_id)
+                .where(counts_on(table.company_id, rollup.table, days), table.number > 0)
+            )
+        else:
+            rollup = rollup_table(session, scope, by=None, company=company)
+            sums = func.sum(rollup.table.boilerplate), func.sum(rollup.table.boilerplate_articles)
+            query = rollup.select(*sums)
+        mentions, pages = session.execute(query).one()
     return Boilerplate(mentions=int(mentions or 0), pages=int(pages or 0))
-
-
-def _union_boilerplate(session: Session, company: str, scope: Scope) -> Boilerplate:
-    table = models.Boilerplate
-    days = company_days(session, company, scope)
-    rollup = rollup_table(session, scope, by="hour", company=None)
-    query = (
-        rollup.select(func.sum(table.number), func.count(table.article_id.distinct()))
-        .join(table, table.article_id == rollup.table.article_id)
-        .where(counts_on(table.company_id, rollup.table, days), table.number > 0)
-    )
-    mentions, pages = session.execute(query).one()
-    return Boilerplate(mentions=int(mentions or 0), pages=pages)
 
 
 @question("/companies/unmentioned")
@@ -297,7 +284,9 @@ def unmentioned_companies(
         unions, owning = unions_of(session, scope)
         names |= owning
         hits = hits_by_company(session, scope, unions)
-        mentioned = {names[number] for number, one in hits.items() if one.articles}
+        mentioned = {
+            names[number] for number, company_hits in hits.items() if company_hits.articles
+        }
         saved = select(Company.name).join(SavedQuery, SavedQuery.company_id == Company.id)
         counted = (*registered_companies, *session.scalars(saved.where(SavedQuery.version > 0)))
         owners = dict.fromkeys(scope.owner(name) for name in counted)
@@ -306,8 +295,17 @@ def unmentioned_companies(
         silent = [name for name, group in groups.items() if group is None or not group.articles]
         last: dict[str, date | None] = {}
         if scope.since:
-            last |= _last_days(session, scope)
-            last |= {name: _last_day_of_group(session, name, scope) for name in silent}
+            rollup = companies_table(session, _before(scope))
+            table = rollup.table
+            query = rollup.select(Company.name, func.max(table.day)).where(table.articles > 0)
+            query = query.join(Company, Company.id == table.company_id).group_by(Company.name)
+            for name, day in session.execute(query):
+                owner = scope.owner(name, day)
+                last[owner] = max(day, last.get(owner) or day)
+            for name in silent:
+                rollup = rollup_table(session, _before(scope), by="hour", company=name)
+                minute = session.scalar(rollup.select(func.max(rollup.table.minute)))
+                last[name] = None if minute is None else day_of_minute(minute)
     return [
         UnmentionedCompany(company=name, last_mentioned=last.get(name))
         for name in sorted([*missing, *silent])
@@ -337,26 +335,6 @@ def new_sources(database: Database, company: str, *, scope: Scope = ANY) -> list
     return sorted(rows, key=lambda row: (-row.articles, row.source))
 
 
-def _last_day_of_group(session: Session, group: str, scope: Scope) -> date | None:
-    """Return the last day before the scope on which one of the group was mentioned."""
-    rollup = rollup_table(session, _before(scope), by="hour", company=group)
-    minute = session.scalar(rollup.select(func.max(rollup.table.minute)))
-    return None if minute is None else day_of_minute(minute)
-
-
-def _last_days(session: Session, scope: Scope) -> dict[str, date]:
-    """Return for each company the last day before the scope on which it was mentioned."""
-    rollup = companies_table(session, _before(scope))
-    table = rollup.table
-    query = rollup.select(Company.name, func.max(table.day)).where(table.articles > 0)
-    query = query.join(Company, Company.id == table.company_id).group_by(Company.name)
-    last: dict[str, date] = {}
-    for name, day in session.execute(query):
-        owner = scope.owner(name, day)
-        last[owner] = max(day, last.get(owner, day))
-    return last
-
-
 def _before(scope: Scope) -> Scope:
     """Return the scope of the days before one with a first day, in any section."""
     assert scope.since is not None  # noqa: S101 - nothing lies before a scope without a first day
@@ -381,26 +359,27 @@ def hits_by(
     session: Session, by: By, company: str | None, scope: Scope, *, stories: bool = False
 ) -> dict[str, Hits]:
     """Return the hits of each period or group with hits."""
-    if not is_period(by):
-        return _grouped_hits(session, cast("Group", by), company, scope, stories=stories)
-    period = cast("Period", by)
-    hits = _hits_over_time(session, period, company, scope)
-    if not stories:
+    if is_period(by):
+        period = cast("Period", by)
+        hits = _hits_over_time(session, period, company, scope)
+        if stories:
+            rollup = rollup_table(session, scope, by=by, company=company, stories=True)
+            minute = rollup.table.minute
+            for key in hits:
+                # Not the sum of its days: a story may last several days.
+                start, end = bounds_of(key, period, zone_of(scope))
+                query = rollup.select(rollup.stories()).where(minute >= start, minute < end)
+                hits[key] = replace(hits[key], stories=session.scalar(query) or 0)
         return hits
-    rollup = rollup_table(session, scope, by=by, company=company, stories=True)
-    return {
-        key: replace(one, stories=_stories_in(session, rollup, key, period, scope))
-        for key, one in hits.items()
-    }
-
-
-def _stories_in(session: Session, rollup: RollupTable, key: str, by: Period, scope: Scope) -> int:
-    """Return the number of stories in a period. It is not the sum of its days: a story may last
-    several days."""
-    start, end = bounds_of(key, by, zone_of(scope))
-    minute = rollup.table.minute
-    query = rollup.select(rollup.stories()).where(minute >= start, minute < end)
-    return session.scalar(query) or 0
+    rollup = rollup_table(session, scope, by=by, company=company, stories=stories)
+    if by == "group":
+        return _hits_of_catalog(session, rollup, scope.sources_by_group, stories=stories)
+    extra = [rollup.stories()] if stories else []
+    hits = {}
+    for group, *sums in session.execute(grouped(rollup, cast("Group", by), *rollup.hits(), *extra)):
+        number = int(sums.pop()) if stories else None
+        hits[group or UNKNOWN] = replace(hits_of(sums), stories=number)
+    return hits
 
 
 def _hits_over_time(
@@ -430,21 +409,6 @@ def hits_by_period(
     return hits
 
 
-def _grouped_hits(
-    session: Session, by: Group, company: str | None, scope: Scope, *, stories: bool
-) -> dict[str, Hits]:
-    rollup = rollup_table(session, scope, by=by, company=company, stories=stories)
-    if by == "group":
-        return _hits_of_catalog(session, rollup, scope.sources_by_group, stories=stories)
-    extra = [rollup.stories()] if stories else []
-    hits = {}
-    for group, *sums in session.execute(grouped(rollup, by, *rollup.hits(), *extra)):
-        number = int(sums.pop()) if stories else None
-        one = hits_of(sums)
-        hits[group or UNKNOWN] = replace(one, stories=number) if stories else one
-    return hits
-
-
 def _hits_of_catalog(
     session: Session,
     rollup: RollupTable,
@@ -460,12 +424,12 @@ def _hits_of_catalog(
     }
     hits = {}
     for group, slugs in groups.items():
-        named = slugs & by_source.keys()
-        if not named:
+        slugs_with_hits = slugs & by_source.keys()
+        if not slugs_with_hits:
             continue
-        hits[group] = sum((by_source[slug] for slug in named), Hits())
+        hits[group] = sum((by_source[slug] for slug in slugs_with_hits), Hits())
         if stories:
-            numbers = select(Source.id).where(Source.slug.in_(named))
+            numbers = select(Source.id).where(Source.slug.in_(slugs_with_hits))
             query = rollup.select(rollup.stories()).where(rollup.table.source_id.in_(numbers))
             hits[group] = replace(hits[group], stories=session.scalar(query) or 0)
     return hits

@@ -7,7 +7,7 @@ in the texts that it finds.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Self
@@ -73,16 +73,18 @@ class Spellings:
     def of(cls, scope: Scope, name: str) -> Self | None:
         """Return the spellings of a company or group; None for a saved query, or without a
         registry."""
-        known: dict[tuple[str, ...], tuple[str, str]] = {}
+        spellings: dict[tuple[str, ...], tuple[str, str]] = {}
         for company in scope.members(name):
             for spelling in scope.structure.spellings.get(company, ()):
                 if words := tuple(folded_words(spelling)):
-                    known.setdefault(words, (company, spelling))
-        if not known:
+                    spellings.setdefault(words, (company, spelling))
+        if not spellings:
             return None
-        known = dict(list(known.items())[:MAX_SPELLINGS])
-        longest_first = sorted((one for _, one in known.values()), key=len, reverse=True)
-        return cls(known, re.compile("|".join(map(_as_written, longest_first))))
+        spellings = dict(list(spellings.items())[:MAX_SPELLINGS])
+        longest_first = sorted(
+            (spelling for _, spelling in spellings.values()), key=len, reverse=True
+        )
+        return cls(spellings, re.compile("|".join(map(_as_written, longest_first))))
 
     @property
     def query(self) -> Node:
@@ -92,11 +94,11 @@ class Spellings:
     def find(self, section: Section, text: str) -> Iterator[MarkedMention]:
         """Yield the places of the spellings with a capital, as in names."""
         for match in self.pattern.finditer(text):
-            known = self._company_of(match[0])
+            spelling = self._company_of(match[0])
             # Capitals may be those of another word: "I" is also the capital of a Turkish letter.
-            if known is None:
+            if spelling is None:
                 continue
-            company, _ = known
+            company, _ = spelling
             yield MarkedMention(
                 company=company,
                 section=section,
@@ -108,8 +110,8 @@ class Spellings:
 
     def spelling_of(self, surface: str) -> str:
         """Return the spelling of words that were found."""
-        known = self._company_of(surface)
-        return known[1] if known else surface
+        spelling = self._company_of(surface)
+        return spelling[1] if spelling else surface
 
     def _company_of(self, surface: str) -> tuple[str, str] | None:
         return self.known.get(tuple(folded_words(surface)))
@@ -126,7 +128,13 @@ def _as_written(spelling: str) -> str:
             pattern += rf"[\W_]{{{least},3}}"
         bare = without_accents(word)
         forms = {
-            form for one in (word, bare) for form in (one, one.upper(), one[0].upper() + one[1:])
+            form
+            for variant in (word, bare)
+            for form in (
+                variant,
+                variant.upper(),
+                variant[0].upper() + variant[1:],
+            )
         }
         pattern += f"(?:{'|'.join(map(re.escape, sorted(forms)))})"
     return pattern + (r"(?!\w)" if not writes_no_blanks(words[-1]) else "")
@@ -146,18 +154,27 @@ def find_doubtful_words(
     keys = find_other_articles(session, spellings.query, scope, MAX_TEXTS + 1, others)
     if len(keys) > MAX_TEXTS:
         keys = keys[:MAX_TEXTS]
-        since = _day_of(session, keys[-1])
+        minute = select(CountedArticle.minute).where(CountedArticle.article_id == keys[-1])
+        since = day_of_minute(session.scalars(minute).one())
     within = eligible.where(one_of(CountedArticle.article_id, "numbers"))
-    left = {*session.scalars(within, {"numbers": list(keys)})} - _corrected_articles(session, names)
-    unread = [key for key in keys if key in left]
+    keys_left = {*session.scalars(within, {"numbers": list(keys)})} - {
+        *session.scalars(
+            select(Correction.article_id).where(
+                Correction.company.in_(names),
+                Correction.kind == "wrong",
+                Correction.undone_at.is_(None),
+            )
+        )
+    }
+    unread = [key for key in keys if key in keys_left]
     articles: list[int] = []
     times: Counter[str] = Counter()
     for start in range(0, len(unread), _AT_ONCE):
         some = unread[start : start + _AT_ONCE]
-        found = doubtful_in(session, spellings, some)
-        articles += [key for key in some if found[key]]
+        doubtful = doubtful_in(session, spellings, some)
+        articles += [key for key in some if doubtful[key]]
         times.update(
-            spellings.spelling_of(word.surface) for words in found.values() for word in words
+            spellings.spelling_of(word.surface) for words in doubtful.values() for word in words
         )
     in_order = sorted(times, key=lambda spelling: (-times[spelling], spelling))
     return DoubtfulWords(tuple(articles), tuple(in_order), since)
@@ -198,17 +215,17 @@ def doubtful_in(
     ):
         mentions[key, section].append((start, end))
     query = select(Article.id, Article.title, Article.text).where(Article.id.in_(articles))
-    found: dict[int, list[MarkedMention]] = {key: [] for key in articles}
+    mentions_by_article: dict[int, list[MarkedMention]] = {key: [] for key in articles}
     for key, title, text in session.execute(query):
         words = (*spellings.find("title", title or ""), *spellings.find("body", text))
-        found[key] = [
+        mentions_by_article[key] = [
             word
             for word in words
             if not any(
                 word.start < end and start < word.end for start, end in mentions[key, word.section]
             )
         ]
-    return found
+    return mentions_by_article
 
 
 def _corrected_articles(session: Session, names: Collection[str]) -> set[int]:

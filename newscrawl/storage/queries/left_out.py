@@ -95,7 +95,17 @@ def left_out(session: Session, target: ProofTarget) -> Iterator[LeftOut]:
     mentions, articles = _sums(session, _corrected_articles(session, target))
     if articles:
         yield LeftOut(reason="corrected", articles=articles, mentions=mentions)
-    if quarantined := _count_quarantined(session, target):
+    query = select(QuarantinedRevision.article_id, QuarantinedRevision.mentions)
+    members = None if target.company is None else set(target.scope.members(target.company))
+    mentions_by_article = [
+        (article, sum(members is None or mention.get("company") in members for mention in mentions))
+        for article, mentions in session.execute(
+            query.where(QuarantinedRevision.state == "pending")
+        )
+    ]
+    naming = [(article, number) for article, number in mentions_by_article if number]
+    within = _within(session, target, [article for article, _ in naming], every_kind=True)
+    if quarantined := [number for article, number in naming if article in within]:
         yield LeftOut(reason="quarantined", articles=len(quarantined), mentions=sum(quarantined))
     mentions, articles = _sums(session, _on_other_kinds(session, target))
     if articles:
@@ -196,9 +206,9 @@ def _headline_only(session: Session, target: ProofTarget) -> Select[Any]:
         return query
     if target.company is None:
         return query.where(table.in_title + table.in_body == 0)
-    named = aliased(Appearance)
+    mention = aliased(Appearance)
     days = company_days(session, target.company, target.scope)
-    names = named.article_id == table.article_id, counts_on(named.company_id, named, days)
+    names = mention.article_id == table.article_id, counts_on(mention.company_id, mention, days)
     return query.where(~select(1).where(*names).correlate(table).exists())
 
 
@@ -217,21 +227,6 @@ def wrong_corrections(query: Select[*_Columns], target: ProofTarget) -> Select[*
     if target.company is None:
         return query
     return query.where(Correction.company.in_(target.scope.members(target.company)))
-
-
-def _count_quarantined(session: Session, target: ProofTarget) -> list[int]:
-    """Return the mentions of the company in each quarantined version that has one."""
-    query = select(QuarantinedRevision.article_id, QuarantinedRevision.mentions)
-    members = None if target.company is None else set(target.scope.members(target.company))
-    found = [
-        (article, sum(members is None or mention.get("company") in members for mention in mentions))
-        for article, mentions in session.execute(
-            query.where(QuarantinedRevision.state == "pending")
-        )
-    ]
-    naming = [(article, number) for article, number in found if number]
-    within = _within(session, target, [article for article, _ in naming], every_kind=True)
-    return [number for article, number in naming if article in within]
 
 
 def _on_other_kinds(session: Session, target: ProofTarget) -> Select[int, int]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import Any, get_args
 
-from sqlalchemy import ColumnElement, Select, case, func, literal, not_, select
+from sqlalchemy import case, func, literal, not_, select
 from sqlalchemy.orm import Session, aliased
 
 from newscrawl.items import Counted, Section, Versions, Withheld
@@ -24,8 +24,12 @@ from newscrawl.storage.models import (
     SavedQuery,
     Source,
 )
-from newscrawl.storage.ownership import Tenure
-from newscrawl.storage.queries.article_details import VERSIONS, MarkedMention, versions_by_article
+from newscrawl.storage.queries.article_details import (
+    VERSIONS,
+    MarkedMention,
+    mentions_in,
+    versions_by_article,
+)
 from newscrawl.storage.queries.article_lists import (
     MAX_SNIPPET,
     ArticleRow,
@@ -173,6 +177,17 @@ def proof(  # noqa: PLR0913 - one for each part of a number
         target.check()
         number, total = _sums_of(session, target)
         articles = _articles(session, target, _page_of(session, target, limit, offset))
+        query = (
+            select(Article.method, func.count())
+            .where(Article.id.in_([article.article.number for article in articles]))
+            .group_by(Article.method)
+            .order_by(func.count().desc(), Article.method)
+        )
+        slugs = select(Source.slug, Source.name)
+        if target.without and target.split != "language":
+            slugs = slugs.where(not_(in_groups(target)))
+        names = dict(session.execute(slugs).all())
+        read_scope = own_scope(session, target.company, target.scope)
         return Proof(
             counted=counted,
             company=company,
@@ -181,8 +196,12 @@ def proof(  # noqa: PLR0913 - one for each part of a number
             total=total,
             articles=articles,
             left_out=tuple(left_out(session, target)),
-            coverage=_coverage(session, target),
-            methods=_methods(session, [article.article.number for article in articles]),
+            coverage=tuple(
+                SourceRead(source=slug, name=names[slug], completeness=complete)
+                for slug, complete in completeness_by(session, "source", read_scope).items()
+                if slug in names
+            ),
+            methods=tuple((method, number) for method, number in session.execute(query)),
             versions=versions,
         )
 
@@ -192,12 +211,14 @@ def count_versions(
 ) -> tuple[tuple[Versions, int], ...]:
     """Return the versions that found the articles of these companies or queries, each with the
     number of its articles, most first."""
-    found: dict[int, Versions] = {}
+    versions_of_articles: dict[int, Versions] = {}
     with database.reading() as session:
         for name in companies:
             rollup = rollup_table(session, scope, by="hour", company=name)
-            found |= versions_by_article(session, rollup.select(rollup.table.article_id))
-    return tuple(Counter(found.values()).most_common())
+            versions_of_articles |= versions_by_article(
+                session, rollup.select(rollup.table.article_id)
+            )
+    return tuple(Counter(versions_of_articles.values()).most_common())
 
 
 def _story_at(session: Session, url: str) -> int:
@@ -232,11 +253,14 @@ def _page_of(session: Session, target: ProofTarget, limit: int, offset: int) -> 
         if target.counted != "stories" and since > (target.scope.since or date.min):
             targets.insert(0, replace(target, scope=replace(target.scope, since=since)))
     numbers: dict[int, int] = {}
-    for one in targets:
+    for each in targets:
         newest = limit + offset if target.counted == "stories" else None
-        listed = _article_rows(session, one, newest=newest)
+        listed = _article_rows(session, each, newest=newest)
         page = select(listed.c.article_id, listed.c.number).limit(limit).offset(offset)
-        newest_first = (column.desc() for column in _order(listed, target.counted))
+        order = [listed.c.minute, listed.c.article_id]
+        if target.counted == "stories":  # copies together
+            order = [listed.c.newest, listed.c.story_id, listed.c.number, *order]
+        newest_first = (column.desc() for column in order)
         numbers = dict(session.execute(page.order_by(*newest_first)).all())
         if len(numbers) == limit:
             break
@@ -278,8 +302,8 @@ def _sums_of(session: Session, target: ProofTarget) -> tuple[int, int]:
         if target.company is None or target.without:
             hits = hits_of(session.execute(query).one())
         else:
-            named = hits_by_name(session, [target.company], target.scope)
-            hits = named[target.company] or Hits()
+            hits_of_company = hits_by_name(session, [target.company], target.scope)
+            hits = hits_of_company[target.company] or Hits()
         if target.counted == "stories":
             rollup = rollup_table(session, target.scope, by="hour", company=target.company)
             query = rollup.select(rollup.stories()).where(*groups_left_in(rollup, target))
@@ -304,9 +328,9 @@ def _article_rows(session: Session, target: ProofTarget, newest: int | None = No
         return left_out_rows(session, target)
     rollup = rollup_table(session, scope, by="hour", company=target.company)
     table = rollup.table
-    named = table.in_title + table.in_body
+    in_article = table.in_title + table.in_body
     numbers: dict[Counted, Any] = {
-        "mentions": named,
+        "mentions": in_article,
         "headline": table.in_title,
         "body": table.in_body,
     }
@@ -315,46 +339,37 @@ def _article_rows(session: Session, target: ProofTarget, newest: int | None = No
     if target.counted in numbers:
         query = query.where(number > 0)
     elif target.company is None and target.counted != "read":
-        query = query.where(named > 0)
+        query = query.where(in_article > 0)
     if target.company is not None and target.beside is not None:
-        query = query.where(_names_beside(session, table, target.company, target.beside, scope))
+        beside = aliased(Appearance)
+        query = query.where(
+            select(1)
+            .where(
+                beside.article_id == table.article_id,
+                counts_on(beside.company_id, beside, company_days(session, target.beside, scope)),
+                counts_on(
+                    beside.company_id,
+                    beside,
+                    company_days(session, target.company, scope),
+                    negated=True,
+                ),
+            )
+            .correlate(table)
+            .exists()
+        )
     query = query.where(*groups_left_in(rollup, target))
     if target.story is not None:
         query = query.where(table.story_id == target.story)
     if newest is not None:
-        query = query.where(*_in_newest_stories(session, query, table, newest))
+        minutes = query.with_only_columns(table.minute).order_by(table.minute.desc())
+        begins = session.scalar(minutes.offset(newest - 1).limit(1))
+        if begins is not None:
+            # The stories of the newest articles have at least as many, and are listed first.
+            stories = query.with_only_columns(table.story_id).where(table.minute >= begins)
+            same = CountedArticle.story_id.in_(session.scalars(stories.distinct()).all())
+            query = query.where(table.article_id.in_(select(CountedArticle.article_id).where(same)))
     listed = query.subquery()
     return _first_of_stories(listed) if target.counted == "stories" else listed
-
-
-def _in_newest_stories(
-    session: Session, query: Select[Any], table: Any, number: int
-) -> Iterator[ColumnElement[bool]]:
-    """Yield the condition that an article is of the story of one of the newest articles: these
-    stories have at least as many articles, and are listed before all others."""
-    minutes = query.with_only_columns(table.minute).order_by(table.minute.desc())
-    begins = session.scalar(minutes.offset(number - 1).limit(1))
-    if begins is not None:
-        stories = query.with_only_columns(table.story_id).where(table.minute >= begins).distinct()
-        same = CountedArticle.story_id.in_(session.scalars(stories).all())
-        yield table.article_id.in_(select(CountedArticle.article_id).where(same))
-
-
-def _names_beside(
-    session: Session, table: Any, company: str, beside: str, scope: Scope
-) -> ColumnElement[bool]:
-    """Return the condition that an article names another company, too, as `co_mentions` counts."""
-    other = aliased(Appearance)
-    return (
-        select(1)
-        .where(
-            other.article_id == table.article_id,
-            counts_on(other.company_id, other, company_days(session, beside, scope)),
-            counts_on(other.company_id, other, company_days(session, company, scope), negated=True),
-        )
-        .correlate(table)
-        .exists()
-    )
 
 
 def _first_of_stories(listed: Any) -> Any:
@@ -370,14 +385,6 @@ def _first_of_stories(listed: Any) -> Any:
         case((place == 1, 1), else_=0).label("number"),
         newest.label("newest"),
     ).subquery()
-
-
-def _order(listed: Any, counted: Counted) -> tuple[Any, ...]:
-    """Return the columns by which articles are listed: the newest first, copies together."""
-    columns = listed.c
-    if counted == "stories":
-        return columns.newest, columns.story_id, columns.number, columns.minute, columns.article_id
-    return columns.minute, columns.article_id
 
 
 def _articles(
@@ -413,63 +420,32 @@ def _marked_mentions(
     if target.counted == "doubtful" and (spellings := spellings_of(target)) is not None:
         return doubtful_in(session, spellings, [row.number for row in rows])
     if target.counted == "corrected":
-        return _wrong_mentions(session, target, rows)
+        query = wrong_corrections(select(Correction), target)
+        query = query.where(Correction.article_id.in_([row.number for row in rows]))
+        query = query.where(Correction.state != "misplaced").order_by(Correction.start_offset)
+        by_article: dict[int, list[MarkedMention]] = defaultdict(list)
+        for correction in session.scalars(query):
+            part: Section = "title" if correction.section == "title" else "body"
+            mention = MarkedMention(
+                company=correction.company,
+                section=part,
+                start=correction.start_offset,
+                end=correction.end_offset,
+                surface=correction.surface,
+                rule="wrong",
+            )
+            by_article[correction.article_id].append(mention)
+        return by_article
     names = [name for name in (target.company, target.beside) if name is not None]
     shown = [tenure for name in names for tenure in target.scope.tenures(name)]
-    mentions = _mentions_of(session, rows, shown if names else None)
+    mentions = mentions_in(session, {row.number: row.day for row in rows}, shown if names else None)
     if names:
-        _add_matches(session, rows, texts, {one.company for one in shown}, mentions)
+        _add_matches(session, rows, texts, {tenure.company for tenure in shown}, mentions)
     section = {"headline": "title", "body": "body"}.get(target.counted)
     return {
         key: [mention for mention in in_article if section in {None, mention.section}]
         for key, in_article in mentions.items()
     }
-
-
-def _wrong_mentions(
-    session: Session, target: ProofTarget, rows: Sequence[ArticleRow]
-) -> dict[int, list[MarkedMention]]:
-    """Return the mentions that people have called wrong in each of the articles, where their words
-    are still in the text."""
-    query = wrong_corrections(select(Correction), target)
-    query = query.where(Correction.article_id.in_([row.number for row in rows]))
-    query = query.where(Correction.state != "misplaced").order_by(Correction.start_offset)
-    found: dict[int, list[MarkedMention]] = defaultdict(list)
-    for one in session.scalars(query):
-        section: Section = "title" if one.section == "title" else "body"
-        mention = MarkedMention(
-            company=one.company,
-            section=section,
-            start=one.start_offset,
-            end=one.end_offset,
-            surface=one.surface,
-            rule="wrong",
-        )
-        found[one.article_id].append(mention)
-    return found
-
-
-def _mentions_of(
-    session: Session, rows: Sequence[ArticleRow], companies: Sequence[Tenure] | None
-) -> dict[int, list[MarkedMention]]:
-    """Return the mentions of the companies, or of all, in each of the articles."""
-    query = (
-        select(Mention, Company.name)
-        .join(Company, Company.id == Mention.company_id)
-        .where(Mention.article_id.in_([row.number for row in rows]))
-        .order_by(Mention.start_offset, Mention.id)
-    )
-    if companies is not None:
-        query = query.where(Company.name.in_({company.company for company in companies}))
-    days = {row.number: row.day for row in rows}
-    found: dict[int, list[MarkedMention]] = defaultdict(list)
-    for mention, name in session.execute(query):
-        day = days[mention.article_id]
-        if companies is None or any(
-            company.company == name and company.covers(day) for company in companies
-        ):
-            found[mention.article_id].append(_mark(mention, name))
-    return found
 
 
 def _add_matches(
@@ -505,19 +481,6 @@ def _add_matches(
         in_article.sort(key=lambda mention: (mention.start, mention.end))
 
 
-def _mark(mention: Mention, company: str) -> MarkedMention:
-    section: Section = "title" if mention.section == "title" else "body"
-    return MarkedMention(
-        company=company,
-        section=section,
-        start=mention.start_offset,
-        end=mention.end_offset,
-        surface=mention.surface,
-        rule=mention.rule,
-        score=mention.score,
-    )
-
-
 def _sentences(
     row: ArticleRow, text: str, mentions: Sequence[MarkedMention]
 ) -> Iterator[ProvenSentence]:
@@ -531,19 +494,19 @@ def _sentences(
                 span = 0, len(content)
             is_cut = span[1] - span[0] > MAX_SNIPPET
             end = min(span[1], first.start + _SHOWN) if is_cut else span[1]
-            inside = [one for one in waiting if one.end <= end] or [first]
-            marks = [(one.start, one.end) for one in inside]
+            inside = [mention for mention in waiting if mention.end <= end] or [first]
+            marks = [(mention.start, mention.end) for mention in inside]
             snippet = snippet_of(first.section, content, span, marks)
             yield ProvenSentence(snippet=snippet, mentions=tuple(inside))
-            waiting = [one for one in waiting if one not in inside]
+            waiting = [mention for mention in waiting if mention not in inside]
 
 
 def _boilerplate_of(
     session: Session, target: ProofTarget, rows: Sequence[ArticleRow]
 ) -> dict[int, list[tuple[str, int]]]:
-    found: dict[int, list[tuple[str, int]]] = defaultdict(list)
+    by_article: dict[int, list[tuple[str, int]]] = defaultdict(list)
     if target.counted != "boilerplate":
-        return found
+        return by_article
     table = models.Boilerplate
     query = (
         select(table.article_id, Company.name, table.number)
@@ -558,33 +521,8 @@ def _boilerplate_of(
         if tenures is None or any(
             tenure.company == name and tenure.covers(day) for tenure in tenures
         ):
-            found[article].append((name, number))
-    return found
-
-
-def _methods(session: Session, numbers: Sequence[int]) -> tuple[tuple[str, int], ...]:
-    query = (
-        select(Article.method, func.count())
-        .where(Article.id.in_(numbers))
-        .group_by(Article.method)
-        .order_by(func.count().desc(), Article.method)
-    )
-    return tuple((method, number) for method, number in session.execute(query))
+            by_article[article].append((name, number))
+    return by_article
 
 
 # --- The sources ---
-
-
-def _coverage(session: Session, target: ProofTarget) -> tuple[SourceRead, ...]:
-    """Return how the sources were read, without those that the number leaves out or that a saved
-    query excludes; a source may be written in several languages."""
-    query = select(Source.slug, Source.name)
-    if target.without and target.split != "language":
-        query = query.where(not_(in_groups(target)))
-    names = dict(session.execute(query).all())
-    scope = own_scope(session, target.company, target.scope)
-    return tuple(
-        SourceRead(source=slug, name=names[slug], completeness=known)
-        for slug, known in completeness_by(session, "source", scope).items()
-        if slug in names
-    )

@@ -61,7 +61,7 @@ def groups_left_in(rollup: RollupTable, target: ProofTarget) -> Iterator[ColumnE
         return
     table = rollup.table
     if target.split == "language":
-        yield table.language.not_in([stored_language(one) for one in target.without])
+        yield table.language.not_in([stored_language(language) for language in target.without])
         return
     yield table.source_id.not_in(select(Source.id).where(in_groups(target)))
 
@@ -71,7 +71,7 @@ def articles_left_in(target: ProofTarget) -> Iterator[ColumnElement[bool]]:
     if not target.without:
         return
     if target.split == "language":
-        languages = [stored_language(one) for one in target.without]
+        languages = [stored_language(language) for language in target.without]
         yield func.coalesce(Article.language, "").not_in(languages)
         return
     yield not_(in_groups(target))

@@ -144,8 +144,8 @@ def cache_answers(
     def ask(session: Session, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
         if ANSWERS not in session.info:
             return function(session, *args, **kwargs)
-        given = (*args, *kwargs.values())
-        moments = [one.now or datetime.now(UTC) for one in given if isinstance(one, Scope)]
+        values = (*args, *kwargs.values())
+        moments = [value.now or datetime.now(UTC) for value in values if isinstance(value, Scope)]
         quarters = tuple(minute_of(moment) // QUARTER for moment in moments)
         key = (function.__qualname__, args, tuple(kwargs.items()), quarters)
         answer: _T = session.info[ANSWERS](key, partial(function, session, *args, **kwargs))
@@ -180,8 +180,8 @@ def flat_row(
         if not is_dataclass(type_of(field)):
             flat[key_of(field)] = value
             continue
-        for key, one in flat_row(type_of(field), value, key_of).items():
-            flat[f"{field.name}_{key}" if key in flat else key] = one
+        for key, part in flat_row(type_of(field), value, key_of).items():
+            flat[f"{field.name}_{key}" if key in flat else key] = part
     return flat
 
 

@@ -148,10 +148,14 @@ class RollupTable:
                 _sum(column)
                 for column in (table.articles, table.limited, table.in_title, table.in_body)
             ]
-        named = table.in_title + table.in_body
+        in_article = table.in_title + table.in_body
         occurrences = [_sum(table.in_title), _sum(table.in_body)]
         if table is models.CountedArticle:  # which also has articles without a company
-            return [_sum(_if(named > 0, 1)), _sum(_if(named > 0, table.limited)), *occurrences]
+            return [
+                _sum(_if(in_article > 0, 1)),
+                _sum(_if(in_article > 0, table.limited)),
+                *occurrences,
+            ]
         return [func.count(), _sum(table.limited), *occurrences]
 
     def read(self) -> ColumnElement[int]:
@@ -210,9 +214,9 @@ def union_table(
     members = UnionMembers(session, table, unions)
     rows = select(members.union.label("company_id"), table.in_title, table.in_body, *same)
     conditions = _conditions(session, table, "article", scope)
-    found = members.join(rows, only_members=True).where(*conditions).subquery().c
-    key = [found.company_id, *(found[column.name] for column in same)]
-    sums = [func.sum(found[name]).label(name) for name in ("in_title", "in_body")]
+    of_members = members.join(rows, only_members=True).where(*conditions).subquery().c
+    key = [of_members.company_id, *(of_members[column.name] for column in same)]
+    sums = [func.sum(of_members[name]).label(name) for name in ("in_title", "in_body")]
     articles = select(*key, *sums).group_by(*key).subquery()
     return RollupTable(aliased(table, articles, adapt_on_names=True), "article", ())
 
@@ -220,15 +224,15 @@ def union_table(
 def company_days(session: Session, name: str, scope: Scope) -> list[CompanyDays]:
     """Return the companies that count under a name, with their days; 0, which no company has, if
     none of them was ever mentioned."""
-    found = scope.tenures(name)
-    names = {"names": [one.company for one in found]}
+    tenures = scope.tenures(name)
+    names = {"names": [tenure.company for tenure in tenures]}
     numbers = dict(session.execute(_BY_NAME, names).all())
     days = [
-        CompanyDays(numbers[one.company], one.first, one.last)
-        for one in found
-        if one.company in numbers
+        CompanyDays(numbers[tenure.company], tenure.first, tenure.last)
+        for tenure in tenures
+        if tenure.company in numbers
     ]
-    return sorted(days, key=lambda one: one.number) or [CompanyDays(0)]
+    return sorted(days, key=lambda day: day.number) or [CompanyDays(0)]
 
 
 def _mentioned_companies(
@@ -292,7 +296,20 @@ class UnionMembers:
         self._numbers = {day.number for days in unions.values() for day in days}
         self._members: CTE | None = None
         if unions:
-            self._members = _member_rows(session, table, unions)
+            by_minute = hasattr(table, "minute")
+            moment = Integer if by_minute else Date
+            columns: ColumnTypes = {
+                "number": Integer,
+                "union_id": Integer,
+                "first": moment,
+                "after": moment,
+            }
+            rows = [
+                (day.number, union, *(day.minutes if by_minute else day.days))
+                for union, days in unions.items()
+                for day in days
+            ]
+            self._members = given_rows(session, columns, rows)
             self.union = func.coalesce(self._members.c.union_id, table.company_id)
             self._is_member = _is_member(table, self._members)
 
@@ -307,25 +324,6 @@ class UnionMembers:
         return query.join(self._members, self._is_member, isouter=not only_members)
 
 
-def _member_rows(session: Session, table: Any, unions: Mapping[int, Sequence[CompanyDays]]) -> CTE:
-    """Return a row for each company of a union and each of its periods: by minutes as the table has
-    them, or by days."""
-    by_minute = hasattr(table, "minute")
-    moment = Integer if by_minute else Date
-    columns: ColumnTypes = {
-        "number": Integer,
-        "union_id": Integer,
-        "first": moment,
-        "after": moment,
-    }
-    rows = [
-        (day.number, union, *(day.minutes if by_minute else day.days))
-        for union, days in unions.items()
-        for day in days
-    ]
-    return given_rows(session, columns, rows)
-
-
 def given_rows(
     session: Session,
     columns: ColumnTypes,
@@ -338,8 +336,8 @@ def given_rows(
             bindparam(None, list(values), type_=postgresql.ARRAY(kind()))
             for values, kind in zip(zip(*rows, strict=True), columns.values(), strict=True)
         )
-        given = func.unnest(*arrays).table_valued(*columns).render_derived().c
-        chosen: list[Any] = [type_coerce(given[name], kind) for name, kind in columns.items()]
+        unnested = func.unnest(*arrays).table_valued(*columns).render_derived().c
+        chosen: list[Any] = [type_coerce(unnested[name], kind) for name, kind in columns.items()]
     else:
         value = func.json_each(json.dumps(rows, default=date.isoformat)).table_valued("value").c
         parts = (func.json_extract(value.value, f"$[{place}]") for place in range(len(columns)))
@@ -348,8 +346,8 @@ def given_rows(
             cast(part, kind) if kind is Integer else type_coerce(part, kind)
             for part, kind in zip(parts, columns.values(), strict=True)
         ]
-    named = (one.label(name) for one, name in zip(chosen, columns, strict=True))
-    return select(*named).cte().prefix_with("MATERIALIZED")
+    labelled = (column.label(name) for column, name in zip(chosen, columns, strict=True))
+    return select(*labelled).cte().prefix_with("MATERIALIZED")
 
 
 def _is_member(table: Any, members: CTE) -> ColumnElement[bool]:
@@ -358,18 +356,18 @@ def _is_member(table: Any, members: CTE) -> ColumnElement[bool]:
     return and_(is_same, moment >= members.c.first, moment < members.c.after)
 
 
-def _on_days(table: Any, one: CompanyDays) -> Iterator[ColumnElement[bool]]:
+def _on_days(table: Any, day: CompanyDays) -> Iterator[ColumnElement[bool]]:
     """Yield the conditions for the days of a company in a table of minutes or days."""
     if not hasattr(table, "minute"):
-        if one.first is not None:
-            yield table.day >= one.first
-        if one.last is not None:
-            yield table.day <= one.last
+        if day.first is not None:
+            yield table.day >= day.first
+        if day.last is not None:
+            yield table.day <= day.last
         return
-    if one.first is not None:
-        yield table.minute >= first_minute(one.first)
-    if one.last is not None:
-        yield table.minute < first_minute(one.last + timedelta(days=1))
+    if day.first is not None:
+        yield table.minute >= first_minute(day.first)
+    if day.last is not None:
+        yield table.minute < first_minute(day.last + timedelta(days=1))
 
 
 def companies_table(
@@ -390,9 +388,9 @@ def grouped(rollup: RollupTable, by: Group, *columns: Any) -> Any:
     if by == "country" and rollup.grain == "article":  # whose stories may be those of two sources
         return rollup.select(key, *columns).join(Source, Source.id == number).group_by(key)
     # By number first: names would be compared for each day.
-    named = [column.label(f"sum_{place}") for place, column in enumerate(columns)]
-    each = rollup.select(number, *named).group_by(number).subquery().c
-    sums = [func.sum(each[column.name]) for column in named]
+    labelled = [column.label(f"sum_{place}") for place, column in enumerate(columns)]
+    each = rollup.select(number, *labelled).group_by(number).subquery().c
+    sums = [func.sum(each[column.name]) for column in labelled]
     return select(key, *sums).join(each.source_id.table, each.source_id == Source.id).group_by(key)
 
 

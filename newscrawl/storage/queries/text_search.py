@@ -91,17 +91,28 @@ def search(
     or with a source, country or language of which nothing is stored.
     """
     with database.reading() as session:
-        asked = parse_query(with_slugs(session, query))
-        numbers = _matching_keys(session, asked, scope, limit, offset)
+        node = parse_query(with_slugs(session, query))
+        if is_exact(node):
+            numbers = find_candidates(session, node, scope, limit, offset)
+        else:
+            numbers = []
+            candidates = find_candidates(session, node, scope, MAX_EXAMINED, 0)
+            for start in range(0, len(candidates), _AT_ONCE):
+                some = candidates[start : start + _AT_ONCE]
+                articles = searched_articles(session, some)
+                numbers += [key for key in some if evaluate(node, articles[key]) is not None]
+                if len(numbers) >= limit + offset:
+                    break
+            numbers = numbers[offset : offset + limit]
         rows = article_rows(session, numbers, None)
         texts = select(Article.id, Article.text, Source.country).join(Source)
-        found = session.execute(texts.where(Article.id.in_(numbers))) if rows else ()
-        bodies = {number: (text, country) for number, text, country in found}
+        contents = session.execute(texts.where(Article.id.in_(numbers))) if rows else ()
+        bodies = {number: (text, country) for number, text, country in contents}
     results = []
     for row in rows:
         body, country = bodies[row.number]
         facts = Facts(row.language or UNKNOWN, row.source, country)
-        marks = spans(asked, row.title or "", body, facts)
+        marks = spans(node, row.title or "", body, facts)
         results.append(FoundArticle(article=row, snippets=snippets(row.title, body, marks, each)))
     return results
 
@@ -137,17 +148,17 @@ class QueryPreview:
         if not self.parts:
             return ""
         absent = [repr(part.text) for part in self.parts if not part.articles]
-        found = [
+        found_parts = [
             f"{part.text!r} in {_at_least(part.articles)}" for part in self.parts if part.articles
         ]
         if absent:
             verb = "is" if len(absent) == 1 else "are"
-            others = f"; {', '.join(found)}" if found else ""
+            further = f"; {', '.join(found_parts)}" if found_parts else ""
             none = f"{' and '.join(absent)} {verb} in no article of the period and sources chosen"
-            return f"{none}{others}."
+            return f"{none}{further}."
         newest = f"None of the newest {self.examined:,} articles with its words"
         which = "No article" if self.complete else newest
-        return f"{which} matches the whole query; each part alone: {', '.join(found)}."
+        return f"{which} matches the whole query; each part alone: {', '.join(found_parts)}."
 
 
 def _at_least(articles: int) -> str:
@@ -171,20 +182,28 @@ def preview_query(
     fault.
     """
     with database.reading() as session:
-        asked = parse_query(with_slugs(session, query))
-        found = _count(session, asked, scope)
-        alone = [] if found.keys else list(parts_of(asked))[:MAX_PARTS]
+        node = parse_query(with_slugs(session, query))
+        matches = _count(session, node, scope)
+        alone = [] if matches.keys else list(parts_of(node))[:MAX_PARTS]
         parts = tuple(
             QueryPart(text=query_text(part), articles=len(_count(session, part, scope).keys))
             for part in alone
         )
-        sources = _sources_of(session, found.keys)
+        slugs: set[str] = set()
+        slugs_query = select(Source.slug).join(Article, Article.source_id == Source.id).distinct()
+        for start in range(0, len(matches.keys), _AT_ONCE):
+            slugs.update(
+                session.scalars(
+                    slugs_query.where(Article.id.in_(matches.keys[start : start + _AT_ONCE]))
+                )
+            )
+        sources = tuple(sorted(slugs))
     return QueryPreview(
-        articles=len(found.keys),
-        examined=found.examined,
-        complete=found.complete,
+        articles=len(matches.keys),
+        examined=matches.examined,
+        complete=matches.complete,
         sources=sources,
-        wider=found.wider,
+        wider=matches.wider,
         examples=tuple(search(database, query, scope=scope, limit=limit, each=2)),
         parts=parts,
     )
@@ -201,24 +220,24 @@ class _Counted:
     wider: int | None = None
 
 
-def _count(session: Session, asked: Node, scope: Scope) -> _Counted:
-    candidates = find_candidates(session, asked, scope, MAX_EXAMINED + 1, 0)
+def _count(session: Session, node: Node, scope: Scope) -> _Counted:
+    candidates = find_candidates(session, node, scope, MAX_EXAMINED + 1, 0)
     examined = candidates[:MAX_EXAMINED]
     complete = len(candidates) <= MAX_EXAMINED
-    if is_exact(asked):
+    if is_exact(node):
         return _Counted(examined, len(examined), complete)
     # The index finds the same articles for each distance, so their texts are read once.
-    wide = _widened(asked)
+    wide = _widened(node)
     keys: list[int] = []
-    others = 0
+    only_wider = 0
     for start in range(0, len(examined), _AT_ONCE):
         articles = searched_articles(session, examined[start : start + _AT_ONCE])
         for key, article in articles.items():
-            if evaluate(asked, article) is not None:
+            if evaluate(node, article) is not None:
                 keys.append(key)
-            elif wide != asked and evaluate(wide, article) is not None:
-                others += 1
-    wider = None if wide == asked else len(keys) + others
+            elif wide != node and evaluate(wide, article) is not None:
+                only_wider += 1
+    wider = None if wide == node else len(keys) + only_wider
     return _Counted(keys, len(examined), complete, wider)
 
 
@@ -232,32 +251,6 @@ def _widened(node: Node) -> Node:
         case Without():
             return Without(_widened(node.wanted), node.unwanted)
     return node
-
-
-def _sources_of(session: Session, keys: Sequence[int]) -> tuple[str, ...]:
-    """Return the slugs of the sources of articles, in their order."""
-    slugs: set[str] = set()
-    query = select(Source.slug).join(Article, Article.source_id == Source.id).distinct()
-    for start in range(0, len(keys), _AT_ONCE):
-        slugs.update(session.scalars(query.where(Article.id.in_(keys[start : start + _AT_ONCE]))))
-    return tuple(sorted(slugs))
-
-
-def _matching_keys(
-    session: Session, asked: Node, scope: Scope, limit: int, offset: int
-) -> Sequence[int]:
-    """Return the keys of the articles, the newest first."""
-    if is_exact(asked):
-        return find_candidates(session, asked, scope, limit, offset)
-    numbers: list[int] = []
-    candidates = find_candidates(session, asked, scope, MAX_EXAMINED, 0)
-    for start in range(0, len(candidates), _AT_ONCE):
-        some = candidates[start : start + _AT_ONCE]
-        articles = searched_articles(session, some)
-        numbers += [one for one in some if evaluate(asked, articles[one]) is not None]
-        if len(numbers) >= limit + offset:
-            break
-    return numbers[offset : offset + limit]
 
 
 def searched_articles(session: Session, numbers: Sequence[int]) -> dict[int, SearchedArticle]:
@@ -277,26 +270,26 @@ def searched_articles(session: Session, numbers: Sequence[int]) -> dict[int, Sea
 
 
 def find_candidates(
-    session: Session, asked: Node, scope: Scope, limit: int, offset: int
+    session: Session, node: Node, scope: Scope, limit: int, offset: int
 ) -> Sequence[int]:
     """Return the keys of articles that the index finds, the newest first."""
     if session.get_bind().dialect.name == "sqlite":
-        query = _in_sqlite(session, asked, scope).limit(limit).offset(offset)
+        query = _in_sqlite(session, node, scope).limit(limit).offset(offset)
         return [article_of(key) for key in session.scalars(query)]
     if (sources := source_ids(session, scope)) is not None:
         number = NEWEST_OF_SOURCES
         while number and number <= MOST_OF_SOURCES:
-            query = _newest_of_sources(session, asked, scope, sources, number)
+            query = _newest_of_sources(session, node, scope, sources, number)
             keys = session.scalars(query.limit(limit + offset)).all()
             if len(keys) == limit + offset:
                 return keys[offset:]
             # Half as many again as are expected to be enough; for a rare word the index is fast.
             number = 3 * number * (limit + offset) // (2 * len(keys)) if keys else 0
-    return _newest(session, _in_postgres(session, asked, scope), scope, limit, offset)
+    return _newest(session, _in_postgres(session, node, scope), scope, limit, offset)
 
 
 def _newest_of_sources(
-    session: Session, asked: Node, scope: Scope, sources: Sequence[int], least: int
+    session: Session, node: Node, scope: Scope, sources: Sequence[int], least: int
 ) -> Select[int]:
     """Return a query of keys among the newest articles of some sources, `least` of them at least,
     in PostgreSQL."""
@@ -309,7 +302,7 @@ def _newest_of_sources(
         if number >= least:
             break
     return (
-        _in_postgres(session, asked, scope, words=_without_index(search.words))
+        _in_postgres(session, node, scope, words=_without_index(search.words))
         .join(Article, Article.id == search.article_id)
         .where(Article.source_id.in_(sources), Article.day >= begins)
     )
@@ -327,24 +320,24 @@ class OtherArticles:
 
 
 def find_other_articles(
-    session: Session, asked: Node, scope: Scope, limit: int, others: OtherArticles
+    session: Session, node: Node, scope: Scope, limit: int, others: OtherArticles
 ) -> Sequence[int]:
     """Return the keys of those articles that the index finds, the newest first."""
     companies, begins = others.companies, others.begins
     if session.get_bind().dialect.name == "sqlite":
         key = SQLITE_SEARCH.c.rowid
-        query = _in_sqlite(session, asked, scope).limit(limit)
+        query = _in_sqlite(session, node, scope).limit(limit)
         naming = _mentions_of(companies, key.op(">>")(NUMBER_BITS), article_of(key))
         if begins is not None:
             query = query.where(key >= search_key(begins, 0))
         return [article_of(key) for key in session.scalars(query.where(~naming.exists()))]
     search = POSTGRES_SEARCH.c
-    query = _in_postgres(session, asked, scope)
+    query = _in_postgres(session, node, scope)
     naming = _mentions_of(companies, search.minute, search.article_id)
     if begins is None:
         return _newest(session, query.where(~naming.exists()), scope, limit, 0)
     if others.few:
-        query = _in_postgres(session, asked, scope, words=_without_index(search.words))
+        query = _in_postgres(session, node, scope, words=_without_index(search.words))
     naming = naming.where(Appearance.minute >= begins)
     query = query.where(search.minute >= begins, ~naming.exists()).limit(limit)
     return session.scalars(query).all()
@@ -352,8 +345,8 @@ def find_other_articles(
 
 def _mentions_of(companies: Collection[int], minute: Any, article: Any) -> Select[int]:
     """Return a query of the mentions of companies in an article, for EXISTS."""
-    named = Appearance.minute == minute, Appearance.article_id == article
-    return select(literal_column("1")).where(Appearance.company_id.in_(companies), *named)
+    in_article = Appearance.minute == minute, Appearance.article_id == article
+    return select(literal_column("1")).where(Appearance.company_id.in_(companies), *in_article)
 
 
 def _newest(
@@ -361,30 +354,26 @@ def _newest(
 ) -> Sequence[int]:
     """Return the first keys of a query in PostgreSQL."""
     query = query.limit(limit + offset)
-    for begins in _stretches(session, scope):
+    minute = POSTGRES_SEARCH.c.minute
+    newest = select(minute).where(*_minutes(scope)).order_by(minute.desc()).limit(1)
+    last, first = session.scalar(newest), session.scalar(newest.offset(NEWEST))
+    beginnings = []
+    if last is not None and first is not None:
+        # Shorter ones have few articles of some sources besides those that were compared.
+        stretches = STRETCHES[-1:] if scope.narrows_sources else STRETCHES
+        beginnings = [last - (last - first) * times for times in stretches]
+    for begins in beginnings:
         keys = session.scalars(query.where(POSTGRES_SEARCH.c.minute >= begins)).all()
         if len(keys) >= limit + offset:
             return list(keys[offset:])
     return list(session.scalars(query).all()[offset:])
 
 
-def _stretches(session: Session, scope: Scope) -> list[int]:
-    """Return the first minutes of growing ranges of the newest articles."""
-    minute = POSTGRES_SEARCH.c.minute
-    newest = select(minute).where(*_minutes(scope)).order_by(minute.desc()).limit(1)
-    last, first = session.scalar(newest), session.scalar(newest.offset(NEWEST))
-    if last is None or first is None:
-        return []
-    # Shorter ones have few articles of some sources besides those that were compared.
-    stretches = STRETCHES[-1:] if scope.narrows_sources else STRETCHES
-    return [last - (last - first) * times for times in stretches]
-
-
-def _in_sqlite(session: Session, asked: Node, scope: Scope) -> Select[int]:
+def _in_sqlite(session: Session, node: Node, scope: Scope) -> Select[int]:
     """Return a query of keys. Their order is that of time, so nothing is sorted, and a period is
     a range of them."""
     key = SQLITE_SEARCH.c.rowid
-    matches = literal_column("article_search").op("MATCH")(for_sqlite(asked))
+    matches = literal_column("article_search").op("MATCH")(for_sqlite(node))
     query = select(key).where(matches)
     since, until = minutes_of(scope)
     if since is not None:
@@ -405,12 +394,12 @@ def _without_index(words: ColumnElement[Any]) -> ColumnElement[Any]:
 
 
 def _in_postgres(
-    session: Session, asked: Node, scope: Scope, words: ColumnElement[Any] | None = None
+    session: Session, node: Node, scope: Scope, words: ColumnElement[Any] | None = None
 ) -> Select[int]:
     """Return a query of keys."""
     search = POSTGRES_SEARCH.c
     column = search.words if words is None else words
-    matches = column.op("@@")(cast(for_postgres(asked), postgresql.TSQUERY()))
+    matches = column.op("@@")(cast(for_postgres(node), postgresql.TSQUERY()))
     query = select(search.article_id).where(matches)
     query = query.where(*_minutes(scope))
     if scope.narrows:
