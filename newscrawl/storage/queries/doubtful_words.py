@@ -7,7 +7,7 @@ in the texts that it finds.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Self
@@ -157,15 +157,8 @@ def find_doubtful_words(
         minute = select(CountedArticle.minute).where(CountedArticle.article_id == keys[-1])
         since = day_of_minute(session.scalars(minute).one())
     within = eligible.where(one_of(CountedArticle.article_id, "numbers"))
-    keys_left = {*session.scalars(within, {"numbers": list(keys)})} - {
-        *session.scalars(
-            select(Correction.article_id).where(
-                Correction.company.in_(names),
-                Correction.kind == "wrong",
-                Correction.undone_at.is_(None),
-            )
-        )
-    }
+    keys_left = {*session.scalars(within, {"numbers": list(keys)})}
+    keys_left -= _corrected_articles(session, names)
     unread = [key for key in keys if key in keys_left]
     articles: list[int] = []
     times: Counter[str] = Counter()
