@@ -355,6 +355,11 @@ def _steps(profile: ProfileName) -> tuple[int, ...]:
     return tuple([steps.get(tag, _BOUNDARY) for tag in range(LAST_KNOWN_TAG + 1)])
 
 
+def _step_of_unknown(owner: int) -> int:
+    """Return the step for an unknown element: within a paragraph it is inline, and unrecorded."""
+    return _THROUGH if owner in _PARAGRAPH_LIKE_IDS else _BOUNDARY
+
+
 class _Walk:
     """The columns that one walk over a page fills.
 
@@ -412,10 +417,7 @@ class _Walk:
                     breaks = breaks and breaks * text.isspace()
                 node = node.next
                 continue
-            if tag <= LAST_KNOWN_TAG:
-                step = steps[tag]
-            else:  # within a paragraph an unknown element is inline, and unrecorded
-                step = _THROUGH if tag_ids[owner] in _PARAGRAPH_LIKE_IDS else _BOUNDARY
+            step = steps[tag] if tag <= LAST_KNOWN_TAG else _step_of_unknown(tag_ids[owner])
             if step == _PRUNE:
                 tags += 2
                 images += tag == _IMG

@@ -165,7 +165,8 @@ class Matcher:
 
         A form that names a person in this article is doubtful from there on, an everyday word of
         its language always, and a word that many things share behind an article ("ein Vogel") or,
-        if it is a name of the user's own, at the beginning of a sentence ("Vogel flog davon"); so
+        if it is a name of the user's own, at the beginning of a sentence without a cue of a company
+        ("Vogel flog davon", not "Ford reported a profit"); so
         is a form of two companies, even if it is so for one of them only.
         """
         certain = []
@@ -181,6 +182,7 @@ class Matcher:
                 or (
                     begins_sentence(text, rivals[0])
                     and self._companies[sure[0].form.company].origin == "own"
+                    and not self._neighbours.has_cue(text, rivals[0], language, in_context=True)
                 )
             ):
                 doubtful.append([rival.in_doubt() for rival in rivals])
