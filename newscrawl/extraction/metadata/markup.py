@@ -413,11 +413,6 @@ def _hints_of(hints: str) -> tuple[bool, bool]:
     return author, _is_hint(hints, _DATE_HINTS)
 
 
-def _is_labelled(lowered: str) -> bool:
-    """Return whether a date line holds a word for publishing."""
-    return not _DATED_WORDS.isdisjoint(_WORD.findall(lowered)) or _is_hint(lowered, _DATED_PHRASES)
-
-
 def _date_of_publication(text: str, dialect: Dialect) -> Stamp | None:
     """Return the date after a word for publishing in a date line that also names the change."""
     labels = list(_DATE_LABEL.finditer(text.lower()))
@@ -465,11 +460,6 @@ def _titled_date(node: LexborNode) -> str | None:
     element = node if is_titled else node.css_first("time,.value-title,abbr[title]")
     title = element.attributes.get("title") if element is not None else None
     return title if dates.read(title) else None
-
-
-def _first_name(node: LexborNode) -> LexborNode | None:
-    """Return the first element in one that is a name."""
-    return node.css_first("[itemprop~=name],[property$=name],[rel~=author]")
 
 
 def _byline_in(node: LexborNode, text: str) -> str | None:
@@ -558,7 +548,8 @@ class _Reader:
             if published := _date_of_publication(text, self._dialect):
                 self.sightings.published.append((Sighting(0, sighting.distance), published))
         elif len(self.sightings.published) < MAX_FOUND:
-            if _is_labelled(lowered[len(hints) :]):
+            line = lowered[len(hints) :]
+            if not _DATED_WORDS.isdisjoint(_WORD.findall(line)) or _is_hint(line, _DATED_PHRASES):
                 sighting = Sighting(0, sighting.distance)
             self.sightings.published.append((sighting, stamp))
 
@@ -582,9 +573,9 @@ class _Reader:
     def _byline(self, node: LexborNode, lines: list[str], sighting: Sighting) -> None:
         if names.is_secondary(self._label) or is_foreign(node, self._ancestors, has_item=False):
             return
-        element = _first_name(node)
-        if element is not None:
-            lines = _lines(element)
+        name = node.css_first("[itemprop~=name],[property$=name],[rel~=author]")
+        if name is not None:
+            lines = _lines(name)
         self._add("\n".join(lines) or squeeze(node.attributes.get("content")), sighting)
 
     def _add(self, text: str, sighting: Sighting) -> None:

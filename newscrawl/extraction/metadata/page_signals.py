@@ -40,9 +40,7 @@ _SITE: Final = words("metas", "site")
 _MONTH_FIRST: Final = frozenset({"us", "ph", "io", "co", "tv", "ai", "me"})
 _CODE: Final = re.compile(r"([a-z]{2,3})(?:[-_][a-z0-9]{2,8})*", re.IGNORECASE)
 _REGION: Final = re.compile(r"\ben[-_]([a-z]{2})\b")
-_OTHER_CODES: Final = {
-    name: code for code, others in tables("languages").items() for name in others
-}
+_OTHER_CODES: Final = {name: code for code, names in tables("languages").items() for name in names}
 
 
 @dataclass(frozen=True)

@@ -149,14 +149,14 @@ class Dates:
 
 def publication_dates(signals: PageSignals, now: datetime) -> Dates:
     """Return a page's dates, none of them after `now`."""
-    stated = [*candidates_in(STATED_IN, signals)] or [*candidates_in(DATA_IN, signals)]
-    declared = [candidate.value for candidate in stated]
+    statements = [*candidates_in(STATED_IN, signals)] or [*candidates_in(DATA_IN, signals)]
+    declared = [candidate.value for candidate in statements]
     changed = _ask(MODIFIED_IN, signals)
     zone = next((stamp.zone for stamp in (*declared, *changed) if stamp.zone), None)
     modified = _first_past(changed, zone, now)
     shown = _ask(SHOWN_IN, signals) if declared and not declared[0].timed else []
     published = _first_past([*_shown_day(declared, changed, signals), *declared, *shown], zone, now)
-    evidence = _evidence("stated", stated, published)
+    evidence = _evidence("stated", statements, published)
     for rank, places in _RANKS:
         if published is None:
             candidates = [*candidates_in(places, signals)]

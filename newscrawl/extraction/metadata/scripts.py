@@ -40,9 +40,9 @@ def stated_in(texts: Iterable[str], field: Field) -> tuple[str, ...]:
     as the lists of many articles do."""
     for text in texts:
         if len(text) <= MAX_SCRIPT:
-            stated = dict.fromkeys(filter(None, islice(_values(text, field), MAX_SIGNS)))
-            if len(stated) == 1:
-                return next(iter(stated))
+            values = dict.fromkeys(filter(None, islice(_values(text, field), MAX_SIGNS)))
+            if len(values) == 1:
+                return next(iter(values))
     return ()
 
 
@@ -51,8 +51,8 @@ def _values(text: str, field: Field) -> Iterator[tuple[str, ...]]:
     for sign in _SIGNS[field]:
         at = text.find(sign)
         while at >= 0:
-            rest = _REST_OF_KEY.match(text, at) if field == "author" else None
-            start = rest.end() if rest else at
+            key_end = _REST_OF_KEY.match(text, at) if field == "author" else None
+            start = key_end.end() if key_end else at
             key = _KEY.search(text[max(0, start - REACH) : start])
             if key and key[1].lower() not in _CLOCKS and rank_of(key[1], field):
                 yield tuple(_texts_at(text, start))
