@@ -1,5 +1,6 @@
 """Functions over text that several packages need: closest names, sentences, safe normalisation."""
 
+import html
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -39,6 +40,26 @@ _ABBREVIATION: Final = re.compile(
     r"|(?:^|[\s(])\d{1,2}\.[^\S\n]+$"
 )
 _LONGEST_ABBREVIATION: Final = len(" Dipl.  ")
+
+# Ours: how often a text may have been escaped.
+MOST_ESCAPES: Final = 4
+# Python refuses to make a number of more than 4,300 decimal digits.
+_NO_CHARACTER: Final = re.compile(r"&#[0-9]{4000,}")
+_BEYOND_UNICODE: Final = "&#1114112"
+
+
+def unescape(text: str) -> str:
+    """Resolve references to characters ("&amp;"); a reference to none becomes U+FFFD."""
+    return html.unescape(_NO_CHARACTER.sub(_BEYOND_UNICODE, text) if "&#" in text else text)
+
+
+def unescape_all(text: str) -> str:
+    """Resolve references that were escaped several times ("Q&amp;amp;A"), as many systems do."""
+    for _ in range(MOST_ESCAPES):
+        before, text = text, unescape(text) if "&" in text else text
+        if text == before:
+            break
+    return text
 
 
 def weight_of(text: str) -> int:

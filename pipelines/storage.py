@@ -247,7 +247,8 @@ class StoragePipeline(DocumentStorage):
             self._learn()
         if self._learned is not self._session.memory:
             keep_memory(self._database, self._source.slug, self._learned)
-            if not templates(self._session.memory).seen and templates(self._learned).seen:
+            began = not templates(self._session.memory).seen and templates(self._learned).seen
+            if began and not abort_note(reason):
                 # The first pages of a source were read without a memory.
                 without_templates_of(self._database, self._source.slug, self._learned)
         ended = {"newscrawl/state": state, "newscrawl/note": note}

@@ -16,8 +16,9 @@ from urllib.parse import urlsplit
 from benchmarks.recipes.examples import label
 from newscrawl.extraction.blocks import clean, read_blocks
 from newscrawl.extraction.extract import extract_from, parse_page
-from newscrawl.extraction.html import decode, parse, unescape
+from newscrawl.extraction.html import decode, parse
 from newscrawl.items import Kind
+from newscrawl.text import unescape
 from newscrawl.training import metrics
 from newscrawl.training.corpus import FROM_PUBLISHER, GOLD_FILE, PAGES_FOLDER, without_json_ld
 

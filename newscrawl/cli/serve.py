@@ -109,13 +109,13 @@ def serve(
         send_test=send_test,
         settings_recipients=configured_recipients,
     )
-
+    application = create_app(dashboard)
     with _open_socket(host, port) as sock:
         at = f"[{host}]" if ":" in host else host
         write_note(f"The dashboard is at http://{at}:{sock.getsockname()[1]}/ (Ctrl-C ends it)")
         # Uvicorn's own evaluation of proxies' headers would hide the address of a request.
         settings = uvicorn.Config(
-            create_app(dashboard), log_level="warning", server_header=False, proxy_headers=False
+            application, log_level="warning", server_header=False, proxy_headers=False
         )
         server = uvicorn.Server(settings)
         server.run(sockets=[sock])

@@ -28,11 +28,11 @@ from newscrawl.extraction.blocks import (
     tag_id,
 )
 from newscrawl.extraction.features import Features
-from newscrawl.extraction.html import parse, unescape
+from newscrawl.extraction.html import parse
 from newscrawl.extraction.metadata.reader import Metadata
 from newscrawl.extraction.metadata.vocabulary import asks_to_subscribe
 from newscrawl.extraction.tokens import Char, Tokens, WordNumbers, number_words
-from newscrawl.text import weight_of
+from newscrawl.text import unescape, weight_of
 
 FloatArray = NDArray[np.float64]
 

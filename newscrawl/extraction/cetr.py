@@ -12,7 +12,7 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from newscrawl.extraction.html import unescape
+from newscrawl.text import unescape
 
 Variant = Literal["cetr", "cetr-km", "cetr-tm"]
 Kernel = Literal["unit", "literal"]

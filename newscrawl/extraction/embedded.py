@@ -14,9 +14,9 @@ from html import escape
 from typing import Any, Final, NamedTuple
 
 from newscrawl.extraction.embedded_data import FlightElement, values_of_scripts
-from newscrawl.extraction.html import parse, unescape
+from newscrawl.extraction.html import parse
 from newscrawl.extraction.methods import ParsedPage
-from newscrawl.text import weight_of
+from newscrawl.text import unescape, weight_of
 
 # Ours: what a page without a text of its own shows at most (copyright, the message of a loader),
 # the least text in a script, and how much longer it is. Characters, weighed.

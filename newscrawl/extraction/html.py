@@ -5,7 +5,6 @@ charset detected.
 """
 
 import codecs
-import html as html_module
 import re
 from collections.abc import Iterator
 from typing import Final
@@ -20,6 +19,7 @@ from w3lib.encoding import (
 )
 
 from newscrawl.extraction.limits import close_raw_text, within_limits
+from newscrawl.text import unescape_all
 
 # What the WHATWG Encoding Standard gives Western pages that declare nothing.
 LAST_RESORT: Final = "cp1252"
@@ -34,8 +34,6 @@ GUESSED_FROM: Final = 1 << 18
 CHECKED_AT_ONCE: Final = 4096
 # Ours: characters of a text or attribute that are read as metadata.
 MAX_VALUE: Final = 5_000
-# Ours: how often a text may have been escaped.
-MOST_ESCAPES: Final = 4
 # Ours: unclosed comments and texts of a page that are closed, and the share of the page that the
 # last of them must hide.
 MAX_REPAIRS: Final = 3
@@ -53,8 +51,6 @@ _RAW_TEXTS: Final = frozenset(
 )
 _TITLE: Final = re.compile(rb"<title[^>]*+>[^<]*+(</title)?+", re.IGNORECASE)
 _ASCII: Final = bytes(range(128))
-# Python refuses to make a number of more than 4,300 decimal digits.
-_NO_CHARACTER: Final = re.compile(r"&#[0-9]{4000,}")
 # U+0080 to U+009F, and sequences of UTF-8 whose bytes were taken for Latin-1 and encoded again.
 _CONTROL: Final = re.compile(rb"\xc2[\x80-\x9f]")
 _TWICE: Final = re.compile(rb"\xc3[\x82-\xb4](?:\xc2[\x80-\xbf]){1,3}")
@@ -62,7 +58,6 @@ _IN_WINDOWS: Final = {
     chr(number).encode(): bytes([number]).decode("cp1252", "ignore").encode()
     for number in range(0x80, 0xA0)
 }
-_BEYOND_UNICODE: Final = "&#1114112"
 
 
 def parse(html: bytes, limited: bytes | None = None) -> LexborHTMLParser:
@@ -105,20 +100,6 @@ def _raw_text(node: LexborNode) -> str:
     parent = node.parent
     raw = node.is_text_node and parent is not None and parent.tag in _RAW_TEXTS
     return (node.text_content or "") if raw else ""
-
-
-def unescape(text: str) -> str:
-    """Resolve references to characters ("&amp;"); a reference to none becomes U+FFFD."""
-    return html_module.unescape(_NO_CHARACTER.sub(_BEYOND_UNICODE, text) if "&#" in text else text)
-
-
-def unescape_all(text: str) -> str:
-    """Resolve references that were escaped several times ("Q&amp;amp;A"), as many systems do."""
-    for _ in range(MOST_ESCAPES):
-        before, text = text, unescape(text) if "&" in text else text
-        if text == before:
-            break
-    return text
 
 
 def squeeze(text: str | None) -> str:

@@ -12,11 +12,11 @@ from typing import Any
 import feedparser
 from selectolax.lexbor import LexborHTMLParser
 
-from newscrawl.extraction.html import unescape_all
 from newscrawl.extraction.metadata import dates, names
 from newscrawl.items import Hints
 from newscrawl.sources.urls import MAX_LENGTH, UrlError, address_of, unwrapped, web_url
 from newscrawl.sources.xml_repair import SHORT, Shape, decode_xml, repair_xml
+from newscrawl.text import unescape_all
 
 # The largest feeds of the registry's sites stay below 2 MB.
 MAX_BYTES = 8 * 1024 * 1024

@@ -166,7 +166,7 @@ def test_pair_is_watched_by_name(look: Look, news: Database, base: str, width: i
     page = look("/alerts", width=width).page
     panel = page.locator("section[aria-labelledby=watched]")
     panel.get_by_label("Company, group or saved query").fill("siemens mobility")
-    panel.get_by_label("Only in one article with").fill("Bosch")
+    panel.get_by_label("Only together with (optional)").fill("Bosch")
     page.keyboard.press("Enter")
     row = panel.get_by_role("listitem").filter(has_text="Bosch and Siemens")
     expect(row).to_contain_text(f"by {config.user_name()}")
@@ -266,7 +266,7 @@ def test_fault_is_shown_and_the_form_kept(
     watched = look("/alerts")
     page = watched.page
     fill_in(page, "new desk", address, companies)
-    page.get_by_label("Kind").select_option("as the address says")
+    page.get_by_label("Kind").select_option("Detect automatically")
     page.get_by_role("button", name="Add", exact=True).click()
     expect(page.get_by_role("alert")).to_contain_text(fault)
     expect(page.get_by_label("Address", exact=True)).to_have_value(address)
@@ -335,7 +335,7 @@ def test_alerts_say_whether_a_monitor_runs_and_a_mail_server_is_set(
         TestClient(create_app(config_of(file)), base_url="http://127.0.0.1:8300") as client,
     ):
         page = client.get("/alerts").text
-        assert "<strong>No monitor is running</strong>: no alert" in page
+        assert "<strong>No monitor is running</strong>: no digest" in page
         assert "<strong>No mail server is set:</strong>" in page
         assert "NEWSCRAWL_" not in page
         record_worker_start(database, "h:1:x", facts)

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from newscrawl.extraction.html import unescape
 from newscrawl.extraction.metadata import lenient_json
+from newscrawl.text import unescape
 
 Node = dict[str, Any]
 
