@@ -114,7 +114,7 @@ def send_notices(database: Database, name: str) -> None:
         ),
     ):
         add_recipient(database, one)
-    subject = f"{name if name == EVIL else FIRST_NAMED}: first article found"
+    subject = f"{name if name == EVIL else FIRST_NAMED}: first article since you started watching"
     sent = [
         SentNotice(recipient=name, cause=alert.cause, subject=subject),
         SentNotice(

@@ -198,7 +198,7 @@ def audit(
 def _added_forms(file: Path, own: "Sequence[Company]") -> "Iterator[str]":
     """Yield for each company the forms that count and that the file does not list, those that need
     support first, then the names that count without it though they are words."""
-    from newscrawl.mentions.legal_forms import forms_of, is_doubtful
+    from newscrawl.mentions.legal_forms import forms_of
     from newscrawl.mentions.registry_file import read_file
     from newscrawl.mentions.vocabulary import load_vocabulary
 
@@ -232,14 +232,14 @@ def _added_forms(file: Path, own: "Sequence[Company]") -> "Iterator[str]":
         for company in own
         if company.origin == "own"
         for form in company.certain
-        if " " not in form and is_doubtful(form, words)
+        if words.is_everyday(form) or form.lower() in words.common_words | words.shared_names
     ]
     if everyday:
         more = " and more" * (len(everyday) > _SHOWN_COMPANIES)
         yield (
-            f"{', '.join(everyday[:_SHOWN_COMPANIES])}{more}: a word, a place, a name of persons "
-            "or an abbreviation, which counts wherever it stands; to count it only with context, "
-            "list it in ambiguous, too, and give the entry context words."
+            f"{', '.join(everyday[:_SHOWN_COMPANIES])}{more}: a word or a name of many things, "
+            "which counts wherever it stands; to count it only with context, list it in ambiguous, "
+            "too, and give the entry context words."
         )
 
 

@@ -55,7 +55,7 @@ def form_of(client: TestClient, path: str, decision: str) -> dict[str, str]:
 
 
 def test_pages_and_api_show_the_quarantine(client: TestClient) -> None:
-    assert "2 versions are in the quarantine" in client.get("/").text
+    assert "2 versions in the quarantine" in client.get("/").text
     assert "2 in quarantine" in client.get("/sources").text
     listed = client.get("/quarantine").text
     assert "most of the text is gone" in listed
@@ -157,8 +157,8 @@ def test_overview_of_a_source_counts_its_versions_only(
 ) -> None:
     database.register_source("stadtbote", "Stadtbote", "de", "de", "https://stadtbote.example/")
     database.start_run("stadtbote")
-    assert '<a href="/quarantine">2 versions are' in client.get("/").text
-    assert '<a href="/quarantine?source=ft">2 versions are' in client.get("/?source=ft").text
+    assert '<a href="/quarantine">2 versions in' in client.get("/").text
+    assert '<a href="/quarantine?source=ft">2 versions in' in client.get("/?source=ft").text
     assert "in the quarantine" not in client.get("/?source=stadtbote").text
 
 

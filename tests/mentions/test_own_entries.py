@@ -199,7 +199,7 @@ def test_check_and_list_show_the_forms_that_count(newscrawl, tmp_path: Path) -> 
     assert 'Moser & Söhne GmbH: also "Moser & Söhne"' in lines
     assert "Siemens AG: with all forms of the bundled Siemens" in lines
     assert "give such entries context words" in " ".join(ran.err.split())
-    assert '"Storm": a word, a place, a name of persons' in ran.err
+    assert '"Storm": a word or a name of many things' in ran.err
     ran = newscrawl("companies", "list", "--companies", tmp_path / "mine.toml", "--format", "json")
     rows = {row["name"]: row for row in json.loads(ran.out)}
     assert rows["Moser & Söhne GmbH"]["aliases"] == ["Moser & Söhne"]

@@ -114,9 +114,9 @@ def test_each_gets_alerts_about_its_own_companies(
     assert deliver(database).failed == ()
     got = sorted((message["To"], headline_of(message["Subject"])) for message in inbox.messages)
     assert got == [
-        ("all@example.org", "Bosch: first article found"),
-        ("all@example.org", "Siemens: first article found"),
-        ("trams@example.org", "Siemens: first article found"),
+        ("all@example.org", "Bosch: first article since you started watching"),
+        ("all@example.org", "Siemens: first article since you started watching"),
+        ("trams@example.org", "Siemens: first article since you started watching"),
     ]
     assert [notice["facts"]["company"] for notice in hook.notices] == ["Bosch"]
 
@@ -231,7 +231,7 @@ def test_failure_is_recorded_and_repeated_for_this_recipient_alone(
     sent = [(notice.recipient, notice.fault) for notice in sent_notices(database, 10)]
     assert sorted(sent) == [("desk", ""), ("room", ""), ("room", "the server answered 404")]
     assert {headline_of(notice.subject) for notice in sent_notices(database, 10)} == {
-        "Siemens: first article found"
+        "Siemens: first article since you started watching"
     }
 
 
@@ -254,7 +254,7 @@ def test_edited_recipient_gets_notices_at_its_new_address(database: Database, in
     publish(database, SIEMENS, BOSCH)
     deliver(database)
     got = [(message["To"], headline_of(message["Subject"])) for message in inbox.messages]
-    assert got == [("new@example.org", "Bosch: first article found")]
+    assert got == [("new@example.org", "Bosch: first article since you started watching")]
     with pytest.raises(RecipientError, match="no recipient room is in the database"):
         edit_recipient(database, recipient("room", "new@example.org", "e-mail"))
 
@@ -272,7 +272,7 @@ def test_one_address_gets_alerts_on_one_subject_and_the_digest_on_another(
     send_digest(database, digest, digest_channels(database, CompanyStructure()))
     alert, letter = inbox.messages
     assert {alert["To"], letter["To"]} == {"ann@example.org"}
-    assert headline_of(alert["Subject"]) == "Siemens: first article found"
+    assert headline_of(alert["Subject"]) == "Siemens: first article since you started watching"
     text = letter.get_body(("plain",)).get_content()
     assert "| Bosch | 1 |" in text
     assert "Siemens" not in text
@@ -380,7 +380,7 @@ def test_webhook_of_each_kind_receives_its_format(
         assert got["cause"].startswith("first/Siemens/")
         return
     text = json.dumps(got)
-    assert "Siemens: first article found" in text
+    assert "Siemens: first article since you started watching" in text
     assert SIEMENS in text
     assert "https://ft.example/n-0" in text
     if kind == "slack":
@@ -441,7 +441,7 @@ def test_hostile_message_of_each_kind_stays_within_the_limits_of_its_product(
     address = f"https://a.example/{'ä' * 1900}"
     addresses = ("https://a.example/x", address, "javascript:alert(1)")
     notice = Notice(
-        subject=f"{worst}: first article found",
+        subject=f"{worst}: first article since you started watching",
         text=worst,
         summary=worst or "-",
         links=tuple(

@@ -505,7 +505,8 @@ class _Reader:
     def _element(self, node: LexborNode, attributes: dict[str, str | None], distance: int) -> None:
         rel = (attributes.get("rel") or "").lower()
         hints = f" {attributes.get('class') or ''} {attributes.get('id') or ''} ".lower()
-        fields = _fields_of(attributes.get("itemprop"), attributes.get("property"))
+        itemprop, property_ = (attributes.get(key) or "" for key in ("itemprop", "property"))
+        fields = _fields_of(itemprop[:MAX_HINTS], property_[:MAX_HINTS])
         if node.tag_id == _TIME or "published" in fields or "modified" in fields:
             self._time(node, attributes, f"{' '.join(fields)} {hints}", distance)
             return
