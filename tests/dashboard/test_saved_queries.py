@@ -146,7 +146,11 @@ def test_page_of_a_query_has_the_parts_of_a_company(look: Look, news: Database, 
     page = look(f"{address(name)}?days=365").page
     expect(page.locator("h1")).to_have_text(name)
     expect(page.locator("#saved-query")).to_contain_text("edit")
-    number = page.locator("dt", has_text=re.compile("^articles$")).locator("xpath=..").locator("dd")
+    number = (
+        page.locator("dt", has_text=re.compile("^articles", re.IGNORECASE))
+        .locator("xpath=..")
+        .locator("dd")
+    )
     expect(number).to_contain_text(f"{whole(news, name):,}")
     expect(page.locator("#beside")).to_be_visible()
     expect(page.locator("article.line mark").first).to_be_visible()
