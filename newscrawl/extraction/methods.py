@@ -180,8 +180,8 @@ def _combined_method(threshold: float) -> Callable[[ParsedPage], Body]:
             return Body(text or declared_text, CONFIDENCE_IN_JSON_LD)
         tokens = page.candidate_features.tokens
         choice = combine(page.block_features, tokens.words, load_network(), threshold)
-        mask = without_repetitions(page.candidates.page, _without_next_story(page, choice.mask))
-        mask = _without_no_text(page, _with_siblings(page, mask, choice.probabilities))
+        mask = _with_siblings(page, _without_next_story(page, choice.mask), choice.probabilities)
+        mask = _without_no_text(page, without_repetitions(page.candidates.page, mask))
         paragraphs = _paragraphs(page.candidates.page, mask)
         return Body(paragraphs, choice.confidence, _word_counts(tokens, mask))
 

@@ -259,7 +259,7 @@ def test_page_without_an_article_can_become_one(world: World) -> None:
     world.paths = world.paths[:1]
     with world.site:
         world.serve("/story/0", lambda: b"<html><h1>Soon</h1><p>More follows.</p></html>")
-        first = world.crawl(NEWSCRAWL_REVISITS="1s")
+        first = world.crawl(NEWSCRAWL_REVISITS="1s", code=1)
         world.serve("/story/0", lambda: story("And here it is", "Siemens"))
         world.wait_until_due()
         again = world.crawl(NEWSCRAWL_REVISITS="1s")

@@ -75,7 +75,7 @@ LINKED = '<a href="/x">The second phase is due to begin in March and takes about
         ((4, f"<p><b>{LINKED}</b></p>"), "The second phase"),
         ((4, "<p>Boeing shares fell 2% on Friday.</p>"), "Boeing shares"),
         (
-            (4, f"<details><summary>More</summary><p>{SENTENCES[0][:-1]} in Boeing.</p></details>"),
+            (4, f"<details><summary>More</summary><p>Boeing's {SENTENCES[0][4:]}</p></details>"),
             "Boeing",
         ),
     ],
