@@ -65,8 +65,8 @@ def strip(days: Sequence[CoverageDay], number: int) -> Strip:
 
 def export_format(request: Request) -> str:
     """Return the format in which the numbers are asked for; nothing if the page is."""
-    wanted = request.query_params.get("format", "")
-    return wanted if wanted in FORMATS else ""
+    file_format = request.query_params.get("format", "")
+    return file_format if file_format in FORMATS else ""
 
 
 def chart_file(kind: str, chart: Chart, name: str, filters: Filters) -> Response:

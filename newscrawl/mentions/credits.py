@@ -7,6 +7,7 @@ boilerplate. Teasers are the headlines of other articles: "Read more: Yahoo fall
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from urllib.parse import urlsplit
 
 from ahocorasick_rs import AhoCorasick
@@ -14,6 +15,7 @@ from ahocorasick_rs import AhoCorasick
 from newscrawl.mentions.candidates import Candidate, caseless
 from newscrawl.mentions.forms import without_accents
 from newscrawl.mentions.vocabulary import Vocabulary
+from newscrawl.notices import words_of_kind
 
 # Characters before a name in which a credit may begin, and those of the longest sentence.
 _LEAD = 90
@@ -128,8 +130,12 @@ class Credits:
             "|".join(rf"(?<!\w){re.escape(cue)}" for cue in sorted(words.boilerplate)),
             re.IGNORECASE,
         )
-        # Greek capitals have no accents.
-        self._teasers = frozenset(without_accents(caseless(label)) for label in words.teasers)
+
+    @cached_property
+    def teasers(self) -> frozenset[str]:
+        """Return the labels of other articles ("Read more"), without case and accents, which Greek
+        capitals lack; they are read when the first label comes."""
+        return frozenset(without_accents(caseless(label)) for label in words_of_kind("label"))
 
     def publishers_of(self, source: str | None) -> frozenset[int]:
         """Return the companies that publish a source, given by URL, host or name."""
@@ -146,7 +152,7 @@ class Credits:
         label such as "Read more:". The title of an article may begin so: "Watch: ..."."""
         start = text.rfind("\n", 0, candidate.start) + 1
         label = _LABEL.match(text, start, candidate.start) if start else None
-        if label is None or without_accents(caseless(label[1])) not in self._teasers:
+        if label is None or without_accents(caseless(label[1])) not in self.teasers:
             return False
         return text.find("\n", candidate.end, start + MAX_TEASER) >= 0 or (
             len(text) <= start + MAX_TEASER

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-from newscrawl.notices import words_of_kind
-
 # The key of words that are everyday words in all languages.
 ANY = "any"
 _BY_LANGUAGE = (
@@ -57,8 +55,7 @@ class Vocabulary:
     bear without another word, `sports` words of reports about them.
     `surnames` are forms that persons bear, too: an unknown capitalised word before one is a given
     name, unless it is `usual_before` a company ("Chinese"). `platforms` are networks on which
-    newspapers ask their readers to follow them, `follow_us` how they ask. `teasers` are labels of
-    other articles ("Read more").
+    newspapers ask their readers to follow them, `follow_us` how they ask.
     `function_words` can be no form at all, `abbreviations`, `places` and given names by
     themselves only ambiguous ones, as `common_words` in small letters only ambiguous ones.
     `predicates` are words of a clause whose subject is a company, in languages without blanks.
@@ -97,7 +94,6 @@ class Vocabulary:
     usual_before: frozenset[str]
     platforms: frozenset[str]
     follow_us: frozenset[str]
-    teasers: frozenset[str]
     namesakes_after: frozenset[str]
     namesakes_before: frozenset[str]
     function_words: frozenset[str]
@@ -156,7 +152,6 @@ def load_vocabulary() -> Vocabulary:
     by_language |= {name: _with_english(_by_language(data.pop(name))) for name in _CUES}
     endings = _phrases(data.pop("before_endings"))
     lists: dict[str, Any] = {name: frozenset(_phrases(lists)) for name, lists in data.items()}
-    lists["teasers"] = words_of_kind("label")
     return Vocabulary(topics=topics, before_endings=endings, **by_language, **lists)
 
 

@@ -220,10 +220,10 @@ def _headline_of_the_hour(document: Document) -> str | None:
     may be read: other feeds of the source list it at other addresses, with another introduction.
     None for live blogs and videos, whose headlines return, and for short headlines."""
     article = document.article
-    words = folded_words(article.title or "")
-    is_distinctive = len(words) >= MIN_HEADLINE_WORDS and len("".join(words)) >= MIN_HEADLINE
     if document.page.access == "open" or article.kind != "article" or not article.published:
         return None
+    words = folded_words(article.title or "")
+    is_distinctive = len(words) >= MIN_HEADLINE_WORDS and len("".join(words)) >= MIN_HEADLINE
     if not is_distinctive or not _RETURNING.isdisjoint(words):
         return None
     hour = article.published.astimezone(UTC).replace(minute=0, second=0, microsecond=0)

@@ -78,8 +78,8 @@ _DATELINE: Final = re.compile(
 
 @lru_cache(maxsize=256)  # of the same lines before and behind a headline
 def authors_in(line: str) -> tuple[str, ...] | None:
-    """Return the authors that a line with such words names, none if it names only others; None if
-    it is no such line."""
+    """Return the authors that a line with words of authorship names, none if it names only
+    photographers or editors; None for a line without such words."""
     text = _ADDRESS.sub(" ", line).strip()
     return _authors_cjk(text) if _CJK.search(text) else _authors_by_label(text)
 

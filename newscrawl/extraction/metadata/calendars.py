@@ -86,7 +86,7 @@ _BEFORE_MONTH: Final = ("เดือน", "ខែ", "ເດືອນ", "ב", "�
 
 @dataclass(frozen=True, slots=True)
 class WrittenDay:
-    """Where a day stands in a text, and its numbers in the common era."""
+    """A day of the common era that a text names, with its place in the text."""
 
     start: int
     end: int

@@ -299,7 +299,10 @@ def text_of(tree: LexborHTMLParser) -> str:
 def is_date_line(text: str) -> bool:
     """Return whether a line with a date is one for it, not a sentence that names a day."""
     ends = text.rstrip("\"'”’»)」 ")
-    words = [word for word in _WORD.findall(text) if not word[0].isdigit()]
+    # Of a sentence, or a page without line breaks, only as many words as decide.
+    all_words = (word[0] for word in _WORD.finditer(text))
+    named = (word for word in all_words if not word[0].isdigit())
+    words = [*islice(named, MAX_WORDS_OF_DATE_LINE + 1)]
     if len(words) > MAX_WORDS_OF_DATE_LINE or (len(ends) > 1 and ends[-1] in "。！？।"):
         return False
     return ends[-1:] not in tuple(".!?") or len(words) <= 1 + 3 * ends[-2:-1].isdigit()
@@ -311,10 +314,9 @@ def labelled_date(text: str, dialect: Dialect) -> Stamp | None:
         start = max(0, end - LABEL_REACH)
         before = text[start:end].lower()
         labels = list(_DATE_LABEL.finditer(before))
-        line = text[text.rfind("\n", 0, end) + 1 : (text.find("\n", end) + 1 or len(text) + 1) - 1]
         if (
             labels
-            and is_date_line(line)
+            and is_date_line(text[slice(*_line_at(text, end))])
             and (stamp := dates.find(text[start + labels[-1].end() : end + 16], dialect))
         ):
             return stamp
@@ -328,8 +330,7 @@ def only_day(text: str, dialect: Dialect) -> Stamp | None:
     for year_end in islice(_ends_of_years(text[:MAX_SCANNED]), MAX_DATES):
         if year_end < end:
             continue
-        start, end = text.rfind("\n", end, year_end) + 1, text.find("\n", year_end)
-        end = end if end >= 0 else len(text)
+        start, end = _line_at(text, year_end, end)
         line = text[start:end]
         if (
             len(line) > MAX_DATE_LINE
@@ -343,6 +344,12 @@ def only_day(text: str, dialect: Dialect) -> Stamp | None:
                 return None
             only = only or stamp
     return only
+
+
+def _line_at(text: str, at: int, floor: int = 0) -> tuple[int, int]:
+    """Return start and end of the line at a place of a text; it is searched from `floor` on."""
+    end = text.find("\n", at)
+    return text.rfind("\n", floor, at) + 1, end if end >= 0 else len(text)
 
 
 def _ends_of_years(text: str) -> Iterator[int]:
@@ -445,10 +452,10 @@ def _texts(node: LexborNode) -> list[str]:
     return texts
 
 
-def _fields_of(itemprop: str | None, rdfa_property: str | None) -> tuple[str, ...]:
+def _fields_of(itemprop: str, rdfa_property: str) -> tuple[str, ...]:
     """Return the fields that microdata or RDFa name, of which only RDFa has less sure names."""
-    meanings = [*map(meaning_of, (rdfa_property or "").split())]
-    for name in (itemprop or "").split():
+    meanings = [*map(meaning_of, rdfa_property.split())]
+    for name in itemprop.split():
         meaning = meaning_of(name)
         meanings.append(meaning if meaning and meaning[1] <= MAX_RANK else None)
     return tuple(meaning[0] for meaning in meanings if meaning)
@@ -505,8 +512,10 @@ class _Reader:
     def _element(self, node: LexborNode, attributes: dict[str, str | None], distance: int) -> None:
         rel = (attributes.get("rel") or "").lower()
         hints = f" {attributes.get('class') or ''} {attributes.get('id') or ''} ".lower()
-        itemprop, property_ = (attributes.get(key) or "" for key in ("itemprop", "property"))
-        fields = _fields_of(itemprop[:MAX_HINTS], property_[:MAX_HINTS])
+        itemprop, property_ = attributes.get("itemprop") or "", attributes.get("property") or ""
+        fields: tuple[str, ...] = ()
+        if itemprop or property_:
+            fields = _fields_of(itemprop[:MAX_HINTS], property_[:MAX_HINTS])
         if node.tag_id == _TIME or "published" in fields or "modified" in fields:
             self._time(node, attributes, f"{' '.join(fields)} {hints}", distance)
             return

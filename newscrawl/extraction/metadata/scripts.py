@@ -18,7 +18,8 @@ MAX_SIGNS: Final = 60
 MAX_VALUE: Final = 1_000
 REACH: Final = 60
 
-# What opens a value, or stands in a key. To search for characters is fast in a long text.
+# Characters with which a date begins, or which the key of an author has: to search for them is fast
+# in a long text.
 _SIGNS: Final[dict[Field, tuple[str, ...]]] = {
     "published": ('"20', "'20"),
     "author": ("uthor", "yline", "riter", "eporter"),

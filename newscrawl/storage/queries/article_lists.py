@@ -366,16 +366,16 @@ def article_rows(
         companies_by_article[naming.article_id].append(naming)
     rows = []
     for number in (number for number in numbers if number in stored):
-        article, found = stored[number], companies_by_article[number]
-        counted = [company for company in found if not company.is_query]
+        article, in_article = stored[number], companies_by_article[number]
+        counted = [company for company in in_article if not company.is_query]
         if companies is not None:
             names = {company.company for company in companies if company.covers(article.day)}
-            counted = [company for company in found if company.name in names]
+            counted = [company for company in in_article if company.name in names]
         row = copy_fields(
             ArticleRow,
             article,
             number=number,
-            companies=tuple(sorted({company.name for company in found})),
+            companies=tuple(sorted({company.name for company in in_article})),
             in_title=sum(company.in_title for company in counted),
             in_body=sum(company.in_body for company in counted),
         )
