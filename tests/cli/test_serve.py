@@ -26,7 +26,7 @@ def test_named_database_is_served(tmp_path: Path) -> None:
 @pytest.mark.thorough
 def test_head_is_answered_without_a_body(tmp_path: Path) -> None:
     with open_database(f"sqlite:///{tmp_path / 'newscrawl.sqlite'}"), served(tmp_path) as address:
-        for path in ("", "api/sources", "static/app.js"):
+        for path in ("", "api/articles", "static/app.js"):
             request = Request(f"{address}{path}", method="HEAD")  # noqa: S310 - our own
             with urlopen(request, timeout=20) as answer:  # noqa: S310 - our own
                 length = int(answer.headers["Content-Length"])
