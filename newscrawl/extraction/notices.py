@@ -143,16 +143,19 @@ _BLANKS: Final = str.maketrans(
 _ASKS_LAST: Final = frozenset({"de", "nl", "tr", "hi", "bn", "fa", "hu"})
 _AT_EDGE: Final = frozenset({"ask", "piece"})
 _WITH_PREFIXES: Final = frozenset({"ar", "he"})
+# Somebody's words; a name of one word stands in quotation marks, too, as in Lithuanian.
 _QUOTED: Final = re.compile('["“”„«»「」『』]')
+_QUOTED_NAME: Final = re.compile(r'[„«“"](\w[\w.-]*)[“»”"]')
 # "l'afficher", "dell'articolo": a word of its own before the apostrophe.
 _ELIDED: Final = re.compile(r"(?<!\w)([ldsnmtcj]|qu|un|(?:de|a|su|ne|da|que)ll)['’]", re.IGNORECASE)
-# Where a word of Latin letters meets one of a script without blanks.
+# Where a word of Latin letters meets one of a script without blanks, and marks between its words.
 _SCRIPTS: Final = re.compile(
     "(?<=[A-Za-z])(?=[\u3040-\u9fff\uac00-\ud7af])|(?<=[\u3040-\u9fff\uac00-\ud7af])(?=[A-Za-z])"
+    "|[、，：・]"
 )
 _TOKEN: Final = re.compile(r"\S+")
 _LABEL: Final = re.compile(
-    rf"[^\w\n]*([^\n{LINK_START}{LINK_END}]{{2,40}}?) ?(?:[:：|›»>→–—/\]】{LINK_START}]|- |\Z)"
+    rf"[^\w\n]*([^\n{LINK_START}{LINK_END}]{{2,40}}?) ?(?:[:：՝|›»>→–—/\]】{LINK_START}]|- |\Z)"
 )
 _PERSON: Final = re.compile(
     r"[\W_]*(?:[^\W\d_a-zа-яёα-ωà-ÿ][\w'’.-]*[ ]+){1,3}[^\W\d_a-zа-яёα-ωà-ÿ][\w'’-]*"
@@ -202,7 +205,7 @@ def is_notice(raw: str) -> bool:
         return False
     spoken = f" {lowered.translate(_BLANKS)} "
     languages = _languages_of_class(spoken)
-    if not languages or _QUOTED.search(raw):
+    if not languages or _QUOTED.search(_QUOTED_NAME.sub(r"\1", raw)):
         return False
     text = raw.replace(LINK_START, "").replace(LINK_END, "")
     text = _ELIDED.sub(r"\1' ", text if text.isascii() else _SCRIPTS.sub(" ", text))

@@ -10,6 +10,13 @@ from newscrawl.extraction.notices import is_biography, is_notice
     "paragraph",
     [
         "Subscribe to our morning newsletter.",
+        "An dieser Stelle finden Sie einen externen Inhalt von Instagram, der den Artikel ergänzt.",
+        "Sekite mus „Facebook“ ir „Instagram“.",
+        "下載我們的App：App Store、Google Play",
+        "Naročite se na naše e-novice.",
+        "Կարդացեք նաև՝ Նավահանգիստը վերաբացվեց",
+        "یہ بھی پڑھیں: بندرگاہ دوبارہ کھل گئی",
+        "Irakurri ere: Portua berriz ireki da",
         "Download the Gazette app from the App Store or Google Play.",
         "Sign up here for daily updates.",
         "Found a mistake? Report it to us.",
