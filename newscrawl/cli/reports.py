@@ -83,7 +83,7 @@ def report(
 
     Exit code 1 if nothing was crawled in the period.
     """
-    from newscrawl.reports import make_report, report_file
+    from newscrawl.reports import article_table, make_report, report_file
 
     ending = output.suffix.lower() if output else ".html"
     if output_format is None and ending not in {".html", ".htm", ".xlsx"}:
@@ -109,7 +109,8 @@ def report(
             "other days by --period or --since."
         )
         raise typer.Exit(1)
-    write_file(report_file(document, kind), output)
+    articles = article_table(query.database, names, document.scope) if kind == "xlsx" else None
+    write_file(report_file(document, kind, articles), output)
     if output:
         scope = document.scope
         write_note(f"{document.title}, {scope.since} to {scope.until}: {output}")

@@ -6,15 +6,25 @@
 
 from typing import Literal
 
-from newscrawl.reports.document import html_report, report_policy
+from newscrawl.reports.document import chart_svg, html_report, report_policy
 from newscrawl.reports.figures import MAX_COMPANIES, Report, make_report, period_of_name
-from newscrawl.reports.workbook import table_workbook, workbook
+from newscrawl.reports.workbook import (
+    MAX_ARTICLES,
+    Table,
+    article_table,
+    table_workbook,
+    workbook,
+)
 
 __all__ = [
+    "MAX_ARTICLES",
     "MAX_COMPANIES",
     "MEDIA_TYPES",
     "Report",
     "ReportFormat",
+    "Table",
+    "article_table",
+    "chart_svg",
     "html_report",
     "make_report",
     "period_of_name",
@@ -31,6 +41,7 @@ MEDIA_TYPES: dict[ReportFormat, str] = {
 }
 
 
-def report_file(report: Report, kind: ReportFormat) -> bytes:
-    """Return the report as a file; raise SettingError if the library for it is missing."""
-    return workbook(report) if kind == "xlsx" else html_report(report).encode()
+def report_file(report: Report, kind: ReportFormat, articles: Table | None = None) -> bytes:
+    """Return the report as a file, a workbook with the articles that are given; raise SettingError
+    if the library for it is missing."""
+    return workbook(report, articles) if kind == "xlsx" else html_report(report).encode()

@@ -10,6 +10,7 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from newscrawl.answers import words
+from newscrawl.answers.chart import Chart
 from newscrawl.answers.company import MAX_STORIES
 from newscrawl.reports import figures
 from newscrawl.reports.curves import HEIGHT, WIDTH, curves
@@ -21,6 +22,9 @@ from newscrawl.text import count_of
 
 TEMPLATES = Path(__file__).parent / "templates"
 MAX_VERSIONS = 5  # that a report names; ours
+
+# The rules of the style sheet that draw a chart.
+_DRAWN = (".grid", ".gap", ".hatch", ".unread", ".bars", ".line", ".s1", ".s2", "svg text")
 
 _PRINT = 'document.getElementById("print").addEventListener("click", function () { print(); });'
 
@@ -100,6 +104,23 @@ def html_report(report: Report, dashboard: str | None = None) -> str:
                 *between_two(report),
                 *caveats(report),
             ],
+        )
+    )
+
+
+def chart_svg(chart: Chart, title: str) -> str:
+    """Return a chart as a picture of its own, in the colours of a light page."""
+    style = (TEMPLATES / "report.css").read_text("utf-8")
+    rules = [line for line in style.splitlines() if line.startswith(_DRAWN)]
+    return (
+        _templates()
+        .get_template("chart.svg")
+        .render(
+            chart=curves(chart),
+            chart_size=(WIDTH, HEIGHT),
+            series=chart.series,
+            title=title,
+            style=Markup("\n".join(rules)),  # noqa: S704 - our own file
         )
     )
 

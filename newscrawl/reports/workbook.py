@@ -1,7 +1,7 @@
 """A report as an Excel workbook, with tables and charts."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any
@@ -11,8 +11,11 @@ from newscrawl.answers.company import CompanyPeriod
 from newscrawl.config import SettingError
 from newscrawl.reports.document import between_two, caveats, coverage, method
 from newscrawl.reports.figures import Report, beside_of, sources_of
+from newscrawl.storage import Database, queries
+from newscrawl.storage.queries import ArticleRow, Scope, Snippet
 from newscrawl.templating import one_line, plain, spreadsheet_text
 
+MAX_ARTICLES = 10_000  # of a company in a table; ours: as many as a proof lists
 MAX_CELL = 2000  # characters; ours: Excel's own limit is 32,767
 MAX_HEADING = 200  # characters of a table's column; Excel's limit is 255
 _WIDE, _USUAL, _NOTES = 42, 13, 100  # widths of columns, in characters
@@ -29,8 +32,58 @@ _OPTIONS = {
 }
 
 
-def workbook(report: Report) -> bytes:
-    """Return the report as an XLSX file; raise SettingError without the library for it."""
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of a file: the names of its columns, and its rows."""
+
+    head: Sequence[str]
+    rows: Sequence[Sequence[object]]
+
+    @classmethod
+    def of_articles(
+        cls,
+        listed: Iterable[tuple[ArticleRow, Sequence[Snippet]]],
+        source_names: Mapping[str, str],
+        company: str | None = None,
+    ) -> "Table":
+        """Return articles, each with its sentences; with the `company` that they name, if given."""
+        rows = [
+            (
+                *([company] if company is not None else []),
+                article.title,
+                source_names.get(article.source) or article.source,
+                article.day,
+                article.url,
+                " … ".join(each.text for each in snippets if each.section == "body"),
+            )
+            for article, snippets in listed
+        ]
+        head = ("headline", "source", "date", "address", "sentence")
+        return cls(head if company is None else ("company", *head), rows)
+
+
+def article_table(database: Database, companies: Sequence[str], scope: Scope) -> Table:
+    """Return the articles that name companies, MAX_ARTICLES of each."""
+    names = queries.source_names(database)
+    tables = [
+        Table.of_articles(
+            (
+                (article.article, article.snippets)
+                for article in queries.company_articles(
+                    database, company, scope=scope, limit=MAX_ARTICLES
+                )
+            ),
+            names,
+            company,
+        )
+        for company in companies
+    ]
+    return Table(tables[0].head, [row for table in tables for row in table.rows])
+
+
+def workbook(report: Report, articles: Table | None = None) -> bytes:
+    """Return the report as an XLSX file, with a sheet of articles if they are given; raise
+    SettingError without the library for it."""
     file = BytesIO()
     with _open_book(file) as book:
         book.set_properties({"title": plain(report.title)[:MAX_HEADING], "created": report.made_at})
@@ -38,15 +91,19 @@ def workbook(report: Report) -> bytes:
         book_of.key_figures()
         book_of.over_time()
         book_of.lists()
+        if articles:
+            book_of.table("Articles", [name.capitalize() for name in articles.head], articles.rows)
         book_of.notes()
     return file.getvalue()
 
 
-def table_workbook(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> bytes:
-    """Return a table as an XLSX file; raise SettingError without the library for it."""
+def table_workbook(tables: Mapping[str, Table]) -> bytes:
+    """Return tables as the sheets of an XLSX file; raise SettingError without the library for
+    it."""
     file = BytesIO()
     with _open_book(file) as book:
-        _Book(book).table("Table", headings, rows)
+        for name, table in tables.items():
+            _Book(book).table(name, table.head, table.rows)
     return file.getvalue()
 
 

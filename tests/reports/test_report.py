@@ -575,7 +575,7 @@ def test_command_explains_what_is_wrong(
 )
 def test_report_on_last_month_leads_back_to_the_dashboard(client: TestClient, page: str) -> None:
     link = re.search(
-        r'href="([^"]+)">Report of [A-Z][a-z]+ [0-9]{4}, to print', client.get(page).text
+        r"<b>Report of [A-Z][a-z]+ [0-9]{4}</b> <a href=\"([^\"]+)\">", client.get(page).text
     )
     assert link
     since, until = period_of_name("last-month", TODAY)

@@ -188,11 +188,11 @@ def test_report_is_one_click_away(
     page.get_by_text("Export").click()
     assert watched.violations() == []
     with page.expect_download() as download:
-        page.get_by_role("link", name="Report, as workbook").click()
+        page.get_by_role("link", name="Report: Excel", exact=True).click()
     assert download.value.suggested_filename == f"newscrawl-report-{SINCE}-{TODAY}.xlsx"
     book = load_workbook(io.BytesIO(download.value.path().read_bytes()))
     names = [cell.value for cell in book["Key figures"]["A"][1:]][: 1 + path.count("company=B")]
-    page.get_by_role("link", name="Report, to print").focus()
+    page.get_by_role("link", name="Report: Print", exact=True).focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_contain_text("in the news")
     ground = {"light": "rgb(255, 255, 255)", "dark": "rgb(16, 21, 27)"}

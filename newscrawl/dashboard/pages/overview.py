@@ -16,7 +16,8 @@ from newscrawl.answers.chart import company_chart, number_of, proof_columns
 from newscrawl.answers.company import company_period, gap_before
 from newscrawl.answers.comparison import change_of_row, compare_companies, gaps_before
 from newscrawl.answers.coverage import most_unread
-from newscrawl.dashboard.charts import READ, chart_file, export_format, ranking_file, spark
+from newscrawl.dashboard.charts import READ, spark
+from newscrawl.dashboard.exports import articles_file, chart_file, export_format, ranking_file
 from newscrawl.dashboard.filters import DEFAULT_PERIOD, Count, Filters
 from newscrawl.dashboard.rendering import (
     app_state,
@@ -26,6 +27,7 @@ from newscrawl.dashboard.rendering import (
     name_of_person,
     render,
 )
+from newscrawl.reports import MAX_ARTICLES
 from newscrawl.storage import Database, QuestionError, queries
 from newscrawl.storage.company_alerts import (
     ALERTS_SHOWN,
@@ -191,14 +193,18 @@ def _silence(database: Database, filters: Filters) -> tuple[int, list[SilentSour
 
 
 @router.get("/search", response_class=HTMLResponse)
-def search(request: Request) -> HTMLResponse:
-    """Show the articles that match the words."""
-    filters = filters_of(request)
+def search(request: Request) -> Response:
+    """Show the articles that match the words, or return them as a file."""
+    filters, kind = filters_of(request), export_format(request)
     words = request.query_params.get("q", "").strip()
     fields = ("language", "source", "country")
     values = {name: getattr(filters.scope, name) for name in fields}
     limits = " ".join(f"{name}:{value}" for name, value in values.items() if value)
     with app_state(request).store.reading() as database:
+        if kind and words:
+            listed = queries.search(database, words, scope=filters.scope, limit=MAX_ARTICLES)
+            rows = [(each.article, each.snippets) for each in listed]
+            return articles_file(kind, database, rows, words, filters)
         found, count, fault = _search(database, words, filters)
         names = [*filters.scope.structure.groups, *queries.company_names(database)]
         return render(
@@ -278,7 +284,7 @@ def company(request: Request, name: str) -> Response:
             parts=period.parts.get(split, ()) if split else (),
         )
         if kind:
-            return chart_file(kind, chart, name, filters)
+            return chart_file(kind, database, chart, [name], filters)
         saved = next(iter(list_queries(database, named=name)), None)
         why_none = ""
         if saved and saved.counted and not period.hits.articles:
@@ -429,7 +435,7 @@ def compare(request: Request) -> Response:
             database, chosen, scope, by=filters.by, measure=filters.count, brief=True
         )
         if kind:
-            return chart_file(kind, comparison.chart, "compare", filters)
+            return chart_file(kind, database, comparison.chart, chosen, filters)
         return render(
             request,
             "compare.html",

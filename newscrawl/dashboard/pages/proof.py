@@ -7,10 +7,11 @@ from itertools import chain
 from typing import Any, get_args
 
 from fastapi import APIRouter, Request
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, Response
 
 from newscrawl.answers.coverage import most_unread
 from newscrawl.answers.proof import number_proof
+from newscrawl.dashboard.exports import export_format, proof_file
 from newscrawl.dashboard.filters import LAST_PAGE, Filters
 from newscrawl.dashboard.pages.overview import check_is_named
 from newscrawl.dashboard.rendering import (
@@ -21,6 +22,7 @@ from newscrawl.dashboard.rendering import (
     render,
     versions_in_use,
 )
+from newscrawl.reports import MAX_ARTICLES
 from newscrawl.storage import Database, QuestionError, queries
 from newscrawl.storage.queries import Counted, Scope
 from newscrawl.storage.queries.article_details import (
@@ -39,9 +41,10 @@ MAX_LEFT_OUT = 20  # sources, languages or countries that a number leaves out
 
 
 @router.get("/proof", response_class=HTMLResponse)
-def show_proof(request: Request) -> HTMLResponse:
-    """Show the proof of a number, with the filters of its page."""
-    filters = filters_of(request)
+def show_proof(request: Request) -> Response:
+    """Show the proof of a number, with the filters of its page, or return its articles as a
+    file."""
+    filters, kind = filters_of(request), export_format(request)
     target = _target(request, filters)
     company, counted, order = target["company"], target["counted"], target["order"]
     with app_state(request).store.reading() as database:
@@ -53,9 +56,11 @@ def show_proof(request: Request) -> HTMLResponse:
             versions_in_use(request),
             **target,
             scope=filters.scope,
-            limit=ARTICLES,
-            offset=(filters.page - 1) * ARTICLES,
+            limit=MAX_ARTICLES if kind else ARTICLES,
+            offset=0 if kind else (filters.page - 1) * ARTICLES,
         )
+        if kind:
+            return proof_file(kind, database, answer.proof, filters)
         corrections = _corrections(request, database, filters, target)
         unread = most_unread(database, filters.scope)
     pages = -(-answer.proof.total // ARTICLES)

@@ -26,6 +26,7 @@ from newscrawl.dashboard.security import HEADERS
 from newscrawl.reports import (
     MEDIA_TYPES,
     ReportFormat,
+    article_table,
     html_report,
     make_report,
     report_policy,
@@ -78,9 +79,11 @@ def report(
             if stored.isdisjoint(filters.scope.members(name)):
                 raise HTTPException(404, f"No company {name!r} was ever mentioned here.")
         document = make_report(database, names, filters.scope)
+        articles = article_table(database, names, filters.scope) if format == "xlsx" else None
     if format == "xlsx":
         headers = {"Content-Disposition": f'attachment; filename="{document.file_name}.xlsx"'}
-        return Response(workbook(document), media_type=MEDIA_TYPES[format], headers=headers)
+        content = workbook(document, articles)
+        return Response(content, media_type=MEDIA_TYPES[format], headers=headers)
     address = str(request.base_url)
     policy = f"{report_policy()}; frame-ancestors 'none'"
     return HTMLResponse(

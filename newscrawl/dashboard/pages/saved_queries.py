@@ -9,6 +9,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
+from newscrawl.dashboard.exports import export_format, table_file
 from newscrawl.dashboard.rendering import (
     app_state,
     check_seal,
@@ -17,6 +18,7 @@ from newscrawl.dashboard.rendering import (
     name_of_person,
     render,
 )
+from newscrawl.reports import Table
 from newscrawl.storage import Database, QuestionError, queries
 from newscrawl.storage.queries import Scope
 from newscrawl.storage.queries.completeness import completeness_by
@@ -54,7 +56,7 @@ class QueryForm(BaseModel):
 
 @router.get("/queries", response_class=HTMLResponse)
 def show_queries(request: Request) -> Response:
-    """Show the saved queries with their numbers in the period."""
+    """Show the saved queries with their numbers in the period, or return them as a file."""
     filters = filters_of(request)
     with app_state(request).store.reading() as database:
         rows = queries.saved_queries(database)
@@ -68,6 +70,12 @@ def show_queries(request: Request) -> Response:
             )
             for row in rows
         }
+    if kind := export_format(request):
+        table = [
+            (row.name, hits[row.name], row.text, row.changed_at, row.changed_by) for row in rows
+        ]
+        head = ("name", "articles", "text", "changed_at", "changed_by")
+        return table_file(kind, {"Queries": Table(head, table)}, "queries", filters)
     progress = {row.name: app_state(request).counting.progress(row.name) for row in rows}
     return render(request, "queries.html", rows=rows, hits=hits, filters=filters, progress=progress)
 

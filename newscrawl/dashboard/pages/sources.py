@@ -2,18 +2,20 @@
 usual number of articles."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from statistics import median
 from typing import Any
 
 from fastapi import APIRouter, Request
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, Response
 
 from newscrawl.answers.coverage import unread_sources
 from newscrawl.dashboard.charts import READ, Strip, strip
+from newscrawl.dashboard.exports import export_format, table_file
 from newscrawl.dashboard.rendering import app_state, choices, filters_of, render
+from newscrawl.reports import Table
 from newscrawl.storage import queries
 from newscrawl.storage.queries import CoverageDay
 from newscrawl.storage.queries.left_out import LeftOut, withheld_articles
@@ -72,8 +74,9 @@ ORDERS: dict[str, Callable[[SourceRow], Any]] = {
 
 
 @router.get("/sources", response_class=HTMLResponse)
-def sources(request: Request) -> HTMLResponse:
-    """Show the sources: those whose name has the words, in a state, in an order."""
+def sources(request: Request) -> Response:
+    """Show the sources: those whose name has the words, in a state, in an order; or return them all
+    as a file."""
     now = app_state(request).config.clock()
     filters = filters_of(request)
     is_past = filters.until < now.date()
@@ -96,6 +99,8 @@ def sources(request: Request) -> HTMLResponse:
         ]
         if order in ORDERS:
             chosen.sort(key=ORDERS[order])
+        if kind := export_format(request):
+            return table_file(kind, {"Sources": _table(chosen, names)}, "sources", filters)
         begin = (filters.page - 1) * MAX_ROWS
         return render(
             request,
@@ -119,6 +124,28 @@ def sources(request: Request) -> HTMLResponse:
             first=first,
             number=min(MAX_DAYS, filters.length),
         )
+
+
+def _table(rows: Iterable[SourceRow], names: Mapping[str, str]) -> Table:
+    """Return the sources as a table of a file."""
+    head = ("source", "name", "state", "days_read", "days", "found", "usual", "paywalled")
+    table = [
+        (
+            row.status.source,
+            names.get(row.status.source),
+            str(row.status.health),
+            row.read,
+            len(row.days),
+            row.last.found if row.last else None,
+            row.expected,
+            row.paywalled,
+            row.status.last_end or row.status.last_start,
+            row.status.next_at,
+            row.faults,
+        )
+        for row in rows
+    ]
+    return Table((*head, "last_crawl", "next_due", "not_read"), table)
 
 
 def _of_period(rows: list[SourceRow]) -> list[SourceRow]:

@@ -1,12 +1,15 @@
 """Warnings beside numbers, and their downloads."""
 
 import csv
+import json
 import re
 from datetime import timedelta
 from html import unescape
-from io import StringIO
+from io import BytesIO, StringIO
+from urllib.parse import urlsplit
 
 import pytest
+from openpyxl import load_workbook
 from starlette.testclient import TestClient
 
 from newscrawl.storage import Database
@@ -111,3 +114,83 @@ def test_whole_ranking_can_be_downloaded(client: TestClient, database: Database)
     assert found[0] == ["company", "articles", "before", "change", "chance", "headline", "body"]
     assert len(found) == 32
     assert ["'=1+1", "1", "", "", "", "1", "0"] in found
+
+
+ARTICLE = ["headline", "source", "date", "address", "sentence"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/proof?counted=articles&company=Siemens",
+        "/proof?counted=articles",
+        "/search?q=siemens",
+    ],
+)
+def test_articles_of_a_list_are_saved_with_their_sentences(
+    client: TestClient, database: Database, path: str
+) -> None:
+    save(database, 1, headline("Siemens"), body("Siemens"))
+    save(database, 0, body("Siemens"), source="zeit")
+    links = re.findall(r'<a href="([^"]+)" download>', client.get(path).text)
+    csv_link = next(unescape(link) for link in links if "format=csv" in link)
+    rows = read_csv(client, csv_link)
+    assert rows[0] == ARTICLE
+    assert [row[1:3] for row in rows[1:]] == [
+        ["ZEIT", str(TODAY)],
+        ["FT", str(TODAY - timedelta(days=1))],
+    ]
+    assert all("Siemens" in row[4] and urlsplit(row[3]).scheme == "https" for row in rows[1:])
+    articles = json.loads(client.get(csv_link.replace("format=csv", "format=json")).content)
+    assert [list(row.values()) for row in articles] == rows[1:]
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/company/Siemens?", "/compare?company=Siemens&company=Bosch&", "/report?company=Siemens&"],
+)
+def test_workbook_has_a_sheet_of_articles(
+    client: TestClient, database: Database, path: str
+) -> None:
+    save(database, 0, body("Siemens"), body("Bosch", 8))
+    answer = client.get(f"{path}days=7&format=xlsx")
+    sheet = load_workbook(BytesIO(answer.content))["Articles"]
+    head, first, *_ = sheet.iter_rows(values_only=True)
+    assert [str(name).lower() for name in head] == ["company", *ARTICLE]
+    assert first[0] == "Siemens"
+    assert first[5]
+
+
+def test_articles_of_the_last_month_are_two_clicks_away(
+    client: TestClient, database: Database
+) -> None:
+    last = TODAY.replace(day=1) - timedelta(days=1)
+    save(database, (TODAY - last).days, headline("Siemens"))
+    save(database, 0, headline("Siemens"))
+    page = client.get("/company/Siemens?days=7").text
+    menu = re.search(rf"<b>Articles of {last:%B %Y}</b>.*?</p>", page)
+    assert menu
+    (link,) = re.findall(r'href="([^"]+format=xlsx[^"]*)"', menu[0])
+    sheet = load_workbook(BytesIO(client.get(unescape(link)).content)).active
+    assert sheet
+    days = [row[2] for row in sheet.iter_rows(values_only=True, min_row=2)]
+    assert [str(day)[:10] for day in days] == [str(last)]
+
+
+def test_chart_is_saved_as_a_picture(client: TestClient, database: Database) -> None:
+    save(database, 0, headline("Siemens"), body("<b>Bosch", 8))
+    for path in ("/company/Siemens?days=7", "/compare?company=Siemens&company=%3Cb%3EBosch"):
+        answer = client.get(f"{path}&format=svg")
+        assert answer.headers["Content-Type"] == "image/svg+xml"
+        assert answer.text.startswith("<svg xmlns=")
+        assert 'class="bars"' in answer.text or "&lt;b&gt;Bosch" in answer.text
+
+
+@pytest.mark.parametrize(("path", "column"), [("/sources", "next_due"), ("/queries", "articles")])
+def test_tables_of_sources_and_queries_are_saved(
+    client: TestClient, database: Database, path: str, column: str
+) -> None:
+    save(database, 0, headline("Siemens"))
+    rows = read_csv(client, f"{path}?format=csv")
+    assert column in rows[0]
+    assert len(rows) == (2 if path == "/sources" else 1)
