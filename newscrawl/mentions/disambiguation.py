@@ -457,11 +457,11 @@ class NeighbourWords:
         are `in_sports`, a section of the newspaper."""
         if is_team(text, candidate.form.text, language, self.words, in_section=in_sports):
             return True
-        before = words_before(text, candidate.start, 1)
+        before = words_before(text, candidate.start, 2)
         if bool(before) and before[-1].lower() in self.words.families:
             return True
         # "In via Armani" is a street in Italian only.
-        street = before != ["via"] or language in {None, "it"}
+        street = before[-1:] != ["via"] or language in {None, "it"}
         if is_namesake(text, candidate, before if street else (), self.words):
             return True
         surname = candidate.form.text in self.words.surnames

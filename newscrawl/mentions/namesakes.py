@@ -40,7 +40,8 @@ _VENUE = re.compile(
 # The same in scripts without blanks: "京セラドーム", "百岁山杯".
 _VENUE_UNSPACED = re.compile(
     r"(?:杯|盃|大学|大學|体育场|體育場|体育馆|體育館|球场|球場|体育中心"
-    r"|基金会|基金會|公益基金|大剧院|博物馆|美术馆"
+    r"|基金会|基金會|公益基金|大剧院|博物馆|美术馆|天文台|彗星|半岛|半島|群岛|流域|盆地|雨林|山脉"
+    r"|镇(?!江)|河(?![北南内池源])"
     r"|スタジアム|アリーナ|ドーム|カップ|財団|美術館|博物館|記念館|記念病院|病院|球団)"
 )
 
@@ -60,7 +61,8 @@ def is_namesake(text: str, candidate: Candidate, before: Sequence[str], words: V
         return True
     if _is_honoured(text, candidate, words):
         return True
-    return bool(before) and before[-1] in words.namesakes_before
+    # "Rue Orange", "provincia de Santander"
+    return any(" ".join(before[-count:]) in words.namesakes_before for count in (1, 2))
 
 
 def is_team(

@@ -26,6 +26,13 @@ def companies():
         ("टाटा स्टील चेस में गुकेश हारे।", "hi"),
         ("茅台杯决赛在周日举行。", "zh"),
         ("トヨタスタジアムで試合があった。", "ja"),
+        ("El río Orange nace en Lesoto.", "es"),
+        ("W gminie Siemens spadł śnieg.", "pl"),
+        ("Nüfusun çoğu Siemens ilçesinde yaşar.", "tr"),
+        ("Hujan turun di Kabupaten Hitachi.", "id"),
+        ("Dịch bệnh ở phường Siemens đã lắng xuống.", "vi"),
+        ("Le feu est parti de la commune de Renault.", "fr"),
+        ("茅台镇下了大雪。", "zh"),
     ],
 )
 def test_namesakes_are_no_companies_in_any_language(companies, text, language):
