@@ -89,8 +89,7 @@ class Explainer:
     def _archived(self, urls: Sequence[str]) -> FetchedPage:
         if self._folder is None:
             raise UnexplainedError(
-                "This dashboard has no archive of pages. Crawls keep them, and the dashboard finds "
-                "them, where NEWSCRAWL_ARCHIVE names a folder."
+                "This dashboard has no archive of pages; docs/archive.md says how crawls keep one."
             )
         try:
             capture = _first(self._archive, urls) if self._archive else None

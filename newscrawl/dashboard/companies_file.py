@@ -82,8 +82,7 @@ class CompaniesFile:
         if fault is None and not _TABLE.search(content.decode("utf-8", "replace")):
             return FileState((), _mark(content), None)
         try:
-            _, groups = read_companies(self.path)
-            written = tuple(entry.company for entry in read_file(self.path).entries)
+            written, groups = _read_file(self.path, content)
         except CompaniesError as error:
             return FileState((), "", f"Mend the file first. {error}")
         return FileState(written, _mark(content), fault, groups)
@@ -206,6 +205,15 @@ def registry_of(file: CompaniesFile | None) -> Companies:
         raise CompaniesFileError(str(error)) from error
     except OSError as error:
         raise CompaniesFileError(f"can't read {file.path}: {error.strerror}") from error
+
+
+@lru_cache(maxsize=2)
+def _read_file(
+    path: Path, _content: bytes
+) -> tuple[tuple[Company, ...], Mapping[str, tuple[str, ...]]]:
+    """Return the companies of a file as they are written, and its groups."""
+    _, groups = read_companies(path)
+    return tuple(entry.company for entry in read_file(path).entries), groups
 
 
 @lru_cache(maxsize=2)

@@ -1,11 +1,11 @@
 """The pages of an article: its text with the mentions marked, the forms that correct these, its
 history, the quarantine, and the explanation of how its text was extracted."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Annotated, Literal
-from urllib.parse import quote
+from urllib.parse import parse_qs, quote
 
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
@@ -58,6 +58,7 @@ router = APIRouter(include_in_schema=False)
 MAX_QUARANTINED = 200  # versions on a page
 MAX_DECISIONS = 20
 BUSY_RETRY_AFTER = 60  # ours: seconds; the limit of a page
+NOT_COUNTED = "not counted any more: it was corrected, or the registry or the text has changed"
 MAX_SENTENCES = 50  # of an article, in the explanation of one of them
 _Place = tuple[Section, int]  # the part and the start of a mention
 
@@ -264,14 +265,16 @@ def _explain_article(request: Request, form: ExplanationForm, *, fetch_anew: boo
     state = app_state(request)
     with state.store.reading() as database:
         article_page = queries.article_page(database, form.url)
+        saved = {row.name for row in queries.saved_queries(database)}
     if article_page is None:
         raise HTTPException(404, "No article with this address is in the database.")
-    if state.config.explain is None:
-        raise HTTPException(404, "This dashboard was started without explanations.")
     urls = list(dict.fromkeys((article_page.row.url, *article_page.addresses)))
     wanted = form.left_out
+    is_query = not saved.isdisjoint(parse_qs(form.proof.removeprefix("?")).get("company", ()))
     asked = (
-        _left_out(request, article_page, wanted) if wanted else _sentence_at(article_page, form.at)
+        _left_out(request, article_page, wanted)
+        if wanted
+        else _sentence_at(article_page, form.at, is_query=is_query)
     )
     identity = identity_of_request(request)
     asked = replace(
@@ -280,7 +283,8 @@ def _explain_article(request: Request, form: ExplanationForm, *, fetch_anew: boo
         place=asked.place if identity is not None and identity.right == "edit" else "",
     )
     try:
-        return _framed(request, state.config.explain(urls, fetch_anew, asked))
+        explain = state.config.explain or explain_nothing
+        return _framed(request, explain(urls, fetch_anew, asked))
     except BusyError as error:
         again = {"Retry-After": str(BUSY_RETRY_AFTER)}
         raise HTTPException(503, str(error), again) from error
@@ -293,7 +297,13 @@ def _explain_article(request: Request, form: ExplanationForm, *, fetch_anew: boo
             form=form,
             asked=asked,
             reason=str(error),
+            explains=state.config.explain is not None,
         )
+
+
+def explain_nothing(_urls: Sequence[str], _fetch_anew: bool, _asked: AskedSentence) -> Markup:
+    """Raise UnexplainedError, where no pages are kept."""
+    raise UnexplainedError("This dashboard keeps none.")
 
 
 def _left_out(request: Request, article_page: ArticlePage, company: str) -> AskedSentence:
@@ -304,23 +314,31 @@ def _left_out(request: Request, article_page: ArticlePage, company: str) -> Aske
     return AskedSentence(back=article_address(article_page.row.url), left_out=company, finds=finds)
 
 
-def _sentence_at(article_page: ArticlePage, at: str) -> AskedSentence:
-    """Return the sentence at a place, or else that of the first mention in the body, with the other
-    sentences that have mentions."""
+def _sentence_at(article_page: ArticlePage, at: str, *, is_query: bool) -> AskedSentence:
+    """Return the sentence at a place, or else that of the first mention, of the body if it has one,
+    with the other sentences that have mentions. Words that a saved query matches are no mention."""
     places = {
         (mention.section, mention.start): (mention.start, mention.end)
         for mention in article_page.mentions
     }
-    in_body = sorted(place for place in places if place[0] == "body")
-    wanted = [place for place in places if f"{place[0]}:{place[1]}" == at] if at else in_body[:1]
     back = article_address(article_page.row.url)
-    if not wanted:
+    place = next((place for place in places if f"{place[0]}:{place[1]}" == at), None)
+    if at and place is None:
+        part, start = at.split(":")
+        unmentioned: _Place = ("title" if part == "title" else "body", int(start))
+        place, places[unmentioned] = unmentioned, (int(start), int(start) + 1)
+    elif place is None and places:
+        place = min(places)
+    if place is None:
         return AskedSentence(back=back)
     asked, *others = [
-        _sentence(article_page, *span) for span in _spans(article_page, places, wanted[0])
+        _sentence(article_page, *span) for span in _spans(article_page, places, place)
     ]
-    section, start = wanted[0]
-    return replace(asked, others=tuple(others), back=back, place=f"{section}-{start}")
+    if not any((mention.section, mention.start) == place for mention in article_page.mentions):
+        why = "words of the saved query" if is_query else NOT_COUNTED
+        asked = replace(asked, mentions=(why, *asked.mentions))
+    section, begin = place
+    return replace(asked, others=tuple(others), back=back, place=f"{section}-{begin}")
 
 
 def _spans(

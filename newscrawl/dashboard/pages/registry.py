@@ -2,11 +2,12 @@
 would find in the stored articles."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
-from typing import Annotated
+from functools import cache
+from typing import Annotated, Literal
 from urllib.parse import quote
 
 from fastapi import APIRouter, Form, Request
@@ -28,22 +29,25 @@ from newscrawl.dashboard.rendering import (
     Piece,
     app_state,
     check_seal,
+    filters_of,
     name_of_person,
     pieces,
     render,
 )
 from newscrawl.items import Mention
 from newscrawl.mentions import Companies, Company, sentence_span
-from newscrawl.storage import Database, StorageError
+from newscrawl.storage import Database, StorageError, queries
 from newscrawl.storage.queries.article_lists import StoredText, newest_texts
-from newscrawl.storage.scope import MAX_VALUE
+from newscrawl.storage.scope import MAX_VALUE, Scope
 from newscrawl.storage.tokens import RegistryChange, record_change, registry_changes
+from newscrawl.storage.words import folded_words
 
 logger = logging.getLogger(__name__)
 router = APIRouter(include_in_schema=False)
 
 MAX_CHANGES = 8  # on the page
-MAX_BUNDLED = 60  # bundled companies on the page; a search narrows them down
+MAX_BUNDLED = 60  # bundled companies on a page
+MAX_RANKED = 10_000  # companies that are sorted by their articles
 TRIED_ARTICLES = 2000  # ours: they are matched in half a second
 MAX_FOUND = 12  # articles of a preview
 MAX_SNIPPET = 400  # characters
@@ -108,10 +112,17 @@ class Draft:
 
 
 @router.get("/registry", response_class=HTMLResponse)
-def registry(request: Request, q: Annotated[str, Field(max_length=MAX_VALUE)] = "") -> Response:
-    """Show the user's companies and the bundled ones."""
-    file = _file(request)
+def registry(
+    request: Request,
+    q: Annotated[str, Field(max_length=MAX_VALUE)] = "",
+    order: Literal["", "articles"] = "",
+) -> Response:
+    """Show the user's companies and the bundled ones, by name or by articles of the period."""
+    file, filters = _file(request), filters_of(request)
     matching_companies = _matching_companies(registry_of(None), q)
+    articles = articles_by_company(request, filters.scope) if order else {}
+    matching_companies.sort(key=lambda each: (-articles.get(each.name, 0), folded(each.name)))
+    first = (filters.page - 1) * MAX_BUNDLED
     opened = file.open() if file else None
     in_use = () if opened and opened.fault else registry_of(file)
     return render(
@@ -124,8 +135,12 @@ def registry(request: Request, q: Annotated[str, Field(max_length=MAX_VALUE)] = 
         words=q,
         job=_state(request),
         searches=app_state(request).job is not None,
-        found=matching_companies[:MAX_BUNDLED],
+        found=matching_companies[first : first + MAX_BUNDLED],
+        more=len(matching_companies) > first + MAX_BUNDLED,
         number=len(matching_companies),
+        filters=filters,
+        order=order,
+        articles=articles,
         total=len(registry_of(None)),
         changes=_changes(request),
     )
@@ -339,13 +354,29 @@ def _form(request: Request, draft: Draft, *, saved: bool, status: int = 200) -> 
     )
 
 
+@cache
+def folded(form: str) -> str:
+    """Return a name as it is searched and sorted: without case and accents, in plain letters."""
+    return " ".join(folded_words(form))
+
+
 def _matching_companies(companies: Companies, words: str) -> list[Company]:
-    folded = words.strip().casefold()
+    if not (wanted := folded(words.strip())):
+        return list(companies)
     return [
         company
         for company in companies
-        if any(folded in form.casefold() for form in (company.name, *company.aliases))
+        if any(wanted in folded(form) for form in (company.name, *company.aliases))
     ]
+
+
+def articles_by_company(request: Request, scope: Scope) -> Mapping[str, int]:
+    """Return the articles of each company; nothing without a database, which the registry does not
+    need."""
+    with suppress(StorageError), app_state(request).store.reading() as database:
+        ranked = queries.company_ranking(database, scope=scope, limit=MAX_RANKED)
+        return {row.company: row.hits.articles for row in ranked}
+    return {}
 
 
 def _file(request: Request) -> CompaniesFile | None:

@@ -15,6 +15,7 @@ from newscrawl.dashboard import UnexplainedError, create_app
 from newscrawl.extraction.explain_page import AskedSentence
 from newscrawl.mentions.score import load_model
 from newscrawl.storage import Database
+from newscrawl.storage.saved_queries import add_query, count_history
 from tests.dashboards import NOW, config_of, save_past as save
 from tests.worlds import body, document, headline, register, save_document
 
@@ -189,8 +190,29 @@ def test_without_an_archive_a_mention_is_explained_from_the_database(
     assert answer.status_code == 200
     assert "Siemens on day 0" in answer.text
     assert "Siemens: unambiguous name of the registry; very likely right (0.98)" in answer.text
-    assert "NEWSCRAWL_ARCHIVE" in answer.text
+    assert "docs/archive.md" in answer.text
     assert "Back to the article" in answer.text
+
+
+def test_every_count_has_a_reason_without_a_kept_page(
+    client: TestClient, database: Database
+) -> None:
+    save(database, 0, replace(headline("Siemens"), score=0.98))
+    add_query(database, "days", "day", "ann")
+    count_history(database, "days")
+    url = "https://ft.example/0-1-Siemens"
+    # In the headline alone, with a place and without; words of a query; and a place of the past.
+    reasons = {
+        "": "Siemens: unambiguous name of the registry",
+        "&at=title:0": "Siemens: unambiguous name of the registry",
+        "&at=title:11&proof=%3Fcompany%3Ddays": "words of the saved query",
+        "&at=body:3": "not counted any more",
+    }
+    for place, reason in reasons.items():
+        assert reason in client.get(f"/article/explanation?url={url}{place}").text, place
+    save(database, 1)
+    page = client.get("/article/explanation?url=https://ft.example/1-0-").text
+    assert "No company is counted in this article." in page
 
 
 def test_article_stored_without_versions_says_so(client: TestClient, database: Database) -> None:

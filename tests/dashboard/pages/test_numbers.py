@@ -13,6 +13,7 @@ from sqlalchemy import update
 from starlette.testclient import TestClient
 
 from newscrawl.answers.chart import MAX_PARTS
+from newscrawl.dashboard.pages.registry import folded
 from newscrawl.monitoring import spike_detection
 from newscrawl.monitoring.alerts import HIGHER, MIN_READ, SAME_BURST
 from newscrawl.storage import Database, queries
@@ -415,6 +416,25 @@ def test_sources_are_searched_sorted_and_divided_into_pages(
     assert sources("q=-07") == ["07"]
     assert sources("q=paper-1&state=blocked") == []
     assert sources("order=unread&days=3")[0] == "02"
+
+
+def test_registry_is_sorted_searched_in_plain_letters_and_divided_into_pages(
+    client: TestClient, database: Database
+) -> None:
+    save(database, 0, headline("Siemens"), headline("Zoetis"))
+    save(database, 1, headline("Siemens"))
+
+    def names(address: str) -> list[str]:
+        found = client.get(f"/registry{address}").text.partition('id="found"')[2]
+        return [unescape(name).strip() for name in re.findall(r"<li>([^<]+)", found)]
+
+    first, second = names(""), names("?page=2")
+    assert len(first) == len(second) == 60
+    assert first == sorted(first, key=folded)
+    assert folded(first[-1]) <= folded(second[0])
+    assert names("?order=articles")[:2] == ["Siemens", "Zoetis"]
+    assert "Maersk" in " ".join(names("?q=mærsk"))
+    assert "/registry/stop" not in client.get("/registry").text
 
 
 def test_open_incidents_are_shown_above_the_sources(client: TestClient, database: Database) -> None:
