@@ -18,6 +18,7 @@ from newscrawl.extraction.block_features import (
     text_of_json_ld,
 )
 from newscrawl.extraction.blocks import (
+    UNWANTED,
     BlockPage,
     Candidates,
     clean,
@@ -107,6 +108,7 @@ _ENDS: Final = frozenset(".!?…。！？।")
 _NO_SENTENCE: Final = ("©", "@", "://")
 _LISTS: Final = members_of("ul ol dl table")
 _ITALICS: Final = tag_ids("em i")
+_UNSEEN: Final = f"{UNWANTED} "
 _BYLINE_NAMES: Final = frozenset(
     (
         "c:author", "c:authors", "c:byline", "c:date", "c:dateline", "c:meta", "c:posted",
@@ -199,14 +201,15 @@ def _with_siblings(
     if len(places) < MIN_SIBLINGS:
         return mask
     result = mask.copy()
-    for before in places[np.flatnonzero(np.diff(places) > 1)].tolist():
-        behind = before + 1 + int(mask[before + 1 :].argmax())
-        cells, around = slice(before + 1, behind), int(parents[owners[before]])
+    gaps = np.flatnonzero(np.diff(places) > 1)
+    for before, behind in zip(places[gaps].tolist(), places[gaps + 1].tolist(), strict=True):
+        around = int(parents[owners[before]])
+        if around < 0 or parents[owners[behind]] != around or behind - before - 1 > MAX_CELLS:
+            continue
+        cells = slice(before + 1, behind)
         words = int(tokens.words[cells].sum())
         result[cells] = (
-            around >= 0
-            and parents[owners[behind]] == around
-            and words <= WORDS_OF_CELL * (behind - before - 1) <= WORDS_OF_CELL * MAX_CELLS
+            words <= WORDS_OF_CELL * (behind - before - 1)
             and int(tokens.linked[cells].sum()) <= MAX_LINKED_CELLS * words
             and all(_is_listed(blocks, owner, around) for owner in owners[cells].tolist())
         )
@@ -247,15 +250,23 @@ def _without_no_text(page: ParsedPage, mask: NDArray[np.bool_]) -> NDArray[np.bo
     all where none would be left."""
     raws, words = page.candidates.page.raw, page.candidate_features.tokens.words
     without = mask.copy()
-    for place in np.flatnonzero(mask & (words <= LONGEST_NOTICE)).tolist():
-        without[place] = not _is_no_text(raws[place], int(words[place]))
+    places = np.flatnonzero(mask & (words <= LONGEST_NOTICE))
+    no_text = [
+        place
+        for place, count in zip(places.tolist(), words[places].tolist(), strict=True)
+        if _is_no_text(raws[place], count)
+    ]
+    without[no_text] = False
     without[_biographies(page, np.flatnonzero(without).tolist())] = False
     return without if without.any() else mask
 
 
 def _is_no_text(raw: str, words: int) -> bool:
     """Return whether a paragraph is no text, by `NO_TEXT`."""
-    return any(words <= rule.max_words and rule.matches(raw) for rule in NO_TEXT)
+    for rule in NO_TEXT:  # noqa: SIM110 - any() over a generator takes twice the time
+        if words <= rule.max_words and rule.matches(raw):
+            return True
+    return False
 
 
 def _biographies(page: ParsedPage, places: list[int]) -> list[int]:
@@ -264,16 +275,17 @@ def _biographies(page: ParsedPage, places: list[int]) -> list[int]:
     blocks = page.candidates.page
     # A name of one word is often a company's.
     authors = [name for name in page.metadata.authors if " " in name or not name.isascii()]
-    texts = [clean(blocks.raw[place]) for place in places]
+    openings = {"&", *(name.lower()[:1] for name in authors)}
     biographies = []
-    for number, (place, text) in enumerate(zip(places, texts, strict=True)):
-        if not number or len(text) > LONGEST_BIOGRAPHY:
-            continue
+    for number, place in enumerate(places[1:], 1):
+        raw = blocks.raw[place]
         is_last = number >= len(places) - LAST_BLOCKS and _is_set_apart(blocks, place)
-        by_name = bool(authors) and is_biography(text, authors)
-        if by_name or (is_last and is_biography(text, ())):
-            biographies += places[number - 1 : number] if texts[number - 1] in authors else []
-            biographies.append(place)
+        may_open = is_last or (authors and raw.lstrip(_UNSEEN)[:1].lower()[:1] in openings)
+        if not may_open or len(text := clean(raw)) > LONGEST_BIOGRAPHY:
+            continue
+        if (authors and is_biography(text, authors)) or (is_last and is_biography(text, ())):
+            before = places[number - 1]
+            biographies += [before, place] if clean(blocks.raw[before]) in authors else [place]
     return biographies
 
 

@@ -136,9 +136,7 @@ _DECISIVE: Final = frozenset({"ask", "consent", "pay", "rights", "origin"})
 _IN_CLASSES: Final = frozenset().union(*(required for required, _ in _CLASSES))
 # Words that such paragraphs have beside those.
 _BESIDE: Final = frozenset({"fill", "page", "state", "reader", "rest", "pay", "role"})
-_BLANKS: Final = str.maketrans(
-    dict.fromkeys(_MARKS + ".!?:;。！？।؟\n" + LINK_START + LINK_END, " ")
-)
+_BLANKS: Final = re.compile(f"[{re.escape(_MARKS)}.!?:;。！？।؟\n{LINK_START}{LINK_END}]")
 # Languages in which a request may end with its verb.
 _ASKS_LAST: Final = frozenset({"de", "nl", "tr", "hi", "bn", "fa", "hu"})
 _AT_EDGE: Final = frozenset({"ask", "piece"})
@@ -187,10 +185,11 @@ def _finder(kinds: frozenset[str], language: str = "") -> tuple[AhoCorasick, Mea
 
 
 @cache
-def _decisive() -> AhoCorasick:
-    """Return a finder of the beginnings of words without which a paragraph is of no class."""
+def _signs() -> AhoCorasick:
+    """Return a finder of labels and the beginnings of words without which nothing is a notice."""
     _, meanings = _finder(_DECISIVE)
-    return AhoCorasick(sorted({word.rstrip() for word, _ in meanings}))
+    labels = words_of_kind("label") | words_of_kind("about")
+    return AhoCorasick(sorted(labels.union(word.rstrip() for word, _ in meanings)))
 
 
 def is_notice(raw: str) -> bool:
@@ -198,12 +197,13 @@ def is_notice(raw: str) -> bool:
     behind a label; `raw` may have the marks of links."""
     if len(raw) > LONGEST_NOTICE:
         return False
+    lowered = raw.lower()
+    opening = lowered.replace("i\u0307", "i").lstrip(_MARKS)
+    if not _signs().find_matches_as_indexes(f" {opening}"):
+        return False
     if _names_another(raw):
         return True
-    lowered = raw.lower()
-    if not _decisive().find_matches_as_indexes(f" {lowered.lstrip(_MARKS)}"):
-        return False
-    spoken = f" {lowered.translate(_BLANKS)} "
+    spoken = f" {_BLANKS.sub(' ', lowered)} "
     languages = _languages_of_class(spoken)
     if not languages or _QUOTED.search(_QUOTED_NAME.sub(r"\1", raw)):
         return False
