@@ -381,7 +381,7 @@ def change_text(change: Change) -> str:
 def verdict_text(change: Change) -> str:
     """Return whether the change is significant, with its p-value."""
     if change.chance is None:
-        return "can't be compared"
+        return "no previous period yet" if change.before is None else "too few to compare"
     words = {"more": "a larger share than before", "fewer": "a smaller share than before"}
     return f"{words.get(change.verdict, 'no clear change')} ({chance_text(change.chance)})"
 

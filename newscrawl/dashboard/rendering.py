@@ -5,8 +5,8 @@ import re
 import shlex
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from difflib import SequenceMatcher
 from functools import cache, partial
@@ -293,10 +293,17 @@ def versions_in_use(request: Request) -> Versions:
 
 
 def filters_of(request: Request) -> Filters:
-    """Return the filters of the request's address; raise QuestionError."""
+    """Return the filters of the request's address; raise QuestionError. A number of last days
+    begins with the first crawl, if that is later."""
     now = app_state(request).config.clock()
     structure = companies_in_use(request).structure
-    return read_filters(request.query_params, now, structure, app_state(request).config.catalog)
+    filters = read_filters(request.query_params, now, structure, app_state(request).config.catalog)
+    if filters.days:
+        # Not all pages need a database, and those that do report why it can't be read.
+        with suppress(StorageError), app_state(request).store.reading() as database:
+            first = queries.first_watched_day(database) or filters.since
+            return replace(filters, since=min(max(filters.since, first), filters.until))
+    return filters
 
 
 def usable_filters(request: Request) -> tuple[Filters, list[tuple[str, str]]]:

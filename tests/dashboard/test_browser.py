@@ -477,6 +477,7 @@ MONTHS = {
     "company": ("/company/Siemens", ".canvas"),
     "empty": ("/company/Siemens?since=2025-01-01&until=2025-01-31", ".canvas"),
     "overview": ("/", ".ranking"),
+    "compare": (PAGES["compare"], ".canvas"),
 }
 
 

@@ -56,6 +56,16 @@
     if (event.target.closest(".names-field")) event.stopPropagation();
   }, true);
 
+  // The last field of names is followed by another one, once something is written into it.
+  document.addEventListener("input", function (event) {
+    var field = event.target.closest(".names-field input"), fields = document.querySelectorAll(".names-field input");
+    if (!field || field !== fields[fields.length - 1] || fields.length >= 6) return;
+    var next = field.cloneNode();
+    next.value = "";
+    next.ariaLabel = "Company " + (fields.length + 1);
+    field.after(next);
+  });
+
   // On a phone most filters are folded, over the pages until they are unfolded.
   function showFolds() {
     document.querySelectorAll(".unfold").forEach(function (button) {

@@ -5,7 +5,9 @@
 var newscrawlCharts = (function () {
   "use strict";
 
-  var drawn = [];
+  var drawn = [], FONT = "12px system-ui, sans-serif";
+  // Equal lines are told apart: the later ones are dashed, above the earlier ones.
+  var DASHES = [[], [8, 5], [3, 4], [10, 4, 2, 4], [5, 7], [1, 5]];
 
   function colour(name) {
     return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -72,6 +74,37 @@ var newscrawlCharts = (function () {
     };
   }
 
+  // Names at the ends of lines, in place of a legend, apart from each other.
+  var STEP = 15;
+  function endNames(data) {
+    var pen = document.createElement("canvas").getContext("2d");
+    pen.font = FONT;
+    var names = data.names.map(function (name) { return name.length > 20 ? name.slice(0, 19) + "…" : name; });
+    var width = Math.max.apply(null, names.map(function (name) { return pen.measureText(name).width; }));
+    return { width: width + 24, write: function (plot) {
+      var context = plot.ctx, box = plot.bbox, ratio = devicePixelRatio, step = STEP * ratio;
+      var ends = data.values.map(function (values, i) {
+        var x = values.length - 1;
+        while (x > 0 && values[x] === null) x--;
+        return { i: i, y: plot.valToPos(values[x] || 0, "y", true) };
+      }).sort(function (one, other) { return one.y - other.y || one.i - other.i; });
+      ends.forEach(function (end, k) { if (k) end.y = Math.max(end.y, ends[k - 1].y + step); });
+      ends.reverse().forEach(function (end, k) { end.y = Math.min(end.y, box.top + box.height - k * step); });
+      context.save();
+      context.font = FONT.replace("12px", 12 * ratio + "px");
+      context.textBaseline = "middle";
+      context.textAlign = "left";
+      ends.forEach(function (end) {
+        var left = box.left + box.width + 4 * ratio;
+        context.fillStyle = colour("--line-" + (end.i + 1));
+        context.fillRect(left, end.y - 2 * ratio, 10 * ratio, 4 * ratio);
+        context.fillStyle = colour("--text");
+        context.fillText(names[end.i], left + 14 * ratio, end.y);
+      });
+      context.restore();
+    } };
+  }
+
   function ticks(data) {
     return function (_, splits) {
       return splits.map(function (x) {
@@ -94,13 +127,14 @@ var newscrawlCharts = (function () {
     var lines = table.dataset.chart === "lines";
     var sums = lines ? data.values : stacked(data.values);
     var bars = uPlot.paths.bars({ size: [0.82, 60], radius: 0 });
-    var order = data.names.map(function (_, i) { return data.names.length - 1 - i; });
-    var axis = { stroke: colour("--faint"), font: "12px system-ui, sans-serif",
+    var order = data.names.map(function (_, i) { return lines ? i : data.names.length - 1 - i; });
+    var ends = lines && data.names.length > 1 && area.clientWidth > 560 ? endNames(data) : null;
+    var axis = { stroke: colour("--faint"), font: FONT,
                  grid: { stroke: colour("--rule"), width: 1 }, ticks: { show: false } };
     var positions = data.days.map(function (_, x) { return x; });
     var options = {
       width: area.clientWidth, height: Math.max(180, Math.min(320, area.clientWidth * 0.36)),
-      padding: [12, 8, 0, 0],
+      padding: [12, ends ? ends.width : 8, 0, 0],
       cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
       legend: { show: false },
       scales: { x: { time: false, range: [-0.6, data.days.length - 0.4] },
@@ -112,12 +146,13 @@ var newscrawlCharts = (function () {
       series: [{}].concat(
         order.map(function (i) {
           var fill = colour((lines ? "--line-" : "--series-") + (i + 1)) || colour("--series-7");
-          var looks = lines ? { stroke: fill, width: 2 } : { fill: fill, stroke: fill, width: 0, paths: bars };
+          var looks = lines ? { stroke: fill, width: 2, dash: DASHES[i % DASHES.length] } : { fill: fill, stroke: fill, width: 0, paths: bars };
           return Object.assign(looks, { label: data.names[i], points: { show: lines && data.days.length < 3 } });
         })),
-      hooks: { drawClear: [shades(data)], setCursor: [function (plot) { legend(area, data, plot.cursor.idx); }] }
+      hooks: { drawClear: [shades(data)], draw: ends ? [ends.write] : [], setCursor: [function (plot) { legend(area, data, plot.cursor.idx); }] }
     };
     legend(area, data, null, lines);
+    area.parentNode.querySelector(".key-list").classList.toggle("on-ends", Boolean(ends));
     var plot = new uPlot(options, [positions].concat(order.map(function (i) { return sums[i]; })), area);
     keys(area, plot, data);
     ways(area, plot, table);
@@ -145,6 +180,7 @@ var newscrawlCharts = (function () {
       });
     }
     var none = x === null || x === undefined;
+    list.classList.toggle("read", !none);
     list.querySelector("span").textContent = !none ? data.labels[x] : data.adds ? "Total" : "";
     list.querySelectorAll("b").forEach(function (cell, i) {
       var value = none ? data.values[i].reduce(function (sum, each) { return sum + (each || 0); }, 0)

@@ -22,7 +22,8 @@ def test_days_before_the_first_crawl_differ_from_missed_days(
     client: TestClient, database: Database
 ) -> None:
     save(database, 0, headline("Siemens"))
-    young = client.get("/company/Siemens?days=30").text
+    since = TODAY - timedelta(days=29)
+    young = client.get(f"/company/Siemens?since={since}").text
     assert f"data starts {TODAY.day} {TODAY:%b}</span>" in young
     assert "missed" not in young
     assert "no previous period yet" in young

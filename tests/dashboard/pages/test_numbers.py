@@ -170,6 +170,23 @@ def test_shares_are_compared_with_those_before(database: Database, client: TestC
     assert "3 articles name Siemens" in client.get(unescape(proof)).text
 
 
+def test_period_of_the_first_weeks_begins_with_the_first_crawl(
+    client: TestClient, database: Database
+) -> None:
+    for back in (0, 4):
+        save(database, back, headline("Siemens"), body("Bosch", 8))
+    first = (TODAY - timedelta(days=4)).strftime("%b %Y")
+    for path in ("/?", "/company/Siemens?", "/compare?company=Siemens&company=Bosch&"):
+        page = client.get(f"{path}days=30").text
+        content = page[page.index("<main") :]
+        assert f"{(TODAY - timedelta(days=4)).day} {first} to" in content
+        assert content.count("<span>no previous period yet</span>") == 1
+        # Nothing stands where there is nothing to compare with.
+        table = content.partition("<tbody>")[2].partition("</table>")[0]
+        assert "–" not in table
+        assert "can't be compared" not in content
+
+
 def test_no_company_falls_silent_where_nothing_was_read_before(
     database: Database, client: TestClient
 ) -> None:
@@ -345,7 +362,7 @@ def test_sources_not_read_are_those_with_articles_of_the_company_or_query(
 def test_day_without_a_crawl_is_a_gap(client: TestClient, database: Database) -> None:
     save(database, 4, headline("Siemens"))
     save(database, 0, headline("Siemens"))
-    text = client.get("/company/Siemens?days=7").text
+    text = client.get(f"/company/Siemens?since={TODAY - timedelta(days=6)}").text
     cells = text.split("<tbody>")[1].split("</tbody>")[0].split("<tr")[1:]
     assert len(cells) == 7
     assert ["no data" in cell for cell in cells] == [
