@@ -100,6 +100,7 @@ class Finder:
         self._common_words = words.common_words
         self._given_names = words.given_names
         self._words_like_cases = words.words_like_cases
+        self._names_like_forms = words.names_like_forms
         self._compounds = words.compounds
         self._compound_nouns = words.compound_nouns
         self._longest_compound = max(
@@ -112,6 +113,7 @@ class Finder:
         """Return every occurrence as a whole word, overlapping ones too, in no particular order."""
         candidates = []
         words_like_cases = self._words_like_cases.get(language or "", frozenset())
+        names = self._names_like_forms.get(language or "", frozenset())
         for start, end, forms in self._places(text):
             if script(text[end - 1]) == "han" and is_across_words(text, start, end):
                 continue
@@ -132,8 +134,10 @@ class Finder:
                     continue
                 candidate = Candidate(start, reach, form, inflected=reach > end)
                 # "Billy" may be the genitive of Billa or a person.
-                is_given_name = form.stem and text[start:reach] in self._given_names
-                candidates.append(candidate.in_doubt() if is_given_name else candidate)
+                is_name = (form.stem and text[start:reach] in self._given_names) or (
+                    names and text[start:reach].lower() in names
+                )
+                candidates.append(candidate.in_doubt() if is_name else candidate)
         candidates += self._unusual(text, language)
         return candidates
 

@@ -37,6 +37,8 @@ _ENDINGS, _OF_SCRIPT, _BEHIND, _POSSESSIVES, _BEHIND_I = (
 # Languages in which a name takes -s without an apostrophe in the genitive.
 _GENITIVE_S = frozenset({"de", "nl", "sv", "da", "no", "nb"})
 _DECLINE_O = frozenset({"cs", "sk", "hu"})
+_NEIGHBOURS = (frozenset({"cs", "sk"}), frozenset({"hr", "sr", "bs", "sl"}))
+_DECLINED_ABROAD = frozenset(_by_language(_DATA["declined_abroad"], ",")["any"])
 _SLAVIC = frozenset({"pl", "cs", "sk", "hr", "sl", "sr", "bs"})
 # Letters that a declined name, and one with the ending of a possessive needs: shorter ones are
 # surnames, "Popov". Ours.
@@ -318,6 +320,15 @@ def stem_languages(form: str) -> frozenset[str]:
     """Return the languages that decline a name by replacing its last vowel, if few do: Tesco is
     Tescu in Czech, Tescóban in Hungarian, and Serco's "Serca" is the heart in Polish."""
     return _DECLINE_O if form.endswith("o") else frozenset()
+
+
+def stem_doubt(form: str, home: Set[str]) -> frozenset[str]:
+    """Return the languages in which a case of a foreign name that replaces its last vowel may be
+    another word: "Nauru" of Naura."""
+    if script(form[-1]) != "latin" or form in _DECLINED_ABROAD:
+        return frozenset()
+    near = (languages for languages in _NEIGHBOURS if languages & home)
+    return frozenset(_ENDINGS).difference(home, *near)
 
 
 def altered_forms(form: str) -> dict[str, frozenset[str]]:

@@ -290,11 +290,17 @@ def _first(names: list[Found]) -> list[Found]:
 
 
 def _longest(candidates: Iterable[Candidate]) -> list[Place]:
-    """Return candidates by place: of overlapping ones the longest, of equal spans all."""
+    """Return candidates by place: of overlapping ones the longest, of equal spans all, of a company
+    its whole name before a stem ("KANEKA" is not KANEK-A)."""
     spans: dict[tuple[int, int], Place] = defaultdict(list)
     for candidate in candidates:
         rivals = spans[candidate.start, candidate.end]
-        if all(rival.form.company != candidate.form.company for rival in rivals):
+        for number, rival in enumerate(rivals):
+            if rival.form.company == candidate.form.company:
+                if rival.form.stem and not candidate.form.stem:
+                    rivals[number] = candidate
+                break
+        else:
             rivals.append(candidate)
     longest: list[tuple[int, int]] = []
     for start, end in sorted(spans):

@@ -28,6 +28,7 @@ from newscrawl.mentions.forms import (
     altered_forms,
     cyrillic_forms,
     spellings,
+    stem_doubt,
     stem_forms,
     stem_languages,
 )
@@ -196,7 +197,7 @@ def _forms_of(companies: Sequence[Company], words: Vocabulary) -> Iterable[Form]
             form = Form(index, text, languages if text in doubtful else frozenset())
             if text in company.local:
                 form = form._replace(languages=home)
-            yield from _with_cases(form, words)
+            yield from _with_cases(form, words, home)
             for spelled, writing in cyrillic_forms(text).items():
                 written = form.languages & writing if form.languages else writing
                 if written and spelled not in listed:
@@ -214,12 +215,15 @@ def _forms_of(companies: Sequence[Company], words: Vocabulary) -> Iterable[Form]
             yield _stem(Form(index, stem, languages if in_doubt else frozenset()), stem)
 
 
-def _with_cases(form: Form, words: Vocabulary) -> Iterable[Form]:
+def _with_cases(
+    form: Form, words: Vocabulary, home: frozenset[str] = frozenset()
+) -> Iterable[Form]:
     """Yield a form, and the stems and cases that its last letters tell, unless they are words."""
     yield form
     declined = form._replace(languages=form.languages or stem_languages(form.text))
+    doubt = form.ambiguous | stem_doubt(form.text, home)
     for stem in stem_forms(form.text):
-        yield _stem(declined, stem)
+        yield _stem(declined._replace(ambiguous=doubt), stem)
     for case, altering in altered_forms(form.text).items():
         languages = frozenset(
             language

@@ -20,6 +20,7 @@ _BY_LANGUAGE = (
     "compounds",
     "compound_nouns",
     "words_like_cases",
+    "names_like_forms",
     "predicates",
 )
 # Languages whose topical words count in articles of any.
@@ -60,7 +61,7 @@ class Vocabulary:
     themselves only ambiguous ones, as `common_words` in small letters only ambiguous ones.
     `predicates` are words of a clause whose subject is a company, in languages without blanks.
     `words_like_cases` are words of a language that look like a case of a name ("Marele" in
-    Romanian).
+    Romanian), `names_like_forms` persons and places that look like a name or a case of it.
     `topics` are word groups that a context names with "@", each word with the languages in which it
     counts (none: all).
     """
@@ -101,6 +102,7 @@ class Vocabulary:
     places: frozenset[str]
     common_words: frozenset[str]
     words_like_cases: Mapping[str, frozenset[str]]
+    names_like_forms: Mapping[str, frozenset[str]]
     predicates: Mapping[str, frozenset[str]]
     topics: Mapping[str, tuple[tuple[str, frozenset[str]], ...]]
 
