@@ -8,7 +8,7 @@ usual number of a day is common.
 import random
 from math import exp, lgamma, log
 
-from newscrawl.storage.queries.significance import Day, compare
+from newscrawl.storage.queries.comparisons import Day, compare
 
 DAYS, PAIRS = 30, 2000
 MEANS, SCATTERS, TIMES = (0.3, 3.0, 30.0), (0.0, 0.1, 0.5), (1.5, 2.0, 3.0)

@@ -24,8 +24,7 @@ from typing import Final
 
 from benchmarks.ingest import RECIPE, pages_of, write_archive
 from newscrawl.archive.dataset import Dataset
-from newscrawl.archive.ingest import Ingestion
-from newscrawl.archive.page_processor import Part, process_part
+from newscrawl.archive.ingest import Ingestion, Part, process_part
 from newscrawl.cluster import Cluster, Workers
 from newscrawl.storage import Database, open_database, upgrade_database
 from tests.clusters import DaskProcesses

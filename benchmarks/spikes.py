@@ -9,7 +9,7 @@ from datetime import date, timedelta
 
 import numpy as np
 
-from newscrawl.monitoring.spike_detection import HISTORY_DAYS, DayCount, assess
+from newscrawl.monitoring.alerts import HISTORY_DAYS, DayCount, assess
 
 # What `simulate` tries, all ours: articles of a company on a working day, scatters, and by how
 # much a spike multiplies them.

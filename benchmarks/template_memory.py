@@ -22,7 +22,7 @@ from newscrawl.extraction.classifier import BALANCED, Network, combine
 from newscrawl.extraction.template_memory import EMPTY, fingerprints, with_page, without_templates
 from newscrawl.items import Memory
 from newscrawl.training.corpus import Split, folds_by_site
-from newscrawl.training.scores import score_page
+from newscrawl.training.evaluation import score_page
 
 if TYPE_CHECKING:
     from benchmarks.recipes.network import Epoch, NetworkSettings

@@ -16,7 +16,7 @@ import threading
 import time
 import warnings
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future, wait
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -127,10 +127,17 @@ _HOST: Final = _Host()
 
 def receive_task(task: Task) -> str:
     """Store a task for later parts; return how this worker's environment differs."""
-    difference = _difference(task.environment, environment(task.environment))
-    if not difference:
-        _HOST.add(task)
-    return difference
+    here = environment(task.environment)
+    for name, value in task.environment.items():
+        if here[name] == value:
+            continue
+        if os.sep in name:
+            return f"{'has no' if not here[name] else 'has another'} {name}"
+        if "'s " in name:
+            return f"has other versions of {name}"
+        return f"has {name} {here[name]}, not {value}"
+    _HOST.add(task)
+    return ""
 
 
 def remove_task(key: str) -> None:
@@ -166,7 +173,10 @@ def environment(files: Iterable[str] = ()) -> dict[str, str]:
 
     Names without a slash are not paths and are ignored.
     """
-    digests = {name: _digest_of(Path(name)) for name in files if os.sep in name}
+    digests = dict.fromkeys((name for name in files if os.sep in name), "")
+    for name in digests:
+        with suppress(OSError):
+            digests[name] = sha256(Path(name).read_bytes()).hexdigest()[:16]
     return {
         "Python": platform.python_version(),
         "newscrawl": _version_of("newscrawl"),
@@ -176,31 +186,11 @@ def environment(files: Iterable[str] = ()) -> dict[str, str]:
     }
 
 
-def _difference(required: Mapping[str, str], here: Mapping[str, str]) -> str:
-    """Return the first difference of two environments in words, or an empty string."""
-    for name, value in required.items():
-        if here[name] == value:
-            continue
-        if os.sep in name:
-            return f"{'has no' if not here[name] else 'has another'} {name}"
-        if "'s " in name:
-            return f"has other versions of {name}"
-        return f"has {name} {here[name]}, not {value}"
-    return ""
-
-
 def _version_of(package: str) -> str:
     try:
         return version(package)
     except PackageNotFoundError:
         return "none"
-
-
-def _digest_of(path: Path) -> str:
-    try:
-        return sha256(path.read_bytes()).hexdigest()[:16]
-    except OSError:
-        return ""
 
 
 @cache
@@ -395,7 +385,17 @@ class ClusterPool(WorkerPool[Part, Result]):
 
     def results(self, parts: Iterable[Part]) -> Iterator[tuple[Part, Result | None]]:
         """Yield each part with its result, in the order of the parts. Raises ClusterError."""
-        self._check_workers()
+        # The workers get the task, and their environment may not differ.
+        self._wait_for_worker()
+        self._cluster.tasks.add(self._task.key)
+        for worker, answer in self._cluster.ask_workers(receive_task, self._task).items():
+            if isinstance(answer, Exception):
+                raise ClusterError(
+                    f"the worker {worker} can't run newscrawl ({_first_line(answer)}): install "
+                    "newscrawl there"
+                )
+            if answer:
+                raise self._differs(worker, answer)
 
         def room() -> int:
             return self._cluster.threads() * QUEUED_PER_WORKER
@@ -407,19 +407,6 @@ class ClusterPool(WorkerPool[Part, Result]):
     def run_alone(self, part: Part) -> Result | None:
         """Return the result of a part; None if it exceeds its limits. Raises ClusterError."""
         return self._result(part, self._submit(part))
-
-    def _check_workers(self) -> None:
-        """Send the task to the workers, and raise ClusterError if their environment differs."""
-        self._wait_for_worker()
-        self._cluster.tasks.add(self._task.key)
-        for worker, answer in self._cluster.ask_workers(receive_task, self._task).items():
-            if isinstance(answer, Exception):
-                raise ClusterError(
-                    f"the worker {worker} can't run newscrawl ({_first_line(answer)}): install "
-                    "newscrawl there"
-                )
-            if answer:
-                raise self._differs(worker, answer)
 
     def _differs(self, worker: str, difference: str) -> ClusterError:
         return ClusterError(
@@ -438,7 +425,8 @@ class ClusterPool(WorkerPool[Part, Result]):
         from distributed import KilledWorker  # noqa: PLC0415 - an extra
 
         while True:
-            self._wait(future)
+            while not wait([future], timeout=_POLL_SECONDS).done:
+                self._wait_for_worker()
             try:
                 outcome = future.result()
             except CancelledError as error:
@@ -463,10 +451,6 @@ class ClusterPool(WorkerPool[Part, Result]):
 
     def _stats(self, worker: str) -> WorkerStats:
         return self._cluster.stats.setdefault(worker, WorkerStats())
-
-    def _wait(self, future: "Future[Outcome]") -> None:
-        while not wait([future], timeout=_POLL_SECONDS).done:
-            self._wait_for_worker()
 
     def _wait_for_worker(self) -> None:
         """Wait until the cluster has a worker. Raises ClusterError."""

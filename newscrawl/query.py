@@ -18,7 +18,7 @@ can't be read. Rows are frozen dataclasses; `to_records` makes flat dictionaries
 `to_pandas` and `to_polars` frames if these libraries are installed.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import is_dataclass
 from functools import cache, wraps
 from inspect import signature
@@ -68,17 +68,12 @@ def _check_companies(ask: Callable[_Given, _Answer]) -> Callable[_Given, _Answer
     @wraps(ask)
     def checked(*args: _Given.args, **kwargs: _Given.kwargs) -> _Answer:
         arguments = takes.bind(*args, **kwargs).arguments
-        for name in _names_in(arguments):
-            _check_company(name, arguments["database"], arguments.get("scope"))
+        for value in map(arguments.get, _NAMES):
+            for name in (value,) if isinstance(value, str) else value or ():
+                _check_company(name, arguments["database"], arguments.get("scope"))
         return ask(*args, **kwargs)
 
     return checked
-
-
-def _names_in(arguments: Mapping[str, Any]) -> Iterator[str]:
-    for parameter in _NAMES:
-        value = arguments.get(parameter)
-        yield from (value,) if isinstance(value, str) else value or ()
 
 
 def _check_company(name: str, database: Database, scope: queries.Scope | None) -> None:

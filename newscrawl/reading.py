@@ -6,7 +6,7 @@ Crawls, the ingestion of archives and re-extraction all read pages with it.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, time
+from datetime import time
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
@@ -18,7 +18,6 @@ from newscrawl.extraction.extract import extract_from, parse_page
 from newscrawl.extraction.html import is_binary
 from newscrawl.extraction.language import decide_language
 from newscrawl.extraction.metadata.names import is_full
-from newscrawl.extraction.metadata.places import Rank
 from newscrawl.extraction.metadata.reader import Metadata
 from newscrawl.extraction.template_memory import fingerprints
 from newscrawl.extraction.tokens import stop_words_of
@@ -90,7 +89,13 @@ class PageReader:
         article = extract_from(parsed, page.url, method=self.method, memory=memory)
         if article.paywalled or article.kind == "paywall":
             return _paywalled_document(page, article)
-        reason = self._reason_against(article)
+        reason: Reason | None = None
+        if article.kind == "consent":
+            reason = "ConsentOrPaywall"
+        elif article.kind in NOT_ARTICLES:
+            reason = "NotAnArticle"
+        elif weight_of(article.text) < self.min_characters:
+            reason = "TooShort" if article.text else "Empty"
         is_told = article.kind in OTHER_PAGES or article.kind == "consent"
         shows_another = not is_told and _is_another_page(article, page.hints.title)
         if shows_another or (reason and article.kind not in OTHER_PAGES and _is_announced(page)):
@@ -107,16 +112,6 @@ class PageReader:
             blocks=fingerprints(texts[place] for place in places),
             rest=other_blocks(texts, article),
         )
-
-    def _reason_against(self, article: Article) -> Reason | None:
-        """Return why what a page gives is no article; None if it is one."""
-        if article.kind == "consent":
-            return "ConsentOrPaywall"
-        if article.kind in NOT_ARTICLES:
-            return "NotAnArticle"
-        if not article.text:
-            return "Empty"
-        return "TooShort" if weight_of(article.text) < self.min_characters else None
 
 
 def _is_announced(page: Page) -> bool:
@@ -205,24 +200,22 @@ def with_feed_hints(article: Article, page: Page, metadata: Metadata = _STATED) 
     hints: Hints = page.hints
     fetched_from = page.final_url or page.url
     has_surer_authors = metadata.author_evidence.rank == "text" and any(map(is_full, hints.authors))
+    published = article.published or hints.published
+    if published and article.published and hints.published and not hints.of_change:
+        # The listing also completes a day with a time.
+        is_day = published.time() == time()
+        is_completed = is_day and published.date() == hints.published.date()
+        if metadata.date_evidence.rank not in ("stated", "") or is_completed:
+            published = hints.published
     return replace(
         article,
         url=declared_url(page.html, fetched_from) or fetched_from,
         title=article.title or hints.title,
         authors=hints.authors if has_surer_authors else article.authors or hints.authors,
-        published=_surer_date(article.published, hints, metadata.date_evidence.rank),
+        published=published,
         section=article.section or hints.section,
         language=article.language or hints.language or page.language,
     )
-
-
-def _surer_date(published: datetime | None, hints: Hints, rank: Rank) -> datetime | None:
-    """Return the date of a page or that of its listing, which also completes a day with a time."""
-    if published is None or hints.published is None or hints.of_change:
-        return published or hints.published
-    is_day = published.time() == time()
-    is_completed = is_day and published.date() == hints.published.date()
-    return hints.published if rank not in ("stated", "") or is_completed else published
 
 
 def versions_of(companies: Path | None) -> Versions:

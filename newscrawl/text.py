@@ -2,8 +2,11 @@
 
 import html
 import re
+import tomllib
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
 from typing import Final
 
 # Unicode Standard Annex 15, section 13, "Stream-Safe Text Format".
@@ -104,11 +107,10 @@ def stream_safe(text: str) -> str:
     sample = text[MAX_MARKS :: MAX_MARKS + 1]
     if sample.isascii() or not _MARK.search(sample):
         return text
-    return _LONG_RUN.sub(_cut, text)
-
-
-def _cut(run: re.Match[str]) -> str:
-    return run[0][:MAX_MARKS] + "\N{REPLACEMENT CHARACTER}" * (len(run[0]) - MAX_MARKS)
+    return _LONG_RUN.sub(
+        lambda run: run[0][:MAX_MARKS].ljust(len(run[0]), "\N{REPLACEMENT CHARACTER}"),
+        text,
+    )
 
 
 def sentence_ends(text: str, begin: int, end: int) -> Iterator[re.Match[str]]:
@@ -117,3 +119,23 @@ def sentence_ends(text: str, begin: int, end: int) -> Iterator[re.Match[str]]:
         last = max(begin, stop.end() - _LONGEST_ABBREVIATION)
         if _ABBREVIATION.search(text, last, stop.end()) is None:
             yield stop
+
+
+# The key of words that are the same in all languages.
+ANY = "any"
+
+
+@cache
+def words_of_notices() -> Mapping[str, Mapping[str, tuple[str, ...]]]:
+    """Return the words by language and kind."""
+    source = files("newscrawl").joinpath("data/notices.toml").read_text("utf-8")
+    return {
+        language: {kind: tuple(words.split(", ")) for kind, words in kinds.items()}
+        for language, kinds in tomllib.loads(source).items()
+    }
+
+
+@cache
+def words_of_kind(kind: str) -> frozenset[str]:
+    """Return the words of a kind in all languages."""
+    return frozenset(word for kinds in words_of_notices().values() for word in kinds.get(kind, ()))

@@ -42,10 +42,11 @@ MEBIBYTE = 1024 * 1024
 
 def limit_memory(megabytes: int) -> None:
     """Limit the address space of this process to its present size plus a number of MiB."""
-    mapped = _mapped_bytes()
-    if mapped is None:
-        return
-    limit = mapped + megabytes * MEBIBYTE
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    except OSError:
+        return  # the size of the address space, which RLIMIT_AS limits, is not known
+    limit = pages * resource.getpagesize() + megabytes * MEBIBYTE
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     if hard != resource.RLIM_INFINITY:
         limit = min(limit, hard)
@@ -61,15 +62,6 @@ def limit_processor_time(seconds: int) -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
     limit = used + seconds if hard == resource.RLIM_INFINITY else min(used + seconds, hard)
     resource.setrlimit(resource.RLIMIT_CPU, (limit, hard))
-
-
-def _mapped_bytes() -> int | None:
-    """Return the size of the address space, which RLIMIT_AS limits; None if it is not known."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
-    except OSError:
-        return None
-    return pages * resource.getpagesize()
 
 
 class Killable(Protocol):
@@ -269,21 +261,18 @@ def serve(connection: Connection) -> None:
         while True:
             work, arguments = connection.recv()
             limit_processor_time(limits.seconds)
-            connection.send(_outcome(work, arguments))
+            outcome: tuple[str, Any]
+            try:
+                outcome = "returned", work(*arguments)
+            except MemoryError:
+                outcome = "memory", None
+            except Exception as error:  # noqa: BLE001 - the parent raises it again
+                outcome = "raised", error
+            connection.send(outcome)
     except (EOFError, BrokenPipeError, ConnectionResetError):
         return
     except MemoryError:
         os._exit(_OUT_OF_MEMORY)
-
-
-def _outcome(work: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[str, Any]:
-    """Return the outcome of a piece of work, and its result or error."""
-    try:
-        return "returned", work(*arguments)
-    except MemoryError:
-        return "memory", None
-    except Exception as error:  # noqa: BLE001 - the parent raises it again
-        return "raised", error
 
 
 # Ours: a page creates about ten thousand short-lived objects, few of them in cycles. Python's

@@ -164,7 +164,12 @@ def state_of(
         wait = "feeds and sitemaps wait for robots.txt"
         return "failed", f"{counts.robots_fault}; {wait}"
     if not counts.listings_read and not counts.listings_rested:
-        return _unread_state(counts)
+        if counts.listings_disallowed and not counts.listings_failed:
+            return "blocked_by_robots", "robots.txt allows none of the feeds and sitemaps"
+        more = counts.listings_failed - 1
+        note = counts.listing_fault or "no feed or sitemap could be read"
+        refused = counts.listing_failures.get(_FORBIDDEN) == counts.listings_failed > 0
+        return "refused" if refused else "failed", f"{note} and {more} more" if more > 0 else note
     state, note = (
         _refused_state(counts) or _stale_state(counts, now, recent) or ("ok", _source_note(counts))
     )
@@ -182,16 +187,6 @@ def gap_note(counts: Counts) -> str:
     number = "an unknown number of" if missing is None else f"up to {missing:,}"
     articles = "article" if missing == 1 else "articles"
     return f"feed rolled over, {number} {articles} missing since {since:%Y-%m-%d %H:%M} UTC"
-
-
-def _unread_state(counts: Counts) -> tuple[CoverageState, str]:
-    """Return the state of a source none of whose listings could be read."""
-    if counts.listings_disallowed and not counts.listings_failed:
-        return "blocked_by_robots", "robots.txt allows none of the feeds and sitemaps"
-    more = counts.listings_failed - 1
-    note = counts.listing_fault or "no feed or sitemap could be read"
-    refused = counts.listing_failures.get(_FORBIDDEN) == counts.listings_failed > 0
-    return "refused" if refused else "failed", f"{note} and {more} more" if more > 0 else note
 
 
 def _source_note(counts: Counts) -> str:

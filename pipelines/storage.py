@@ -13,7 +13,7 @@ from scrapy.exceptions import DropItem, NotConfigured
 from scrapy.utils.spider import DefaultSpider
 from twisted.python.failure import Failure
 
-from newscrawl.archive.page_processor import OriginFinder
+from newscrawl.archive.ingest import OriginFinder
 from newscrawl.archive.reread import without_templates_of
 from newscrawl.config import SettingError, days
 from newscrawl.crawl.addon import own_setting

@@ -15,16 +15,15 @@ from twisted.python.failure import Failure
 from w3lib.encoding import http_content_type_encoding
 
 from newscrawl.config import days, user_agent, whole_number
-from newscrawl.crawl.conversion import REFUSALS
+from newscrawl.crawl.conversion import REFUSALS, SinglePageParser, is_listing
 from newscrawl.crawl.errors import Cause, DisallowedByRobotsError, RobotsUnreachableError, cause_of
 from newscrawl.crawl.listings import Listings, header
 from newscrawl.crawl.middlewares import RETRY_REASON
 from newscrawl.crawl.page_queue import PageQueue, conditions
 from newscrawl.crawl.session import CrawlSession, parse_arguments
-from newscrawl.crawl.single_page import SinglePageParser, is_listing
 from newscrawl.items import Access, ArticleItem, FetchAttempt, Hints, Page
-from newscrawl.sources import Source, UrlError, canonical_url, site_name
-from newscrawl.sources.urls import address_of
+from newscrawl.sources import Source, site_name
+from newscrawl.sources.urls import address_of, canonical_if_valid
 from newscrawl.storage import StorageError
 from newscrawl.storage.frontier import DequeuedPage
 
@@ -226,6 +225,8 @@ class NewsSpider(Spider):
             self.queue.mark_failed(attempt, queued.fetch_url, cause)
             return
         self.session.count("pages_fetched")
+        # Redirects that led to a front page lost the article.
+        is_moved = response.meta.get("redirect_urls") and urlsplit(response.url).path.strip("/")
         yield Page(
             url=attempt.url,
             source=self.source.slug,
@@ -235,7 +236,7 @@ class NewsSpider(Spider):
             language=self._language(queued.hints),
             status=response.status,
             hints=queued.hints,
-            final_url=_final_url(response),
+            final_url=canonical_if_valid(response.url) if is_moved else None,
             attempt=attempt,
         )
 
@@ -348,13 +349,3 @@ class NewsSpider(Spider):
             async for item in self.parse(page, **request.cb_kwargs):
                 if not isinstance(item, Request):
                     yield item
-
-
-def _final_url(response: Response) -> str | None:
-    """Return the canonical URL that redirects led to, where they led to another page."""
-    if not response.meta.get("redirect_urls") or not urlsplit(response.url).path.strip("/"):
-        return None
-    try:
-        return canonical_url(response.url)
-    except UrlError:
-        return None

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Self
 
 from newscrawl.archive import ingest
-from newscrawl.archive.page_processor import ReadingConfig
+from newscrawl.archive.ingest import ReadingConfig
 from newscrawl.cluster import Cluster, ClusterError
 from newscrawl.reading import PageReader
 from newscrawl.storage import open_database

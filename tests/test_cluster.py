@@ -13,8 +13,7 @@ if importlib.util.find_spec("distributed") is None:
     pytest.skip("needs the extra cluster; make dev installs it", allow_module_level=True)
 
 from newscrawl import cluster as module
-from newscrawl.archive.ingest import Ingestion
-from newscrawl.archive.page_processor import ReadingConfig
+from newscrawl.archive.ingest import Ingestion, ReadingConfig
 from newscrawl.cluster import Cluster, ClusterError, ClusterPool, open_pool
 from newscrawl.storage import open_database
 from newscrawl.workers import results_by_item

@@ -1,7 +1,7 @@
 """Compare all tools over the same pages, by text and speed.
 
 `run` gets the texts of each tool (stored on disk by version and corpus), scores them by the rules
-of training.scores, counts companies in them, measures speed, and returns a `Benchmark`, which
+of training.evaluation, counts companies in them, measures speed, and returns a `Benchmark`, which
 docs/data/benchmark.json contains and all tables show.
 """
 
@@ -30,8 +30,8 @@ from benchmarks.extraction.peers import Peer
 from newscrawl.extraction.classifier import BALANCED
 from newscrawl.mentions import Companies, load_companies
 from newscrawl.training.corpus import Corpus, CorpusError, GoldPage
+from newscrawl.training.evaluation import align_headlines, score_page
 from newscrawl.training.metrics import Overlap
-from newscrawl.training.scores import align_headlines, score_page
 
 MEASURES = ("word", "shingle", "similarity", "phrases")
 # Our method by networks that were trained without the sites of the pages, as on a user's pages. A

@@ -15,6 +15,7 @@ from newscrawl.extraction.features import NAMES
 from newscrawl.extraction.html import decode
 from newscrawl.training import metrics
 from newscrawl.training.corpus import GoldPage, Split
+from newscrawl.training.evaluation import compare
 from newscrawl.training.limits import (
     FIGURE_3,
     NO_LIMITS,
@@ -28,7 +29,6 @@ from newscrawl.training.limits import (
     score_limits,
 )
 from newscrawl.training.metrics import SHINGLE_LENGTH, harmonic_mean
-from newscrawl.training.scores import compare
 
 LAMBDAS = np.linspace(0.0, 2.0, 21)  # the axis of Figure 6 of Weninger et al.
 CONTENT_SHARE = 0.5  # of a line's shingles in the gold text, to be called content

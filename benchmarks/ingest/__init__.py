@@ -21,8 +21,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import newscrawl
-from newscrawl.archive.ingest import PART_BYTES, Ingestion
-from newscrawl.archive.page_processor import Part, ReadingConfig, process_part
+from newscrawl.archive.ingest import PART_BYTES, Ingestion, Part, ReadingConfig, process_part
 from newscrawl.archive.warc import MAX_BYTES, WarcReader, decoded_body
 from newscrawl.cli.arguments import cores
 from newscrawl.reading import PageReader

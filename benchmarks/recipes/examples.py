@@ -20,7 +20,7 @@ from newscrawl.extraction.block_features import BlockFeatures, opening_words
 from newscrawl.extraction.extract import parse_page
 from newscrawl.training import metrics
 from newscrawl.training.corpus import GoldPage, Split, map_pages
-from newscrawl.training.scores import HEADLINE_IN_TEXT, score_page, without_headline
+from newscrawl.training.evaluation import HEADLINE_IN_TEXT, score_page, without_headline
 
 SHINGLE: Final = 3  # ours: words in a row that place a block in the gold text
 COVERED: Final = 0.5  # ours: the share of its words that a block must find there

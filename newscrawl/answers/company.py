@@ -17,9 +17,9 @@ from newscrawl.storage.queries import (
     StoryRow,
 )
 from newscrawl.storage.queries.company_counts import count_stories
+from newscrawl.storage.queries.comparisons import Change, Day, compare
 from newscrawl.storage.queries.counts import expected_in_gaps
 from newscrawl.storage.queries.left_out import withheld_articles
-from newscrawl.storage.queries.significance import Change, Day, compare
 from newscrawl.storage.scope import last_day
 from newscrawl.storage.scope_conditions import validate_in
 

@@ -15,7 +15,7 @@ from newscrawl.answers.company import (
 )
 from newscrawl.storage import Database, queries
 from newscrawl.storage.queries import Completeness, Measure, Overview, OverviewRow, Scope, Share
-from newscrawl.storage.queries.significance import MIN_FOR_PERCENT, Change, compare
+from newscrawl.storage.queries.comparisons import MIN_FOR_PERCENT, Change, compare
 from newscrawl.storage.scope_conditions import validate_in
 
 

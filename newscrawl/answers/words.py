@@ -15,7 +15,7 @@ from newscrawl.answers.coverage import UnreadSource, days_text
 from newscrawl.items import Withheld
 from newscrawl.storage.company_alerts import CompanyAlert
 from newscrawl.storage.queries import Completeness, CoverageDay, LeftOut, Scope, StoryRow
-from newscrawl.storage.queries.significance import ALPHA, Change
+from newscrawl.storage.queries.comparisons import ALPHA, Change
 from newscrawl.storage.scope import FILTERS
 from newscrawl.text import count_of, estimate_of
 

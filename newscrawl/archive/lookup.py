@@ -18,7 +18,7 @@ from newscrawl.archive.warc import (
     parse_line,
     read_at,
 )
-from newscrawl.sources.urls import UrlError, canonical_url
+from newscrawl.sources.urls import canonical_if_valid
 
 
 class NotArchivedError(ArchiveError):
@@ -85,7 +85,9 @@ class Archive:
         if best is None:
             start = url + ("&" if "?" in url else "?")
             longer = (address for address in self._best if address.startswith(start))
-            tracked = (self._best[address] for address in longer if _canonical(address) == url)
+            tracked = (
+                self._best[address] for address in longer if canonical_if_valid(address) == url
+            )
             best = max(tracked, key=lambda capture: capture.merit, default=None)
         if best is None:
             raise NotArchivedError(f"not in the archive {self.folder}")
@@ -104,13 +106,6 @@ class Archive:
         times = [self._newest[host] for host in hosts if host in self._newest]
         newest = max(times or self._newest.values(), default=None)
         return None if newest is None else moment_of(newest)
-
-
-def _canonical(url: str) -> str | None:
-    try:
-        return canonical_url(url)
-    except UrlError:
-        return None
 
 
 def warc_files(folder: Path) -> list[Path]:

@@ -13,16 +13,16 @@ from typing import Final, Literal
 
 import newscrawl
 from newscrawl.archive import ArchiveError
-from newscrawl.archive.ingest import with_template_memories
-from newscrawl.archive.lookup import Archive, CaptureLocation
-from newscrawl.archive.page_processor import (
+from newscrawl.archive.ingest import (
     PRELOAD,
     PageFilter,
     ReadingConfig,
     companies_from,
     is_page,
     processor_for,
+    with_template_memories,
 )
+from newscrawl.archive.lookup import Archive, CaptureLocation
 from newscrawl.archive.warc import moment_of, read_at
 from newscrawl.cluster import Workers, open_pool
 from newscrawl.extraction.template_memory import EMPTY, outside_templates, templates

@@ -5,7 +5,7 @@ Models, languages, companies and sources take a second to load. Forked workers s
 """
 
 import newscrawl
-from newscrawl.archive.page_processor import ReadingConfig, companies_from, processor_for
+from newscrawl.archive.ingest import ReadingConfig, companies_from, processor_for
 from newscrawl.reading import PageReader
 
 # Too few words to detect the language by stop words, so that the detector's model loads too.

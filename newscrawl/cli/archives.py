@@ -45,8 +45,7 @@ from newscrawl.cli.output import (
 
 if TYPE_CHECKING:
     from newscrawl.archive.dataset import Dataset
-    from newscrawl.archive.ingest import FileProgress
-    from newscrawl.archive.page_processor import PageFilter, ReadingConfig
+    from newscrawl.archive.ingest import FileProgress, PageFilter, ReadingConfig
     from newscrawl.archive.remote import ArchiveFile
     from newscrawl.archive.reread import Change
     from newscrawl.storage import Database
@@ -87,7 +86,7 @@ def reading_config(
 ) -> "ReadingConfig":
     """Return how pages are read by today's settings; an invalid file is an error before any worker
     starts."""
-    from newscrawl.archive.page_processor import PageProcessor, ReadingConfig
+    from newscrawl.archive.ingest import PageProcessor, ReadingConfig
     from newscrawl.extraction.methods import METHODS
     from newscrawl.reading import PageReader
 
@@ -158,10 +157,9 @@ def ingest(
 
     Exit code 1 if a file can't be read, or no article was found.
     """
-    from newscrawl.archive.ingest import Ingestion
+    from newscrawl.archive.ingest import Ingestion, PageFilter
     from newscrawl.archive.lookup import warc_files
-    from newscrawl.archive.page_processor import PageFilter
-    from newscrawl.archive.remote import is_url, remote_files
+    from newscrawl.archive.remote import is_url, remote_files, size_of
 
     if to and limit:
         raise InputError("--limit is for the database: leave out --limit or --to")
@@ -187,7 +185,10 @@ def ingest(
     with (
         open_workers(workers, cluster) as pool,
         _open_target(to, database or config.NEWSCRAWL_DATABASE_URL) as store,
-        bytes_bar("ingesting", sum(map(_size, files))) as on_progress,
+        bytes_bar(
+            "ingesting",
+            sum(size_of(file) for file in files if not isinstance(file, Path) or file.is_file()),
+        ) as on_progress,
     ):
         ingestion = Ingestion(store, reading, workers=pool, limit=limit, on_progress=on_progress)
         states = ingestion.run(files)
@@ -210,12 +211,6 @@ def _open_target(to: str | None, url: str) -> "Iterator[Database | Dataset]":
         return
     with storage.open_database(url) as store:
         yield store
-
-
-def _size(path: "ArchiveFile") -> int:
-    from newscrawl.archive.remote import size_of
-
-    return size_of(path) if not isinstance(path, Path) or path.is_file() else 0
 
 
 def _show_files(states: "Sequence[FileProgress]", output_format: Format, seconds: float) -> None:
@@ -297,8 +292,8 @@ def reextract(
 
     Exit code 1 if no page was read.
     """
+    from newscrawl.archive.ingest import PageFilter
     from newscrawl.archive.lookup import Archive
-    from newscrawl.archive.page_processor import PageFilter
     from newscrawl.archive.reread import Reextraction
 
     folder = archive or config.NEWSCRAWL_ARCHIVE

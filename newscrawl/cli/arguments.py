@@ -59,17 +59,15 @@ class Command(_PlainHelp, TyperCommand):
         """Parse the arguments; raise InputError if an option of one value is repeated."""
         times_by_option = Counter(self.make_parser(ctx).parse_args(list(args))[2])
         for option, times in times_by_option.items():
-            if times > 1 and _takes_one_value(option) and not ctx.resilient_parsing:
+            if times < 2 or ctx.resilient_parsing:
+                continue
+            repeated: Any = option  # an argument can't be
+            if not (repeated.multiple or repeated.is_flag or repeated.count):
                 raise InputError(
                     f"{option.opts[0]} takes one value, and is given {times} times: run the "
                     f"command once for each (see {ctx.command_path} --help)"
                 )
         return super().parse_args(ctx, args)
-
-
-def _takes_one_value(option: Any) -> bool:
-    several = (option.multiple, option.is_flag, option.count)
-    return not any(several)
 
 
 class CommandGroup(_PlainHelp, TyperGroup):
@@ -490,6 +488,16 @@ def sources_by_slug(path: Path | None = None) -> "dict[str, Source]":
     from newscrawl.sources.registry import load_registry
 
     return {source.slug: source for source in load_registry(own_sources_file(path))}
+
+
+def chosen_sources(slugs: Sequence[str] | None, registry: "Mapping[str, Source]") -> "list[Source]":
+    """Return the sources of an option, or all but deprecated ones without it."""
+    chosen = [
+        match_one(slug, list(registry), "source", "newscrawl sources list") for slug in slugs or ()
+    ]
+    if not chosen:
+        return [source for source in registry.values() if source.status == "active"]
+    return [registry[slug] for slug in dict.fromkeys(chosen)]
 
 
 def own_sources(path: Path | None) -> "tuple[Source, ...]":

@@ -31,7 +31,6 @@ from newscrawl.cli.output import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from newscrawl.items import Mention
     from newscrawl.mentions import Companies, Company
     from newscrawl.mentions.company import Origin
 
@@ -107,11 +106,15 @@ def find(
             else ()
         ),
     )
-    rows = [
-        asdict(mention)
-        | {"context": _context(title if mention.section == "title" else body, mention)}
-        for mention in mentions
-    ]
+    rows = []
+    for mention in mentions:
+        part = title if mention.section == "title" else body
+        context = Text.assemble(
+            printable(part[max(0, mention.start - _CONTEXT) : mention.start]),
+            (printable(part[mention.start : mention.end]), "bold"),
+            printable(part[mention.end : mention.end + _CONTEXT]),
+        )
+        rows.append(asdict(mention) | {"context": context})
     render(rows, columns, output_format)
     exit_without(mentions, "No registered company is mentioned.")
 
@@ -249,11 +252,3 @@ def _numbers(registry: "Companies") -> str:
     names = {**_ORIGINS, "override": "in place of bundled ones"}
     parts = [f"{numbers[origin]:,} {name}" for origin, name in names.items() if numbers[origin]]
     return f"{len(registry):,} companies ({', '.join(parts)})"
-
-
-def _context(text: str, mention: "Mention") -> "Text":
-    before = text[max(0, mention.start - _CONTEXT) : mention.start]
-    after = text[mention.end : mention.end + _CONTEXT]
-    return Text.assemble(
-        printable(before), (printable(text[mention.start : mention.end]), "bold"), printable(after)
-    )

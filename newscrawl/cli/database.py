@@ -185,6 +185,7 @@ def delete(
     Exit code 1 if there is no article under one of the addresses, or none at all; with --forbidden,
     if no article could be checked, or if --dry-run lists some.
     """
+    from newscrawl.sources.urls import canonical_if_valid
     from newscrawl.sources.visits import Fetcher
     from newscrawl.storage.deletion import articles_of, articles_under, delete_articles
 
@@ -202,7 +203,7 @@ def delete(
                 code = _delete_forbidden(store, slug, visits, registry, output_format)
             raise typer.Exit(code)
         articles, missing = (
-            articles_under(store, [_canonical(url) for url in urls])
+            articles_under(store, [canonical_if_valid(url) or url for url in urls])
             if urls
             else (articles_of(store, slug, day), [])
         )
@@ -219,16 +220,6 @@ def delete(
     write_note(f"Articles {'to delete' if dry_run else 'deleted'}: {len(articles):,}.")
     if missing or not articles:
         raise typer.Exit(1)
-
-
-def _canonical(url: str) -> str:
-    """Return the URL as articles are stored under it, or as it was given."""
-    from newscrawl.sources import UrlError, canonical_url
-
-    try:
-        return canonical_url(url)
-    except UrlError:
-        return url
 
 
 def _delete_forbidden(

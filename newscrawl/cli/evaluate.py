@@ -22,7 +22,7 @@ from newscrawl.cli.output import Column, progress, render, write_note
 
 if TYPE_CHECKING:
     from newscrawl.training.corpus import Corpus
-    from newscrawl.training.evaluation import Grouping, Mean, PageScore
+    from newscrawl.training.evaluation import Grouping, PageScore
 
 
 EXAMPLE = "Example: newscrawl evaluate --corpus corpus --method combined --method fe --worst 5"
@@ -77,8 +77,7 @@ def evaluate(
     if sealed and unseen:
         raise InputError("--sealed is not for --unseen")
     from newscrawl.training.corpus import SEALED
-    from newscrawl.training.evaluation import MENTIONS, evaluate as score_pages
-    from newscrawl.training.scores import MEASURES
+    from newscrawl.training.evaluation import MEASURES, MENTIONS, evaluate as score_pages
 
     pages = corpus_from(corpus)
     if sealed:
@@ -126,8 +125,7 @@ def known_methods(names: Sequence[str]) -> list[str]:
 def _show(
     scores_of_pages: "list[PageScore]", measures: Sequence[str], by: "Grouping", form: Format
 ) -> None:
-    from newscrawl.training.evaluation import MENTIONS, group
-    from newscrawl.training.scores import OVERLAP_MEASURES
+    from newscrawl.training.evaluation import MENTIONS, OVERLAP_MEASURES, group
 
     rows = [
         {"group": name, "method": method, "pages": len(scores)}
@@ -156,8 +154,7 @@ def _show(
 def _values(
     scores: "list[PageScore]", measures: Sequence[str], *, everything: bool
 ) -> dict[str, object]:
-    from newscrawl.training.evaluation import MENTIONS, mean
-    from newscrawl.training.scores import OVERLAP_MEASURES
+    from newscrawl.training.evaluation import MENTIONS, OVERLAP_MEASURES, mean
 
     values: dict[str, object] = {}
     for name in measures:
@@ -168,7 +165,10 @@ def _values(
             parts = [".f1", ".precision", ".recall", ".count_ratio"]
         means = {f"{name}{part}": mean(scores, f"{name}{part}") for part in parts}
         if not everything:
-            values[name] = _interval(means[f"{name}{parts[0]}"])
+            # The mean and the larger side of its interval, in a short form.
+            reached = means[f"{name}{parts[0]}"]
+            side = reached and max(reached.high - reached.value, reached.value - reached.low)
+            values[name] = reached and f"{reached.value:.3f}±{side:.2f}".replace("±0.", "±.")
             continue
         for key, reached in means.items():
             values[key] = reached and round(reached.value, 6)
@@ -179,17 +179,8 @@ def _values(
     return values
 
 
-def _interval(reached: "Mean | None") -> str | None:
-    """Return the mean and the larger side of its interval, in a short form."""
-    if reached is None:
-        return None
-    side = max(reached.high - reached.value, reached.value - reached.low)
-    return f"{reached.value:.3f}±{side:.2f}".replace("±0.", "±.")
-
-
 def _show_worst(scores_of_pages: "list[PageScore]", measure: str, count: int) -> None:
-    from newscrawl.training.evaluation import group, worst
-    from newscrawl.training.scores import OVERLAP_MEASURES
+    from newscrawl.training.evaluation import OVERLAP_MEASURES, group, worst
 
     name = f"{measure}.f1" if measure in OVERLAP_MEASURES else measure
     for method, scores in group(scores_of_pages, "method").items():

@@ -72,19 +72,15 @@ class Explainer:
         worker = WorkerProcess(self._limits)
         try:
             with self._lock:
-                page = self._fetched(urls[0]) if fetch_anew else self._archived(urls)
+                page = fetch(urls[0]) if fetch_anew else self._archived(urls)
                 return worker.run(explained_content, page.body, page.url, page.encoding, asked)
+        except FetchError as error:
+            raise UnexplainedError(f"{error}.") from error
         except WorkExceededError as error:
             raise UnexplainedError(f"Its explanation {error}.") from error
         finally:
             worker.close()
             self._places.release()
-
-    def _fetched(self, url: str) -> FetchedPage:
-        try:
-            return fetch(url)
-        except FetchError as error:
-            raise UnexplainedError(f"{error}.") from error
 
     def _archived(self, urls: Sequence[str]) -> FetchedPage:
         if self._folder is None:

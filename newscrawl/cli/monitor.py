@@ -22,6 +22,7 @@ from newscrawl.cli.arguments import (
     FormatOption,
     InputError,
     SlugsOption,
+    chosen_sources,
     match_one,
     open_for_reading,
     sources_by_slug,
@@ -29,13 +30,11 @@ from newscrawl.cli.arguments import (
 from newscrawl.cli.output import Column, render, source_columns, table_of, terminal, write_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from newscrawl.cli.output import Column
     from newscrawl.monitoring.scheduler import MonitorPlan
-    from newscrawl.sources import Source
     from newscrawl.storage import Database
-    from newscrawl.storage.leases import SourceFacts
     from newscrawl.storage.status import SourceStatus, WatchStatus
 
 
@@ -82,7 +81,7 @@ def monitor(
     from newscrawl.storage.company_alerts import list_recipients
     from newscrawl.storage.deletion import prune_daily
     from newscrawl.storage.frontier import reschedule, schedule_of
-    from newscrawl.storage.leases import LeaseTerms
+    from newscrawl.storage.leases import LeaseTerms, SourceFacts
 
     _log_to_stderr()
     url = database or config.NEWSCRAWL_DATABASE_URL
@@ -93,16 +92,20 @@ def monitor(
             raise InputError(
                 f"--logs {logs}: {error.strerror}; name a folder that you may write to"
             ) from error
+    settings = dict(map(_name_and_value, setting or ()))
     command = CrawlCommand(
         environment={"NEWSCRAWL_DATABASE_URL": url},
-        settings=dict(map(_pair, setting or ())),
+        settings=settings,
         arguments=("polls=due",),
         logs=logs,
         grace=_seconds("NEWSCRAWL_LEASE") / 3,
     )
     registry = sources_by_slug()
-    chosen = _selected_sources(source or (), registry)
-    schedule = schedule_of({**vars(config), **command.settings})
+    chosen = [
+        SourceFacts(entry.slug, entry.name, entry.country, entry.languages[0], entry.home)
+        for entry in chosen_sources(source, registry)
+    ]
+    schedule = schedule_of({**vars(config), **settings})
     with storage.open_database(url) as store:
         channels = configured_channels(recipients=bool(list_recipients(store)))
         keep = retention_time(config.NEWSCRAWL_KEEP)
@@ -131,9 +134,15 @@ def monitor(
             digests=config.NEWSCRAWL_DIGEST,
         )
         reschedule(store, [facts.slug for facts in chosen], schedule)
-        failed = _run(store, url, plan)
-    if once and failed:
-        raise typer.Exit(1)
+        if _run(store, url, plan) and once:
+            raise typer.Exit(1)
+
+
+def _name_and_value(text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not name or not sign:
+        raise InputError(f"--set {text}: write it as NAME=VALUE, as in DOWNLOAD_DELAY=2")
+    return name, value
 
 
 def _run(store: "Database", url: str, plan: "MonitorPlan") -> bool:
@@ -167,27 +176,6 @@ def _scheduled_digests(store: "Database") -> "Callable[[Callable[[], bool]], Non
             )
 
     return send
-
-
-def _selected_sources(
-    slugs: "Sequence[str]", registry: "Mapping[str, Source]"
-) -> "list[SourceFacts]":
-    """Return the sources asked for, or all active ones."""
-    from newscrawl.storage.leases import SourceFacts
-
-    chosen = [match_one(slug, list(registry), "source", "newscrawl sources list") for slug in slugs]
-    active = [slug for slug, source in registry.items() if source.status == "active"]
-    return [
-        SourceFacts(source.slug, source.name, source.country, source.languages[0], source.home)
-        for source in (registry[slug] for slug in dict.fromkeys(chosen or active))
-    ]
-
-
-def _pair(text: str) -> tuple[str, str]:
-    name, sign, value = text.partition("=")
-    if not name or not sign:
-        raise InputError(f"--set {text}: write it as NAME=VALUE, as in DOWNLOAD_DELAY=2")
-    return name, value
 
 
 def _seconds(name: str) -> float:
@@ -410,7 +398,13 @@ def _screen(current: "WatchStatus", *, everything: bool) -> "Group":
     if number := sum(source.quarantined for source in current.sources):
         note = f"{number:,} revision{' is' if number == 1 else 's are'} in the quarantine: "
         parts.append(Text(f"{note}newscrawl articles --quarantined lists what was not applied."))
-    chosen = [source for source in current.sources if everything or _is_notable(source)]
+    chosen = [
+        source
+        for source in current.sources
+        if everything
+        or source.health not in {"healthy", "never_crawled"}
+        or any((source.running_since, source.gaps, source.pages_failed_day, source.quarantined))
+    ]
     chosen.sort(key=lambda source: source.severity)
     shown = chosen if everything else chosen[:_MAX_ROWS]
     if shown:
@@ -440,11 +434,6 @@ def _screen(current: "WatchStatus", *, everything: bool) -> "Group":
         ]
         parts.append(table_of(rows, incident_columns))
     return Group(*parts)  # type: ignore[arg-type]
-
-
-def _is_notable(source: "SourceStatus") -> bool:
-    shown = (source.running_since, source.gaps, source.pages_failed_day, source.quarantined)
-    return source.health not in {"healthy", "never_crawled"} or any(shown)
 
 
 def _number(count: int, what: str) -> str:

@@ -81,10 +81,14 @@ def columns_of(row: type, without: Collection[str] = ()) -> list[Column]:
         kind: Any = type_of(field)
         if is_dataclass(kind):
             keys = {column.key for column in columns}
-            columns += [
-                _after(field.name, column) if column.key in keys else column
-                for column in columns_of(type_of(field), without)
-            ]
+            for column in columns_of(type_of(field), without):
+                if column.key in keys:
+                    # The key that `flat_row` gives it where two have the same one.
+                    heading = f"{field.name} {column.heading}".replace("_", " ")
+                    key = f"{field.name}_{column.key}"
+                    columns.append(replace(column, key=key, heading=heading))
+                else:
+                    columns.append(column)
         else:
             columns.append(
                 Column(
@@ -97,12 +101,6 @@ def columns_of(row: type, without: Collection[str] = ()) -> list[Column]:
                 )
             )
     return columns
-
-
-def _after(prefix: str, column: Column) -> Column:
-    """Return the column under the key that `flat_row` gives it where two have the same one."""
-    heading = f"{prefix} {column.heading}".replace("_", " ")
-    return replace(column, key=f"{prefix}_{column.key}", heading=heading)
 
 
 def records_of(rows: Iterable[Any]) -> list[dict[str, object]]:

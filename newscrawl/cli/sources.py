@@ -1,8 +1,7 @@
 """newscrawl sources: list, show, add and check sites, and show their coverage."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 from functools import partial
@@ -24,6 +23,7 @@ from newscrawl.cli.arguments import (
     SinceOption,
     SourceOption,
     UntilOption,
+    chosen_sources,
     complete_source,
     match_one,
     open_for_reading,
@@ -176,8 +176,13 @@ def coverage(
         scope = scope_of(store, since=since, until=until, source=source)
         days = storage.queries.coverage(store, scope=scope)
         names = storage.queries.source_names(store)
+
+    def coloured(state: object) -> Text:
+        word = str(state or "not crawled")
+        return Text(word.replace("_", " "), style=_COVERAGE_COLOURS.get(word, ""))
+
     columns = [
-        replace(column, show=_state) if column.key == "state" else column
+        replace(column, show=coloured) if column.key == "state" else column
         for column in columns_of(storage.queries.CoverageDay)
     ]
     rows = records_of(days)
@@ -217,11 +222,6 @@ def _lines(value: object) -> str:
     if isinstance(value, datetime):
         return format_day(value)
     return "\n".join(value) if isinstance(value, tuple) else str("–" if value is None else value)
-
-
-def _state(value: object) -> "Text":
-    word = str(value or "not crawled")
-    return Text(word.replace("_", " "), style=_COVERAGE_COLOURS.get(word, ""))
 
 
 SlugOption = Annotated[
@@ -280,7 +280,14 @@ def add(
     registry = load_registry(file if file.exists() else None)
     addresses = discovery.addresses_of(url)
     discovery.refuse_known(addresses[0], slug, registry)
-    with Fetcher(allow_private=allow_private) as fetcher, _visiting() as on_fetch:
+    with (
+        Fetcher(allow_private=allow_private) as fetcher,
+        Console(stderr=True).status("Visiting the site ...") as status,
+    ):
+
+        def on_fetch(url: str) -> None:
+            status.update(Text(f"Visiting {printable(url)}"))
+
         site = discovery.visit(addresses, fetcher, on_fetch=on_fetch)
         # Before the other requests, as it may ask for an option.
         source, notes = discovery.describe(
@@ -301,13 +308,6 @@ def add(
         if (read := own_sources_file(None)) is None or read.resolve() != file.resolve():
             write_note(f"To use it in crawls: export NEWSCRAWL_SOURCES={file.absolute()}")
         write_note(f"Then: scrapy crawl {source.slug} -a limit=5")
-
-
-@contextmanager
-def _visiting() -> "Iterator[Callable[[str], None]]":
-    """Show the URL that is fetched."""
-    with Console(stderr=True).status("Visiting the site ...") as status:
-        yield lambda url: status.update(Text(f"Visiting {printable(url)}"))
 
 
 def _show_found(
@@ -384,7 +384,13 @@ def check(
     from newscrawl.storage.source_stats import Checkup, record_checkups
 
     recent = config.days("NEWSCRAWL_RECENT_DAYS", config.NEWSCRAWL_RECENT_DAYS)
-    chosen = _selected_sources(slug or (), country, sources)
+    chosen = [
+        source
+        for source in chosen_sources(slug, sources_by_slug(sources))
+        if country is None or source.country == country.lower()
+    ]
+    if not chosen:
+        raise InputError("no site matches: newscrawl sources list shows all")
     # Opened first, so that a database that can't be written to fails before a thousand visits.
     with storage.open_database(database or config.NEWSCRAWL_DATABASE_URL) as store:
         with (
@@ -413,27 +419,6 @@ def check(
     if bad := sum(not health.is_healthy for health in checks):
         write_note(f"{bad} of {len(checks)} sites can't be crawled as they are.")
         raise typer.Exit(1)
-
-
-def _selected_sources(
-    slugs: Sequence[str], country: str | None, own_file: Path | None
-) -> "list[Source]":
-    """Return the sites to visit."""
-    from newscrawl.sources.checks import active_sources
-
-    registry = sources_by_slug(own_file)
-    if slugs:
-        names = [
-            match_one(slug, list(registry), "source", "newscrawl sources list") for slug in slugs
-        ]
-        sources = [registry[name] for name in dict.fromkeys(names)]
-    else:
-        sources = list(active_sources(registry.values()))
-    if country is not None:
-        sources = [source for source in sources if source.country == country.lower()]
-    if not sources:
-        raise InputError("no site matches: newscrawl sources list shows all")
-    return sources
 
 
 def _show_checks(checks: "Sequence[SourceCheck]", output_format: Format) -> None:

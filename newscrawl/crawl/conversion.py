@@ -1,20 +1,30 @@
 """Convert responses to pages, documents to the items of feed exports, and items to documents; and
 the base class of our pipelines, which does so between them."""
 
+import asyncio
+import logging
+import re
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, Final
 
+from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
-from scrapy.http import Response
+from scrapy.http import JsonResponse, Response, XmlResponse
 from w3lib.encoding import http_content_type_encoding
 
+from newscrawl.crawl.addon import companies_of, reader_of
+from newscrawl.crawl.listings import ListingProcess, header, newest_first
+from newscrawl.crawl.session import CrawlSession, SourceSpider
 from newscrawl.items import (
     Access,
     Article,
     ArticleItem,
     Document,
+    Hints,
     Mention,
     MentionItem,
     Outcome,
@@ -23,8 +33,13 @@ from newscrawl.items import (
     Section,
     copy_fields,
 )
-from newscrawl.sources import UrlError, canonical_url
+from newscrawl.mentions import with_mentions
+from newscrawl.reading import NoArticleError
+from newscrawl.sources import FeedError, Sitemap, SitemapError
+from newscrawl.sources.sitemaps import read_listing
+from newscrawl.sources.urls import address_of, canonical_if_valid
 from newscrawl.storage.documents import clean
+from newscrawl.workers import WorkExceededError, WorkStoppedError
 
 # Status codes with which a server refuses a page, and the access of its article.
 REFUSALS: dict[int, Access] = {401: "paywalled", 402: "paywalled", 403: "refused"}
@@ -40,23 +55,17 @@ def page_from(response: Response, source: str, *, access: Access = "open") -> Pa
     """
     requested: list[str] = response.meta.get("redirect_urls", []) if response.request else []
     content_type = response.headers.get("Content-Type") or b""
+    url = requested[0] if requested else response.url
     return Page(
-        url=_canonical(requested[0] if requested else response.url),
+        url=canonical_if_valid(url) or url,
         source=source,
         html=response.body if access == "open" else b"",
         fetched_at=datetime.now(UTC),
         encoding=http_content_type_encoding(content_type.decode("latin-1")),
         status=response.status,
         access=access,
-        final_url=_canonical(response.url) if requested else None,
+        final_url=(canonical_if_valid(response.url) or response.url) if requested else None,
     )
-
-
-def _canonical(url: str) -> str:
-    try:
-        return canonical_url(url)
-    except UrlError:
-        return url
 
 
 def article_item(
@@ -178,3 +187,96 @@ class DocumentPipeline:
             if isinstance(pipeline, DocumentPipeline)
         ]
         return ours[-1] is not self
+
+
+logger = logging.getLogger(__name__)
+
+# Ours: requests of a listing that `scrapy parse` prints and sends.
+MAX_REQUESTS: Final = 100
+# Ours: the root element of a listing comes after a declaration and a comment or two.
+_HEAD: Final = 2_048
+_ROOT: Final = re.compile(rb"<(?:\w+:)?(?:rss|feed|RDF|urlset|sitemapindex)[\s>]")
+_GZIP: Final = b"\x1f\x8b"
+
+
+class SinglePageParser:
+    """Makes the same item of a page as a crawl, but without knowledge of other pages of the source,
+    and the requests of a listing."""
+
+    def __init__(self, crawler: Crawler, spider: SourceSpider, process: ListingProcess) -> None:
+        self._crawler = crawler
+        self._spider = spider
+        self._process = process
+
+    async def article(self, page: Page) -> AsyncIterator[ArticleItem]:
+        """Yield the item of a page, if it has an article."""
+        try:
+            reader, companies = self._extraction
+            document = await asyncio.to_thread(reader.read, page)
+            yield article_item(with_mentions(document, companies))
+        except NoArticleError as error:
+            logger.warning("%s is dropped (%s): %s", page.url, error.reason, error)
+
+    def page(self, response: Response, access: Access, hints: Hints) -> Page | None:
+        """Return the page of a response; None if it may not be read and no feed lists it."""
+        if access != "open" and not hints.title:
+            logger.warning("%s is %s, and no feed has its headline", response.url, access)
+            return None
+        page = page_from(response, self._spider.source.slug, access=access)
+        languages = self._spider.source.languages
+        return replace(
+            page,
+            fetched_at=response.meta.get("fetched_at") or CrawlSession.of(self._crawler).clock(),
+            language=languages[0] if len(languages) == 1 else hints.language,
+            hints=hints,
+        )
+
+    async def listed(
+        self, response: Response, callback: Callable[..., Any], limit: int | None
+    ) -> list[Request]:
+        """Return requests for the entries of a feed or sitemap, the newest article first."""
+        content_type = header(response, "Content-Type")
+        try:
+            listing = await self._process.read(
+                read_listing, response.body, response.url, content_type
+            )
+        except WorkStoppedError:
+            return []  # the command is ending
+        except (FeedError, SitemapError, WorkExceededError) as error:
+            logger.warning("Can't use %s: it %s", response.url, error)
+            return []
+        limit = limit or MAX_REQUESTS
+        entries = newest_first(listing.entries)
+        host = address_of(response.url)[0]
+        chosen = [
+            entry
+            for entry in entries
+            if (url := canonical_if_valid(entry.url)) is not None
+            and (self._spider.covers(url) or address_of(url)[0] == host)
+            and self._spider.is_article_url(entry.url)
+        ]
+        if omitted := len(entries) - len(chosen):
+            logger.info("%d of %d entries are not of this source", omitted, len(entries))
+        # The user who names a listing on the command line allows its host, too.
+        meta = {"handle_httpstatus_list": [*REFUSALS], "allow_offsite": True}
+        pages = [
+            Request(entry.url, callback=callback, cb_kwargs={"hints": entry.hints}, meta=meta)
+            for entry in chosen[:limit]
+        ]
+        children = listing.children if isinstance(listing, Sitemap) else ()
+        return pages + [
+            Request(child.url, callback=callback, meta=meta) for child in children[:limit]
+        ]
+
+    @cached_property
+    def _extraction(self) -> Any:
+        settings = self._crawler.settings
+        return reader_of(settings), companies_of(settings)[1]
+
+
+def is_listing(response: Response) -> bool:
+    """Return whether a response is a feed or a sitemap, by its type or else by its root element."""
+    head = response.body[:_HEAD]
+    if isinstance(response, (XmlResponse, JsonResponse)) or head.startswith(_GZIP):
+        return True
+    return bool(_ROOT.search(head)) and b"<html" not in head.lower()

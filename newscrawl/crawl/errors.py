@@ -136,19 +136,15 @@ def cause_of_error(error: BaseException | None) -> Cause:
     if isinstance(error, HttpError):
         status = error.response.status
         return Cause(f"HTTP {status}", f"the server answered {status}", status == _GONE)
+    if isinstance(error, RobotsUnreachableError):
+        return Cause(_NO_ROBOTS, str(error))
     if isinstance(error, IgnoreRequest):
-        return _cause_of_ignored(error)
+        if kind := _OURS.get(type(error)):
+            return Cause(kind, str(error), final=True)
+        causes = (cause for part, cause in _BY_MESSAGE.items() if part in str(error))
+        return next(causes, Cause(_IGNORED, str(error)))
     if isinstance(error, DownloadFailedError) and "certificate" in str(error):
         return Cause("certificate not valid", "the certificate has expired or is not valid")
     name = type(error).__name__
     first_line = f"{name}: {error}".rstrip(": ").splitlines()[0]
     return _BY_TYPE.get(type(error)) or Cause(name, first_line)
-
-
-def _cause_of_ignored(error: IgnoreRequest) -> Cause:
-    if isinstance(error, RobotsUnreachableError):
-        return Cause(_NO_ROBOTS, str(error))
-    if kind := _OURS.get(type(error)):
-        return Cause(kind, str(error), final=True)
-    causes = (cause for part, cause in _BY_MESSAGE.items() if part in str(error))
-    return next(causes, Cause(_IGNORED, str(error)))

@@ -88,7 +88,19 @@ class FeedExports(FeedExporter):
         if not isinstance(storage, FileFeedStorage):
             return
         file = Path(storage.path)
-        _check_writable(file)
+        is_there = file.exists()
+        try:
+            # Opened for writing, and not changed.
+            if not file.parent.exists():
+                file.parent.mkdir(parents=True)
+            with file.open("ab"):
+                pass
+            if not is_there:
+                file.unlink()
+        except OSError as error:
+            raise ExportError(
+                f"can't write {file}: {_line(error)}; name another file after -O or in FEEDS"
+            ) from error
         if options.get("overwrite") or not file.is_file() or not file.stat().st_size:
             return
         if kind := _NOT_APPENDABLE.get(options["format"]):
@@ -116,7 +128,8 @@ class FeedExports(FeedExporter):
                 except OSError as error:
                     self._stop(slot, error)
                 except Exception as error:  # noqa: BLE001 - an exporter's own
-                    self._count(f"{_name(item)} is not in {slot.uri}: {_line(error)}")
+                    name = item.url if isinstance(item, ArticleItem) else type(item).__name__
+                    self._count(f"{name} is not in {slot.uri}: {_line(error)}")
             slots += self.slots
         self.slots = slots
 
@@ -144,26 +157,6 @@ class FeedExports(FeedExporter):
     def _count(self, message: str) -> None:
         logger.critical("%s", message)
         self.crawler.stats.inc_value(EXPORT_ERRORS)
-
-
-def _check_writable(file: Path) -> None:
-    """Raise ExportError unless the file can be opened for writing; don't change it."""
-    is_there = file.exists()
-    try:
-        if not file.parent.exists():
-            file.parent.mkdir(parents=True)
-        with file.open("ab"):
-            pass
-        if not is_there:
-            file.unlink()
-    except OSError as error:
-        raise ExportError(
-            f"can't write {file}: {_line(error)}; name another file after -O or in FEEDS"
-        ) from error
-
-
-def _name(item: Any) -> str:
-    return item.url if isinstance(item, ArticleItem) else type(item).__name__
 
 
 def _line(error: BaseException) -> str:

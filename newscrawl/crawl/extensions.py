@@ -309,25 +309,23 @@ class EndingDownloader(Downloader):
             await asyncio.sleep(CLOSING_CHECK_SECONDS)
         deadline = monotonic() + _CLOSING_GRACE
         while True:
-            self._end_downloads(also_begun=monotonic() >= deadline)
+            slots = self.slots.values()
+            transferring = {request for slot in slots for request in slot.transferring}
+            if monotonic() >= deadline:
+                transferring = set()
+            ended = {
+                download: request
+                for download, request in self._downloads.items()
+                if request not in transferring
+            }
+            requests = set(ended.values())
+            for slot in slots if ended else ():
+                # No caller waits for the requests queued there any longer.
+                slot.queue = deque(entry for entry in slot.queue if entry[0] not in requests)
+            for download in ended:
+                del self._downloads[download]
+                download.cancel()
             await asyncio.sleep(CLOSING_CHECK_SECONDS)
-
-    def _end_downloads(self, *, also_begun: bool) -> None:
-        transferring = {request for slot in self.slots.values() for request in slot.transferring}
-        ended = {
-            download: request
-            for download, request in self._downloads.items()
-            if also_begun or request not in transferring
-        }
-        if not ended:
-            return
-        requests = set(ended.values())
-        for slot in self.slots.values():
-            # No caller waits for the requests queued there any longer.
-            slot.queue = deque(entry for entry in slot.queue if entry[0] not in requests)
-        for download in ended:
-            del self._downloads[download]
-            download.cancel()
 
     def _stop_watching(self) -> None:
         if self._watching is not None:

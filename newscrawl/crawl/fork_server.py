@@ -80,8 +80,8 @@ class Server:
 
     def serve(self) -> Job | None:
         """Return the crawl to run, in each forked process; None when the monitor has ended."""
-        for number in _ENDING:  # they are for the monitor
-            signal.signal(number, _do_nothing)
+        for number in _ENDING:  # they are for the monitor, and a crawl may not inherit SIG_IGN
+            signal.signal(number, lambda *_: None)
         signal.signal(signal.SIGCHLD, lambda *_: self._report_ended())
         while True:
             select.select([self._monitor], [], [])
@@ -106,7 +106,15 @@ class Server:
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD, *_ENDING})
         crawl = os.fork()
         if not crawl:
-            self._become_crawl(link, log)
+            os.setsid()
+            self._monitor.detach()  # its file number is 0, that of the standard input
+            for number, file in enumerate((link, log, log)):
+                os.dup2(file, number)
+            for running in self._reports.values():
+                os.close(running)
+            for number in (signal.SIGCHLD, *_ENDING):
+                signal.signal(number, signal.SIG_DFL)
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         else:
             _write(report, crawl)
             self._reports[crawl] = report
@@ -114,17 +122,6 @@ class Server:
         os.close(log)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD, *_ENDING})
         return None if crawl else Job(arguments, report)
-
-    def _become_crawl(self, link: int, log: int) -> None:
-        os.setsid()
-        self._monitor.detach()  # its file number is 0, that of the standard input
-        for number, file in enumerate((link, log, log)):
-            os.dup2(file, number)
-        for running in self._reports.values():
-            os.close(running)
-        for number in (signal.SIGCHLD, *_ENDING):
-            signal.signal(number, signal.SIG_DFL)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def _report_ended(self) -> None:
         with suppress(ChildProcessError):
@@ -185,17 +182,22 @@ def _code_files() -> dict[str, tuple[int, int]]:
     return facts_by_path
 
 
-def _do_nothing(*_: object) -> None:
-    """Ignore a signal that is for another process."""
-
-
 def _write(report: int, number: int) -> None:
     with suppress(OSError):  # the monitor has closed the pipe
         os.write(report, f"{number}\n".encode())
 
 
-def _crawl(job: Job, end: CrawlEnd) -> None:
-    """Run `scrapy crawl`, as the command line would."""
+def main() -> None:
+    """Serve until the monitor ends; in a forked process, crawl."""
+    end = CrawlEnd()
+    atexit.register(end.exit)  # registered first, so called last
+    preload()
+    gc.collect()
+    gc.freeze()  # otherwise collections in a crawl would copy the memory of all these objects
+    job = Server(socket.socket(fileno=sys.stdin.fileno())).serve()
+    if job is None:
+        return
+    # Run `scrapy crawl`, as the command line would.
     from scrapy.cmdline import execute  # noqa: PLC0415 - imported by `preload`
 
     end.report = job.report
@@ -208,18 +210,6 @@ def _crawl(job: Job, end: CrawlEnd) -> None:
     except SystemExit as ended:
         end.code = ended.code if isinstance(ended.code, int) else int(bool(ended.code))
         raise
-
-
-def main() -> None:
-    """Serve until the monitor ends; in a forked process, crawl."""
-    end = CrawlEnd()
-    atexit.register(end.exit)  # registered first, so called last
-    preload()
-    gc.collect()
-    gc.freeze()  # otherwise collections in a crawl would copy the memory of all these objects
-    job = Server(socket.socket(fileno=sys.stdin.fileno())).serve()
-    if job is not None:
-        _crawl(job, end)
 
 
 if __name__ == "__main__":

@@ -30,7 +30,11 @@ from newscrawl.crawl.errors import (
 )
 from newscrawl.crawl.gaps import DAY_AND_ZONE, GapCloser, Gaps, Reach, RolledOver, addresses
 from newscrawl.crawl.page_queue import PageQueue, conditions
-from newscrawl.crawl.session import CrawlArguments, CrawlSession, SourceSpider
+from newscrawl.crawl.session import (
+    CrawlArguments,
+    CrawlSession,
+    SourceSpider,
+)
 from newscrawl.items import Hints
 from newscrawl.sources import (
     Entry,
@@ -38,12 +42,10 @@ from newscrawl.sources import (
     FeedError,
     Sitemap,
     SitemapError,
-    UrlError,
-    canonical_url,
 )
 from newscrawl.sources.front_pages import classify_links
 from newscrawl.sources.sitemaps import MAX_BYTES, read_listing
-from newscrawl.sources.urls import address_of, main_addresses
+from newscrawl.sources.urls import address_of, canonical_if_valid, main_addresses
 from newscrawl.storage import StorageError
 from newscrawl.storage.frontier import FrontierEntry, KnownListing, Reading, publishing_interval
 from newscrawl.workers import (
@@ -434,9 +436,8 @@ class Listings:
             if oldest and entry.moment and entry.moment < oldest:
                 self._session.count("too_old")
                 continue
-            try:
-                url = canonical_url(entry.url)
-            except UrlError:
+            url = canonical_if_valid(entry.url)
+            if url is None:
                 self._session.count("urls_refused")
                 continue
             if not self._spider.is_article_url(entry.url):

@@ -392,24 +392,30 @@ class RobotsMiddleware:
             # No request may continue with the rules of a copy: it would delay the end.
             refusal = RobotsUnreachableError("the crawl ended before its robots.txt was read")
             return _HostRules(until=now, refusal=refusal)
-        if not isinstance(error, UnreachableRobotsError):
+        if isinstance(error, UnreachableRobotsError):
+            cause = Cause(str(error), str(error))
+        else:
             self._count(f"robotstxt/exception_count/{type(error)}")
-        cause = _cause_of(error).of(f"{origin}/robots.txt")
-        self._session.note("robots_fault", cause)
+            cause = cause_of_error(error)
+        if isinstance(error, DownloadCancelledError):
+            limit = f"larger than {robots.MAX_ANSWER_BYTES // 1024} KiB"
+            cause = Cause(limit, limit)
+        fault = cause.of(f"{origin}/robots.txt")
+        self._session.note("robots_fault", fault)
         copy = await self._last_good_copy(origin)
         if copy is not None and robots.is_usable_copy(copy, now):
             self._count("newscrawl/robots_copies_obeyed")
             logger.warning(
                 "Can't read %s/robots.txt: %s; its copy of %s is obeyed",
                 origin,
-                cause,
+                fault,
                 f"{copy.fetched_at:%Y-%m-%d %H:%M} UTC",
             )
             return await self._parse(copy, request)
         self._count("newscrawl/robots_unreachable")
-        logger.warning("Can't read %s/robots.txt: %s; no page is requested there", origin, cause)
+        logger.warning("Can't read %s/robots.txt: %s; no page is requested there", origin, fault)
         answered = isinstance(error, UnreachableRobotsError)
-        refusal = RobotsUnreachableError(f"{cause}; no robots.txt, no page", answered)
+        refusal = RobotsUnreachableError(f"{fault}; no robots.txt, no page", answered)
         return _HostRules(until=now + _UNREACHABLE_FOR, refusal=refusal)
 
     async def _download(self, origin: str) -> Response:
@@ -472,13 +478,3 @@ class RobotsMiddleware:
 
     def _count(self, name: str) -> None:
         self._crawler.stats.inc_value(name)
-
-
-def _cause_of(error: Exception) -> Cause:
-    """Return why a robots.txt was not read."""
-    if isinstance(error, UnreachableRobotsError):
-        return Cause(str(error), str(error))
-    if isinstance(error, DownloadCancelledError):
-        limit = f"larger than {robots.MAX_ANSWER_BYTES // 1024} KiB"
-        return Cause(limit, limit)
-    return cause_of_error(error)

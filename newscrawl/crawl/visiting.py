@@ -74,7 +74,13 @@ class VisitingSpider(Spider):
         answer: FetchResult | RobotsPolicy | Refusal
         kind: Literal["private", "disallowed", "failed"]
         try:
-            answer = await (self._robots(visit) if visit.robots else self._page(visit))
+            if visit.robots:
+                middleware = self.crawler.get_downloader_middleware(RobotsMiddleware)
+                if middleware is None:
+                    raise RuntimeError("ROBOTSTXT_OBEY is off")  # noqa: TRY301
+                answer = await middleware.policy(visit.url)
+            else:
+                answer = await self._page(visit)
         except Exception as error:  # noqa: BLE001 - whatever it is, the parent waits for the reason
             disallowed = isinstance(error, DisallowedByRobotsError) or (
                 isinstance(error, RobotsUnreachableError) and error.answered
@@ -83,12 +89,6 @@ class VisitingSpider(Spider):
             kind = "private" if private else "disallowed" if disallowed else "failed"
             answer = Refusal(kind, cause_of_error(error).reason)
         self._connection.send((visit.number, answer))
-
-    async def _robots(self, visit: Visit) -> RobotsPolicy:
-        middleware = self.crawler.get_downloader_middleware(RobotsMiddleware)
-        if middleware is None:
-            raise RuntimeError("ROBOTSTXT_OBEY is off")
-        return await middleware.policy(visit.url)
 
     async def _page(self, visit: Visit) -> FetchResult:
         request = Request(visit.url, callback=NO_CALLBACK)

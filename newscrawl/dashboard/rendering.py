@@ -35,7 +35,7 @@ from newscrawl.reports.document import HtmlPen
 from newscrawl.storage import Database, QuestionError, StorageError, open_database, queries
 from newscrawl.storage.corrections import MAX_NAME
 from newscrawl.storage.engine import parse_url, sqlite_file
-from newscrawl.storage.queries.significance import ALPHA
+from newscrawl.storage.queries.comparisons import ALPHA
 from newscrawl.storage.scope import FILTERS, today
 from newscrawl.templating import html_templates, marked_pieces
 from newscrawl.text import count_of

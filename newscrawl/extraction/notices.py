@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from ahocorasick_rs import AhoCorasick
 
 from newscrawl.extraction.tokens import LINK_END, LINK_START, stop_words_of
-from newscrawl.notices import ANY, words_of_kind, words_of_notices
+from newscrawl.text import ANY, words_of_kind, words_of_notices
 
 # Ours: different words about pages that a notice has at least beside one that addresses the reader.
 MIN_SELF_WORDS: Final = 3

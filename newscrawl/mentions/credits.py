@@ -15,7 +15,7 @@ from ahocorasick_rs import AhoCorasick
 from newscrawl.mentions.candidates import Candidate, caseless
 from newscrawl.mentions.forms import without_accents
 from newscrawl.mentions.vocabulary import Vocabulary
-from newscrawl.notices import words_of_kind
+from newscrawl.text import words_of_kind
 
 # Characters before a name in which a credit may begin, and those of the longest sentence.
 _LEAD = 90

@@ -384,7 +384,12 @@ class MailChannel:
                 self._log_in(server)
                 refused = server.send_message(self.message(notice))
         except (OSError, smtplib.SMTPException, UnicodeError) as error:
-            raise DeliveryError(self._cause(error)) from error
+            cause = one_line(str(error)) or type(error).__name__
+            if isinstance(error, smtplib.SMTPAuthenticationError):
+                cause = "the server refuses user or password of NEWSCRAWL_SMTP_URL"
+            elif self.password:
+                cause = cause.replace(self.password, "***")
+            raise DeliveryError(cause) from error
         if refused:
             raise DeliveryError(f"refused for {', '.join(sorted(refused))}")
 
@@ -421,12 +426,6 @@ class MailChannel:
                 "the server offers no STARTTLS, and a password is never sent in the clear"
             )
         server.login(self.user, self.password or "")
-
-    def _cause(self, error: Exception) -> str:
-        if isinstance(error, smtplib.SMTPAuthenticationError):
-            return "the server refuses user or password of NEWSCRAWL_SMTP_URL"
-        cause = one_line(str(error)) or type(error).__name__
-        return cause.replace(self.password, "***") if self.password else cause
 
 
 def _addresses(setting: str, text: str) -> tuple[str, ...]:
@@ -521,8 +520,14 @@ class WebhookChannel:
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         try:
             connection.connect()
+            sock = connection.sock
+
+            def shut() -> None:
+                with contextlib.suppress(OSError):  # it is closed already
+                    sock.shutdown(socket.SHUT_RDWR)
+
             # The socket's timeout does not end a response that arrives byte by byte.
-            deadline = threading.Timer(_WEBHOOK_SECONDS, _shut, (connection.sock,))
+            deadline = threading.Timer(_WEBHOOK_SECONDS, shut)
             deadline.daemon = True
             deadline.start()
             try:
@@ -629,7 +634,12 @@ def teams_payload(notice: Notice) -> Mapping[str, object]:
     ]
     for link in notice.links[:_MAX_LINKS]:
         note = f" ({markdown(link.note[:MAX_TITLE])})" if link.note else ""
-        body.append(_teams_text(f"{_teams_link(link)}{note}"))
+        url, text = safe_url(link.url), str(markdown(one_line(link.title)[:MAX_TITLE]))
+        if url is not None and len(url) <= MAX_URL:
+            # Cards don't support brackets around an address, and a parenthesis in it would end
+            # the link.
+            text = f"[{text}]({url.replace('(', '%28').replace(')', '%29')})"
+        body.append(_teams_text(text + note))
         if link.sentence:
             body.append(_teams_text(markdown(link.sentence), isSubtle=True, spacing="None"))
     while len(json.dumps(body, ensure_ascii=False).encode()) > _TEAMS_BYTES:
@@ -650,14 +660,6 @@ def teams_payload(notice: Notice) -> Mapping[str, object]:
 
 def _teams_text(text: str, **more: object) -> Mapping[str, object]:
     return {"type": "TextBlock", "text": text[:_TEAMS_TEXT], "wrap": True, **more}
-
-
-def _teams_link(link: Link) -> str:
-    url, title = safe_url(link.url), markdown(one_line(link.title)[:MAX_TITLE])
-    if url is None or len(url) > MAX_URL:
-        return title
-    # Cards don't support brackets around an address, and a parenthesis in it would end the link.
-    return f"[{title}]({url.replace('(', '%28').replace(')', '%29')})"
 
 
 def _summary(notice: Notice) -> str:
@@ -682,8 +684,3 @@ class _Tls(http.client.HTTPSConnection):
     def connect(self) -> None:
         plain = socket.create_connection((self._checked, self.port), self.timeout)
         self.sock = self._context.wrap_socket(plain, server_hostname=self.host)
-
-
-def _shut(sock: socket.socket) -> None:
-    with contextlib.suppress(OSError):  # it is closed already
-        sock.shutdown(socket.SHUT_RDWR)

@@ -571,19 +571,17 @@ def incident_notice(group: Sequence[Incident], *, over: bool) -> Notice:
             cause=f"many/{first.kind}",
             facts=facts,
         )
+    if over and first.recovered_at and first.opened_at:
+        lasted = first.recovered_at - first.opened_at
+        hours = max(lasted.total_seconds(), 0.0) / 3600  # the clock may have been set back
+        text = f"It lasted {hours:.1f} hours. The incident was: {first.note}"
+    else:
+        see = f"newscrawl status --source {first.source}" if first.source else "newscrawl status"
+        text = f"{first.note}.\nOpen since {first.opened_at:%Y-%m-%d %H:%M} UTC. See: {see}"
     return Notice(
         subject=f"{first.source or 'The monitor'} {words}",
-        text=_text(first, over=over),
+        text=text,
         event="recovered" if over else "opened",
         cause=first.cause,
         facts=facts,
     )
-
-
-def _text(incident: Incident, *, over: bool) -> str:
-    if over and incident.recovered_at and incident.opened_at:
-        lasted = incident.recovered_at - incident.opened_at
-        hours = max(lasted.total_seconds(), 0.0) / 3600  # the clock may have been set back
-        return f"It lasted {hours:.1f} hours. The incident was: {incident.note}"
-    see = f"newscrawl status --source {incident.source}" if incident.source else "newscrawl status"
-    return f"{incident.note}.\nOpen since {incident.opened_at:%Y-%m-%d %H:%M} UTC. See: {see}"

@@ -257,7 +257,16 @@ class CrawlProcess:
     """
 
     def __init__(self, slug: str, command: CrawlCommand, server: CrawlServer) -> None:
-        self._log = _open_log(slug, command.logs)
+        if command.logs is None:
+            self._log: IO[bytes] = tempfile.TemporaryFile(  # noqa: SIM115 - until its end
+                "w+b", prefix=f"newscrawl-{slug}-"
+            )
+        else:
+            file = command.logs / f"{slug}.log"
+            if file.exists() and file.stat().st_size > _MAX_LOG_BYTES:
+                file.replace(file.with_suffix(".log.1"))
+            self._log = file.open("a+b")
+            self._log.seek(0, os.SEEK_END)
         self._log_start = self._log.tell()
         self._link, link_end = socket.socketpair()
         self._link.setblocking(False)
@@ -345,14 +354,3 @@ def log_summary(lines: Sequence[str]) -> str:
         if not match or match["level"] not in {"INFO", "DEBUG"}
     ]
     return faults[-1] if faults else ""
-
-
-def _open_log(slug: str, folder: Path | None) -> IO[bytes]:
-    if folder is None:
-        return tempfile.TemporaryFile("w+b", prefix=f"newscrawl-{slug}-")
-    file = folder / f"{slug}.log"
-    if file.exists() and file.stat().st_size > _MAX_LOG_BYTES:
-        file.replace(file.with_suffix(".log.1"))
-    log = file.open("a+b")
-    log.seek(0, os.SEEK_END)
-    return log

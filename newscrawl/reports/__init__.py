@@ -1,7 +1,7 @@
 """Reports on companies over a period: one HTML page to print, or a workbook.
 
 `make_report` asks the questions, `html_report` and `workbook` write the answers.
-`storage.queries.significance` decides whether a change is more than chance.
+`storage.queries.comparisons` decides whether a change is more than chance.
 """
 
 from typing import Literal

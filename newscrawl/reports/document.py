@@ -16,7 +16,7 @@ from newscrawl.reports import figures
 from newscrawl.reports.curves import HEIGHT, WIDTH, curves
 from newscrawl.reports.figures import Report
 from newscrawl.storage.queries import versions_text
-from newscrawl.storage.queries.significance import ALPHA, MIN_FOR_PERCENT
+from newscrawl.storage.queries.comparisons import ALPHA, MIN_FOR_PERCENT
 from newscrawl.templating import content_hash, html_templates, marked_pieces, plain
 from newscrawl.text import count_of
 

@@ -1,7 +1,7 @@
 """Check whether sources can be crawled today (`newscrawl sources check`)."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -150,8 +150,3 @@ def _probe(url: str, fetcher: Fetcher, *, is_listing: bool) -> _Probe:
         return _Probe(trouble=f"{url} has no entries")
     moments = [entry.moment for entry in entries if entry.moment]
     return _Probe(newest=max(moments, default=None), moved_to=moved_to)
-
-
-def active_sources(sources: Iterable[Source]) -> tuple[Source, ...]:
-    """Return the sources that are checked by default: all but deprecated ones."""
-    return tuple(source for source in sources if source.status == "active")

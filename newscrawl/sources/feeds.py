@@ -147,11 +147,18 @@ def parse_feed(body: bytes, url: str, *, content_type: str | None = None) -> Fee
     times = {entry.hints.published for entry in entries}
     if len(times) == 1 and len(entries) > _MAX_SAME:  # that of the feed itself
         entries = [replace(each, hints=replace(each.hints, of_change=True)) for each in entries]
+    # The shorter interval of ttl (RSS 2.0, in minutes) and the syndication module.
+    intervals = []
+    if (minutes := _whole(parsed.feed.get("ttl"))) is not None:
+        intervals.append(timedelta(minutes=minutes))
+    period = _PERIODS.get((parsed.feed.get("sy_updateperiod") or "").strip().lower())
+    if period is not None:
+        intervals.append(period / (_whole(parsed.feed.get("sy_updatefrequency")) or 1))
     return Feed(
         entries=tuple(entries),
         title=plain_text(parsed.feed.get("title"), MAX_TITLE),
         unusable=len(parsed.entries) - len(entries) + dropped,
-        interval=_interval(parsed.feed),
+        interval=min(intervals, default=None),
     )
 
 
@@ -290,17 +297,6 @@ def introduction(description: str | None, title: str | None) -> str | None:
     text = plain_text(before, MAX_STANDFIRST)
     follows_block = _BLOCK.fullmatch(before, max(0, before.rfind("<")))
     return text if follows_block or (text or "").endswith(_SENTENCE_ENDS) else whole
-
-
-def _interval(feed: Any) -> timedelta | None:
-    """Return the shorter interval of ttl (RSS 2.0, in minutes) and the syndication module."""
-    intervals = []
-    if (minutes := _whole(feed.get("ttl"))) is not None:
-        intervals.append(timedelta(minutes=minutes))
-    period = _PERIODS.get((feed.get("sy_updateperiod") or "").strip().lower())
-    if period is not None:
-        intervals.append(period / (_whole(feed.get("sy_updatefrequency")) or 1))
-    return min(intervals, default=None)
 
 
 def _whole(text: str | None) -> int | None:

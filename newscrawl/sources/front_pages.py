@@ -91,12 +91,28 @@ def read_home(body: bytes, url: str, content_type: str | None = None) -> HomePag
     if language is None or region is None:
         og_language, og_region = _locale(_meta(tree, "og:locale"))
         language, region = language or og_language, region or og_region
+    feeds: list[str] = []
+    for node in tree.css('link[rel~="alternate"][type][href]'):
+        kind = node.attrib["type"].partition(";")[0].strip().lower()
+        label = f"{node.attrib.get('title', '')} {node.attrib['href']}"
+        if kind in _FEED_TYPES and not _COMMENTS.search(label):
+            feeds += _absolute([node.attrib["href"]], url)
+    for link in links(tree, url):
+        if _FEED_PATH.search(urlsplit(link.url).path) and not _COMMENTS.search(link.url):
+            feeds.append(link.url)
+    names = (
+        _meta(tree, "og:site_name"),
+        *_publishers(tree),
+        _meta(tree, "application-name"),
+        *names_in_title(tree.css("title::text").get(""), url),
+    )
+    short_names = (plain_text(name, _MAX_NAME) for name in names)
     return HomePage(
         url=url,
-        name=_name(tree, url),
+        name=next((name for name in short_names if name and "://" not in name), None),
         language=language,
         country=country_of(url) or region,
-        feeds=tuple(dict.fromkeys(_feeds(tree, url))),
+        feeds=tuple(dict.fromkeys(feeds)),
         sitemaps=_absolute(tree.css('link[rel~="sitemap"]::attr(href)').getall(), url),
     )
 
@@ -143,18 +159,6 @@ def links(tree: Selector, url: str) -> Iterator[Link]:
         )
 
 
-def _feeds(tree: Selector, url: str) -> Iterator[str]:
-    for node in tree.css('link[rel~="alternate"][type][href]'):
-        kind = node.attrib["type"].partition(";")[0].strip().lower()
-        label = f"{node.attrib.get('title', '')} {node.attrib['href']}"
-        if kind in _FEED_TYPES and not _COMMENTS.search(label):
-            yield from _absolute([node.attrib["href"]], url)
-    for link in links(tree, url):
-        parts = urlsplit(link.url)
-        if _FEED_PATH.search(parts.path) and not _COMMENTS.search(link.url):
-            yield link.url
-
-
 def _absolute(addresses: Iterable[str], url: str) -> tuple[str, ...]:
     """Return the addresses that can be followed, without duplicates."""
     urls: dict[str, None] = {}
@@ -162,17 +166,6 @@ def _absolute(addresses: Iterable[str], url: str) -> tuple[str, ...]:
         with suppress(UrlError):
             urls[web_url(address, url)] = None
     return tuple(urls)
-
-
-def _name(tree: Selector, url: str) -> str | None:
-    candidates = (
-        _meta(tree, "og:site_name"),
-        *_publishers(tree),
-        _meta(tree, "application-name"),
-        *names_in_title(tree.css("title::text").get(""), url),
-    )
-    names = (plain_text(name, _MAX_NAME) for name in candidates)
-    return next((name for name in names if name and "://" not in name), None)
 
 
 def names_in_title(title: str, url: str) -> list[str]:

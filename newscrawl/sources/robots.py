@@ -62,7 +62,11 @@ def policy_of(origin: str, status: int, body: bytes, fetched_at: datetime) -> Ro
     Raises UnreachableRobotsError if the response gives none (RFC 9309, 2.3.1.4).
     """
     if status in _SUCCESSFUL:
-        return RobotsPolicy(origin=origin, status=status, rules=_cut(body), fetched_at=fetched_at)
+        rules = body[:MAX_RULES_BYTES]
+        if len(body) > len(rules):
+            # The incomplete last line might have another meaning.
+            rules = rules[: max(rules.rfind(b"\n"), rules.rfind(b"\r"), 0)]
+        return RobotsPolicy(origin=origin, status=status, rules=rules, fetched_at=fetched_at)
     if 400 <= status < 500 and status not in _TEMPORARY:
         # RFC 9309, 2.3.1.3: there is no file; the body is something else.
         return RobotsPolicy(origin=origin, status=status, rules=b"", fetched_at=fetched_at)
@@ -172,12 +176,3 @@ def _without_others(line: str, name: str) -> str:
     if robot and re.search(rf"(?<![\w-]){re.escape(robot)}", name):
         return f"User-agent: {robot}"
     return _NOBODY
-
-
-def _cut(body: bytes) -> bytes:
-    """Return the first 500 KiB without the incomplete last line, which might have another
-    meaning."""
-    if len(body) <= MAX_RULES_BYTES:
-        return body
-    read = body[:MAX_RULES_BYTES]
-    return read[: max(read.rfind(b"\n"), read.rfind(b"\r"), 0)]

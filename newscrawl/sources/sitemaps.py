@@ -123,16 +123,6 @@ def parse_sitemap(body: bytes, url: str) -> Sitemap:
     return replace(repaired, damage=f"{sitemap.damage}; it was repaired")
 
 
-def _read_addresses(text: bytes, url: str) -> Sitemap:
-    entries, unusable = [], 0
-    for line in text.removeprefix(codecs.BOM_UTF8).split(maxsplit=MAX_ENTRIES)[:MAX_ENTRIES]:
-        try:
-            entries.append(Entry(url=web_url(line.decode("utf-8", "replace"), url)))
-        except UrlError:
-            unusable += 1
-    return Sitemap(entries=tuple(entries), unusable=unusable)
-
-
 def _size(sitemap: Sitemap) -> int:
     return len(sitemap.entries) + len(sitemap.children)
 
@@ -234,15 +224,15 @@ def _moment(text: str | None) -> datetime | None:
         return None
     if moment := moment_of(text):
         return plausible(moment)
+
+    def zone_of(_name: str | None, offset: int | None) -> timezone | None:
+        # A name alone is ambiguous, and is ignored.
+        return None if offset is None else timezone(timedelta(seconds=offset))
+
     try:
-        return plausible(dates.parse(text, tzinfos=_zone))
+        return plausible(dates.parse(text, tzinfos=zone_of))
     except (ValueError, OverflowError):
         return None
-
-
-def _zone(_name: str | None, offset: int | None) -> timezone | None:
-    """Return a zone with an offset; a name alone is ambiguous, and is ignored."""
-    return None if offset is None else timezone(timedelta(seconds=offset))
 
 
 Result = TypeVar("Result")
@@ -257,7 +247,13 @@ def read_listing(body: bytes, url: str, content_type: str | None = None) -> Feed
     if looks_like_sitemap(text):
         return parse_sitemap(text, url)
     if _ADDRESSES.fullmatch(text):
-        return _read_addresses(text, url)
+        entries, unusable = [], 0
+        for line in text.removeprefix(codecs.BOM_UTF8).split(maxsplit=MAX_ENTRIES)[:MAX_ENTRIES]:
+            try:
+                entries.append(Entry(url=web_url(line.decode("utf-8", "replace"), url)))
+            except UrlError:
+                unusable += 1
+        return Sitemap(entries=tuple(entries), unusable=unusable)
     return parse_feed(text, url, content_type=content_type)
 
 

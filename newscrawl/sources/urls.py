@@ -4,7 +4,6 @@ that may be requested: public ones, and private ones that the user has allowed."
 import ipaddress
 import re
 from collections.abc import Iterable
-from functools import cache
 from html import unescape
 from unicodedata import normalize
 from urllib.parse import (
@@ -221,6 +220,14 @@ def unwrapped(url: str) -> str:
     return url
 
 
+def canonical_if_valid(url: str) -> str | None:
+    """Return the canonical URL, or None if the URL can't be requested."""
+    try:
+        return canonical_url(url)
+    except UrlError:
+        return None
+
+
 def declared_url(html: bytes, url: str) -> str | None:
     """Return the canonical URL that a page declares by rel=canonical, or None.
 
@@ -256,6 +263,10 @@ def site_name(url: str) -> str | None:
     return domain.partition(".")[0] if domain else None
 
 
+# The Public Suffix List of the installed package: nothing is downloaded or written.
+_SUFFIXES = TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
+
+
 def registered_domain(url: str) -> str | None:
     """Return the domain that its owner registered ("news.bbc.co.uk" → "bbc.co.uk"); None for an IP
     address."""
@@ -263,14 +274,8 @@ def registered_domain(url: str) -> str | None:
         host = urlsplit(url).hostname or ""
     except ValueError:
         return None
-    domain = _suffixes()(host).top_domain_under_public_suffix
+    domain = _SUFFIXES(host).top_domain_under_public_suffix
     return re.sub(r"^www[0-9]*\.", "", domain) or None
-
-
-@cache
-def _suffixes() -> TLDExtract:
-    """Return the Public Suffix List of the installed package: nothing is downloaded or written."""
-    return TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
 
 
 def _same_site(first: str, second: str) -> bool:

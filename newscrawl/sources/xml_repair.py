@@ -181,7 +181,9 @@ def repair_characters(text: str) -> str:
         parts = text.split("&")
         # Only the characters after an ampersand are matched, by a pattern of limited length.
         text = parts[0] + "".join(_from_ampersand(part) for part in parts[1:])
-        text = _PAIR.sub(_join_surrogates, text)
+        text = _PAIR.sub(
+            lambda pair: pair[0].encode("utf-16", "surrogatepass").decode("utf-16"), text
+        )
     return _FORBIDDEN.sub("", text)
 
 
@@ -208,10 +210,6 @@ def _resolve_entity(name: str, closed: bool) -> str:
     if character is None:
         return f"&amp;{name}" + (";" if closed else "")
     return character.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
-def _join_surrogates(pair: re.Match[str]) -> str:
-    return pair[0].encode("utf-16", "surrogatepass").decode("utf-16")
 
 
 # --- Markup -------------------------------------------------------------------------------------
@@ -370,7 +368,12 @@ class _Writer:
             return  # a second root element
         else:
             self._out.append(f"<{tag.name}{self._attributes(tag, {})}>")
-        self._push(tag.name, local)
+        self._note_prefix(tag.name)
+        around = self._open[-1] if self._open else None
+        inherited = around.left if around and around.in_markup else SHORT
+        in_markup = bool(around and around.in_markup) or local in self._shape.markup
+        limit = self._shape.fields.get(local, inherited)
+        self._open.append(_Open(tag.name, local, limit, in_markup))
         if tag.is_empty or (local in _VOID and local not in self._shape.fields):
             self._close(len(self._open) - 1)
 
@@ -398,14 +401,6 @@ class _Writer:
         }
         head = f"<{self._root.name}{self._attributes(self._root, namespaces)}>"
         return RepairedMarkup("".join((head, *self._out)), self._dropped)
-
-    def _push(self, name: str, local: str) -> None:
-        self._note_prefix(name)
-        around = self._open[-1] if self._open else None
-        inherited = around.left if around and around.in_markup else SHORT
-        in_markup = bool(around and around.in_markup) or local in self._shape.markup
-        limit = self._shape.fields.get(local, inherited)
-        self._open.append(_Open(name, local, limit, in_markup))
 
     def _note_prefix(self, name: str) -> None:
         prefix, colon, _ = name.partition(":")

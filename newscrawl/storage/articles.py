@@ -510,8 +510,17 @@ def without_wrong_claims(connection: Connection, records: Sequence[Record]) -> l
     for record in records:
         claim, *addresses = record.urls
         there = stored.get(claim) or (earlier[claim].wording if claim in earlier else None)
-        checked = record
-        if record.is_declared and there is not None and _is_another(there, record.wording):
+        checked, new = record, record.wording
+        is_another = False
+        if there is not None and there.title and new.title and there.title != new.title:
+            # Copies have the same headline, as has the second page of an article, or tell the
+            # same story.
+            is_another = (
+                not share_words(there.title, new.title)
+                if there.sketch is None or new.sketch is None
+                else not same_story(there.sketch, new.sketch)
+            )
+        if record.is_declared and is_another:
             columns = record.columns | {"url": addresses[0]}
             checked = replace(record, urls=tuple(addresses), columns=columns, is_declared=False)
         for url in checked.urls:
@@ -535,13 +544,3 @@ def _others_at_claims(connection: Connection, records: Iterable[Record]) -> Mapp
     rows = _TEXTS.rows(connection, {"ids": sorted(set(stored.values()))})
     wordings = {number: Wording.of(title, text) for number, title, text in rows}
     return {url: wordings[number] for url, number in stored.items()}
-
-
-def _is_another(stored: Wording, new: Wording) -> bool:
-    """Return whether these are two articles. Copies have the same headline, as has the second page
-    of an article, or tell the same story."""
-    if not stored.title or not new.title or stored.title == new.title:
-        return False
-    if stored.sketch is None or new.sketch is None:
-        return not share_words(stored.title, new.title)
-    return not same_story(stored.sketch, new.sketch)

@@ -252,7 +252,14 @@ def _without_copies(connection: Connection, incoming: Sequence[_BatchEntry]) -> 
     for entry in incoming:
         is_known = not stored.isdisjoint(_addresses(entry))
         is_copy = entry.is_first and is_known and not is_unannounced(entry.record)
-        records.append(_only_address(entry) if is_copy else entry.record)
+        record = entry.record
+        if is_copy:
+            # A print view, an AMP twin or a reader view has slightly different words, which would
+            # otherwise count as a correction of the article.
+            nothing = Article(url=record.urls[0], kind="other")
+            document = replace(entry.document, article=nothing, mentions=(), barrier=None)
+            record = replace(record_of(document), only_address=True, announced=None)
+        records.append(record)
         if entry.is_first:
             # The addresses of a version that is quarantined are not stored.
             stored.update(entry.record.urls)
@@ -261,17 +268,6 @@ def _without_copies(connection: Connection, incoming: Sequence[_BatchEntry]) -> 
 
 def _addresses(entry: _BatchEntry) -> set[str]:
     return {entry.record.urls[0], entry.document.page.url}
-
-
-def _only_address(entry: _BatchEntry) -> Record:
-    """Return a record that adds its page's URL to the article and changes nothing else.
-
-    A print view, an AMP twin or a reader view has slightly different words, which would
-    otherwise count as a correction of the article.
-    """
-    nothing = Article(url=entry.record.urls[0], kind="other")
-    record = record_of(replace(entry.document, article=nothing, mentions=(), barrier=None))
-    return replace(record, only_address=True, announced=None)
 
 
 class IngestionWriter:

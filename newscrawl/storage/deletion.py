@@ -475,7 +475,10 @@ class Pruning:
                 at_once=1,
             ),
             runs=self._drop(Run, and_(self._old_run(), ~exists().where(Article.run_id == Run.id)))
-            + self._clear_runs(),
+            + sum(
+                self._write(update(Run).where(Run.id.in_(numbers)).values(counts=null()))
+                for numbers in self._find_ids(Run, and_(self._old_run(), Run.counts.is_not(None)))
+            ),
             monitors=self._drop_all(models.Worker, models.Worker.seen_at < self._limit),
             incidents=self._drop(Incident, Incident.recovered_at < self._limit),
             robots_policies=self._drop_all(
@@ -520,14 +523,6 @@ class Pruning:
         """Delete the rows of a table so small that one statement suffices."""
         return self._write(delete(table).where(condition))
 
-    def _clear_runs(self) -> int:
-        condition = and_(self._old_run(), Run.counts.is_not(None))
-        cleared = 0
-        for numbers in self._find_ids(Run, condition):
-            chosen = update(Run).where(Run.id.in_(numbers)).values(counts=null())
-            cleared += self._write(chosen)
-        return cleared
-
     def _find_ids(self, table: Any, condition: ColumnElement[bool]) -> Iterator[Sequence[int]]:
         """Yield the ids of the rows, piece by piece through the whole table."""
         with self.database.reading() as session:
@@ -565,7 +560,14 @@ def prune_daily(
     if not database.write(lambda session: _claim(session, now)):
         return None
     pruned = Pruning(database=database, keep=keep, now=now, is_stopping=is_stopping).run()
-    database.write(lambda session: _note(session, pruned))
+
+    def note(session: Session) -> None:
+        row = session.get(models.Progress, _PRUNE)
+        if row is not None:
+            row.counts = pruned.counts
+            row.updated_at = row.finished_at = datetime.now(UTC)
+
+    database.write(note)
     erase_deleted(database, is_stopping)
     return pruned
 
@@ -582,10 +584,3 @@ def _claim(session: Session, now: datetime) -> bool:
         return bool(begun.rowcount)
     session.add(table(task=_PRUNE, position=0, counts={}, started_at=now, updated_at=now))
     return True
-
-
-def _note(session: Session, pruned: PruneResult) -> None:
-    row = session.get(models.Progress, _PRUNE)
-    if row is not None:
-        row.counts = pruned.counts
-        row.updated_at = row.finished_at = datetime.now(UTC)

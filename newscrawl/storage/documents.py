@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import cached_property
@@ -174,19 +175,12 @@ def rank(access: str, kind: str, *, has_text: bool) -> int:
 
 def clean(text: str) -> str:
     """Return the text with U+FFFD for each character that a database may reject."""
-    if "\0" not in text and _is_utf8(text):
-        return text
+    if "\0" not in text:
+        # This is faster than a search for invalid characters.
+        with suppress(UnicodeEncodeError):
+            text.encode()
+            return text
     return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", text)
-
-
-def _is_utf8(text: str) -> bool:
-    """Return whether the text is valid UTF-8; this is faster than a search for invalid
-    characters."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _clean(text: str | None) -> str | None:

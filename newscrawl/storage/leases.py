@@ -14,6 +14,7 @@ import platform
 import re
 import time
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -330,8 +331,12 @@ class Process:
 
 def this_process() -> Process:
     """Return the current process."""
-    number = os.getpid()
-    return Process(platform.node(), number, _place(), _start_of(number))
+    number, place = os.getpid(), ""
+    with suppress(OSError):
+        # This machine's boot and this container, on Linux.
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        place = f"{boot}/{Path('/proc/self/ns/pid').readlink().name.strip('pid:[]')}"
+    return Process(platform.node(), number, place, _start_of(number))
 
 
 def process_of(holder: str) -> Process | None:
@@ -370,7 +375,18 @@ class SourceLease:
             if lease.holder and lease.expires_at and lease.expires_at > now:
                 process = process_of(lease.holder)
                 if process is None or not process.is_gone():
-                    raise SourceBusyError(_busy(self._slug, lease.holder, lease, now))
+                    who = f"the monitor {lease.holder}"
+                    if process:
+                        who = f"process {process.number} on {process.host}"
+                    since = "a moment ago"
+                    if lease.taken_at:
+                        since = f"{lease.taken_at:%Y-%m-%d %H:%M:%S} UTC"
+                    remaining = max(1, round((lease.expires_at - now).total_seconds()))
+                    raise SourceBusyError(
+                        f"{self._slug} is being crawled by {who} since {since}: wait until that "
+                        "has ended; if it died, its lease of the source expires in "
+                        f"{remaining} seconds (NEWSCRAWL_LEASE)"
+                    )
             lease.holder, lease.taken_at, lease.expires_at = self._holder, now, now + self.length
 
         self._database.write(work)
@@ -438,26 +454,6 @@ def boot_time() -> float:
     if hasattr(time, "CLOCK_BOOTTIME"):
         return time.clock_gettime(time.CLOCK_BOOTTIME)
     return time.monotonic()  # on macOS it stops while the machine sleeps
-
-
-def _busy(slug: str, holder: str, lease: Lease, now: datetime) -> str:
-    process = process_of(holder)
-    who = f"process {process.number} on {process.host}" if process else f"the monitor {holder}"
-    since = f"{lease.taken_at:%Y-%m-%d %H:%M:%S} UTC" if lease.taken_at else "a moment ago"
-    remaining = max(1, round((lease.expires_at - now).total_seconds())) if lease.expires_at else 0
-    return (
-        f"{slug} is being crawled by {who} since {since}: wait until that has ended; if it died, "
-        f"its lease of the source expires in {remaining} seconds (NEWSCRAWL_LEASE)"
-    )
-
-
-def _place() -> str:
-    """Return an id of this machine's boot and this container, on Linux."""
-    try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-        return f"{boot}/{Path('/proc/self/ns/pid').readlink().name.strip('pid:[]')}"
-    except OSError:
-        return ""
 
 
 def _start_of(number: int) -> str:

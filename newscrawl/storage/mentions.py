@@ -144,7 +144,13 @@ def write_occurrences(
             for company, number in counted.items()
         ],
     )
-    counts = {article_id: _with_ids(matches, ids) for article_id, matches in mentions.items()}
+    counts: dict[int, MentionIds] = {}
+    for article_id, matches in mentions.items():
+        counts[article_id] = {}
+        for mention in matches:
+            company, headline = ids[mention.company], mention.section == "title"
+            in_title, in_body = counts[article_id].get(company, (0, 0))
+            counts[article_id][company] = (in_title + headline, in_body + (not headline))
     return counts, numbers
 
 
@@ -174,16 +180,6 @@ def _company_ids(connection: Connection, names: Iterable[str]) -> dict[str, int]
     return {name: ids[cleaned] for name, cleaned in stored.items()}
 
 
-def _with_ids(mentions: Sequence[Mention], ids: Mapping[str, int]) -> MentionIds:
-    counts: MentionIds = {}
-    for mention in mentions:
-        company = ids[mention.company]
-        in_title, in_body = counts.get(company, (0, 0))
-        headline = mention.section == "title"
-        counts[company] = (in_title + headline, in_body + (not headline))
-    return counts
-
-
 # Ours: articles in one batch, which is one transaction and at most some megabytes of text.
 AT_ONCE = 200
 
@@ -204,7 +200,14 @@ class StoredText:
 
 def text_batches(database: Database, scope: Scope, after: int = 0) -> Iterator[list[StoredText]]:
     """Yield all articles of the scope with ids above `after`, in their order, AT_ONCE at a time."""
-    while batch := _texts(database, scope, after):
+    query = articles_within(select(*_STORED_TEXT), scope, every_kind=True)
+    query = query.order_by(Article.id).limit(AT_ONCE)
+    while True:
+        with database.reading() as session:
+            rows = session.execute(query.where(Article.id > after)).mappings()
+            batch = [StoredText(**row) for row in rows]
+        if not batch:
+            return
         yield batch
         after = batch[-1].number
 
@@ -229,13 +232,6 @@ _STORED_TEXT = (
     .scalar_subquery()
     .label("source"),
 )
-
-
-def _texts(database: Database, scope: Scope, after: int) -> list[StoredText]:
-    query = articles_within(select(*_STORED_TEXT), scope, every_kind=True).where(Article.id > after)
-    with database.reading() as session:
-        rows = session.execute(query.order_by(Article.id).limit(AT_ONCE))
-        return [StoredText(**row) for row in rows.mappings()]
 
 
 def text_of(connection: Connection, number: int, *, lock: bool = False) -> StoredText:

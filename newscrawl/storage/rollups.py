@@ -216,7 +216,13 @@ class DailySums:
     def write(self, connection: Connection) -> None:
         """Write the changes in the order of their keys, so that no two writers wait for each
         other."""
-        in_sources = self._days_in_sources()
+        # The days on which articles of a company in a source are added or removed, each with the
+        # number of articles.
+        place = _SUMS.index("articles")
+        in_sources: dict[tuple[int, int], list[tuple[date, int]]] = defaultdict(list)
+        for (company, source, day, _), change in self._changes[models.DailyCompanySource].items():
+            if change[place]:
+                in_sources[company, source].append((day, change[place]))
         for table, changes in self._changes.items():
             keys, sums = _KEYS[table], _sums_of(table)
             columns = slice(first := _SUMS.index(sums[0]), first + len(sums))
@@ -248,16 +254,6 @@ class DailySums:
         if read_again:
             connection.execute(_DROP_SOURCE, read_again)
             connection.execute(_ADD_SOURCE_AGAIN, read_again)
-
-    def _days_in_sources(self) -> dict[tuple[int, int], list[tuple[date, int]]]:
-        """Return the days on which articles of a company in a source are added or removed, each
-        with the number of articles."""
-        place = _SUMS.index("articles")
-        days: dict[tuple[int, int], list[tuple[date, int]]] = defaultdict(list)
-        for (company, source, day, _), change in self._changes[models.DailyCompanySource].items():
-            if change[place]:
-                days[company, source].append((day, change[place]))
-        return days
 
     def _change(self, contribution: Contribution, times: int) -> None:
         counted = {**contribution.companies, **contribution.queries}

@@ -17,11 +17,110 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 from newscrawl.items import By, CompanyStructure, Group, Measure, Period, SourceCatalog
 from newscrawl.storage import QuestionError
 from newscrawl.storage.documents import LAST_MINUTE, minute_of
-from newscrawl.storage.ownership import Ownership, Tenure, ownerships, tenures
 from newscrawl.text import match_name
 
 if TYPE_CHECKING:
     from newscrawl.storage.search_language import Node
+from collections.abc import Iterable
+from itertools import pairwise
+
+_ONE_DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Tenure:
+    """The UTC days, both included, on which a company counts under a name; None is open."""
+
+    company: str
+    first: date | None = None
+    last: date | None = None
+
+    def covers(self, day: date) -> bool:
+        return (self.first or day) <= day <= (self.last or day)
+
+
+@dataclass(frozen=True, slots=True)
+class Ownership:
+    """The owners of a company in a period, the company itself first, the uppermost owner last."""
+
+    chain: tuple[str, ...]
+    first: date | None
+    last: date | None
+
+
+def ownerships(
+    structure: CompanyStructure, company: str, since: date | None, until: date | None
+) -> Iterator[Ownership]:
+    """Yield the owners of a company from `since` to `until`, the earliest period first."""
+    starts = {
+        day
+        for day in _changes(structure, company)
+        if (since is None or day > since) and (until is None or day <= until)
+    }
+    firsts = [since, *sorted(starts)]
+    for first, after in pairwise([*firsts, None]):
+        last = until if after is None else after - _ONE_DAY
+        chain = _owners_on(structure, company, first or (after and after - _ONE_DAY) or until)
+        yield Ownership(chain, first, last)
+
+
+def tenures(
+    structure: CompanyStructure, names: Iterable[str], since: date | None, until: date | None
+) -> list[Tenure]:
+    """Return when the companies, and those that belong to them, count between two days."""
+    owners = dict.fromkeys(names)
+    tenures_of_all = []
+    for company in _family(structure, owners):
+        periods: list[Tenure] = []
+        for ownership in ownerships(structure, company, since, until):
+            if owners.keys().isdisjoint(ownership.chain):
+                continue
+            if periods and periods[-1].last and ownership.first == periods[-1].last + _ONE_DAY:
+                periods[-1] = Tenure(company, periods[-1].first, ownership.last)
+            else:
+                periods.append(Tenure(company, ownership.first, ownership.last))
+        tenures_of_all += periods
+    return tenures_of_all
+
+
+def _family(structure: CompanyStructure, names: Iterable[str]) -> list[str]:
+    """Return the companies, and all that belong to them on any day."""
+    owned: dict[str, list[str]] = {}
+    for company, owner in structure.parents.items():
+        owned.setdefault(owner, []).append(company)
+    family = dict.fromkeys(names)
+    waiting = list(family)
+    while waiting:
+        more = [company for company in owned.get(waiting.pop(), ()) if company not in family]
+        family |= dict.fromkeys(more)
+        waiting += more
+    return list(family)
+
+
+def _changes(structure: CompanyStructure, company: str) -> Iterator[date]:
+    """Yield the days on which an owner of a company, or an owner's owner, may change."""
+    companies = {company}
+    while owner := structure.parents.get(company):
+        since, until = structure.owned.get(company, (None, None))
+        if since:
+            yield since
+        if until:
+            yield until + _ONE_DAY
+        if owner in companies:
+            return
+        companies.add(company := owner)
+
+
+def _owners_on(structure: CompanyStructure, company: str, day: date | None) -> tuple[str, ...]:
+    """Return the company and its owners of a day, the uppermost last; None is any day."""
+    chain = [company]
+    while owner := structure.parents.get(company):
+        since, until = structure.owned.get(company, (None, None))
+        if owner in chain or (day and ((since and day < since) or (until and day > until))):
+            break
+        chain.append(company := owner)
+    return tuple(chain)
+
 
 __all__ = ["By", "Group", "Measure", "Period", "Scope"]
 
@@ -38,7 +137,6 @@ _LISTED = 10  # names in a message
 _BEGINNING = datetime(1, 1, 1, tzinfo=UTC)
 # A zone may shift a time by a day, which must stay within the calendar.
 _FIRST_DAY, _LAST_DAY = date(2, 1, 1), date(9998, 12, 31)
-_ONE_DAY = timedelta(days=1)
 NO_STRUCTURE = CompanyStructure()
 NO_CATALOG = SourceCatalog()
 # What stands for a filter that is on or off.
@@ -340,29 +438,25 @@ class Scope:
                 advice = did_you_mean(near) if near else f"there are {', '.join(groups) or 'none'}"
                 raise QuestionError(f"unknown group of sources {scope.group!r}: {advice}")
             scope = replace(scope, group=name)
-        scope._check_range(max_days)
-        return scope
-
-    def _check_range(self, max_days: int | None) -> None:
-        for name, day in (("since", self.since), ("until", self.until)):
+        last = scope.until or today(scope)
+        for name, day in (("since", scope.since), ("until", scope.until)):
             # A datetime is a date, too, but can't be compared with one.
             if day is not None and (not isinstance(day, date) or isinstance(day, datetime)):
                 raise QuestionError(
                     f"{name} {day!r} is not a day: write datetime.date(2026, 11, 1)"
                 )
-        last = self.until or today(self)
-        for name, day in (("since", self.since), ("until", self.until)):
             if day and not FIRST_YEAR <= day.year <= LAST_YEAR:
                 raise QuestionError(
                     f"{name} {day}: no news of that time is known; write a year from "
                     f"{FIRST_YEAR} to {LAST_YEAR}"
                 )
-        if self.since and self.since > last:
+        if scope.since and scope.since > last:
             raise QuestionError(
-                f"since {self.since} lies after until {self.until or 'today'}: swap them"
+                f"since {scope.since} lies after until {scope.until or 'today'}: swap them"
             )
-        if max_days and self.since and (last - self.since).days >= max_days:
+        if max_days and scope.since and (last - scope.since).days >= max_days:
             raise QuestionError(f"a period of over {max_days:,} days: choose a shorter one")
+        return scope
 
 
 FILTERS: dict[str, ScopeFilter] = {

@@ -691,11 +691,8 @@ def for_postgres(node: Node) -> str:
     # the texts are read afterwards, the order of a term's words is left to that.
     exact = is_exact(node)
     between = " <-> " if exact else " & "
-    return _Dialect(
-        lambda term: between.join(_lexemes(term)), " & ", " | ", " & !", exact
-    ).compile_node(node)
 
+    def lexemes(term: Term) -> str:
+        return between.join(f"'{word}'" for word in term.words) + (":*" if term.prefix else "")
 
-def _lexemes(term: Term) -> list[str]:
-    *words, last = (f"'{word}'" for word in term.words)
-    return [*words, f"{last}:*" if term.prefix else last]
+    return _Dialect(lexemes, " & ", " | ", " & !", exact).compile_node(node)

@@ -120,9 +120,19 @@ class _NearIndex:
         self._new_values: list[tuple[int, int, int]] = []
         if not candidates:
             return
-        for week, value, article_id in _NEAR.rows(
-            connection, _near_parameters(connection, candidates)
-        ):
+        if connection.dialect.name == "sqlite":
+            keys = {
+                week << _VALUE_BITS | value
+                for candidate, sketch in candidates
+                for week in _weeks_around(candidate)
+                for value in sketch.index
+            }
+            parameters = {"keys": sorted(keys)}
+        else:
+            weeks = {week for candidate, _ in candidates for week in _weeks_around(candidate)}
+            values = {value for _, sketch in candidates for value in sketch.index}
+            parameters = {"weeks": sorted(weeks), "values": sorted(values)}
+        for week, value, article_id in _NEAR.rows(connection, parameters):
             self._under[value].setdefault(week, []).append(article_id)
         near = {
             number
@@ -182,23 +192,6 @@ class _NearIndex:
         return sorted(shared, key=lambda number: (-shared[number], number))[:MAX_COMPARED]
 
 
-def _near_parameters(
-    connection: Connection, candidates: Sequence[tuple[StoryCandidate, Sketch]]
-) -> dict[str, list[int]]:
-    """Return the parameters of `_NEAR` for the texts of all candidates."""
-    if connection.dialect.name == "sqlite":
-        keys = {
-            week << _VALUE_BITS | value
-            for candidate, sketch in candidates
-            for week in _weeks_around(candidate)
-            for value in sketch.index
-        }
-        return {"keys": sorted(keys)}
-    weeks = {week for candidate, _ in candidates for week in _weeks_around(candidate)}
-    values = {value for _, sketch in candidates for value in sketch.index}
-    return {"weeks": sorted(weeks), "values": sorted(values)}
-
-
 def _weeks_around(candidate: StoryCandidate) -> range:
     return range(max(0, candidate.week - 1), candidate.week + 2)
 
@@ -251,15 +244,11 @@ def _story(connection: Connection, candidate: StoryCandidate, alike: Sequence[_S
         stays = next((story for story in alike if story.story_id == candidate.before), None)
         if stays is not None:
             return stays
-        if not alike and not _has_articles(connection, candidate.before):
+        # The candidate itself is not in the index.
+        others = select(SketchRow.article_id).where(SketchRow.story_id == candidate.before).limit(1)
+        if not alike and connection.execute(others).first() is None:
             return _Story(candidate.before, day)
     return alike[0] if alike else _Story(None, day)
-
-
-def _has_articles(connection: Connection, story: int) -> bool:
-    """Return whether the story has another article: the candidate is not in the index."""
-    query = select(SketchRow.article_id).where(SketchRow.story_id == story).limit(1)
-    return connection.execute(query).first() is not None
 
 
 NUMBER_BITS = 32

@@ -184,6 +184,7 @@ class _CodePage:
     odd: bytes
 
     @classmethod
+    @cache
     def of(cls, name: str) -> Self:
         """Return the character set of a codec that Python knows."""
         table, odd = bytearray(b" " * 256), bytearray()
@@ -220,16 +221,11 @@ _BLANKS = "newscrawl.blanks"
 codecs.register_error(_BLANKS, _blanks)
 
 
-@cache
-def _code_pages() -> tuple[_CodePage, ...]:
-    return tuple(map(_CodePage.of, _CODE_PAGES))
-
-
 def _words_in_bytes(text: str) -> list[str] | None:
     """Return the folded words of a text that one of the sets can hold."""
     for ligature, letters in _LIGATURES.items():
         text = text.replace(ligature, letters)
-    for page in _code_pages():
+    for page in map(_CodePage.of, _CODE_PAGES):
         words = page.words(text)
         if words is not None:
             return words

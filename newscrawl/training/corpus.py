@@ -203,7 +203,13 @@ def load_corpus(folder: Path | str) -> Corpus:
 
 def _read_set(folder: Path) -> Iterator[GoldPage]:
     gold = folder / GOLD_FILE
-    endings = _page_files(folder / PAGES_FOLDER)
+    pages = folder / PAGES_FOLDER
+    endings = {
+        path.name.removesuffix(ending): path
+        for ending in reversed(PAGE_ENDINGS)
+        for path in (pages.iterdir() if pages.is_dir() else ())
+        if path.name.endswith(ending)
+    }
     first_lines: dict[str, int] = {}
     try:
         lines = gold.read_text(encoding="utf-8").split("\n")
@@ -225,17 +231,6 @@ def _read_set(folder: Path) -> Iterator[GoldPage]:
         yield _gold_page(record, folder.resolve().name, endings[page_id], line)
     if not first_lines:
         raise CorpusError(f"{gold}: empty; write one JSON object a line")
-
-
-def _page_files(folder: Path) -> dict[str, Path]:
-    if not folder.is_dir():
-        return {}
-    return {
-        path.name.removesuffix(ending): path
-        for ending in reversed(PAGE_ENDINGS)
-        for path in folder.iterdir()
-        if path.name.endswith(ending)
-    }
 
 
 def _parse_line(line: str, place: str) -> dict[str, Any]:
@@ -398,14 +393,12 @@ def folds_by_site(corpus: Corpus, *, k: int = 5, seed: int = 0) -> list[Split]:
     """
     if k < 2:
         raise CorpusError(f"{k} folds leave nothing to test on; give 2 or more")
-    return [
-        Split(train=_without_sites(corpus, frozenset(test.sites)), test=test)
-        for test in _assign(corpus, (1 / k,) * k, seed)
-    ]
-
-
-def _without_sites(corpus: Corpus, sites: frozenset[str]) -> Corpus:
-    return Corpus(corpus.name, tuple(page for page in corpus if page.owner not in sites))
+    splits = []
+    for test in _assign(corpus, (1 / k,) * k, seed):
+        sites = frozenset(test.sites)
+        pages = tuple(page for page in corpus if page.owner not in sites)
+        splits.append(Split(train=Corpus(corpus.name, pages), test=test))
+    return splits
 
 
 def _assign(corpus: Corpus, shares: Sequence[float], seed: int) -> list[Corpus]:
@@ -421,7 +414,12 @@ def _assign(corpus: Corpus, shares: Sequence[float], seed: int) -> list[Corpus]:
     part_of: dict[str, int] = {}
     filled = [0] * len(shares)
     reached = 0
-    for stratum in _strata(sites, seed):
+    strata: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for site, pages in sites.items():
+        habits = Counter((page.set, page.lang) for page in pages)
+        strata[min(habits, key=lambda habit: (-habits[habit], habit))].append(site)
+    for _, stratum in sorted(strata.items()):
+        stratum.sort(key=lambda site: hashlib.sha256(f"{seed} {site}".encode()).hexdigest())
         reached += sum(len(sites[site]) for site in stratum)
         for site in stratum:
             lack = [share * reached - have for share, have in zip(shares, filled, strict=True)]
@@ -431,15 +429,4 @@ def _assign(corpus: Corpus, shares: Sequence[float], seed: int) -> list[Corpus]:
     return [
         Corpus(corpus.name, tuple(page for page in corpus if part_of[page.owner] == part))
         for part in range(len(shares))
-    ]
-
-
-def _strata(sites: dict[str, list[GoldPage]], seed: int) -> list[list[str]]:
-    strata: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for site, pages in sites.items():
-        habits = Counter((page.set, page.lang) for page in pages)
-        strata[min(habits, key=lambda habit: (-habits[habit], habit))].append(site)
-    return [
-        sorted(strata[name], key=lambda site: hashlib.sha256(f"{seed} {site}".encode()).hexdigest())
-        for name in sorted(strata)
     ]

@@ -28,8 +28,8 @@ from newscrawl.extraction.features import NAMES, UPPER_LIMITS, VERSION, measure
 from newscrawl.extraction.html import decode, parse
 from newscrawl.training import metrics
 from newscrawl.training.corpus import Corpus, CorpusError, GoldPage, Split, map_pages
+from newscrawl.training.evaluation import gold_headline, without_headline
 from newscrawl.training.pso import Generation, SwarmRun, SwarmSettings, fly
-from newscrawl.training.scores import gold_headline, without_headline
 
 Floats = NDArray[np.float64]
 Masks = NDArray[np.bool_]  # (choices, blocks)

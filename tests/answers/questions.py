@@ -175,7 +175,7 @@ def _shares() -> Iterator[Parameters]:
             yield Parameters(values=values, command=tuple(command))
 
 
-# The numbers that can be proved (newscrawl.storage.queries.proof_target).
+# The numbers that can be proved (newscrawl.storage.queries.left_out).
 _COUNTED = (
     *("articles", "mentions", "headline", "body", "stories", "boilerplate"),
     *("doubtful", "corrected", "kind", *get_args(Withheld)),

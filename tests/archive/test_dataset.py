@@ -10,8 +10,7 @@ import newscrawl
 from newscrawl import query
 from newscrawl.archive import ArchiveError, dataset
 from newscrawl.archive.dataset import Dataset
-from newscrawl.archive.ingest import Ingestion
-from newscrawl.archive.page_processor import ReadingConfig
+from newscrawl.archive.ingest import Ingestion, ReadingConfig
 from newscrawl.reading import PageReader
 from newscrawl.storage import Database, open_database
 from newscrawl.storage.saved_queries import add_query, count_history

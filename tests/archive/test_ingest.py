@@ -18,8 +18,8 @@ import pytest
 from hypothesis import given, strategies as st
 from sqlalchemy import text
 
-from newscrawl.archive.ingest import Ingestion
-from newscrawl.archive.page_processor import (
+from newscrawl.archive.ingest import (
+    Ingestion,
     OriginFinder,
     PageFilter,
     PageProcessor,

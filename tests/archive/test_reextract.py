@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from newscrawl.archive.ingest import PageProcessor, ReadingConfig
 from newscrawl.archive.lookup import Archive
-from newscrawl.archive.page_processor import PageProcessor, ReadingConfig
 from newscrawl.archive.reread import Change, Reextraction
 from newscrawl.archive.warc import Capture
 from newscrawl.extraction.template_memory import fingerprints

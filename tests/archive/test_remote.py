@@ -17,8 +17,7 @@ from typing import Any
 import pytest
 
 from newscrawl.archive import ArchiveError, remote
-from newscrawl.archive.ingest import Ingestion
-from newscrawl.archive.page_processor import ReadingConfig
+from newscrawl.archive.ingest import Ingestion, ReadingConfig
 from newscrawl.archive.remote import RemoteFile, open_file, remote_files
 from newscrawl.reading import PageReader
 from newscrawl.storage import open_database

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from newscrawl.archive.ingest import ReadingConfig
 from newscrawl.archive.lookup import Archive
-from newscrawl.archive.page_processor import ReadingConfig
 from newscrawl.archive.reread import Reextraction
 from newscrawl.reading import PageReader
 from newscrawl.storage import open_database

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from benchmarks.spikes import TIMES, simulate
-from newscrawl.monitoring import alerts, spike_detection
-from newscrawl.monitoring.spike_detection import (
+from newscrawl.monitoring import alerts
+from newscrawl.monitoring.alerts import (
     ALPHA,
     MIN_HISTORY,
     Assessment,
@@ -138,8 +138,8 @@ def test_docs_list_the_constants():
         "CAUTION",
         "WEEKDAY_PRIOR",
     ):
-        value = getattr(spike_detection, name)
-        assert f"| spike_detection.{name} | {value} |" in page
+        value = getattr(alerts, name)
+        assert f"| alerts.{name} | {value} |" in page
     assert f"| alerts.SAME_BURST | {alerts.SAME_BURST.days} days |" in page
     assert f"| alerts.HIGHER | {alerts.HIGHER} |" in page
     assert f"| alerts.MIN_READ | {alerts.MIN_READ} |" in page

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from newscrawl.training.corpus import GoldPage
-from newscrawl.training.scores import MEASURES, score_page
+from newscrawl.training.evaluation import MEASURES, score_page
 
 
 def gold_page(set_name: str = "news", **fields: object) -> GoldPage:

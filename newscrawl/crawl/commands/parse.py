@@ -10,7 +10,7 @@ from scrapy.exceptions import DropItem, ScrapyDeprecationWarning
 from scrapy.utils.defer import deferred_from_coro
 from twisted.python.failure import Failure
 
-from newscrawl.archive.page_processor import OriginFinder
+from newscrawl.archive.ingest import OriginFinder
 from newscrawl.crawl.commandline import argument_error, disable_storage, print_error, reduce_logging
 from newscrawl.crawl.conversion import REFUSALS
 from newscrawl.crawl.errors import cause_of

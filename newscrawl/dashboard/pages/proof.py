@@ -30,7 +30,7 @@ from newscrawl.storage.queries.article_details import (
     correction_of_number,
     made_together,
 )
-from newscrawl.storage.queries.proof_target import OF_MENTIONS, REASONS, Order
+from newscrawl.storage.queries.left_out import OF_MENTIONS, REASONS, Order
 from newscrawl.storage.scope import MAX_VALUE
 
 router = APIRouter(include_in_schema=False)

@@ -18,7 +18,19 @@ crawl by `scrapy crawl SLUG -a polls=due`, which requests only the listings that
 without that argument requests all of them. Only one crawl of a source may run at a time.
 """
 
-from newscrawl.storage.frontier.listings import GapEstimate, KnownListing, Overlap, Reading
+from newscrawl.storage.frontier.listings import (
+    DueSource,
+    GapEstimate,
+    KnownListing,
+    Overlap,
+    Reading,
+    Schedule,
+    due_sources,
+    next_crawls,
+    publishing_interval,
+    reschedule,
+    schedule_of,
+)
 from newscrawl.storage.frontier.queue import (
     MAX_CRASHES,
     DequeuedPage,
@@ -28,15 +40,6 @@ from newscrawl.storage.frontier.queue import (
     Frontier,
     FrontierEntry,
     open_frontier,
-)
-from newscrawl.storage.frontier.schedule import (
-    DueSource,
-    Schedule,
-    due_sources,
-    next_crawls,
-    publishing_interval,
-    reschedule,
-    schedule_of,
 )
 
 __all__ = [

@@ -36,8 +36,7 @@ from newscrawl.storage.articles import add_urls, numbers_at, stored_urls
 from newscrawl.storage.database import Database, source_number
 from newscrawl.storage.documents import MAX_URL_BYTES
 from newscrawl.storage.engine import Statement, one_of
-from newscrawl.storage.frontier.listings import SourceListings, transaction, validator
-from newscrawl.storage.frontier.schedule import Schedule
+from newscrawl.storage.frontier.listings import Schedule, SourceListings, transaction, validator
 from newscrawl.storage.models import FrontierUrl, Run
 
 # "read": there was a response, and the page is revisited by schedule. "closed": the response makes

@@ -10,11 +10,11 @@ On a day on which nothing was crawled, counts are None and not 0. `Completeness`
 complete a count is.
 
 The modules: `counts` has questions about mentions, `comparisons` those that compare companies or
-periods, `company_counts` the numbers of each company,
-group or owner that they begin with, `significance` the test of a change; `co_mentions` is about
+periods, with the test of a change, `company_counts` the numbers of each company, group or owner
+that they begin with; `co_mentions` is about
 companies that are mentioned together; `completeness` about the coverage and health of sources, and
 what is in the database; `article_lists` and `article_details` about articles and stories;
-`text_search` the search; `proof` the articles behind a number (`proof_target`), and `left_out` and
+`text_search` the search; `proof` the articles behind a number, and `left_out` and
 `doubtful_words` what it leaves out. `questions` describes how a question is declared,
 `newscrawl.storage.scope` and `rollup_tables` limit it to days and sources.
 """

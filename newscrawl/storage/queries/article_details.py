@@ -1,7 +1,7 @@
 """One article in full: its text, mentions, copies and versions, and what is quarantined."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from difflib import SequenceMatcher
@@ -28,10 +28,9 @@ from newscrawl.storage.models import (
     Run,
     Source,
 )
-from newscrawl.storage.ownership import Tenure
 from newscrawl.storage.queries.article_lists import ArticleRow, article_rows, copies_of, sentences
 from newscrawl.storage.queries.questions import ANY, about, question
-from newscrawl.storage.scope import Scope
+from newscrawl.storage.scope import Scope, Tenure
 from newscrawl.storage.scope_conditions import articles_within, sources_within
 from newscrawl.text import count_of
 
@@ -530,19 +529,13 @@ def _diff(old: tuple[str | None, str], new: tuple[str | None, str]) -> tuple[Dif
     """Return headline and sentences of the new version, and those that only the old one has."""
     before, after = _lines(*old), _lines(*new)
     matcher = SequenceMatcher(None, before, after, autojunk=False)
-    return tuple(
-        line
-        for change, a, b, c, d in matcher.get_opcodes()
-        for line in _changed_lines(change, before[a:b], after[c:d])
-    )
-
-
-def _changed_lines(change: str, before: Sequence[str], after: Sequence[str]) -> Iterator[DiffLine]:
-    if change == "equal":
-        yield from (DiffLine(change="same", text=text) for text in after)
-        return
-    yield from (DiffLine(change="removed", text=text) for text in before)
-    yield from (DiffLine(change="added", text=text) for text in after)
+    lines: list[DiffLine] = []
+    for change, a, b, c, d in matcher.get_opcodes():
+        if change != "equal":
+            lines += [DiffLine(change="removed", text=text) for text in before[a:b]]
+        kind: Literal["same", "added"] = "same" if change == "equal" else "added"
+        lines += [DiffLine(change=kind, text=text) for text in after[c:d]]
+    return tuple(lines)
 
 
 def _lines(title: str | None, text: str) -> list[str]:

@@ -3,14 +3,13 @@
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from itertools import islice
 
 from sqlalchemy import (
     BindParameter,
-    ColumnElement,
     Row,
     Select,
     and_,
@@ -37,11 +36,10 @@ from newscrawl.storage.models import (
     SavedQuery,
     Source,
 )
-from newscrawl.storage.ownership import Tenure
 from newscrawl.storage.queries.questions import ANY, about, question
 from newscrawl.storage.queries.rollup_tables import rollup_table
 from newscrawl.storage.query_matches import UNKNOWN, parse_saved
-from newscrawl.storage.scope import Scope, day_of_minute
+from newscrawl.storage.scope import Scope, Tenure, day_of_minute
 from newscrawl.storage.scope_conditions import articles_within
 from newscrawl.storage.search_language import Facts, spans
 from newscrawl.text import sentence_ends
@@ -401,29 +399,23 @@ def _newest(
         moment = func.coalesce(Article.published_at, Article.first_seen_at)
         query = articles_within(select(Article.id).select_from(Article), scope, every_kind=True)
         if company is not None:
-            query = query.where(or_(*_naming_conditions(scope.tenures(company))))
+            by_days: dict[tuple[date | None, date | None], list[str]] = defaultdict(list)
+            for tenure in scope.tenures(company):
+                by_days[tenure.first, tenure.last].append(tenure.company)
+            alternatives = []
+            for (first, last), names in by_days.items():
+                by_mention = select(Mention.article_id).join(Company).where(Company.name.in_(names))
+                saved = select(SavedQuery.company_id).join(Company).where(Company.name.in_(names))
+                matched = select(Appearance.article_id).where(Appearance.company_id.in_(saved))
+                days = [Article.day >= first] if first else []
+                days += [Article.day <= last] if last else []
+                naming = or_(Article.id.in_(by_mention), Article.id.in_(matched))
+                alternatives.append(and_(naming, *days))
+            query = query.where(or_(*alternatives))
         return query.order_by(Article.day.desc(), moment.desc(), Article.id.desc())
     rollup = rollup_table(session, scope, by="hour", company=company)
     table = rollup.table
     return rollup.select(table.article_id).order_by(table.minute.desc(), table.article_id.desc())
-
-
-def _naming_conditions(tenures: Sequence[Tenure]) -> Iterator[ColumnElement[bool]]:
-    """Yield the alternative conditions for articles that name one of the companies on a day on
-    which it counts."""
-    by_days: dict[tuple[date | None, date | None], list[str]] = defaultdict(list)
-    for tenure in tenures:
-        by_days[tenure.first, tenure.last].append(tenure.company)
-    for (first, last), names in by_days.items():
-        by_mention = select(Mention.article_id).join(Company).where(Company.name.in_(names))
-        matched = select(Appearance.article_id).where(
-            Appearance.company_id.in_(
-                select(SavedQuery.company_id).join(Company).where(Company.name.in_(names))
-            )
-        )
-        days = [Article.day >= first] if first else []
-        days += [Article.day <= last] if last else []
-        yield and_(or_(Article.id.in_(by_mention), Article.id.in_(matched)), *days)
 
 
 def texts_of(session: Session, numbers: Sequence[int]) -> dict[int, str]:

@@ -32,7 +32,6 @@ from sqlalchemy.orm import Session
 from newscrawl.storage import models
 from newscrawl.storage.database import Database
 from newscrawl.storage.models import Company, CompanyPair, CompanySource
-from newscrawl.storage.ownership import Tenure
 from newscrawl.storage.queries.rollup_tables import (
     Columns,
     ColumnTypes,
@@ -49,7 +48,7 @@ from newscrawl.storage.queries.rollup_tables import (
     rollup_table,
     union_table,
 )
-from newscrawl.storage.scope import QUARTER, By, Scope, day_of_minute
+from newscrawl.storage.scope import QUARTER, By, Scope, Tenure, day_of_minute
 from newscrawl.storage.scope_conditions import source_ids, validate_in
 
 Unions = Mapping[int, Sequence[CompanyDays]]
@@ -305,9 +304,11 @@ def sources_by_union(session: Session, unions: Unions, scope: Scope) -> dict[int
         whole_unions = {
             u for u, days in counted_apart.items() if days == [CompanyDays(o.number) for o in days]
         }
-        sources_by_number = _sources_of(
-            session, {o.number for u in whole_unions for o in counted_apart[u]}, scope
-        )
+        # PostgreSQL would sort the sources of all companies to count those of unions.
+        table, numbers = CompanySource, {o.number for u in whole_unions for o in counted_apart[u]}
+        texts = select(table.company_id, func.aggregate_strings(cast(table.source_id, Text), ","))
+        listed = session.execute(_within_days(session, texts, numbers, scope)) if numbers else ()
+        sources_by_number = {company: set(sources.split(",")) for company, sources in listed}
         for union in whole_unions:
             sources = (sources_by_number.get(day.number, set()) for day in counted_apart.pop(union))
             counted[union] = len(set().union(*sources))
@@ -324,15 +325,6 @@ def sources_naming(session: Session, days: Sequence[CompanyDays], scope: Scope) 
     """Return the sources that mention one of the companies on days on which it counts."""
     in_sources = _in_sources(session, {0: days}, scope)
     return {source for _, source in session.execute(in_sources.distinct())}
-
-
-def _sources_of(session: Session, companies: set[int], scope: Scope) -> dict[int, set[str]]:
-    """Return the numbers, as text, of the sources that mention each company: PostgreSQL would sort
-    the sources of all companies to count those of unions."""
-    table = CompanySource
-    query = select(table.company_id, func.aggregate_strings(cast(table.source_id, Text), ","))
-    rows = session.execute(_within_days(session, query, companies, scope)) if companies else ()
-    return {company: set(sources.split(",")) for company, sources in rows}
 
 
 def _within_days(

@@ -195,9 +195,20 @@ def completeness_by(session: Session, by: By, scope: Scope) -> dict[str, Complet
     """Return the completeness of each period, in order and without gaps, or of each group by
     its name."""
     if is_period(by):
-        if by == "hour":
-            return _by_hour(session, scope)
         periods: dict[str, Completeness] = {}
+        if by == "hour":
+            read_in_hours = _read_over_time(session, "hour", scope)
+            read_on: Counter[str] = Counter()
+            for key, number in read_in_hours.items():
+                read_on[key[:10]] += number
+            now = scope.now or datetime.now(UTC)
+            for day, complete in _by_day(session, scope, read_on):
+                for hour in hours_of(day, zone_of(scope)):
+                    key = period_of(hour, "hour")
+                    # A future hour may still get news.
+                    if key in read_in_hours or datetime.fromisoformat(key) <= now:
+                        periods[key] = replace(complete, read=read_in_hours.get(key, 0))
+            return periods
         for day, complete in _by_day(session, scope, _read_over_time(session, "day", scope)):
             key = key_of_day(day, cast("Period", by))
             periods[key] = periods[key] + complete if key in periods else complete
@@ -240,22 +251,6 @@ def period_key(rollup: RollupTable, moment: Any, by: Period, scope: Scope) -> st
 
 
 # --- Over time ---
-
-
-def _by_hour(session: Session, scope: Scope) -> dict[str, Completeness]:
-    read = _read_over_time(session, "hour", scope)
-    read_on: Counter[str] = Counter()
-    for key, number in read.items():
-        read_on[key[:10]] += number
-    now = scope.now or datetime.now(UTC)
-    hours: dict[str, Completeness] = {}
-    for day, complete in _by_day(session, scope, read_on):
-        for hour in hours_of(day, zone_of(scope)):
-            key = period_of(hour, "hour")
-            # A future hour may still get news.
-            if key in read or datetime.fromisoformat(key) <= now:
-                hours[key] = replace(complete, read=read.get(key, 0))
-    return hours
 
 
 def _by_day(
@@ -308,10 +303,27 @@ def _read_by(
 ) -> tuple[Mapping[str, int], Mapping[str, Set[str]]]:
     """Return for each group the articles read, and the sources that are watched for it: a language
     or section is watched through the sources that are written in it or had articles in it."""
-    if by in {"language", "section"}:
-        return _read_by_column(session, by, scope)
-    key: Any = Source.country if by == "country" else Source.slug
     sources: dict[str, set[str]] = defaultdict(set)
+    if by in {"language", "section"}:
+        rollup = rollup_table(session, scope, by=by, company=None)
+        keys = getattr(rollup.table, by), rollup.table.source_id
+        slugs = dict(session.execute(select(Source.id, Source.slug)).all())
+        numbers: Counter[str] = Counter()
+        rows = session.execute(rollup.select(*keys, rollup.read()).group_by(*keys))
+        for group, source, number in rows:
+            if number:
+                numbers[group or UNKNOWN] += int(number)
+                sources[group or UNKNOWN].add(slugs[source])
+        if by == "language":
+            written_in = select(Source.language, Source.slug).where(*sources_within(scope))
+            if scope.language is not None:
+                written_in = written_in.where(Source.language == scope.language)
+            if scope.among is not None:
+                written_in = written_in.where(let_through(scope.among, Source.id, Source.language))
+            for group, slug in session.execute(written_in):
+                sources[group].add(slug)
+        return numbers, sources
+    key: Any = Source.country if by == "country" else Source.slug
     for group, slug in session.execute(select(key, Source.slug).where(*sources_within(scope))):
         sources[group].add(slug)
     of: Group = "country" if by == "country" else "source"
@@ -323,29 +335,6 @@ def _read_by(
         sums = {group: sum(read.get(slug, 0) for slug in slugs) for group, slugs in groups.items()}
         sources_of_groups = {group: slugs & sources.keys() for group, slugs in groups.items()}
         return {group: number for group, number in sums.items() if number}, sources_of_groups
-    return read, sources
-
-
-def _read_by_column(
-    session: Session, by: Group, scope: Scope
-) -> tuple[Mapping[str, int], Mapping[str, Set[str]]]:
-    rollup = rollup_table(session, scope, by=by, company=None)
-    key = getattr(rollup.table, by), rollup.table.source_id
-    slugs = dict(session.execute(select(Source.id, Source.slug)).all())
-    read: Counter[str] = Counter()
-    sources: dict[str, set[str]] = defaultdict(set)
-    for group, source, number in session.execute(rollup.select(*key, rollup.read()).group_by(*key)):
-        if number:
-            read[group or UNKNOWN] += int(number)
-            sources[group or UNKNOWN].add(slugs[source])
-    if by == "language":
-        written_in = select(Source.language, Source.slug).where(*sources_within(scope))
-        if scope.language is not None:
-            written_in = written_in.where(Source.language == scope.language)
-        if scope.among is not None:
-            written_in = written_in.where(let_through(scope.among, Source.id, Source.language))
-        for group, slug in session.execute(written_in):
-            sources[group].add(slug)
     return read, sources
 
 

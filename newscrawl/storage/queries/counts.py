@@ -12,7 +12,6 @@ from sqlalchemy.orm import Session
 from newscrawl.storage import models
 from newscrawl.storage.database import Database
 from newscrawl.storage.models import Company, SavedQuery, Source
-from newscrawl.storage.ownership import Tenure
 from newscrawl.storage.queries.company_counts import (
     hits_by_company,
     hits_by_name,
@@ -48,6 +47,7 @@ from newscrawl.storage.scope import (
     Group,
     Period,
     Scope,
+    Tenure,
     bounds_of,
     day_of_minute,
     days_left_out,

@@ -7,7 +7,7 @@ in the texts that it finds.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Self
@@ -158,7 +158,15 @@ def find_doubtful_words(
         since = day_of_minute(session.scalars(minute).one())
     within = eligible.where(one_of(CountedArticle.article_id, "numbers"))
     keys_left = {*session.scalars(within, {"numbers": list(keys)})}
-    keys_left -= _corrected_articles(session, names)
+    keys_left -= {
+        *session.scalars(
+            select(Correction.article_id).where(
+                Correction.company.in_(names),
+                Correction.kind == "wrong",
+                Correction.undone_at.is_(None),
+            )
+        )
+    }
     unread = [key for key in keys if key in keys_left]
     articles: list[int] = []
     times: Counter[str] = Counter()
@@ -219,19 +227,6 @@ def doubtful_in(
             )
         ]
     return mentions_by_article
-
-
-def _corrected_articles(session: Session, names: Collection[str]) -> set[int]:
-    """Return the articles in which a person has called a mention of one of the companies wrong."""
-    return {
-        *session.scalars(
-            select(Correction.article_id).where(
-                Correction.company.in_(names),
-                Correction.kind == "wrong",
-                Correction.undone_at.is_(None),
-            )
-        )
-    }
 
 
 def _day_of(session: Session, article: int) -> date:

@@ -44,19 +44,17 @@ from newscrawl.storage.queries.company_counts import hits_by_name
 from newscrawl.storage.queries.completeness import Completeness, completeness_by
 from newscrawl.storage.queries.doubtful_words import doubtful_in
 from newscrawl.storage.queries.left_out import (
-    LeftOut,
-    boilerplate_sums,
-    left_out,
-    left_out_rows,
-    wrong_corrections,
-)
-from newscrawl.storage.queries.proof_target import (
     REASONS,
+    LeftOut,
     Order,
     ProofTarget,
+    boilerplate_sums,
     groups_left_in,
     in_groups,
+    left_out,
+    left_out_rows,
     spellings_of,
+    wrong_corrections,
 )
 from newscrawl.storage.queries.questions import ANY, about, question
 from newscrawl.storage.queries.rollup_tables import (
@@ -369,21 +367,19 @@ def _article_rows(session: Session, target: ProofTarget, newest: int | None = No
             same = CountedArticle.story_id.in_(session.scalars(stories.distinct()).all())
             query = query.where(table.article_id.in_(select(CountedArticle.article_id).where(same)))
     listed = query.subquery()
-    return _first_of_stories(listed) if target.counted == "stories" else listed
-
-
-def _first_of_stories(listed: Any) -> Any:
-    """Return the articles with 1 for the first one of each story, and 0 for its copies."""
-    place = func.row_number().over(
+    if target.counted != "stories":
+        return listed
+    # 1 for the first article of each story, and 0 for its copies.
+    rank = func.row_number().over(
         partition_by=listed.c.story_id, order_by=(listed.c.minute, listed.c.article_id)
     )
-    newest = func.max(listed.c.minute).over(partition_by=listed.c.story_id)
+    last = func.max(listed.c.minute).over(partition_by=listed.c.story_id)
     return select(
         listed.c.article_id,
         listed.c.story_id,
         listed.c.minute,
-        case((place == 1, 1), else_=0).label("number"),
-        newest.label("newest"),
+        case((rank == 1, 1), else_=0).label("number"),
+        last.label("newest"),
     ).subquery()
 
 

@@ -149,7 +149,10 @@ class QueryPreview:
             return ""
         absent = [repr(part.text) for part in self.parts if not part.articles]
         found_parts = [
-            f"{part.text!r} in {_at_least(part.articles)}" for part in self.parts if part.articles
+            f"{part.text!r} in {'at least ' * (part.articles == MAX_EXAMINED)}"
+            f"{count_of(part.articles, 'article')}"
+            for part in self.parts
+            if part.articles
         ]
         if absent:
             verb = "is" if len(absent) == 1 else "are"
@@ -159,11 +162,6 @@ class QueryPreview:
         newest = f"None of the newest {self.examined:,} articles with its words"
         which = "No article" if self.complete else newest
         return f"{which} matches the whole query; each part alone: {', '.join(found_parts)}."
-
-
-def _at_least(articles: int) -> str:
-    number = count_of(articles, "article")
-    return f"at least {number}" if articles == MAX_EXAMINED else number
 
 
 @question("/queries")

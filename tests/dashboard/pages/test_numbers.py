@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 
 from newscrawl.answers.chart import MAX_PARTS
 from newscrawl.dashboard.pages.registry import folded
-from newscrawl.monitoring import spike_detection
+from newscrawl.monitoring import alerts
 from newscrawl.monitoring.alerts import HIGHER, MIN_READ, SAME_BURST
 from newscrawl.storage import Database, queries
 from newscrawl.storage.company_alerts import CompanyAlert, record_alerts, watch_company
@@ -560,11 +560,11 @@ def test_company_page_says_whether_there_was_a_spike(
 def test_rule_for_alerts_is_that_of_the_program(client: TestClient) -> None:
     page = " ".join(client.get("/alerts").text.split())
     for words in (
-        f"Spike: {spike_detection.MIN_ARTICLES}+ articles",
-        {2.0: "at least twice as many"}[spike_detection.FACTOR],
-        f"last {spike_detection.HISTORY_DAYS} days",
-        f"fewer than 1 of {1 / spike_detection.ALPHA:,.0f} days",
-        f"from {spike_detection.MIN_HISTORY} days of history",
+        f"Spike: {alerts.MIN_ARTICLES}+ articles",
+        {2.0: "at least twice as many"}[alerts.FACTOR],
+        f"last {alerts.HISTORY_DAYS} days",
+        f"fewer than 1 of {1 / alerts.ALPHA:,.0f} days",
+        f"from {alerts.MIN_HISTORY} days of history",
         {0.5: "half of its usual articles"}[MIN_READ],
         {3: "within three days"}[SAME_BURST.days],
         {2.0: "only if it doubles"}[HIGHER],

@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 
 from benchmarks.changes import share_named
 from newscrawl.answers.words import change_text, verdict_text
-from newscrawl.storage.queries.significance import ALPHA, Change, Day, compare, two_sided
+from newscrawl.storage.queries.comparisons import ALPHA, Change, Day, compare, two_sided
 
 
 @given(
