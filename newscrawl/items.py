@@ -218,6 +218,14 @@ class Mention:
     score: float | None = field(default=None, compare=False)
 
 
+@dataclass(frozen=True, slots=True)
+class UnregisteredName:
+    """A name of an organisation that no registry lists, with a sentence of the article."""
+
+    name: str
+    sentence: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Barrier:
     """A page shown instead of an article: a consent page, a paywall, or another page.
@@ -248,15 +256,17 @@ class Document:
     """A page in the pipelines: with its article, then with mentions.
 
     `searched` is the article in which companies were searched; if it differs from `article`, they
-    must be searched again. `rest` is the text of the page outside the article, until companies were
-    searched in it; `boilerplate` are these companies with their numbers of occurrences, which don't
-    count as mentions. `blocks` are the fingerprints of the page's texts for the template memory.
+    must be searched again. `unregistered` are names of organisations that no registry lists.
+    `rest` is the text of the page outside the article, until companies were searched in it;
+    `boilerplate` are these companies with their numbers of occurrences, which don't count as
+    mentions. `blocks` are the fingerprints of the page's texts for the template memory.
     `barrier` is the page shown instead of an article whose text comes from the feed.
     """
 
     page: Page
     article: Article
     mentions: tuple[Mention, ...] = ()
+    unregistered: tuple[UnregisteredName, ...] = ()
     searched: Article | None = field(default=None, compare=False, repr=False)
     boilerplate: tuple[tuple[str, int], ...] = ()
     blocks: tuple[int, ...] = ()

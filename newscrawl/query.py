@@ -32,7 +32,9 @@ from newscrawl.reading import versions_of
 from newscrawl.sources.registry import catalog_of, load_registry
 from newscrawl.storage import Database, QuestionError, StorageError, open_database, queries
 from newscrawl.storage.queries import *
+from newscrawl.storage.queries import suggestions
 from newscrawl.storage.queries.questions import flat_row
+from newscrawl.storage.queries.suggestions import SuggestedName
 from newscrawl.text import match_name
 
 if TYPE_CHECKING:
@@ -44,10 +46,12 @@ __all__ = [
     "Database",
     "QuestionError",
     "StorageError",
+    "SuggestedName",
     "company_structure",
     "open_news",
     "registered_companies",
     "source_catalog",
+    "suggested_names",
     "to_pandas",
     "to_polars",
     "to_records",
@@ -99,6 +103,21 @@ def _registry() -> list[str]:
 for _name, _question in queries.QUESTIONS.items():
     if not _question.parameters.keys().isdisjoint(_NAMES):
         globals()[_name] = _check_companies(_question.ask)
+
+
+def suggested_names(
+    database: Database,
+    *,
+    scope: queries.Scope | None = None,
+    limit: int = 50,
+    companies: str | Path | None = None,
+) -> list[SuggestedName]:
+    """Return the names of organisations in most articles of the scope that neither the bundled
+    companies nor those of a file of one's own have; raise CompaniesError for a faulty file."""
+    is_registered = load_companies(companies).is_registered
+    return suggestions.suggested_names(
+        database, is_registered, scope=scope or queries.Scope(), limit=limit
+    )
 
 
 _ADVICE = "{0} is not installed: pip install 'newscrawl[frames]', or use to_records"

@@ -113,6 +113,25 @@ def stream_safe(text: str) -> str:
     )
 
 
+# Characters on each side within which a sentence is searched.
+_REACH: Final = 600
+
+
+def sentence_around(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return start and end of the sentence around a place of a text."""
+    floor, ceiling = max(0, start - _REACH), min(len(text), end + _REACH)
+    first, last = floor, ceiling
+    for stop in sentence_ends(text, floor, ceiling):
+        if stop.end() <= start:
+            first = stop.end()
+        elif stop.start() >= end - 1:
+            last = stop.end()
+            break
+    while last > first and text[last - 1].isspace():
+        last -= 1
+    return first, max(last, end)
+
+
 def sentence_ends(text: str, begin: int, end: int) -> Iterator[re.Match[str]]:
     """Yield the stops and blank lines that end the sentences of a part of a text."""
     for stop in _END.finditer(text, begin, end):

@@ -55,14 +55,16 @@ def square_or_die(number: int) -> int:
     return number * number
 
 
-def rematch_or_die(companies: Path, texts: "Sequence[StoredText]") -> "list[list[Mention]]":
-    """Return the mentions of each text; one text ends the process."""
+def rematch_or_die(
+    companies: Path, texts: "Sequence[StoredText]"
+) -> "list[tuple[list[Mention], tuple[()]]]":
+    """Return the mentions of each text, and no names; one text ends the process."""
     from newscrawl.mentions import load_companies  # noqa: PLC0415 - other tasks don't need it
 
     if any("ft word7x1 " in text.text for text in texts):
         os._exit(1)
     matches = load_companies(companies)
-    return [matches.find(text.text, title=text.title) for text in texts]
+    return [(matches.find(text.text, title=text.title), ()) for text in texts]
 
 
 def read_for_ever(_body: bytes, _url: str, _content_type: str | None = None) -> None:

@@ -26,9 +26,10 @@ from newscrawl.archive.lookup import Archive, CaptureLocation
 from newscrawl.archive.warc import moment_of, read_at
 from newscrawl.cluster import Workers, open_pool
 from newscrawl.extraction.template_memory import EMPTY, outside_templates, templates
-from newscrawl.items import Document, Hints, Memory, Mention, Origin
+from newscrawl.items import Document, Hints, Memory, Mention, Origin, UnregisteredName
 from newscrawl.mentions import sentence_span
 from newscrawl.mentions.registry import registry_digest
+from newscrawl.mentions.unregistered import find_unregistered
 from newscrawl.reading import NoArticleError, versions_of
 from newscrawl.sources import UrlError, canonical_url
 from newscrawl.storage import Database
@@ -54,6 +55,7 @@ from newscrawl.storage.saved_state import (
 )
 from newscrawl.workers import results_by_item
 
+_Found = tuple[list[Mention], tuple[UnregisteredName, ...]]
 Outcome = Literal["new", "changed", "metadata", "unchanged", "lost"]
 
 # Ours: pages in one batch, which is one transaction.
@@ -382,8 +384,8 @@ class Rematch:
         done, started_at = self._progress(), datetime.now(UTC)
         counts = Counter(done.counts)
         batches = text_batches(self._database, self._scope, done.position)
-        for texts, mentions in results_by_item(self._workers, batches):
-            self._batch(texts, mentions, counts)
+        for texts, results in results_by_item(self._workers, batches):
+            self._batch(texts, results, counts)
             on_progress(len(texts))
         if not self._dry_run:
             record_rematch(self._database, self._scope, self._versions, started_at)
@@ -410,18 +412,19 @@ class Rematch:
     def _batch(
         self,
         texts: Sequence[StoredText],
-        mentions_by_text: Sequence[list[Mention] | None],
+        results: Sequence[_Found | None],
         counts: Counter[str],
     ) -> None:
         counts["articles"] += len(texts)
         numbers = [text.number for text in texts]
         before = stored_mentions(self._database, numbers)
         corrections = stored_corrections(self._database, numbers)
-        mentions_by_article = {}
-        for text, matches in zip(texts, mentions_by_text, strict=True):
-            if matches is None:
+        mentions_by_article, names_by_article = {}, {}
+        for text, result in zip(texts, results, strict=True):
+            if result is None:
                 counts["crashed"] += 1
                 continue
+            matches, names_by_article[text.number] = result
             old, corrected = before.get(text.number, set()), corrections.get(text.number, ())
             memory = self._memories.get(text.source, EMPTY)
             mentions = outside_templates(matches, text.text, memory)
@@ -433,7 +436,7 @@ class Rematch:
                 mentions_by_article[text.number] = mentions
         if not self._dry_run:
             step = Step(task=self._task, position=texts[-1].number, counts=counts)
-            write_mentions(self._database, texts, mentions_by_article, step)
+            write_mentions(self._database, texts, mentions_by_article, step, names_by_article)
 
     def _add_changes(
         self, text: StoredText, old: set[Mention], new: set[Mention], counts: Counter[str]
@@ -488,13 +491,17 @@ def without_templates_of(database: Database, source: str, memory: Memory) -> int
     return changed
 
 
-def _find(companies: Path | None, texts: Sequence[StoredText]) -> list[list[Mention]]:
-    """Return the mentions of each text."""
+def _find(companies: Path | None, texts: Sequence[StoredText]) -> list[_Found]:
+    """Return the mentions of each text, and the names that nobody has registered."""
     registry = companies_from(companies)
-    return [
-        registry.find(text.text, title=text.title, language=text.language, source=text.url)
-        for text in texts
-    ]
+    results = []
+    for text in texts:
+        mentions = registry.find(
+            text.text, title=text.title, language=text.language, source=text.url
+        )
+        names = find_unregistered(text.text, text.language, mentions, registry.is_registered)
+        results.append((mentions, names))
+    return results
 
 
 def _with_scores(mentions: Iterable[Mention]) -> set[tuple[Mention, float | None]]:

@@ -15,8 +15,10 @@ from newscrawl.cli.arguments import (
     FormatOption,
     InputError,
     LimitOption,
+    QueryContext,
     companies_from,
     open_for_reading,
+    takes_scope,
 )
 from newscrawl.cli.output import (
     Column,
@@ -25,6 +27,7 @@ from newscrawl.cli.output import (
     printable,
     records_of,
     render,
+    show,
     write_note,
 )
 
@@ -138,6 +141,23 @@ def check(
     )
     for line in _added_forms(file, own):
         write_note(line)
+
+
+@app.command(epilog="Example: newscrawl companies suggest --since 30d")
+@takes_scope
+def suggest(
+    query: QueryContext, /, *, limit: LimitOption = 50, companies: CompaniesOption = None
+) -> None:
+    """List names of organisations in your articles that no registry lists, by articles.
+
+    They are found beside legal forms and words for kinds of companies; no count uses them.
+    """
+    from newscrawl.storage.queries.suggestions import SuggestedName, suggested_names
+
+    is_registered = companies_from(companies).is_registered
+    names = suggested_names(query.database, is_registered, scope=query.scope, limit=limit)
+    show(names, SuggestedName, query.output_format)
+    exit_without(names, "No article names an organisation that is not registered.")
 
 
 @app.command(epilog="Example: newscrawl companies audit --listed listed.csv")

@@ -147,19 +147,19 @@ class Finder:
         German joins any two nouns with a hyphen: "Ski-Star" is not SkiStar there, "e-Bay" is eBay.
         """
         for word in _unusual_words(text):
-            if len(word[0]) < MIN_UNUSUAL or self._forms_spelled(word[0]):
+            if len(word[0]) < MIN_UNUSUAL or self.forms_spelled(word[0]):
                 continue
             if language == "de" and word[0].find("-") > 1:
                 continue
             for spelling in _usual_spellings(word[0]):
-                for form in self._forms_spelled(spelling):
+                for form in self.forms_spelled(spelling):
                     # "BestBuy" can only be the company, unlike "best buy"; "ThreeM" is not written.
                     if form.stem or form.languages or (form.ambiguous and " " not in spelling):
                         continue
                     certain = form._replace(ambiguous=frozenset())
                     yield Candidate(word.start(), word.end(), certain)
 
-    def _forms_spelled(self, spelling: str) -> Sequence[Form]:
+    def forms_spelled(self, spelling: str) -> Sequence[Form]:
         """Return the forms that this very spelling may mean."""
         for number, start, _ in self._automaton.find_matches_as_indexes(spelling, overlapping=True):
             for listed_spelling, forms in self._spelled[number]:

@@ -6,12 +6,10 @@ from typing import Literal
 
 from newscrawl.items import Document, Mention
 from newscrawl.mentions.registry import Companies
-from newscrawl.text import sentence_ends
+from newscrawl.mentions.unregistered import find_unregistered
+from newscrawl.text import sentence_around
 
 Position = Literal["headline", "lead", "body"]
-
-# Characters on each side within which a sentence is searched.
-_REACH = 600
 
 
 def with_mentions(document: Document, companies: Companies) -> Document:
@@ -25,7 +23,8 @@ def with_mentions(document: Document, companies: Companies) -> Document:
     mentions = companies.find(
         article.text, title=article.title or "", language=article.language, source=source
     )
-    document = replace(document, mentions=tuple(mentions), searched=article)
+    names = find_unregistered(article.text, article.language, mentions, companies.is_registered)
+    document = replace(document, mentions=tuple(mentions), unregistered=names, searched=article)
     if not document.rest:
         return document
     elsewhere = companies.find(document.rest, language=article.language, source=source)
@@ -35,17 +34,7 @@ def with_mentions(document: Document, companies: Companies) -> Document:
 
 def sentence_span(text: str, mention: Mention) -> tuple[int, int]:
     """Return start and end of the sentence around a mention; `text` is the mention's section."""
-    floor, ceiling = max(0, mention.start - _REACH), min(len(text), mention.end + _REACH)
-    start, end = floor, ceiling
-    for stop in sentence_ends(text, floor, ceiling):
-        if stop.end() <= mention.start:
-            start = stop.end()
-        elif stop.start() >= mention.end - 1:
-            end = stop.end()
-            break
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    return start, max(end, mention.end)
+    return sentence_around(text, mention.start, mention.end)
 
 
 def position(text: str, mention: Mention) -> Position:

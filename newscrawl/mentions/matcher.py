@@ -70,6 +70,10 @@ class Matcher:
         """Build all that is otherwise built when it is first needed."""
         _ = self._context_finder, self._related, load_model()
 
+    def is_registered(self, name: str) -> bool:
+        """Return whether a company has this very form."""
+        return bool(self._finder.forms_spelled(name))
+
     def find(
         self, text: str, title: str, language: str | None, source: str | None = None
     ) -> list[Mention]:

@@ -66,6 +66,10 @@ class Companies(Sequence[Company]):
         """
         return self._matcher.find(text, title, language, source)
 
+    def is_registered(self, name: str) -> bool:
+        """Return whether a company of the registry has this very form, certain or not."""
+        return self._matcher.is_registered(name)
+
     def prepare(self) -> None:
         """Build what the first text would wait for, so that processes which are forked from this
         one share it."""

@@ -3,6 +3,7 @@
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
@@ -138,6 +139,7 @@ def _holds(lists: Mapping[str, frozenset[str]], word: str, language: str | None)
     return low in lists.get(ANY, ()) or low in lists.get(language, ())
 
 
+@lru_cache(maxsize=1)
 def load_vocabulary() -> Vocabulary:
     """Read the bundled word lists; each is a table of comma-separated phrases by language."""
     data = tomllib.loads(files(__package__).joinpath("vocabulary.toml").read_text(encoding="utf-8"))

@@ -49,6 +49,7 @@ from newscrawl.storage.models import (
 )
 from newscrawl.storage.quarantine import Reason, share_words
 from newscrawl.storage.rollups import Contribution, RollupUpdate, is_counted
+from newscrawl.storage.unregistered import replace_unregistered, write_unregistered
 from newscrawl.storage.words import Wording, same_story
 
 _ARTICLE_IDS = Statement(
@@ -148,6 +149,7 @@ def add_articles(
         {number: record.mentions for number, _, record in numbered},
         {number: record.boilerplate for number, _, record in numbered},
     )
+    write_unregistered(connection, {number: record.unregistered for number, _, record in numbered})
     for number, row, record in numbered:
         if is_counted(row["access"], row["kind"]):
             contribution = Contribution(
@@ -479,6 +481,7 @@ def revise(connection: Connection, record: Record, stored: StoredArticle, run_id
     counts, _ = write_occurrences(
         connection, {stored.id: mentions}, {stored.id: record.boilerplate}
     )
+    replace_unregistered(connection, {stored.id: record.unregistered})
     after = {company: sum(in_places) for company, in_places in counts[stored.id].items()}
     differences = [
         {

@@ -55,6 +55,7 @@ from newscrawl.storage.models import (
     Source,
 )
 from newscrawl.storage.rollups import RollupUpdate
+from newscrawl.storage.unregistered import write_unregistered
 
 # --- Deletion ---
 
@@ -229,6 +230,7 @@ OF_THE_PAGE = (
     models.Correction,
     models.Boilerplate,
     models.MentionChange,
+    models.UnregisteredName,
     models.Revision,
     models.QuarantinedRevision,
 )
@@ -379,6 +381,7 @@ def _reduce(connection: Connection, number: int, record: Record) -> None:
         )
     )
     write_occurrences(connection, {number: record.mentions}, {})
+    write_unregistered(connection, {number: record.unregistered})
     # If the page is allowed again, the server must not respond that nothing has changed.
     addresses = select(ArticleUrl.url).where(ArticleUrl.article_id == number)
     connection.execute(

@@ -9,7 +9,7 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any, get_args
 
-from newscrawl.items import Access, Barrier, Document, Kind, Mention
+from newscrawl.items import Access, Barrier, Document, Kind, Mention, UnregisteredName
 from newscrawl.storage import UnstorableDocument
 from newscrawl.storage.words import Wording, folded_words
 
@@ -64,6 +64,7 @@ class Record:
     redirected_to: str | None = None
     is_declared: bool = False
     only_address: bool = False
+    unregistered: tuple[UnregisteredName, ...] = ()
     reextracted: bool = False
 
     @cached_property
@@ -114,6 +115,7 @@ def record_of(document: Document) -> Record:
         columns=columns,
         mentions=document.mentions,
         boilerplate=dict(document.boilerplate),
+        unregistered=document.unregistered,
         seen_at=seen_at,
         content_hash=_digest(title or "", text),
         fingerprint=_headline_of_the_hour(document) or fingerprint_of(title, text, published_at),

@@ -6,12 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from difflib import SequenceMatcher
+from types import MappingProxyType
 from typing import Literal
 
 from sqlalchemy import Connection, delete, func, select, update
 from sqlalchemy.orm import Session
 
-from newscrawl.items import Mention, Section, copy_fields
+from newscrawl.items import Mention, Section, UnregisteredName, copy_fields
 from newscrawl.storage import models
 from newscrawl.storage.company_alerts import rename_company
 from newscrawl.storage.database import Database
@@ -22,6 +23,7 @@ from newscrawl.storage.rollups import RollupUpdate
 from newscrawl.storage.saved_state import Step, record_step
 from newscrawl.storage.scope import Scope
 from newscrawl.storage.scope_conditions import articles_within
+from newscrawl.storage.unregistered import replace_unregistered
 
 _COMPANIES = Statement(
     select(Company.name, Company.id, models.SavedQuery.company_id.is_not(None).label("is_query"))
@@ -258,13 +260,16 @@ def write_mentions(
     texts: Sequence[StoredText],
     mentions_by_article: Mapping[int, Sequence[Mention]],
     step: Step,
+    names_by_article: Mapping[int, Sequence[UnregisteredName]] = MappingProxyType({}),
 ) -> None:
     """Replace the mentions of articles by those that were `found` in their texts, with their
-    corrections, and note the step, in one transaction; all rollups follow.
+    corrections, and their names of unregistered organisations, and note the step, in one
+    transaction; all rollups follow.
 
     An article that has changed meanwhile is skipped: its new version has its own mentions.
     """
-    read = {text.number: text for text in texts if text.number in mentions_by_article}
+    changed = mentions_by_article.keys() | names_by_article.keys()
+    read = {text.number: text for text in texts if text.number in changed}
 
     def work(session: Session) -> None:
         rows = select(Article.id, Article.content_hash).where(Article.id.in_(list(read)))
@@ -272,7 +277,11 @@ def write_mentions(
         connection = session.connection()
         rollups = RollupUpdate(connection)
         for number, content_hash in now:
-            if content_hash == read[number].content_hash:
+            if content_hash != read[number].content_hash:
+                continue
+            if number in names_by_article:
+                replace_unregistered(connection, {number: names_by_article[number]})
+            if number in mentions_by_article:
                 replace_mentions(connection, read[number], mentions_by_article[number], rollups)
         rollups.write()
         record_step(session, step)

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from pyarrow import parquet
 
+from newscrawl.items import UnregisteredName
 from newscrawl.storage import open_database
 from tests.conftest import Newscrawl, Ran
 from tests.worlds import body, day, document, headline, moment, register, save_document
@@ -445,3 +446,17 @@ def test_audit_of_stored_articles_begins_with_the_least_certain_form(
     assert found[0]["form"] == "Bosch"
     assert found[0]["example"] == "In Bosch it rained."
     assert [row["score"] for row in found] == sorted(row["score"] for row in found)
+
+
+def test_unregistered_names_are_suggested_until_a_file_has_them(
+    world: Newscrawl, own_database: Path, tmp_path: Path
+) -> None:
+    with open_database(f"sqlite:///{own_database}") as database:
+        names = UnregisteredName("Moser Bau", "Moser Bau digs."), UnregisteredName("Bosch", "No.")
+        article = replace(document("e", text="Moser Bau digs."), unregistered=names)
+        save_document(database, article, register(database, "ft"))
+    ran = world("companies", "suggest", "--source", "ft", "--format", "json")
+    assert rows(ran) == [{"name": "Moser Bau", "articles": 1, "sentence": "Moser Bau digs."}]
+    file = tmp_path / "companies.toml"
+    file.write_text(f'{file.read_text()}\n[[company]]\nname = "Moser Bau GmbH"\n')
+    assert world("companies", "suggest").code == 1

@@ -382,6 +382,20 @@ class Appearance(Base):
     story_id: Mapped[int] = mapped_column(BigKey)
 
 
+class UnregisteredName(Base):
+    """A name of an organisation that no registry lists, in an article; no count uses it.
+
+    The newest articles of a name have the sentence, older ones "".
+    """
+
+    __tablename__ = "unregistered_names"
+    __table_args__ = (_BY_KEY,)
+
+    name: Mapped[str] = mapped_column(primary_key=True)
+    article_id: Mapped[int] = _article_key(index=True)
+    sentence: Mapped[str]
+
+
 class SavedQuery(Base):
     """A search that counts like a company, under the number and the name of a row of `companies`.
 

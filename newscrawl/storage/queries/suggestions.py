@@ -1,0 +1,109 @@
+"""Suggested companies: names of organisations in articles that no registry lists."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+
+from sqlalchemy import Select, func, select
+
+from newscrawl.storage.database import Database
+from newscrawl.storage.models import Article, Source, UnregisteredName
+from newscrawl.storage.queries.questions import ANY
+from newscrawl.storage.scope import Scope
+from newscrawl.storage.scope_conditions import articles_within, validate_in
+
+__all__ = ["NamedSentence", "SuggestedName", "named_sentences", "suggested_names"]
+
+# Rows of the list that are compared with the registry at a time.
+_AT_ONCE = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuggestedName:
+    """A name with the articles of the scope that have it, and the newest sentence that is kept."""
+
+    name: str
+    articles: int
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedSentence:
+    """A sentence with a suggested name, and its article."""
+
+    number: int
+    sentence: str
+    title: str | None
+    day: date
+    source: str
+    country: str
+
+
+def suggested_names(
+    database: Database,
+    is_registered: Callable[[str], bool],
+    *,
+    scope: Scope = ANY,
+    limit: int = 50,
+) -> list[SuggestedName]:
+    """Return the names in most articles of the scope without those that `is_registered` knows by
+    now, such as `is_registered` of `newscrawl.load_companies()`. Raise QuestionError."""
+    scope = validate_in(database, scope)
+    names = select(
+        UnregisteredName.name, func.count(), func.max(UnregisteredName.article_id)
+    ).join_from(UnregisteredName, Article, Article.id == UnregisteredName.article_id)
+    names = articles_within(names, scope).group_by(UnregisteredName.name)
+    names = names.order_by(func.count().desc(), UnregisteredName.name)
+    with database.reading() as session:
+        rows = session.execute(names.execution_options(yield_per=_AT_ONCE))
+        chosen = []
+        for name, articles, newest in rows:
+            if not is_registered(name):
+                chosen.append((name, articles, newest))
+            if len(chosen) == limit:
+                break
+        rows.close()
+        return [
+            SuggestedName(
+                name=name,
+                articles=articles,
+                sentence=session.scalar(
+                    select(UnregisteredName.sentence).where(
+                        UnregisteredName.name == name, UnregisteredName.article_id == newest
+                    )
+                )
+                or "",
+            )
+            for name, articles, newest in chosen
+        ]
+
+
+def named_sentences(
+    database: Database, name: str, *, scope: Scope = ANY, limit: int = 3
+) -> list[NamedSentence]:
+    """Return the newest sentences that are kept of a name."""
+    query: Select[int, str, str | None, date, str, str] = (
+        select(
+            Article.id,
+            UnregisteredName.sentence,
+            Article.title,
+            Article.day,
+            Source.slug,
+            Source.country,
+        )
+        .join_from(UnregisteredName, Article, Article.id == UnregisteredName.article_id)
+        .where(UnregisteredName.name == name, UnregisteredName.sentence != "")
+    )
+    newest = articles_within(query, scope).order_by(UnregisteredName.article_id.desc())
+    with database.reading() as session:
+        return [
+            NamedSentence(
+                number=row[0],
+                sentence=row[1],
+                title=row[2],
+                day=row[3],
+                source=row[4],
+                country=row[5],
+            )
+            for row in session.execute(newest.limit(limit))
+        ]
