@@ -59,6 +59,8 @@ def news(base: str, folder: Path) -> Iterator[Database]:
 
 
 def fill_in(page: Page, name: str, address: str, companies: str = "") -> None:
+    if not page.locator("#save-recipient[open]").count():
+        page.get_by_text("Add a recipient", exact=True).click()
     page.get_by_label("Name", exact=True).fill(name)
     page.get_by_label("Address", exact=True).fill(address)
     page.get_by_label("Companies, groups and saved queries").fill(companies)
@@ -145,6 +147,7 @@ def test_company_is_watched_by_a_button_and_no_longer(
 def test_alerts_page_watches_by_name_and_refuses_unknown_names(look: Look, base: str) -> None:
     page = look("/alerts").page
     panel = page.locator("section[aria-labelledby=watched]")
+    panel.get_by_text("Watch a company").click()
     panel.get_by_label("Company, group or saved query").fill("our Competitors")
     panel.get_by_role("button", name="Watch", exact=True).click()
     row = panel.get_by_role("listitem").filter(has_text="our competitors")
@@ -165,6 +168,7 @@ def test_alerts_page_watches_by_name_and_refuses_unknown_names(look: Look, base:
 def test_pair_is_watched_by_name(look: Look, news: Database, base: str, width: int) -> None:
     page = look("/alerts", width=width).page
     panel = page.locator("section[aria-labelledby=watched]")
+    panel.get_by_text("Watch a company").click()
     panel.get_by_label("Company, group or saved query").fill("siemens mobility")
     panel.get_by_label("Only together with (optional)").fill("Bosch")
     page.keyboard.press("Enter")
@@ -276,7 +280,9 @@ def test_fault_is_shown_and_the_form_kept(
 
 def test_recipient_is_added_by_keyboard_alone(look: Look, news: Database) -> None:
     page = look("/alerts").page
-    page.get_by_label("Name", exact=True).focus()
+    page.locator("#save-recipient summary").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
     page.keyboard.type("new keys")
     page.keyboard.press("Tab")
     page.keyboard.type("keys@example.org")

@@ -63,7 +63,7 @@ def test_nothing_read_before_is_not_compared() -> None:
     assert (change.verdict, change.before, verdict_text(change)) == (
         "unknown",
         None,
-        "can't be compared",
+        "no previous period yet",
     )
     assert change_text(change) == "no data before"
 
