@@ -20,12 +20,11 @@ from newscrawl.extraction.language import decide_language
 from newscrawl.extraction.metadata.names import is_full
 from newscrawl.extraction.metadata.reader import Metadata
 from newscrawl.extraction.template_memory import fingerprints
-from newscrawl.extraction.tokens import stop_words_of
 from newscrawl.items import Article, Barrier, Document, Hints, Kind, Memory, Page, Versions
 from newscrawl.mentions.registry import registry_digest
 from newscrawl.sources.urls import declared_url
 from newscrawl.storage.words import folded_words, writes_no_blanks
-from newscrawl.text import weight_of
+from newscrawl.text import stop_words_of, weight_of
 
 Reason = Literal["NotHtml", "NotAnArticle", "ConsentOrPaywall", "Empty", "TooShort"]
 

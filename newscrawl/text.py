@@ -9,6 +9,10 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
+# In the raw text of a block these two enclose the text of a link.
+LINK_START: Final = "\x02"
+LINK_END: Final = "\x03"
+
 # Unicode Standard Annex 15, section 13, "Stream-Safe Text Format".
 MAX_MARKS: Final = 30
 
@@ -140,21 +144,14 @@ def sentence_ends(text: str, begin: int, end: int) -> Iterator[re.Match[str]]:
             yield stop
 
 
-# The key of words that are the same in all languages.
-ANY = "any"
+@cache
+def stop_word_lists() -> Mapping[str, Sequence[str]]:
+    """Return the stop words by language, ISO 639-1."""
+    source = files("newscrawl").joinpath("data/stopwords.toml").read_text("utf-8")
+    return {language: table["words"].split() for language, table in tomllib.loads(source).items()}
 
 
 @cache
-def words_of_notices() -> Mapping[str, Mapping[str, tuple[str, ...]]]:
-    """Return the words by language and kind."""
-    source = files("newscrawl").joinpath("data/notices.toml").read_text("utf-8")
-    return {
-        language: {kind: tuple(words.split(", ")) for kind, words in kinds.items()}
-        for language, kinds in tomllib.loads(source).items()
-    }
-
-
-@cache
-def words_of_kind(kind: str) -> frozenset[str]:
-    """Return the words of a kind in all languages."""
-    return frozenset(word for kinds in words_of_notices().values() for word in kinds.get(kind, ()))
+def stop_words_of(language: str | None) -> frozenset[str]:
+    """Return the stop words of a language, ISO 639-1; none of a language without a list."""
+    return frozenset(stop_word_lists().get(language or "", ()))

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from newscrawl.extraction import compiled
-from newscrawl.extraction.tokens import END_OF_BLOCK, LINK_END, LINK_START
-from newscrawl.text import unescape_all
+from newscrawl.extraction.tokens import END_OF_BLOCK
+from newscrawl.text import LINK_END, LINK_START, unescape_all
 
 ProfileName = Literal["html5", "2007"]
 

@@ -24,8 +24,8 @@ from newscrawl.extraction.blocks import LETTERS_A_WORD
 from newscrawl.extraction.metadata.reader import Metadata
 from newscrawl.extraction.metadata.vocabulary import asks_to_subscribe, contains_any, words
 from newscrawl.extraction.methods import ParsedPage
-from newscrawl.extraction.notices import NEAR, offers_the_rest, tells_of_itself
 from newscrawl.items import Kind
+from newscrawl.notices import NEAR, offers_the_rest, tells_of_itself
 
 _ROBOT_CHECK: Final = words("walls", "robot_check")
 _CONSENT: Final = words("phrases", "consent")

@@ -40,8 +40,8 @@ from newscrawl.extraction.classifier import (
 from newscrawl.extraction.features import Features, keep, limits_for, measure, members_of
 from newscrawl.extraction.language import WordCounts
 from newscrawl.extraction.metadata.reader import Metadata
-from newscrawl.extraction.notices import LONGEST_NOTICE, is_biography, is_notice
 from newscrawl.extraction.tokens import Tokens
+from newscrawl.notices import LONGEST_NOTICE, is_biography, is_notice
 
 # Ours: the page gives no evidence for or against a text that only its JSON-LD has.
 CONFIDENCE_IN_JSON_LD: Final = 0.5

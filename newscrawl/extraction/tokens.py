@@ -5,22 +5,18 @@ character counts as a word (algorithms.md, section 2). Words are represented by 
 their lower case, so that all words of a page are computed and looked up at once, without strings.
 """
 
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
-from importlib.resources import files
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from newscrawl.extraction import compiled
+from newscrawl.text import LINK_END, LINK_START, stop_word_lists
 
-# In a block's raw text these two enclose the text of <a>.
-LINK_START: Final = "\x02"
-LINK_END: Final = "\x03"
 END_OF_BLOCK: Final = "\x00"
 
 # Scripts without blanks between words. One character, one word.
@@ -354,18 +350,7 @@ class WordTable:
 @cache
 def languages() -> tuple[str, ...]:
     """Return the languages of the stop-word lists, ISO 639-1, in the order of their columns."""
-    return tuple(_stop_word_lists())
-
-
-@cache
-def stop_words_of(language: str | None) -> frozenset[str]:
-    """Return the stop words of a language, ISO 639-1; none of a language without a list."""
-    return frozenset(_stop_word_lists().get(language or "", ()))
-
-
-def _stop_word_lists() -> dict[str, list[str]]:
-    source = files("newscrawl.extraction").joinpath("data/stopwords.toml").read_text("utf-8")
-    return {lang: table["words"].split() for lang, table in tomllib.loads(source).items()}
+    return tuple(stop_word_lists())
 
 
 @cache
@@ -373,7 +358,7 @@ def _stop_word_table() -> tuple[WordTable, NDArray[np.uint8]]:
     """Return a look-up from a word to the number of the set of languages it is a stop word of, and
     for each set a flag for each language; set 0 is empty."""
     sets_of: dict[str, list[int]] = {}
-    for position, words in enumerate(_stop_word_lists().values()):
+    for position, words in enumerate(stop_word_lists().values()):
         for word in words:
             sets_of.setdefault(word, []).append(position)
     distinct = dict.fromkeys([(), *map(tuple, sets_of.values())])

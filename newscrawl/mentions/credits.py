@@ -7,15 +7,13 @@ boilerplate. Teasers are the headlines of other articles: "Read more: Yahoo fall
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from urllib.parse import urlsplit
 
 from ahocorasick_rs import AhoCorasick
 
 from newscrawl.mentions.candidates import Candidate, caseless
-from newscrawl.mentions.forms import without_accents
 from newscrawl.mentions.vocabulary import Vocabulary
-from newscrawl.text import words_of_kind
+from newscrawl.notices import is_notice
 
 # Characters before a name in which a credit may begin, and those of the longest sentence.
 _LEAD = 90
@@ -49,30 +47,6 @@ _SAYS = re.compile(
     r"(?:'s)?,? (?:reports?|reported|reporting|first reported|said citing|zufolge|berichtete?"
     r"|meldete?|a rapporté|rapporte|a révélé|informó|informa|avanzó|riporta|riferisce)\b"
 )
-# "Follow us on Facebook, Twitter", "nuestro canal de YouTube": a newspaper's own channels.
-_FOLLOW = re.compile(
-    r"(?:(?:(?i:follow|find|join|watch|visit|like)(?i:ing)? (?:(?i:us|me|him|her|them)|@\w+)"
-    # "Like People on Facebook" compares.
-    r"|(?i:follow|find|join|watch|visit)(?i:ing)? [A-Z][\w']*(?: [A-Z][\w']*){0,3})"
-    r"(?: (?:online|live|today|too|also|along|here|the conversation))* (?i:on)"
-    r"|(?i:follow the conversation|share (?:this|it)|with (?:your )?friends)[^.!?\n]{0,40} on"
-    r"|(?i:subscribe|stream|listen|read|watch) on|(?i:connect) with (?:us|me|him|her) on"
-    r"|(?i:visit|visiting|see|check out|on|by|at|to) our|(?i:subscribe) to (?:our|his|her)"
-    r"|(?i:folgen|folge|folgt|finden|besuchen|liken) (?:(?i:sie|du|ihr) )?uns(?: auch)? (?:auf|bei)"
-    r"|(?i:suivez|retrouvez|rejoignez)[- ][^.!?\n]{0,30} sur"
-    r"|(?i:síguenos|síganos|siga-nos|síguelo|suscríbete|encuéntranos)[^.!?\n]{0,30} (?:en|no|a)"
-    r"|(?i:nuestr[ao]|noss[ao]) (?:canal|página|cuenta|perfil|conta)(?: oficial)? (?:de|en|do|no)"
-    r"|(?i:seguici|iscriviti|trovaci)[^.!?\n]{0,30} (?:su|al)"
-    r"|(?i:nostr[ao]) (?:canale|pagina|profilo)"
-    r"|(?i:obserwuj|polub|znajdź|śledź) nas [^.!?\n]{0,20}(?:na|w)"
-    r"|(?i:подписывайтесь|подпишитесь|читайте нас|следите за нами)[^.!?\n]{0,40} (?:в|на)"
-    r"|(?i:наш[а-я]*) (?:канал|групп|страниц)[а-я]* (?:в|на)"
-    r"|\b(?:Siga|Acompanhe|Curta|Sigam) [^!?\n]{0,40} (?:no|na)"
-    r"|\b(?:Sigue|Siga) a [^.!?\n]{0,40} en|\bVolg [^!?\n]{0,40} op"
-    r"|\bFølg [^.!?\n]{0,40} på|\bFölj [^.!?\n]{0,40} på"
-    r"|(?i:ακολουθήστε μας)[^.!?\n]{0,30} (?:στο|στα)|关注|關注)\s?"
-    r"(?:(?:[A-Z]\w+\+?|@\w+)(?:, | and | or | und | et | y | e | i | и |/|, and ))*$"
-)
 # "Connect with Ann on LinkedIn", "Join the community on Facebook": asked of the reader, at the
 # beginning of a sentence; "my YouTube channel"; "we post on Facebook".
 _ASKED = re.compile(
@@ -80,6 +54,10 @@ _ASKED = re.compile(
     r"(?:follow|find|join|connect with|stay in touch|keep in touch|keep up with|tag|subscribe"
     r"|become|share this|share your|like (?:us|me|our|the page)|leave (?:us|me|a)|reach out to)\b"
     r"[^.!?\n]{0,70} (?:on|via|to|at|through|over on) (?:the )?$"
+    # "For updates, follow The Gazette on Facebook, Twitter": the last of them
+    r"|(?:^|[,;(–-] |\b(?:or|and|can|to|just) )"
+    r"(?:follow|subscribe|like (?:us|me|them)|become (?:a|our))\b"
+    r"[^.!?\n]{0,40} on (?:(?-i:[A-Z])\w+\+?(?:, and|,| and| or| &) )*$"
     r"|\b(?:I|we)(?:'m| am|'re| are)?(?: also| often)? (?:post|share|tweet|blog) "
     r"[^.!?,\n]{0,30} on $"
     # "@newscrawl on Instagram", "Podcasts | Spotify | YouTube"
@@ -98,17 +76,11 @@ _MY = re.compile(
     re.IGNORECASE,
 )
 _MINE = re.compile(r" (?:page|profile|channel|board|feed|group|community)\b", re.IGNORECASE)
-_CHANNELS = "on op på our to his her auf bei sur en no a de do su al na w в на στο στα"
-_CHANNEL_PREPOSITIONS = frozenset(_CHANNELS.split())
-_JOINING = frozenset({"", "and", "or", "und", "oder", "et", "y", "e", "i", "и"})
 # "腾讯财经讯": the agency of a Chinese byline.
 _BYLINE = re.compile(r"(?:网|財經|财经|科技|体育|娱乐|新闻|汽车|房产)?(?:讯|訊|消息)")
 # "Siemens wins order - PR Newswire": what a headline is from, behind its last mark.
 _BEHIND_HEADLINE = re.compile(r"[^\n]{15} (?:[-–—|·•]|//?) ?(?:via )?$")
 _STOP = re.compile(r"[.!?](?=\s)|\n|[。！？]")
-# "Read more: ", "» ALSO READ | ": a label, and what separates it from the other article's headline.
-_LABEL = re.compile(r"[^\w\n]*([^\n]{2,40}?) ?(?:[:|›»>→–—/\]】]|- )")
-MAX_TEASER = 250  # characters of a paragraph that is only a teaser
 
 
 class Credits:
@@ -131,12 +103,6 @@ class Credits:
             re.IGNORECASE,
         )
 
-    @cached_property
-    def teasers(self) -> frozenset[str]:
-        """Return the labels of other articles ("Read more"), without case and accents, which Greek
-        capitals lack; they are read when the first label comes."""
-        return frozenset(without_accents(caseless(label)) for label in words_of_kind("label"))
-
     def publishers_of(self, source: str | None) -> frozenset[int]:
         """Return the companies that publish a source, given by URL, host or name."""
         if not source:
@@ -147,15 +113,16 @@ class Credits:
         domains = (".".join(labels[start:]) for start in range(len(labels)))
         return frozenset().union(*(self._published.get(key, ()) for key in (name, *domains)))
 
-    def is_teaser(self, text: str, candidate: Candidate) -> bool:
-        """Return whether the candidate's paragraph is only the headline of another article behind a
-        label such as "Read more:". The title of an article may begin so: "Watch: ..."."""
+    def is_of_notice(self, text: str, candidate: Candidate) -> bool:
+        """Return whether the candidate's paragraph, or a network's sentence, only speaks of the
+        paper or is the headline of another article behind a label such as "Read more:". The title
+        of an article may begin so: "Watch: ..."."""
         start = text.rfind("\n", 0, candidate.start) + 1
-        label = _LABEL.match(text, start, candidate.start) if start else None
-        if label is None or without_accents(caseless(label[1])) not in self.teasers:
-            return False
-        return text.find("\n", candidate.end, start + MAX_TEASER) >= 0 or (
-            len(text) <= start + MAX_TEASER
+        end = text.find("\n", candidate.end)
+        if start and is_notice(text[start : end if end >= 0 else len(text)]):
+            return True
+        return candidate.form.text in self._platforms and is_notice(
+            text[slice(*_sentence_of(text, candidate, _SENTENCE))]
         )
 
     def is_credit(self, text: str, candidate: Candidate, publisher: frozenset[int]) -> bool:
@@ -165,9 +132,7 @@ class Credits:
         lead = text[max(0, candidate.start - _LEAD) : candidate.start]
         form = candidate.form.text
         if form in self._platforms and (
-            _is_own_channel(lead)
-            or self._is_among_channels(text, candidate)
-            or _points_to(text, candidate, lead)
+            self._is_among_channels(text, candidate) or _points_to(text, candidate, lead)
         ):
             return True
         byline = not form.isascii() and _BYLINE.match(text, candidate.end)
@@ -191,21 +156,20 @@ class Credits:
     def _is_among_channels(self, text: str, candidate: Candidate) -> bool:
         """Return whether the newspaper asks its readers in this sentence to follow it: "Volg ons op
         X"."""
-        begin = max(0, candidate.start - 2 * _LEAD)
-        starts = [stop.end() for stop in _STOP.finditer(text, begin, candidate.start)]
-        stop = _STOP.search(text, candidate.end, candidate.end + _LEAD)
-        end = stop.end() if stop else candidate.end + _LEAD
-        sentence = caseless(text[starts[-1] if starts else begin : end])
-        return bool(self._follow.find_matches_as_indexes(sentence))
+        start, end = _sentence_of(text, candidate, 2 * _LEAD)
+        return bool(self._follow.find_matches_as_indexes(caseless(text[start:end])))
 
     def _in_boilerplate(self, text: str, candidate: Candidate) -> bool:
         """Return whether its sentence has a word of boilerplate (subscriptions, rights)."""
-        begin = max(0, candidate.start - _SENTENCE)
-        starts = [stop.end() for stop in _STOP.finditer(text, begin, candidate.start)]
-        stop = _STOP.search(text, candidate.end, candidate.end + _SENTENCE)
-        start = starts[-1] if starts else begin
-        end = stop.end() if stop else candidate.end + _SENTENCE
-        return self._boilerplate.search(text, start, end) is not None
+        return self._boilerplate.search(text, *_sentence_of(text, candidate, _SENTENCE)) is not None
+
+
+def _sentence_of(text: str, candidate: Candidate, limit: int) -> tuple[int, int]:
+    """Return the bounds of a candidate's sentence, `limit` characters to each side at most."""
+    begin = max(0, candidate.start - limit)
+    starts = [stop.end() for stop in _STOP.finditer(text, begin, candidate.start)]
+    stop = _STOP.search(text, candidate.end, candidate.end + limit)
+    return starts[-1] if starts else begin, stop.end() if stop else candidate.end + limit
 
 
 def _points_to(text: str, candidate: Candidate, lead: str) -> bool:
@@ -213,18 +177,6 @@ def _points_to(text: str, candidate: Candidate, lead: str) -> bool:
     if _POINTS.match(text, candidate.end) or _ASKED.search(lead):
         return True
     return _MY.search(lead) is not None and _MINE.match(text, candidate.end) is not None
-
-
-def _is_own_channel(lead: str) -> bool:
-    """Return whether the text before a network's name asks to follow the newspaper on it."""
-    for word in reversed(lead.split()):
-        bare = word.strip(",/")
-        # Few texts before a name have the preposition, which is found faster than the whole phrase.
-        if bare.lower() in _CHANNEL_PREPOSITIONS or bare.endswith(("关注", "關注")):
-            return _FOLLOW.search(lead) is not None
-        if not (bare[:1].isupper() or bare[:1] == "@" or bare in _JOINING):
-            return False
-    return False
 
 
 def _host(source: str) -> str:

@@ -144,7 +144,7 @@ class Matcher:
                     for rival in rivals
                     if not (
                         self._is_excluded(text, rival)
-                        or self._credits.is_teaser(text, rival)
+                        or self._credits.is_of_notice(text, rival)
                         or self._credits.is_credit(text, rival, publisher)
                     )
                 ]

@@ -30,7 +30,7 @@ from newscrawl.extraction.blocks import (
 )
 from newscrawl.extraction.extract import parse_page
 from newscrawl.extraction.html import parse
-from newscrawl.extraction.tokens import LINK_END, LINK_START
+from newscrawl.text import LINK_END, LINK_START
 
 PROFILES: tuple[ProfileName, ...] = ("html5", "2007")
 # The parser itself drops these from where other elements may stand, or reads their insides as

@@ -95,6 +95,9 @@ def test_ambiguous_name_requires_context(companies, text, counts):
         ("ar", "تابعونا على فيسبوك وتويتر."),
         ("uk", "Підписуйтесь на наш канал у Telegram та Facebook."),
         ("ko", "페이스북에서 팔로우하세요."),
+        ("fi", "Lataa sovellus Google Playsta tai App Storesta."),
+        ("pl", "Aby zobaczyć ten materiał z Facebook, wyraź zgodę na pliki cookie."),
+        ("en", "For updates, follow The Gazette on Facebook, Twitter and Instagram."),
     ],
 )
 def test_request_to_follow_the_newspaper_names_no_company(companies, language, text):

@@ -3,21 +3,25 @@ one that ask the reader to subscribe, follow, share or consent, that name anothe
 author or the rights.
 
 They are known by their words alone, in all languages at once: those of a class, and few beside
-them.
+them. The words stand in data/notices.toml.
 """
 
 import re
+import tomllib
+import unicodedata
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
+from importlib.resources import files
 from typing import Final, NamedTuple
 
 from ahocorasick_rs import AhoCorasick
 
-from newscrawl.extraction.tokens import LINK_END, LINK_START, stop_words_of
-from newscrawl.text import ANY, words_of_kind, words_of_notices
+from newscrawl.text import LINK_END, LINK_START, stop_words_of
 
+# The key of words that are the same in all languages.
+ANY: Final = "any"
 # Ours: different words about pages that a notice has at least beside one that addresses the reader.
 MIN_SELF_WORDS: Final = 3
 # Ours: letters of words that are whole: with "you", "sie", "us", "app" other words begin.
@@ -31,6 +35,17 @@ _WITHOUT_BLANKS: Final = frozenset({"zh", "ja", "ko", "th"})
 _WITHOUT_WORDS: Final = frozenset({"zh", "ja", "th"})
 _SENTENCE: Final = re.compile(r"[.!?:;。！？।؟\n]+(?=\s|$)|[。！？।؟]")
 _MARKS: Final = "\"'()[]{}«»„“”‚‘’‹›…–—,/|"
+
+
+@cache
+def words_of_notices() -> Mapping[str, Mapping[str, tuple[str, ...]]]:
+    """Return the words by language and kind."""
+    source = files("newscrawl").joinpath("data/notices.toml").read_text("utf-8")
+    return {
+        language: {kind: tuple(words.split(", ")) for kind, words in kinds.items()}
+        for language, kinds in tomllib.loads(source).items()
+    }
+
 
 # --- Notices in place of an article --------------------------------------------------------------
 
@@ -125,6 +140,7 @@ _CLASSES: Final = (
     (frozenset({"ask", "us"}), 0.0),
     (frozenset({"ask", "what"}), 0.15),
     (frozenset({"ask", "what", "platform"}), 0.3),
+    (frozenset({"ask", "platform"}), 0.34),
     (frozenset({"consent", "embed"}), 0.3),
     (frozenset({"consent", "platform"}), 0.2),
     (frozenset({"rest", "pay"}), 0.3),
@@ -188,8 +204,8 @@ def _finder(kinds: frozenset[str], language: str = "") -> tuple[AhoCorasick, Mea
 def _signs() -> AhoCorasick:
     """Return a finder of labels and the beginnings of words without which nothing is a notice."""
     _, meanings = _finder(_DECISIVE)
-    labels = words_of_kind("label") | words_of_kind("about")
-    return AhoCorasick(sorted(labels.union(word.rstrip() for word, _ in meanings)))
+    signs = _labels() | _bare_labels()
+    return AhoCorasick(sorted(signs.union(word.rstrip() for word, _ in meanings)))
 
 
 def is_notice(raw: str) -> bool:
@@ -278,14 +294,35 @@ def _kinds_and_others(language: str, sentence: str, hits: Iterable[_Hit]) -> tup
     return kinds, contents.count(False) / max(len(contents), 1)
 
 
+def _bare(label: str) -> str:
+    """Return a label in lower case without accents, which capitals of Greek and French lack."""
+    letters = unicodedata.normalize("NFD", label.lower())
+    return "".join(letter for letter in letters if not unicodedata.combining(letter))
+
+
+@cache
+def _labels() -> frozenset[str]:
+    """Return the labels of other articles and of biographies in all languages."""
+    return frozenset(
+        label
+        for kinds in words_of_notices().values()
+        for kind in ("label", "about")
+        for label in kinds.get(kind, ())
+    )
+
+
+@cache
+def _bare_labels() -> frozenset[str]:
+    return frozenset(map(_bare, _labels()))
+
+
 def _names_another(raw: str) -> bool:
     """Return whether a paragraph is the headline of another article behind a label, or a label
     alone; a link behind a label goes up to the end."""
     label = _LABEL.match(raw)
     if label is None:
         return False
-    name = label[1].strip().lower().replace("i\u0307", "i")
-    if name not in words_of_kind("label") and name not in words_of_kind("about"):
+    if _bare(label[1].strip()) not in _bare_labels():
         return False
     return not label[0].endswith(LINK_START) or raw.rstrip(_MARKS + ". ").endswith(LINK_END)
 

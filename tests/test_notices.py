@@ -3,7 +3,7 @@
 import pytest
 
 from newscrawl.extraction.extract import extract
-from newscrawl.extraction.notices import is_biography, is_notice
+from newscrawl.notices import is_biography, is_notice
 
 
 @pytest.mark.parametrize(
