@@ -13,9 +13,9 @@ from newscrawl.mentions.abbreviations import (
     words_before,
 )
 from newscrawl.mentions.candidates import Candidate
-from newscrawl.mentions.company import Company
+from newscrawl.mentions.company import HOME_LANGUAGES, Company
 from newscrawl.mentions.context import MentionContext, context_weight, rivals_at_home
-from newscrawl.mentions.east_asian import has_predicate
+from newscrawl.mentions.east_asian import has_predicate, names_person
 from newscrawl.mentions.lists import CONJUNCTION, JOINT, count_beside, joined_after, joined_before
 from newscrawl.mentions.namesakes import is_namesake, is_team
 from newscrawl.mentions.tickers import COUNTRY
@@ -286,6 +286,7 @@ class NeighbourWords:
             or _CALLED.search(text, begin, candidate.start)
             or self._is_founder(text, candidate)
             or text.startswith(_HONORIFICS, candidate.end)
+            or (language in {"zh", "ja"} and names_person(text, candidate.start, candidate.end))
             or _INITIAL_BEFORE.search(text, begin, candidate.start)
         ):
             return True
@@ -610,14 +611,22 @@ class Disambiguator:
             form = candidate.form.text
             if not (form.isascii() and form[0].isupper()) or is_acronym(form):
                 return False
-            # "ATM" does not name Atm Milano.
-            if is_acronym(text[candidate.start : candidate.end]):
+            # "ATM" does not name Atm Milano, nor "BOSS" Boss; "JUMBO" is Jumbo in Greece.
+            surface = text[candidate.start : candidate.end]
+            if is_acronym(surface) or (
+                (self.neighbours.words.is_everyday(form) or surface.isupper() > form.isupper())
+                and language not in self._home(candidate)
+            ):
                 return False
             begin = max(0, candidate.start - _REACH)
             if _LATIN_BEFORE.search(text, begin, candidate.start):
                 return False
             return _LATIN_AFTER.match(text, candidate.end) is None
         return self.neighbours.is_capital_amid_small(text, candidate, language)
+
+    def _home(self, candidate: Candidate) -> frozenset[str]:
+        country = self.companies[candidate.form.company].facts.get("country", "")
+        return HOME_LANGUAGES.get(country, frozenset())
 
     def is_everyday(self, candidate: Candidate, context: MentionContext) -> bool:
         """Return whether the name is an everyday word in this article's language."""

@@ -20,6 +20,18 @@ _BEHIND_COMPANIES = re.compile(r"公司|集[团團]|方面|股份|[为為也和�
 _VERB_ENDING = re.compile(
     r"(?<=[\u3400-\u9fff])[いうくぐけげきぎすせつてちっぬねびぶべむめみりるれろ]"
 )
+# Signs that write the sounds of foreign names, with which few words end or begin: 莫雷诺, 弗林德斯.
+_GOES_ON = re.compile(r"(?<=[莫弗赫蒂穆娜兹茨雅妮埃洛厄勒])")
+_FOLLOWS = re.compile(r"[尔爾姆兹茲茨]|斯(?![洛里德坦图圖])")
+# A point joins the parts of a foreign person's name; an office stands before or behind a name.
+_PERSON_BEFORE = re.compile(
+    r"(?:[\u3400-\u9fff]·|[A-Z]・|记者|記者|副行长|副行長|队长|隊長|选手|選手|教授|博士|主席|总理"
+    r"|总统|總統|部长|部長|市长|市長|将军|將軍|导演|導演|演员|演員|歌手|教练|教練|球员|球員|前锋"
+    r"|后卫|门将|中场|人皇)$"
+)
+_PERSON_BEHIND = re.compile(
+    r"·[\u3400-\u9fff]|(?:将军|將軍|先生|女士|小姐|教授|博士|同学|同志|记者|記者)(?!节)"
+)
 # What joins a name to the predicate of its clause, by language: a particle and other words.
 _JOINTS = {
     "zh": "[^，。！？；：、\n]{0,6}?",
@@ -34,13 +46,23 @@ def is_across_words(text: str, start: int, end: int) -> bool:
         return False
     if not _NEIGHBOUR.match(text, end) and not (start and _NEIGHBOUR.match(text, start - 1)):
         return False
-    if _VERB_ENDING.match(text, end):
+    # "弗林德斯湾" holds no 林德.
+    if _VERB_ENDING.match(text, end) or _GOES_ON.match(text, start) or _FOLLOWS.match(text, end):
         return True
     begin = max(0, start - _WINDOW)
     firm_end = _BEHIND_COMPANIES.match(text, end) is not None
     return any(
         first < start - begin < last or (first < end - begin < last and not firm_end)
         for first, last in WordBreaker(text[begin : end + _WINDOW], "zh").segments()
+    )
+
+
+def names_person(text: str, start: int, end: int) -> bool:
+    """Return whether an office or another name makes it a person's: 记者苏宁, 希尔顿将军,
+    ジョン・B・マクドナルド."""
+    return (
+        _PERSON_BEFORE.search(text, max(0, start - 4), start) is not None
+        or _PERSON_BEHIND.match(text, end) is not None
     )
 
 

@@ -135,7 +135,9 @@ class Matcher:
             if spells_out(text, first) and not _is_apposition(places, rivals):
                 foreign.add(text[first.start : first.end])
             elif not (
-                bool(places) and places[-1][0].end == first.start - 1
+                bool(places)
+                and places[-1][0].end == first.start - 1
+                and not places[-1][0].form.is_doubtful(language)
             ) and self._neighbours.is_person(text, first, language):
                 persons[first.form.text].append(first.start)
             elif not self._neighbours.is_other(text, first, language, in_sports=in_sports):
@@ -181,20 +183,33 @@ class Matcher:
             person = persons.get(form)
             everyday = self._words.is_everyday_in(form, language)
             before = person is None or rivals[0].start < person
-            if form.lower() in self._words.shared_names and (
-                self._neighbours.is_behind_article(text, rivals[0], language)
-                or (
-                    begins_sentence(text, rivals[0])
-                    and self._companies[sure[0].form.company].origin == "own"
-                    and not self._neighbours.has_cue(text, rivals[0], language, in_context=True)
-                )
-            ):
+            if sure and self._may_be_a_word(text, sure[0], everyday, language):
                 doubtful.append([rival.in_doubt() for rival in rivals])
             elif sure and len(rivals) == 1 and before and not everyday:
                 certain.append(sure[0])
             else:
                 doubtful.append(rivals)
         return certain, doubtful
+
+    def _may_be_a_word(
+        self, text: str, sure: Candidate, everyday: bool, language: str | None
+    ) -> bool:
+        """Return whether a certain form stands here like a word that many names have."""
+        form = sure.form.text
+        # "Lafayette Square" is a place in Italian, too, where Square is no word.
+        if (
+            not everyday
+            and self._words.is_everyday(form, language)
+            and self._neighbours.has_name_before(text, sure, language)
+        ):
+            return True
+        if form.lower() not in self._words.shared_names:
+            return False
+        return self._neighbours.is_behind_article(text, sure, language) or (
+            self._companies[sure.form.company].origin == "own"
+            and begins_sentence(text, sure)
+            and not self._neighbours.has_cue(text, sure, language, in_context=True)
+        )
 
     def _is_excluded(self, text: str, candidate: Candidate) -> bool:
         company = self._companies[candidate.form.company]
