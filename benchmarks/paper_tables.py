@@ -22,8 +22,8 @@ from newscrawl.cli.arguments import (
     SetsOption,
     corpus_from,
 )
-from newscrawl.cli.evaluate import MethodsOption, known_methods, unseen_part
 from newscrawl.cli.output import Column, progress, render, write_json
+from newscrawl.cli.train import MethodsOption, known_methods, unseen_part
 from newscrawl.training.corpus import CorpusError
 from newscrawl.training.evaluation import PageScore, evaluate, group, mean
 

@@ -15,8 +15,8 @@ import uvicorn
 from markupsafe import Markup
 
 from newscrawl.archive.warc import ArchiveWriter
+from newscrawl.cli.alerts import save_from_form
 from newscrawl.cli.explainer import Explainer, find_mentions_again
-from newscrawl.cli.recipients import save_from_form
 from newscrawl.dashboard import Config, create_app
 from newscrawl.extraction.explain_page import AskedSentence
 from newscrawl.items import Article, Document, Mention, Page

@@ -23,9 +23,7 @@ from newscrawl.cli import (
     arguments,
     articles,
     companies,
-    corrections,
     database,
-    evaluate,
     extract,
     mentions,
     monitor,
@@ -34,7 +32,6 @@ from newscrawl.cli import (
     saved_queries,
     serve,
     sources,
-    tokens,
     train,
 )
 
@@ -103,7 +100,7 @@ app.command("reextract", epilog=archives.REEXTRACT_EXAMPLE, rich_help_panel=_REA
 )
 app.command("rematch", epilog=archives.REMATCH_EXAMPLE, rich_help_panel=_READ)(archives.rematch)
 app.command("explain", epilog=extract.EXPLAIN_EXAMPLE, rich_help_panel=_READ)(extract.explain)
-app.command("evaluate", epilog=evaluate.EXAMPLE, rich_help_panel=_LEARN)(evaluate.evaluate)
+app.command("evaluate", epilog=train.EVALUATE_EXAMPLE, rich_help_panel=_LEARN)(train.evaluate)
 app.command("train", epilog=train.EXAMPLE, rich_help_panel=_LEARN)(train.train)
 app.command("label", epilog=train.LABEL_EXAMPLE, rich_help_panel=_LEARN)(train.label)
 app.command("serve", epilog=serve.EXAMPLE, rich_help_panel=_ASK)(serve.serve)
@@ -113,8 +110,8 @@ app.add_typer(saved_queries.app, name="queries", rich_help_panel=_ASK)
 app.add_typer(companies.app, name="companies", rich_help_panel=_KEEP)
 app.add_typer(sources.app, name="sources", rich_help_panel=_KEEP)
 app.add_typer(articles.revisions, name="revisions", rich_help_panel=_KEEP)
-app.add_typer(corrections.app, name="corrections", rich_help_panel=_KEEP)
-app.add_typer(tokens.app, name="tokens", rich_help_panel=_KEEP)
+app.add_typer(articles.corrections, name="corrections", rich_help_panel=_KEEP)
+app.add_typer(serve.tokens, name="tokens", rich_help_panel=_KEEP)
 app.add_typer(database.app, name="db", rich_help_panel=_KEEP)
 
 

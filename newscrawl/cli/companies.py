@@ -196,7 +196,7 @@ def audit(
     from newscrawl.mentions import registry_audit, sentence_audit
 
     if stored:
-        from newscrawl.storage.queries.doubtful_words import FormInArticles, least_certain_forms
+        from newscrawl.storage.queries.left_out import FormInArticles, least_certain_forms
 
         with open_for_reading(database) as store, store.reading() as session:
             forms = least_certain_forms(session, limit)

@@ -13,7 +13,7 @@ from fastapi.testclient import TestClient
 from playwright.sync_api import Browser, Page, expect
 
 from newscrawl import config
-from newscrawl.cli.recipients import save_from_form
+from newscrawl.cli.alerts import save_from_form
 from newscrawl.dashboard import create_app
 from newscrawl.monitoring.delivery import configured_recipients
 from newscrawl.storage import Database, open_database

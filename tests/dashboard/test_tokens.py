@@ -25,8 +25,8 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 import newscrawl
+from newscrawl.cli.alerts import save_from_form
 from newscrawl.cli.explainer import find_mentions_again
-from newscrawl.cli.recipients import save_from_form
 from newscrawl.dashboard import Config, create_app
 from newscrawl.dashboard.pages import access
 from newscrawl.dashboard.security import MAX_SESSIONS, SESSION_COOKIE, SIGNED_IN_FOR, Sessions

@@ -10,20 +10,18 @@ On a day on which nothing was crawled, counts are None and not 0. `Completeness`
 complete a count is.
 
 The modules: `counts` has questions about mentions, `comparisons` those that compare companies or
-periods, with the test of a change, `company_counts` the numbers of each company, group or owner
-that they begin with; `co_mentions` is about
-companies that are mentioned together; `completeness` about the coverage and health of sources, and
-what is in the database; `article_lists` and `article_details` about articles and stories;
-`text_search` the search; `proof` the articles behind a number, and `left_out` and
-`doubtful_words` what it leaves out. `questions` describes how a question is declared,
-`newscrawl.storage.scope` and `rollup_tables` limit it to days and sources.
+periods, with the test of a change, and about companies that are mentioned together;
+`company_counts` has the numbers of each company, group or owner that they begin with;
+`completeness` is about the coverage and health of sources, and what is in the database;
+`article_lists` and `article_details` about articles and stories; `text_search` the search; `proof`
+the articles behind a number, and `left_out` what it leaves out. `questions` describes how a
+question is declared, `newscrawl.storage.scope` and `rollup_tables` limit it to days and sources.
 """
 
 from newscrawl.storage import scope as _scope
 from newscrawl.storage.queries import (
     article_details as _article_details,
     article_lists as _article_lists,
-    co_mentions as _co_mentions,
     comparisons as _comparisons,
     completeness as _completeness,
     counts as _counts,
@@ -33,7 +31,6 @@ from newscrawl.storage.queries import (
 )
 from newscrawl.storage.queries.article_details import *
 from newscrawl.storage.queries.article_lists import *
-from newscrawl.storage.queries.co_mentions import *
 from newscrawl.storage.queries.comparisons import *
 from newscrawl.storage.queries.completeness import *
 from newscrawl.storage.queries.counts import *
@@ -46,7 +43,6 @@ from newscrawl.storage.scope import *
 __all__: list[str] = []
 __all__ += _article_details.__all__
 __all__ += _article_lists.__all__
-__all__ += _co_mentions.__all__
 __all__ += _comparisons.__all__
 __all__ += _completeness.__all__
 __all__ += _counts.__all__

@@ -39,16 +39,16 @@ from newscrawl.storage.queries.article_lists import (
     snippet_of,
     texts_of,
 )
-from newscrawl.storage.queries.co_mentions import count_articles_of_both
 from newscrawl.storage.queries.company_counts import hits_by_name
+from newscrawl.storage.queries.comparisons import count_articles_of_both
 from newscrawl.storage.queries.completeness import Completeness, completeness_by
-from newscrawl.storage.queries.doubtful_words import doubtful_in
 from newscrawl.storage.queries.left_out import (
     REASONS,
     LeftOut,
     Order,
     ProofTarget,
     boilerplate_sums,
+    doubtful_in,
     groups_left_in,
     in_groups,
     left_out,

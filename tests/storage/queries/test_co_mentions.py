@@ -74,7 +74,7 @@ def world(module_database: Database) -> World:
 @pytest.fixture(params=[0, 250], ids=["pairs", "articles"])
 def read_from(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Counts from the pairs, or from the articles themselves."""
-    module = import_module("newscrawl.storage.queries.co_mentions")
+    module = import_module("newscrawl.storage.queries.comparisons")
     monkeypatch.setattr(module, "FEW_ARTICLES", request.param)
 
 

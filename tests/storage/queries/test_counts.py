@@ -16,7 +16,7 @@ from newscrawl.storage.queries import (
     Hits,
     MentionCount,
     Scope,
-    doubtful_words,
+    left_out,
 )
 from newscrawl.storage.queries.left_out import withheld_articles
 from tests.worlds import body, day, document, headline, moment, register, save_document
@@ -204,8 +204,8 @@ def test_search_for_doubtful_words_says_how_far_it_went(
     since = {}
     for name, limit, few in (("MAX_COUNTED", 1, 4), ("MAX_COUNTED", 1, 0), ("MAX_TEXTS", 4, 4)):
         with monkeypatch.context() as limited:
-            limited.setattr(doubtful_words, name, limit)
-            limited.setattr(doubtful_words, "_FEW", few)
+            limited.setattr(left_out, name, limit)
+            limited.setattr(left_out, "_FEW", few)
             found = queries.proof(database, company="Apple", scope=Scope(structure=ORCHARDS))
             scope = Scope(structure=ORCHARDS, since=day(4))
             short = queries.proof(database, company="Apple", scope=scope)
