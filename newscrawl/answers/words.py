@@ -439,6 +439,21 @@ def difference_text(companies: Sequence[str], difference: Change | None) -> str:
     return f"{more} has a clearly larger share than {less}"
 
 
+# --- Cures of wrong mentions ---
+
+
+def cure_text(kind: Literal["context", "phrase"], words: str) -> str:
+    """Return a change of the registry."""
+    if kind == "context":
+        return f"count “{words}” only with context"
+    return f"never count “{words}”"
+
+
+def cure_effect(articles: int) -> str:
+    """Return how many articles no longer count by a change."""
+    return f"{count_of(articles, 'more article')} {'goes' if articles == 1 else 'go'}"
+
+
 # --- What can't be read, and what a number leaves out ---
 
 

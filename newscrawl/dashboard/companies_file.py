@@ -227,9 +227,10 @@ def _validate(text: str) -> None:
         read_companies(file)
 
 
-def single_registry(definition: Definition) -> Companies:
-    """Return a registry of this definition only; raise CompaniesFileError."""
-    with _temporary_file("\n".join(_entry("[[company]]", definition))) as file:
+def small_registry(*definitions: Definition) -> Companies:
+    """Return a registry of these definitions only; raise CompaniesFileError."""
+    entries = (line for each in definitions for line in _entry("[[company]]", each))
+    with _temporary_file("\n".join(entries)) as file:
         return load_companies(file, alone=True)
 
 

@@ -3,6 +3,7 @@
 from newscrawl.dashboard.pages import (
     access,
     article,
+    cure,
     overview,
     proof,
     registry,
@@ -13,6 +14,6 @@ from newscrawl.dashboard.pages import (
 
 ROUTES = tuple(
     route
-    for page in (overview, proof, article, sources, registry, reports, saved_queries, access)
+    for page in (overview, proof, cure, article, sources, registry, reports, saved_queries, access)
     for route in page.router.routes
 )

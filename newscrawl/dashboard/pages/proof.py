@@ -13,6 +13,7 @@ from newscrawl.answers.coverage import most_unread
 from newscrawl.answers.proof import number_proof
 from newscrawl.dashboard.exports import export_format, proof_file
 from newscrawl.dashboard.filters import LAST_PAGE, Filters
+from newscrawl.dashboard.pages.cure import offered_cures
 from newscrawl.dashboard.pages.overview import check_is_named
 from newscrawl.dashboard.rendering import (
     app_state,
@@ -62,6 +63,9 @@ def show_proof(request: Request) -> Response:
         if kind:
             return proof_file(kind, database, answer.proof, filters)
         corrections = _corrections(request, database, filters, target)
+        changed = corrections["changed"]
+        is_wrong = changed is not None and changed.undone_at is None
+        cures = offered_cures(request, database, changed) if is_wrong else []
         unread = most_unread(database, filters.scope)
     pages = -(-answer.proof.total // ARTICLES)
     parts = {key: target[key] or "" for key in ("counted", "company", "split", "beside", "story")}
@@ -94,6 +98,8 @@ def show_proof(request: Request) -> Response:
         of_mentions=OF_MENTIONS,
         unread=unread,
         **corrections,
+        cures=cures,
+        has_file=app_state(request).registry is not None,
         pages=min(pages, LAST_PAGE),
         beyond=pages > LAST_PAGE,
         shown=ARTICLES,

@@ -22,7 +22,7 @@ from newscrawl.dashboard.companies_file import (
     CompaniesFileError,
     Definition,
     registry_of,
-    single_registry,
+    small_registry,
 )
 from newscrawl.dashboard.jobs import JobRunningError, JobState, RematchJob
 from newscrawl.dashboard.rendering import (
@@ -184,7 +184,7 @@ def save(request: Request, form: Annotated[Entry, Form()]) -> Response:
     except CompaniesFileError as error:
         draft = Draft(form.definition, form.former or None, form.mark, str(error))
         return _form(request, draft, saved=False, status=422)
-    _record(request, "saved", form.definition.name)
+    record_saved(request, "saved", form.definition.name)
     name = quote(form.definition.name, safe="")
     return RedirectResponse(f"/registry/edit?name={name}&saved=true", status_code=303)
 
@@ -198,7 +198,7 @@ def drop(request: Request, form: Annotated[Entry, Form()]) -> Response:
     except CompaniesFileError as error:
         draft = Draft(form.definition, form.former or None, form.mark, str(error))
         return _form(request, draft, saved=False, status=422)
-    _record(request, "deleted", form.former)
+    record_saved(request, "deleted", form.former)
     return RedirectResponse("/registry", status_code=303)
 
 
@@ -228,7 +228,7 @@ def save_group(request: Request, form: Annotated[GroupEntry, Form()]) -> Respons
         _writable(request).save_group(name, members, instead_of=form.former or None, mark=form.mark)
     except CompaniesFileError as error:
         return _group_form(request, form, str(error), status=422)
-    _record(request, "saved", f"{name} (group)")
+    record_saved(request, "saved", f"{name} (group)")
     address = f"/registry/group?name={quote(name, safe='')}&saved=true"
     return RedirectResponse(address, status_code=303)
 
@@ -241,7 +241,7 @@ def drop_group(request: Request, form: Annotated[GroupEntry, Form()]) -> Respons
         _writable(request).delete_group(form.former, mark=form.mark)
     except CompaniesFileError as error:
         return _group_form(request, form, str(error), status=422)
-    _record(request, "deleted", f"{form.former} (group)")
+    record_saved(request, "deleted", f"{form.former} (group)")
     return RedirectResponse("/registry", status_code=303)
 
 
@@ -295,7 +295,7 @@ def _changes(request: Request) -> Sequence[RegistryChange]:
         return ()
 
 
-def _record(request: Request, action: str, entry: str) -> None:
+def record_saved(request: Request, action: str, entry: str) -> None:
     """Record who has changed the file. The file is already changed: if the database can't be
     written, only the record is lost."""
     person = name_of_person(request) or "somebody with the shared token"
@@ -427,7 +427,7 @@ class Trial:
 def try_out(database: Database, definition: Definition, former: str | None) -> Trial:
     """Match a definition in the newest articles; raise CompaniesFileError for an invalid one.
     `former` is the name under which it is stored now."""
-    companies = single_registry(definition)
+    companies = small_registry(definition)
     texts = newest_texts(database, company=former or definition.name, limit=TRIED_ARTICLES)
     hits, lost = [], 0
     for text in texts:
@@ -448,11 +448,12 @@ def try_out(database: Database, definition: Definition, former: str | None) -> T
         articles=len(hits),
         new=sum(not text.known for text, _ in hits),
         lost=lost,
-        found=tuple(_trial_article(text, mentions) for text, mentions in shown),
+        found=tuple(trial_article(text, mentions) for text, mentions in shown),
     )
 
 
-def _trial_article(text: StoredText, mentions: list[Mention]) -> TrialArticle:
+def trial_article(text: StoredText, mentions: Sequence[Mention]) -> TrialArticle:
+    """Return an article with a sentence of these mentions."""
     title = [mention for mention in mentions if mention.section == "title"]
     body = [mention for mention in mentions if mention.section == "body"]
     snippet: list[Piece] = []

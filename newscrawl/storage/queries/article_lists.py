@@ -318,8 +318,11 @@ def stories(
     ]
 
 
-def newest_texts(database: Database, *, company: str, limit: int) -> list[StoredText]:
-    """Return the newest articles that count, the newest first."""
+def newest_texts(
+    database: Database, *, company: str, limit: int, naming: bool = False
+) -> list[StoredText]:
+    """Return the newest articles that count, the newest first; only those `naming` the company, if
+    set."""
     newest = (
         select(Article, Source.slug)
         .join(Source, Source.id == Article.source_id)
@@ -327,6 +330,9 @@ def newest_texts(database: Database, *, company: str, limit: int) -> list[Stored
         .order_by(Article.day.desc(), Article.id.desc())
         .limit(limit)
     )
+    if naming:
+        named = select(Mention.article_id).join(Company, Company.id == Mention.company_id)
+        newest = newest.where(Article.id.in_(named.where(Company.name == company)))
     with database.reading() as session:
         rows = session.execute(newest).all()
         counted = (
