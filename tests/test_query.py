@@ -48,6 +48,8 @@ def test_unknown_grouping_is_named(news: Database, by: Any) -> None:
         ({"scope": {"source": "ft"}}, "the scope {'source': 'ft'} is not a Scope"),
         ({"scope": Scope(since="2026-11-01")}, "since '2026-11-01' is not a day"),  # type: ignore[arg-type]
         ({"scope": Scope(until=datetime(2026, 11, 1, tzinfo=UTC))}, "is not a day"),
+        ({"scope": Scope(source=7)}, "source 7 is not a text"),  # type: ignore[arg-type]
+        ({"scope": Scope(subsidiaries="no")}, "'no' is not True or False"),  # type: ignore[arg-type]
     ],
 )
 def test_arguments_of_wrong_types_are_named(

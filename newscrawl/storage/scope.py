@@ -7,10 +7,11 @@ of this module divides time into hours, days, weeks, months, quarters and years 
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
@@ -21,8 +22,6 @@ from newscrawl.text import match_name
 
 if TYPE_CHECKING:
     from newscrawl.storage.search_language import Node
-from collections.abc import Iterable
-from itertools import pairwise
 
 _ONE_DAY = timedelta(days=1)
 
@@ -178,6 +177,17 @@ class ScopeFilter:
                 raise QuestionError(f"{name} {text!r}: choose among {_OFF[0]}, {_ON[0]}")
             return text.lower() in _ON
         return text
+
+    def check(self, name: str, value: Any) -> None:
+        """Raise QuestionError for a value of another type, or a number that is out of bounds."""
+        # True is an int, too, and a datetime a date, which can't be compared with one.
+        other: tuple[type, ...] = {int: (bool,), date: (datetime,)}.get(self.kind, ())
+        if not isinstance(value, self.kind) or isinstance(value, other):
+            example = "a day: write datetime.date(2026, 11, 1)"
+            kind = {date: example, int: "a number", bool: "True or False"}.get(self.kind, "a text")
+            raise QuestionError(f"{name} {value!r} is not {kind}")
+        if self.kind is int:
+            read_number(name, str(value), self.least, self.most)
 
 
 def _asked(kind: type, help: str, **more: Any) -> dict[str, ScopeFilter]:  # noqa: A002 - as Typer
@@ -418,6 +428,9 @@ class Scope:
         With `max_days`, the period from `since` on is limited. Raise QuestionError for invalid
         values. The decorator `question` calls this, so a question gets a validated scope.
         """
+        for filter_name, declared in FILTERS.items():
+            if (value := getattr(self, filter_name)) is not None:
+                declared.check(filter_name, value)
         scope = replace(
             self,
             zone=_known_zone(self.zone),
@@ -440,11 +453,6 @@ class Scope:
             scope = replace(scope, group=name)
         last = scope.until or today(scope)
         for name, day in (("since", scope.since), ("until", scope.until)):
-            # A datetime is a date, too, but can't be compared with one.
-            if day is not None and (not isinstance(day, date) or isinstance(day, datetime)):
-                raise QuestionError(
-                    f"{name} {day!r} is not a day: write datetime.date(2026, 11, 1)"
-                )
             if day and not FIRST_YEAR <= day.year <= LAST_YEAR:
                 raise QuestionError(
                     f"{name} {day}: no news of that time is known; write a year from "
@@ -483,7 +491,8 @@ def read_scope(
         scope = replace(scope, zone=_known_zone(FILTERS["zone"].read(f"{prefix}zone", zone, day)))
         day = today(scope)
     read = {
-        name: FILTERS[name].read(f"{prefix}{name}", text, day) for name, text in written.items()
+        name: FILTERS[name].read(f"{prefix}{name}".replace("_", "-") if prefix else name, text, day)
+        for name, text in written.items()
     }
     return replace(scope, **{**read, "zone": scope.zone})
 
