@@ -21,7 +21,7 @@ from newscrawl.extraction.blocks import clean
 from newscrawl.extraction.classifier import Network, load_network
 from newscrawl.extraction.extract import Clock, extract, extract_from, parse_page
 from newscrawl.extraction.metadata.reader import Metadata
-from newscrawl.extraction.methods import METHODS, ParsedPage
+from newscrawl.extraction.methods import METHODS, ParsedPage, rule_of_no_text
 from newscrawl.extraction.tokens import count
 from newscrawl.items import Article
 
@@ -178,10 +178,13 @@ def _blocks(page: ParsedPage, articles: Mapping[str, Article]) -> Iterator[Block
     for place, of_block in zip(places, reasons(network, page.block_features), strict=True):
         why[place] = of_block
     for number, text in enumerate(texts):
+        words = int(page.features.tokens.words[number])
+        if rule := rule_of_no_text(page.blocks.raw[number], words):
+            why[number] = (Reason(rule.name, -MAX_LOG_ODDS), *why[number])
         yield BlockReading(
             number=number + 1,
             text=text,
-            words=int(page.features.tokens.words[number]),
+            words=words,
             probability=float(probabilities[number]),
             reasons=why[number],
             readings=tuple(

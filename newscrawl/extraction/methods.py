@@ -58,8 +58,9 @@ LAST_BLOCKS: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class NoText:
-    """A kind of paragraph that doesn't belong to the text: what recognises it by its text, the most
-    words that it may have, and examples, which are its test."""
+    """A kind of paragraph that doesn't belong to the text: what recognises it by its text, in which
+    `LINK_START` and `LINK_END` enclose links, the most words that it may have, and examples, which
+    are its test. An explanation of the page gives the name as the reason."""
 
     name: str
     max_words: int
@@ -82,7 +83,7 @@ NO_TEXT: Final = (
     ),
     NoText(
         name="what a paper or platform says of itself",
-        max_words=LONGEST_NOTICE,
+        max_words=LONGEST_NOTICE,  # characters: no paragraph has more words
         matches=is_notice,
         examples=(
             "Follow us on Facebook and Instagram.",
@@ -178,7 +179,9 @@ def _paragraphs(page: BlockPage, mask: NDArray[np.bool_]) -> list[str]:
 def _combined_method(threshold: float) -> Callable[[ParsedPage], Body]:
     def method(page: ParsedPage) -> Body:
         if declared_text := text_of_json_ld(page.metadata, page.blocks):
-            text = [each for each in declared_text if not _is_no_text(each, each.count(" ") + 1)]
+            text = [
+                each for each in declared_text if rule_of_no_text(each, each.count(" ") + 1) is None
+            ]
             return Body(text or declared_text, CONFIDENCE_IN_JSON_LD)
         tokens = page.candidate_features.tokens
         choice = combine(page.block_features, tokens.words, load_network(), threshold)
@@ -254,19 +257,19 @@ def _without_no_text(page: ParsedPage, mask: NDArray[np.bool_]) -> NDArray[np.bo
     no_text = [
         place
         for place, count in zip(places.tolist(), words[places].tolist(), strict=True)
-        if _is_no_text(raws[place], count)
+        if rule_of_no_text(raws[place], count)
     ]
     without[no_text] = False
     without[_biographies(page, np.flatnonzero(without).tolist())] = False
     return without if without.any() else mask
 
 
-def _is_no_text(raw: str, words: int) -> bool:
-    """Return whether a paragraph is no text, by `NO_TEXT`."""
-    for rule in NO_TEXT:  # noqa: SIM110 - any() over a generator takes twice the time
+def rule_of_no_text(raw: str, words: int) -> NoText | None:
+    """Return the rule of `NO_TEXT` by which a paragraph is no text."""
+    for rule in NO_TEXT:
         if words <= rule.max_words and rule.matches(raw):
-            return True
-    return False
+            return rule
+    return None
 
 
 def _biographies(page: ParsedPage, places: list[int]) -> list[int]:

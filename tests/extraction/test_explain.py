@@ -228,6 +228,14 @@ def test_sentence_is_answered_first_with_the_probability_of_its_block() -> None:
     assert "Siemens: rule 'name'" in answer
 
 
+def test_rule_that_drops_a_paragraph_is_its_first_reason() -> None:
+    notice = "Follow us on Facebook and Instagram."
+    article = f"<article><h1>Harbour</h1><p>{PROSE}</p><p>{notice}</p><p>{PROSE}</p></article>"
+    (block,) = (block for block in explain(article.encode()).blocks if block.text == notice)
+    assert "combined" not in block.taken_by
+    assert block.reasons[0].kind == "what a paper or platform says of itself"
+
+
 def test_kind_of_evidence_that_changes_nothing_is_no_reason() -> None:
     found = explain(PAGE)
     kept = max(found.blocks, key=lambda block: block.probability)
