@@ -27,7 +27,15 @@ from newscrawl.cli.arguments import (
     open_for_reading,
     sources_by_slug,
 )
-from newscrawl.cli.output import Column, render, source_columns, table_of, terminal, write_json
+from newscrawl.cli.output import (
+    Column,
+    printable,
+    render,
+    source_columns,
+    table_of,
+    terminal,
+    write_json,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -408,8 +416,11 @@ def _screen(current: "WatchStatus", *, everything: bool) -> "Group":
     chosen.sort(key=lambda source: source.severity)
     shown = chosen if everything else chosen[:_MAX_ROWS]
     if shown:
-        columns = [*source_columns(), *_columns(current.moment)[1:]]
-        parts.append(table_of([_row(source) for source in shown], columns))
+        names = [replace(column, show=_one_line) for column in source_columns()]
+        columns = [*names, *_columns(current.moment)[1:]]
+        table = table_of([_row(source) for source in shown], columns)
+        table.padding = (0, 1, 0, 0)
+        parts.append(table)
     if len(shown) < len(current.sources):
         rest_note = _number(len(current.sources) - len(shown), "source")
         rest_note += (
@@ -453,7 +464,7 @@ def _columns(moment: datetime) -> "tuple[Column, ...]":
         Column(key="new_day", heading="24 h", number=True),
         Column(key="pages_failed_day", heading="pages", number=True),
         Column(key="gap_days", heading="gaps", number=True),
-        Column(key="remark", heading="remark", wide=True),
+        Column(key="remark", heading="remark", wide=True, show=_one_line),
         *(Column(key=key, heading="", table=False) for key in _FOR_PROGRAMS),
     )
 
@@ -485,11 +496,16 @@ def _row(source: "SourceStatus") -> dict[str, object]:
             "" if source.incidents else source.reason,  # the table of incidents has their notes
             f"running since {_moment(source.running_since)}" if source.running_since else "",
             f"due since {_moment(source.due_at)}" if source.late and source.due_at else "",
-            f"{source.quarantined:,} in quarantine" if source.quarantined else "",
+            f"{source.quarantined:,} quarantined" if source.quarantined else "",
             causes,
         ]
         remark = "; ".join(filter(None, parts))
     return {**asdict(source), "gap_days": len(source.gaps), "remark": remark}
+
+
+def _one_line(value: object) -> "Text":
+    """Return a cell whose end is cut off where it has no room, so that a source has one line."""
+    return Text(printable(str(value or "")), no_wrap=True, overflow="ellipsis")
 
 
 def _moment(moment: datetime) -> str:
