@@ -50,7 +50,6 @@ _SCHEDULER = re.compile(
     re.IGNORECASE,
 )
 _CONNECT_SECONDS = 10
-_CHECK_SECONDS = 60
 # Ours: a worker that a service manager starts again is back within this time.
 _MAX_SECONDS_WITHOUT_WORKER = 120.0
 _POLL_SECONDS = 5.0

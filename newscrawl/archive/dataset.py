@@ -157,8 +157,20 @@ class Dataset:
         self._write_json(
             f"_progress/{name}-batch.json", {"start": self._start, "files": list(files)}
         )
+        import pyarrow  # noqa: PLC0415 - an extra
+        from pyarrow import parquet  # noqa: PLC0415
+
+        types = _arrow_types()
         for path, rows in files.items():
-            self._store.write(path, _parquet(path.partition("/")[0], rows))
+            columns = _COLUMNS[path.partition("/")[0]].items()
+            schema = pyarrow.schema(
+                [(name, types[kind]) for name, kind in columns],
+                metadata={"newscrawl.schema": str(SCHEMA_VERSION)},
+            )
+            stream = BytesIO()
+            table = pyarrow.Table.from_pylist(rows, schema=schema)
+            parquet.write_table(table, stream, compression="zstd")
+            self._store.write(path, stream.getvalue())
         self._write_json(
             f"_progress/{name}.json",
             {
@@ -224,21 +236,6 @@ def _arrow_types() -> dict[str, Any]:
         "double": pyarrow.float64(),
         "integer": pyarrow.int32(),
     }
-
-
-def _parquet(dataset: str, rows: list[dict[str, Any]]) -> bytes:
-    import pyarrow  # noqa: PLC0415 - an extra
-    from pyarrow import parquet  # noqa: PLC0415
-
-    types = _arrow_types()
-    schema = pyarrow.schema(
-        [(name, types[kind]) for name, kind in _COLUMNS[dataset].items()],
-        metadata={"newscrawl.schema": str(SCHEMA_VERSION)},
-    )
-    stream = BytesIO()
-    table = pyarrow.Table.from_pylist(rows, schema=schema)
-    parquet.write_table(table, stream, compression="zstd")
-    return stream.getvalue()
 
 
 class _Folder:

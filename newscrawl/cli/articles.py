@@ -3,7 +3,7 @@ quarantine, and what people judged of mentions."""
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -48,7 +48,7 @@ from newscrawl.cli.output import (
 
 if TYPE_CHECKING:
     from newscrawl.storage import Database
-    from newscrawl.storage.queries import FoundArticle
+    from newscrawl.storage.queries import ArticleRow, FoundArticle, QuarantineRow
 
 
 ARTICLES_EXAMPLE = "Example: newscrawl articles --company Siemens --since 7d --format csv"
@@ -157,13 +157,7 @@ def articles(
                 f"version {row.revision}" if row.revision > 1 else None,
                 ", ".join(row.companies),
             ]
-            record["article"] = Text.assemble(
-                (printable(row.title or "(no headline)"), "bold"),
-                "\n",
-                printable(" · ".join(filter(None, facts))),
-                "\n",
-                (printable(row.url), "dim"),
-            )
+            record["article"] = _article_cell(row, facts)
     render(records, columns, request.output_format, title=title)
     exit_without(rows, "Articles: none.")
 
@@ -233,15 +227,15 @@ def _show_found(
             Column(key="day", heading="day"),
             Column(key="article", heading="article", wide=True),
         )
-        records = [
-            {
-                "day": result.article.day,
-                "article": _found_article(
-                    result, sources.get(result.article.source, result.article.source)
-                ),
-            }
-            for result in results
-        ]
+        records = []
+        for result in results:
+            row, lines = result.article, []
+            for snippet in result.snippets:
+                lines.append(Text(printable(snippet.text)))
+                for start, end in snippet.marks:
+                    lines[-1].stylize("bold reverse", start, end)
+            facts = (sources.get(row.source, row.source), row.language)
+            records.append({"day": row.day, "article": _article_cell(row, facts, *lines)})
     else:
         names = ("day", "source", "url", "title", "published_at", "language", "snippets")
         columns = tuple(Column(key=name, heading=name) for name in names)
@@ -255,20 +249,19 @@ def _show_found(
     exit_without(results, none or "Articles: none.")
 
 
-def _found_article(result: "FoundArticle", source: str) -> "Text":
-    row = result.article
-    parts: list[Text | tuple[str, str] | str] = [
-        (printable(row.title or "(no headline)"), "bold"),
-        "\n",
-        printable(" · ".join(filter(None, (source, row.language)))),
-    ]
-    for snippet in result.snippets:
-        text = Text(printable(snippet.text))
-        for start, end in snippet.marks:
-            text.stylize("bold reverse", start, end)
-        parts += ["\n", text]
-    parts += ["\n", (printable(row.url), "dim")]
-    return Text.assemble(*parts)
+def _article_cell(
+    row: "ArticleRow | QuarantineRow", facts: Iterable[str | None], *more: Text, new: str = ""
+) -> Text:
+    """Return an article in a table: its headline, facts about it, sentences, its address."""
+    return Text("\n").join(
+        [
+            Text(printable(row.title or "(no headline)"), "bold"),
+            *([Text(f"→ {printable(new)}")] if new else []),
+            Text(printable(" · ".join(filter(None, facts)))),
+            *more,
+            Text(printable(row.url), "dim"),
+        ]
+    )
 
 
 def _show_quarantined(request: QueryContext, limit: int) -> None:
@@ -290,14 +283,7 @@ def _show_quarantined(request: QueryContext, limit: int) -> None:
             why = f"{why}: {row.note}" if row.note else why
             facts = [row.source, why, f"since {row.since:%d %b %H:%M}"]
             new = row.new_title if row.new_title != row.title else None
-            record["article"] = Text.assemble(
-                (printable(row.title or "(no headline)"), "bold"),
-                f"\n→ {printable(new)}" if new else "",
-                "\n",
-                printable(" · ".join(facts)),
-                "\n",
-                (printable(row.url), "dim"),
-            )
+            record["article"] = _article_cell(row, facts, new=new or "")
             record["characters"] = f"{row.before:,} → {row.after:,}"
     note = f"{len(rows):,} shown of {number:,} in the quarantine" if len(rows) < number else ""
     render(records, columns, request.output_format, title="In the quarantine", note=note)

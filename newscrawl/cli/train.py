@@ -1,5 +1,4 @@
-"""newscrawl train, label and evaluate: learn the limits of FE from labelled pages; label more; score
-methods."""
+"""newscrawl train, label and evaluate: learn the limits of FE, label more pages, score methods."""
 
 import shlex
 import sys

@@ -590,7 +590,17 @@ def slack_payload(notice: Notice) -> Mapping[str, object]:
         },
         _slack_section(_slack_text(_summary(notice))),
     ]
-    blocks += [_slack_section(_slack_link(link)) for link in notice.links[:_MAX_LINKS]]
+    for link in notice.links[:_MAX_LINKS]:
+        # The headline, as a link if its address is short enough, and the sentence.
+        url, text = safe_url(link.url), _slack_text(one_line(link.title)[:MAX_TITLE])
+        if url is not None and len(url) <= MAX_URL:
+            text = f"<{_slack_text(url)}|{text}>"
+        if note := _slack_text(one_line(link.note), MAX_TITLE):
+            text += f" ({note})"
+        space = _SLACK_SECTION - len(text) - len("\n>")
+        if link.sentence and space > 0:
+            text += f"\n>{_slack_text(one_line(link.sentence), space)}"
+        blocks.append(_slack_section(text[:_SLACK_SECTION]))
     while len(json.dumps(blocks, ensure_ascii=False)) > _SLACK_BLOCKS:
         blocks.pop()
     return {"text": _slack_text(subject), "blocks": blocks, "unfurl_links": False}
@@ -610,19 +620,6 @@ def _slack_text(text: str, longest: int = _SLACK_SECTION) -> str:
             escaped.pop()
             break
     return "".join(escaped)
-
-
-def _slack_link(link: Link) -> str:
-    """Return the headline, as a link if its address is short enough, and the sentence."""
-    url, title = safe_url(link.url), _slack_text(one_line(link.title)[:MAX_TITLE])
-    address = _slack_text(url) if url is not None and len(url) <= MAX_URL else ""
-    head = f"<{address}|{title}>" if address else title
-    note = _slack_text(one_line(link.note), MAX_TITLE)
-    text = f"{head} ({note})" if note else head
-    space = _SLACK_SECTION - len(text) - len("\n>")
-    if link.sentence and space > 0:
-        text += f"\n>{_slack_text(one_line(link.sentence), space)}"
-    return text[:_SLACK_SECTION]
 
 
 def teams_payload(notice: Notice) -> Mapping[str, object]:

@@ -12,7 +12,7 @@ from prometheus_client.registry import Collector
 from newscrawl.items import Withheld
 from newscrawl.storage import Database, StorageError
 from newscrawl.storage.source_stats import articles_so_far
-from newscrawl.storage.status import Health, SourceStatus, WatchStatus, watch_status
+from newscrawl.storage.status import Health, SourceStatus, watch_status
 
 # The gauges of a source: name, help text, and value.
 _GAUGES: tuple[tuple[str, str, Callable[[SourceStatus], float | None]], ...] = (
@@ -83,7 +83,34 @@ class WatchCollector(Collector):
         for slug, number in sorted(articles.items()):
             stored.add_metric([slug], number)
         yield stored
-        yield from _sources(status)
+        crawled = [source for source in status.sources if source.last_start or source.failures]
+
+        def late(source: SourceStatus) -> float:
+            return (status.moment - source.due_at).total_seconds() if source.due_at else 0.0
+
+        for name, help_text, read in (*_GAUGES, ("late_seconds", "Time since it was due", late)):
+            family = GaugeMetricFamily(f"newscrawl_{name}", help_text, labels=["source"])
+            for source in crawled:
+                reading = read(source)
+                if reading is not None:
+                    family.add_metric([source.source], reading)
+            yield family
+        withheld = GaugeMetricFamily(
+            "newscrawl_pages_withheld_day",
+            "Pages of the last 24 hours of which only headline and introduction may be read",
+            labels=["source", "reason"],
+        )
+        for source in crawled:
+            for reason in get_args(Withheld):
+                withheld.add_metric([source.source, reason], source.withheld_day.get(reason, 0))
+        yield withheld
+        health = GaugeMetricFamily(
+            "newscrawl_source_health", "1 for the health of a source", labels=["source", "health"]
+        )
+        for source in status.sources:
+            for name in Health:
+                health.add_metric([source.source, name], source.health == name)
+        yield health
         alive = [worker for worker in status.workers if not worker.silent]
         numbers = {
             "workers": ("Monitors that are running", len(alive)),
@@ -117,37 +144,6 @@ def registry(database: Database, slugs: Sequence[str] | None) -> CollectorRegist
 def exposition(database: Database, slugs: Sequence[str] | None) -> str:
     """Return all metrics in Prometheus' text format."""
     return generate_latest(registry(database, slugs)).decode()
-
-
-def _sources(status: WatchStatus) -> Iterator[Metric]:
-    crawled = [source for source in status.sources if source.last_start or source.failures]
-
-    def late(source: SourceStatus) -> float:
-        return (status.moment - source.due_at).total_seconds() if source.due_at else 0.0
-
-    for name, help_text, value in (*_GAUGES, ("late_seconds", "Time since it was due", late)):
-        family = GaugeMetricFamily(f"newscrawl_{name}", help_text, labels=["source"])
-        for source in crawled:
-            number = value(source)
-            if number is not None:
-                family.add_metric([source.source], number)
-        yield family
-    withheld = GaugeMetricFamily(
-        "newscrawl_pages_withheld_day",
-        "Pages of the last 24 hours of which only headline and introduction may be read",
-        labels=["source", "reason"],
-    )
-    for source in crawled:
-        for reason in get_args(Withheld):
-            withheld.add_metric([source.source, reason], source.withheld_day.get(reason, 0))
-    yield withheld
-    health = GaugeMetricFamily(
-        "newscrawl_source_health", "1 for the health of a source", labels=["source", "health"]
-    )
-    for source in status.sources:
-        for name in Health:
-            health.add_metric([source.source, name], source.health == name)
-    yield health
 
 
 def _seconds(moment: datetime | None) -> float | None:

@@ -28,7 +28,6 @@ from newscrawl.storage.models import (
 
 RecipientKind = Literal["e-mail", "webhook", "slack", "teams"]
 NoticeKind = Literal["alerts", "digests"]
-RECIPIENT_KINDS: tuple[RecipientKind, ...] = get_args(RecipientKind)
 NOTICE_KINDS: tuple[NoticeKind, ...] = get_args(NoticeKind)
 # Parts of host names of products: hooks.slack.com, and the hosts of workflows for Teams.
 _SLACK, _TEAMS = ("slack.com",), ("logic.azure.com", "powerplatform.com", "office.com")
@@ -200,7 +199,6 @@ def sent_notices(database: Database, limit: int) -> Sequence[SentNotice]:
 
 
 AlertKind = Literal["spike", "first mention", "first pair", "digest"]
-ALERT_KINDS: tuple[AlertKind, ...] = get_args(AlertKind)
 # Digests are stored as alerts so that they are sent once, but not listed as alerts.
 ALERTS_SHOWN: tuple[AlertKind, ...] = ("spike", "first mention", "first pair")
 

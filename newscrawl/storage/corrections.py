@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
 
 from sqlalchemy import Connection, and_, insert, select, update
 from sqlalchemy.orm import Session
@@ -140,8 +139,26 @@ def add_corrections(
             ]
             if not same:
                 _check(judgement, text, before, mentions)
+                mention = judgement.mention
+                is_title = mention.section == "title"
+                whole = text.title if is_title else text.text
+                start, end = 0, len(whole)
+                if not is_title:
+                    start, end = sentence_around(whole, (mention.start, mention.end))
                 row = insert(models.Correction).values(
-                    **_values(judgement, text), made_by=name, made_at=made_at
+                    article_id=text.number,
+                    kind=judgement.kind,
+                    company=clean(mention.company),
+                    section=mention.section,
+                    start_offset=mention.start,
+                    end_offset=mention.end,
+                    surface=mention.surface,
+                    sentence=whole[start:end],
+                    sentence_offset=mention.start - start,
+                    state="applied",
+                    replaced=[],
+                    made_by=name,
+                    made_at=made_at,
                 )
                 same = list(connection.execute(row.returning(models.Correction.id)).scalars())
             ids.append(same[-1])
@@ -266,26 +283,6 @@ def _check(
             f"{surface[:MAX_SURFACE]!r} is not a name: choose at most {MAX_SURFACE} characters of "
             "one line, without blanks around them"
         )
-
-
-def _values(judgement: Judgement, text: StoredText) -> dict[str, Any]:
-    mention = judgement.mention
-    start, end = 0, len(text.title)
-    if mention.section == "body":
-        start, end = sentence_around(text.text, (mention.start, mention.end))
-    return {
-        "article_id": text.number,
-        "kind": judgement.kind,
-        "company": clean(mention.company),
-        "section": mention.section,
-        "start_offset": mention.start,
-        "end_offset": mention.end,
-        "surface": mention.surface,
-        "sentence": (text.title if mention.section == "title" else text.text)[start:end],
-        "sentence_offset": mention.start - start,
-        "state": "applied",
-        "replaced": [],
-    }
 
 
 def _name(person: str) -> str:

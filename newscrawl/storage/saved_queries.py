@@ -327,42 +327,40 @@ def _activate(database: Database, name: str, pending: str) -> None:
         if saved.pending_text != pending:
             return
         _delete_matches(session, saved, QueryMatch.version <= saved.version)
-        for table in _ROLLUPS:
-            session.execute(delete(table).where(table.company_id == saved.company_id))
+        for rollup in _ROLLUPS:
+            session.execute(delete(rollup).where(rollup.company_id == saved.company_id))
         saved.version += 1
         saved.text, saved.pending_text, saved.position = pending, None, 0
         session.flush()
-        _write_rollups(session, saved)
+        # The rows of the query, from its matches.
+        article, table = CountedArticle, Appearance
+        same = [article.minute, article.article_id, article.source_id, article.language]
+        same += [article.section, article.limited, article.story_id]
+        number = literal(saved.company_id).label("company_id")
+        matches = (
+            select(number, *same, QueryMatch.in_title, QueryMatch.in_body)
+            .join(QueryMatch, QueryMatch.article_id == article.article_id)
+            .where(QueryMatch.company_id == saved.company_id, QueryMatch.version == saved.version)
+        )
+        session.execute(_insert_from(table, matches))
+        sums: list[Any] = [func.count().label("articles")]
+        sums += [
+            func.sum(getattr(table, name)).label(name)
+            for name in ("limited", "in_title", "in_body")
+        ]
+        nothing = [literal(0).label(name) for name in ("boilerplate", "boilerplate_articles")]
+        by_source: list[Any] = [table.source_id, Article.day, table.language]
+        for rollup, keys in ((DailyCompany, [Article.day]), (DailyCompanySource, by_source)):
+            counts = (
+                select(number, *keys, *sums, *nothing)
+                .join(Article, Article.id == table.article_id)
+                .where(table.company_id == saved.company_id)
+                .group_by(*keys)
+            )
+            session.execute(_insert_from(rollup, counts))
+        session.execute(days_in_sources(DailyCompanySource.company_id == saved.company_id))
 
     database.write(work)
-
-
-def _write_rollups(session: Session, saved: SavedQuery) -> None:
-    """Write the rows of a query from its matches."""
-    article = CountedArticle
-    same = [article.minute, article.article_id, article.source_id, article.language]
-    same += [article.section, article.limited, article.story_id]
-    number = literal(saved.company_id).label("company_id")
-    matches = (
-        select(number, *same, QueryMatch.in_title, QueryMatch.in_body)
-        .join(QueryMatch, QueryMatch.article_id == article.article_id)
-        .where(QueryMatch.company_id == saved.company_id, QueryMatch.version == saved.version)
-    )
-    session.execute(_insert_from(Appearance, matches))
-    table = Appearance
-    sums: list[Any] = [func.count().label("articles"), func.sum(table.limited).label("limited")]
-    sums += [func.sum(table.in_title).label("in_title"), func.sum(table.in_body).label("in_body")]
-    nothing = [literal(0).label(name) for name in ("boilerplate", "boilerplate_articles")]
-    by_source: list[Any] = [table.source_id, Article.day, table.language]
-    for rollup, keys in ((DailyCompany, [Article.day]), (DailyCompanySource, by_source)):
-        counts = (
-            select(number, *keys, *sums, *nothing)
-            .join(Article, Article.id == table.article_id)
-            .where(table.company_id == saved.company_id)
-            .group_by(*keys)
-        )
-        session.execute(_insert_from(rollup, counts))
-    session.execute(days_in_sources(DailyCompanySource.company_id == saved.company_id))
 
 
 def _insert_from(table: type[Any], rows: Any) -> Any:

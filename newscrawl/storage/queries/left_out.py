@@ -244,12 +244,6 @@ def doubtful_in(
     return mentions_by_article
 
 
-def _day_of(session: Session, article: int) -> date:
-    """Return the UTC day of an article."""
-    minute = select(CountedArticle.minute).where(CountedArticle.article_id == article)
-    return day_of_minute(session.scalars(minute).one())
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormInArticles:
     """A form of a company with the number of its stored places, their mean score and one place."""
