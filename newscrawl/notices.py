@@ -235,12 +235,14 @@ def is_notice(raw: str) -> bool:
 def _languages_of_class(spoken: str) -> list[str]:
     """Return the languages in which a paragraph has all words of a class."""
     finder, meanings = _finder(_IN_CLASSES)
+    hits = finder.find_matches_as_indexes(spoken, overlapping=True)
+    pairs = {pair for number in {hit[0] for hit in hits} for pair in meanings[number][1]}
+    all_kinds = {kind for _, kind in pairs}
+    if not any(required <= all_kinds for required, _ in _CLASSES):
+        return []
     kinds: dict[str, set[str]] = defaultdict(set)
-    for number in {
-        number for number, _, _ in finder.find_matches_as_indexes(spoken, overlapping=True)
-    }:
-        for language, kind in meanings[number][1]:
-            kinds[language].add(kind)
+    for language, kind in pairs:
+        kinds[language].add(kind)
     anywhere = kinds.pop(ANY, set())
     return [
         language

@@ -105,7 +105,10 @@ def _raw_text(node: LexborNode) -> str:
 def squeeze(text: str | None) -> str:
     """Return a text with single blanks for white space and without references, at most `MAX_VALUE`
     characters of it."""
-    return " ".join(unescape_all(text[:MAX_VALUE]).split()) if text else ""
+    if not text:
+        return ""
+    text = text[:MAX_VALUE]
+    return " ".join((unescape_all(text) if "&" in text else text).split())
 
 
 def decode(html: bytes | str, declared: str | None = None) -> bytes:

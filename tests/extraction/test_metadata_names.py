@@ -62,7 +62,7 @@ from newscrawl.extraction.metadata import byline_lines, names
     ],
 )  # fmt: skip
 def test_names_are_read_from_a_byline(byline: str, wanted: list[str]) -> None:
-    assert names.split(byline) == wanted
+    assert list(names.split(byline)) == wanted
 
 
 @pytest.mark.parametrize(

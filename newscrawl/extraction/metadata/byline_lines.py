@@ -80,8 +80,9 @@ _DATELINE: Final = re.compile(
 def authors_in(line: str) -> tuple[str, ...] | None:
     """Return the authors that a line with words of authorship names, none if it names only
     photographers or editors; None for a line without such words."""
-    text = _ADDRESS.sub(" ", line).strip()
-    return _authors_cjk(text) if _CJK.search(text) else _authors_by_label(text)
+    text = _ADDRESS.sub(" ", line).strip() if "@" in line or "http" in line else line.strip()
+    is_cjk = not text.isascii() and _CJK.search(text)
+    return _authors_cjk(text) if is_cjk else _authors_by_label(text)
 
 
 def author_and_place(line: str) -> tuple[str, ...]:

@@ -70,7 +70,10 @@ def read(node: LexborNode) -> Heading:
         inner = child
     pieces = _pieces(inner)
     texts = [text for text, _ in pieces]
-    shown = _without_kickers(pieces)
+    # Without kickers, but for those after which no other text comes.
+    ends = (place for place, (text, is_kicker) in enumerate(pieces) if text and not is_kicker)
+    end = max(ends, default=-1)
+    shown = [text for place, (text, is_kicker) in enumerate(pieces) if not is_kicker or place > end]
     if not is_headline("".join(shown)):
         shown = texts
     variants = (shown, texts, shown[1:], shown[:-1])
@@ -79,13 +82,6 @@ def read(node: LexborNode) -> Heading:
     return Heading(
         node, text, tuple(each for each in alternatives if not each.endswith(":")), is_site
     )
-
-
-def _without_kickers(pieces: Sequence[tuple[str, bool]]) -> list[str]:
-    """Return the texts that are not kickers, and those after which no other text comes."""
-    headline = (index for index, (text, is_kicker) in enumerate(pieces) if text and not is_kicker)
-    end = max(headline, default=-1)
-    return [text for index, (text, is_kicker) in enumerate(pieces) if not is_kicker or index > end]
 
 
 def _only_child(node: LexborNode) -> LexborNode | None:
@@ -141,20 +137,13 @@ def shown_part(tree: LexborHTMLParser, parts: Iterable[str]) -> str | None:
     ordered = sorted(parts, key=len, reverse=True)
     if not ordered:
         return None
-    text = _texts_of_body(tree, ordered).casefold()
-    texts = f"{_BETWEEN} {' '.join(text.split())} {_BETWEEN}"
+    text = tree.body.text(separator=_SEPARATOR)[:MAX_SEARCHED].casefold() if tree.body else ""
+    firsts = {part.casefold()[0] for part in ordered}
+    lines = [line for line in text.split(_SEPARATOR) if line.lstrip()[:1] in firsts]
+    texts = f"{_BETWEEN} {' '.join(_SEPARATOR.join(lines).split())} {_BETWEEN}"
     return next(
         (part for part in ordered if f"{_BETWEEN} {part.casefold()} {_BETWEEN}" in texts), None
     )
-
-
-def _texts_of_body(tree: LexborHTMLParser, parts: Sequence[str]) -> str:
-    """Return the texts of a page that may be one of these parts."""
-    if tree.body is None:
-        return ""
-    firsts = {part.casefold()[0] for part in parts}
-    pieces = tree.body.text(separator=_SEPARATOR)[:MAX_SEARCHED].split(_SEPARATOR)
-    return _SEPARATOR.join(piece for piece in pieces if piece.lstrip()[:1].casefold()[:1] in firsts)
 
 
 def parts_of(title: str) -> Iterator[str]:

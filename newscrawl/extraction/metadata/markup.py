@@ -64,6 +64,8 @@ _DATED_WORDS: Final = frozenset(_DATED)
 # Of several words, or of scripts without blanks.
 _DATED_PHRASES: Final = tuple(label for label in _DATED if " " in label or label > "\u3000")
 _WORD: Final = re.compile(r"\w+")
+_NO_NUMBER: Final = re.compile(r"\b[^\W\d]\w*")
+_DIGIT: Final = re.compile("[0-9]")
 _DATE_LABEL: Final = re.compile(any_of((*_UPDATED, *_DATED)))
 _BY: Final = any_of(
     (*words("bylines", "by"), *words("bylines", "by_or_particle"), *words("bylines", "labels_cjk"))
@@ -208,6 +210,7 @@ _FOREIGN: Final = re.compile(
     r"(?<![a-z])(?:comments?(?:list|-list|s|-area|-body|-item)?|kommentare?|disqus|related[\w-]*|"
     r"recommend\w*|teasers?(?!-?text)|trending|popular|most-?read|breaking)(?![a-z])"
 )
+_FOREIGN_MARKS: Final = ("class", "id", "itemtype")
 _FOREIGN_QUERY: Final = (
     "[class*=omment],[id*=omment],[class*=elated],[class*=easer],[class*=ecommend],aside"
 )
@@ -222,15 +225,17 @@ def is_foreign(node: LexborNode, own_ancestors: Set[int], *, has_item: bool = Tr
         parent = node.parent
         if parent is None or parent.mem_id in own_ancestors:
             return False
-        node = parent
-        attributes = node.attributes
-        marks = (attributes.get(name) or "" for name in ("class", "id", "itemtype"))
-        tag = node.tag_id
-        if _FOREIGN.search(" ".join(marks).lower()):
+        node, tag = parent, parent.tag_id
+        if _is_marked_foreign(node.attributes):
             return True
         if (tag in _ASIDE or (has_item and tag == _ITEM)) and _holds_teaser(node):
             return True
     return False
+
+
+def _is_marked_foreign(attributes: dict[str, str | None]) -> bool:
+    marks = [attributes[name] or "" for name in _FOREIGN_MARKS if name in attributes]
+    return bool(marks) and _FOREIGN.search(" ".join(marks).lower()) is not None
 
 
 def _holds_teaser(node: LexborNode) -> bool:
@@ -299,10 +304,8 @@ def text_of(tree: LexborHTMLParser) -> str:
 def is_date_line(text: str) -> bool:
     """Return whether a line with a date is one for it, not a sentence that names a day."""
     ends = text.rstrip("\"'”’»)」 ")
-    # Of a sentence, or a page without line breaks, only as many words as decide.
-    all_words = (word[0] for word in _WORD.finditer(text))
-    named = (word for word in all_words if not word[0].isdigit())
-    words = [*islice(named, MAX_WORDS_OF_DATE_LINE + 1)]
+    # Of a page without line breaks only as much as decides.
+    words = _NO_NUMBER.findall(text[: dates.MAX_LENGTH])
     if len(words) > MAX_WORDS_OF_DATE_LINE or (len(ends) > 1 and ends[-1] in "。！？।"):
         return False
     return ends[-1:] not in tuple(".!?") or len(words) <= 1 + 3 * ends[-2:-1].isdigit()
@@ -364,10 +367,10 @@ def _ends_of_years(text: str) -> Iterator[int]:
 def without_foreign(tree: LexborHTMLParser, text: str) -> str:
     """Return the text of a page without its comments and boxes of teasers."""
     for node in tree.css(_FOREIGN_QUERY)[:MAX_MARKED]:
-        marks = (node.attributes.get(name) or "" for name in ("class", "id"))
         part = node.text(separator="\n")
-        is_aside = node.tag_id in _ASIDE and _holds_teaser(node)
-        if 2 * len(part) < len(text) and (is_aside or _FOREIGN.search(" ".join(marks).lower())):
+        if 2 * len(part) < len(text) and (
+            _is_marked_foreign(node.attributes) or (node.tag_id in _ASIDE and _holds_teaser(node))
+        ):
             text = text.replace(part, "\n", 1)
     return text
 
@@ -569,7 +572,7 @@ class _Reader:
             return
         text = squeeze(content)
         dated = "20" in text or "." in text or "19" in text or dates.holds_other_day(text)
-        if dated and is_date_line(text):
+        if dated and (_DIGIT.search(text) or not text.isascii()) and is_date_line(text):
             self._date(node, text, "", Sighting(2 + len(text) // 30, distance))
         if len(text) <= MAX_OPENING and (byline := _byline_in(node, text)):
             self._add(byline, Sighting(2, distance))

@@ -226,10 +226,11 @@ def opens_byline(text: str) -> bool:
     return bool(first and (first[1].lower() in _OPENING_WORDS or first[1][0] in _OPENING_SIGNS))
 
 
-def split(byline: str) -> list[str]:
+@lru_cache(maxsize=256)  # of the bylines of a few pages, each asked for persons, desks and names
+def split(byline: str) -> tuple[str, ...]:
     """Split one byline ("By Jane Doe and Max Weber, Berlin") into names."""
     if _PLAIN_NAME.fullmatch(byline) and not opens_byline(byline) and is_name(byline):
-        return [byline]
+        return (byline,)
     byline = _TAG.sub(" ", byline) if "<" in byline else byline
     pieces = [
         _strip(part)
@@ -241,7 +242,7 @@ def split(byline: str) -> list[str]:
     if len(names) > 1 and " " in names[0]:
         # "Jane Doe, Berlin": after a full name a single word is a place or an agency.
         names = [name for name in names if is_full(name) and not is_organisation(name)] or names[:1]
-    return names
+    return tuple(names)
 
 
 def _main_part(byline: str) -> str:

@@ -16,7 +16,7 @@ from newscrawl.extraction.html import squeeze
 from newscrawl.extraction.metadata import dates, headings, jsonld, markup, scripts, titles
 from newscrawl.extraction.metadata.dates import Dialect
 from newscrawl.extraction.metadata.headings import Heading
-from newscrawl.extraction.metadata.meanings import Field, meaning_of, rank_of
+from newscrawl.extraction.metadata.meanings import Field, meaning_of
 from newscrawl.extraction.metadata.places import Candidate, candidates_in, first_in
 from newscrawl.extraction.metadata.vocabulary import tables, words
 
@@ -71,8 +71,14 @@ class PageSignals:
 
     def metas_that_state(self, field: Field) -> list[str]:
         """Return the names of the metas that state a field, the surest first, in page order."""
-        ranks = {name: rank for name in self.metas for rank in [rank_of(name, field)] if rank}
-        return sorted(ranks, key=ranks.__getitem__)
+        return [name for name, (stated, _) in self._meanings if stated == field]
+
+    @cached_property
+    def _meanings(self) -> list[tuple[str, tuple[Field, int]]]:
+        """Return the names of the metas that state any field with what they state, the surest
+        first."""
+        meanings = ((name, meaning_of(name)) for name in self.metas)
+        return sorted(((n, each) for n, each in meanings if each), key=lambda pair: pair[1][1])
 
     def stated(self, field: Field) -> list[str]:
         """Return the first value of each meta that states a field."""
@@ -411,14 +417,13 @@ def _meta_of(node: LexborNode) -> _Meta:
     attributes = node.attributes
     if "itemprop" in attributes and _is_of_comment(node):
         return [], None
-    names = (
+    names = [
         name.strip().lower() for key, name in attributes.items() if key in markup.NAMING and name
-    )
+    ]
     content = attributes.get("content")
-    is_object = content is not None and content.lstrip().startswith("{")
-    return [
-        name for name in names if is_object or name in markup.WANTED_METAS or meaning_of(name)
-    ], content
+    if not content or content.lstrip()[:1] != "{":
+        names = [name for name in names if name in markup.WANTED_METAS or meaning_of(name)]
+    return names, content
 
 
 def _is_of_comment(node: LexborNode) -> bool:

@@ -271,8 +271,10 @@ def _authors(signals: PageSignals) -> tuple[str, ...]:
     if persons and (is_site or any(map(names.is_full, persons))):
         return persons
     is_desk = all(map(names.is_organisation, declared))
-    if declared and not is_desk and (not is_site or all(map(_could_be_person, declared))):
-        return declared
+    if declared and not is_desk:
+        are_persons = (names.is_person(name) and not names.is_weak(name) for name in declared)
+        if not is_site or all(are_persons):
+            return declared
     if not declared:
         for bylines, _ in _bylines_in(AUTHOR_DATA_IN, signals):
             return tuple(bylines)
@@ -316,10 +318,6 @@ def _complete(signals: PageSignals, authors: tuple[str, ...]) -> tuple[str, ...]
         ):
             return candidates
     return authors
-
-
-def _could_be_person(name: str) -> bool:
-    return names.is_person(name) and not names.is_weak(name)
 
 
 def _find_in_text(signals: PageSignals) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from newscrawl.extraction.metadata import lenient_json
 from newscrawl.extraction.metadata.meanings import Field, rank_of
-from newscrawl.extraction.metadata.vocabulary import words
+from newscrawl.extraction.metadata.vocabulary import contains_any, words
 
 # Ours: bounds on hostile input; objects for analytics have some 2,000 characters.
 MAX_SCRIPTS: Final = 60
@@ -24,6 +24,7 @@ _SIGNS: Final[dict[Field, tuple[str, ...]]] = {
     "published": ('"20', "'20"),
     "author": ("uthor", "yline", "riter", "eporter"),
 }
+_AFTER_KEY: Final = (":", "=")
 _KEY: Final = re.compile(r"([A-Za-z_][\w.:-]*)[\"']?\s{0,9}[:=]\s{0,9}\Z")
 _REST_OF_KEY: Final = re.compile(r"[\w.:-]{0,30}[\"']?\s{0,9}[:=]\s{0,9}(?=[\"'\[{])")
 _TEXT: Final = re.compile(r"([\"'])((?:(?!\1)[^\\\n]|\\.){1,200})\1")
@@ -40,7 +41,7 @@ def stated_in(texts: Iterable[str], field: Field) -> tuple[str, ...]:
     """Return the values of a field in the first text that states it without contradicting itself,
     as the lists of many articles do."""
     for text in texts:
-        if len(text) <= MAX_SCRIPT:
+        if len(text) <= MAX_SCRIPT and contains_any(text, _SIGNS[field]):
             values = dict.fromkeys(filter(None, islice(_values(text, field), MAX_SIGNS)))
             if len(values) == 1:
                 return next(iter(values))
@@ -54,7 +55,8 @@ def _values(text: str, field: Field) -> Iterator[tuple[str, ...]]:
         while at >= 0:
             key_end = _REST_OF_KEY.match(text, at) if field == "author" else None
             start = key_end.end() if key_end else at
-            key = _KEY.search(text[max(0, start - REACH) : start])
+            before = text[max(0, start - REACH) : start]
+            key = _KEY.search(before) if before.rstrip()[-1:] in _AFTER_KEY else None
             if key and key[1].lower() not in _CLOCKS and rank_of(key[1], field):
                 yield tuple(_texts_at(text, start))
             at = text.find(sign, start + len(sign))
