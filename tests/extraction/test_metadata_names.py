@@ -72,7 +72,7 @@ def test_names_are_read_from_a_byline(byline: str, wanted: list[str]) -> None:
      "The quick brown fox jumps over a lazy dog again"],
 )  # fmt: skip
 def test_text_without_a_name_has_none(text: str) -> None:
-    assert names.split(text) == []
+    assert names.split(text) == ()
 
 
 @pytest.mark.parametrize(

@@ -149,12 +149,16 @@ class PageSignals:
 
     def heading_variants(self) -> Iterator[str]:
         """Yield the parts of main headings that titles have without the rest of the heading."""
+
+        def joined(text: str) -> str:  # a run of words can be searched in it
+            return f" {' '.join(titles.words_of(text))} "
+
         varied = [heading for heading in self.headings if heading.variants]
-        titles_elsewhere = [*map(_join_words, self.titles_beside_headings if varied else ())]
+        titles_elsewhere = [*map(joined, self.titles_beside_headings if varied else ())]
         for heading in varied:
-            text = _join_words(heading.text)
+            text = joined(heading.text)
             for variant in heading.variants:
-                part = _join_words(variant)
+                part = joined(variant)
                 if any(
                     part in title and (len(part) > len(text) or text not in title)
                     for title in titles_elsewhere
@@ -452,11 +456,6 @@ def _add_meta(metas: dict[str, list[str]], names: list[str], content: str | None
             values = metas.setdefault(name, [])
             if len(values) < MAX_VALUES_A_NAME:
                 values.append(value)
-
-
-def _join_words(text: str) -> str:
-    """Return the words of a text between single blanks, so that a run of them can be searched."""
-    return f" {' '.join(titles.words_of(text))} "
 
 
 def language_code(value: str | None) -> str | None:

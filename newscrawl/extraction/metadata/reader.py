@@ -348,7 +348,6 @@ def _find_authors(signals: PageSignals, declared: tuple[str, ...]) -> tuple[str,
 def _bylines_in(
     places: Sequence[Place[PageSignals, Bylines]], signals: PageSignals
 ) -> Iterator[Bylines]:
-    """Yield the bylines of each field that states authors, and the names of organisations."""
     return (candidate.value for candidate in candidates_in(places, signals))
 
 

@@ -1,7 +1,7 @@
 """The headline, chosen among what the page gives as its title in several places."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final
@@ -81,21 +81,15 @@ def _support(key: tuple[str, ...], places: dict[tuple[str, ...], set[str]]) -> f
         alike = 1.0 if words == key else likeness(key, words)
         for place in their_places:
             agreement[place] = max(agreement.get(place, 0.0), alike)
-    trust = max(_TRUST[place] for place in places[key])
-    is_slogan = _is_slogan(places[key], places.values(), agreement)
-    return sum(agreement.values()) + (0.0 if is_slogan else trust)
-
-
-def _is_slogan(
-    own_places: Set[str], places: Iterable[Set[str]], agreement: Mapping[str, float]
-) -> bool:
-    """Return whether a heading is like nothing else, where title and metas give the same text."""
-    return (
-        own_places == {"heading"}
+    # A heading that is like nothing else, where title and metas give the same text, is a slogan.
+    is_slogan = (
+        places[key] == {"heading"}
         and "data" not in agreement
-        and any({"meta", "element"} <= their_places for their_places in places)
+        and any({"meta", "element"} <= their_places for their_places in places.values())
         and max(alike for place, alike in agreement.items() if place != "heading") < BARELY_ALIKE
     )
+    trust = 0.0 if is_slogan else max(_TRUST[place] for place in places[key])
+    return sum(agreement.values()) + trust
 
 
 def likeness(left_words: tuple[str, ...], right_words: tuple[str, ...]) -> float:
