@@ -618,6 +618,10 @@ class Disambiguator:
                 and language not in self._home(candidate)
             ):
                 return False
+            # A person has capitals, too: "Walt Disney".
+            given, _, surname = form.partition(" ")
+            if surname and given in self.neighbours.words.given_names:
+                return False
             begin = max(0, candidate.start - _REACH)
             if _LATIN_BEFORE.search(text, begin, candidate.start):
                 return False

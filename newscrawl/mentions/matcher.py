@@ -195,7 +195,10 @@ class Matcher:
         self, text: str, sure: Candidate, everyday: bool, language: str | None
     ) -> bool:
         """Return whether a certain form stands here like a word that many names have."""
-        form = sure.form.text
+        form, surface = sure.form.text, text[sure.start : sure.end]
+        # "Solen" is Şölen and the sun.
+        if surface != form and self._words.is_everyday_in(surface, language):
+            return True
         # "Lafayette Square" is a place in Italian, too, where Square is no word.
         if (
             not everyday
