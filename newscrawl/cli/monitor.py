@@ -372,7 +372,11 @@ def _watch(
 def _screen(current: "WatchStatus", *, everything: bool) -> "Group":
     hour = sum(source.new_hour for source in current.sources)
     day = sum(source.new_day for source in current.sources)
-    due = sorted((source.next_at, source.source) for source in current.sources if source.next_at)
+    due = sorted(
+        (source.next_at, source.source)
+        for source in current.sources
+        if source.next_at and not source.is_paused
+    )
     next_crawls = ", ".join(f"{slug} {_moment(at)}" for at, slug in due[:_MAX_NEXT])
     numbers = Counter(
         source.health for source in sorted(current.sources, key=lambda source: source.severity)
@@ -496,6 +500,7 @@ def _row(source: "SourceStatus") -> dict[str, object]:
             "" if source.incidents else source.reason,  # the table of incidents has their notes
             f"running since {_moment(source.running_since)}" if source.running_since else "",
             f"due since {_moment(source.due_at)}" if source.late and source.due_at else "",
+            "paused" if source.is_paused else "",
             f"{source.quarantined:,} quarantined" if source.quarantined else "",
             causes,
         ]

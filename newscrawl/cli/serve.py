@@ -72,6 +72,7 @@ def serve(
 
     from newscrawl.cli.alerts import save_from_form
     from newscrawl.cli.explainer import Explainer, find_mentions_again
+    from newscrawl.cli.sources import add_from_form, check_from_page
     from newscrawl.dashboard import Config, create_app
     from newscrawl.dashboard.security import MIN_TOKEN
     from newscrawl.monitoring.alerts import send_test
@@ -114,6 +115,8 @@ def serve(
         save_recipient=save_from_form,
         send_test=send_test,
         settings_recipients=configured_recipients,
+        add_source=add_from_form,
+        check_source=check_from_page,
     )
     application = create_app(dashboard)
     with _open_socket(host, port) as sock:

@@ -1,12 +1,12 @@
 """newscrawl sources: list, show, add and check sites, and show their coverage."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
-from datetime import datetime
+from datetime import MAXYEAR, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from newscrawl.sources import Source
     from newscrawl.sources.checks import SourceCheck
     from newscrawl.sources.discovery import FoundListings
+    from newscrawl.sources.visits import Fetcher
     from newscrawl.storage.source_stats import LastCheckup
 
 
@@ -112,7 +113,7 @@ def list_sources(
         Column(
             key="next_crawl",
             heading="next due",
-            show=lambda value: f"{value:%m-%d %H:%M}" if isinstance(value, datetime) else "–",
+            show=due_text,
             table=has_due,
         ),
         Column(key="checked_at", heading="", table=False),
@@ -271,15 +272,10 @@ def add(
 
     Exit code 2 if the site can't be visited or is already registered.
     """
-    from newscrawl.extraction.language import decide_language
-    from newscrawl.sources import discovery
-    from newscrawl.sources.registry import OWN_FILE, add_source, load_registry
+    from newscrawl.sources.registry import OWN_FILE, add_source
     from newscrawl.sources.visits import Fetcher
 
     file = Path(sources or config.NEWSCRAWL_SOURCES or OWN_FILE)
-    registry = load_registry(file if file.exists() else None)
-    addresses = discovery.addresses_of(url)
-    discovery.refuse_known(addresses[0], slug, registry)
     with (
         Fetcher(allow_private=allow_private) as fetcher,
         Console(stderr=True).status("Visiting the site ...") as status,
@@ -288,19 +284,16 @@ def add(
         def on_fetch(url: str) -> None:
             status.update(Text(f"Visiting {printable(url)}"))
 
-        site = discovery.visit(addresses, fetcher, on_fetch=on_fetch)
-        # Before the other requests, as it may ask for an option.
-        source, notes = discovery.describe(
-            site,
-            registry,
+        source, found, notes = _find_source(
+            url,
+            file,
+            fetcher,
+            on_fetch,
             slug=slug,
             name=name,
             country=country.lower() if country else None,
             languages=tuple(code.lower() for code in language or ()),
-            detect_language=partial(decide_language, None),
         )
-        found = discovery.find_listings(site, fetcher, on_fetch=on_fetch)
-        source = discovery.with_listings(source, site, found)
     _show_found(source, found, notes, output_format)
     if not dry_run:
         add_source(file, source)
@@ -308,6 +301,99 @@ def add(
         if (read := own_sources_file(None)) is None or read.resolve() != file.resolve():
             write_note(f"To use it in crawls: export NEWSCRAWL_SOURCES={file.absolute()}")
         write_note(f"Then: scrapy crawl {source.slug} -a limit=5")
+
+
+def _find_source(
+    url: str, file: Path, fetcher: "Fetcher", on_fetch: Callable[[str], None], **fields: Any
+) -> "tuple[Source, FoundListings, tuple[str, ...]]":
+    """Return the source of a site with its listings, and what was guessed; `fields` are those
+    that are known."""
+    from newscrawl.extraction.language import decide_language
+    from newscrawl.sources import discovery
+    from newscrawl.sources.registry import load_registry
+
+    registry = load_registry(file if file.exists() else None)
+    addresses = discovery.addresses_of(url)
+    discovery.refuse_known(addresses[0], fields.get("slug"), registry)
+    site = discovery.visit(addresses, fetcher, on_fetch=on_fetch)
+    # Before the other requests, as it may ask for an option.
+    source, notes = discovery.describe(
+        site, registry, detect_language=partial(decide_language, None), **fields
+    )
+    listings = discovery.find_listings(site, fetcher, on_fetch=on_fetch)
+    return discovery.with_listings(source, site, listings), listings, notes
+
+
+def add_from_form(store: storage.Database, url: str, country: str, language: str) -> str:
+    """Add a site to the own sources file for the dashboard, and return its slug; every error is a
+    SourceEditError."""
+    from newscrawl.dashboard import SourceEditError
+    from newscrawl.sources.registry import OWN_FILE, SourceError, add_source
+    from newscrawl.sources.urls import UrlError
+    from newscrawl.sources.visits import Fetcher, FetchError
+
+    file = Path(config.NEWSCRAWL_SOURCES or OWN_FILE)
+    languages = (language.lower(),) if language else ()
+    try:
+        with Fetcher() as fetcher:
+            source, _, _ = _find_source(
+                url,
+                file,
+                fetcher,
+                lambda _url: None,
+                country=country.lower() or None,
+                languages=languages,
+            )
+        add_source(file, source)
+    except (SourceError, UrlError, FetchError) as error:
+        raise SourceEditError(f"{error}.") from error
+    store.register_source(
+        source.slug, source.name, source.country, source.languages[0], source.home
+    )
+    return source.slug
+
+
+def check_from_page(store: storage.Database, slug: str) -> None:
+    """Check a site for the dashboard, and store the result; raise SourceEditError for one that is
+    not registered."""
+    from newscrawl.dashboard import SourceEditError
+    from newscrawl.sources.visits import Fetcher
+
+    source = sources_by_slug().get(slug)
+    if source is None:
+        raise SourceEditError(f"{slug} is in no list of sources here: newscrawl sources list.")
+    with Fetcher(named=own_urls(None)) as fetcher:
+        _check_and_record(store, [source], fetcher)
+
+
+def _check_and_record(
+    store: storage.Database, chosen: "Sequence[Source]", fetcher: "Fetcher", **options: Any
+) -> "Sequence[SourceCheck]":
+    """Visit sites, and store the results."""
+    from newscrawl.sources.checks import check_sources
+    from newscrawl.storage.source_stats import Checkup, record_checkups
+
+    recent = config.days("NEWSCRAWL_RECENT_DAYS", config.NEWSCRAWL_RECENT_DAYS)
+    checks = check_sources(chosen, fetcher, recent=recent, **options)
+    for source in chosen:
+        store.register_source(
+            source.slug, source.name, source.country, source.languages[0], source.home
+        )
+    record_checkups(
+        store,
+        [
+            copy_fields(Checkup, health, healthy=health.is_healthy, newest_at=health.newest)
+            for health in checks
+        ],
+    )
+    return checks
+
+
+def due_text(value: object) -> str:
+    """Return when a source is due next, or that it is paused."""
+    if not isinstance(value, datetime):
+        return "–"
+    return "paused" if value.year == MAXYEAR else f"{value:%m-%d %H:%M}"
 
 
 def _show_found(
@@ -379,11 +465,8 @@ def check(
 
     Exit code 1 if a site is neither reachable nor moved.
     """
-    from newscrawl.sources.checks import check_sources
     from newscrawl.sources.visits import Fetcher
-    from newscrawl.storage.source_stats import Checkup, record_checkups
 
-    recent = config.days("NEWSCRAWL_RECENT_DAYS", config.NEWSCRAWL_RECENT_DAYS)
     chosen = [
         source
         for source in chosen_sources(slug, sources_by_slug(sources))
@@ -392,28 +475,17 @@ def check(
     if not chosen:
         raise InputError("no site matches: newscrawl sources list shows all")
     # Opened first, so that a database that can't be written to fails before a thousand visits.
-    with storage.open_database(database or config.NEWSCRAWL_DATABASE_URL) as store:
-        with (
-            Fetcher(named=own_urls(sources)) as fetcher,
-            progress("visiting", len(chosen)) as step,
-        ):
-            checks = check_sources(
-                chosen,
-                fetcher,
-                recent=recent,
-                workers=workers,
-                on_result=lambda health: step(health.slug),
-            )
-        for source in chosen:
-            store.register_source(
-                source.slug, source.name, source.country, source.languages[0], source.home
-            )
-        record_checkups(
+    with (
+        storage.open_database(database or config.NEWSCRAWL_DATABASE_URL) as store,
+        Fetcher(named=own_urls(sources)) as fetcher,
+        progress("visiting", len(chosen)) as step,
+    ):
+        checks = _check_and_record(
             store,
-            [
-                copy_fields(Checkup, health, healthy=health.is_healthy, newest_at=health.newest)
-                for health in checks
-            ],
+            chosen,
+            fetcher,
+            workers=workers,
+            on_result=lambda health: step(health.slug),
         )
     _show_checks(checks, output_format)
     if bad := sum(not health.is_healthy for health in checks):

@@ -20,6 +20,10 @@ class UnexplainedError(Exception):
     """A page that can't be explained: one line that says why."""
 
 
+class SourceEditError(Exception):
+    """A source that can't be added or checked: one line that says why."""
+
+
 class BusyError(Exception):
     """As many pages wait for their explanation as may: one line that says so."""
 
@@ -58,6 +62,13 @@ SendTest = Callable[[Database, Recipient], str]
 SettingsRecipients = Callable[[], Sequence[Recipient]]
 
 
+# Functions that add a site by its address, country and language, each empty if it is not known, to
+# the own sources, and return its slug; and that check one by its slug, and store the result. Both
+# raise SourceEditError; the command line provides them.
+AddSource = Callable[[Database, str, str, str], str]
+CheckSource = Callable[[Database, str], None]
+
+
 def current_time() -> datetime:
     """Return the time of a request."""
     return datetime.now(UTC)
@@ -88,6 +99,8 @@ class Config:
     save_recipient: SaveRecipient | None = None
     send_test: SendTest | None = None
     settings_recipients: SettingsRecipients | None = None
+    add_source: AddSource | None = None
+    check_source: CheckSource | None = None
     clock: Callable[[], datetime] = current_time
 
     @property

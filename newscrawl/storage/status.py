@@ -18,7 +18,7 @@ from newscrawl.config import Span, digest_times
 from newscrawl.items import Withheld, copy_fields
 from newscrawl.storage import models
 from newscrawl.storage.database import Database
-from newscrawl.storage.frontier import due_sources, next_crawls
+from newscrawl.storage.frontier import PAUSED, due_sources, next_crawls
 from newscrawl.storage.leases import clock
 from newscrawl.storage.models import (
     Article,
@@ -280,6 +280,11 @@ class SourceStatus:
     def __post_init__(self) -> None:
         object.__setattr__(self, "health", _health(self))
         object.__setattr__(self, "reason", _reason(self))
+
+    @property
+    def is_paused(self) -> bool:
+        """Return whether no monitor crawls it until it is resumed."""
+        return self.next_at == PAUSED
 
     @property
     def severity(self) -> int:

@@ -17,6 +17,7 @@ from newscrawl.storage.frontier import (
     due_sources,
     next_crawls,
     open_frontier,
+    pause_source,
     publishing_interval,
     reschedule,
 )
@@ -476,6 +477,19 @@ def test_source_is_due_soon_after_one_of_its_pages(database: Database, frontier:
     assert due_sources(database, now() + MINUTE, ["ft"]) == []
     (due,) = due_sources(database, now() + 11 * MINUTE, ["ft"])
     assert due.waiting == 1
+
+
+def test_source_that_is_paused_during_a_crawl_stays_so(
+    database: Database, frontier: Frontier
+) -> None:
+    frontier.finish([])
+    pause_source(database, "ft", now(), paused=True)
+    frontier.enqueue(None, [entry("a")])
+    frontier.finish([])
+    reschedule(database, ["ft"], replace(SCHEDULE, poll_min=HOUR))
+    assert due_sources(database, now() + 400 * DAY, ["ft"]) == []
+    pause_source(database, "ft", now(), paused=False)
+    assert len(due_sources(database, now() + HOUR, ["ft"])) == 1
 
 
 def test_source_is_due_after_a_clock_that_was_days_fast(database: Database) -> None:

@@ -6,19 +6,32 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from statistics import median
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Request
-from fastapi.responses import HTMLResponse, Response
+from fastapi import APIRouter, Form, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
 
 from newscrawl.answers.coverage import unread_sources
 from newscrawl.dashboard.charts import READ, Strip, strip
+from newscrawl.dashboard.config import SourceEditError
 from newscrawl.dashboard.exports import export_format, table_file
-from newscrawl.dashboard.rendering import app_state, choices, filters_of, render
+from newscrawl.dashboard.rendering import (
+    app_state,
+    check_seal,
+    choices,
+    filters_of,
+    query,
+    render,
+)
 from newscrawl.reports import Table
 from newscrawl.storage import queries
+from newscrawl.storage.frontier import pause_source
 from newscrawl.storage.queries import CoverageDay
 from newscrawl.storage.queries.left_out import LeftOut, withheld_articles
+from newscrawl.storage.scope import MAX_VALUE
+from newscrawl.storage.source_stats import last_checkups
 from newscrawl.storage.status import Health, SourceStatus, list_incidents
 
 router = APIRouter(include_in_schema=False)
@@ -64,6 +77,28 @@ class SourceRow:
         return self.last.found < LOW * (self.expected or 0)
 
 
+Line = Annotated[str, Field(max_length=MAX_VALUE)]
+
+
+class SourceForm(BaseModel):
+    """The form that adds a site by its `url`, or changes the source `slug`."""
+
+    seal: Line = ""
+    url: str = Field("", max_length=2000)
+    country: str = Field("", pattern=r"^([A-Za-z]{2})?$")
+    language: str = Field("", pattern=r"^([A-Za-z]{2})?$")
+    slug: Line = ""
+    do: Literal["test", "pause", "resume"] = "test"
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The source that was added or tested just before."""
+
+    added: str = ""
+    tested: str = ""
+
+
 # What the sources can be sorted by, beside their state.
 ORDERS: dict[str, Callable[[SourceRow], Any]] = {
     "name": lambda row: row.status.source,
@@ -74,10 +109,10 @@ ORDERS: dict[str, Callable[[SourceRow], Any]] = {
 
 
 @router.get("/sources", response_class=HTMLResponse)
-def sources(request: Request) -> Response:
+def sources(request: Request, added: Line = "", tested: Line = "") -> Response:
     """Show the sources: those whose name has the words, in a state, in an order; or return them all
     as a file."""
-    now = app_state(request).config.clock()
+    now, done = app_state(request).config.clock(), Done(added, tested)
     filters = filters_of(request)
     is_past = filters.until < now.date()
     first = max(filters.since, filters.until - timedelta(days=MAX_DAYS - 1))
@@ -120,6 +155,10 @@ def sources(request: Request) -> Response:
                 *((str(health), health.replace("_", " ")) for health in Health),
             ],
             incidents=list_incidents(database),
+            done=done,
+            check=last_checkups(database).get(done.tested),
+            may_add=app_state(request).config.add_source is not None,
+            may_check=app_state(request).config.check_source is not None,
             unread=withheld,
             first=first,
             number=min(MAX_DAYS, filters.length),
@@ -146,6 +185,42 @@ def _table(rows: Iterable[SourceRow], names: Mapping[str, str]) -> Table:
         for row in rows
     ]
     return Table((*head, "last_crawl", "next_due", "not_read"), table)
+
+
+@router.post("/sources/add", response_class=HTMLResponse)
+def add(request: Request, form: Annotated[SourceForm, Form()]) -> Response:
+    """Add a site by its address, and show it."""
+    check_seal(request, form.seal)
+    add_source = app_state(request).config.add_source
+    if add_source is None:
+        raise HTTPException(404, "Sources can't be added here.")
+    try:
+        with app_state(request).store.reading() as database:
+            slug = add_source(database, form.url, form.country, form.language)
+    except SourceEditError as error:
+        raise HTTPException(422, str(error)) from error
+    return RedirectResponse(f"/sources{query(q=slug, added=slug)}", status_code=303)
+
+
+@router.post("/sources/change", response_class=HTMLResponse)
+def change(request: Request, form: Annotated[SourceForm, Form()]) -> Response:
+    """Test, pause or resume a source, and show it."""
+    check_seal(request, form.seal)
+    config = app_state(request).config
+    with app_state(request).store.reading() as database:
+        if form.slug not in queries.source_names(database):
+            raise HTTPException(404, f"No source {form.slug!r} is in the database.")
+        if form.do != "test":
+            pause_source(database, form.slug, config.clock(), paused=form.do == "pause")
+        elif config.check_source is None:
+            raise HTTPException(404, "Sources can't be tested here.")
+        else:
+            try:
+                config.check_source(database, form.slug)
+            except SourceEditError as error:
+                raise HTTPException(422, str(error)) from error
+    done = {"tested": form.slug} if form.do == "test" else {}
+    return RedirectResponse(f"/sources{query(q=form.slug, **done)}", status_code=303)
 
 
 def _of_period(rows: list[SourceRow]) -> list[SourceRow]:

@@ -19,6 +19,7 @@ without that argument requests all of them. Only one crawl of a source may run a
 """
 
 from newscrawl.storage.frontier.listings import (
+    PAUSED,
     DueSource,
     GapEstimate,
     KnownListing,
@@ -27,6 +28,7 @@ from newscrawl.storage.frontier.listings import (
     Schedule,
     due_sources,
     next_crawls,
+    pause_source,
     publishing_interval,
     reschedule,
     schedule_of,
@@ -44,6 +46,7 @@ from newscrawl.storage.frontier.queue import (
 
 __all__ = [
     "MAX_CRASHES",
+    "PAUSED",
     "DequeuedPage",
     "DueSource",
     "EnqueueCounts",
@@ -59,6 +62,7 @@ __all__ = [
     "due_sources",
     "next_crawls",
     "open_frontier",
+    "pause_source",
     "publishing_interval",
     "reschedule",
     "schedule_of",

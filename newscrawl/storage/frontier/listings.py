@@ -175,7 +175,7 @@ def reschedule(database: Database, slugs: Collection[str], schedule: Schedule) -
             else:
                 due_at = schedule.poll_at(interval, listing.polls_since_new, 0, listing.checked_at)
             listings.append({"row": listing.id, "was": listing.next_poll_at, "at": due_at})
-            if listing.parent_id is None and poll.next_poll_at > poll.polled_at:
+            if listing.parent_id is None and poll.polled_at < poll.next_poll_at < PAUSED:
                 change: dict[str, Any] = {
                     "row": poll.source_id,
                     "was": poll.next_poll_at,
@@ -217,6 +217,24 @@ class DueSource:
 SOURCE_PAUSE = timedelta(minutes=10)
 
 
+# When a paused source is due: the last day of the calendar.
+PAUSED = datetime(9999, 12, 31, tzinfo=UTC)
+
+
+def pause_source(database: Database, slug: str, now: datetime, *, paused: bool) -> None:
+    """Pause a source, so that no monitor crawls it, or let it be due at once again."""
+
+    def work(session: Session) -> None:
+        number = session.scalars(select(Source.id).where(Source.slug == slug)).one()
+        values = {"next_poll_at": PAUSED if paused else now}
+        this = update(Poll).where(Poll.source_id == number)
+        if session.connection().execute(this.values(values)).rowcount == 0:
+            polled_at = now - SOURCE_PAUSE
+            session.add(Poll(source_id=number, polled_at=polled_at, interval_seconds=0, **values))
+
+    database.write(work)
+
+
 def due_sources(
     database: Database,
     now: datetime,
@@ -238,7 +256,8 @@ def due_sources(
             continue
         poll_at, polled_at, page_at, waiting = polls[slug]
         due_at = _due_at(poll_at, polled_at, page_at, pause)
-        if polled_at - now > pause:  # the clock was wrong then, and may have said so for days
+        # The clock was wrong then, and may have said so for days.
+        if polled_at - now > pause and poll_at != PAUSED:
             due_at = now
         if due_at <= now:
             waiting = waiting or 0
@@ -276,6 +295,8 @@ def _polls(database: Database, which: ColumnElement[bool]) -> dict[str, Sequence
 def _due_at(
     poll_at: datetime, polled_at: datetime, page_at: datetime | None, pause: timedelta
 ) -> datetime:
+    if poll_at == PAUSED:
+        return PAUSED
     if poll_at > polled_at:
         pause = min(pause, poll_at - polled_at)
     return max(min(filter(None, (poll_at, page_at))), polled_at + pause)
@@ -581,6 +602,10 @@ class SourceListings:
             "interval_seconds": (due - now).total_seconds(),
         }
         this = update(Poll).where(Poll.source_id == self.source_id)
+        # One that was paused during its crawl stays so.
+        paused = this.where(Poll.next_poll_at == PAUSED).values(polled_at=now)
+        if connection.execute(paused).rowcount:
+            return PAUSED
         if connection.execute(this.values(values)).rowcount == 0:
             connection.execute(insert(Poll), {"source_id": self.source_id, **values})
         return due

@@ -1,0 +1,87 @@
+"""Sources are added, tested and paused on their page."""
+
+import re
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+from shutil import copyfile
+
+import pytest
+from starlette.testclient import TestClient
+
+from newscrawl.cli.sources import add_from_form, check_from_page
+from newscrawl.dashboard import SourceEditError, create_app
+from newscrawl.storage import Database, open_database
+from newscrawl.storage.frontier import due_sources
+from newscrawl.storage.source_stats import Checkup, record_checkups
+from tests.dashboards import NOW, config_of, save_past
+from tests.worlds import headline
+
+
+@pytest.fixture
+def database(tmp_path: Path, sqlite_template: Path) -> Iterator[Database]:
+    url = f"sqlite:///{copyfile(sqlite_template, tmp_path / 'news.sqlite')}"
+    with open_database(url) as opened:
+        save_past(opened, 0, headline("Siemens"))
+        yield opened
+
+
+def add(database: Database, url: str, country: str, language: str) -> str:
+    """A stub of the command line's, which visits the site."""
+    if "known" in url:
+        raise SourceEditError("it is registered already.")
+    database.register_source("courier", "Courier", country, language, url)
+    return "courier"
+
+
+def check(database: Database, slug: str) -> None:
+    checkup = Checkup(slug=slug, state="stale", note="no new article", healthy=False)
+    record_checkups(database, [checkup])
+
+
+@pytest.fixture
+def client(tmp_path: Path, database: Database) -> Iterator[TestClient]:
+    assert database.name
+    config = config_of(tmp_path / "news.sqlite", add_source=add, check_source=check)
+    with TestClient(create_app(config), base_url="http://127.0.0.1:8300") as opened:
+        yield opened
+
+
+def send(client: TestClient, path: str, **values: str) -> str:
+    seal = client.get("/sources").text.split('name="seal" value="')[1].split('"')[0]
+    return client.post(path, data={"seal": seal, **values}).text
+
+
+def test_source_is_added_and_found_at_once(client: TestClient) -> None:
+    url = "https://courier.example/"
+    page = send(client, "/sources/add", url=url, country="gb", language="en")
+    assert "<strong>Added.</strong>" in page
+    assert "Courier" in page.partition("<tbody>")[2]
+    fault = send(client, "/sources/add", url="https://known.example/")
+    assert "it is registered already." in fault
+
+
+def test_source_is_tested(client: TestClient) -> None:
+    page = send(client, "/sources/change", slug="ft", do="test")
+    assert "<strong>Tested: stale.</strong> no new article" in page
+    assert "No source" in send(client, "/sources/change", slug="nowhere", do="test")
+
+
+def test_paused_source_is_not_due_until_it_is_resumed(
+    client: TestClient, database: Database
+) -> None:
+    assert [source.slug for source in due_sources(database, NOW, ["ft"])] == ["ft"]
+    page = send(client, "/sources/change", slug="ft", do="pause")
+    assert ">paused</span>" in page
+    assert due_sources(database, NOW, ["ft"]) == []
+    (button,) = re.findall(r'<button[^>]* value="(resume|pause)">', unescape(page))
+    assert button == "resume"
+    assert ">paused</span>" not in send(client, "/sources/change", slug="ft", do="resume")
+    assert [source.slug for source in due_sources(database, NOW, ["ft"])] == ["ft"]
+
+
+def test_faults_of_the_command_line_are_told(database: Database) -> None:
+    with pytest.raises(SourceEditError, match="registered already"):
+        add_from_form(database, "https://www.ft.com/", "", "")
+    with pytest.raises(SourceEditError, match="no list of sources"):
+        check_from_page(database, "nowhere")
