@@ -98,7 +98,17 @@ def decoded_body(capture: Capture, *, limit: int = MAX_BYTES) -> bytes:
         raise ContentError(f"{capture.url} is compressed {len(codings)} times")
     body = capture.body
     for coding in reversed(codings):
-        body = _unchunked(body) if coding == "chunked" else _decompress(body, coding, limit)
+        if coding != "chunked":
+            body = _decompress(body, coding, limit)
+            continue
+        # Of a body that is cut off the chunks that are there; the body if it has none.
+        chunks, end = [], 0
+        while size := _CHUNK_SIZE.match(body, end):
+            start, end = size.end(), size.end() + int(size[1], 16)
+            chunks.append(body[start:end])
+            if start == end:
+                break
+        body = b"".join(chunks) if chunks else body
     for _ in codings or [""]:  # compressed once more than is declared
         body = _decompress(body, "gzip", limit) if body.startswith(_GZIP) else body
     if len(body) > limit:
@@ -109,18 +119,6 @@ def decoded_body(capture: Capture, *, limit: int = MAX_BYTES) -> bytes:
 def _codings(capture: Capture, name: str) -> list[str]:
     codings = (coding.strip().lower() for coding in capture.header(name).split(","))
     return [coding for coding in codings if coding not in {"", "identity"}]
-
-
-def _unchunked(body: bytes) -> bytes:
-    """Return the chunks of a body, of one that is cut off those that are there; the body if it has
-    none."""
-    chunks, end = [], 0
-    while size := _CHUNK_SIZE.match(body, end):
-        start, end = size.end(), size.end() + int(size[1], 16)
-        chunks.append(body[start:end])
-        if start == end:
-            break
-    return b"".join(chunks) if chunks else body
 
 
 def _decompress(body: bytes, coding: str, limit: int) -> bytes:

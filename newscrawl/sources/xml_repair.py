@@ -192,8 +192,14 @@ def _from_ampersand(text: str) -> str:
     if not reference:
         return "&amp;" + text
     after = text[reference.end() - 1 :]
-    if reference[3]:
-        return _resolve_entity(reference[3], reference[0].endswith(";")) + after
+    if name := reference[3]:
+        is_closed = reference[0].endswith(";")
+        if name in _XML_NAMES:
+            return _XML_NAMES[name] + after
+        character = html5.get(f"{name};") if is_closed else None
+        if character is None:
+            return f"&amp;{name}" + (";" if is_closed else "") + after
+        return character.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;") + after
     number = int(reference[1], 16) if reference[1] else int(reference[2])
     if number > 0x10FFFF:
         return "\ufffd" + after
@@ -201,15 +207,6 @@ def _from_ampersand(text: str) -> str:
     if 0x80 <= number <= 0x9F:  # as browsers do: HTML standard, 13.2.5.80
         character = bytes([number]).decode("cp1252", "replace")
     return {"<": "&lt;", "&": "&amp;", ">": "&gt;"}.get(character, character) + after
-
-
-def _resolve_entity(name: str, closed: bool) -> str:
-    if name in _XML_NAMES:
-        return _XML_NAMES[name]
-    character = html5.get(f"{name};") if closed else None
-    if character is None:
-        return f"&amp;{name}" + (";" if closed else "")
-    return character.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 # --- Markup -------------------------------------------------------------------------------------

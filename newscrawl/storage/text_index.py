@@ -208,7 +208,15 @@ def assign_stories(connection: Connection, candidates: Sequence[StoryCandidate])
     stories: dict[int, _Story] = {}
     for candidate in candidates:
         sketch = candidate.sketch
-        story = _story(connection, candidate, near.matches(candidate, sketch) if sketch else [])
+        alike = near.matches(candidate, sketch) if sketch else []
+        day = date.fromordinal(candidate.minute // _MINUTES_PER_DAY + 1)
+        story = alike[0] if alike else _Story(None, day)
+        if candidate.before is not None:
+            # The candidate itself is not in the index.
+            members = select(SketchRow.article_id).where(SketchRow.story_id == candidate.before)
+            if not alike and connection.execute(members.limit(1)).first() is None:
+                story = _Story(candidate.before, day)
+            story = next((same for same in alike if same.story_id == candidate.before), story)
         stories[candidate.article_id] = story
         if sketch is not None:
             near.put(candidate, sketch, story)
@@ -236,19 +244,6 @@ def remove_sketch(connection: Connection, article_id: int) -> None:
             )
         )
         connection.execute(delete(SketchRow).where(SketchRow.article_id == article_id))
-
-
-def _story(connection: Connection, candidate: StoryCandidate, alike: Sequence[_Story]) -> _Story:
-    day = date.fromordinal(candidate.minute // _MINUTES_PER_DAY + 1)
-    if candidate.before is not None:
-        stays = next((story for story in alike if story.story_id == candidate.before), None)
-        if stays is not None:
-            return stays
-        # The candidate itself is not in the index.
-        others = select(SketchRow.article_id).where(SketchRow.story_id == candidate.before).limit(1)
-        if not alike and connection.execute(others).first() is None:
-            return _Story(candidate.before, day)
-    return alike[0] if alike else _Story(None, day)
 
 
 NUMBER_BITS = 32

@@ -99,7 +99,14 @@ def compare(now: Sequence[Day], before: Sequence[Day]) -> Change:
         return Change(now=articles, before=None)
     if not read:
         return Change(now=articles, before=articles_before)
-    scatter = _scatter(now, before)
+    # How much more the days vary than Poisson counts of their periods' rates.
+    squares, days = 0.0, 0
+    for period in (now, before):
+        rate = sum(day.articles for day in period) / sum(day.read for day in period)
+        expected = [(day.articles, rate * day.read) for day in period if day.read and rate]
+        squares += sum((number - mean) ** 2 / mean for number, mean in expected)
+        days += max(len(expected) - 1, 0)
+    scatter = max(1.0, squares / days) if days else 1.0
     share = read / (read + read_before)
     growth = None
     if articles_before >= MIN_FOR_PERCENT:
@@ -141,17 +148,6 @@ def _tail(least: int, total: int, share: float) -> float:
         if term < _NEGLIGIBLE * tail:
             break
     return min(tail, 1.0)
-
-
-def _scatter(*periods: Sequence[Day]) -> float:
-    """Return how much more the days vary than Poisson counts of their periods' rates."""
-    squares, days = 0.0, 0
-    for period in periods:
-        rate = sum(day.articles for day in period) / sum(day.read for day in period)
-        expected = [(day.articles, rate * day.read) for day in period if day.read and rate]
-        squares += sum((number - mean) ** 2 / mean for number, mean in expected)
-        days += max(len(expected) - 1, 0)
-    return max(1.0, squares / days) if days else 1.0
 
 
 __all__ = [

@@ -29,6 +29,7 @@ from newscrawl.storage.saved_queries import add_query, count_history
 from tests.conftest import Newscrawl
 from tests.dashboards import TODAY, add_hostile, config_of
 from tests.newsroom import News, fill
+from tests.thorough import first_is_quick
 
 REGISTRY = """
 bundled = false
@@ -152,14 +153,12 @@ def client(news: tuple[Database, Path]) -> Iterator[TestClient]:
 # All days lie in the past or today, so that the answers don't change at midnight. There are news of
 # days before them, for questions that compare.
 WHOLE = {"since": TODAY - timedelta(days=6), "until": TODAY}
-SCOPES = [
-    pytest.param(WHOLE, id="whole"),
-    pytest.param(WHOLE | {"since": TODAY - timedelta(days=2)}, id="three_days"),
-    pytest.param(WHOLE | {"source": "harbour-courier"}, id="source"),
-]
+SCOPES = first_is_quick(
+    [WHOLE, WHOLE | {"since": TODAY - timedelta(days=2)}, WHOLE | {"source": "harbour-courier"}]
+)
 
 
-@pytest.mark.parametrize("scope", SCOPES)
+@pytest.mark.parametrize("scope", SCOPES, ids=["whole", "three_days", "source"])
 @pytest.mark.parametrize(
     "asked",
     QUESTIONS,
