@@ -13,19 +13,13 @@ from backports import zstd
 from newscrawl.sources import Source
 from newscrawl.sources.registry import add_source
 from tests.site.crawling import IMPATIENT, Crawl, crawl
-from tests.site.faults import Answer, listing, story
+from tests.site.faults import Answer, always, listing, story
 from tests.site.forking import Forks
 from tests.site.server import SiteServer
 
 XML = "application/xml"
 RESOLVER = {"TWISTED_DNS_RESOLVER": "tests.site.resolver.TestResolver"}
 ZEROS = bytes(4 * 1024 * 1024)  # of which a crawl is to take one MB
-
-
-def always(body: bytes | str = b"", **facts: object) -> Callable[[int], Answer]:
-    content = body.encode() if isinstance(body, str) else body
-    fixed = Answer(body=content, **facts)  # type: ignore[arg-type]
-    return lambda _visit: fixed
 
 
 def away(target: str) -> Callable[[int], Answer]:

@@ -14,7 +14,7 @@ import pytest
 from tests.site import broken
 from tests.site.broken import instead
 from tests.site.crawling import PROJECT, Crawl, crawl_command, crawl_environment
-from tests.site.faults import Answer, listing, story
+from tests.site.faults import Answer, always, listing, story
 from tests.site.forking import Forks
 from tests.site.server import SiteServer
 from tests.thorough import first_is_quick
@@ -29,11 +29,6 @@ IMPATIENT = {"DOWNLOAD_TIMEOUT": "1"}
 PRIVATE = {"NEWSCRAWL_ALLOW_PRIVATE": "127.0.0.0/8"}
 
 Route = Callable[[int], Answer]
-
-
-def always(body: bytes = b"", **facts: object) -> Route:
-    fixed = Answer(body=body, **facts)  # type: ignore[arg-type]
-    return lambda _visit: fixed
 
 
 def site_with(robots: Route) -> SiteServer:

@@ -1,7 +1,7 @@
 """Sites without a feed or sitemap that works are read from their home and section pages."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
@@ -11,7 +11,7 @@ import pytest
 from newscrawl.sources import Source
 from newscrawl.sources.registry import add_source
 from tests.site.crawling import Crawl
-from tests.site.faults import Answer, story
+from tests.site.faults import always, story
 from tests.site.forking import Forks
 from tests.site.server import SiteServer
 
@@ -25,12 +25,6 @@ SECTION = """<html lang="en"><title>Economy</title><nav><a href="/">Home</a>
 <h2><a href="/economy/crane-maker-finds-a-buyer">Crane maker finds a buyer</a></h2>
 <h2><a href="/politics/council-votes-for-new-bridge#more">Council votes for new bridge</a></h2>
 </html>"""
-
-
-def always(body: bytes | str = b"", **facts: object) -> Callable[[int], Answer]:
-    content = body.encode() if isinstance(body, str) else body
-    fixed = Answer(body=content, **facts)  # type: ignore[arg-type]
-    return lambda _visit: fixed
 
 
 def site() -> SiteServer:

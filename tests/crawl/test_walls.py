@@ -1,14 +1,14 @@
 """Consent pages, robot checks, paywalls and fronts are never stored as an article's body."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from tests.site.crawling import Crawl
-from tests.site.faults import Answer, listing
+from tests.site.faults import always, listing
 from tests.site.forking import Forks
 from tests.site.server import SiteServer
 from tests.walls.pages import ARTICLES, WALLS, Page
@@ -21,11 +21,6 @@ class World:
     url: str
     told: Crawl
     untold: Crawl
-
-
-def always(body: str = "", **facts: object) -> Callable[[int], Answer]:
-    fixed = Answer(body=body.encode(), **facts)  # type: ignore[arg-type]
-    return lambda _visit: fixed
 
 
 @pytest.fixture(scope="module")

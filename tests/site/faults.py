@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from socket import socket
+from typing import Any
 
 _PARAGRAPH = (
     "The harbour office of the invented town of Saltmere said on Monday that {company} would move "
@@ -27,6 +28,12 @@ class Answer:
     promised: int = 0
     drip: float = 0.0
     instead: Callable[[socket], None] | None = None
+
+
+def always(body: bytes | str = b"", **facts: Any) -> Callable[[int], Answer]:
+    """Return a route that gives the same answer at each visit."""
+    answer = Answer(body=body.encode() if isinstance(body, str) else body, **facts)
+    return lambda _visit: answer
 
 
 def story(title: str, company: str, *, extra: str = "") -> bytes:

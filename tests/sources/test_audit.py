@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -32,7 +31,7 @@ from newscrawl.storage.saved_state import keep_robots_policy, robots_policy
 from tests.conftest import Newscrawl
 from tests.counted import counted
 from tests.site.broken import instead, reset
-from tests.site.faults import Answer
+from tests.site.faults import always
 from tests.site.server import SiteServer
 from tests.worlds import LONG, body, document, headline, register, save_document
 
@@ -228,11 +227,6 @@ def test_article_allowed_again_is_read_again(database: Database) -> None:
 
 
 # --- The command ------------------------------------------------------------------------------
-
-
-def always(body: bytes = b"", **facts: Any) -> Callable[[int], Answer]:
-    fixed = Answer(body=body, **facts)
-    return lambda _visit: fixed
 
 
 @pytest.fixture

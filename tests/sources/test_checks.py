@@ -14,18 +14,12 @@ from newscrawl.sources.registry import add_source
 from newscrawl.storage import Database, StorageError, open_database
 from newscrawl.storage.source_stats import Checkup, last_checkups, record_checkups
 from tests.conftest import Newscrawl
-from tests.site.faults import Answer
+from tests.site.faults import Answer, always
 from tests.site.server import SiteServer
 from tests.worlds import moment, register
 
 XML = "application/xml"
 pytestmark = pytest.mark.usefixtures("shared_helper")
-
-
-def always(body: bytes | str = b"", **facts: object) -> Callable[[int], Answer]:
-    content = body.encode() if isinstance(body, str) else body
-    fixed = Answer(body=content, **facts)  # type: ignore[arg-type]
-    return lambda _visit: fixed
 
 
 def feed(site: str, days_old: float = 0) -> Callable[[int], Answer]:

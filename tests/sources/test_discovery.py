@@ -3,7 +3,6 @@
 import csv
 import gzip
 import json
-from collections.abc import Callable
 from pathlib import Path
 from stat import S_IMODE
 
@@ -13,7 +12,7 @@ from newscrawl.sources import Source, SourceError, load_sources
 from newscrawl.sources.front_pages import country_of, read_home
 from newscrawl.sources.registry import add_source, load_registry
 from tests.conftest import Newscrawl
-from tests.site.faults import Answer, listing
+from tests.site.faults import always, listing
 from tests.site.server import SiteServer
 
 XML = "application/xml"
@@ -25,12 +24,6 @@ HOME = """<!DOCTYPE html><html lang="de-AT"><head><meta charset="utf-8">
 <h2><a href="/politik/neue-bruecke-ueber-den-hafen-123456.html">Neue Brücke über den Hafen</a></h2>
 </main></body></html>"""
 FEED_LINK = '<link rel="alternate" type="application/rss+xml" href="{}" title="{}">'
-
-
-def always(body: bytes | str = b"", **facts: object) -> Callable[[int], Answer]:
-    content = body.encode() if isinstance(body, str) else body
-    fixed = Answer(body=content, **facts)  # type: ignore[arg-type]
-    return lambda _visit: fixed
 
 
 @pytest.fixture

@@ -21,16 +21,10 @@ from newscrawl.sources.visits import (
 )
 from tests.site import broken
 from tests.site.broken import instead
-from tests.site.faults import Answer
+from tests.site.faults import Answer, always
 from tests.site.server import SiteServer
 
 PAGE = b"<html><title>Crane</title><p>The old crane.</p></html>"
-
-
-def always(body: bytes | str = b"", **facts: object) -> Callable[[int], Answer]:
-    content = body.encode() if isinstance(body, str) else body
-    fixed = Answer(body=content, **facts)  # type: ignore[arg-type]
-    return lambda _visit: fixed
 
 
 def away(target: str, status: int = 302) -> Callable[[int], Answer]:
