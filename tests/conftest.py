@@ -65,16 +65,12 @@ _SLOW_FILES = (
 )
 
 
-# Modules of which `make test` also runs the PostgreSQL half: equal answers, and statements that are
+# Modules of which `make test` also runs the PostgreSQL half: equal answers, and what is only
 # written for each database. All others have it in `make test-all`.
 _ON_BOTH_DATABASES = (
     "storage/queries/test_equal_answers.py",
-    "storage/test_articles.py",
-    "storage/test_batch.py",
     "storage/test_bulk.py",
     "storage/test_engine.py",
-    "storage/test_leases.py",
-    "storage/test_saved_state.py",
     "storage/test_search_language.py",
 )
 

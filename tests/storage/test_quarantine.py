@@ -375,14 +375,14 @@ SOURCE = SourceContext(names=NAMES)
 SENTENCES = [
     f"Quay {number} of the harbour was closed by crew {number * 7}." for number in range(60)
 ]
-TEXT = " ".join(SENTENCES)
+ARTICLE = " ".join(SENTENCES)
 OTHER = " ".join(
     f"Enter account {number} to go on to page {number * 3} of it." for number in range(60)
 )
 
 
 def version(
-    text: str = TEXT,
+    text: str = ARTICLE,
     title: str | None = "Harbour crews move to the northern quay",
     *,
     rank: int = BODY,
@@ -396,13 +396,13 @@ def version(
 @pytest.mark.parametrize(
     "new",
     [
-        version(TEXT + " A sentence was added."),
+        version(ARTICLE + " A sentence was added."),
         version(" ".join(SENTENCES[:-4])),
         version(" ".join(SENTENCES[: len(SENTENCES) // 2 + 2])),
         version(title="Corrected: crews stay where they are"),
         # A better reading of the same page.
         replace(version(OTHER), reextracted=True),
-        version("The crews move. " * 30 + TEXT, "Live: harbour"),
+        version("The crews move. " * 30 + ARTICLE, "Live: harbour"),
     ],
     ids=["added", "cut", "half", "headline", "reread", "grown"],
 )
@@ -469,13 +469,13 @@ def test_another_page_instead_of_the_article_is_quarantined(barrier: Barrier) ->
 
 def test_layout_incident_quarantines_every_revision() -> None:
     changed = SourceContext(names=NAMES, layout_changed=True)
-    assert reason_against(version(), version(TEXT + " More."), changed) == "layout_changed"
+    assert reason_against(version(), version(ARTICLE + " More."), changed) == "layout_changed"
     listed = version("What the feed says.", rank=1, access="paywalled")
     assert reason_against(version("Said.", rank=1, access="paywalled"), listed, changed) is None
 
 
 def test_site_name_in_every_headline_is_accepted() -> None:
-    stored, new = version(title="The Saltmere Times"), version(TEXT + " More.", "Saltmere Times")
+    stored, new = version(title="The Saltmere Times"), version(ARTICLE + " More.", "Saltmere Times")
     assert reason_against(stored, new, SOURCE) is None
 
 

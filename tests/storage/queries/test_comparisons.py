@@ -104,9 +104,17 @@ def test_twice_as_many_articles_are_called_more() -> None:
 COMPANIES = ("Alphabet", "Bosch", "Google", "Meta", "Siemens", "YouTube")
 SCOPES = [
     pytest.param(Scope(now=moment(6)), id="all"),
-    pytest.param(Scope(since=day(-1), until=day(2), now=moment(6)), id="days"),
-    pytest.param(Scope(since=day(-1), zone="Pacific/Auckland", now=moment(6)), id="zone"),
-    pytest.param(Scope(section="Business", now=moment(6)), id="section"),
+    pytest.param(
+        Scope(since=day(-1), until=day(2), now=moment(6)), id="days", marks=pytest.mark.thorough
+    ),
+    pytest.param(
+        Scope(since=day(-1), zone="Pacific/Auckland", now=moment(6)),
+        id="zone",
+        marks=pytest.mark.thorough,
+    ),
+    pytest.param(
+        Scope(section="Business", now=moment(6)), id="section", marks=pytest.mark.thorough
+    ),
 ]
 
 

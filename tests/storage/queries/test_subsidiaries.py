@@ -26,10 +26,12 @@ TOGETHER = replace(ALONE, subsidiaries=True)
 DATED = replace(STRUCTURE, owned={"Instagram": (day(-1), None), "YouTube": (None, day(1))})
 SCOPES = [
     pytest.param({}, id="all"),
-    pytest.param({"source": "faz"}, id="source"),
-    pytest.param({"language": "en", "until": day(1)}, id="language"),
-    pytest.param({"section": "Business"}, id="section"),
-    pytest.param({"zone": "Pacific/Auckland", "since": day(-2)}, id="zone"),
+    pytest.param({"source": "faz"}, id="source", marks=pytest.mark.thorough),
+    pytest.param({"language": "en", "until": day(1)}, id="language", marks=pytest.mark.thorough),
+    pytest.param({"section": "Business"}, id="section", marks=pytest.mark.thorough),
+    pytest.param(
+        {"zone": "Pacific/Auckland", "since": day(-2)}, id="zone", marks=pytest.mark.thorough
+    ),
 ]
 
 
