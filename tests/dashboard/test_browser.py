@@ -43,8 +43,19 @@ PAGES = {
     "alerts": "/alerts",
     "editor": "/registry/edit?name=Siemens",
     "api": "/api",
+    "group": "/registry/group?name=our+competitors",
+    "ranked": "/registry?order=articles&page=2",
+    "quarantine": "/quarantine",
+    "reason": f"/article/explanation?url={quote(TRAM, safe='')}",
+    "cure": "/cure?company=Siemens&kind=context&words=Siemens",
+    "nobody": "/company/Zoetis",
 }
 CHARTS = ("company", "compare")
+# The sizes of the type of a page.
+SIZES = (
+    "[...new Set([...document.querySelectorAll('body *')].filter(each => each.offsetParent"
+    " && each.innerText).map(each => getComputedStyle(each).fontSize))]"
+)
 
 
 @pytest.mark.smoke
@@ -65,6 +76,9 @@ def test_page_fits_each_window_and_has_no_barrier(look: Look, path: str) -> None
     page = watched.page
     over = "all => all.filter(one => one.scrollWidth > one.clientWidth).map(one => one.innerText)"
     schemes: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+    assert len(page.evaluate(SIZES)) <= 5
+    # With all that opens: menus, forms, details.
+    page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
     for scheme in schemes:
         page.emulate_media(color_scheme=scheme)
         assert watched.check("faint") == [], scheme
@@ -492,11 +506,7 @@ def test_first_screen_has_the_answer(
     box = page.locator(answer).bounding_box()
     assert box
     assert box["y"] < TOPS[width]
-    sizes = page.evaluate(
-        "[...new Set([...document.querySelectorAll('body *')].filter(each => each.offsetParent"
-        " && each.innerText).map(each => getComputedStyle(each).fontSize))]"
-    )
-    assert len(sizes) <= 5
+    assert len(page.evaluate(SIZES)) <= 5
     assert page.locator(".primary:visible").count() <= 1
     line = page.locator(".coverage summary")
     if month != "empty":
