@@ -34,19 +34,21 @@ _IDEOGRAPH: Final = re.compile(
 )
 _HANGUL: Final = re.compile("[\uac00-\ud7a3]")
 # A paragraph ends at a blank line; a sentence at a stop before a capital or a letter of another
-# script, or at a stop of another script, which needs no blank after it.
+# script, or at a stop of another script, which needs no blank after it. The semicolon is the
+# question mark of Greek; a line may be an item of a list.
 _END: Final = re.compile(
-    r"""\n\s*\n|[.!?…]["'“”’»«)\]]*\s+(?=["'“„«(\[¿¡]*[^\W\da-zà-öø-ÿ_])|[。！？]+["”’」』）]*|[؟۔։।။]\s*"""
+    r"""\n\s*\n|[.!?…](?:[^\S\n]?["'“”’»«)\]])*\s+(?=["'“„«(\[¿¡]*[^\W\d_])"""
+    r"""|;\s+(?=[Ά-ΏΑ-Ϋ])|[。！？]+["”’」』）]*|[؟۔։।။]\s*|\n"""
 )
-# Stops that don't end a sentence: titles, legal forms, single letters, and ordinals as in
-# "am 12. November", since few sentences within a paragraph end with a number of two digits.
-_ABBREVIATION: Final = re.compile(
-    r"\b(?:[A-Za-zА-я]|Mrs?|Ms|Dr|Prof|St|Inc|Corp|Co|Ltd|Mio|Mrd|bzw|ca|vs|No|Nr|Sig|Sra?"
-    r"|Sen|Rep|Gen|Gov|Col|Capt|Sgt|Lt|Maj|Rev|Hon|Jr|Ing|Dipl|Frl|Hr|Mme|Mlle|Dott|Avv|Dña|EE"
-    r"|Dhr|Mevr|Mw|Dl|Dna|inż|hab|mgr|prof|dr|ul|ved|tzv|проф|акад|ген|им|ул|пл|обл|д-р|гр)\.[^\S\n]+$"
-    r"|(?:^|[\s(])\d{1,2}\.[^\S\n]+$"
-)
-_LONGEST_ABBREVIATION: Final = len(" Dipl.  ")
+_OPENING: Final = "\"'“„«([¿¡"
+_BULLET: Final = re.compile(r"[^\S\n]*(?:[-–—•*▪◦·‣]|\d{1,2}[.)])[^\S\n]+")
+# Ours: characters of the shortest line that may be wrapped, so that its sentence goes on.
+WRAPPED: Final = 50
+# The word before a stop, and an ordinal as in "am 12. November", since few sentences within a
+# paragraph end with a number of two digits.
+_LAST_WORD: Final = re.compile(r"[^\W\d_](?:[\w·-]|(?<=\w)\.(?=\w))*$")
+_ORDINAL: Final = re.compile(r"(?:^|[\s(])\d{1,2}$")
+_LONGEST_WORD: Final = 12
 
 # Ours: how often a text may have been escaped.
 MOST_ESCAPES: Final = 4
@@ -121,9 +123,10 @@ def stream_safe(text: str) -> str:
 _REACH: Final = 600
 
 
-def sentence_around(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return start and end of the sentence around a place of a text."""
-    floor, ceiling = max(0, start - _REACH), min(len(text), end + _REACH)
+def sentence_around(text: str, start: int, end: int, reach: int = _REACH) -> tuple[int, int]:
+    """Return start and end of the sentence around a place of a text, without the mark of an item;
+    on each side it has at most `reach` characters."""
+    floor, ceiling = max(0, start - reach), min(len(text), end + reach)
     first, last = floor, ceiling
     for stop in sentence_ends(text, floor, ceiling):
         if stop.end() <= start:
@@ -133,15 +136,45 @@ def sentence_around(text: str, start: int, end: int) -> tuple[int, int]:
             break
     while last > first and text[last - 1].isspace():
         last -= 1
+    if (bullet := _BULLET.match(text, first)) and not bullet[0].strip()[0].isdigit():
+        first = min(bullet.end(), start)
     return first, max(last, end)
 
 
 def sentence_ends(text: str, begin: int, end: int) -> Iterator[re.Match[str]]:
-    """Yield the stops and blank lines that end the sentences of a part of a text."""
+    """Yield the stops, blank lines and ends of lists' lines that end the sentences of a part of a
+    text; data/abbreviations.toml has the words behind whose stop a sentence goes on."""
     for stop in _END.finditer(text, begin, end):
-        last = max(begin, stop.end() - _LONGEST_ABBREVIATION)
-        if _ABBREVIATION.search(text, last, stop.end()) is None:
+        following = text[stop.end() : stop.end() + 3].lstrip(_OPENING)
+        if stop[0].count("\n") > 1:
+            is_end = True
+        elif following[:1].islower():
+            is_end = False
+        elif stop[0] == "\n":
+            line = text.rfind("\n", 0, stop.start()) + 1
+            is_end = stop.start() - line < WRAPPED or bool(_BULLET.match(text, stop.end()))
+        else:
+            before = max(begin, stop.start() - _LONGEST_WORD)
+            is_end = stop[0][0] != "." or not _goes_on(text, before, stop.start())
+        if is_end:
             yield stop
+
+
+def _goes_on(text: str, begin: int, stop: int) -> bool:
+    """Return whether a sentence goes on behind a full stop, as behind "Dr." and "12."."""
+    word = _LAST_WORD.search(text, begin, stop)
+    if word is None:
+        return _ORDINAL.search(text, begin, stop) is not None
+    last = word[0].rpartition(".")[2]
+    return len(last) == 1 or last in _abbreviations()
+
+
+@cache
+def _abbreviations() -> frozenset[str]:
+    source = files("newscrawl").joinpath("data/abbreviations.toml").read_text("utf-8")
+    return frozenset(
+        word for words in tomllib.loads(source).values() for word in re.split(r",\s+", words)
+    )
 
 
 @cache

@@ -32,9 +32,9 @@ from newscrawl.storage.mentions import (
 from newscrawl.storage.models import Article
 from newscrawl.storage.queries import ArticlePage, MarkedMention, Scope
 from newscrawl.storage.queries.article_details import MADE_TOGETHER
-from newscrawl.storage.queries.article_lists import sentence_around
 from newscrawl.storage.rollups import RollupUpdate
 from newscrawl.storage.scope_conditions import articles_within
+from newscrawl.text import sentence_around
 
 # Ours: characters of a form in a text, and of a person's name.
 MAX_SURFACE, MAX_NAME = 120, 100
@@ -144,7 +144,7 @@ def add_corrections(
                 whole = text.title if is_title else text.text
                 start, end = 0, len(whole)
                 if not is_title:
-                    start, end = sentence_around(whole, (mention.start, mention.end))
+                    start, end = sentence_around(whole, mention.start, mention.end)
                 row = insert(models.Correction).values(
                     article_id=text.number,
                     kind=judgement.kind,

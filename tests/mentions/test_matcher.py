@@ -825,6 +825,17 @@ def test_mention_has_its_sentence_and_position(companies):
         ("बर्फ गिरी। Bosch बढ़ी। अंत।", "Bosch बढ़ी।"),
         ("Ձյուն եկավ։ Bosch-ը աճեց։ Վերջ։", "Bosch-ը աճեց։"),
         ("“走了。”微软说。结束。", "微软说。"),
+        ("« Oui. » Bosch se tait. Il neige.", "Bosch se tait."),
+        ("Κερδίζει η Bosch; Χιόνισε.", "Κερδίζει η Bosch;"),
+        ("Ο κ. Ράλλης της Bosch μίλησε. Χιόνισε.", "Ο κ. Ράλλης της Bosch μίλησε."),
+        ("TS. Lê của Bosch nói. Tuyết rơi.", "TS. Lê của Bosch nói."),
+        ("Загалом 3 млн. грн. Bosch отримав. Сніг.", "Bosch отримав."),
+        ("Winners:\n- Bosch\n- Others", "Bosch"),
+        ("Winners of the day\nBosch 3 percent\nOthers 2 percent", "Bosch 3 percent"),
+        (
+            "The long line of a letter that was wrapped at seventy\nsigns by Bosch. Snow.",
+            "The long line of a letter that was wrapped at seventy\nsigns by Bosch.",
+        ),
     ],
 )
 def test_sentence_goes_from_stop_to_stop(companies: Companies, text: str, sentence: str) -> None:

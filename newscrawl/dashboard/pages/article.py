@@ -47,11 +47,10 @@ from newscrawl.storage.corrections import (
 from newscrawl.storage.mentions import CORRECTED
 from newscrawl.storage.queries import ArticlePage, QuarantineRow, Scope, Version
 from newscrawl.storage.queries.article_details import made_together
-from newscrawl.storage.queries.article_lists import sentence_around
 from newscrawl.storage.revisions import apply_revision, decide_all, discard_revision
 from newscrawl.storage.scope import MAX_VALUE
 from newscrawl.templating import content_hash
-from newscrawl.text import match_name
+from newscrawl.text import match_name, sentence_around
 
 router = APIRouter(include_in_schema=False)
 
@@ -355,7 +354,7 @@ def _spans(
         if not known and len(spans) <= MAX_SENTENCES:
             span = 0, len(article_page.row.title or "")
             if section == "body":
-                span = sentence_around(article_page.text, places[section, start])
+                span = sentence_around(article_page.text, *places[section, start])
             spans.append((section, span))
     return spans
 

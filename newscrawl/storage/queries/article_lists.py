@@ -42,7 +42,7 @@ from newscrawl.storage.query_matches import UNKNOWN, parse_saved
 from newscrawl.storage.scope import Scope, Tenure, day_of_minute
 from newscrawl.storage.scope_conditions import articles_within
 from newscrawl.storage.search_language import Facts, spans
-from newscrawl.text import sentence_ends
+from newscrawl.text import sentence_around, sentence_ends
 
 __all__ = [
     "ArticleRow",
@@ -490,7 +490,7 @@ def snippets(
             break
         if span[0] < last_end:
             continue  # its sentence is already a snippet
-        start, last_end = sentence_around(text, span)
+        start, last_end = sentence_around(text, *span, MAX_SNIPPET)
         inside = [(a, b) for a, b in spans["body"] if start <= a and b <= last_end]
         chosen.append(snippet_of("body", text, (start, last_end), inside))
     return tuple(chosen[:limit])
@@ -506,7 +506,7 @@ def _pair_snippets(
     or nothing if the headline has both."""
     together, beside = [], sorted(others["body"])
     for span in spans["body"]:
-        start, end = sentence_around(text, span)
+        start, end = sentence_around(text, *span, MAX_SNIPPET)
         for span_beside in islice(beside, bisect_left(beside, (start, 0)), None):
             if span_beside[1] > end:
                 break
@@ -530,20 +530,6 @@ def sentences(text: str) -> list[str]:
     ends = [stop.end() for stop in sentence_ends(text, 0, len(text))]
     parts = [text[a:b].strip() for a, b in zip([0, *ends], [*ends, len(text)], strict=True)]
     return [part for part in parts if part]
-
-
-def sentence_around(text: str, span: Span) -> Span:
-    """Return the sentence around a span, at most MAX_SNIPPET characters before and after it."""
-    start, end = max(0, span[0] - MAX_SNIPPET), min(len(text), span[1] + MAX_SNIPPET)
-    for match in sentence_ends(text, start, end):
-        if match.end() <= span[0]:
-            start = match.end()
-        elif match.start() >= span[1] - 1:
-            end = max(match.end(), span[1])
-            break
-    while end > span[1] and text[end - 1].isspace():
-        end -= 1
-    return start, end
 
 
 def snippet_of(

@@ -35,7 +35,6 @@ from newscrawl.storage.queries.article_lists import (
     ArticleRow,
     Snippet,
     article_rows,
-    sentence_around,
     snippet_of,
     texts_of,
 )
@@ -68,6 +67,7 @@ from newscrawl.storage.query_matches import parse_saved
 from newscrawl.storage.saved_queries import own_scope
 from newscrawl.storage.scope import UNKNOWN, By, Group, Scope, last_day
 from newscrawl.storage.search_language import Facts, spans
+from newscrawl.text import sentence_around
 
 __all__ = ["Counted", "LeftOut", "Proof", "ProvenArticle", "ProvenSentence", "SourceRead", "proof"]
 
@@ -485,7 +485,7 @@ def _sentences(
         waiting = [mention for mention in mentions if mention.section == section]
         while waiting:
             first = waiting[0]
-            span = sentence_around(content, (first.start, first.end))
+            span = sentence_around(content, first.start, first.end, MAX_SNIPPET)
             if section == "title":
                 span = 0, len(content)
             is_cut = span[1] - span[0] > MAX_SNIPPET
