@@ -19,13 +19,16 @@ _MODELS: Final = {
     "network": "learn how the combined method weighs its features; needs PyTorch, '.[network]'",
     "further": "train our network further on the pages of an archive whose JSON-LD has their text, "
     "and write it if it beats ours on sites that it was not trained on; needs PyTorch",
-    "kinds": "learn to tell articles from other pages that declare nothing",
+    "confidence": "fit the confidence of the combined method to what pages of unseen sites score, "
+    "by networks that are trained for that; needs PyTorch",
+    "kinds": "learn to tell articles from other pages whose data hold no article",
     "mentions": "fit the score of a mention to judged mentions; prints how well it fits those of "
     "unseen sites",
     "tree": "learn a decision tree of depth 8, for comparison; needs '.[train]'",
     "boosted": "learn boosted trees, for comparison; needs '.[train]'",
 }
-_OF_PAGES: Final = frozenset({"network", "kinds", "tree", "boosted"})
+_OF_PAGES: Final = frozenset({"network", "confidence", "kinds", "tree", "boosted"})
+_OF_ALL_TYPES: Final = frozenset({"network", "confidence"})
 _INTERRUPTED: Final = 130  # as in shells
 
 
@@ -65,6 +68,8 @@ def _run(options: argparse.Namespace, command: str) -> None:
         task = runs.Task(corpus, _choose_pages(corpus, options), options.include_sealed, fit)
         if options.model == "network":
             runs.train_network(task, options.epochs)
+        elif options.model == "confidence":
+            runs.calibrate_confidence(task, options.epochs)
         elif options.model == "kinds":
             runs.train_kinds(task)
         else:
@@ -83,7 +88,7 @@ def _choose_pages(corpus: Corpus, options: argparse.Namespace) -> Corpus:
     if options.model == "kinds":
         pages = corpus.select(sets=sets, langs=langs, page_types=page_types)
     else:
-        page_types = page_types or (() if options.model == "network" else ("article",))
+        page_types = page_types or (() if options.model in _OF_ALL_TYPES else ("article",))
         pages = learnable(corpus, sets=sets, langs=langs, page_types=page_types)
     return pages if options.include_sealed else pages.part(DEVELOPMENT)
 
@@ -120,7 +125,7 @@ def _parser() -> argparse.ArgumentParser:
                 action="store_true",
                 help="learn from the sealed sites too; with --folds, one fold more",
             )
-        if model in ("network", "further"):
+        if model in ("network", "confidence", "further"):
             recipe.add_argument("--epochs", type=_positive, help="times that each page is seen")
         if model == "mentions":
             recipe.add_argument(

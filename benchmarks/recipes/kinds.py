@@ -1,4 +1,4 @@
-"""Train the model of kinds (newscrawl.extraction.kinds) for pages that declare nothing."""
+"""Train the model of kinds (newscrawl.extraction.kinds) for pages whose data hold no article."""
 
 import json
 from collections import Counter
@@ -18,14 +18,14 @@ from newscrawl.training.corpus import CorpusError, GoldPage, Split, map_pages
 
 MODEL_FILE: Final = Path(newscrawl.extraction.__file__).parent / "data" / "kinds.json"
 # Ours: by what the squares of the weights of standardised features are multiplied.
-PENALTY: Final = 5.0
+PENALTY: Final = 10.0
 STEPS: Final = 30  # of Newton's method, which needs ten
 DIGITS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
 class KindExample:
-    """The features of a page that declares nothing (`kinds.undeclared_features`)."""
+    """The features of a page whose data hold no article (`kinds.undeclared_features`)."""
 
     page: GoldPage
     features: tuple[float, ...]
@@ -49,7 +49,7 @@ def read_kind_examples(
     pages: Sequence[GoldPage],
     on_page: Callable[[], None] = lambda: None,
 ) -> list[KindExample]:
-    """Return the examples of those pages that declare nothing."""
+    """Return the examples of those pages whose data hold no article."""
     features = map_pages(_features_of, pages, on_page=on_page)
     return [KindExample(page, each) for page, each in zip(pages, features, strict=True) if each]
 
@@ -68,8 +68,8 @@ def fit_kinds(examples: Sequence[KindExample]) -> KindModel:
     is_other = np.array([not example.is_article for example in examples])
     if not len(is_other) or is_other.all() or not is_other.any():
         raise CorpusError(
-            "the model of kinds needs articles and other pages that have a url and declare no "
-            "article: add some, with their page_type"
+            "the model of kinds needs articles and other pages that have a url and no article "
+            "in their data: add some, with their page_type"
         )
     pages_of = Counter(example.page.owner for example in examples)
     shares = np.array([pages_of[example.page.owner] ** -0.5 for example in examples])

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _SCORE_FOLDS = 5  # ours: parts of the sites, each scored by a model of the others
 _THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7)
-_OF_KINDS = (0.5, 0.6, 0.7, 0.8, 0.9)  # probabilities of not being an article
+_OF_KINDS = (0.5, 0.65, 0.75, 0.85, 0.95)  # probabilities of not being an article
 _MEASURES = (
     Column("word.f1", "word F1", ".4f"),
     Column("word.precision", "precision", ".4f"),
@@ -210,6 +210,31 @@ def train_network(task: Task, epochs: int | None) -> None:
     write_note(f"{folder}/combined.npz and combined.json written")
 
 
+def calibrate_confidence(task: Task, epochs: int | None) -> None:
+    """Fit the confidence of the combined method to the scores of pages of unseen sites."""
+    with needing_torch():
+        from benchmarks.recipes import confidence, network  # noqa: PLC0415
+    fit = task.fit
+    settings = network.NetworkSettings(seed=fit.seed)
+    settings = replace(settings, epochs=epochs or settings.epochs)
+    examples = examples_from(task.pages)
+    splits = folds_by_site(task.pages, k=fit.folds or confidence.FOLDS, seed=fit.split_seed)
+    with progress("folds", len(splits) * settings.members * settings.epochs) as step:
+        pairs = confidence.expectations(
+            examples, splits, settings, lambda now: step(f"loss {now.f1_loss:.4f}")
+        )
+    steps = confidence.fit_steps(pairs)
+    rows = [{"expected": each.expected, "f1": each.f1} for each in steps]
+    columns = [Column("expected", "expected", ".4f"), Column("f1", "word F1", ".4f")]
+    show(rows, columns, fit.form, title=f"unseen sites, {len(splits)} folds by site")
+    if fit.folds:
+        return
+    path = fit.output or confidence.CONFIDENCE_FILE
+    provenance = _provenance(fit, task.corpus, pages=len(pairs), seed=fit.seed)
+    confidence.write_steps(steps, path, provenance)
+    write_note(f"{path} written")
+
+
 def train_from_archive(archive: Path, epochs: int | None, fit: FitOptions, *, force: bool) -> None:
     """Train the network further on labels that publishers state, and write it if it gets better."""
     with needing_torch():
@@ -314,7 +339,7 @@ def train_kinds(task: Task) -> None:
     if fit.folds:
         splits = task.split_in_folds(fit.folds)
         rejected = kinds.cross_validate_kinds(examples, splits, _OF_KINDS)
-        # Show how many of the pages that declare nothing are rejected, by probability and
+        # Show how many of the pages whose data hold no article are rejected, by probability and
         # type.
         title = f"unseen sites, {fit.folds} folds by site"
         counts: dict[tuple[float, str], list[bool]] = defaultdict(list)
@@ -328,7 +353,7 @@ def train_kinds(task: Task) -> None:
         ]
         columns = [
             Column("least", "rejected from"),
-            Column("type", "pages that declare nothing"),
+            Column("type", "pages without an article in their data"),
             Column("pages", "pages"),
             Column("rejected", "rejected"),
         ]

@@ -3,8 +3,8 @@
 Metadata declares a kind. The text corrects it: a long text is an article with any title, and a
 short one may be an error, a consent page or the free part of an article. Two kinds of wall are not
 in the text alone: a long consent page has a button that accepts, and behind a teaser stands the
-call to subscribe. Where the rules find nothing against an article and nothing declares one, a
-logistic regression over a dozen features recognises documentation, services, lists and threads.
+call to subscribe. Where the rules find nothing against an article and JSON-LD has none, a logistic
+regression over a score of features recognises documentation, services, lists and threads.
 """
 
 import json
@@ -22,7 +22,12 @@ from selectolax.lexbor import LexborNode
 
 from newscrawl.extraction.blocks import LETTERS_A_WORD
 from newscrawl.extraction.metadata.reader import Metadata
-from newscrawl.extraction.metadata.vocabulary import asks_to_subscribe, contains_any, words
+from newscrawl.extraction.metadata.vocabulary import (
+    asks_to_subscribe,
+    contains_any,
+    tables,
+    words,
+)
 from newscrawl.extraction.methods import ParsedPage
 from newscrawl.items import Kind
 from newscrawl.notices import NEAR, offers_the_rest, tells_of_itself
@@ -35,7 +40,8 @@ _CONTROLS: Final = "button, [role=button], input[type=submit], input[type=button
 
 # The markup of forums and shops: types of schema.org in attributes, and what XenForo writes.
 _SCHEMA: Final = b"schema.org/"
-_TYPES_OF_OTHERS: Final = (b"DiscussionForumPosting", b"QAPage", b'Product"')
+_THREADS: Final = (b"DiscussionForumPosting", b"QAPage")
+_PRODUCT: Final = b'Product"'
 _XENFORO: Final = b'<html id="XF"'
 
 # Ours, words of body text: the maximum of a wall or teaser, and the minimum of an article.
@@ -44,9 +50,8 @@ SHORT: Final = 120
 NOTICE: Final = 80
 TEASER: Final = 250
 LONG: Final = 400
-# Ours, fitted on half 0 of the sites of wcxb: of pages with a section's address and no sign of an
-# article, 42 % of the listings and collections and 0.3 % of the articles have that many words
-# within links for each word of text (half 1: 33 % and 0.6 %).
+# Ours: words within links for each word of text from which on a page with a section's address may
+# be its front.
 LINKED_SHARE: Final = 0.5
 # Ours: different phrases of consent that make a short text a consent page, and a long one suspect.
 MIN_CONSENT_PHRASES: Final = 2
@@ -65,43 +70,53 @@ def decide_kind(page: ParsedPage, paragraphs: Sequence[str], url: str | None = N
     if kind != "article":
         return kind
     features = undeclared_features(page, paragraphs, url)
-    return "other" if features and load_kind_model().rejects(features) else "article"
+    if not features:
+        return "article"
+    length = sum(map(_count_words, paragraphs))
+    has_links = page.link_words > LINKED_SHARE * length
+    is_like_front = page.metadata.declared.could_be_front and has_links
+    least = UNLIKELY_ARTICLE if not is_like_front else UNLIKELY_FRONT
+    if not load_kind_model().rejects(features, least):
+        return "article"
+    return "front" if is_like_front else "other"
 
 
 def _kind_by_rules(page: ParsedPage, paragraphs: Sequence[str]) -> Kind:
     text = "\n\n".join(paragraphs)
     length = _count_words(text)
-    kind = _kind_of_text(page.metadata, text, length, page.link_words)
+    kind = _kind_of_text(page.metadata, text, length)
     if kind != "article" or not text:
         return kind
     if _is_consent_page(page, text):
         return "consent"
-    if not page.metadata.declared.is_article and _is_thread_or_product(page.source):
+    if not page.metadata.declared.is_article and _is_thread_or_product(page):
         return "other"
     if length < TEASER and _is_teaser(page, paragraphs):
         return "paywall"
     return kind
 
 
-def _is_thread_or_product(source: bytes) -> bool:
+def _is_thread_or_product(page: ParsedPage) -> bool:
+    """Return whether markup says so. What a dated page with an author rates is no product that it
+    sells."""
+    source, metadata = page.source, page.metadata
+    is_signed = metadata.published is not None and bool(metadata.authors)
     place = source.find(_SCHEMA)
     while place >= 0:
         place += len(_SCHEMA)
-        if source.startswith(_TYPES_OF_OTHERS, place):
+        if source.startswith(_THREADS if is_signed else (*_THREADS, _PRODUCT), place):
             return True
         place = source.find(_SCHEMA, place)
     return _XENFORO in source[:SEARCHED]
 
 
-def _kind_of_text(metadata: Metadata, text: str, length: int, link_words: int) -> Kind:
+def _kind_of_text(metadata: Metadata, text: str, length: int) -> Kind:
     match metadata.declared.kind:
         case "error":
             return "error" if length < TEASER else "article"
         case "gallery" | "video":
             return metadata.declared.kind if length < LONG else "article"
         case "article":
-            if metadata.declared.could_be_front and link_words > LINKED_SHARE * length:
-                return "front"
             if length >= TEASER:
                 return "article"
             if length < SHORT:
@@ -168,7 +183,7 @@ def _squeeze(text: str) -> str:
     return " ".join(text.split()).lower()
 
 
-# --- Pages that declare nothing -------------------------------------------------------------------
+# --- Pages whose data hold no article ------------------------------------------------------------
 
 # Ours, chosen one after the other by what each adds on unseen sites: `benchmarks.recipes kinds
 # --folds 5`.
@@ -177,39 +192,43 @@ KIND_FEATURES: Final = (
     "news_path",
     "service_path",
     "forum_path",
-    "dated_path",
+    "docs_path",
+    "shop_path",
+    "number_in_path",
+    "section_path",
     "has_date",
+    "has_author",
     "buttons",
     "code",
-    "paragraphs",
+    "figures",
+    "forum_words",
+    "shop_words",
+    "results",
+    "first_person",
     "long_paragraphs",
+    "short_paragraphs",
     "linked_words",
 )
-# Parts of paths.
-_PATHS_OF: Final = {
-    "news_path": frozenset(
-        ("article", "articles", "blog", "magazine", "news", "post", "posts", "stories", "story")
-    ),
-    "service_path": frozenset(
-        (
-            "about", "careers", "company", "contact", "features", "industries", "platform",
-            "pricing", "service", "services", "solutions",
-        )
-    ),
-    "forum_path": frozenset(
-        (
-            "comments", "community", "discussion", "discussions", "forum", "forums", "questions",
-            "t", "thread", "threads", "topic", "viewtopic",
-        )
-    ),
-}  # fmt: skip
+_PATHS_OF: Final = {name: frozenset(names) for name, names in tables("places").items()}
+# A thread's number in an address.
+_THREAD: Final = re.compile(r"/(?:[td]|topics?|thread)[/-][^?#]*\d|showtopic|showthread")
 _ENDING: Final = re.compile(r"\.(?:html?|php|aspx?|jsp)$")
-_DATED: Final = re.compile(r"/(?:19|20)\d\d[/-]?[01]?\d")
+_NUMBER: Final = re.compile(r"\d{4}")
+_WORD: Final = re.compile(r"\w+")
+# In markup, mostly names of classes.
+_FORUM_WORDS: Final = (b"forum", b"vote", b"member", b"message")
+_SHOP_WORDS: Final = (b"price", b"cart", b"card")
+# English alone: in other languages no pages but articles are labelled.
+_FIRST_PERSON: Final = frozenset(("we", "us", "our", "ours"))
 MAX_SLUG_WORDS: Final = 12
 LONG_PARAGRAPH: Final = 25  # ours: words
+SHORT_PARAGRAPH: Final = 8  # ours: words
+MAX_FIRST_PERSON: Final = 4.0  # ours: percent of the words
 # The probability of not being an article from which a page is none, fitted by the same command: an
 # article that is lost costs more than a page that is stored for nothing.
-UNLIKELY_ARTICLE: Final = 0.8
+UNLIKELY_ARTICLE: Final = 0.75
+# The same of a page that is like a section's front: those of papers aren't among the labelled ones.
+UNLIKELY_FRONT: Final = 0.03
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,26 +255,42 @@ def load_kind_model() -> KindModel:
 def undeclared_features(
     page: ParsedPage, paragraphs: Sequence[str], url: str | None
 ) -> tuple[float, ...]:
-    """Return the `KIND_FEATURES` of a page that declares no article and has an address; of others
+    """Return the `KIND_FEATURES` of a page that has an address and no article in JSON-LD; of others
     none."""
-    if page.metadata.declared.is_article or not url or not paragraphs:
+    metadata, source = page.metadata, page.source
+    if metadata.declared.has_data or not url or not paragraphs:
         return ()
+    lowered = url.lower()
     try:
-        path = urlsplit(url.lower()).path
+        address = urlsplit(lowered)
+        labels = (address.hostname or "").split(".")[:-1]
     except ValueError:
         return ()
-    parts = [part for part in path.split("/") if part]
-    slug = _ENDING.sub("", parts[-1]) if parts else ""
+    parts = [_ENDING.sub("", part) for part in address.path.split("/") if part]
+    places = {*parts, *labels}
+    of_path = {name: not names.isdisjoint(places) for name, names in _PATHS_OF.items()}
+    # What ends in "/news" is a list of news.
+    of_path["news_path"] = not _PATHS_OF["news_path"].isdisjoint((*parts[:-1], *labels))
+    of_path["forum_path"] |= bool(_THREAD.search(lowered))
     lengths = [_count_words(paragraph) for paragraph in paragraphs]
+    words = _WORD.findall(" ".join(paragraphs).lower())
+    first_person = sum(map(_FIRST_PERSON.__contains__, words))
     tokens = page.candidate_features.tokens
     return (
-        min(len(re.split("[-_]", slug)), MAX_SLUG_WORDS),
-        *(float(not names.isdisjoint(parts)) for names in _PATHS_OF.values()),
-        float(bool(_DATED.search(path))),
-        float(page.metadata.published is not None),
-        math.log1p(page.source.count(b"<button")),
-        math.log1p(page.source.count(b"<code")),
-        math.log1p(len(paragraphs)),
+        min(len(re.split("[-_+]", parts[-1] if parts else "")), MAX_SLUG_WORDS),
+        *map(float, of_path.values()),
+        float(bool(_NUMBER.search(address.path))),
+        float(metadata.declared.could_be_front),
+        float(metadata.published is not None),
+        float(bool(metadata.authors)),
+        math.log1p(source.count(b"<button")),
+        math.log1p(source.count(b"<code")),
+        math.log1p(source.count(b"<figure")),
+        math.log1p(sum(map(source.count, _FORUM_WORDS))),
+        math.log1p(sum(map(source.count, _SHOP_WORDS))),
+        math.log1p(source.count(b"results")),
+        min(100 * first_person / max(len(words), 1), MAX_FIRST_PERSON),
         sum(count for count in lengths if count >= LONG_PARAGRAPH) / max(sum(lengths), 1),
+        sum(count <= SHORT_PARAGRAPH for count in lengths) / len(lengths),
         float(tokens.linked.sum()) / max(float(tokens.words.sum()), 1.0),
     )

@@ -289,6 +289,40 @@ def test_page_is_an_article_unless_much_speaks_against_it(page: str, url: str | 
     assert extract(page, url).kind == "article"
 
 
+# Pages of platforms that say of each page that it is an article (og:type).
+SAID = '<meta property="og:type" content="article">'
+REPLY = '<div class="message vote">Member since 2019</div><p>I would grease the winch first.</p>'
+OFFER = (
+    "<h2>Our services</h2><p>We berth your boat. Call us, our crew waits.</p><button>Book</button>"
+)
+CARD = '<div class="card"><a href=/p{}>Rope, 12 m</a><span class="price">€ 9</span></div>'
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        (REPLY * 12, "/forum/which-winch-for-a-small-boat.4711/"),
+        (REPLY * 12, "/t/which-winch/4711"),
+        (OFFER * 8, "/services/berths"),
+        (OFFER * 8, "/leistungen/liegeplaetze"),
+        ("".join(map(CARD.format, range(30))), "/collections/ropes"),
+        (MANUAL, "/docs/mooring"),
+    ],
+    ids=["forum", "number of a thread", "service", "German service", "collection", "manual"],
+)
+def test_type_that_platforms_give_all_pages_makes_no_article(body: str, path: str) -> None:
+    page = f"<html><head>{SAID}</head><body><h1>Winches</h1>{body}</body></html>"
+    assert extract(page, f"https://pier.example{path}").kind in {"other", "front"}
+    assert extract(ARTICLE + page, f"https://pier.example{path}").kind == "article"
+
+
+def test_signed_and_dated_page_with_a_rating_is_an_article() -> None:
+    rating = '<div itemscope itemtype="http://schema.org/Product">4 stars</div>'
+    assert extract(REPORT + rating, STORY).kind == "other"
+    signed = REPORT.replace("<time", '<p class="byline">By Jane Doe</p><time')
+    assert extract(signed + rating, STORY).kind == "article"
+
+
 def test_address_that_is_no_address_leaves_a_page_an_article() -> None:
     assert extract(MANUAL, "https://[pier/docs").kind == "article"
 

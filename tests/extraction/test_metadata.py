@@ -38,7 +38,7 @@ def test_every_field_is_read_from_json_ld() -> None:
         image="https://pier.example/harbour.jpg",
         site_name="The Daily Pier",
         paywalled=True,
-        declared=DeclaredKind("article", is_article=True),
+        declared=DeclaredKind("article", is_article=True, has_data=True),
         article_body="Ships sail.",
     )
 

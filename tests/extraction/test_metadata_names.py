@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from newscrawl.extraction.metadata import byline_lines, names
+from newscrawl.extraction.metadata import byline_lines, names, text_bylines
 
 
 @pytest.mark.parametrize(
@@ -181,3 +181,22 @@ def test_words_of_authorship_make_a_line_a_byline(
 )
 def test_a_name_and_a_role_or_place_may_be_a_byline(line: str, authors: tuple[str, ...]) -> None:
     assert byline_lines.author_and_place(line) == authors
+
+
+@pytest.mark.parametrize(
+    ("text", "authors"),
+    [
+        ("港口重新开放。（记者 王芳） \n责任编辑：李明", ("王芳",)),
+        ("港口重新開放。（記者陳大明／台北報導）", ("陳大明",)),
+        ("港が再び開いた。（田中太郎記者）", ("田中太郎",)),
+        ("항구가 다시 열렸다.\n김민수 기자 minsu@pier.example", ("김민수",)),
+        ("港口重新开放。\n记者 刘涛\n版权所有", ("刘涛",)),
+        ("港口重新开放。（记者张三 摄）", ()),
+        ("据记者张三报道，港口重新开放。", ()),
+        ("记者：您好", ()),
+        ("記者會 陸媒接到噤聲令", ()),
+        ("港口重新开放。（记者 王芳）\n船只起航。（记者 李明）", ()),
+    ],
+)
+def test_reporter_signs_below_the_text(text: str, authors: tuple[str, ...]) -> None:
+    assert text_bylines.signed_below(text) == authors

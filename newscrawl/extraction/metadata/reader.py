@@ -60,6 +60,7 @@ _PATHS: Final[dict[Kind, re.Pattern[str]]] = {
 }
 _FRONT_PATH: Final = re.compile(r"/?(?:[a-z]{2}(?:[-_][a-z]{2})?/?)?(?:index\.(?:html?|php))?")
 _ENDING: Final = re.compile(r"\.(?:html?|php|aspx?|jsp)$")
+_YEAR: Final = re.compile(r"\d{4}")
 
 
 # The bylines of a field, and the names of organisations in it.
@@ -70,13 +71,14 @@ Bylines = tuple[Sequence[str], tuple[str, ...]]
 class DeclaredKind:
     """The kind that types, title and address declare, "article" where they declare nothing.
 
-    `is_article` is true where types say so; `could_be_front` where the address fits a section's
-    front and nothing speaks for an article.
+    `is_article` is true where types say so, `has_data` where those of JSON-LD do; `could_be_front`
+    where the address fits a section's front and nothing speaks for an article.
     """
 
     kind: Kind = "article"
     is_article: bool = False
     could_be_front: bool = False
+    has_data: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -289,6 +291,7 @@ def _authors(signals: PageSignals) -> tuple[str, ...]:
         or names.accounts(marked)
         or _find_in_text(signals)
         or signals.surroundings.author_and_place
+        or text_bylines.signed_below(signals.own_text)
         or names.marked_desks(beside)
         or names.signed_desk(signals.surroundings.byline or "")
     )
@@ -401,7 +404,8 @@ def _declared_kind(signals: PageSignals, *, has_date: bool) -> DeclaredKind:
         return DeclaredKind("error")
     types = frozenset(chain.from_iterable(signals.data.types))
     address = _split(signals.url)
-    is_article = jsonld.hold_article(types) or og_type.endswith("article")
+    has_data = jsonld.hold_article(types)
+    is_article = has_data or og_type.endswith("article")
     kind = _by_types(types, og_type) or _by_address(address)
     if kind is None and is_article:
         kind = "article"
@@ -411,7 +415,7 @@ def _declared_kind(signals: PageSignals, *, has_date: bool) -> DeclaredKind:
     ):
         kind = "front"
     could_be_front = kind is None and not has_date and _is_section(address)
-    return DeclaredKind(kind or "article", is_article, could_be_front)
+    return DeclaredKind(kind or "article", is_article, could_be_front, has_data)
 
 
 def _is_of_error(title: str) -> bool:
@@ -448,10 +452,10 @@ def _by_address(address: SplitResult | None) -> Kind | None:
 
 
 def _is_section(address: SplitResult | None) -> bool:
-    """Return whether an address is like /business/markets/, without a headline or number."""
+    """Return whether an address is like /business/markets/, without a headline, number or year."""
     if address is None:
         return False
-    if any(map(str.isdigit, address.query)):
+    if any(map(str.isdigit, address.query)) or _YEAR.search(address.path):
         return False
     parts = [part for part in address.path.split("/") if part]
     last = _ENDING.sub("", parts[-1]) if parts else ""

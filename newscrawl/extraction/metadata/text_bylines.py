@@ -12,6 +12,7 @@ from ahocorasick_rs import AhoCorasick
 
 from newscrawl.extraction.html import squeeze
 from newscrawl.extraction.metadata import dates, names, titles
+from newscrawl.extraction.metadata.byline_lines import authors_in
 from newscrawl.extraction.metadata.dates import Dialect
 from newscrawl.extraction.metadata.vocabulary import any_of, words
 
@@ -25,6 +26,8 @@ MAX_DATE_LINE: Final = 60
 MAX_NAMES: Final = 4
 MAX_MARKS: Final = 8
 MIN_TITLE: Final = 12
+MAX_SIGNATURE: Final = 32
+MAX_SIGNED_NAME: Final = 5
 """Ours, fitted on the open sites by benchmarks.metadata: how far from the headline names appear in
 lines of their own, and how long such lines are."""
 
@@ -32,6 +35,11 @@ _WRITTEN: Final = frozenset(words("bylines", "written"))
 _BIOGRAPHY: Final = tuple(f" {verb} " for verb in words("bylines", "biography"))
 # Labels are searched for without their first letter, which may be a capital one.
 _SOUGHT: Final = AhoCorasick((*_BIOGRAPHY, *(label[1:] for label in sorted(_WRITTEN))))
+# Where Chinese, Japanese and Korean papers sign a text: at the end of a paragraph, in brackets.
+_WRITERS: Final = AhoCorasick(words("bylines", "writers_cjk"))
+_SIGNATURE: Final = re.compile(rf"[（(][^（()）\n]{{3,{MAX_SIGNATURE}}}[)）]$")
+_PICTURE: Final = re.compile("[摄攝]|写真|照片|사진")
+_QUESTION: Final = frozenset(":：?？")
 _DASHES: Final = " \t\xa0–—-"
 _WORD_ENDS: Final = re.compile(r"[\s,;:!?)’']|\.\s|$")
 _MARKS: Final = " \t\n|·•–—-,/"
@@ -56,6 +64,24 @@ def labelled_persons(text: str, title: str) -> tuple[str, ...]:
             ):
                 return persons
     return next(filter(None, (_in_biography(text, at, title_words) for at in biographies)), ())
+
+
+def signed_below(text: str) -> tuple[str, ...]:
+    """Return the reporters with whose names a text ends ("（记者 王芳）"), or who stand in a line
+    of their own in it, if they are the same everywhere."""
+    signed: set[tuple[str, ...]] = set()
+    for _, start, end in _WRITERS.find_matches_as_indexes(text):
+        line_start, line_end = text.rfind("\n", 0, start) + 1, text.find("\n", end)
+        line = text[line_start : line_end if line_end >= 0 else None].strip(" 。.\xa0\u3000")
+        signature = _SIGNATURE.search(line)
+        name = signature[0] if signature else line
+        # In an interview "记者：" stands before a question.
+        is_question = not signature and not _QUESTION.isdisjoint(line)
+        if len(name) <= MAX_SIGNATURE and not is_question and not _PICTURE.search(name):
+            persons = authors_in(name) or ()
+            signed.add(persons if max(map(len, persons), default=0) <= MAX_SIGNED_NAME else ())
+    signed.discard(())
+    return signed.pop() if len(signed) == 1 else ()
 
 
 def _leading_persons(lines: Iterable[str], title_words: frozenset[str], text: str) -> Iterator[str]:
