@@ -340,7 +340,8 @@ class Rematch:
     """Find mentions again with a number of local processes or on a cluster.
 
     An interrupted run continues with the next batch if registry and scope are the same. With
-    `dry_run` nothing is written. `examples` is the number of sentences returned for each company
+    `dry_run` nothing is written. Only `articles`, by their ids, are searched if they are given;
+    such a run begins anew. `examples` is the number of sentences returned for each company
     and change.
     """
 
@@ -353,6 +354,7 @@ class Rematch:
         workers: Workers = 1,
         dry_run: bool = False,
         examples: int = 0,
+        articles: Sequence[int] | None = None,
     ) -> None:
         self._database = database
         self._max_examples = examples
@@ -360,8 +362,10 @@ class Rematch:
         self._scope = scope
         self._memories = {slug: templates(memory) for slug, memory in memories(database)}
         self._dry_run = dry_run
+        self._articles = articles
         registry = registry_digest(companies)[:16]
-        self._task = _task("rematch", registry=registry, source=scope.source, since=scope.since)
+        kind = "rematch" if articles is None else "rematch of some"
+        self._task = _task(kind, registry=registry, source=scope.source, since=scope.since)
         self._versions = versions_of(companies)
         find, files = partial(_find, companies), [companies] if companies else []
         self._workers = open_pool(find, workers, preload=PRELOAD, files=files)
@@ -372,7 +376,7 @@ class Rematch:
         return self._progress().position
 
     def _progress(self) -> TaskProgress:
-        if self._dry_run:
+        if self._dry_run or self._articles is not None:
             return TaskProgress()
         return load_progress(self._database, self._task)
 
@@ -383,12 +387,13 @@ class Rematch:
         """
         done, started_at = self._progress(), datetime.now(UTC)
         counts = Counter(done.counts)
-        batches = text_batches(self._database, self._scope, done.position)
+        batches = text_batches(self._database, self._scope, done.position, self._articles)
         for texts, results in results_by_item(self._workers, batches):
             self._batch(texts, results, counts)
             on_progress(len(texts))
         if not self._dry_run:
-            record_rematch(self._database, self._scope, self._versions, started_at)
+            if self._articles is None:
+                record_rematch(self._database, self._scope, self._versions, started_at)
             delete_progress(self._database, self._task)
         names = {name.partition("/")[2] for name in counts if "/" in name}
         changes = [

@@ -255,7 +255,7 @@ def _added_forms(file: Path, own: "Sequence[Company]") -> "Iterator[str]":
         for company in own
         if company.origin == "own"
         for form in company.certain
-        if words.is_everyday(form) or form.lower() in words.common_words | words.shared_names
+        if words.is_of_many(form)
     ]
     if everyday:
         more = " and more" * (len(everyday) > _SHOWN_COMPANIES)

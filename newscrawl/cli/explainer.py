@@ -39,10 +39,17 @@ def find_mentions_again(
     companies: Path | None,
     dry_run: bool,
     on_progress: Callable[[int], None],
+    articles: Sequence[int] | None = None,
 ) -> RematchResult:
-    """Find the mentions of all stored articles again, as `newscrawl rematch` does."""
+    """Find the mentions of stored articles again, as `newscrawl rematch` does: of all, or some."""
     task = Rematch(
-        database, companies, Scope(), workers=_WORKERS, dry_run=dry_run, examples=_EXAMPLES
+        database,
+        companies,
+        Scope(),
+        workers=_WORKERS if articles is None else 1,
+        dry_run=dry_run,
+        examples=_EXAMPLES,
+        articles=articles,
     )
     if done_before := task.done_before:
         on_progress(count_texts(database, Scope()) - count_texts(database, Scope(), done_before))

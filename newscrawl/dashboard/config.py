@@ -48,9 +48,12 @@ class RematchReport(Protocol):
     def examples(self) -> Sequence[Any]: ...
 
 
-# A function of a database, a companies file or none, whether to write nothing, and a function that
-# is called with the number of articles done; the command line provides it, too.
-FindAgain = Callable[[Database, Path | None, bool, Callable[[int], None]], RematchReport]
+# A function of a database, a companies file or none, whether to write nothing, a function that
+# is called with the number of articles done, and the articles or None for all; the command line
+# provides it, too.
+FindAgain = Callable[
+    [Database, Path | None, bool, Callable[[int], None], Sequence[int] | None], RematchReport
+]
 
 
 # Functions that store a recipient, whose companies are given as in the companies, in the place of

@@ -1,15 +1,16 @@
 """Background jobs of the dashboard: find mentions again, and count queries."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event, Lock, Thread
 
 from newscrawl.dashboard.config import FindAgain, RematchReport
 from newscrawl.mentions import CompaniesError
-from newscrawl.storage import Database, StorageError, open_database, queries
+from newscrawl.storage import StorageError, open_database, queries
 from newscrawl.storage.mentions import count_texts
 from newscrawl.storage.saved_queries import count_history
 
@@ -46,6 +47,7 @@ class RematchJob:
         self._lock = Lock()
         self._stopped = Event()
         self._state: JobState | None = None
+        self._waiting: list[tuple[Path, str, Sequence[int]]] = []
 
     @property
     def state(self) -> JobState | None:
@@ -55,6 +57,14 @@ class RematchJob:
     def rematch(self, companies: Path | None) -> None:
         """Begin to find all mentions again by the companies file; raise JobRunningError."""
         self._start(JobState(preview=False, what="all stored articles"), lambda _folder: companies)
+
+    def rematch_articles(self, companies: Path, what: str, articles: Sequence[int]) -> None:
+        """Find the mentions of some articles again, once the job that runs has ended."""
+        try:
+            state = JobState(preview=False, what=what)
+            self._start(state, lambda _folder: companies, articles)
+        except JobRunningError:
+            self._waiting.append((companies, what, articles))
 
     def preview(self, text: str, name: str) -> None:
         """Begin to try a companies file of this text, after a change of the company `name`; raise
@@ -71,15 +81,26 @@ class RematchJob:
         """Stop the job; a job that writes continues where it stopped when it is started again."""
         self._stopped.set()
 
-    def _start(self, state: JobState, file_in: Callable[[Path], Path | None]) -> None:
+    def _start(
+        self,
+        state: JobState,
+        file_in: Callable[[Path], Path | None],
+        articles: Sequence[int] | None = None,
+    ) -> None:
         with self._lock:
             if self._state is not None and self._state.running:
                 raise JobRunningError
             self._stopped.clear()
             self._state = state
-        Thread(target=self._run, args=(state, file_in), daemon=True, name="rematch").start()
+        work = partial(self._run, state, file_in, articles)
+        Thread(target=work, daemon=True, name="rematch").start()
 
-    def _run(self, state: JobState, file_in: Callable[[Path], Path | None]) -> None:
+    def _run(
+        self,
+        state: JobState,
+        file_in: Callable[[Path], Path | None],
+        articles: Sequence[int] | None,
+    ) -> None:
         fault = "It failed: see the output of newscrawl serve for the error."
         report = None
         try:
@@ -87,17 +108,21 @@ class RematchJob:
                 TemporaryDirectory(prefix="newscrawl-rematch-") as folder,
                 open_database(self._url, create=False) as database,
             ):
-                report = self._find(database, file_in(Path(folder)), preview=state.preview)
+                total = (
+                    count_texts(database, queries.Scope()) if articles is None else len(articles)
+                )
+                self._change(total=total)
+                report = self._find_again(
+                    database, file_in(Path(folder)), state.preview, self._advance, articles
+                )
         except _StoppedError:
             fault = "It was stopped."
         except (StorageError, CompaniesError, OSError) as error:
             fault = f"{error}."
         finally:
             self._change(running=False, report=report, fault=None if report else fault)
-
-    def _find(self, database: Database, companies: Path | None, *, preview: bool) -> RematchReport:
-        self._change(total=count_texts(database, queries.Scope()))
-        return self._find_again(database, companies, preview, self._advance)
+        if self._waiting:
+            self.rematch_articles(*self._waiting.pop(0))
 
     def _advance(self, articles: int) -> None:
         if self._stopped.is_set():

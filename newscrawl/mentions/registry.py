@@ -152,7 +152,10 @@ def load_companies(
         registry_cache = RegistryCache(registries, Path(cache) if cache is not None else None)
         compiled = registry_cache.read()
         if compiled is None:
-            content = compile_registry(*read_companies(own_file, alone=alone), load_vocabulary())
+            companies, groups = read_companies(own_file, alone=alone, cache=cache)
+            uses_bundled = any(company.origin == "bundled" for company in companies)
+            base = _bundled_content(cache) if own_file is not None and uses_bundled else None
+            content = compile_registry(companies, groups, load_vocabulary(), base)
             registry_cache.write(content)
             compiled = CompiledRegistry(content)
         return Companies(compiled)
@@ -204,7 +207,7 @@ def _garbage_collection_off() -> Iterator[None]:
 
 
 def read_companies(
-    own_file: Path | None, *, alone: bool = False
+    own_file: Path | None, *, alone: bool = False, cache: str | Path | None = None
 ) -> tuple[tuple[Company, ...], dict[str, tuple[str, ...]]]:
     """Return the checked companies and groups of a registry, without the companies' compiled
     forms; see `load_companies`. Owners and groups of a file `alone` may be bundled companies, so
@@ -217,17 +220,30 @@ def read_companies(
             raise no_company(own_file)
         companies = tuple(ShortForms(load_vocabulary(), ()).add_to(companies).values())
         return companies, {} if alone else check_structure(file, companies)
-    companies = _merge_companies(companies, _read_bundled(content_digest([BUNDLED])))
+    if own_file is None:
+        entries = read_file(BUNDLED).entries
+        check(entries, load_vocabulary())
+        companies = tuple(replace(entry.company, origin="bundled") for entry in entries)
+    else:
+        companies = _merge_companies(companies, _read_bundled(content_digest([BUNDLED]), cache))
     return companies, check_structure(file, companies)
 
 
 @lru_cache(maxsize=1)
-def _read_bundled(_: str) -> tuple[Company, ...]:
+def _read_bundled(_: str, cache: str | Path | None) -> Sequence[Company]:
     """Return the bundled companies; a process that runs during an upgrade reads them again, by the
     digest of their files."""
-    entries = read_file(BUNDLED).entries
-    check(entries, load_vocabulary())
-    return tuple(entry.company for entry in entries)
+    return CompiledRegistry(_bundled_content(cache)).companies[:]
+
+
+def _bundled_content(cache: str | Path | None) -> bytes:
+    """Return the content of the compiled bundled registry."""
+    registry_cache = RegistryCache([BUNDLED], Path(cache) if cache is not None else None)
+    content = registry_cache.read_content()
+    if content is None:
+        content = compile_registry(*read_companies(None), load_vocabulary())
+        registry_cache.write(content)
+    return content
 
 
 def _merge_companies(
@@ -235,7 +251,7 @@ def _merge_companies(
 ) -> tuple[Company, ...]:
     """Return own companies, then the bundled ones with other names."""
     if not own_companies:
-        return tuple(replace(company, origin="bundled") for company in bundled)
+        return tuple(bundled)
     in_place = ShortForms(load_vocabulary(), bundled).add_to(own_companies)
     claimed = {form for company in in_place.values() for form in company.certain}
     names = {name.casefold(): company.name for name, company in in_place.items()}
@@ -246,9 +262,11 @@ def _merge_companies(
         for company in in_place.values()
     ]
     remaining = [
-        replace(
+        company
+        if claimed.isdisjoint(company.aliases)
+        and company.facts.get("parent", "").casefold() not in names
+        else replace(
             company,
-            origin="bundled",
             aliases=tuple(alias for alias in company.aliases if alias not in claimed),
             facts=_with_owner(company.facts, names),
         )

@@ -10,8 +10,8 @@ import json
 import logging
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from hashlib import sha256
 from importlib.resources import files
@@ -27,6 +27,7 @@ from newscrawl.mentions.forms import (
     Form,
     altered_forms,
     cyrillic_forms,
+    script,
     spellings,
     stem_doubt,
     stem_forms,
@@ -144,35 +145,56 @@ class CompiledRegistry:
 
 
 def compile_registry(
-    companies: Sequence[Company], groups: Mapping[str, Sequence[str]], words: Vocabulary
+    companies: Sequence[Company],
+    groups: Mapping[str, Sequence[str]],
+    words: Vocabulary,
+    base: bytes | None = None,
 ) -> bytes:
     """Return the content of a `CompiledRegistry`: what is read at once, the context words, the
     beginnings, and a line for each company, form and beginning. A stem's pattern is written as its
-    source."""
-    facts: dict[tuple[tuple[str, str], ...], int] = {}
-    # Of thousands of forms the same is in doubt, in the same languages.
-    kinds: dict[tuple[frozenset[str], bool, frozenset[str]], int] = {}
-    forms: dict[Form, int] = {}
-    beginnings: dict[str, dict[str, list[int]]] = {}
-    for form in _forms_of(companies, words):
-        number = forms.setdefault(form, len(forms))
-        for spelling in spellings(form.text):
-            spellings_by_text = beginnings.setdefault(spelling[:BEGINNING], {})
-            spellings_by_text.setdefault(spelling, []).append(number)
-    rows = [_encode(_row(company, facts)) for company in companies]
-    for form in forms:
-        kind = form.ambiguous, form.stem, form.languages
-        text = form.source or form.text
-        rows.append(_encode([form.company, text, kinds.setdefault(kind, len(kinds))]))
-    rows += [
-        _encode([[text, *meant] for text, meant in item.items()]) for item in beginnings.values()
-    ]
+    source.
+
+    Of companies that are in `base`, too, the content of a registry, the lines are kept.
+    """
+    known = _Base.of(base)
+    listed = {form for of in companies for form in _listed(of)}
     numbers = {company.name: number for number, company in enumerate(companies)}
+    numbers_before = {company.name: number for number, company in enumerate(known.companies)}
+    new, renumbered = [], {}
+    for number, company in enumerate(companies):
+        before = numbers_before.get(company.name)
+        if before is not None and known.companies[before] == company:
+            renumbered[before] = number
+        else:
+            new.append((number, company))
+    gone = [of for number, of in enumerate(known.companies) if number not in renumbered]
+    freed = {form for of in gone for form in _listed(of)} - listed
+    if any(script(form[0]) != "latin" for form in freed):
+        # Another company's spelling in this script counts that was left out for the form's sake.
+        return compile_registry(companies, groups, words)
+    dropped = known.renumber(renumbered, {form for _, of in new for form in _listed(of)}, companies)
+    edited: dict[str, dict[str, list[int]]] = {
+        spelling[:BEGINNING]: {} for text in dropped.values() for spelling in spellings(text)
+    }
+    forms: dict[Form, int] = {}
+    for form in _forms_of(new, listed, words):
+        number = forms.setdefault(form, len(known.forms) + len(forms))
+        for spelling in spellings(form.text):
+            edited.setdefault(spelling[:BEGINNING], {}).setdefault(spelling, []).append(number)
+    for form in forms:
+        kind = known.kinds.setdefault((form.ambiguous, form.stem, form.languages), len(known.kinds))
+        known.forms.append(_encode([form.company, form.source or form.text, kind]).encode())
+    known.edit(edited, dropped)
+    rows: list[bytes] = [b""] * len(companies)
+    for before, number in renumbered.items():
+        rows[number] = known.rows[before]
+    for number, company in new:
+        rows[number] = _encode(_row(company, known.facts)).encode()
     head = {
         "groups": groups,
-        "facts": [dict(item) for item in facts],
-        "kinds": [[sorted(doubtful), stem, sorted(home)] for doubtful, stem, home in kinds],
-        "rows": [len(companies), len(forms), len(beginnings)],
+        "facts": [dict(item) for item in known.facts],
+        "kinds": [[sorted(doubtful), stem, sorted(home)] for doubtful, stem, home in known.kinds],
+        "rows": [len(companies), len(known.forms), len(known.spelled)],
         "tickers": [(number, item) for number, of in enumerate(companies) for item in of.tickers],
         "outlets": [(number, of.outlets) for number, of in enumerate(companies) if of.outlets],
         "owners": [
@@ -181,15 +203,103 @@ def compile_registry(
             if of.owner in numbers
         ],
     }
-    parts = [_encode(head), _encode(context_table(companies, words)), _encode(list(beginnings))]
-    return "\n".join([*parts, *rows]).encode()
+    parts = [head, context_table(companies, words), list(known.spelled)]
+    heading = [_encode(part).encode() for part in parts]
+    return b"\n".join([*heading, *rows, *known.forms, *known.spelled.values()])
 
 
-def _forms_of(companies: Sequence[Company], words: Vocabulary) -> Iterable[Form]:
-    """Yield the forms of companies and those that follow from them, unless they are listed."""
+def _listed(company: Company) -> tuple[str, ...]:
+    return (company.name, *company.aliases, *company.ambiguous)
+
+
+@dataclass
+class _Base:
+    """The lines of a compiled registry, to which another one adds its own.
+
+    `facts` and `kinds` are those of the lines with their numbers: of thousands of companies and
+    forms they are the same. `spelled` are the lines of beginnings.
+    """
+
+    companies: Sequence[Company] = ()
+    rows: Sequence[bytes] = ()
+    forms: list[bytes] = field(default_factory=list)
+    spelled: dict[str, bytes] = field(default_factory=dict)
+    facts: dict[tuple[tuple[str, str], ...], int] = field(default_factory=dict)
+    kinds: dict[tuple[frozenset[str], bool, frozenset[str]], int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, content: bytes | None) -> "_Base":
+        if content is None:
+            return cls()
+        head, _, beginnings, *rows = content.split(b"\n")
+        tables = json.loads(head)
+        companies, forms, _ = tables["rows"]
+        return cls(
+            companies=CompiledRegistry(content).companies[:],
+            rows=rows[:companies],
+            forms=rows[companies : companies + forms],
+            spelled=dict(zip(json.loads(beginnings), rows[companies + forms :], strict=True)),
+            facts={tuple(facts.items()): number for number, facts in enumerate(tables["facts"])},
+            kinds={
+                (frozenset(doubtful), stem, frozenset(home)): number
+                for number, (doubtful, stem, home) in enumerate(tables["kinds"])
+            },
+        )
+
+    def renumber(
+        self,
+        numbers: Mapping[int, int],
+        listed: Iterable[str],
+        companies: Sequence[Company],
+    ) -> dict[int, str]:
+        """Write the companies' new numbers into the forms; return the text of each form, by its
+        number, that no longer counts: its company is gone, or the form was none of its own and is
+        `listed` for another one now."""
+        dropped: dict[int, str] = {}
+        for place, line in enumerate(self.forms):
+            before, comma, kind = line.partition(b",")
+            number = numbers.get(int(before[1:]))
+            if number is None:
+                dropped[place] = json.loads(line)[1].partition("*")[0]
+            else:
+                self.forms[place] = b"[%d%b%b" % (number, comma, kind)
+        for text in listed:
+            for spelling, *places in json.loads(self.spelled.get(text[:BEGINNING], b"[]")):
+                for place in places if spelling == text else ():
+                    number, form, _ = json.loads(self.forms[place])
+                    if (
+                        form == text
+                        and place not in dropped
+                        and text not in _listed(companies[number])
+                    ):
+                        dropped[place] = text
+        return dropped
+
+    def edit(
+        self, edited: Mapping[str, Mapping[str, Sequence[int]]], dropped: Container[int]
+    ) -> None:
+        """Take dropped forms from the lines of these beginnings, and add others by spelling."""
+        for beginning, added in edited.items():
+            lines = json.loads(self.spelled.get(beginning, b"[]"))
+            meant = {
+                text: [place for place in places if place not in dropped] for text, *places in lines
+            }
+            for text, places in added.items():
+                together = [*meant.get(text, ()), *places]
+                meant[text] = sorted(
+                    together, key=lambda place: int(self.forms[place][1:].partition(b",")[0])
+                )
+            remaining = [[text, *places] for text, places in meant.items() if places]
+            self.spelled[beginning] = _encode(remaining).encode()
+
+
+def _forms_of(
+    companies: Iterable[tuple[int, Company]], listed: Container[str], words: Vocabulary
+) -> Iterable[Form]:
+    """Yield the forms of numbered companies and those that follow from them, unless they are
+    `listed`."""
     scripts = _spellings_of_scripts()
-    listed = {form for of in companies for form in (of.name, *of.aliases, *of.ambiguous)}
-    for index, company in enumerate(companies):
+    for index, company in companies:
         doubtful = set(company.ambiguous)
         languages = frozenset(company.ambiguous_in or ("*",))
         home = HOME_LANGUAGES.get(company.facts.get("country", ""), frozenset())
@@ -301,12 +411,17 @@ class RegistryCache:
 
     def read(self) -> CompiledRegistry | None:
         """Return the compiled registry; None if it is missing or can't be used."""
+        content = self.read_content()
+        return None if content is None else CompiledRegistry(content)
+
+    def read_content(self) -> bytes | None:
+        """Return the content of the compiled registry; None if it is missing or can't be used."""
         if self._path is None:
             return None
         try:
             checksum, _, content = read_cache_file(self._path).partition(b"\n")
             is_whole = int(checksum) == crc32(content)
-            return CompiledRegistry(content) if is_whole else None
+            return content if is_whole and CompiledRegistry(content) else None
         except FileNotFoundError:
             return None
         except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:

@@ -112,6 +112,10 @@ class Vocabulary:
         is known."""
         return _holds(self.modifiers, form, language)
 
+    def is_of_many(self, form: str) -> bool:
+        """Return whether the form is a word, a place or a surname that many things are called."""
+        return self.is_everyday(form) or form.lower() in self.common_words | self.shared_names
+
     def is_everyday_in(self, form: str, language: str | None) -> bool:
         """Return whether the form is an everyday word of this very language ("Fazer" in
         Portuguese)."""

@@ -200,9 +200,14 @@ class StoredText:
     source: str = ""
 
 
-def text_batches(database: Database, scope: Scope, after: int = 0) -> Iterator[list[StoredText]]:
-    """Yield all articles of the scope with ids above `after`, in their order, AT_ONCE at a time."""
+def text_batches(
+    database: Database, scope: Scope, after: int = 0, numbers: Sequence[int] | None = None
+) -> Iterator[list[StoredText]]:
+    """Yield all articles of the scope with ids above `after`, in their order, AT_ONCE at a time;
+    if `numbers` are given, only these."""
     query = articles_within(select(*_STORED_TEXT), scope, every_kind=True)
+    if numbers is not None:
+        query = query.where(Article.id.in_(numbers))
     query = query.order_by(Article.id).limit(AT_ONCE)
     while True:
         with database.reading() as session:

@@ -1,14 +1,17 @@
 """The editor of companies and groups in a real browser."""
 
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
+from newscrawl.items import UnregisteredName
+from newscrawl.storage import open_database
 from tests.browsers import Watched
 from tests.dashboard.conftest import Look
-from tests.dashboards import (
-    dashboard,
-)
+from tests.dashboards import NOW, dashboard
+from tests.worlds import LONG, document, register, save_document
 
 
 def test_definition_is_tried_while_it_is_written(look: Look) -> None:
@@ -103,6 +106,32 @@ def test_group_is_made_changed_and_removed_in_the_editor(browser: Browser, tmp_p
         page.get_by_role("button", name="Remove from the file").click()
         expect(page.get_by_role("link", name="New group")).to_be_visible()
         expect(page.get_by_role("link", name="peers")).to_have_count(0)
+        page.context.close()
+
+
+@pytest.mark.smoke
+def test_suggested_name_is_added_and_found_by_one_click(browser: Browser, tmp_path: Path) -> None:
+    with dashboard(tmp_path, days=20, hostile=False) as base:
+        with open_database(f"sqlite:///{tmp_path}/news.sqlite") as database:
+            text = f"The order went to Moorbach Fensterbau GmbH. {LONG}"
+            names = UnregisteredName("Moorbach Fensterbau", text[:43]), UnregisteredName("Q", "Q.")
+            page_of_names = replace(
+                document("m", text=text, published=NOW, fetched_at=NOW), unregistered=names
+            )
+            save_document(database, page_of_names, register(database))
+        watched = Watched(browser.new_page(), base)
+        watched.open("/registry/suggestions")
+        page = watched.page
+        expect(page.locator("section article").first).to_contain_text("The order went to")
+        page.get_by_role("button", name="Add Moorbach Fensterbau").click(no_wait_after=True)
+        saved = page.get_by_role("status")
+        expect(saved).to_contain_text("Moorbach Fensterbau is in your file", timeout=180_000)
+        expect(page.locator("#history")).to_contain_text("articles changed.", timeout=180_000)
+        expect(page.locator("#history")).to_contain_text("the 1 with Moorbach Fensterbau")
+        expect(page.get_by_role("button", name="Add Moorbach")).to_have_count(0)
+        watched.open("/company/Moorbach%20Fensterbau?days=90")
+        expect(page.locator(".tile dd").first).to_contain_text("1")
+        assert 'country = "GB"' in (tmp_path / "my-companies.toml").read_text("utf-8")
         page.context.close()
 
 

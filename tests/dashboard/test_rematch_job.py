@@ -65,7 +65,11 @@ def test_one_job_runs_at_a_time_and_can_be_stopped(url: str) -> None:
     waiting: list[Callable[[int], None]] = []
 
     def find_again(
-        database: Database, companies: Path | None, preview: bool, advance: Callable[[int], None]
+        database: Database,
+        companies: Path | None,
+        preview: bool,
+        advance: Callable[[int], None],
+        articles: object,
     ) -> None:
         waiting.append(advance)
         while True:

@@ -11,10 +11,14 @@ import pytest
 
 from newscrawl.cache import MAX_KEPT_FILES, cache_folder
 from newscrawl.mentions import Companies, CompaniesError, load_companies
+from newscrawl.mentions.company import Company
 from newscrawl.mentions.registry_cache import (
     MIN_CACHED_BYTES,
+    CompiledRegistry,
+    compile_registry,
     content_digest,
 )
+from newscrawl.mentions.vocabulary import load_vocabulary
 
 TEXT = (
     "Siemens, der Dax-Konzern Linde und Bahnchef Lutz; Prezes Orlenu; у Норильского никеля; "
@@ -198,3 +202,44 @@ def test_digest_follows_a_changed_file(tmp_path: Path) -> None:
     assert content_digest([file]) == before
     file.write_text('[[company]]\nname = "Quayside Works"\n', encoding="utf-8")
     assert content_digest([file]) != before
+
+
+BUNDLED = (
+    Company(name="Siemens", aliases=("Siemens Energy",), context=("turbine",), tickers=("SIE",)),
+    Company(name="Volkswagen", aliases=("VW",), facts={"country": "DE"}, stems=("Volkswag*",)),
+    Company(name="Audi", ambiguous=("Audi",), facts={"parent": "Volkswagen", "country": "DE"}),
+    Company(name="Газпром", aliases=("Gazprom",), facts={"country": "RU"}),
+    Company(name="Toyota"),
+)
+
+
+def contents(content: bytes) -> tuple[object, ...]:
+    registry = CompiledRegistry(content)
+    companies = list(registry.companies)
+    spelled = {
+        text: [(companies[form.company].name, form._replace(company=0)) for form in forms]
+        for row in registry.spelled
+        for text, forms in row
+    }
+    tables = registry.tickers, registry.outlets, registry.owners, registry.contexts
+    return companies, spelled, *map(repr, tables)
+
+
+@pytest.mark.parametrize(
+    "companies",
+    [
+        BUNDLED,
+        (Company(name="Moorbach"), *BUNDLED),
+        # In place of a bundled one, with one of its forms, and one fewer.
+        (Company(name="Siemens", aliases=("Audi",)), *BUNDLED[1:]),
+        (Company(name="Wheels", aliases=("VW", "Тойота")), BUNDLED[0], *BUNDLED[2:]),
+        BUNDLED[:3],
+    ],
+)
+def test_only_the_difference_is_compiled_and_equals_the_whole(
+    companies: tuple[Company, ...],
+) -> None:
+    words = load_vocabulary()
+    base = compile_registry(BUNDLED, {}, words)
+    whole = contents(compile_registry(companies, {}, words))
+    assert contents(compile_registry(companies, {}, words, base)) == whole

@@ -10,10 +10,22 @@ from newscrawl.dashboard.pages import (
     reports,
     saved_queries,
     sources,
+    suggestions,
 )
 
 ROUTES = tuple(
     route
-    for page in (overview, proof, cure, article, sources, registry, reports, saved_queries, access)
+    for page in (
+        overview,
+        proof,
+        cure,
+        article,
+        sources,
+        registry,
+        suggestions,
+        reports,
+        saved_queries,
+        access,
+    )
     for route in page.router.routes
 )

@@ -133,7 +133,7 @@ def registry(
         overridden={company.name for company in in_use if company.origin == "override"},
         used={company.name for company in in_use if company.origin == "bundled"},
         words=q,
-        job=_state(request),
+        job=job_state(request),
         searches=app_state(request).job is not None,
         found=matching_companies[first : first + MAX_BUNDLED],
         more=len(matching_companies) > first + MAX_BUNDLED,
@@ -149,7 +149,7 @@ def registry(
 @router.get("/registry/edit", response_class=HTMLResponse)
 def edit(request: Request, name: str = "", copied: str = "", saved: bool = False) -> Response:
     """Show the form for an entry of the file, for a copy of a bundled one, or for a new one."""
-    opened = _writable(request).open()
+    opened = writable_file(request).open()
     source = registry_of(None) if copied else opened.companies
     wanted = copied or name
     company = next((each for each in source if each.name == wanted), None)
@@ -178,7 +178,7 @@ def preview(request: Request, form: Annotated[Entry, Form()]) -> Response:
 def save(request: Request, form: Annotated[Entry, Form()]) -> Response:
     """Save the entry, or show the form again with the error."""
     check_seal(request, form.seal)
-    file = _writable(request)
+    file = writable_file(request)
     try:
         file.save(form.definition, instead_of=form.former or None, mark=form.mark)
     except CompaniesFileError as error:
@@ -194,7 +194,7 @@ def drop(request: Request, form: Annotated[Entry, Form()]) -> Response:
     """Delete an entry from the file."""
     check_seal(request, form.seal)
     try:
-        _writable(request).delete(form.former, mark=form.mark)
+        writable_file(request).delete(form.former, mark=form.mark)
     except CompaniesFileError as error:
         draft = Draft(form.definition, form.former or None, form.mark, str(error))
         return _form(request, draft, saved=False, status=422)
@@ -205,7 +205,7 @@ def drop(request: Request, form: Annotated[Entry, Form()]) -> Response:
 @router.get("/registry/group", response_class=HTMLResponse)
 def group(request: Request, name: str = "", saved: bool = False) -> Response:
     """Show the form for a group of the file, or for a new one."""
-    opened = _writable(request).open()
+    opened = writable_file(request).open()
     if name and name not in opened.groups:
         raise HTTPException(404, f"No group {name!r} exists.")
     form = GroupEntry(
@@ -225,7 +225,9 @@ def save_group(request: Request, form: Annotated[GroupEntry, Form()]) -> Respons
     name = form.name.strip()
     members = [line.strip() for line in form.members.splitlines() if line.strip()]
     try:
-        _writable(request).save_group(name, members, instead_of=form.former or None, mark=form.mark)
+        writable_file(request).save_group(
+            name, members, instead_of=form.former or None, mark=form.mark
+        )
     except CompaniesFileError as error:
         return _group_form(request, form, str(error), status=422)
     record_saved(request, "saved", f"{name} (group)")
@@ -238,7 +240,7 @@ def drop_group(request: Request, form: Annotated[GroupEntry, Form()]) -> Respons
     """Delete a group from the file."""
     check_seal(request, form.seal)
     try:
-        _writable(request).delete_group(form.former, mark=form.mark)
+        writable_file(request).delete_group(form.former, mark=form.mark)
     except CompaniesFileError as error:
         return _group_form(request, form, str(error), status=422)
     record_saved(request, "deleted", f"{form.former} (group)")
@@ -256,7 +258,7 @@ def preview_history(request: Request, form: Annotated[Entry, Form()]) -> Respons
     """Begin to try the draft on all stored articles."""
     check_seal(request, form.seal)
     try:
-        text = _writable(request).draft(
+        text = writable_file(request).draft(
             form.definition, instead_of=form.former or None, mark=form.mark
         )
         _job(request).preview(text, form.definition.name)
@@ -306,7 +308,7 @@ def record_saved(request: Request, action: str, entry: str) -> None:
         logger.warning("%s %s by %s is not recorded: %s", entry, action, person, error)
 
 
-def _state(request: Request) -> JobState | None:
+def job_state(request: Request) -> JobState | None:
     job = app_state(request).job
     return job.state if job else None
 
@@ -337,7 +339,7 @@ def _group_form(
         form=form,
         fault=fault,
         saved=saved,
-        file=_writable(request).path,
+        file=writable_file(request).path,
     )
 
 
@@ -348,9 +350,9 @@ def _form(request: Request, draft: Draft, *, saved: bool, status: int = 200) -> 
         status=status,
         draft=draft,
         saved=saved,
-        job=_state(request),
+        job=job_state(request),
         searches=app_state(request).job is not None,
-        file=_writable(request).path,
+        file=writable_file(request).path,
     )
 
 
@@ -383,7 +385,7 @@ def _file(request: Request) -> CompaniesFile | None:
     return app_state(request).registry
 
 
-def _writable(request: Request) -> CompaniesFile:
+def writable_file(request: Request) -> CompaniesFile:
     file = _file(request)
     if file is None:
         raise HTTPException(

@@ -1,6 +1,6 @@
 """Suggested companies: names of organisations in articles that no registry lists."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date
 
@@ -9,13 +9,24 @@ from sqlalchemy import Select, func, select
 from newscrawl.storage.database import Database
 from newscrawl.storage.models import Article, Source, UnregisteredName
 from newscrawl.storage.queries.questions import ANY
+from newscrawl.storage.queries.text_search import find_candidates
 from newscrawl.storage.scope import Scope
 from newscrawl.storage.scope_conditions import articles_within, validate_in
+from newscrawl.storage.search_language import Or, Term
+from newscrawl.storage.words import folded_words
 
-__all__ = ["NamedSentence", "SuggestedName", "named_sentences", "suggested_names"]
+__all__ = [
+    "NamedSentence",
+    "SuggestedName",
+    "articles_naming",
+    "named_sentences",
+    "suggested_names",
+]
 
 # Rows of the list that are compared with the registry at a time.
 _AT_ONCE = 500
+# Ours: articles in which a new entry is searched, which takes some ten seconds.
+MOST_ARTICLES = 5_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,9 +42,8 @@ class SuggestedName:
 class NamedSentence:
     """A sentence with a suggested name, and its article."""
 
-    number: int
+    url: str
     sentence: str
-    title: str | None
     day: date
     source: str
     country: str
@@ -78,15 +88,27 @@ def suggested_names(
         ]
 
 
+def articles_naming(database: Database, name: str, forms: Iterable[str]) -> list[int]:
+    """Return the ids of the articles with a suggested name, or with one of the forms by the search
+    index: the newest MOST_ARTICLES."""
+    terms = [Term(tuple(words)) for form in (name, *forms) if (words := folded_words(form))]
+    suggested = select(UnregisteredName.article_id).where(UnregisteredName.name == name)
+    with database.reading() as session:
+        numbers = {*session.scalars(suggested)}
+        if terms:
+            scope = Scope().validate()
+            numbers.update(find_candidates(session, Or(tuple(terms)), scope, MOST_ARTICLES, 0))
+    return sorted(numbers)[-MOST_ARTICLES:]
+
+
 def named_sentences(
     database: Database, name: str, *, scope: Scope = ANY, limit: int = 3
 ) -> list[NamedSentence]:
     """Return the newest sentences that are kept of a name."""
-    query: Select[int, str, str | None, date, str, str] = (
+    query: Select[str, str, date, str, str] = (
         select(
-            Article.id,
+            Article.url,
             UnregisteredName.sentence,
-            Article.title,
             Article.day,
             Source.slug,
             Source.country,
@@ -97,13 +119,6 @@ def named_sentences(
     newest = articles_within(query, scope).order_by(UnregisteredName.article_id.desc())
     with database.reading() as session:
         return [
-            NamedSentence(
-                number=row[0],
-                sentence=row[1],
-                title=row[2],
-                day=row[3],
-                source=row[4],
-                country=row[5],
-            )
+            NamedSentence(url=row[0], sentence=row[1], day=row[2], source=row[3], country=row[4])
             for row in session.execute(newest.limit(limit))
         ]

@@ -1,0 +1,103 @@
+"""The page of suggestions: names of organisations in the articles that no registry lists, each of
+which one click adds to the user's file."""
+
+from collections import Counter
+from typing import Annotated
+from urllib.parse import quote
+
+from fastapi import APIRouter, Form, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from pydantic import BaseModel, Field
+
+from newscrawl.dashboard.companies_file import CompaniesFileError, Definition, single_registry
+from newscrawl.dashboard.pages.registry import job_state, record_saved, writable_file
+from newscrawl.dashboard.rendering import (
+    app_state,
+    check_seal,
+    choices,
+    companies_in_use,
+    filters_of,
+    render,
+)
+from newscrawl.mentions.legal_forms import forms_of
+from newscrawl.mentions.vocabulary import load_vocabulary
+from newscrawl.storage.queries.suggestions import (
+    articles_naming,
+    named_sentences,
+    suggested_names,
+)
+from newscrawl.storage.scope import MAX_VALUE
+
+router = APIRouter(include_in_schema=False)
+
+MAX_NAMES = 50  # on a page
+
+
+class NewEntry(BaseModel):
+    """A name to add to the file."""
+
+    seal: str = Field("", max_length=200)
+    name: str = Field("", max_length=MAX_VALUE)
+
+
+@router.get("/registry/suggestions", response_class=HTMLResponse)
+def suggestions(
+    request: Request, added: Annotated[str, Field(max_length=MAX_VALUE)] = ""
+) -> Response:
+    """Show the names in most articles of the period, with sentences."""
+    return _page(request, added)
+
+
+@router.post("/registry/suggestions", response_class=HTMLResponse)
+def add(request: Request, form: Annotated[NewEntry, Form()]) -> Response:
+    """Add a name to the file, with the country of most of its articles, and find it in the
+    articles that have it."""
+    check_seal(request, form.seal)
+    file, name = writable_file(request), form.name.strip()
+    with app_state(request).store.reading() as database:
+        rows = named_sentences(database, name, limit=MAX_NAMES)
+        country = Counter(row.country for row in rows).most_common(1)
+        definition = Definition(
+            name=name, lists={}, facts={"country": country[0][0].upper()} if country else {}
+        )
+        try:
+            forms = forms_of(single_registry(definition)[0])
+            file.save(definition, instead_of=None, mark=file.open().mark)
+        except CompaniesFileError as error:
+            return _page(request, fault=str(error))
+        articles = articles_naming(database, name, forms)
+    record_saved(request, "saved", name)
+    job = app_state(request).job
+    if job is not None and articles:
+        job.rematch_articles(file.path, f"the {len(articles):,} with {name}", articles)
+    address = f"/registry/suggestions?added={quote(name, safe='')}"
+    return RedirectResponse(address, status_code=303)
+
+
+def _page(request: Request, added: str = "", fault: str | None = None) -> Response:
+    filters, registry = filters_of(request), companies_in_use(request)
+    with app_state(request).store.reading() as database:
+        names = suggested_names(
+            database, registry.is_registered, scope=filters.scope, limit=MAX_NAMES
+        )
+        sentences = {
+            row.name: named_sentences(database, row.name, scope=filters.scope) for row in names
+        }
+        offered = choices(database, filters)
+    company = registry.by_name(added) if added else None
+    is_of_many = load_vocabulary().is_of_many
+    return render(
+        request,
+        "suggestions.html",
+        status=422 if fault else 200,
+        names=names,
+        sentences=sentences,
+        everyday={row.name for row in names if is_of_many(row.name)},
+        added=company,
+        is_everyday=company is not None and any(map(is_of_many, company.certain)),
+        fault=fault,
+        file=app_state(request).registry,
+        filters=filters,
+        choices=offered,
+        job=job_state(request),
+    )
