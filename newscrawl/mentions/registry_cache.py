@@ -156,45 +156,53 @@ def compile_registry(
 
     Of companies that are in `base`, too, the content of a registry, the lines are kept.
     """
-    known = _Base.of(base)
+    compiled = _Base.of(base)
     listed = {form for of in companies for form in _listed(of)}
     numbers = {company.name: number for number, company in enumerate(companies)}
-    numbers_before = {company.name: number for number, company in enumerate(known.companies)}
+    numbers_before = {company.name: number for number, company in enumerate(compiled.companies)}
     new, renumbered = [], {}
     for number, company in enumerate(companies):
         before = numbers_before.get(company.name)
-        if before is not None and known.companies[before] == company:
+        if before is not None and compiled.companies[before] == company:
             renumbered[before] = number
         else:
             new.append((number, company))
-    gone = [of for number, of in enumerate(known.companies) if number not in renumbered]
-    freed = {form for of in gone for form in _listed(of)} - listed
+    replaced_companies = [
+        of for number, of in enumerate(compiled.companies) if number not in renumbered
+    ]
+    freed = {form for of in replaced_companies for form in _listed(of)} - listed
     if any(script(form[0]) != "latin" for form in freed):
         # Another company's spelling in this script counts that was left out for the form's sake.
         return compile_registry(companies, groups, words)
-    dropped = known.renumber(renumbered, {form for _, of in new for form in _listed(of)}, companies)
+    dropped = compiled.renumber(
+        renumbered, {form for _, of in new for form in _listed(of)}, companies
+    )
     edited: dict[str, dict[str, list[int]]] = {
         spelling[:BEGINNING]: {} for text in dropped.values() for spelling in spellings(text)
     }
     forms: dict[Form, int] = {}
     for form in _forms_of(new, listed, words):
-        number = forms.setdefault(form, len(known.forms) + len(forms))
+        number = forms.setdefault(form, len(compiled.forms) + len(forms))
         for spelling in spellings(form.text):
             edited.setdefault(spelling[:BEGINNING], {}).setdefault(spelling, []).append(number)
     for form in forms:
-        kind = known.kinds.setdefault((form.ambiguous, form.stem, form.languages), len(known.kinds))
-        known.forms.append(_encode([form.company, form.source or form.text, kind]).encode())
-    known.edit(edited, dropped)
+        kind = compiled.kinds.setdefault(
+            (form.ambiguous, form.stem, form.languages), len(compiled.kinds)
+        )
+        compiled.forms.append(_encode([form.company, form.source or form.text, kind]).encode())
+    compiled.edit(edited, dropped)
     rows: list[bytes] = [b""] * len(companies)
     for before, number in renumbered.items():
-        rows[number] = known.rows[before]
+        rows[number] = compiled.rows[before]
     for number, company in new:
-        rows[number] = _encode(_row(company, known.facts)).encode()
+        rows[number] = _encode(_row(company, compiled.facts)).encode()
     head = {
         "groups": groups,
-        "facts": [dict(item) for item in known.facts],
-        "kinds": [[sorted(doubtful), stem, sorted(home)] for doubtful, stem, home in known.kinds],
-        "rows": [len(companies), len(known.forms), len(known.spelled)],
+        "facts": [dict(item) for item in compiled.facts],
+        "kinds": [
+            [sorted(doubtful), stem, sorted(home)] for doubtful, stem, home in compiled.kinds
+        ],
+        "rows": [len(companies), len(compiled.forms), len(compiled.spelled)],
         "tickers": [(number, item) for number, of in enumerate(companies) for item in of.tickers],
         "outlets": [(number, of.outlets) for number, of in enumerate(companies) if of.outlets],
         "owners": [
@@ -203,9 +211,9 @@ def compile_registry(
             if of.owner in numbers
         ],
     }
-    parts = [head, context_table(companies, words), list(known.spelled)]
+    parts = [head, context_table(companies, words), list(compiled.spelled)]
     heading = [_encode(part).encode() for part in parts]
-    return b"\n".join([*heading, *rows, *known.forms, *known.spelled.values()])
+    return b"\n".join([*heading, *rows, *compiled.forms, *compiled.spelled.values()])
 
 
 def _listed(company: Company) -> tuple[str, ...]:
@@ -253,7 +261,7 @@ class _Base:
         companies: Sequence[Company],
     ) -> dict[int, str]:
         """Write the companies' new numbers into the forms; return the text of each form, by its
-        number, that no longer counts: its company is gone, or the form was none of its own and is
+        number, that no longer counts: its company is replaced_companies, or the form was none of its own and is
         `listed` for another one now."""
         dropped: dict[int, str] = {}
         for place, line in enumerate(self.forms):

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Form, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from pydantic import BaseModel, Field
 
-from newscrawl.dashboard.companies_file import CompaniesFileError, Definition, single_registry
+from newscrawl.dashboard.companies_file import CompaniesFileError, Definition, small_registry
 from newscrawl.dashboard.pages.registry import job_state, record_saved, writable_file
 from newscrawl.dashboard.rendering import (
     app_state,
@@ -61,7 +61,7 @@ def add(request: Request, form: Annotated[NewEntry, Form()]) -> Response:
             name=name, lists={}, facts={"country": country[0][0].upper()} if country else {}
         )
         try:
-            forms = forms_of(single_registry(definition)[0])
+            forms = forms_of(small_registry(definition)[0])
             file.save(definition, instead_of=None, mark=file.open().mark)
         except CompaniesFileError as error:
             return _page(request, fault=str(error))
