@@ -261,7 +261,7 @@ class _Base:
         companies: Sequence[Company],
     ) -> dict[int, str]:
         """Write the companies' new numbers into the forms; return the text of each form, by its
-        number, that no longer counts: its company is replaced_companies, or the form was none of its own and is
+        number, that no longer counts: its company is another, or it was none of its own and is
         `listed` for another one now."""
         dropped: dict[int, str] = {}
         for place, line in enumerate(self.forms):
@@ -317,9 +317,11 @@ def _forms_of(
                 form = form._replace(languages=home)
             yield from _with_cases(form, words, home)
             for spelled, writing in cyrillic_forms(text).items():
-                written = form.languages & writing if form.languages else writing
-                if written and spelled not in listed:
-                    yield from _with_cases(form._replace(text=spelled, languages=written), words)
+                home_languages = form.languages & writing if form.languages else writing
+                if home_languages and spelled not in listed:
+                    yield from _with_cases(
+                        form._replace(text=spelled, languages=home_languages), words
+                    )
         doubt = frozenset({"*"} if company.name in doubtful else ())
         for text in (text for text in scripts.get(company.name, ()) if text not in listed):
             yield from _with_cases(Form(index, text, doubt), words)

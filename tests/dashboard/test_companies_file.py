@@ -9,7 +9,7 @@ from newscrawl.dashboard.companies_file import (
     CompaniesFileError,
     Definition,
     registry_of,
-    single_registry,
+    small_registry,
 )
 from newscrawl.mentions import Company, load_companies
 
@@ -154,7 +154,7 @@ def test_file_mode_and_symbolic_link_are_kept(file: CompaniesFile) -> None:
 
 
 def test_definition_can_be_tried_alone() -> None:
-    (mention,) = single_registry(definition("Harbour Bank")).find("The Harbour Bank opens.")
+    (mention,) = small_registry(definition("Harbour Bank")).find("The Harbour Bank opens.")
     assert mention.company == "Harbour Bank"
 
 
