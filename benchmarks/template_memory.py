@@ -89,7 +89,8 @@ def learn_memory(pages: Iterable[tuple[int, ...]]) -> Memory:
 
 
 def _score_with_memory(example: Example, network: Network, memory: Memory) -> MemoryScore:
-    choice = combine(example.block_features, example.words, network, BALANCED)
+    features = example.block_features
+    choice = combine(network.probabilities(features), features.is_title, example.words, BALANCED)
     paragraphs = [example.texts[place] for place in np.flatnonzero(choice.mask)]
     remaining = without_templates(paragraphs, memory)
     removed = [

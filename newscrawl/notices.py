@@ -12,7 +12,7 @@ import unicodedata
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Final, NamedTuple
 
@@ -208,6 +208,7 @@ def _signs() -> AhoCorasick:
     return AhoCorasick(sorted(signs.union(word.rstrip() for word, _ in meanings)))
 
 
+@lru_cache(maxsize=512)  # a page that is no article is read twice, and sites repeat their notices
 def is_notice(raw: str) -> bool:
     """Return whether a paragraph only speaks of its paper or platform, or names another article
     behind a label; `raw` may have the marks of links."""

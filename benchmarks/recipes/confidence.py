@@ -38,7 +38,9 @@ def expectations(
         train, test = sides(examples, split)
         network = as_runtime(fit(train, settings, on_epoch))
         for example in test:
-            choice = combine(example.block_features, example.words, network)
+            features = example.block_features
+            probabilities = network.probabilities(features)
+            choice = combine(probabilities, features.is_title, example.words)
             f1 = score_kept(example, choice.mask, BALANCED).values["word.f1"]
             pairs.append(Expectation(choice.confidence, f1))
     return pairs

@@ -609,5 +609,6 @@ def cross_validate(
 
 def score(example: Example, network: Network, threshold: float) -> ExampleScore:
     """Extract the text of a page by a network, and score it."""
-    choice = combine(example.block_features, example.words, network, threshold)
+    features = example.block_features
+    choice = combine(network.probabilities(features), features.is_title, example.words, threshold)
     return score_kept(example, choice.mask, threshold)

@@ -228,24 +228,24 @@ FOR_OTHER_PAGES: Final = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which blocks are content, with the probabilities of all; `confidence` is the F1 that is
-    expected by them."""
+    """Which blocks are content; `confidence` is the F1 that is expected by their probabilities."""
 
     mask: NDArray[np.bool_]
     confidence: float
-    probabilities: NDArray[np.float32]
 
 
 def combine(
-    features: BlockFeatures, words: NDArray[np.int64], network: Network, threshold: float = BALANCED
+    probabilities: NDArray[np.float32],
+    is_title: NDArray[np.bool_],
+    words: NDArray[np.int64],
+    threshold: float = BALANCED,
 ) -> Choice:
-    """Choose the blocks of a page; `words[i]` are the words of block i.
+    """Choose the blocks of a page by their probabilities; `words[i]` are the words of block i.
 
     Blocks below the threshold are kept if that raises the expected F1: on a page with none above
     it, the likeliest ones.
     """
-    probabilities = network.probabilities(features)
-    likely = np.where(features.is_title, 0, probabilities)
+    likely = np.where(is_title, 0, probabilities)
     least = _least_probability(likely, probabilities, words) * threshold / BALANCED
     top = likely[words > 0].max(initial=0)
     chosen = (likely >= min(least, top)) & (likely > 0)
@@ -253,8 +253,7 @@ def combine(
     certain = words * probabilities
     common = 2 * float(certain[chosen].sum())
     expected_f1 = common / (words_chosen + float(certain.sum())) if words_chosen else 0.0
-    confidence = min(expected_f1, 1.0)
-    return Choice(mask=chosen, confidence=confidence, probabilities=probabilities)
+    return Choice(mask=chosen, confidence=min(expected_f1, 1.0))
 
 
 def _least_probability(

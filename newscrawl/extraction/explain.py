@@ -173,7 +173,7 @@ def _blocks(page: ParsedPage, articles: Mapping[str, Article]) -> Iterator[Block
     network = load_network()
     places = page.candidates.places
     probabilities = np.zeros(len(texts))
-    probabilities[places] = network.probabilities(page.block_features)
+    probabilities[places] = page.probabilities
     why: list[tuple[Reason, ...]] = [(Reason(IN_MENU, -MAX_LOG_ODDS),)] * len(texts)
     for place, of_block in zip(places, reasons(network, page.block_features), strict=True):
         why[place] = of_block

@@ -40,7 +40,6 @@ from newscrawl.extraction.classifier import (
 from newscrawl.extraction.features import Features, keep, limits_for, measure, members_of
 from newscrawl.extraction.language import WordCounts
 from newscrawl.extraction.metadata.reader import Metadata
-from newscrawl.extraction.tokens import Tokens
 from newscrawl.notices import LONGEST_NOTICE, is_biography, is_notice
 
 # Ours: the page gives no evidence for or against a text that only its JSON-LD has.
@@ -163,6 +162,11 @@ class ParsedPage:
         """All features of the candidates."""
         return block_features(self.candidates, self.candidate_features, self.metadata)
 
+    @cached_property
+    def probabilities(self) -> NDArray[np.float32]:
+        """Return for each candidate the probability that it is content."""
+        return load_network().probabilities(self.block_features)
+
     @property
     def link_words(self) -> int:
         """Return the number of the page's words that are within links."""
@@ -184,18 +188,19 @@ def _combined_method(threshold: float) -> Callable[[ParsedPage], Body]:
             ]
             return Body(text or declared_text, CONFIDENCE_IN_JSON_LD)
         tokens = page.candidate_features.tokens
-        choice = combine(page.block_features, tokens.words, load_network(), threshold)
-        mask = _with_siblings(page, _without_next_story(page, choice.mask), choice.probabilities)
+        is_title = page.block_features.is_title
+        choice = combine(page.probabilities, is_title, tokens.words, threshold)
+        mask = _with_siblings(page, _without_next_story(page, choice.mask))
         mask = _without_no_text(page, without_repetitions(page.candidates.page, mask))
         paragraphs = _paragraphs(page.candidates.page, mask)
-        return Body(paragraphs, choice.confidence, _word_counts(tokens, mask))
+        of_stop_words = tokens.stop_words[mask].sum(axis=0)
+        counts = WordCounts(int(tokens.words[mask].sum()), of_stop_words)
+        return Body(paragraphs, choice.confidence, counts)
 
     return method
 
 
-def _with_siblings(
-    page: ParsedPage, mask: NDArray[np.bool_], probabilities: NDArray[np.float32]
-) -> NDArray[np.bool_]:
+def _with_siblings(page: ParsedPage, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return the kept blocks with short lists and tables that stand between two of them, and with
     a sentence in the same kind of element right before the first or behind the last."""
     blocks, tokens = page.candidates.page, page.candidate_features.tokens
@@ -218,7 +223,7 @@ def _with_siblings(
         )
     last = int(places[-1])
     for place, beside in ((int(places[0]) - 1, int(places[0])), (last + 1, last), (last + 2, last)):
-        if 0 <= place < len(mask) and probabilities[place] >= LEAST_SIBLING:
+        if 0 <= place < len(mask) and page.probabilities[place] >= LEAST_SIBLING:
             result[place] |= _is_sibling_sentence(blocks, place, beside)
     return result
 
@@ -299,11 +304,6 @@ def _is_set_apart(blocks: BlockPage, place: int) -> bool:
         return True
     owner = blocks.owners[place]
     return bool(owner > 0 and blocks.elements.tags[owner - 1] == tag_id("hr"))
-
-
-def _word_counts(tokens: Tokens, mask: NDArray[np.bool_]) -> WordCounts:
-    """Return the numbers of words of the kept blocks."""
-    return WordCounts(int(tokens.words[mask].sum()), tokens.stop_words[mask].sum(axis=0))
 
 
 def _without_next_story(page: ParsedPage, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:

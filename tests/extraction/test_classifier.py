@@ -1,9 +1,7 @@
 """The learned network: what is shipped fits the code, and runs as it was trained."""
 
 import json
-from dataclasses import dataclass
 from importlib.resources import files
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -52,28 +50,16 @@ def test_page_without_blocks_has_no_probabilities() -> None:
 
 def test_headline_is_not_chosen_and_confidence_is_at_most_one() -> None:
     view = parse_page(PAGE)
-    choice = combine(
-        view.block_features, view.candidate_features.tokens.words, load_network(), threshold=0.0
-    )
+    words = view.candidate_features.tokens.words
+    choice = combine(view.probabilities, view.block_features.is_title, words, threshold=0.0)
     assert choice.mask.tolist() == [True, False, True, True, True, True]
     assert 0 < choice.confidence <= 1
 
 
-@dataclass(frozen=True)
-class Known:
-    """A network that gives each block a probability that is known."""
-
-    values: list[float]
-
-    def probabilities(self, _features: object) -> np.ndarray:
-        return np.array(self.values, dtype=np.float32)
-
-
 def choose(values: list[float], words: list[int], threshold: float) -> list[bool]:
-    features = SimpleNamespace(is_title=np.zeros(len(values), dtype=bool))
-    return combine(
-        features, np.array(words, dtype=np.int64), Known(values), threshold
-    ).mask.tolist()
+    probabilities = np.array(values, dtype=np.float32)
+    is_title = np.zeros(len(values), dtype=bool)
+    return combine(probabilities, is_title, np.array(words), threshold).mask.tolist()
 
 
 @pytest.mark.parametrize("threshold", [FOR_PRECISION, BALANCED, FOR_RECALL])

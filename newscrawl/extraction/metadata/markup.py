@@ -484,16 +484,14 @@ def _byline_in(node: LexborNode, text: str) -> str | None:
     for _ in range(MAX_CLIMB):
         if parent is None:
             return None
-        if parent.tag_id in _BLOCKS and (names_after := _lines_after(text, _lines(parent))):
+        lines = _lines(parent) if parent.tag_id in _BLOCKS else []
+        # Those between "By" and a date or the like.
+        names_after = lines[lines.index(text) + 1 :] if text in lines else []
+        names_after = [*takewhile(lambda line: not any(map(str.isdigit, line)), names_after)]
+        if names_after:
             return "\n".join((text, *names_after))
         parent = parent.parent
     return None
-
-
-def _lines_after(label: str, lines: list[str]) -> list[str]:
-    """Return the lines between "By" and a date or the like."""
-    following = lines[lines.index(label) + 1 :] if label in lines else []
-    return list(takewhile(lambda line: not any(map(str.isdigit, line)), following))
 
 
 class _Reader:

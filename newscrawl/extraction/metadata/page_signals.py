@@ -34,7 +34,6 @@ _QUERY: Final = 'meta,title,h1,link[rel~="canonical" i],script[type*="ld+json" i
 # Tags are compared by the parser's numbers: their names would be made anew for each node.
 _META, _SCRIPT, _TITLE_ELEMENT, _LINK = map(tag_id, ("meta", "script", "title", "link"))
 _DRAWINGS: Final = tag_ids("svg g symbol path")
-_Meta = tuple[list[str], str | None]  # the names of a META that are read, and its content
 _SITE: Final = words("metas", "site")
 # Countries, and endings that are sold to all of them.
 _MONTH_FIRST: Final = frozenset({"us", "ph", "io", "co", "tv", "ai", "me"})
@@ -382,12 +381,11 @@ def gather_signals(
     linked_data: list[str] = []
     main_headings: list[Heading] = []
     title = canonical = None
-    for node in _head(tree):
-        if isinstance(node, tuple):
-            _add_meta(metas, *node)
-            continue
+    for node in tree.css(_QUERY)[:MAX_NODES]:
         tag = node.tag_id
-        if tag == _SCRIPT:
+        if tag == _META:
+            _add_meta(metas, node)
+        elif tag == _SCRIPT:
             linked_data.append(node.text())
         elif tag == _TITLE_ELEMENT:
             title = title or _page_title(node)
@@ -411,23 +409,22 @@ def gather_signals(
     )
 
 
-def _head(tree: LexborHTMLParser) -> list[LexborNode | _Meta]:
-    """Return the nodes that say what a page is: titles, main headings and scripts, and metas."""
-    nodes = tree.css(_QUERY)[:MAX_NODES]
-    return [_meta_of(node) if node.tag_id == _META else node for node in nodes]
-
-
-def _meta_of(node: LexborNode) -> _Meta:
+def _add_meta(metas: dict[str, list[str]], node: LexborNode) -> None:
+    """Add the content of a META to the values of the names that are read."""
     attributes = node.attributes
     if "itemprop" in attributes and _is_of_comment(node):
-        return [], None
+        return
     names = [
         name.strip().lower() for key, name in attributes.items() if key in markup.NAMING and name
     ]
     content = attributes.get("content")
     if not content or content.lstrip()[:1] != "{":
         names = [name for name in names if name in markup.WANTED_METAS or meaning_of(name)]
-    return names, content
+    if names and (value := squeeze(content)):
+        for name in names:
+            values = metas.setdefault(name, [])
+            if len(values) < MAX_VALUES_A_NAME:
+                values.append(value)
 
 
 def _is_of_comment(node: LexborNode) -> bool:
@@ -448,14 +445,6 @@ def _page_title(node: LexborNode) -> str | None:
     if parent is not None and parent.tag_id in _DRAWINGS:
         return None
     return squeeze(node.text()) or None
-
-
-def _add_meta(metas: dict[str, list[str]], names: list[str], content: str | None) -> None:
-    if names and (value := squeeze(content)):
-        for name in names:
-            values = metas.setdefault(name, [])
-            if len(values) < MAX_VALUES_A_NAME:
-                values.append(value)
 
 
 def language_code(value: str | None) -> str | None:

@@ -406,7 +406,9 @@ def _declared_kind(signals: PageSignals, *, has_date: bool) -> DeclaredKind:
     address = _split(signals.url)
     has_data = jsonld.hold_article(types)
     is_article = has_data or og_type.endswith("article")
-    kind = _by_types(types, og_type) or _by_address(address)
+    path = address.path + "/" if address else ""
+    in_path = (name for name, pattern in _PATHS.items() if pattern.search(path))
+    kind = _by_types(types, og_type) or next(in_path, None)
     if kind is None and is_article:
         kind = "article"
     if kind is None and (
@@ -443,12 +445,6 @@ def _by_types(types: frozenset[str], og_type: str) -> Kind | None:
     if og_type.startswith("video") or types & jsonld.VIDEO_TYPES:
         return "video"
     return None
-
-
-def _by_address(address: SplitResult | None) -> Kind | None:
-    if address is None:
-        return None
-    return next((kind for kind, path in _PATHS.items() if path.search(address.path + "/")), None)
 
 
 def _is_section(address: SplitResult | None) -> bool:
