@@ -75,7 +75,7 @@ demo: setup
 # The database of the settings; that of the demo until a crawl has stored an article.
 serve: setup
 	@if [ -z "$(NEWSCRAWL_DATABASE_URL)" ] && [ -f .demo/demo.sqlite ] && ! $(BIN)/newscrawl articles -n 1 >/dev/null 2>&1; then \
-	  $(BIN)/newscrawl serve --database sqlite:///.demo/demo.sqlite --archive .demo/archive; \
+	  $(BIN)/newscrawl serve --database sqlite:///.demo/demo.sqlite --archive .demo/archive --companies .demo/my-companies.toml; \
 	else $(BIN)/newscrawl serve; fi
 
 test: lint types contracts pytest

@@ -11,6 +11,7 @@ from starlette.testclient import TestClient
 
 from newscrawl.cli.sources import add_from_form, check_from_page
 from newscrawl.dashboard import SourceEditError, create_app
+from newscrawl.dashboard.rendering import clock
 from newscrawl.storage import Database, open_database
 from newscrawl.storage.frontier import due_sources
 from newscrawl.storage.source_stats import Checkup, record_checkups
@@ -76,7 +77,10 @@ def test_paused_source_is_not_due_until_it_is_resumed(
     assert due_sources(database, NOW, ["ft"]) == []
     (button,) = re.findall(r'<button[^>]* value="(resume|pause)">', unescape(page))
     assert button == "resume"
-    assert ">paused</span>" not in send(client, "/sources/change", slug="ft", do="resume")
+    assert "next due" not in page
+    page = send(client, "/sources/change", slug="ft", do="resume")
+    assert ">paused</span>" not in page
+    assert f"next due: <bdi>FT</bdi>, {clock(NOW)}" in page
     assert [source.slug for source in due_sources(database, NOW, ["ft"])] == ["ft"]
 
 

@@ -156,6 +156,11 @@ def sources(request: Request, added: Line = "", tested: Line = "") -> Response:
             ],
             incidents=list_incidents(database),
             done=done,
+            next_due=min(
+                (row.status for row in rows if row.status.next_at and not row.status.is_paused),
+                key=lambda status: status.next_at or now,
+                default=None,
+            ),
             check=last_checkups(database).get(done.tested),
             may_add=app_state(request).config.add_source is not None,
             may_check=app_state(request).config.check_source is not None,
