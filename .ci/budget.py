@@ -130,12 +130,14 @@ def read_budget() -> dict[str, Limits]:
 def write_lower(figures: dict[str, Figures]) -> None:
     """Write the present figures into the budget where they are lower; reasons stay until then."""
     budget = read_budget()
-    lines = []
+    lines: list[str] = []
+    written: set[str] = set()  # a merge may have left a package twice
     for line in BUDGET.read_text("utf-8").splitlines():
         package, _, addition = line.partition(" ")
         if line.startswith("#") or not line.strip():
             lines.append(line)
-        elif not addition.strip().startswith("+") and package in figures:
+        elif not addition.strip().startswith("+") and package in figures.keys() - written:
+            written.add(package)
             limits, now = budget[package], figures[package]
             names = min(limits.names, round(now.names + 0.05, 1))
             helpers = min(limits.helpers, round(now.helpers_per_thousand + 0.05, 1))

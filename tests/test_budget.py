@@ -53,7 +53,8 @@ def test_more_lines_without_a_reason_are_refused(budget: ModuleType) -> None:
 
 
 def test_limits_are_lowered_and_never_raised(budget: ModuleType) -> None:
-    budget.BUDGET.write_text("# what for\nstorage 4 100 300\nstorage +9 subjects\n")
+    merged = "# what for\nstorage 3 99 99\nstorage 4 100 300\nstorage +9 subjects\n"
+    budget.BUDGET.write_text(merged)
     assert budget.main(["--lower"]) == 0
     assert budget.BUDGET.read_text() == "# what for\nstorage           5 100.0 200.1\n"
 
