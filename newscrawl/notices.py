@@ -59,10 +59,11 @@ def _notices() -> dict[str, dict[str, tuple[str, ...]]]:
     beginnings."""
     return {
         language: {
-            kind: tuple(_form(language, kind, word) for word in kinds[kind]) for kind in _OF_PAGES
+            kind: tuple(_form(language, kind, word) for word in kinds.get(kind, ()))
+            for kind in _OF_PAGES
         }
         for language, kinds in words_of_notices().items()
-        if "page" in kinds
+        if "rest" in kinds
     }
 
 

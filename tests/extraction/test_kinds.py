@@ -166,6 +166,15 @@ def test_article_about_walls_is_an_article(path: str) -> None:
         "登录后阅读全文",
         "続きは有料会員の方のみ",
         "유료 회원은 전체 기사를 볼 수 있습니다",
+        "Artiklen er forbeholdt abonnenter.",
+        "Prihláste sa a čítajte ďalej.",
+        "Članek je na voljo samo naročnikom.",
+        "Овај садржај доступан је само претплатницима.",
+        "Edasi lugemiseks logi sisse.",
+        "Šis straipsnis skirtas tik prenumeratoriams.",
+        "Lai turpinātu lasīt, abonē.",
+        "هذا المحتوى متاح للمشتركين فقط.",
+        "บทความนี้สำหรับสมาชิกเท่านั้น",
     ],
 )
 def test_call_behind_a_short_text_makes_a_paywall(call: str) -> None:
@@ -180,6 +189,7 @@ def test_call_behind_a_short_text_makes_a_paywall(call: str) -> None:
         "Log in to comment. Read more: the quay in pictures.",
         "The service shows exclusive films to its subscribers, and premium ones never.",
         "Join us on Facebook.",
+        "同社の有料会員は百万人を超えた。",
     ],
 )
 def test_other_lines_behind_a_short_text_make_no_paywall(line: str) -> None:
