@@ -17,6 +17,7 @@ from markupsafe import Markup
 from newscrawl.archive.warc import ArchiveWriter
 from newscrawl.cli.alerts import save_from_form
 from newscrawl.cli.explainer import Explainer, find_mentions_again
+from newscrawl.cli.sources import add_from_form, check_from_page
 from newscrawl.dashboard import Config, create_app
 from newscrawl.extraction.explain_page import AskedSentence
 from newscrawl.items import Article, Document, Mention, Page
@@ -317,6 +318,8 @@ def dashboard(folder: Path, *, days: int, hostile: bool) -> Iterator[str]:
         save_recipient=save_from_form,
         send_test=send_test,
         settings_recipients=configured_recipients,
+        add_source=add_from_form,
+        check_source=check_from_page,
     )
     with pytest.MonkeyPatch.context() as patch:
         # The page of the editor names the file as it was given.
