@@ -86,7 +86,7 @@ def _sentences(text: str) -> list[str]:
         f" {' '.join(word.strip(_MARKS) for word in part.split())} "
         for part in _SENTENCE.split(text.lower().replace("i\u0307", "i"))
     )
-    return [sentence for sentence in sentences if not sentence.isspace()]
+    return [sentence for sentence in sentences if any(map(str.isalpha, sentence))]
 
 
 def tells_of_itself(text: str) -> bool:

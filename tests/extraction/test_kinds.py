@@ -201,6 +201,12 @@ def test_other_lines_behind_a_short_text_make_no_paywall(line: str) -> None:
     "text",
     [
         "To see this page, turn on JavaScript in your browser settings. Then reload the page.",
+        "Stran, ki jo iščete, ne obstaja ali je bila odstranjena.",
+        "Norėdami matyti puslapį, naršyklėje įjunkite JavaScript.",
+        "Lehe vaatamiseks lubage brauseris JavaScript.",
+        "Meklētā lapa nav atrasta vai ir dzēsta.",
+        "Страница коју тражите не постоји или је уклоњена.",
+        "הדף שחיפשת לא נמצא או הוסר.",
         "Sorry, this article has been moved or deleted. Go back to our home page.",
         "Your session has expired. Please sign in again to continue.",
         "Diese Seite ist umgezogen oder wurde gelöscht. Bitte nutzen Sie unsere Suche.",
