@@ -98,6 +98,14 @@ class CompaniesFile:
         with self._lock:
             self._write(self._with(definition, instead_of, mark))
 
+    def add(self, definitions: Sequence[Definition], *, mark: str) -> None:
+        """Add entries; raise CompaniesFileError."""
+        with self._lock:
+            lines = self._lines(mark)
+            for definition in definitions:
+                lines += [*([""] if lines else []), *_entry("[[company]]", definition)]
+            self._write(lines)
+
     def draft(self, definition: Definition, *, instead_of: str | None, mark: str) -> str:
         """Return the text that `save` would write; raise CompaniesFileError if it is invalid."""
         text = "\n".join(self._with(definition, instead_of, mark))

@@ -58,7 +58,7 @@ _GREATER_CHINA = frozenset({"CN", "HK", "MO", "SG", "TW"})
 _CHANCE = 2
 _LISTS = tuple(key for key in LISTS if key != "ticker")
 # What supports a form of these scripts, which write no blank before a cue.
-_DEFAULT_CONTEXT = "@markets"
+DEFAULT_CONTEXT = "@markets"
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,7 +273,7 @@ class ShortForms:
         stems = [stem for form in certain for stem in declined_stems(form, countries[form])]
         context = company.context
         if not context and any(script(form[0]) in {"han", "hangul"} for form in doubtful):
-            context = (_DEFAULT_CONTEXT,)
+            context = (DEFAULT_CONTEXT,)
         return replace(
             company,
             aliases=(*company.aliases, *certain),

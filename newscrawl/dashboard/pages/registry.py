@@ -2,9 +2,10 @@
 would find in the stored articles."""
 
 import logging
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache
 from typing import Annotated, Literal
@@ -36,6 +37,8 @@ from newscrawl.dashboard.rendering import (
 )
 from newscrawl.items import Mention
 from newscrawl.mentions import Companies, Company, sentence_span
+from newscrawl.mentions.legal_forms import DEFAULT_CONTEXT
+from newscrawl.mentions.vocabulary import load_vocabulary
 from newscrawl.storage import Database, StorageError, queries
 from newscrawl.storage.queries.article_lists import StoredText, newest_texts
 from newscrawl.storage.scope import MAX_VALUE, Scope
@@ -50,6 +53,7 @@ MAX_BUNDLED = 60  # bundled companies on a page
 MAX_RANKED = 10_000  # companies that are sorted by their articles
 TRIED_ARTICLES = 2000  # ours: they are matched in half a second
 MAX_FOUND = 12  # articles of a preview
+EVERYDAY = 3  # ours: of these articles, with a form in small letters, which a name hardly has
 MAX_SNIPPET = 400  # characters
 Lines = Annotated[str, Field(max_length=20_000)]
 Line = Annotated[str, Field(max_length=MAX_VALUE)]
@@ -187,6 +191,24 @@ def save(request: Request, form: Annotated[Entry, Form()]) -> Response:
     record_saved(request, "saved", form.definition.name)
     name = quote(form.definition.name, safe="")
     return RedirectResponse(f"/registry/edit?name={name}&saved=true", status_code=303)
+
+
+@router.post("/registry/context", response_class=HTMLResponse)
+def count_with_context(request: Request, form: Annotated[Entry, Form()]) -> Response:
+    """Show the form with its everyday words as ambiguous forms, to be saved."""
+    check_seal(request, form.seal)
+    definition = form.definition
+    try:
+        with app_state(request).store.reading() as database:
+            everyday = try_out(database, definition, form.former or None).everyday
+    except CompaniesFileError as error:
+        draft = Draft(definition, form.former or None, form.mark, str(error))
+        return _form(request, draft, saved=False, status=422)
+    lists = dict(definition.lists)
+    lists["ambiguous"] = (*lists["ambiguous"], *everyday)
+    lists["context"] = lists["context"] or (DEFAULT_CONTEXT,)
+    draft = Draft(replace(definition, lists=lists), form.former or None, form.mark)
+    return _form(request, draft, saved=False)
 
 
 @router.post("/registry/drop", response_class=HTMLResponse)
@@ -413,7 +435,8 @@ class TrialArticle:
 class Trial:
     """The matches of a definition in `read` articles since `since`. `new` articles would newly be
     counted, `lost` ones would no longer be. `certain` and `ambiguous` are the forms that are
-    searched, with those that follow from the registered name."""
+    searched, with those that follow from the registered name; `everyday` are certain ones that are
+    words, listed ones or those that many articles have in small letters."""
 
     certain: tuple[str, ...]
     ambiguous: tuple[str, ...]
@@ -424,6 +447,8 @@ class Trial:
     new: int
     lost: int
     found: tuple[TrialArticle, ...]
+    everyday: tuple[str, ...]
+    in_small_letters: int
 
 
 def try_out(database: Database, definition: Definition, former: str | None) -> Trial:
@@ -441,6 +466,7 @@ def try_out(database: Database, definition: Definition, former: str | None) -> T
     # New articles come first.
     shown = sorted(hits, key=lambda hit: hit[0].known > 0)[:MAX_FOUND]
     company = companies[0]
+    everyday, in_small_letters = _everyday_forms(company, texts)
     return Trial(
         certain=company.certain,
         ambiguous=company.ambiguous,
@@ -451,7 +477,31 @@ def try_out(database: Database, definition: Definition, former: str | None) -> T
         new=sum(not text.known for text, _ in hits),
         lost=lost,
         found=tuple(trial_article(text, mentions) for text, mentions in shown),
+        everyday=everyday,
+        in_small_letters=in_small_letters,
     )
+
+
+def _everyday_forms(company: Company, texts: Sequence[StoredText]) -> tuple[tuple[str, ...], int]:
+    """Return the certain forms that are everyday words, and how many texts have one in small
+    letters."""
+    if company.origin != "own":
+        return (), 0
+    words, everyday, numbers = load_vocabulary(), [], set[int]()
+    for form in company.certain:
+        low = form.lower()
+        if low == form or " " in form:
+            continue
+        pattern = re.compile(rf"\b{re.escape(low)}\b")
+        having = {
+            place
+            for place, text in enumerate(texts)
+            if low in text.text and pattern.search(text.text)
+        }
+        if words.is_of_many(form) or len(having) >= EVERYDAY:
+            everyday.append(form)
+            numbers |= having
+    return tuple(everyday), len(numbers)
 
 
 def trial_article(text: StoredText, mentions: Sequence[Mention]) -> TrialArticle:
