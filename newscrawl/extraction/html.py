@@ -141,13 +141,22 @@ def _without_controls(html: bytes) -> bytes:
     They stem from UTF-8 that was taken for Latin-1 and encoded once more, or else from
     windows-1252, as which browsers read references to them.
     """
-    if not _CONTROL.search(html):
+    if not _has_controls(html):
         return html
     if any(
         _CONTROL.search(match[0]) and _decode_again(match[0]) for match in _TWICE.finditer(html)
     ):
         html = _TWICE.sub(lambda match: _decode_again(match[0]) or match[0], html)
     return _CONTROL.sub(lambda match: _IN_WINDOWS[match[0]], html)
+
+
+def _has_controls(html: bytes) -> bool:
+    place = html.find(b"\xc2")
+    while place >= 0:
+        if html[place + 1] < 0xA0:
+            return True
+        place = html.find(b"\xc2", place + 2)
+    return False
 
 
 def _decode_again(twice: bytes) -> bytes | None:

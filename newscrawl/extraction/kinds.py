@@ -10,6 +10,7 @@ regression over a score of features recognises documentation, services, lists an
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -17,7 +18,7 @@ from importlib.resources import files
 from typing import Final
 from urllib.parse import urlsplit
 
-from ahocorasick_rs import AhoCorasick
+from ahocorasick_rs import AhoCorasick, BytesAhoCorasick
 from selectolax.lexbor import LexborNode
 
 from newscrawl.extraction.blocks import LETTERS_A_WORD
@@ -218,6 +219,11 @@ _WORD: Final = re.compile(r"\w+")
 # In markup, mostly names of classes.
 _FORUM_WORDS: Final = (b"forum", b"vote", b"member", b"message")
 _SHOP_WORDS: Final = (b"price", b"cart", b"card")
+_IN_MARKUP: Final = (
+    (b"<button",), (b"<code",), (b"<figure",), _FORUM_WORDS, _SHOP_WORDS, (b"results",)
+)  # fmt: skip
+_WORDS_IN_MARKUP: Final = tuple(word for group in _IN_MARKUP for word in group)
+_FINDER: Final = BytesAhoCorasick(_WORDS_IN_MARKUP)  # in a third of the time of eleven counts
 # English alone: in other languages no pages but articles are labelled.
 _FIRST_PERSON: Final = frozenset(("we", "us", "our", "ours"))
 MAX_SLUG_WORDS: Final = 12
@@ -276,6 +282,8 @@ def undeclared_features(
     words = _WORD.findall(" ".join(paragraphs).lower())
     first_person = sum(map(_FIRST_PERSON.__contains__, words))
     tokens = page.candidate_features.tokens
+    in_markup = _FINDER.find_matches_as_indexes(source)
+    counts = Counter(_WORDS_IN_MARKUP[number] for number, _, _ in in_markup)
     return (
         min(len(re.split("[-_+]", parts[-1] if parts else "")), MAX_SLUG_WORDS),
         *map(float, of_path.values()),
@@ -283,12 +291,7 @@ def undeclared_features(
         float(metadata.declared.could_be_front),
         float(metadata.published is not None),
         float(bool(metadata.authors)),
-        math.log1p(source.count(b"<button")),
-        math.log1p(source.count(b"<code")),
-        math.log1p(source.count(b"<figure")),
-        math.log1p(sum(map(source.count, _FORUM_WORDS))),
-        math.log1p(sum(map(source.count, _SHOP_WORDS))),
-        math.log1p(source.count(b"results")),
+        *(math.log1p(sum(map(counts.__getitem__, group))) for group in _IN_MARKUP),
         min(100 * first_person / max(len(words), 1), MAX_FIRST_PERSON),
         sum(count for count in lengths if count >= LONG_PARAGRAPH) / max(sum(lengths), 1),
         sum(count <= SHORT_PARAGRAPH for count in lengths) / len(lengths),
