@@ -112,6 +112,8 @@ _MODEL = re.compile(
 )
 # "Acer's 615 GE", "200 HP": a unit, or part of a model's name; "in 2012 GE" is neither.
 _NUMBER_BEFORE = re.compile(r"(?<![\d.,])(?!(?:19|20)\d\d )\d+(?:[.,]\d+)*[ -]$")
+# Flemish surnames have a capital article within a sentence, too: "minister De Block".
+_FLEMISH = re.compile(r"(?:\w\w|,) (?:De|Van(?: [Dd]en?)?|Vanden|Vander) $")
 # A capitalised word within a sentence, directly before a name.
 _NAME_BEFORE = re.compile(r"(?<=[^\W_][ ,] |\w\w )\(?([^\W\d_a-zß-öø-ÿ][^\W\d_]+) $")
 # "E.Honda": an initial without a blank.
@@ -286,6 +288,7 @@ class NeighbourWords:
             or _CALLED.search(text, begin, candidate.start)
             or self._is_founder(text, candidate)
             or text.startswith(_HONORIFICS, candidate.end)
+            or (language == "nl" and _FLEMISH.search(text, begin, candidate.start))
             or (language in {"zh", "ja"} and names_person(text, candidate.start, candidate.end))
             or _INITIAL_BEFORE.search(text, begin, candidate.start)
         ):

@@ -67,6 +67,7 @@ def test_namesakes_are_no_companies_in_any_language(companies, text, language):
         ("球员金美·麦当劳进球。", "zh"),
         ("局長のジョン・B・マクドナルドが語った。", "ja"),
         ("O avião de Santos Dumont voou.", "pt"),
+        ("Gisteren sprak minister De Block met artsen.", "nl"),
         ("Sierżant Anna Bosch apeluje o ostrożność. Bosch dodaje, że jest ślisko.", "pl"),
     ],
 )
