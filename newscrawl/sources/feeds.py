@@ -14,9 +14,10 @@ from selectolax.lexbor import LexborHTMLParser
 
 from newscrawl.extraction.metadata import dates, names
 from newscrawl.items import Hints
+from newscrawl.notices import is_notice
 from newscrawl.sources.urls import MAX_LENGTH, UrlError, address_of, unwrapped, web_url
 from newscrawl.sources.xml_repair import SHORT, Shape, decode_xml, repair_xml
-from newscrawl.text import unescape_all
+from newscrawl.text import sentence_ends, unescape_all
 
 # The largest feeds of the registry's sites stay below 2 MB.
 MAX_BYTES = 8 * 1024 * 1024
@@ -83,6 +84,8 @@ _SENTENCE_ENDS = tuple('.!?…:。！？।۔؟]»”"')
 # Ours: characters of a last paragraph beside the headline that it names, as WordPress writes "The
 # post … appeared first on …" in the language of the site.
 _MAX_SIGNATURE = 80
+# What FeedBurner appends: "[[ This is a content summary only. ... ]]".
+_SUMMARY_ONLY = re.compile(r"\s*\[\[[^\[\]]*\]\]$")
 # Ours: entries that may be published at the same moment.
 _MAX_SAME = 2
 
@@ -274,8 +277,8 @@ def plausible(moment: datetime) -> datetime | None:
 
 def introduction(description: str | None, title: str | None) -> str | None:
     """Return the text of a description without what blogs append to it: links alone ("Continue
-    reading", "Facebook") and a last paragraph that names the headline ("The post … appeared first
-    on …")."""
+    reading", "Facebook"), a last paragraph that names the headline ("The post … appeared first
+    on …") and last sentences in which the paper speaks of itself."""
     markup = (description or "")[:_TEXT]
     blocks = list(_BLOCK.finditer(markup))[-_MAX_TAIL:] if title else []
     for block in reversed(blocks):
@@ -290,13 +293,25 @@ def introduction(description: str | None, title: str | None) -> str | None:
         if place <= 0 or not _LAST_LINK.fullmatch(markup, place, end):
             break
         end = place
-    whole = plain_text(markup, MAX_STANDFIRST)
-    if end == len(markup):
-        return whole
-    before = markup[:end].rstrip()
-    text = plain_text(before, MAX_STANDFIRST)
-    follows_block = _BLOCK.fullmatch(before, max(0, before.rfind("<")))
-    return text if follows_block or (text or "").endswith(_SENTENCE_ENDS) else whole
+    text = plain_text(markup, MAX_STANDFIRST)
+    if end < len(markup):
+        before = markup[:end].rstrip()
+        without_links = plain_text(before, MAX_STANDFIRST)
+        follows_block = _BLOCK.fullmatch(before, max(0, before.rfind("<")))
+        if follows_block or (without_links or "").endswith(_SENTENCE_ENDS):
+            text = without_links
+    return _without_notices(text) if text else text
+
+
+def _without_notices(text: str) -> str:
+    text = _SUMMARY_ONLY.sub("", text) or text
+    for _ in range(_MAX_TAIL):
+        starts = [stop.end() for stop in sentence_ends(text, 0, len(text))]
+        last = next((start for start in reversed(starts) if start < len(text)), 0)
+        if not last or not is_notice(text[last:]):
+            break
+        text = text[:last].rstrip()
+    return text
 
 
 def _whole(text: str | None) -> int | None:

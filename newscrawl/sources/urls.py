@@ -44,14 +44,15 @@ _PROGRAMS = "ad|ads|ga|gs|itm|mc|mkt|ml|mtm|oly|pk|utm|vero"
 _WORDS = "aff|campaign|cid|clid|eid|ga|gl|keyword|kwd|medium|ref|session|source|uid|xtor"
 # Ours: names that single publishers, portals and networks use, and values that say the same.
 _PUBLISHERS = (
-    "cmp|cmpid|cn-reloaded|dicbo|emc|ftag|ftcamp|fsp|guccounter|guce_referrer(?:_sig)?|icid|ico|intcid|"
-    "ito|leadsource|mbid|mod|ncid|nlid|ns_\\w+|ocid|partner|recirc|rss|sh|share|share_?id|sfns|"
+    "cmp|cmpid|cn-reloaded|dicbo|emailid|emc|ftag|ftcamp|fsp|guccounter|guce_referrer(?:_sig)?|icid|ico|"
+    "intcid|intcmp|ito|leadsource|linkid|mbid|mod|ncid|nlid|ns_\\w+|ocid|partner|rdcts|recirc|rss|rssid|"
+    "sh|share|share_?(?:id|type)|xing_share|sfns|"
     "smid|smtyp|soc_(?:platform|src|trk)|spm|sr_share|srnd|sref|sthash|taid|tpcc|trk|trkinfo|"
     "ttclid|tsrc|wprov|wt_?z?mc|wt\\.\\w+|xtcr|xtref|_?_twitter_impression|_hsenc|_hsmi|_openstat"
 )
 _TRACKING = re.compile(rf"^(?:{_CLICKS}|(?:{_PROGRAMS})_|(?:{_PUBLISHERS})$)|(?:\b|_)(?:{_WORDS})")
 _CHANNEL = re.compile(
-    r"(?:rss|feeds?|atom|newsletter|push|share|sharing|social|twitter|facebook|whatsapp|telegram"
+    r"(?:rss\d?|feeds?|atom|newsletter|push|share|sharing|social|twitter|facebook|whatsapp|telegram"
     r"|linkedin|instagram|flipboard|googlenews|msn)(?:[._]\w*)?",
     re.IGNORECASE,
 )
