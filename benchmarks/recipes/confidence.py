@@ -5,14 +5,17 @@ import json
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+import newscrawl.extraction
 from benchmarks.recipes.examples import Example, score_kept, sides
-from benchmarks.recipes.network import DATA_FOLDER, Epoch, NetworkSettings, as_runtime, fit
 from newscrawl.extraction.classifier import BALANCED, combine
 from newscrawl.training.corpus import Split
 
-CONFIDENCE_FILE: Final = DATA_FOLDER / "confidence.json"
+if TYPE_CHECKING:
+    from benchmarks.recipes.network import Epoch, NetworkSettings
+
+CONFIDENCE_FILE: Final = Path(newscrawl.extraction.__file__).parent / "data" / "confidence.json"
 FOLDS: Final = 2  # ours: two networks are trained, each from half of the sites
 MIN_PAGES: Final = 60  # ours: of a step
 DIGITS: Final = 4
@@ -29,10 +32,12 @@ class Expectation(NamedTuple):
 def expectations(
     examples: Sequence[Example],
     splits: Sequence[Split],
-    settings: NetworkSettings,
-    on_epoch: Callable[[Epoch], None] = lambda _: None,
+    settings: "NetworkSettings",
+    on_epoch: "Callable[[Epoch], None]" = lambda _: None,
 ) -> list[Expectation]:
     """Train on each split's training sites, and return what is expected of its other pages."""
+    from benchmarks.recipes.network import as_runtime, fit  # noqa: PLC0415 - needs PyTorch
+
     pairs = []
     for split in splits:
         train, test = sides(examples, split)

@@ -216,6 +216,20 @@ def load_network() -> Network:
     )
 
 
+@cache
+def _steps() -> tuple[list[float], list[float]]:
+    """Return the F1 that the network expects and the mean of what pages of unseen sites have, which
+    `python -m benchmarks.recipes confidence` writes."""
+    file = files("newscrawl.extraction").joinpath("data", "confidence.json")
+    stored = json.loads(file.read_text("utf-8"))
+    return stored["expected"], stored["f1"]
+
+
+def calibrate(expected_f1: float) -> float:
+    """Return the mean F1 of pages of unseen sites of which the network expects this one."""
+    return float(np.interp(expected_f1, *_steps()))
+
+
 # The maximum threshold of a block's probability: balanced, for precision, and for recall (ours;
 # `python -m benchmarks.recipes network --folds 5` prints the scores of each on unseen sites).
 BALANCED: Final = 0.5
@@ -228,7 +242,8 @@ FOR_OTHER_PAGES: Final = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which blocks are content; `confidence` is the F1 that is expected by their probabilities."""
+    """Which blocks are content; `confidence` is the F1 that is expected by their probabilities,
+    before `calibrate`."""
 
     mask: NDArray[np.bool_]
     confidence: float

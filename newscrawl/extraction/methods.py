@@ -34,6 +34,7 @@ from newscrawl.extraction.classifier import (
     FOR_OTHER_PAGES,
     FOR_PRECISION,
     FOR_RECALL,
+    calibrate,
     combine,
     load_network,
 )
@@ -195,7 +196,7 @@ def _combined_method(threshold: float) -> Callable[[ParsedPage], Body]:
         paragraphs = _paragraphs(page.candidates.page, mask)
         of_stop_words = tokens.stop_words[mask].sum(axis=0)
         counts = WordCounts(int(tokens.words[mask].sum()), of_stop_words)
-        return Body(paragraphs, choice.confidence, counts)
+        return Body(paragraphs, calibrate(choice.confidence), counts)
 
     return method
 
@@ -310,7 +311,8 @@ def _without_next_story(page: ParsedPage, mask: NDArray[np.bool_]) -> NDArray[np
     """Return the kept blocks before a second story, which some pages append for readers who scroll.
 
     It has a headline of the same rank as the first, a date or byline next to it, and is in
-    another ARTICLE. The entries of a live blog are one story.
+    another ARTICLE. The entries of a live blog are one story, and what goes on behind a card of
+    another story, in the element of the text before it, is the text.
     """
     if page.metadata.declared.kind == "live":
         return mask
@@ -323,8 +325,22 @@ def _without_next_story(page: ParsedPage, mask: NDArray[np.bool_]) -> NDArray[np
         if words[place] - words[first] < MIN_STORY or words[place] == words[-1]:
             continue
         if _in_another_article(blocks, first, place) and _has_byline(page, place):
-            return mask & (np.arange(len(mask)) < place)
+            mask = mask.copy()
+            mask[place : _behind_card(blocks, mask, place)] = False
     return mask
+
+
+def _behind_card(blocks: BlockPage, mask: NDArray[np.bool_], card: int) -> int:
+    """Return the first block behind the ARTICLE of a card that is in the element around the last
+    block of the text before it, the number of blocks if there is none."""
+    owners, elements = blocks.owners, blocks.elements
+    before = np.flatnonzero(mask[:card])
+    around = int(elements.parents[owners[before[-1]]]) if len(before) else -1
+    articles = np.flatnonzero(elements.tags == tag_id("article"))
+    inside = articles[(articles <= owners[card]) & (owners[card] < elements.ends[articles])]
+    end = int(elements.ends[inside[0]])
+    goes_on = np.flatnonzero((owners >= end) & (elements.parents[owners] == around))
+    return int(goes_on[0]) if around >= 0 and len(goes_on) else len(owners)
 
 
 def _headlines(blocks: BlockPage, is_title: NDArray[np.bool_]) -> tuple[int, list[int]]:

@@ -12,6 +12,7 @@ from newscrawl.extraction.classifier import (
     FOR_RECALL,
     NAME_CACHE_SIZE,
     NameVectors,
+    calibrate,
     combine,
     load_network,
 )
@@ -46,6 +47,16 @@ def test_each_block_has_a_probability() -> None:
 
 def test_page_without_blocks_has_no_probabilities() -> None:
     assert load_network().probabilities(parse_page("").block_features).shape == (0,)
+
+
+def test_confidence_is_below_what_the_network_expects_and_never_falls() -> None:
+    expected = [number / 100 for number in range(101)]
+    calibrated = [*map(calibrate, expected)]
+    assert calibrated == sorted(calibrated)
+    assert 0 < calibrated[0] < calibrated[-1] <= 1
+    assert all(
+        mean < value for mean, value in zip(calibrated, expected, strict=True) if value > 0.6
+    )
 
 
 def test_headline_is_not_chosen_and_confidence_is_at_most_one() -> None:

@@ -139,3 +139,18 @@ def test_precision_variant_keeps_less_than_recall_variant() -> None:
         for method in ("combined-precision", "combined-recall")
     }
     assert sizes["combined-precision"] < sizes["combined-recall"]
+
+
+CARD = f"""<article><h2><a href=x>Lighthouse opens on Sunday</a></h2><p class=date>9 November</p>
+<p>The lighthouse opens to visitors. {PROSE[:40]}</p></article>"""
+
+
+@pytest.mark.parametrize(
+    ("within", "below"), [(CARD, ""), (f"<aside>{CARD}</aside>", ""), (CARD, CARD), ("", CARD)]
+)
+def test_card_of_another_story_does_not_end_the_text(within: str, below: str) -> None:
+    title = "Harbour has a new crane"
+    story = f"<h2>{title}</h2><div><p>{PROSE}</p><p>{NEXT}</p>{within}<p>{LAST}</p></div>"
+    text = extract(f"<title>{title}</title><main>{story}</main>{below}").text
+    assert all(part.strip() in text for part in (PROSE, NEXT, LAST))
+    assert "lighthouse opens to visitors" not in text
