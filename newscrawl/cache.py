@@ -39,21 +39,17 @@ def write_cache_file(path: Path, write: Callable[[IO[bytes]], object]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with TemporaryDirectory(dir=path.parent) as folder:
             complete = Path(folder, path.name)
-            with complete.open("wb") as file:
-                write(file)
+            with complete.open("wb") as stream:
+                write(stream)
             complete.replace(path)
-        _delete_oldest(path)
+        # Those that seem newer than the file that was just written come from a clock that was
+        # wrong and go first.
+        kind, _, _ = path.name.partition("-")
+        times = {file: file.stat().st_mtime for file in path.parent.glob(f"{kind}-*{path.suffix}")}
+        now = times.pop(path, math.inf)
+        oldest = sorted(times, key=lambda file: (times[file] <= now, times[file]))
+        for file in oldest[: max(0, len(oldest) + 1 - MAX_KEPT_FILES)]:
+            with suppress(OSError):
+                file.unlink()
     except OSError as error:
         logger.debug("%s is not kept: %s", path, error)
-
-
-def _delete_oldest(newest: Path) -> None:
-    """Delete all but the files used last; those that seem newer than the file that was just written
-    come from a clock that was wrong and go first."""
-    kind, _, _ = newest.name.partition("-")
-    times = {path: path.stat().st_mtime for path in newest.parent.glob(f"{kind}-*{newest.suffix}")}
-    now = times.pop(newest, math.inf)
-    oldest = sorted(times, key=lambda path: (times[path] <= now, times[path]))
-    for path in oldest[: max(0, len(oldest) + 1 - MAX_KEPT_FILES)]:
-        with suppress(OSError):
-            path.unlink()

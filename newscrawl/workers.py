@@ -169,7 +169,16 @@ class WorkerProcess:
                         )
                     outcome, value = connection.recv()
             except (EOFError, OSError) as error:
-                raise self._exit_error() from error
+                code = _exit_code(self._process) if self._process is not None else None
+                self._end()
+                if self._stopped.is_set():
+                    raise WorkStoppedError("stopped") from error
+                if code == _OUT_OF_MEMORY:
+                    raise self._out_of_memory() from error
+                ended = f"crashed the process that read it (exit code {code})"
+                if code == -signal.SIGXCPU:
+                    ended = f"took more than {self._limits.seconds} s of a processor"
+                raise WorkExceededError(ended) from error
         if outcome == "raised":
             raise value
         if outcome == "memory":
@@ -226,17 +235,6 @@ class WorkerProcess:
         if self._connection is not None:
             self._connection.close()
         self._process = self._connection = None
-
-    def _exit_error(self) -> WorkExceededError | WorkStoppedError:
-        code = _exit_code(self._process) if self._process is not None else None
-        self._end()
-        if self._stopped.is_set():
-            return WorkStoppedError("stopped")
-        if code == -signal.SIGXCPU:
-            return WorkExceededError(f"took more than {self._limits.seconds} s of a processor")
-        if code == _OUT_OF_MEMORY:
-            return self._out_of_memory()
-        return WorkExceededError(f"crashed the process that read it (exit code {code})")
 
     def _out_of_memory(self) -> WorkExceededError:
         return WorkExceededError(f"took more than {self._limits.megabytes} MB of memory")
