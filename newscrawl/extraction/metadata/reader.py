@@ -291,7 +291,11 @@ def _authors(signals: PageSignals) -> tuple[str, ...]:
         or names.accounts(marked)
         or _find_in_text(signals)
         or signals.surroundings.author_and_place
-        or text_bylines.signed_below(signals.own_text)
+        or (
+            text_bylines.signed_below(signals.own_text)
+            if text_bylines.has_writer(signals.text)
+            else ()
+        )
         or names.marked_desks(beside)
         or names.signed_desk(signals.surroundings.byline or "")
     )

@@ -66,6 +66,12 @@ def labelled_persons(text: str, title: str) -> tuple[str, ...]:
     return next(filter(None, (_in_biography(text, at, title_words) for at in biographies)), ())
 
 
+def has_writer(text: str) -> bool:
+    """Return whether a word for a reporter that Chinese, Japanese and Korean papers use is in a
+    text."""
+    return not text.isascii() and bool(_WRITERS.find_matches_as_indexes(text))
+
+
 def signed_below(text: str) -> tuple[str, ...]:
     """Return the reporters with whose names a text ends ("（记者 王芳）"), or who stand in a line
     of their own in it, if they are the same everywhere."""
