@@ -181,7 +181,7 @@ def test_explanation_leads_back_to_the_page_of_its_proof(look: Look) -> None:
 
 def test_link_of_a_proof_leads_to_the_same_number(look: Look) -> None:
     page = look("/compare?company=Airbus&company=Siemens").page
-    page.locator("td a.proof").first.click()
+    page.locator("table.short td a.proof").first.click()
     panel = page.get_by_role("dialog")
     heading = panel.locator("h1").inner_text()
     panel.get_by_role("link", name="Link to this number").click()
