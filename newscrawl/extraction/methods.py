@@ -41,6 +41,7 @@ from newscrawl.extraction.classifier import (
 from newscrawl.extraction.features import Features, keep, limits_for, measure, members_of
 from newscrawl.extraction.language import WordCounts
 from newscrawl.extraction.metadata.reader import Metadata
+from newscrawl.extraction.tokens import Tokens
 from newscrawl.notices import LONGEST_NOTICE, is_biography, is_notice
 
 # Ours: the page gives no evidence for or against a text that only its JSON-LD has.
@@ -202,8 +203,9 @@ def _combined_method(threshold: float) -> Callable[[ParsedPage], Body]:
 
 
 def _with_siblings(page: ParsedPage, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return the kept blocks with short lists and tables that stand between two of them, and with
-    a sentence in the same kind of element right before the first or behind the last."""
+    """Return the kept blocks with short lists and tables that stand between two of them or, without
+    links, behind the last, and with a sentence in the same kind of element right before the first
+    or behind the last."""
     blocks, tokens = page.candidates.page, page.candidate_features.tokens
     owners, parents = blocks.owners, blocks.elements.parents
     places = np.flatnonzero(mask)
@@ -216,17 +218,28 @@ def _with_siblings(page: ParsedPage, mask: NDArray[np.bool_]) -> NDArray[np.bool
         if around < 0 or parents[owners[behind]] != around or behind - before - 1 > MAX_CELLS:
             continue
         cells = slice(before + 1, behind)
-        words = int(tokens.words[cells].sum())
-        result[cells] = (
-            words <= WORDS_OF_CELL * (behind - before - 1)
-            and int(tokens.linked[cells].sum()) <= MAX_LINKED_CELLS * words
-            and all(_is_listed(blocks, owner, around) for owner in owners[cells].tolist())
+        result[cells] = _are_short(tokens, cells, MAX_LINKED_CELLS) and all(
+            _is_listed(blocks, owner, around) for owner in owners[cells].tolist()
         )
     last = int(places[-1])
+    around, behind = int(parents[owners[last]]), last + 1
+    end = min(len(mask), behind + MAX_CELLS)
+    while around >= 0 and behind < end and _is_listed(blocks, int(owners[behind]), around):
+        behind += 1
+    cells = slice(last + 1, behind)
+    if behind > last + 2 and _are_short(tokens, cells, linked=0.0):
+        result[cells] = True
     for place, beside in ((int(places[0]) - 1, int(places[0])), (last + 1, last), (last + 2, last)):
         if 0 <= place < len(mask) and page.probabilities[place] >= LEAST_SIBLING:
             result[place] |= _is_sibling_sentence(blocks, place, beside)
     return result
+
+
+def _are_short(tokens: Tokens, cells: slice, linked: float) -> bool:
+    """Return whether cells are short, and at most this share of their words is linked."""
+    words = int(tokens.words[cells].sum())
+    few = words <= WORDS_OF_CELL * (cells.stop - cells.start)
+    return few and int(tokens.linked[cells].sum()) <= linked * words
 
 
 def _is_sibling_sentence(blocks: BlockPage, place: int, beside: int) -> bool:

@@ -71,6 +71,8 @@ LINKED = '<a href="/x">The second phase is due to begin in March and takes about
         ((2, "<ul><li>Siemens</li><li>Alstom</li></ul>"), "Siemens"),
         ((2, "<dl><dt>Siemens</dt><dd>12.4 million euros</dd></dl>"), "12.4 million euros"),
         ((2, "<table><tr><td>Siemens</td><td>3.1</td></tr></table>"), "3.1"),
+        ((4, "<ul><li>Siemens</li><li>Alstom</li></ul>"), "Alstom"),
+        ((4, "<table><tr><td>Siemens</td><td>3.1</td></tr></table>"), "3.1"),
         ((0, f"<p>{LINKED}</p>"), "The second phase"),
         ((4, f"<p><b>{LINKED}</b></p>"), "The second phase"),
         ((4, "<p>Boeing shares fell 2% on Friday.</p>"), "Boeing shares"),
