@@ -2,6 +2,7 @@
 
 import sys
 from collections import Counter
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -30,6 +31,8 @@ from newscrawl.cli.output import (
     show,
     write_note,
 )
+from newscrawl.storage import StorageError
+from newscrawl.text import count_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -50,6 +53,9 @@ _ORIGINS: "dict[Origin, str]" = {
 _CONTEXT = 30
 # Ours: companies with further forms that a check names; the list has all.
 _SHOWN_COMPANIES = 20
+# Ours: names that a check looks up in the archive, and the articles with one in small letters that
+# make it an everyday word.
+_LOOKED_UP, _IN_SMALL_LETTERS = 200, 3
 
 
 @app.command("list", epilog="Example: newscrawl companies list --format csv")
@@ -127,19 +133,23 @@ def check(
     file: Annotated[
         Path, typer.Argument(help="A companies file: TOML, .xlsx, CSV, or a name a line.")
     ],
+    database: DatabaseOption = None,
 ) -> None:
-    """Check a companies file; a fault is named with its line, and the exit code is 2."""
+    """Check a companies file; a fault is named with its line, and the exit code is 2.
+
+    Everyday words are shown with sentences of the stored articles, if there are any.
+    """
     if not file.exists():
         raise InputError(f"no companies file at {file}: give the path of a TOML or CSV file")
     registry = companies_from(file)
-    own = [company for company in registry if company.origin != "bundled"]
-    forms = sum(1 + len(company.aliases) for company in own)
-    number = "1 company" if len(own) == 1 else f"{len(own):,} companies"
+    own_companies = [company for company in registry if company.origin != "bundled"]
+    forms = sum(1 + len(company.aliases) for company in own_companies)
+    number = "1 company" if len(own_companies) == 1 else f"{len(own_companies):,} companies"
     write_note(
         f"{file} is fine: {number} under {forms:,} name{'' if forms == 1 else 's'}. In use: "
         f"{_numbers(registry)}."
     )
-    for line in _added_forms(file, own):
+    for line in (*_added_forms(file, own_companies), *_everyday_words(own_companies, database)):
         write_note(line)
 
 
@@ -223,7 +233,6 @@ def _added_forms(file: Path, own: "Sequence[Company]") -> "Iterator[str]":
     support first, then the names that count without it though they are words."""
     from newscrawl.mentions.legal_forms import forms_of
     from newscrawl.mentions.registry_file import read_file
-    from newscrawl.mentions.vocabulary import load_vocabulary
 
     written = {entry.company.name: forms_of(entry.company) for entry in read_file(file).entries}
     lines: list[tuple[bool, str]] = []
@@ -249,21 +258,44 @@ def _added_forms(file: Path, own: "Sequence[Company]") -> "Iterator[str]":
             "What is a word, a place, a name of persons or of another company counts only with "
             "support: give such entries context words."
         )
-    words = load_vocabulary()
+
+
+def _everyday_words(companies: "Sequence[Company]", database: str | None) -> "Iterator[str]":
+    """Yield the names that count without support though they are words, by the lists or by the
+    archive, with sentences of it."""
+    from newscrawl.mentions.vocabulary import load_vocabulary
+    from newscrawl.storage.queries.suggestions import WordInArchive, word_in_archive
+
+    words, archive = load_vocabulary(), dict[str, WordInArchive]()
+    forms = [form for company in companies if company.origin == "own" for form in company.certain]
+    with suppress(StorageError), open_for_reading(database) as store:
+        for form in [form for form in forms if " " not in form and form != form.lower()][
+            :_LOOKED_UP
+        ]:
+            archive[form] = word_in_archive(store, form)
     everyday = [
-        f'"{form}"'
-        for company in own
-        if company.origin == "own"
-        for form in company.certain
+        form
+        for form in forms
         if words.is_of_many(form)
+        or (form in archive and archive[form].in_small_letters >= _IN_SMALL_LETTERS)
     ]
-    if everyday:
-        more = " and more" * (len(everyday) > _SHOWN_COMPANIES)
-        yield (
-            f"{', '.join(everyday[:_SHOWN_COMPANIES])}{more}: a word or a name of many things, "
-            "which counts wherever it stands; to count it only with context, list it in ambiguous, "
-            "too, and give the entry context words."
-        )
+    if not everyday:
+        return
+    more = " and more" * (len(everyday) > _SHOWN_COMPANIES)
+    named = ", ".join(f'"{form}"' for form in everyday[:_SHOWN_COMPANIES])
+    yield (
+        f"{named}{more}: a word or a name of many things, "
+        "which counts wherever it stands; to count it only with context, list it in ambiguous, "
+        "too, and give the entry context words."
+    )
+    for form in everyday[:_SHOWN_COMPANIES]:
+        if form in archive and archive[form].articles:
+            there = archive[form]
+            yield (
+                f'"{form}" in the newest {count_of(there.articles, "article")} with it, in '
+                f"{there.in_small_letters:,} of them in small letters:"
+            )
+            yield from (f"  {printable(sentence)}" for sentence in there.sentences)
 
 
 def _numbers(registry: "Companies") -> str:

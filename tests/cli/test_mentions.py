@@ -460,3 +460,20 @@ def test_unregistered_names_are_suggested_until_a_file_has_them(
     file = tmp_path / "companies.toml"
     file.write_text(f'{file.read_text()}\n[[company]]\nname = "Moser Bau GmbH"\n')
     assert world("companies", "suggest").code == 1
+
+
+def test_check_shows_everyday_words_with_sentences_of_the_archive(
+    world: Newscrawl, own_database: Path, tmp_path: Path
+) -> None:
+    with open_database(f"sqlite:///{own_database}") as database:
+        run = register(database, "ft")
+        for number in range(3):
+            text = f"A wrybill flew. Wrybill number {number} sings."
+            save_document(database, document(f"w{number}", text=text), run)
+    file = tmp_path / "mine.toml"
+    file.write_text('[[company]]\nname = "Wrybill"\n\n[[company]]\nname = "Moorbach"\n')
+    checked = world("companies", "check", str(file)).err
+    assert '"Wrybill": a word or a name of many things' in checked
+    assert '"Wrybill" in the newest 3 articles with it, in 3 of them in small letters:' in checked
+    assert checked.count("sings.") == 3
+    assert '"Moorbach"' not in checked

@@ -59,7 +59,7 @@ def test_everyday_word_is_warned_of_and_counts_only_with_context(client: TestCli
     page = client.get("/registry/edit").text
     form = {"seal": hidden(page, "seal"), "mark": hidden(page, "mark"), "name": "Storm"}
     trial = client.post("/registry/preview", data=form).text
-    assert "4 articles of these have it in small letters" in trial
+    assert "4 articles have it in small letters" in trial
     assert trial.count("<article") == 4
     assert "everyday" not in client.post("/registry/preview", data=form | {"name": "Moorbach"}).text
     draft = client.post("/registry/context", data=form).text

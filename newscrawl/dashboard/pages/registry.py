@@ -2,7 +2,6 @@
 would find in the stored articles."""
 
 import logging
-import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -41,6 +40,7 @@ from newscrawl.mentions.legal_forms import DEFAULT_CONTEXT
 from newscrawl.mentions.vocabulary import load_vocabulary
 from newscrawl.storage import Database, StorageError, queries
 from newscrawl.storage.queries.article_lists import StoredText, newest_texts
+from newscrawl.storage.queries.suggestions import word_in_archive
 from newscrawl.storage.scope import MAX_VALUE, Scope
 from newscrawl.storage.tokens import RegistryChange, record_change, registry_changes
 from newscrawl.storage.words import folded_words
@@ -53,7 +53,7 @@ MAX_BUNDLED = 60  # bundled companies on a page
 MAX_RANKED = 10_000  # companies that are sorted by their articles
 TRIED_ARTICLES = 2000  # ours: they are matched in half a second
 MAX_FOUND = 12  # articles of a preview
-EVERYDAY = 3  # ours: of these articles, with a form in small letters, which a name hardly has
+EVERYDAY = 3  # ours: articles with a form in small letters, which a name hardly has
 MAX_SNIPPET = 400  # characters
 Lines = Annotated[str, Field(max_length=20_000)]
 Line = Annotated[str, Field(max_length=MAX_VALUE)]
@@ -466,7 +466,7 @@ def try_out(database: Database, definition: Definition, former: str | None) -> T
     # New articles come first.
     shown = sorted(hits, key=lambda hit: hit[0].known > 0)[:MAX_FOUND]
     company = companies[0]
-    everyday, in_small_letters = _everyday_forms(company, texts)
+    everyday, in_small_letters = _everyday_forms(company, database)
     return Trial(
         certain=company.certain,
         ambiguous=company.ambiguous,
@@ -482,26 +482,18 @@ def try_out(database: Database, definition: Definition, former: str | None) -> T
     )
 
 
-def _everyday_forms(company: Company, texts: Sequence[StoredText]) -> tuple[tuple[str, ...], int]:
-    """Return the certain forms that are everyday words, and how many texts have one in small
-    letters."""
-    if company.origin != "own":
-        return (), 0
-    words, everyday, numbers = load_vocabulary(), [], set[int]()
+def _everyday_forms(company: Company, database: Database) -> tuple[tuple[str, ...], int]:
+    """Return the certain forms that are everyday words, and how many of the newest articles with
+    one have it in small letters."""
+    everyday, number = [], 0
     for form in company.certain:
-        low = form.lower()
-        if low == form or " " in form:
+        if " " in form or form == form.lower():
             continue
-        pattern = re.compile(rf"\b{re.escape(low)}\b")
-        having = {
-            place
-            for place, text in enumerate(texts)
-            if low in text.text and pattern.search(text.text)
-        }
-        if words.is_of_many(form) or len(having) >= EVERYDAY:
+        in_small_letters = word_in_archive(database, form, sentences=0).in_small_letters
+        if load_vocabulary().is_of_many(form) or in_small_letters >= EVERYDAY:
             everyday.append(form)
-            numbers |= having
-    return tuple(everyday), len(numbers)
+            number += in_small_letters
+    return tuple(everyday), number
 
 
 def trial_article(text: StoredText, mentions: Sequence[Mention]) -> TrialArticle:

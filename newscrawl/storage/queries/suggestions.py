@@ -1,8 +1,10 @@
 """Suggested companies: names of organisations in articles that no registry lists."""
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date
+from itertools import islice
 
 from sqlalchemy import Select, func, select
 
@@ -14,19 +16,24 @@ from newscrawl.storage.scope import Scope
 from newscrawl.storage.scope_conditions import articles_within, validate_in
 from newscrawl.storage.search_language import Or, Term
 from newscrawl.storage.words import folded_words
+from newscrawl.text import sentence_around
 
 __all__ = [
     "NamedSentence",
     "SuggestedName",
+    "WordInArchive",
     "articles_naming",
     "named_sentences",
     "suggested_names",
+    "word_in_archive",
 ]
 
 # Rows of the list that are compared with the registry at a time.
 _AT_ONCE = 500
 # Ours: articles in which a new entry is searched, which takes some ten seconds.
 MOST_ARTICLES = 5_000
+# Ours: articles whose spelling of a word is looked at.
+_NEWEST = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +106,39 @@ def articles_naming(database: Database, name: str, forms: Iterable[str]) -> list
             scope = Scope().validate()
             numbers.update(find_candidates(session, Or(tuple(terms)), scope, MOST_ARTICLES, 0))
     return sorted(numbers)[-MOST_ARTICLES:]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordInArchive:
+    """A word in the newest articles with it: their number, how many have it in small letters, and
+    sentences in which it is written as it is given."""
+
+    articles: int
+    in_small_letters: int
+    sentences: tuple[str, ...]
+
+
+def word_in_archive(database: Database, word: str, *, sentences: int = 10) -> WordInArchive:
+    """Return how a form of one word is written in the newest articles that the index finds."""
+    term, scope = Term(tuple(folded_words(word))), Scope().validate()
+    with database.reading() as session:
+        numbers = find_candidates(session, term, scope, _NEWEST, 0) if term.words else ()
+        newest = select(Article.text).where(Article.id.in_(numbers)).order_by(Article.id.desc())
+        texts = session.scalars(newest).all()
+    small = re.compile(rf"\b{re.escape(word.lower())}\b")
+    places = (
+        (text, place)
+        for text in texts
+        if (place := re.search(rf"\b{re.escape(word)}\b", text)) is not None
+    )
+    return WordInArchive(
+        articles=len(texts),
+        in_small_letters=sum(small.search(text) is not None for text in texts),
+        sentences=tuple(
+            text[slice(*sentence_around(text, *place.span()))].strip()
+            for text, place in islice(places, sentences)
+        ),
+    )
 
 
 def named_sentences(
