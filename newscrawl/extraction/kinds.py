@@ -215,7 +215,6 @@ _PATHS_OF: Final = {name: frozenset(names) for name, names in tables("places").i
 _THREAD: Final = re.compile(r"/(?:[td]|topics?|thread)[/-][^?#]*\d|showtopic|showthread")
 _ENDING: Final = re.compile(r"\.(?:html?|php|aspx?|jsp)$")
 _NUMBER: Final = re.compile(r"\d{4}")
-_WORD: Final = re.compile(r"\w+")
 # In markup, mostly names of classes.
 _FORUM_WORDS: Final = (b"forum", b"vote", b"member", b"message")
 _SHOP_WORDS: Final = (b"price", b"cart", b"card")
@@ -279,7 +278,7 @@ def undeclared_features(
     of_path["news_path"] = not _PATHS_OF["news_path"].isdisjoint((*parts[:-1], *labels))
     of_path["forum_path"] |= bool(_THREAD.search(lowered))
     lengths = [_count_words(paragraph) for paragraph in paragraphs]
-    words = _WORD.findall(" ".join(paragraphs).lower())
+    words = " ".join(paragraphs).lower().split()
     first_person = sum(map(_FIRST_PERSON.__contains__, words))
     tokens = page.candidate_features.tokens
     in_markup = _FINDER.find_matches_as_indexes(source)
