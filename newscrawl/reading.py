@@ -93,8 +93,10 @@ class PageReader:
             reason = "ConsentOrPaywall"
         elif article.kind in NOT_ARTICLES:
             reason = "NotAnArticle"
+        elif not article.text:
+            reason = "Empty"
         elif weight_of(article.text) < self.min_characters:
-            reason = "TooShort" if article.text else "Empty"
+            reason = "TooShort"
         is_told = article.kind in OTHER_PAGES or article.kind == "consent"
         shows_another = not is_told and _is_another_page(article, page.hints.title)
         if shows_another or (reason and article.kind not in OTHER_PAGES and _is_announced(page)):
