@@ -153,6 +153,7 @@ _DECISIVE: Final = frozenset({"ask", "consent", "pay", "rights", "origin"})
 _IN_CLASSES: Final = frozenset().union(*(required for required, _ in _CLASSES))
 # Words that such paragraphs have beside those.
 _BESIDE: Final = frozenset({"fill", "page", "state", "reader", "rest", "pay", "role"})
+_IN_PARAGRAPHS: Final = _IN_CLASSES | _BESIDE
 _BLANKS: Final = re.compile(f"[{re.escape(_MARKS)}.!?:;。！？।؟\n{LINK_START}{LINK_END}]")
 # Languages in which a request may end with its verb.
 _ASKS_LAST: Final = frozenset({"de", "nl", "tr", "hi", "bn", "fa", "hu"})
@@ -255,7 +256,7 @@ def _languages_of_class(spoken: str) -> list[str]:
 
 def _is_of_class(language: str, sentences: Sequence[str]) -> bool:
     """Return whether sentences have together what a class has, and each of them few other words."""
-    finder, meanings = _finder(_IN_CLASSES | _BESIDE, language)
+    finder, meanings = _finder(_IN_PARAGRAPHS, language)
     kinds: set[str] = set()
     foreign = 0.0
     for sentence in sentences:

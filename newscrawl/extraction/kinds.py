@@ -61,6 +61,9 @@ BLOCKS_BEHIND: Final = 6
 # Ours: characters of a text that are searched for phrases of walls; of a long one for consent.
 SEARCHED: Final = 2_000
 SEARCHED_FOR_CONSENT: Final = 400
+# Ours: words of the shortest text of which the model judges the page. A crawl stores a shorter one
+# with the headline of its listing, as unreadable.
+LEAST_JUDGED: Final = 20
 # Ours: characters from the last paragraph on that are searched for a gate.
 SEARCHED_FOR_GATE: Final = 600
 
@@ -75,6 +78,8 @@ def decide_kind(page: ParsedPage, paragraphs: Sequence[str], url: str | None = N
         return "article"
     length = sum(map(_count_words, paragraphs))
     has_links = page.link_words > LINKED_SHARE * length
+    if length < LEAST_JUDGED and not has_links:
+        return "article"
     is_like_front = page.metadata.declared.could_be_front and has_links
     least = UNLIKELY_ARTICLE if not is_like_front else UNLIKELY_FRONT
     if not load_kind_model().rejects(features, least):

@@ -13,7 +13,7 @@ from ahocorasick_rs import AhoCorasick
 
 from newscrawl.mentions.candidates import Candidate, caseless
 from newscrawl.mentions.vocabulary import Vocabulary
-from newscrawl.notices import is_notice
+from newscrawl.notices import LONGEST_NOTICE, is_notice
 
 # Characters before a name in which a credit may begin, and those of the longest sentence.
 _LEAD = 90
@@ -118,8 +118,9 @@ class Credits:
         paper or is the headline of another article behind a label such as "Read more:". The title
         of an article may begin so: "Watch: ..."."""
         start = text.rfind("\n", 0, candidate.start) + 1
-        end = text.find("\n", candidate.end)
-        if start and is_notice(text[start : end if end >= 0 else len(text)]):
+        limit = start + LONGEST_NOTICE + 1
+        end = text.find("\n", candidate.end, limit)
+        if start and is_notice(text[start : end if end >= 0 else limit]):
             return True
         return candidate.form.text in self._platforms and is_notice(
             text[slice(*_sentence_of(text, candidate, _SENTENCE))]
