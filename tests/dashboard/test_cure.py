@@ -72,7 +72,7 @@ def test_wrong_mention_is_cured_for_good(tmp_path: Path, database: Database, fil
     assert articles(database) == 4
     searched: list[Path | None] = []
 
-    def find_again(_database: object, path: Path | None, _preview: bool, _step: object) -> object:
+    def find_again(_database: object, path: Path | None, *_more: object) -> object:
         searched.append(path)
         return SimpleNamespace(articles=4, changed=3, companies=(), examples=())
 

@@ -91,7 +91,7 @@ def _page(request: Request, added: str = "", fault: str | None = None) -> Respon
         "suggestions.html",
         status=422 if fault else 200,
         names=names,
-        sentences=sentences,
+        examples=sentences,
         everyday={row.name for row in names if is_of_many(row.name)},
         added=company,
         is_everyday=company is not None and any(map(is_of_many, company.certain)),
