@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
+from itertools import accumulate
 from typing import Final, NamedTuple
 
 from ahocorasick_rs import AhoCorasick
@@ -208,6 +209,17 @@ def _signs() -> AhoCorasick:
     _, meanings = _finder(_DECISIVE)
     signs = _labels() | _bare_labels()
     return AhoCorasick(sorted(signs.union(word.rstrip() for word, _ in meanings)))
+
+
+def with_signs(raws: Sequence[str]) -> list[bool]:
+    """Return which of a page's paragraphs may be notices, all of them in one search."""
+    openings = [f" {raw[:LONGEST_NOTICE].lstrip(_MARKS)}" for raw in raws]
+    joined = "\n".join(openings).lower().replace("i\u0307", "i")
+    ends = list(accumulate(len(part) + 1 for part in joined.split("\n")))
+    flags = [False] * len(raws)
+    for _, start, _ in _signs().find_matches_as_indexes(joined):
+        flags[bisect_right(ends, start)] = True
+    return flags
 
 
 @lru_cache(maxsize=512)  # a page that is no article is read twice, and sites repeat their notices

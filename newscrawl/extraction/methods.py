@@ -42,7 +42,7 @@ from newscrawl.extraction.features import Features, keep, limits_for, measure, m
 from newscrawl.extraction.language import WordCounts
 from newscrawl.extraction.metadata.reader import Metadata
 from newscrawl.extraction.tokens import Tokens
-from newscrawl.notices import LONGEST_NOTICE, is_biography, is_notice
+from newscrawl.notices import LONGEST_NOTICE, is_biography, is_notice, with_signs
 
 # Ours: the page gives no evidence for or against a text that only its JSON-LD has.
 CONFIDENCE_IN_JSON_LD: Final = 0.5
@@ -273,10 +273,13 @@ def _without_no_text(page: ParsedPage, mask: NDArray[np.bool_]) -> NDArray[np.bo
     raws, words = page.candidates.page.raw, page.candidate_features.tokens.words
     without = mask.copy()
     places = np.flatnonzero(mask & (words <= LONGEST_NOTICE))
+    kept = [raws[place] for place in places.tolist()]
     no_text = [
         place
-        for place, count in zip(places.tolist(), words[places].tolist(), strict=True)
-        if rule_of_no_text(raws[place], count)
+        for place, raw, count, is_suspect in zip(
+            places.tolist(), kept, words[places].tolist(), with_signs(kept), strict=True
+        )
+        if (is_suspect or count <= MAX_LABEL) and rule_of_no_text(raw, count)
     ]
     without[no_text] = False
     without[_biographies(page, np.flatnonzero(without).tolist())] = False
