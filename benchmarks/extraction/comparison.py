@@ -299,7 +299,7 @@ def _score_file(corpus: Corpus, path: Path) -> dict[str, Any]:
     """Return the scores of the answers in a file; they are kept until answers or rules change."""
     rules = [
         Path(__file__),
-        *(PACKAGE / "training" / f"{name}.py" for name in ("scores", "metrics")),
+        *(PACKAGE / "training" / f"{name}.py" for name in ("evaluation", "metrics")),
     ]
     rules += [file for file in (PACKAGE / "mentions").rglob("*") if file.suffix in CODE]
     key = source_version([path, *rules])
