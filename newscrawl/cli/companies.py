@@ -282,9 +282,9 @@ def _everyday_words(companies: "Sequence[Company]", database: str | None) -> "It
     if not everyday:
         return
     more = " and more" * (len(everyday) > _SHOWN_COMPANIES)
-    named = ", ".join(f'"{form}"' for form in everyday[:_SHOWN_COMPANIES])
+    shown = ", ".join(f'"{form}"' for form in everyday[:_SHOWN_COMPANIES])
     yield (
-        f"{named}{more}: a word or a name of many things, "
+        f"{shown}{more}: a word or a name of many things, "
         "which counts wherever it stands; to count it only with context, list it in ambiguous, "
         "too, and give the entry context words."
     )

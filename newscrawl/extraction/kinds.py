@@ -103,8 +103,8 @@ def _kind_by_rules(page: ParsedPage, paragraphs: Sequence[str]) -> Kind:
 
 
 def _is_thread_or_product(page: ParsedPage) -> bool:
-    """Return whether markup says so. What a dated page with an author rates is no product that it
-    sells."""
+    """Return whether the markup declares a thread or a product. A dated page with an author reviews
+    a product and doesn't sell it."""
     source, metadata = page.source, page.metadata
     is_signed = metadata.published is not None and bool(metadata.authors)
     place = source.find(_SCHEMA)

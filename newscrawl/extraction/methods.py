@@ -287,7 +287,7 @@ def _without_no_text(page: ParsedPage, mask: NDArray[np.bool_]) -> NDArray[np.bo
 
 
 def rule_of_no_text(raw: str, words: int) -> NoText | None:
-    """Return the rule of `NO_TEXT` by which a paragraph is no text."""
+    """Return the rule of `NO_TEXT` that drops a paragraph, None if no rule does."""
     for rule in NO_TEXT:
         if words <= rule.max_words and rule.matches(raw):
             return rule

@@ -199,7 +199,7 @@ class Matcher:
         # "Solen" is Şölen and the sun.
         if surface != form and self._words.is_everyday_in(surface, language):
             return True
-        # "Lafayette Square" is a place in Italian, too, where Square is no word.
+        # "Lafayette Square" is a place in Italian texts, too, though "square" is no Italian word.
         if (
             not everyday
             and self._words.is_everyday(form, language)

@@ -483,8 +483,8 @@ def try_out(database: Database, definition: Definition, former: str | None) -> T
 
 
 def _everyday_forms(company: Company, database: Database) -> tuple[tuple[str, ...], int]:
-    """Return the certain forms that are everyday words, and how many of the newest articles with
-    one have it in small letters."""
+    """Return the certain forms that are everyday words, and the number of the newest articles that
+    write such a form in small letters."""
     everyday, number = [], 0
     for form in company.certain:
         if " " in form or form == form.lower():

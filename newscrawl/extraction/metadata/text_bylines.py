@@ -73,8 +73,8 @@ def has_writer(text: str) -> bool:
 
 
 def signed_below(text: str) -> tuple[str, ...]:
-    """Return the reporters with whose names a text ends ("（记者 王芳）"), or who stand in a line
-    of their own in it, if they are the same everywhere."""
+    """Return the reporters whose names end a text ("（记者 王芳）") or fill a line of it, if all
+    such places have the same names."""
     signed: set[tuple[str, ...]] = set()
     for _, start, end in _WRITERS.find_matches_as_indexes(text):
         line_start, line_end = text.rfind("\n", 0, start) + 1, text.find("\n", end)
