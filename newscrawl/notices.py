@@ -213,7 +213,7 @@ def _signs() -> AhoCorasick:
 
 def with_signs(raws: Sequence[str]) -> list[bool]:
     """Return which of a page's paragraphs may be notices, all of them in one search."""
-    openings = [f" {raw[:LONGEST_NOTICE].lstrip(_MARKS)}" for raw in raws]
+    openings = [f" {raw.lstrip(_MARKS)}" if len(raw) <= LONGEST_NOTICE else "" for raw in raws]
     joined = "\n".join(openings).lower().replace("i\u0307", "i")
     ends = list(accumulate(len(part) + 1 for part in joined.split("\n")))
     flags = [False] * len(raws)

@@ -15,13 +15,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import chain, product
 from typing import Final
 from urllib.parse import urlsplit
 
 from ahocorasick_rs import AhoCorasick, BytesAhoCorasick
 from selectolax.lexbor import LexborNode
 
-from newscrawl.extraction.blocks import LETTERS_A_WORD
+from newscrawl.extraction.blocks import LETTERS_A_WORD, clean
 from newscrawl.extraction.metadata.reader import Metadata
 from newscrawl.extraction.metadata.vocabulary import (
     asks_to_subscribe,
@@ -70,13 +71,14 @@ SEARCHED_FOR_GATE: Final = 600
 
 def decide_kind(page: ParsedPage, paragraphs: Sequence[str], url: str | None = None) -> Kind:
     """Return the kind of a page from which these paragraphs were taken."""
-    kind = _kind_by_rules(page, paragraphs)
+    words = [*map(str.split, paragraphs)]
+    kind = _kind_by_rules(page, paragraphs, sum(map(len, words)))
     if kind != "article":
         return kind
-    features = undeclared_features(page, paragraphs, url)
+    features = undeclared_features(page, paragraphs, words, url)
     if not features:
         return "article"
-    length = sum(map(_count_words, paragraphs))
+    length = sum(map(_length_of, paragraphs, map(len, words)))
     has_links = page.link_words > LINKED_SHARE * length
     if length < LEAST_JUDGED and not has_links:
         return "article"
@@ -87,9 +89,9 @@ def decide_kind(page: ParsedPage, paragraphs: Sequence[str], url: str | None = N
     return "front" if is_like_front else "other"
 
 
-def _kind_by_rules(page: ParsedPage, paragraphs: Sequence[str]) -> Kind:
+def _kind_by_rules(page: ParsedPage, paragraphs: Sequence[str], words: int) -> Kind:
     text = "\n\n".join(paragraphs)
-    length = _count_words(text)
+    length = _length_of(text, words)
     kind = _kind_of_text(page.metadata, text, length)
     if kind != "article" or not text:
         return kind
@@ -140,10 +142,10 @@ def _kind_of_text(metadata: Metadata, text: str, length: int) -> Kind:
             return metadata.declared.kind
 
 
-def _count_words(text: str) -> int:
-    between_blanks = len(text.split())
+def _length_of(text: str, between_blanks: int) -> int:
+    """Return the number of words of a text; two letters are one where no blanks are between."""
     unspaced = len(text) > LETTERS_A_WORD * max(between_blanks, 1)
-    return len(text) // 2 if unspaced else int(between_blanks)
+    return len(text) // 2 if unspaced else between_blanks
 
 
 def _asks_for_consent(lowered: str) -> bool:
@@ -176,11 +178,13 @@ def _is_teaser(page: ParsedPage, paragraphs: Sequence[str]) -> bool:
     whether it is free."""
     if page.metadata.paywalled is not None:
         return False
-    texts = page.blocks.texts
-    place = max((n for n, text in enumerate(texts) if text == paragraphs[-1]), default=len(texts))
+    raws = page.blocks.raw
+    ends = (place for place in reversed(range(len(raws))) if clean(raws[place]) == paragraphs[-1])
+    end = next(ends, len(raws)) + 1
     # A call that was taken for text is a short last paragraph.
     last = [paragraph for paragraph in paragraphs[-1:] if len(paragraph) <= NEAR]
-    behind = _squeeze(" | ".join([*last, *texts[place + 1 :]][:BLOCKS_BEHIND]))
+    behind = [*last, *map(clean, raws[end : end + BLOCKS_BEHIND])]
+    behind = _squeeze(" | ".join(behind[:BLOCKS_BEHIND]))
     behind = behind[:SEARCHED_FOR_GATE]
     return bool(_GATES.find_matches_as_indexes(behind)) or offers_the_rest(behind)
 
@@ -229,7 +233,11 @@ _IN_MARKUP: Final = (
 _WORDS_IN_MARKUP: Final = tuple(word for group in _IN_MARKUP for word in group)
 _FINDER: Final = BytesAhoCorasick(_WORDS_IN_MARKUP)  # in a third of the time of eleven counts
 # English alone: in other languages no pages but articles are labelled.
-_FIRST_PERSON: Final = frozenset(("we", "us", "our", "ours"))
+_FIRST_PERSON: Final = frozenset(
+    "".join(letters)
+    for word in ("we", "us", "our", "ours")
+    for letters in product(*zip(word, word.upper(), strict=True))
+)
 MAX_SLUG_WORDS: Final = 12
 LONG_PARAGRAPH: Final = 25  # ours: words
 SHORT_PARAGRAPH: Final = 8  # ours: words
@@ -263,10 +271,10 @@ def load_kind_model() -> KindModel:
 
 
 def undeclared_features(
-    page: ParsedPage, paragraphs: Sequence[str], url: str | None
+    page: ParsedPage, paragraphs: Sequence[str], words: Sequence[Sequence[str]], url: str | None
 ) -> tuple[float, ...]:
     """Return the `KIND_FEATURES` of a page that has an address and no article in JSON-LD; of others
-    none."""
+    none. `words` are those of each paragraph."""
     metadata, source = page.metadata, page.source
     if metadata.declared.has_data or not url or not paragraphs:
         return ()
@@ -282,9 +290,9 @@ def undeclared_features(
     # What ends in "/news" is a list of news.
     of_path["news_path"] = not _PATHS_OF["news_path"].isdisjoint((*parts[:-1], *labels))
     of_path["forum_path"] |= bool(_THREAD.search(lowered))
-    lengths = [_count_words(paragraph) for paragraph in paragraphs]
-    words = " ".join(paragraphs).lower().split()
-    first_person = sum(map(_FIRST_PERSON.__contains__, words))
+    word_counts = [*map(len, words)]
+    lengths = [*map(_length_of, paragraphs, word_counts)]
+    first_person = sum(map(_FIRST_PERSON.__contains__, chain.from_iterable(words)))
     tokens = page.candidate_features.tokens
     in_markup = _FINDER.find_matches_as_indexes(source)
     counts = Counter(_WORDS_IN_MARKUP[number] for number, _, _ in in_markup)
@@ -296,7 +304,7 @@ def undeclared_features(
         float(metadata.published is not None),
         float(bool(metadata.authors)),
         *(math.log1p(sum(map(counts.__getitem__, group))) for group in _IN_MARKUP),
-        min(100 * first_person / max(len(words), 1), MAX_FIRST_PERSON),
+        min(100 * first_person / max(sum(word_counts), 1), MAX_FIRST_PERSON),
         sum(count for count in lengths if count >= LONG_PARAGRAPH) / max(sum(lengths), 1),
         sum(count <= SHORT_PARAGRAPH for count in lengths) / len(lengths),
         float(tokens.linked.sum()) / max(float(tokens.words.sum()), 1.0),

@@ -60,13 +60,15 @@ LAST_BLOCKS: Final = 2
 @dataclass(frozen=True, slots=True)
 class NoText:
     """A kind of paragraph that doesn't belong to the text: what recognises it by its text, in which
-    `LINK_START` and `LINK_END` enclose links, the most words that it may have, and examples, which
-    are its test. An explanation of the page gives the name as the reason."""
+    `LINK_START` and `LINK_END` enclose links, the most words that it may have, examples, which
+    are its test, and whether each has a sign of a notice, for which all paragraphs are searched at
+    once. An explanation of the page gives the name as the reason."""
 
     name: str
     max_words: int
     matches: Callable[[str], object]
     examples: tuple[str, ...]
+    has_sign: bool = False
 
 
 NO_TEXT: Final = (
@@ -92,6 +94,7 @@ NO_TEXT: Final = (
             "Para ver este contenido de YouTube debe aceptar las cookies.",
             "この記事をシェアする",
         ),
+        has_sign=True,
     ),
 )
 
@@ -272,24 +275,21 @@ def _without_no_text(page: ParsedPage, mask: NDArray[np.bool_]) -> NDArray[np.bo
     all where none would be left."""
     raws, words = page.candidates.page.raw, page.candidate_features.tokens.words
     without = mask.copy()
-    places = np.flatnonzero(mask & (words <= LONGEST_NOTICE))
-    kept = [raws[place] for place in places.tolist()]
+    places = np.flatnonzero(mask).tolist()
+    texts = [raws[place] for place in places]
+    columns = zip(places, texts, words[places].tolist(), with_signs(texts), strict=True)
     no_text = [
-        place
-        for place, raw, count, is_suspect in zip(
-            places.tolist(), kept, words[places].tolist(), with_signs(kept), strict=True
-        )
-        if (is_suspect or count <= MAX_LABEL) and rule_of_no_text(raw, count)
+        place for place, raw, count, has_sign in columns if rule_of_no_text(raw, count, has_sign)
     ]
     without[no_text] = False
     without[_biographies(page, np.flatnonzero(without).tolist())] = False
     return without if without.any() else mask
 
 
-def rule_of_no_text(raw: str, words: int) -> NoText | None:
+def rule_of_no_text(raw: str, words: int, has_sign: bool = True) -> NoText | None:
     """Return the rule of `NO_TEXT` that drops a paragraph, None if no rule does."""
     for rule in NO_TEXT:
-        if words <= rule.max_words and rule.matches(raw):
+        if words <= rule.max_words and has_sign >= rule.has_sign and rule.matches(raw):
             return rule
     return None
 

@@ -79,7 +79,7 @@ def signed_below(text: str) -> tuple[str, ...]:
     for _, start, end in _WRITERS.find_matches_as_indexes(text):
         line_start, line_end = text.rfind("\n", 0, start) + 1, text.find("\n", end)
         line = text[line_start : line_end if line_end >= 0 else None].strip(" 。.\xa0\u3000")
-        signature = _SIGNATURE.search(line)
+        signature = _SIGNATURE.search(line[-MAX_SIGNATURE - len("（）") :])
         name = signature[0] if signature else line
         # In an interview "记者：" stands before a question.
         is_question = not signature and not _QUESTION.isdisjoint(line)
