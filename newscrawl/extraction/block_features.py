@@ -146,8 +146,10 @@ def block_features(candidates: Candidates, features: Features, metadata: Metadat
     row_of[-1] = 0
     paths, elements = row_of[around], np.concatenate(([0], np.flatnonzero(is_named)))
     columns: dict[str, NDArray[Any]] = {}
-    columns |= _of_block(page, features)
-    columns |= _of_ratios(page, features)
+    chars = features.tokens.chars
+    visible = chars.sum(axis=1) - chars[:, Char.MARK]
+    columns |= _of_block(page, features, np.maximum(visible, 1))
+    columns |= _of_ratios(page, visible)
     columns |= _of_tree(page, features, elements[paths[:, :ANCESTORS]])
     columns |= _of_page(candidates, features, metadata.title)
     columns |= _of_json_ld(page, metadata.article_body)
@@ -232,14 +234,15 @@ def _more_words(
 
 @lru_cache(maxsize=8192)
 def _words_of(name: str) -> tuple[str, ...]:
-    words = dict.fromkeys(f"c:{word.lower()}" for word in _HINT.findall(name))
+    words = dict.fromkeys(map("c:".__add__, map(str.lower, _HINT.findall(name))))
     return tuple(words)[:MAX_HINTS]
 
 
-def _of_block(page: BlockPage, features: Features) -> dict[str, NDArray[Any]]:
+def _of_block(
+    page: BlockPage, features: Features, visible: NDArray[np.int64]
+) -> dict[str, NDArray[Any]]:
     tokens, values = features.tokens, features.values
     chars = tokens.chars
-    visible = np.maximum(chars.sum(axis=1) - chars[:, Char.MARK], 1)
     words = np.maximum(tokens.words, 1)
     endings = [raw.rstrip(_CLOSING)[-1:] for raw in page.raw]
     main_language = int(tokens.stop_words.sum(axis=0).argmax()) if len(page) else 0
@@ -270,10 +273,9 @@ def _of_block(page: BlockPage, features: Features) -> dict[str, NDArray[Any]]:
     }
 
 
-def _of_ratios(page: BlockPage, features: Features) -> dict[str, NDArray[Any]]:
+def _of_ratios(page: BlockPage, visible: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
     """Return the columns of CETR, with blocks instead of lines."""
-    chars = features.tokens.chars
-    ratios = (chars.sum(axis=1) - chars[:, Char.MARK]) / np.maximum(page.tags, 1)
+    ratios = visible / np.maximum(page.tags, 1)
     smoothed = cetr.smooth(ratios)
     derivative = cetr.derivatives(smoothed)
     deviation = float(ratios.std()) if len(ratios) else 0.0

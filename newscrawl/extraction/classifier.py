@@ -186,10 +186,9 @@ class NameVectors:
     def vectors(self, names: Sequence[tuple[str, ...]]) -> FloatArray:
         """Return a row for each element, by the words of its names."""
         number_of = self._numbers.get
-        bags = [[number_of(name, 0) for name in words] for words in names]
-        counts = np.fromiter(map(len, bags), dtype=np.int64, count=len(bags))
-        numbers = np.fromiter(chain.from_iterable(bags), dtype=np.int64, count=int(counts.sum()))
-        return _pool(numbers, counts, self._table)
+        counts = np.array([*map(len, names)], dtype=np.int64)
+        rows = [number_of(word, 0) for word in chain.from_iterable(names)]
+        return _pool(np.array(rows, dtype=np.int64), counts, self._table)
 
 
 def rows_of_words(words: Iterable[str]) -> dict[str, int]:

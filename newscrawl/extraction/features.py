@@ -53,8 +53,9 @@ def measure(page: BlockPage) -> Features:
     """Measure all blocks of a page at once."""
     tokens = count(page.raw)
     words = np.maximum(tokens.words, 1)
-    visible = tokens.chars.sum(axis=1) - tokens.chars[:, Char.BLANK] - tokens.chars[:, Char.MARK]
-    alphanumeric = tokens.chars[:, [Char.LETTER, Char.CAPITAL, Char.DIGIT]].sum(axis=1)
+    chars = tokens.chars
+    visible = chars.sum(axis=1) - chars[:, Char.BLANK] - chars[:, Char.MARK]
+    alphanumeric = chars[:, Char.LETTER] + chars[:, Char.CAPITAL] + chars[:, Char.DIGIT]
     elements = _Occurrences(page)
     values = np.stack(
         (

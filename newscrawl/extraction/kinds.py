@@ -183,9 +183,8 @@ def _is_teaser(page: ParsedPage, paragraphs: Sequence[str]) -> bool:
     end = next(ends, len(raws)) + 1
     # A call that was taken for text is a short last paragraph.
     last = [paragraph for paragraph in paragraphs[-1:] if len(paragraph) <= NEAR]
-    behind = [*last, *map(clean, raws[end : end + BLOCKS_BEHIND])]
-    behind = _squeeze(" | ".join(behind[:BLOCKS_BEHIND]))
-    behind = behind[:SEARCHED_FOR_GATE]
+    texts = [*last, *map(clean, raws[end : end + BLOCKS_BEHIND])]
+    behind = _squeeze(" | ".join(texts[:BLOCKS_BEHIND]))[:SEARCHED_FOR_GATE]
     return bool(_GATES.find_matches_as_indexes(behind)) or offers_the_rest(behind)
 
 

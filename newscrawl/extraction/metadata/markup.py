@@ -367,10 +367,12 @@ def _ends_of_years(text: str) -> Iterator[int]:
 def without_foreign(tree: LexborHTMLParser, text: str) -> str:
     """Return the text of a page without its comments and boxes of teasers."""
     for node in tree.css(_FOREIGN_QUERY)[:MAX_MARKED]:
-        part = node.text(separator="\n")
-        if 2 * len(part) < len(text) and (
-            _is_marked_foreign(node.attributes) or (node.tag_id in _ASIDE and _holds_teaser(node))
+        if not _is_marked_foreign(node.attributes) and not (
+            node.tag_id in _ASIDE and _holds_teaser(node)
         ):
+            continue
+        part = node.text(separator="\n")
+        if 2 * len(part) < len(text):
             text = text.replace(part, "\n", 1)
     return text
 
