@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import lru_cache
 from html import escape
 from typing import Any, Final, NamedTuple
 
@@ -35,6 +36,7 @@ MIN_HEADLINE: Final = 20
 MAX_SCRIPTS: Final = 400
 MAX_DEPTH: Final = 80
 MAX_VALUES: Final = 200_000
+MAX_NAME: Final = 300  # characters
 
 _MARKS: Final = (b"<template", b"srcdoc", b"<script")
 _TEMPLATE: Final = re.compile(rb"<(/?)template\b", re.IGNORECASE)
@@ -187,7 +189,7 @@ class _ProseReader:
             )
         fragments = []
         for name, inner in value.items():
-            words = _words(name)
+            words = _words(name[:MAX_NAME])
             if words.isdisjoint(_OTHERS):
                 parts = self.read(inner, depth + 1, is_titled=is_titled)
                 if not words.isdisjoint(_TEXTS):
@@ -195,8 +197,9 @@ class _ProseReader:
         return fragments
 
 
-def _words(name: str) -> set[str]:
-    return {word.lower() for word in _WORD.findall(name)}
+@lru_cache(maxsize=1024)  # of the properties of a page's objects, which repeat
+def _words(name: str) -> frozenset[str]:
+    return frozenset(map(str.lower, _WORD.findall(name)))
 
 
 def _texts_of(value: Any, names: frozenset[str]) -> list[str]:
@@ -204,7 +207,7 @@ def _texts_of(value: Any, names: frozenset[str]) -> list[str]:
     return [
         text
         for name, text in (value.items() if isinstance(value, dict) else ())
-        if isinstance(text, str) and not _words(name).isdisjoint(names)
+        if isinstance(text, str) and not _words(name[:MAX_NAME]).isdisjoint(names)
     ]
 
 

@@ -125,9 +125,9 @@ def _javascript(script: str, arguments: Sequence[str]) -> Any:
         text = token[0]
         match token.lastgroup:
             case "string":
-                return json.dumps(_string(text))
+                return text if _is_json(text) else json.dumps(_string(text))
             case "key":
-                return json.dumps(text)
+                return f'"{text}"'
             case "bare" if text in names:
                 return json.dumps(_BOUND + text)
             case "bare":
@@ -140,11 +140,15 @@ def _javascript(script: str, arguments: Sequence[str]) -> Any:
     try:
         value, end = _DECODER.raw_decode(text)
         call = _CALL.match(text, end) if names else None
-        values = json.loads(f"[{call[1]}]") if call else []
+        values = json.loads(f"[{call[1]}]", strict=False) if call else []
     except (ValueError, RecursionError):
         return None
     bound = dict(zip((_BOUND + name for name in names), values, strict=False))
     return _Bound(bound).follow(value) if names else value
+
+
+def _is_json(literal: str) -> bool:
+    return literal[0] == '"' == literal[1:][-1:] and "\\" not in literal
 
 
 def _string(literal: str) -> str:

@@ -20,6 +20,7 @@ MIN_ABOVE_LABEL: Final = 100
 # Words of a label that other words may follow, as in "Comments are closed for this story".
 _OPENS_LABEL: Final = 3
 _HEADINGS: Final = members_of("h1 h2 h3 h4 h5 h6")
+_OPENING: Final = re.compile(r"[\W\d_]*+([^\W\d_]{1,3})")
 _NO_LETTERS: Final = re.compile(rf"[\W\d_{UNWANTED}]+")
 
 
@@ -28,6 +29,12 @@ def _labels_of_comments() -> frozenset[str]:
     return frozenset(
         label for kinds in words_of_notices().values() for label in kinds.get("comments", ())
     )
+
+
+@cache
+def _openings_of_comments() -> frozenset[str]:
+    """Return the first letters of all labels, by which most blocks are passed over."""
+    return frozenset(label.split()[0][:3] for label in _labels_of_comments())
 
 
 @cache
@@ -59,5 +66,9 @@ def without_comments(
 
 
 def _is_label_of_comments(raw: str) -> bool:
-    label = _NO_LETTERS.sub(" ", raw.lower()).strip()
+    lowered = raw.lower()
+    opening = _OPENING.match(lowered)
+    if opening is None or opening[1] not in _openings_of_comments():
+        return False
+    label = _NO_LETTERS.sub(" ", lowered).strip()
     return label in _labels_of_comments() or label.startswith(_beginnings_of_comments())
