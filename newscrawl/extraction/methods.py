@@ -41,7 +41,11 @@ from newscrawl.extraction.classifier import (
 from newscrawl.extraction.features import Features, keep, limits_for, measure, members_of
 from newscrawl.extraction.language import WordCounts
 from newscrawl.extraction.metadata.reader import Metadata
-from newscrawl.extraction.surroundings import without_comments
+from newscrawl.extraction.surroundings import (
+    without_cards,
+    without_comments,
+    without_further_stories,
+)
 from newscrawl.extraction.tokens import Tokens
 from newscrawl.notices import LONGEST_NOTICE, is_biography, is_notice, with_signs
 
@@ -199,6 +203,8 @@ def _combined_method(threshold: float) -> Callable[[ParsedPage], Body]:
         mask = _with_siblings(page, _without_next_story(page, choice.mask))
         if threshold > FOR_OTHER_PAGES:  # below the question of a forum are its answers
             mask = without_comments(page.candidates.page, tokens.words, mask)
+            mask = without_further_stories(page.candidates.page, tokens, is_title, mask)
+            mask = without_cards(page.candidates.page, tokens, page.probabilities, mask)
         mask = _without_no_text(page, without_repetitions(page.candidates.page, mask))
         paragraphs = _paragraphs(page.candidates.page, mask)
         of_stop_words = tokens.stop_words[mask].sum(axis=0)

@@ -1,5 +1,5 @@
 """What stands around an article on its page and reads like its text: comments of readers below it,
-and paragraphs that only subscribers see in clear."""
+other stories, and cards of other articles."""
 
 import re
 from functools import cache
@@ -8,8 +8,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from newscrawl.extraction.blocks import UNWANTED, BlockPage
+from newscrawl.extraction.blocks import UNWANTED, BlockPage, ElementNames, clean
 from newscrawl.extraction.features import members_of
+from newscrawl.extraction.tokens import Tokens
 from newscrawl.notices import words_of_notices
 
 # Ours: characters of the longest label above comments; words of a text below which they stand, if
@@ -19,8 +20,40 @@ MIN_ABOVE_HEADING: Final = 40
 MIN_ABOVE_LABEL: Final = 100
 # Words of a label that other words may follow, as in "Comments are closed for this story".
 _OPENS_LABEL: Final = 3
+# Ours, fitted on the development corpus: words of a text that another story may follow, and of
+# that story's headline; the last paragraphs of the text, whose common element doesn't hold it;
+# the fewest and most characters of the story that are compared; the share of the story's different
+# words that the text has, in all, for each of the text's words, and at most; and the share of the
+# headline's words that the story has at most.
+MIN_TEXT: Final = 60
+WORDS_OF_HEADLINE: Final = 5
+LAST_PARAGRAPHS: Final = 4
+COMPARED: Final = (150, 1200)
+COMMON_WORDS: Final = 0.075
+COMMON_FOR_WORD: Final = 1 / 750
+MOST_COMMON: Final = 0.33
+OF_HEADLINE: Final = 1 / 3
+# Letters by which words are compared, whatever their endings; of shorter words nothing follows.
+_STEM: Final = 6
+_SHORTEST: Final = 4
+# Ours, fitted on the development corpus: the most words outside links and blocks of a card of
+# another article, words of its linked headline and the share of them in the link; cards alike that
+# make a list, elements around a block that may be one, the share of the kept words that the list
+# has at most, and the mean probability of its blocks.
+WORDS_OF_CARD: Final = 80
+BLOCKS_OF_CARD: Final = 8
+MIN_HEADLINE: Final = 3
+LINKED_HEADLINE: Final = 0.8
+MIN_CARDS: Final = 3
+AROUND_CARD: Final = 6
+SHARE_OF_CARDS: Final = 0.4
+LIKELY_TEXT: Final = 0.9
 _HEADINGS: Final = members_of("h1 h2 h3 h4 h5 h6")
 _OPENING: Final = re.compile(r"[\W\d_]*+([^\W\d_]{1,3})")
+_WORDS: Final = re.compile(r"\w+")
+_WITHOUT_BLANKS: Final = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u9fff\uac00-\ud7af]"
+)
 _NO_LETTERS: Final = re.compile(rf"[\W\d_{UNWANTED}]+")
 
 
@@ -72,3 +105,158 @@ def _is_label_of_comments(raw: str) -> bool:
         return False
     label = _NO_LETTERS.sub(" ", lowered).strip()
     return label in _labels_of_comments() or label.startswith(_beginnings_of_comments())
+
+
+def without_further_stories(
+    blocks: BlockPage, tokens: Tokens, is_title: NDArray[np.bool_], mask: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Return the kept blocks above another story: below a headline that is a link or of the tag and
+    class of the page's, outside the element of the last paragraphs, about something else."""
+    owners, tags = blocks.owners, blocks.elements.tags[blocks.owners]
+    headings = np.flatnonzero(_HEADINGS[tags])
+    titles = headings[is_title[headings]]
+    kept = np.flatnonzero(mask & (tokens.words > 0))
+    if not len(kept) or not len(headings):
+        return mask
+    first = int(titles[0]) if len(titles) else -1
+    above = (tokens.words * mask).cumsum()
+    for place in headings[(headings > max(first, 0)) & (headings <= kept[-1])].tolist():
+        if above[place - 1] < MIN_TEXT or is_title[place]:
+            continue
+        if _is_headline(blocks, tokens, place, first):
+            text = kept[kept < place]
+            paragraphs = text[~_HEADINGS[tags[text]]][-LAST_PARAGRAPHS:]
+            around = _common_element(blocks, paragraphs.tolist())
+            if around <= owners[place] < blocks.elements.ends[around]:
+                continue
+            story = [place, *kept[kept > place].tolist()]
+            title = blocks.raw[first] if first >= 0 else ""
+            if _is_about_something_else(blocks, title, text.tolist(), story):
+                mask = mask.copy()
+                mask[place:] = False
+                break
+    return mask
+
+
+def _is_headline(blocks: BlockPage, tokens: Tokens, place: int, title: int) -> bool:
+    """Return whether a heading may be the headline of another story."""
+    raw = clean(blocks.raw[place])
+    words = int(tokens.words[place])
+    if words < WORDS_OF_HEADLINE or raw[:1].isdigit() or raw.endswith(("?", "？", "؟")):
+        return False
+    if tokens.linked[place] >= LINKED_HEADLINE * words:
+        return True
+    elements, (owner, of_title) = blocks.elements, blocks.owners[[place, title]]
+    return (
+        title >= 0
+        and bool(elements.tags[owner] == elements.tags[of_title])
+        and _class_of(elements.names(int(owner))) == _class_of(elements.names(int(of_title)))
+    )
+
+
+def _common_element(blocks: BlockPage, places: list[int]) -> int:
+    """Return the innermost element that holds these blocks; 0, the root, for none."""
+    owners, elements = blocks.owners[places], blocks.elements
+    element = int(owners[0]) if places else 0
+    while element > 0 and not ((owners >= element) & (owners < elements.ends[element])).all():
+        element = int(elements.parents[element])
+    return element
+
+
+def _is_about_something_else(
+    blocks: BlockPage, title: str, text: list[int], story: list[int]
+) -> bool:
+    """Return whether a story has few words of the text before it, and of its headline."""
+    least, most = COMPARED
+    beginning = " ".join(clean(blocks.raw[place]) for place in story)[:most]
+    if len(beginning) < least:
+        return False
+    of_story = _stems(beginning)
+    of_text = _stems(" ".join(clean(blocks.raw[place]) for place in text))
+    of_title = _stems(clean(title))
+    common = len(of_text & of_story) / max(len(of_story), 1)
+    of_headline = len(of_title & of_story) / max(len(of_title), 1)
+    limit = min(COMMON_WORDS + COMMON_FOR_WORD * len(of_text), MOST_COMMON)
+    return common < limit and of_headline <= OF_HEADLINE
+
+
+def _stems(text: str) -> set[str]:
+    """Return the beginnings of a text's words, the pairs of its letters where no blanks part
+    words."""
+    stems: set[str] = set()
+    for word in _WORDS.findall(text.lower()):
+        if _WITHOUT_BLANKS.search(word):
+            stems.update(word[start : start + 2] for start in range(len(word) - 1))
+        elif len(word) >= _SHORTEST:
+            stems.add(word[:_STEM])
+    return stems
+
+
+class _Cards:
+    """The cards of other articles on a page: elements of few words with a linked line, of which
+    others of the same tag and class are beside them."""
+
+    def __init__(self, blocks: BlockPage, tokens: Tokens) -> None:
+        self._blocks = blocks
+        self._unlinked = tokens.words - tokens.linked
+        self._headlines = (tokens.words >= MIN_HEADLINE) & (
+            tokens.linked >= LINKED_HEADLINE * tokens.words
+        )
+
+    def within(self, element: int) -> NDArray[np.bool_]:
+        """Return which blocks are in an element."""
+        owners = self._blocks.owners
+        return np.asarray((owners >= element) & (owners < self._blocks.elements.ends[element]))
+
+    def around(self, place: int) -> list[int]:
+        """Return the list of cards of which one has this block."""
+        elements = self._blocks.elements
+        element = int(self._blocks.owners[place])
+        for _ in range(AROUND_CARD):
+            if element <= 0 or self._unlinked[self.within(element)].sum() > WORDS_OF_CARD:
+                break
+            if self._is_card(element):
+                beside = np.flatnonzero(
+                    (elements.parents == elements.parents[element])
+                    & (elements.tags == elements.tags[element])
+                ).tolist()
+                name = _class_of(elements.names(element))
+                alike = [each for each in beside if _class_of(elements.names(each)) == name]
+                cards = [each for each in alike if self._is_card(each)]
+                if len(cards) >= MIN_CARDS:
+                    return cards
+            element = int(elements.parents[element])
+        return []
+
+    def _is_card(self, element: int) -> bool:
+        within = self.within(element)
+        return (
+            2 <= int(within.sum()) <= BLOCKS_OF_CARD
+            and bool(self._headlines[within].any())
+            and int(self._unlinked[within].sum()) <= WORDS_OF_CARD
+        )
+
+
+def _class_of(names: ElementNames) -> str:
+    return names if isinstance(names, str) else names[0] if names else ""
+
+
+def without_cards(
+    blocks: BlockPage, tokens: Tokens, probabilities: NDArray[np.float32], mask: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Return the kept blocks without a list of cards of other articles at their end."""
+    cards = _Cards(blocks, tokens)
+    result, total = mask.copy(), int(tokens.words[mask].sum())
+    while result.any():
+        last = len(result) - 1 - int(result[::-1].argmax())
+        listed = np.zeros(len(mask), dtype=bool)
+        for card in cards.around(last):
+            listed |= cards.within(card)
+        listed &= result
+        words = int(tokens.words[listed].sum())
+        if not listed.any() or words > SHARE_OF_CARDS * total:
+            break
+        if probabilities[listed & (tokens.words > 0)].mean() > LIKELY_TEXT:
+            break
+        result &= ~listed
+    return result if result.any() else mask

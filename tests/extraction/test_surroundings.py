@@ -6,7 +6,11 @@ import pytest
 from newscrawl.extraction.blocks import read_blocks
 from newscrawl.extraction.features import measure
 from newscrawl.extraction.html import parse
-from newscrawl.extraction.surroundings import without_comments
+from newscrawl.extraction.surroundings import (
+    without_cards,
+    without_comments,
+    without_further_stories,
+)
 
 LEAD = (
     "The harbour of Lund opens again on Monday after two years of works, the council said,"
@@ -22,10 +26,21 @@ BODY = (
 COMMENT = "I have taken this ferry for years and never had a seat. Let us hope that it is better."
 
 
-def kept(body: str) -> list[str]:
+TITLE = "Harbour of Lund opens again on Monday"
+OTHER = (
+    "Voters in Tarnow choose a parliament on Sunday. Nine lists compete; the mayor hopes for a"
+    " third term. Polls see her party ahead with forty percent, though many have not decided yet."
+)
+
+
+def kept(body: str, *, likely: float = 0.6) -> list[str]:
     page = read_blocks(parse(f"<body>{body}</body>".encode()))
-    mask = np.ones(len(page), dtype=bool)
-    mask = without_comments(page, measure(page).tokens.words, mask)
+    tokens = measure(page).tokens
+    probabilities = np.full(len(page), likely, dtype=np.float32)
+    is_title = np.array([text == TITLE for text in page.texts], dtype=bool)
+    mask = without_comments(page, tokens.words, ~is_title)
+    mask = without_further_stories(page, tokens, is_title, mask)
+    mask = without_cards(page, tokens, probabilities, mask)
     return [text for text, is_kept in zip(page.texts, mask, strict=True) if is_kept]
 
 
@@ -66,3 +81,56 @@ def test_what_follows_a_label_of_comments_is_none_of_the_text(label: str) -> Non
 )
 def test_labels_elsewhere_and_other_headings_end_nothing(page: str) -> None:
     assert len(kept(page)) == page.count("<p>") + page.count("<div>") + page.count("<h")
+
+
+ARTICLE = f"<div><h1>{TITLE}</h1><p>{LEAD}</p><p>{BODY}</p></div>"
+
+
+@pytest.mark.parametrize(
+    "below",
+    [
+        f"<div><h1>Nine lists compete for parliament</h1><p>{OTHER}</p></div>",
+        f"<div><h3><a href='/x'>Nine lists compete for parliament</a></h3><p>{OTHER}</p></div>",
+        "<div><h2><a href='/x'>다음 달 서울에서 열리는 회의</a></h2><p>"
+        + "정부는 다음 달 서울에서 회의를 연다고 밝혔다. 장관들은 이미 도착했다. " * 5
+        + "</p></div>",
+    ],
+)
+def test_another_story_below_is_none_of_the_text(below: str) -> None:
+    assert kept(ARTICLE + below) == [LEAD, BODY]
+
+
+@pytest.mark.parametrize(
+    "below",
+    [
+        f"<div><h2>What else is planned this year</h2><p>{OTHER}</p></div>",  # a section
+        f"<div><h1>New boats of the harbour of Lund</h1><p>{LEAD} {OTHER}</p></div>",
+        f"<div><h1>2. Nine lists compete for parliament</h1><p>{OTHER}</p></div>",  # of a list
+        f"<div><h1>Who wins the vote for council?</h1><p>{OTHER}</p></div>",
+    ],
+)
+def test_a_section_of_the_article_is_text(below: str) -> None:
+    assert len(kept(ARTICLE + below)) == 4
+
+
+CARDS = "".join(
+    f"<div class='c'><h4><a href='/{name}'>{name} wins the vote again</a></h4><p>{name}, who has"
+    " led the town for years, was chosen by most.</p></div>"
+    for name in ("Amsel", "Berg", "Cole", "Dahl")
+)
+
+
+def test_cards_of_other_articles_at_the_end_are_none_of_the_text() -> None:
+    assert kept(ARTICLE + f"<section>{CARDS}</section>") == [LEAD, BODY]
+
+
+@pytest.mark.parametrize(
+    ("page", "likely"),
+    [
+        (f"<div><p>{LEAD}</p>{CARDS}<p>{BODY}</p></div>", 0.6),  # the text goes on
+        (f"<div><p>{LEAD}</p>{CARDS}</div>", 0.6),  # they are most of the text
+        (f"<div><p>{LEAD}</p><p>{BODY}</p><section>{CARDS}</section></div>", 0.95),
+    ],
+)
+def test_cards_within_the_text_are_text(page: str, likely: float) -> None:
+    assert len(kept(page, likely=likely)) >= 9
