@@ -16,6 +16,8 @@ _REACH = 60
 # Ours: different sports words in an article from which on a team's name does not count as a
 # company.
 TEAM_WORDS = 3
+# Ours: characters of a report for which one word less is enough, such as of a result alone.
+SHORT_REPORT = 300
 # A score, "3-1", "84:79", "3対1"; times and dates have two digits on both sides of a colon.
 _SCORE = re.compile(
     r"(?<![\d.,:/-])(?:\d{1,3} ?[-–—―対对比] ?\d{1,3}|\d{1,2} ?: ?\d|\d{3}:\d{2,3})(?![\d.,:/-]*\d)"
@@ -77,7 +79,8 @@ def is_team(
     if in_section:
         return True
     sports = (words.sports.get(key, frozenset()) for key in languages)
-    return _weight_of_sports(text, frozenset(chain.from_iterable(sports))) >= TEAM_WORDS
+    needed = TEAM_WORDS if len(text) > SHORT_REPORT else TEAM_WORDS - 1
+    return _weight_of_sports(text, frozenset(chain.from_iterable(sports))) >= needed
 
 
 @lru_cache(maxsize=1)

@@ -127,6 +127,13 @@ def test_team_in_a_report_about_sports_is_no_company(companies, language, report
         ("ru", "Формула 1: Мерседес выбыл, гонщик Феррари взял поул и подиум."),
         ("ja", "ラグビーのリーグワンは、トヨタが28－15で勝った。トライは4。"),
         ("ko", "프로야구 KIA가 7-2로 이겼다. 투수는 호투했다."),
+        # A result of a sentence or two.
+        ("ja", "ロッテは延長十回、藤岡のサヨナラ打でオリックスに４―３で競り勝った。"),
+        ("ko", "여자배구 현대건설이 흥국생명을 세트스코어 3-0으로 완파했다."),
+        ("tr", "VakıfBank, Sultanlar Ligi'nde Eczacıbaşı'nı 3-1 yendi."),
+        ("es", "El ciclista del Movistar atacó y el Cofidis ganó al esprint."),
+        ("ru", "«Северсталь» победила «Автомобилист» 4:2 в матче КХЛ."),
+        ("en", "Bayer drew 1-1 at Union Berlin and stay second in the Bundesliga."),
         (None, "Grand Prix: McLaren holt die Pole, der Boxenstopp war schnell, Podest."),
     ],
 )
