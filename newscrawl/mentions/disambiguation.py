@@ -18,7 +18,7 @@ from newscrawl.mentions.context import MentionContext, context_weight, rivals_at
 from newscrawl.mentions.east_asian import has_predicate, names_person
 from newscrawl.mentions.lists import CONJUNCTION, JOINT, count_beside, joined_after, joined_before
 from newscrawl.mentions.namesakes import is_namesake, is_team
-from newscrawl.mentions.tickers import COUNTRY
+from newscrawl.mentions.tickers import has_code_behind
 from newscrawl.mentions.vocabulary import ANY, Vocabulary, of_language
 
 # An everyday word ("Next", "Free") needs more context. Ours, set by hand.
@@ -124,14 +124,6 @@ _TITLE_CASE_SHARE = 0.7
 # "The Porsche family", "Ford clan": the owners.
 _FAMILY = re.compile(r" (?:family|families|clan|dynasty|heirs?|siblings|brothers|sisters)\b")
 _ELIDED = re.compile(r"^(?:[dl]|qu)'", re.IGNORECASE)
-# Brackets right behind a name, a class of shares between: "Ford (F)", "Henkel Vz. (WKN: 604843)".
-_BRACKETS = re.compile(r"(?: Vz\.?| [A-C])? ?[(<\[]([^()<>\[\]\n]{1,40})[)>\]]")
-_CODE = re.compile(r"[A-Z0-9]{1,12}(?=\.[A-Z]{1,3}\b)|[A-Z0-9]{1,12}\b")
-_RIC = re.compile(r"([A-Z]{3,8})[a-z]?\.([A-Z]{1,2})")
-# An ISIN, or a number that is called so.
-_NUMBER = re.compile(r"\b(?:(?:ISIN|WKN|Valor)\b:? ?[A-Z0-9]{6,12}|[A-Z]{2}[A-Z0-9]{9}\d)\b")
-# Years in brackets are no securities of Japan.
-_YEAR = re.compile(r"(?:19|20)\d\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -488,7 +480,11 @@ class Disambiguator:
             return (
                 (rivals[0], "cue") if is_network(text, rivals[0], in_context=has_context) else None
             )
-        listed = [rival for rival in rivals if self._has_code_behind(text, rival)]
+        listed = [
+            rival
+            for rival in rivals
+            if has_code_behind(text, rival, self.companies[rival.form.company])
+        ]
         if len(listed) == 1:
             return listed[0], "ticker"
         rivals = rivals_at_home(rivals, self.companies, context)
@@ -506,24 +502,6 @@ class Disambiguator:
             return near, "context"
         beside = self._beside(text, rivals[0], context) if len(rivals) == 1 else None
         return (rivals[0], beside) if beside else None
-
-    def _has_code_behind(self, text: str, candidate: Candidate) -> bool:
-        """Return whether a symbol of the company, or the number of a security, is in brackets
-        behind the name: "Apple (AAPL +1.2%)", "Puma (ISIN: DE0006969603)"."""
-        brackets = _BRACKETS.match(text, candidate.end)
-        if brackets is None:
-            return False
-        if _NUMBER.search(brackets[1]):
-            return True
-        codes = {code for code in _CODE.findall(brackets[1]) if not _YEAR.fullmatch(code)}
-        company = self.companies[candidate.form.company]
-        symbols = {ticker.rpartition(":")[2].partition(".")[0] for ticker in company.tickers}
-        # "Reliance (RELI.NS)": what Reuters makes of a name.
-        reuters = _RIC.fullmatch(brackets[1])
-        letters = candidate.form.text.upper().replace(" ", "")
-        return not codes.isdisjoint(symbols) or (
-            reuters is not None and reuters[2] in COUNTRY and letters.startswith(reuters[1])
-        )
 
     def _decided_by_article(
         self, text: str, rivals: Sequence[Candidate], context: MentionContext

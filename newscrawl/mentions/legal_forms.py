@@ -20,6 +20,8 @@ from newscrawl.mentions.vocabulary import ANY, Vocabulary
 
 # Words of the longest legal form, "spółka z ograniczoną odpowiedzialnością spółka komandytowa".
 _LONGEST = 6
+# A word that may be no abbreviation.
+_CAPITALS = re.compile(rf"\b[^\W\d_a-zß-öø-ÿ]{{{ACRONYM_LENGTH + 1},}}\b")
 # Letters of a legal form that only counts as it is listed or in capitals: "SpA", not "Spa".
 _SHORT = 3
 _NO_LETTER = re.compile(r"[\W_]")
@@ -105,19 +107,21 @@ class LegalForms:
             )
             names.append(ShortName(remainder, countries))
         names += [
-            ShortName(text, countries) for text in self._without_frame(remainder, name, bool(names))
+            ShortName(text, countries)
+            for text in self._without_frame(remainder, [name, *(short.text for short in names)])
         ]
         return [short for short in names if short.text != name]
 
-    def _without_frame(self, name: str, registered: str, cut: bool) -> Iterator[str]:
-        """Yield a name without "The"; where a legal form was cut, also without "Group", what is in
-        brackets behind it, and the place that Chinese companies are registered in."""
+    def _without_frame(self, name: str, longer: Sequence[str]) -> Iterator[str]:
+        """Yield a name and the `longer` ones that it was cut from without "The"; where a legal form
+        was cut, also without "Group", what is in brackets behind it, and the place that Chinese
+        companies are registered in."""
         yield from (
             text.removeprefix("The ")
-            for text in (name, registered)
+            for text in dict.fromkeys((name, *longer))
             if text.startswith("The ") and text.count(" ") > 1
         )
-        if not cut:
+        if len(longer) == 1:
             return
         bare = _BRACKETS.sub("", name)
         ends = [word for word in self._group_words if bare.endswith(word)]
@@ -331,15 +335,12 @@ def is_doubtful(form: str, words: Vocabulary) -> bool:
 
 
 def _with_title_case(shorts: Iterable[ShortName]) -> Iterator[ShortName]:
-    """Yield the short names; registers that write all in capitals hide how newspapers do."""
+    """Yield the short names; registers that write in capitals hide how newspapers do."""
     for short in shorts:
         yield short
-        if short.text.isupper() and " " in short.text:
-            words = (
-                word if len(word) <= ACRONYM_LENGTH else word.capitalize()
-                for word in short.text.split()
-            )
-            yield ShortName(" ".join(words), short.countries)
+        if _CAPITALS.search(short.text) and re.search(r"[ -]", short.text):
+            text = _CAPITALS.sub(lambda word: word[0].capitalize(), short.text)
+            yield ShortName(text, short.countries)
 
 
 def forms_of(company: Company) -> tuple[str, ...]:

@@ -4,6 +4,10 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from newscrawl.mentions.candidates import Candidate
+from newscrawl.mentions.company import Company
+from newscrawl.mentions.forms import is_spaced
+
 _SYMBOL = r"[A-Z0-9]{1,6}(?:\.[A-Z]{1,2})?"
 # Reuters (SIEGn.DE), Bloomberg (SIE GY Equity) and newswire (NYSE: MSFT) notation, cashtags.
 _NOTATIONS = re.compile(
@@ -60,6 +64,19 @@ _MARKETS = {
 }
 COUNTRY = {code: country for country, codes in _MARKETS.items() for code in codes.split()}
 
+# Brackets right behind a name, a class of shares between: "Ford (F)", "Henkel Vz. (WKN: 604843)".
+_BRACKETS = re.compile(
+    r"[»”」]?(?: Vz\.?| [A-C])? ?[(<\[【〔]([^()<>\[\]【】〔〕\n]{1,40})[)>\]】〕]"
+)
+_CODE = re.compile(r"[A-Z0-9]{1,12}(?=\.[A-Z]{1,3}\b)|[A-Z0-9]{1,12}\b")
+_RIC = re.compile(r"([A-Z]{3,8})[a-z]?\.([A-Z]{1,2})")
+# An ISIN, or a number that is called so.
+_NUMBER = re.compile(r"\b(?:(?:ISIN|WKN|Valor)\b:? ?[A-Z0-9]{6,12}|[A-Z]{2}[A-Z0-9]{9}\d)\b")
+# The numbers of securities in Korea and China: "농심[004370]", "比亚迪(002594)".
+_SIX_DIGITS = re.compile(r"\d{6}")
+# Years in brackets are no securities of Japan.
+_YEAR = re.compile(r"(?:19|20)\d\d")
+
 
 @dataclass(frozen=True, slots=True)
 class TickerHit:
@@ -115,6 +132,42 @@ class Tickers:
         if len(listings) != 1:
             return None
         return TickerHit(listings[0][1], match.start(key), match.end(key))
+
+
+def has_code_behind(text: str, candidate: Candidate, company: Company) -> bool:
+    """Return whether a symbol of the company, or the number of a security, is in brackets behind
+    the name: "Apple (AAPL +1.2%)", "Puma (ISIN: DE0006969603)"."""
+    brackets = _BRACKETS.match(text, candidate.end)
+    if brackets is None:
+        return False
+    if _NUMBER.search(brackets[1]):
+        return True
+    form = candidate.form.text
+    codes = {code for code in _CODE.findall(brackets[1]) if not _YEAR.fullmatch(code)}
+    if not is_spaced(form[0]) and any(map(_SIX_DIGITS.fullmatch, codes)):
+        return True
+    symbols = {ticker.rpartition(":")[2].partition(".")[0] for ticker in company.tickers}
+    # "Reliance (RELI.NS)": what Reuters makes of a name.
+    reuters = _RIC.fullmatch(brackets[1])
+    return (
+        not codes.isdisjoint(symbols)
+        or any(_abbreviates(code, name) for code in codes for name in (form, company.name))
+        or (
+            reuters is not None
+            and reuters[2] in COUNTRY
+            and form.upper().replace(" ", "").startswith(reuters[1])
+        )
+    )
+
+
+def _abbreviates(symbol: str, name: str) -> bool:
+    """Return whether a symbol is made of a name's letters in their order: "MGNT" of Magnit, "AMER3"
+    of Americanas."""
+    letters = symbol.rstrip("0123456789")
+    if not (letters.isalpha() and 4 <= len(letters) <= 5 and letters[0] == name[0].upper()):
+        return False
+    remainder = iter(name.upper())
+    return all(letter in remainder for letter in letters)
 
 
 def _notations(text: str) -> Iterator[re.Match[str]]:
