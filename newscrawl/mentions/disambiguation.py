@@ -31,7 +31,7 @@ PERSON_CONTEXT = 4
 _REACH = 60
 _POSSESSIVE = re.compile(r"(?:'s|'S|'|s')(?= )")
 _WORDS_AFTER = re.compile(r"([ -])([\w.&/\u0900-\u0dff]+(?:'[\w]+)?)(?: ([\w.]+))?")
-_LEGAL_TAIL = re.compile(r",? [^\s,;()]+(?: [^\s,;()]+)?(?: [^\s,;()]+)?")
+_LEGAL_TAIL = re.compile(r"[»\"”“]?,? [^\s,;()]+(?: [^\s,;()]+)?(?: [^\s,;()]+)?")
 _TRADEMARK = re.compile(r"[®™]| ?\((?:R|TM|r|tm)\)")
 _PARTICLES = frozenset({"von", "de", "van", "di", "del", "du", "da"})
 # Words before a hyphen and a company's name.
@@ -137,7 +137,7 @@ class NeighbourWords:
         match = _LEGAL_TAIL.match(text, candidate.end, candidate.end + _REACH)
         if not match:
             return False
-        parts = match.group().lstrip(",").split()
+        parts = match.group().lstrip("»\"”“,").split()
         tails = [" ".join(parts[:count]).rstrip(".") for count in (1, 2, 3)]
         # "ADP INC": what is in capitals altogether.
         tails += [tail.capitalize() for tail in tails if tail.isupper()]

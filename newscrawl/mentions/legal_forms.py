@@ -9,6 +9,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
@@ -76,7 +77,8 @@ class LegalForms:
 
     def __init__(self, words: Vocabulary) -> None:
         by_country = words.registered_forms
-        everywhere = words.legal_forms - frozenset().union(*by_country.values())
+        in_countries = {_key(form) for form in chain.from_iterable(by_country.values())}
+        everywhere = {form for form in words.legal_forms if _key(form) not in in_countries}
         self._behind = _FormTable({**by_country, "any": by_country["any"] | everywhere})
         self._before = _FormTable(words.registered_forms_before)
         # Few letters before a name are often its own: "SC Freiburg", but "SC Textile Prahova SA".
