@@ -137,7 +137,7 @@ class NeighbourWords:
         match = _LEGAL_TAIL.match(text, candidate.end, candidate.end + _REACH)
         if not match:
             return False
-        parts = match.group().lstrip("»\"”“,").split()
+        parts = match.group().lstrip('»"”“,').split()
         tails = [" ".join(parts[:count]).rstrip(".") for count in (1, 2, 3)]
         # "ADP INC": what is in capitals altogether.
         tails += [tail.capitalize() for tail in tails if tail.isupper()]
