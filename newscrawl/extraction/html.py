@@ -206,7 +206,7 @@ def _is_utf8(html: bytes) -> bool:
 def _transcode(html: bytes, encoding: str) -> bytes:
     if encoding == "utf-8" and _is_utf8(html):
         return html
-    return _encode(html.decode(encoding, _PASTED if encoding == "utf-8" else "replace"))
+    return _encode(html.decode(encoding, PASTED if encoding == "utf-8" else "replace"))
 
 
 def _read_pasted(error: UnicodeError) -> tuple[str, int]:
@@ -215,12 +215,12 @@ def _read_pasted(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeDecodeError):
         raise error
     byte = error.object[error.start : error.start + 1]
-    is_pasted = error.end == error.start + 1 and not 0xC0 <= byte[0] < 0xDF
+    is_pasted = error.end == error.start + 1 and not (0xC0 <= byte[0] < 0xDF or byte[0] >= 0xFE)
     return byte.decode("cp1252", "replace") if is_pasted else "\ufffd", error.end
 
 
-_PASTED: Final = "newscrawl.pasted"
-codecs.register_error(_PASTED, _read_pasted)
+PASTED: Final = "newscrawl.pasted"
+codecs.register_error(PASTED, _read_pasted)
 
 
 def _find_encoding(html: bytes, declared: str | None) -> str:

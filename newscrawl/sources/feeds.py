@@ -45,11 +45,19 @@ _PERIODS = {
     "monthly": timedelta(days=30),
     "yearly": timedelta(days=365),
 }
+_HTML = re.compile(r"\s*<(?:!doctype html|html)\b", re.IGNORECASE)
 _FIRST_ITEM = re.compile(r"<(?:\w+:)?(?:item|entry)[\s>]")
 # The site of an RSS channel, or of an Atom feed.
 _HOME = re.compile(
     r"<link>\s*(https?://[^<\s]+)\s*</link>"
     r"|<link\b(?![^>]*rel=[\"'](?!alternate))[^>]*href=[\"'](https?://[^\"'\s]+)"
+)
+# "https://https://a.example", "http:/a.example", and "a.example/story" or "www.a.example/story"
+# that were taken for paths.
+_SCHEME = re.compile(r"^(?:https?:/*)?(https?):?/+(?=\w)", re.IGNORECASE)
+_HOST_IN_PATH = re.compile(
+    r"^(https?://)(?:([\w.-]+/)(?:[\w.-]+/)*?(?=\2)|(?:[\w.-]+/)+?(?=www\.[\w-]+\.[a-z]{2,}[./]))",
+    re.IGNORECASE,
 )
 _TEXT = _MARKUP * MAX_STANDFIRST
 _TITLE = _MARKUP * MAX_TITLE
@@ -133,6 +141,8 @@ def parse_feed(body: bytes, url: str, *, content_type: str | None = None) -> Fee
     text = decode_xml(body, content_type)
     if text.lstrip()[:1] in {"{", "["}:
         dropped, parsed = 0, _parse_json(text)
+    elif "h-feed" in text and _HTML.match(text):
+        dropped, parsed = 0, _parse_microformats(text)
     else:
         repaired = repair_xml(text, _SHAPE)
         url = _home_of(repaired.text, url)
@@ -239,6 +249,32 @@ def _entry_of_json(post: dict[str, Any]) -> feedparser.FeedParserDict:
     )
 
 
+def _parse_microformats(text: str) -> feedparser.FeedParserDict:
+    """Return the entries of an h-feed (microformats.org) as feedparser would."""
+    entries = []
+    for post in LexborHTMLParser(text).css(".h-entry, .hentry")[:MAX_ENTRIES]:
+        link, name, day, author, summary = (
+            post.css_first(f".{new}, .{old}")
+            for new, old in (
+                ("u-url", "entry-title a"),
+                ("p-name", "entry-title"),
+                ("dt-published", "published"),
+                ("p-author", "author"),
+                ("p-summary", "entry-summary"),
+            )
+        )
+        entry = {
+            "link": link and link.attributes.get("href"),
+            "title": name and name.text(),
+            "published": day
+            and (day.attributes.get("datetime") or day.attributes.get("title") or day.text()),
+            "summary": summary and summary.text(),
+            "authors": [{"name": author.text()}] if author else [],
+        }
+        entries.append(feedparser.FeedParserDict(entry))
+    return feedparser.FeedParserDict(feed={}, entries=entries, version="")
+
+
 def plain_text(markup: str | None, limit: int) -> str | None:
     """Return the text of a snippet of HTML on one line, at most `limit` characters, or None."""
     if not markup:
@@ -333,7 +369,7 @@ def _entry(raw: Any, base: str, language: str | None) -> Entry:
     published = _moment(raw.get("published"), raw.get("published_parsed"))
     title = plain_text(raw.get("title"), MAX_TITLE)
     return Entry(
-        url=web_url(unwrapped(link), base),
+        url=web_url(unwrapped(_HOST_IN_PATH.sub(r"\1", _SCHEME.sub(r"\1://", link.strip()))), base),
         hints=Hints(
             title=title,
             standfirst=introduction(raw.get("summary"), title),
@@ -353,7 +389,7 @@ def _moment(text: str | None, parsed: struct_time | None) -> datetime | None:
     such as 2026/11/12; else feedparser's."""
     if text and (moment := moment_of(text)):
         return plausible(moment)
-    if parsed is None:
+    if parsed is None or (text and text.lstrip().startswith(("-", "0000"))):  # no day of databases
         return None
     try:
         return plausible(datetime.fromtimestamp(calendar.timegm(parsed), UTC))

@@ -60,6 +60,8 @@ _ROOT = re.compile(rb"<(?:\w+:)?(?:urlset|sitemapindex)\b")
 # The protocol's third form: a text with one address a line.
 _ADDRESSES = re.compile(rb"(?:\xef\xbb\xbf)?\s*+(?:https?://[^\s<>\"]++\s*+)++")
 _GZIP = b"\x1f\x8b"
+# A server may compress a file that is compressed.
+_MAX_GZIP = 2
 
 
 class SitemapError(ValueError):
@@ -86,15 +88,17 @@ def looks_like_sitemap(body: bytes) -> bool:
 
 def decompress(body: bytes, limit: int = MAX_BYTES) -> bytes:
     """Return the bytes, decompressed if they are gzip; raise SitemapError beyond `limit` bytes."""
-    if not body.startswith(_GZIP):
-        return body
-    stream = zlib.decompressobj(wbits=31)
-    try:
-        text = stream.decompress(body, limit)
-    except zlib.error as error:
-        raise SitemapError(f"is broken gzip ({error})") from error
-    if stream.unconsumed_tail:
-        raise SitemapError(f"decompresses to more than {limit} bytes")
+    text = body
+    for _ in range(_MAX_GZIP):
+        if not text.startswith(_GZIP):
+            break
+        stream = zlib.decompressobj(wbits=31)
+        try:
+            text = stream.decompress(text, limit)
+        except zlib.error as error:
+            raise SitemapError(f"is broken gzip ({error})") from error
+        if stream.unconsumed_tail:
+            raise SitemapError(f"decompresses to more than {limit} bytes")
     return text
 
 

@@ -27,44 +27,54 @@ from newscrawl.config import SettingError
 MAX_LENGTH = 2000
 # How sites mark the AMP twin and the print view of an article: by a parameter that is set, by one
 # with such a value, or by the end of the path. Ours, from the addresses of many sites.
-_VIEWS = frozenset({"amp", "print"})
+_VIEWS = frozenset({"amp", "print", "printable", "mobile", "m", "noamp", "valid_amp"})
 _VIEW_PARAMETERS = frozenset(
     {"output", "outputtype", "view", "mode", "format", "display", "layout", "template"}
 )
-_SET = frozenset({"", "1", "true", "yes"})
+_SET = frozenset({"", "1", "true", "yes", "mobile"})
 _VIEW_PATH = re.compile(r"(?P<main>/[^/]*[-\d][^/]*)/(?:amp|print)/?$", re.IGNORECASE)
 _VIEW_SUFFIX = re.compile(r"\.amp(?P<rest>\.html?)?$", re.IGNORECASE)
 # A parameter without a value that names an article, as in news.php?12345 and index.php?/news/12.
 _NUMBER = re.compile(r"[^=]*[\d/][^=]*")
-# Parameters that say where a reader came from: click numbers of advertisers, prefixes of programs
-# that count campaigns, and beginnings of words about campaigns and referrers. As courlan 1.4 has
-# them, from the lists of AdGuard, ClearURLs and Firefox.
-_CLICKS = "clickid|dclid|fbclid|gbraid|gclid|igshid|msclkid|partnerid|twclid|wbraid|yclid|ysclid"
-_PROGRAMS = "ad|ads|ga|gs|itm|mc|mkt|ml|mtm|oly|pk|utm|vero"
+# Parameters that say where a reader came from: click numbers of advertisers and ids of sessions,
+# prefixes of programs that count campaigns, and beginnings of words about campaigns and referrers.
+# As courlan 1.4 has them, from the lists of AdGuard, ClearURLs and Firefox, with ours.
+_CLICKS = r"\w*cl(?:ic)?k?id|[gw]braid|igsh\w*|partnerid|\w*sess(?:ion)?id\w*|share\w*|gift\w*"
+_PROGRAMS = (
+    "ad|ads|amp|at|cx|cxrecs|et|fb|ga|gs|guce|hs|itm|matomo|mc|mkt|ml|mtm|ns|oly|piwik|pk|rb"
+    "|sfmc|trk|utm|vero|wt"
+)
 _WORDS = "aff|campaign|cid|clid|eid|ga|gl|keyword|kwd|medium|ref|session|source|uid|xtor"
 # Ours: names that single publishers, portals and networks use, and values that say the same.
 _PUBLISHERS = (
-    "cmp|cmpid|cn-reloaded|dicbo|emailid|emc|ftag|ftcamp|fsp|guccounter|guce_referrer(?:_sig)?|icid|ico|"
-    "intcid|intcmp|ito|leadsource|linkid|mbid|mod|ncid|nlid|ns_\\w+|ocid|partner|rdcts|recirc|rss|rssid|"
-    "sh|share|share_?(?:id|type)|xing_share|sfns|"
-    "smid|smtyp|soc_(?:platform|src|trk)|spm|sr_share|srnd|sref|sthash|taid|tpcc|trk|trkinfo|"
-    "ttclid|tsrc|wprov|wt_?z?mc|wt\\.\\w+|xtcr|xtref|_?_twitter_impression|_hsenc|_hsmi|_openstat"
+    r"access_?token|action_\w+|awc|bxid|cf_history_state|cmp|cmpid|cn-reloaded|cndid|cvid|dgcid|dicbo|dlbk|ef_id|"
+    r"emailid|emc|epik|esrc|ftag|ftcamp|fsp|gclsrc|guccounter|hash[abc]|hsctatracking|icid|icmp|ico|"
+    r"instance_id|intcid|intcmp|irgwc|isappinstalled|ito|leadsource|li_fat_id|linkid|mbid|mibextid|mod|"
+    r"ncid|nlid|nocache|oborigurl|ocid|partner|ran(?:mid|ean(?:id)?|siteid)|rdcts|recirc|regi_id|"
+    r"replytocom|rss|rss_?id|s_kwcid|sc_src|scm|segment_id|sfnsn|sfns|sh|smid|smprod|smtyp|"
+    r"soc_(?:platform|src|trk)|spm|spref|sr_share|srnd|sref|sthash|taid|tblci|tpcc|track(?:ing|_?id)|trk|"
+    r"trkcampaign|trkinfo|tsrc|unlocked_article_code|usqp|wprov|wt_?z?mc|wt\.\w+|xing_share|xtcr|xtref|"
+    r"zanpid|_branch_match_id|_?_twitter_impression|_hsenc|_hsmi|_openstat"
 )
-_TRACKING = re.compile(rf"^(?:{_CLICKS}|(?:{_PROGRAMS})_|(?:{_PUBLISHERS})$)|(?:\b|_)(?:{_WORDS})")
+_TRACKING = re.compile(rf"^(?:(?:{_CLICKS}|{_PUBLISHERS})$|(?:{_PROGRAMS})_)|(?:\b|_)(?:{_WORDS})")
 _CHANNEL = re.compile(
     r"(?:rss\d?|feeds?|atom|newsletter|push|share|sharing|social|twitter|facebook|whatsapp|telegram"
-    r"|linkedin|instagram|flipboard|googlenews|msn)(?:[._]\w*)?",
+    r"|linkedin|instagram|flipboard|googlenews|msn|twsrc|(?:group|single)message|timeline)(?:[._]\w*)?",
     re.IGNORECASE,
 )
 # Of these, some number articles on some sites: those that say more than a campaign's name.
 _NUMBERED = re.compile(
-    r"(?:[ce]id|uid|(?:ref|ga|gl)[a-z]*(?:[_-]?(?:id|no|nr))?)=\d+", re.IGNORECASE
+    r"(?:[ce]id|uid|source|(?:ref|ga|gl)[a-z]*(?:[_-]?(?:id|no|nr))?)=\d+", re.IGNORECASE
 )
 # Hosts and last parts of paths of redirectors: google.com/url?url=, bing.com/news/apiclick.aspx,
-# l.facebook.com/l.php and r.search.yahoo.com/…/RU=…/RK=2: ours.
+# l.facebook.com/l.php and r.search.yahoo.com/…/RU=…/RK=2; copies by AMP caches: ours.
 _REDIRECTOR = re.compile(
-    r"(?:^|\.)(?:safelinks|urldefense|feedproxy|r\.search)\.|/(?:url|apiclick|redirect(?:or)?|redir|rd|click"
-    r"|clk|out|away|goto|l|link|track)(?:\.\w{2,4})?/?$"
+    r"(?:^|\.)(?:safelinks|urldefense|feedproxy|r\.search|out|go|exit|href|anonym|skimresources)\."
+    r"|/(?:url|apiclick|redirect(?:or)?|redir|rd|click|clk|out|away|go|goto|l|link|linkfilter|deeplink|track"
+    r"|translate|popout|turbo)(?:\.\w{2,4})?/?$"
+)
+_AMP_CACHE = re.compile(
+    r"https?://(?:www\.google\.[a-z.]+/amp|[\w-]+\.cdn\.ampproject\.org/\w)/(s?)/?(.+)"
 )
 _TARGET = re.compile(r"/RU=([^/]+)")
 _MAX_LABEL = 63  # RFC 1035, 2.3.4
@@ -74,6 +84,8 @@ _DOUBLE = (
     re.compile(r"https?://.+?(https?://.{5,}?)(?:https?://|$)"),
 )
 _ACCENTED = re.compile("[A-Za-z]?(?:%[89A-F][0-9A-F])+", re.IGNORECASE)
+# "&section=2" holds no "&sect", which browsers read without a semicolon in HTML alone.
+_ENTITY = re.compile(r"&#?\w+;")
 _SESSION = re.compile(r";jsessionid=[^/?#;]*", re.IGNORECASE)
 # Bytes of the head of a page that are searched for its canonical URL.
 _HEAD = 64 * 1024
@@ -149,7 +161,7 @@ def _cleaned(url: str, *, is_double: bool = True) -> str:
         url = next(filter(None, (rule.match(url) for rule in _DOUBLE)), [url, url])[1]
     if url.count("/") == 3 or url.count("://") > 1:
         url = url.rstrip("/")
-    parts = urlsplit(_ACCENTED.sub(_compose, unescape(url)))
+    parts = urlsplit(_ACCENTED.sub(_compose, _ENTITY.sub(lambda entity: unescape(entity[0]), url)))
     netloc = parts.netloc.lower().strip(".")
     if parts.port == _DEFAULT_PORTS.get(parts.scheme):
         netloc = netloc.removesuffix(f":{parts.port}")
@@ -160,7 +172,9 @@ def _cleaned(url: str, *, is_double: bool = True) -> str:
         if not _TRACKING.search(name.lower()) and not all(map(_CHANNEL.fullmatch, query[name]))
     }
     tracked = "=" in parts.fragment and _TRACKING.search(parts.fragment)
-    if parts.fragment.startswith("!") and not tracked:  # a page, as Google's AJAX crawling names it
+    if (
+        parts.fragment[1:] and parts.fragment[0] == "!" and not tracked
+    ):  # a page, as Google's AJAX crawling names it
         pairs["_escaped_fragment_"] = [unquote(parts.fragment[1:])]
     path = re.sub("%(?![0-9A-Fa-f]{2})", "%25", re.sub("/+", "/", parts.path))
     path = quote(path, safe="/%!=:,-")
@@ -205,12 +219,15 @@ def _main_view(url: str) -> str:
 
 def unwrapped(url: str) -> str:
     """Return the address to which a link of a search engine, an alert or a network leads, where it
-    is a parameter of the link; any other link unchanged."""
+    is a part of the link; any other link unchanged."""
+    if copy := _AMP_CACHE.fullmatch(url):
+        return f"http{copy[1]}://{copy[2]}"
     try:
         parts = urlsplit(url)
         if not _REDIRECTOR.search(f"{parts.netloc}{parts.path}".lower()):
             return url
         targets = [value for values in parse_qs(parts.query).values() for value in values]
+        targets.append(parts.query)
     except ValueError:
         return url
     if inner := _TARGET.search(parts.path):

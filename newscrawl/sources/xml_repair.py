@@ -14,6 +14,8 @@ from itertools import islice
 
 import cchardet
 
+from newscrawl.extraction.html import PASTED
+
 # Ours: elements of feeds are four to eight levels deep, HTML within them up to twenty more.
 MAX_DEPTH = 64
 # Ours: an element of a feed has up to ten attributes, the longest of them a URL.
@@ -56,6 +58,7 @@ _NO_CHARSETS = frozenset(
     | {"raw_unicode_escape", "undefined", "utf-7", "mbcs", "oem"}
 )
 _WIDER = {"gb2312": "gb18030", "iso8859-1": "cp1252", "ascii": "cp1252"}
+_WIDE = frozenset({"utf-16", "utf-32"})
 # Characters that XML 1.0, 2.2 excludes.
 _FORBIDDEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _REFERENCE = re.compile(r"&(?:#[xX]0{0,8}([0-9a-fA-F]{1,8})|#0{0,8}([0-9]{1,10})|(\w{2,32}));?")
@@ -129,14 +132,17 @@ def decode_xml(body: bytes, content_type: str | None = None) -> str:
     declared = _DECLARED.search(body[:400])
     names = [label[1]] if label else []
     names += [declared[1].decode("ascii")] if declared else []
-    charsets = [name for name in map(_charset, names) if name]
+    # What is declared in letters of one byte is in no charset of two or four.
+    charsets = [name for name in map(_charset, names) if name and name[:6] not in _WIDE]
     if not body.isascii():
         text = body.decode("utf-8", "replace")
         wrong = text.count("\ufffd")
         # A text of another encoding that happens to be valid UTF-8 is rarer than a wrong label; and
         # a few broken characters of UTF-8 are not a reason to misread all the others.
-        if not wrong or ("utf-8" in charsets and 2 * wrong < len(body) - len(text)):
+        if not wrong:
             return text
+        if "utf-8" in charsets and wrong <= len(body) - len(text):
+            return body.decode("utf-8", PASTED)
     for charset in (*charsets, None):
         if charset is None:
             # Only documents without a right label are searched for the charset of their letters.

@@ -74,6 +74,25 @@ def test_language_of_a_short_text_follows_its_script(
     assert decide_language(declared, text) == language
 
 
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("tr", "Köprü bu salı onarım için kapanacak, belediye dün duyurdu, herkes şimdi bekliyor."),
+        ("sk", "Most cez rieku je od utorka pre opravu zatvorený, oznámil starosta vo štvrtok."),
+        ("lt", "Tiltas per upę nuo antradienio uždarytas dėl remonto, vakar pranešė miesto meras."),
+        ("et", "Sild üle jõe suleti teisipäeval remondi tõttu, teatas linnapea eile õhtul linnas."),
+        ("lv", "Tilts pār upi no otrdienas slēgts remonta dēļ, vakar paziņoja pilsētas mērs."),
+    ],
+)  # fmt: skip
+def test_few_words_overrule_english_where_they_are_clearly_others(language: str, text: str) -> None:
+    assert decide_language("en", text) == language
+
+
+def test_names_alone_overrule_no_language() -> None:
+    teams = "Arsenal 2 Chelsea 1 Liverpool 3 Everton 0 Tottenham 2 Fulham 2 Leeds 1 Wolves 0"
+    assert decide_language("en", teams) == "en"
+
+
 @pytest.mark.parametrize("declared", ["de", "tr", None])
 def test_declared_language_is_used_for_text_without_words(declared: str | None) -> None:
     assert decide_language(declared, "") == declared

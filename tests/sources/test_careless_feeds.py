@@ -1,5 +1,6 @@
 """Listings that are less well made than the standard: charsets, forms, tails and clocks."""
 
+import gzip
 import json
 from datetime import UTC, datetime, timedelta
 
@@ -194,3 +195,55 @@ def test_link_of_an_entry_is_that_of_the_article(channel: str, item: str, urls: 
     head = f"<rss version='2.0'><channel><title>News</title>{channel}"
     read = feed(f"{head}<item><title>Quay</title>{item}</item></channel></rss>")
     assert [entry.url for entry in read.entries] == urls
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "https://https://news.example/1",
+        "https:/news.example/1",
+        "news.example/1",
+        "//news.example/1",
+        "/1",
+    ],
+)
+def test_link_that_lacks_a_part_or_has_one_twice_is_mended(link: str) -> None:
+    body = f"<rss><channel><item><title>Quay</title><link>{link}</link></item></channel></rss>"
+    assert [entry.url for entry in feed(body).entries] == ["https://news.example/1"]
+
+
+@pytest.mark.parametrize("date", ["-0001-11-30T00:00:00+00:00", "0000-00-00 00:00:00"])
+def test_no_day_of_a_database_is_no_date(date: str) -> None:
+    (entry,) = feed(
+        f"<rss><channel><item><link>/1</link><pubDate>{date}</pubDate></item></channel></rss>"
+    ).entries
+    assert entry.hints.published is None
+
+
+def test_feed_that_is_compressed_twice_or_declares_the_wrong_width_is_read() -> None:
+    body = feed_of("Brücke gesperrt", "utf-8", '<?xml version="1.0" encoding="utf-16"?>')
+    (entry, *_) = feed(gzip.compress(gzip.compress(body))).entries
+    assert entry.hints.title == "Brücke gesperrt"
+
+
+def test_one_wrong_byte_changes_no_other_letter() -> None:
+    body = feed_of("Brücke in Mühl zu", "utf-8", '<?xml version="1.0" encoding="utf-8"?>')
+    (entry, *_) = feed(body.replace("Mühl".encode(), "Mühl".encode("cp1252"), 1)).entries
+    assert entry.hints.title == "Brücke in Mühl zu"
+
+
+def test_h_feed_is_read() -> None:
+    (entry,) = feed(
+        '<!doctype html><html><body class="h-feed"><article class="h-entry">'
+        '<a class="u-url p-name" href="/1">Bridge closed</a><p class="p-summary">Until spring.</p>'
+        '<b class="p-author">Ida Holm</b><time class="dt-published" datetime="2026-03-05T07:30Z">'
+        "5 March</time></article></body></html>"
+    ).entries
+    hints = entry.hints
+    assert (entry.url, hints.title, hints.standfirst, list(hints.authors), hints.published) == (
+        "https://news.example/1",
+        "Bridge closed",
+        "Until spring.",
+        ["Ida Holm"],
+        datetime(2026, 3, 5, 7, 30, tzinfo=UTC),
+    )

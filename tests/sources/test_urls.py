@@ -62,6 +62,9 @@ def test_main_urls_of_a_canonical_url_are_canonical(host: str, path: str, query:
         "partner=reuters&emc=rss", "CMP=share_btn_wa", "cmpid=socialflow-x", "smid=ios-share",
         "srnd=homepage-europe", "ocid=entnewsntp", "spm=C7354.P4", "taid=65f1", "rss=1", "from=rss",
         "feature=feed", "via=twitter", "channel=newsletter.daily", "__twitter_impression=true",
+        "gclsrc=aw.ds&wbraid=1", "igsh=x", "at_custom1=x", "shared=mail", "isappinstalled=0",
+        "from=timeline", "src=twsrc", "giftCopy=0_a", "PHPSESSID=af31", "regi_id=7&segment_id=6",
+        "replytocom=55", "m=1", "mobile=true", "outputType=valid_amp", "nocache=1", "icmp=x",
         "_hsmi=12&_hsenc=p2", "wt_mc=x.y", "WT.mc_id=z", "guccounter=2", "mod=hp_lead", "trk=a",
     ],
 )  # fmt: skip
@@ -73,6 +76,11 @@ def test_parameters_of_channels_name_no_article(parameters: str) -> None:
     "parameters",
     [
         "ref=123",
+        "source=4711",
+        "track=5",
+        "section=2",
+        "id=7&section=2&times=3",
+        "m=202611",
         "reference=12",
         "gallery_id=5",
         "glossary=7",
@@ -111,6 +119,10 @@ ESCAPED = "https%3A%2F%2Fnews.example.com%2Fa%2Fquay-1"
         f"https://r.search.yahoo.com/_ylt=A/RV=2/RU={ESCAPED}/RK=2/RS=x",
         f"https://eur01.safelinks.protection.outlook.com/?url={ESCAPED}&data=1",
         f"https://t.example.net/redirect?z={ESCAPED}",
+        f"https://out.example.net/t3_1?url={ESCAPED}&token=x",
+        f"https://href.li/?{ARTICLE}",
+        f"https://www.google.com/amp/s/{ARTICLE.removeprefix('https://')}",
+        f"https://news-example.cdn.ampproject.org/c/s/{ARTICLE.removeprefix('https://')}",
     ],
 )
 def test_link_of_an_alert_leads_to_the_article(url: str) -> None:
