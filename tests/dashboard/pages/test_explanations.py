@@ -27,7 +27,7 @@ def test_search_leads_to_companies_of_this_name(client: TestClient, database: Da
     save(database, 0, headline("Volkswagen"))
     for words in ("siemens", "Siem"):
         text = client.get("/search", params={"q": words}).text
-        assert 'Companies: <a href="/company/Siemens">Siemens</a>' in text
+        assert 'See also: <a href="/company/Siemens">Siemens</a>' in text
         assert '<a href="/company/Siemens%20Energy">Siemens Energy</a>' in text
     assert '"/company/Volkswagen">' in client.get("/search?q=VW").text
     for words in ("S", "Nobody", ""):
