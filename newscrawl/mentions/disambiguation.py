@@ -17,7 +17,7 @@ from newscrawl.mentions.company import HOME_LANGUAGES, Company
 from newscrawl.mentions.context import MentionContext, context_weight, rivals_at_home
 from newscrawl.mentions.east_asian import has_predicate, names_person
 from newscrawl.mentions.lists import CONJUNCTION, JOINT, count_beside, joined_after, joined_before
-from newscrawl.mentions.namesakes import is_namesake, is_team
+from newscrawl.mentions.namesakes import is_namesake, is_place, is_team
 from newscrawl.mentions.tickers import has_code_behind
 from newscrawl.mentions.vocabulary import ANY, Vocabulary, of_language
 
@@ -46,6 +46,8 @@ _OTHER_SCRIPTS = frozenset(
 )
 _LATIN_BEFORE = re.compile(r"[A-Za-z][\w.']*[ -]$")
 _LATIN_AFTER = re.compile(r"[ -][A-Za-z]")
+# Substitutes in a line of players: "Spies (73. Weichert), Babbel, Bode (52. Eck)".
+_SUBSTITUTES = re.compile(r"\(\d{1,2}\.? ?[΄'’]? ?[^\W\d_a-zß-öø-ÿ][^\W\d_]+\)")
 # Genitives: the word before them isn't a form of address.
 _GENITIVES = frozenset({"de", "del", "du", "di", "da"})
 # Verbs in headlines that are nouns as well: "Grab posts from the past week".
@@ -53,7 +55,10 @@ _NOUNS_TOO = frozenset({"posts", "reports", "plans", "launches", "orders", "offe
 # Phrases used only for persons.
 _LIFE = re.compile(
     r" (?:himself|herself|was born|died|\(\d{4}[-–]\d{4}\)|wurde \d{4} geboren|starb|né en|née en"
-    r"|est mort|naquit|nació en|murió|nacque|morì)\b"
+    r"|est mort|naquit|nació en|murió|nacque|morì|nasceu|morreu|faleceu|zmarła?|urodziła?"
+    r"|werd geboren|overleed|zemřela?|zomrela?|meghalt|született|fødtes|föddes|syntyi|kuoli|doğdu"
+    r"|öldü|умерл?а?|родил(?:ся|ась)|скончал(?:ся|ась)|помер(?:ла)?|народи(?:вся|лася)"
+    r"|γεννήθηκε|πέθανε|umro|umrla|rođena?|s-a născut|a murit)\b"
 )
 # Words after which a form is a given name: "Rafael del Pino", "Wanda S."
 _SURNAME = re.compile(
@@ -277,6 +282,7 @@ class NeighbourWords:
         begin = max(0, candidate.start - _REACH)
         if (
             _LIFE.match(text, candidate.end)
+            or len(_SUBSTITUTES.findall(text, begin, candidate.end + _REACH)) > 1
             or _CALLED.search(text, begin, candidate.start)
             or self._is_founder(text, candidate)
             or text.startswith(_HONORIFICS, candidate.end)
@@ -290,8 +296,12 @@ class NeighbourWords:
         ):
             return True
         words = words_before(text, candidate.start, 3)
-        if not words or " " in candidate.form.text:
+        if not words:
             return False
+        first_name, *surnames = candidate.form.text.split(" ")
+        if surnames:
+            # "El diseñador Alexander McQueen"
+            return first_name in self.words.given_names and words[-1].lower() in self.words.titles
         if len(words) > 1 and _is_initial(words[-1]) and words[-2][:1].isupper():
             return True
         particle = ""
@@ -328,16 +338,21 @@ class NeighbourWords:
         Siemaszkową"."""
         form = candidate.form.text
         given_names = self.words.given_names
-        if form not in given_names and not (candidate.form.stem and f"{form}a" in given_names):
+        certain = form in self.words.given_forms and not candidate.inflected
+        if not (
+            certain or form in given_names or (candidate.form.stem and f"{form}a" in given_names)
+        ):
             return False
         surname = _SURNAME.match(text, candidate.end)
         if surname is None:
             return False
         if surname[1] is None:
             return True
-        # "Mercedes Sprinter" is a van: only forms in doubt are persons by a capital alone.
+        # "Mercedes Sprinter" is a van.
+        if certain and (surname[1] in self.words.models or not surname[1].istitle()):
+            return False
         verb = surname[1].lower() in self.words.verbs[ANY]
-        return bool(candidate.form.ambiguous) and not verb
+        return (certain or bool(candidate.form.ambiguous)) and not verb
 
     def _has_given_name_behind(self, text: str, candidate: Candidate, language: str | None) -> bool:
         """Return whether it is a surname in a list: "Bosch, Laura 1992"."""
@@ -455,6 +470,10 @@ class NeighbourWords:
             return True
         before = words_before(text, candidate.start, 2)
         if bool(before) and before[-1].lower() in self.words.families:
+            return True
+        if is_place(text, candidate, language, self.words) and not self.cue_before(
+            text, candidate.start, language
+        ):
             return True
         # "In via Armani" is a street in Italian only.
         street = before[-1:] != ["via"] or language in {None, "it"}

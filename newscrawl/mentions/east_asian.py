@@ -32,6 +32,11 @@ _PERSON_BEFORE = re.compile(
 _PERSON_BEHIND = re.compile(
     r"·[\u3400-\u9fff]|(?:将军|將軍|先生|女士|小姐|教授|博士|同学|同志|记者|記者)(?!节)"
 )
+# Frequent surnames that are hardly words of one sign.
+_SURNAMES = frozenset(
+    "王李张張刘劉陈陳杨楊赵趙吴吳周徐孙孫朱胡郭罗羅郑鄭谢謝宋唐韩韓冯馮邓鄧曹彭曾肖萧田董潘袁蔡蒋蔣杜叶葉苏蘇魏吕呂丁沈"
+    "姚卢盧姜崔钟鍾谭譚陆陸汪范廖贾賈韦韋邹鄒孟秦邱江尹薛闫閻段侯龚龔邵钱錢严嚴"
+)
 # What joins a name to the predicate of its clause, by language: a particle and other words.
 _JOINTS = {
     "zh": "[^，。！？；：、\n]{0,6}?",
@@ -63,7 +68,19 @@ def names_person(text: str, start: int, end: int) -> bool:
     return (
         _PERSON_BEFORE.search(text, max(0, start - 4), start) is not None
         or _PERSON_BEHIND.match(text, end) is not None
+        or _follows_surname(text, start, end)
     )
+
+
+def _follows_surname(text: str, start: int, end: int) -> bool:
+    """Return whether a word that is a Chinese surname stands before a name of two signs: 罗隆基."""
+    if end - start != 2 or not start or text[start - 1] not in _SURNAMES:
+        return False
+    if _BEHIND_COMPANIES.match(text, end):
+        return False
+    begin = max(0, start - _WINDOW)
+    segments = WordBreaker(text[begin : end + _WINDOW], "zh").segments()
+    return any(first == start - 1 - begin for first, _ in segments)
 
 
 def has_predicate(

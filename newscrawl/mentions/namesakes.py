@@ -7,6 +7,7 @@ from itertools import chain
 
 from ahocorasick_rs import AhoCorasick
 
+from newscrawl.mentions.abbreviations import words_before
 from newscrawl.mentions.candidates import Candidate
 from newscrawl.mentions.forms import is_korean_tail, is_spaced, script
 from newscrawl.mentions.vocabulary import ANY, Vocabulary
@@ -29,7 +30,7 @@ SPORTS_SECTION = re.compile(
     r"|//(?:sports?|deportes|esportes?)\."
 )
 # The next word; the vowel signs of Indian scripts are not word characters for `re`.
-_WORD_AFTER = re.compile(r"[ -]([\w.&/\u0900-\u0dff]+)")
+_WORD_AFTER = re.compile(r"(?: - |[ -])([\w.&/\u0900-\u0dff]+)")
 _NAMED_AFTER = re.compile(r"([^\W\d_]+)-(?:von-|de-)?$")
 # Venues, funds and teams that bear a company's name with another word between.
 _VENUE = re.compile(
@@ -37,16 +38,19 @@ _VENUE = re.compile(
     r"(?:Foundation|Pavilion|Amphithea(?:ter|tre)|Arena|Stadium|Cup|Hospital|Museum|Thea(?:ter|tre)"
     r"|University|College|School|Speedway|Raceway|Trophy|Championship"
     r"|League|Liga|Lig|Race|Masters|Marathon|Prize|Awards?|Rally|Invitational"
-    r"|Medical Cent(?:er|re)|Medical Group|Music Hall|Scholars|Scholarship)\b"
+    r"|Medical Cent(?:er|re)|Medical Group|Music Hall|Scholars|Scholarship|Apollo)\b| Grand Prix\b"
 )
 # The same in scripts without blanks: "京セラドーム", "百岁山杯".
 _VENUE_UNSPACED = re.compile(
-    r"(?:杯|盃|大学|大學|体育场|體育場|体育馆|體育館|球场|球場|体育中心"
+    r"(?:杯|盃|[线線站](?![上下索程缆台点點群长長])|[纵縱][贯貫]|.{0,2}(?:乐园|樂園|王国|王國)|大学|大學"
+    r"|体育场|體育場|体育馆|體育館|球场|球場|体育中心"
     r"|基金会|基金會|公益基金|大剧院|博物馆|美术馆|天文台|彗星|半岛|半島|群岛|流域|盆地|雨林|山脉"
     r"|镇(?!江)|河(?![北南内池源])"
     r"|スタジアム|アリーナ|ドーム|カップ|財団|美術館|博物館|記念館|記念病院|病院|球団)"
 )
 
+# "Sargsian (Arm)": a player's country.
+_COUNTRY_CODE = re.compile(r"\([A-Z][a-z]{2}\)")
 # Leagues that a sponsor's name follows: "Ligue 1 McDonald's", "V-League LPBank".
 _LEAGUE_BEFORE = re.compile(r"(?:\b(?:Ligue|Liga|Serie|Division|Bundesliga) [A-D1-4]|-League) $")
 
@@ -57,7 +61,9 @@ def is_namesake(text: str, candidate: Candidate, before: Sequence[str], words: V
     match = _WORD_AFTER.match(text, candidate.end, candidate.end + _REACH)
     if match and _is_namesake_noun(match[1], words):
         return True
-    if _LEAGUE_BEFORE.search(text, max(0, candidate.start - _REACH), candidate.start):
+    if _COUNTRY_CODE.match(text, candidate.start - 1) or _LEAGUE_BEFORE.search(
+        text, max(0, candidate.start - _REACH), candidate.start
+    ):
         return True
     if _VENUE.match(text, candidate.end) or _VENUE_UNSPACED.match(text, candidate.end):
         return True
@@ -65,6 +71,24 @@ def is_namesake(text: str, candidate: Candidate, before: Sequence[str], words: V
         return True
     # "Rue Orange", "provincia de Santander"
     return any(" ".join(before[-count:]) in words.namesakes_before for count in (1, 2))
+
+
+def is_place(text: str, candidate: Candidate, language: str | None, words: Vocabulary) -> bool:
+    """Return whether a form that is a place, too, stands as one: "uit Mol", "Santanderbe", "in den
+    Abbey Road Studios"."""
+    form = candidate.form.text
+    is_venue = form in words.venues
+    if not is_venue and form not in words.places_too:
+        return False
+    ending = text[candidate.start : candidate.end].removeprefix(form).lstrip("'-")
+    if candidate.inflected and ending in words.place_endings.get(language or "", ()):
+        return True
+    before = " ".join(words_before(text, candidate.start, 2)).lower()
+    phrases = {before, before.rpartition(" ")[2]}
+    prepositions = words.place_prepositions.get(language or "", frozenset())
+    if is_venue:
+        prepositions |= words.venue_prepositions.get(language or "", frozenset())
+    return not phrases.isdisjoint(prepositions)
 
 
 def is_team(

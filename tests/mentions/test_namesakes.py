@@ -50,10 +50,43 @@ def companies():
         ("Dịch bệnh ở phường Siemens đã lắng xuống.", "vi"),
         ("Le feu est parti de la commune de Renault.", "fr"),
         ("茅台镇下了大雪。", "zh"),
+        ("De politie uit Mol zoekt getuigen.", "nl"),
+        ("Az ágyút Santanderbe viszik.", "hu"),
+        ("Die Band nahm in den Abbey Road Studios auf.", "de"),
+        ("Film nakręcono w Pinewood Studios.", "pl"),
+        ("A família vive em Santos desde 1950.", "pt"),
+        ("Juhlat pidettiin Nokian kirkossa.", "fi"),
+        ("Elle habite près de Santander.", "fr"),
+        ("O piloto venceu o Honda Grand Prix.", "pt"),
+        ("Finál vyhrál Sargsian (Arm) nad Schalkenem.", "cs"),
+        ("游客乘坐迪士尼线前往。", "zh"),
+        ("上海迪士尼乐园今天开放。", "zh"),
+        ("报道称罗隆基担任主笔。", "zh"),
+        ("La scrittrice Mercedes Bresso vive a Torino.", "it"),
+        ("El diseñador Alexander McQueen presentó su libro.", "es"),
+        ("Axel Springer zmarł w Berlinie.", "pl"),
+        ("Im Tor: Klos, Reuter (46. Kohler), Linde, Bode (52. Eck).", "de"),
     ],
 )
 def test_namesakes_are_no_companies_in_any_language(companies, text, language):
     assert companies.find(text, language=language) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Futuroscope recrute 200 salariés.", "fr"),
+        ("Abbey Road Studios announced layoffs.", "en"),
+        ("Die Aktie von Santander fiel in Madrid.", "de"),
+        ("Mercedes Sprinter vans are recalled.", "en"),
+        ("A Mercedesnél Kecskeméten leépítések kezdődnek.", "hu"),
+        ("高盛认为股市将上涨。", "zh"),
+        ("转任百事公司总裁。", "zh"),
+        ("华为在线发布年报。", "zh"),
+    ],
+)
+def test_companies_whose_names_are_places_venues_or_persons_too_count(companies, text, language):
+    assert len(companies.find(text, language=language)) == 1
 
 
 @pytest.mark.parametrize(
