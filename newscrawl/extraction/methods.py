@@ -42,6 +42,8 @@ from newscrawl.extraction.features import Features, keep, limits_for, measure, m
 from newscrawl.extraction.language import WordCounts
 from newscrawl.extraction.metadata.reader import Metadata
 from newscrawl.extraction.surroundings import (
+    enciphered,
+    with_standfirst,
     without_cards,
     without_comments,
     without_further_stories,
@@ -175,7 +177,8 @@ class ParsedPage:
     @cached_property
     def probabilities(self) -> NDArray[np.float32]:
         """Return for each candidate the probability that it is content."""
-        return load_network().probabilities(self.block_features)
+        probabilities = load_network().probabilities(self.block_features)
+        return np.where(enciphered(self.block_features), np.float32(0), probabilities)
 
     @property
     def link_words(self) -> int:
@@ -201,6 +204,7 @@ def _combined_method(threshold: float) -> Callable[[ParsedPage], Body]:
         is_title = page.block_features.is_title
         choice = combine(page.probabilities, is_title, tokens.words, threshold)
         mask = _with_siblings(page, _without_next_story(page, choice.mask))
+        mask = with_standfirst(tokens, page.block_features, page.probabilities, mask)
         if threshold > FOR_OTHER_PAGES:  # below the question of a forum are its answers
             mask = without_comments(page.candidates.page, tokens.words, mask)
             mask = without_further_stories(page.candidates.page, tokens, is_title, mask)

@@ -1,5 +1,5 @@
 """What stands around an article on its page and reads like its text: comments of readers below it,
-other stories, and cards of other articles."""
+other stories, cards of other articles, enciphered paragraphs; and the standfirst apart from it."""
 
 import re
 from functools import cache
@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from newscrawl.extraction.block_features import BlockFeatures, hints_of
 from newscrawl.extraction.blocks import UNWANTED, BlockPage, ElementNames, clean
 from newscrawl.extraction.features import members_of
 from newscrawl.extraction.tokens import Tokens
@@ -48,6 +49,29 @@ MIN_CARDS: Final = 3
 AROUND_CARD: Final = 6
 SHARE_OF_CARDS: Final = 0.4
 LIKELY_TEXT: Final = 0.9
+# Ours, fitted on the development corpus: the fewest words of a standfirst between the headline and
+# the first paragraph, the share of them in links at most, and its probability, by itself and in an
+# element that is named as one.
+MIN_STANDFIRST: Final = 10
+LINKED_STANDFIRST: Final = 0.2
+LIKELY_STANDFIRST: Final = 0.3
+NAMED_STANDFIRST: Final = 0.05
+_AROUND_STANDFIRST: Final = 3
+_OF_STANDFIRSTS: Final = frozenset(
+    "c:lead c:lede c:intro c:introduction c:introtext c:standfirst c:dek c:deck c:subtitle"  # noqa: SIM905
+    " c:subheadline c:subhead c:summary c:excerpt c:desc c:description c:abstract c:chapo"
+    " c:vorspann c:zajawka c:ingress c:entradilla c:bajada c:copete c:sommario c:occhiello c:perex"
+    " c:sapo c:lid c:manchet p:description p:alternativeheadline".split()
+)
+_OF_OTHER_LINES: Final = frozenset(
+    "c:caption c:credit c:credits c:byline c:author c:authors c:date c:time c:meta c:share c:social"  # noqa: SIM905
+    " c:breadcrumb c:breadcrumbs c:crumbs c:comment c:comments c:tags c:related c:teaser c:promo"
+    " c:video c:player c:photo c:image c:img c:picture c:figure c:gallery c:nav c:menu c:ad c:ads"
+    " c:cookie c:newsletter c:toc c:label c:kicker c:topic c:disclaimer c:disclosure c:affiliate"
+    " c:personal c:bio c:source c:imgcaption".split()
+)
+# Names of elements whose text only subscribers see in clear.
+_ENCIPHERED: Final = re.compile("obfuscat|encrypt|cipher|scrambl", re.IGNORECASE)
 _HEADINGS: Final = members_of("h1 h2 h3 h4 h5 h6")
 _OPENING: Final = re.compile(r"[\W\d_]*+([^\W\d_]{1,3})")
 _WORDS: Final = re.compile(r"\w+")
@@ -75,6 +99,41 @@ def _beginnings_of_comments() -> tuple[str, ...]:
     return tuple(
         f"{label} " for label in _labels_of_comments() if label.count(" ") + 1 >= _OPENS_LABEL
     )
+
+
+def enciphered(features: BlockFeatures) -> NDArray[np.bool_]:
+    """Return which blocks are in an element whose text only subscribers see in clear."""
+    named = [bool(_ENCIPHERED.search(_class_of(names))) for names in features.elements]
+    return np.asarray(np.array(named, dtype=bool)[features.paths].any(axis=1))
+
+
+def with_standfirst(
+    tokens: Tokens,
+    features: BlockFeatures,
+    probabilities: NDArray[np.float32],
+    mask: NDArray[np.bool_],
+) -> NDArray[np.bool_]:
+    """Return the kept blocks with a standfirst between the headline and the first of them."""
+    places = np.flatnonzero(mask)
+    titles = np.flatnonzero(features.is_title[: places[0]]) if len(places) else places
+    if not len(titles):
+        return mask
+    result = mask.copy()
+    for place in range(int(titles[-1]) + 1, int(places[0])):
+        words, linked = int(tokens.words[place]), int(tokens.linked[place])
+        if (
+            words < MIN_STANDFIRST
+            or linked > LINKED_STANDFIRST * words
+            or probabilities[place] < NAMED_STANDFIRST
+        ):
+            continue
+        rows = features.paths[place, :_AROUND_STANDFIRST].tolist()
+        names = {hint for row in rows for hint in hints_of(features.elements[row])}
+        is_named = not _OF_STANDFIRSTS.isdisjoint(names)
+        result[place] = _OF_OTHER_LINES.isdisjoint(names) and (
+            is_named or probabilities[place] >= LIKELY_STANDFIRST
+        )
+    return result
 
 
 def without_comments(

@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 
 from newscrawl.extraction.blocks import read_blocks
+from newscrawl.extraction.extract import parse_page
 from newscrawl.extraction.features import measure
 from newscrawl.extraction.html import parse
 from newscrawl.extraction.surroundings import (
+    enciphered,
+    with_standfirst,
     without_cards,
     without_comments,
     without_further_stories,
@@ -134,3 +137,38 @@ def test_cards_of_other_articles_at_the_end_are_none_of_the_text() -> None:
 )
 def test_cards_within_the_text_are_text(page: str, likely: float) -> None:
     assert len(kept(page, likely=likely)) >= 9
+
+
+STANDFIRST = (
+    "Two years of works cost ninety million, and ferries start with three hundred passengers."
+)
+
+
+@pytest.mark.parametrize(
+    ("lead", "likely", "is_text"),
+    [
+        (f"<div class='article__desc'>{STANDFIRST}</div>", 0.08, True),
+        (f"<header><p class='storyIntro'>{STANDFIRST}</p></header>", 0.1, True),
+        (f"<div>{STANDFIRST}</div>", 0.35, True),
+        (f"<div>{STANDFIRST}</div>", 0.1, False),  # neither named nor likely
+        (f"<div class='lead-image-caption'>{STANDFIRST}</div>", 0.4, False),
+        (f"<div class='lead'><a href='/x'>{STANDFIRST}</a></div>", 0.4, False),
+        ("<div class='lead'>Monday in Lund</div>", 0.4, False),
+    ],
+)
+def test_a_standfirst_apart_is_text(lead: str, likely: float, is_text: bool) -> None:
+    html = f"<title>{TITLE}</title><main><h1>{TITLE}</h1>{lead}</main><div><p>{LEAD}</p></div>"
+    page = parse_page(html)
+    blocks, features = page.candidates.page, page.block_features
+    mask = np.array([text == LEAD for text in blocks.texts], dtype=bool)
+    probabilities = np.full(len(mask), likely, dtype=np.float32)
+    tokens = page.candidate_features.tokens
+    result = with_standfirst(tokens, features, probabilities, mask)
+    assert result.tolist() == [False, is_text, True]
+
+
+def test_enciphered_paragraphs_are_no_text() -> None:
+    page = parse_page(
+        f"<h1>{TITLE}</h1><p>{LEAD}</p><div class='p--obfuscated'><p>Uif gfssz pg Mvoe</p></div>"
+    )
+    assert enciphered(page.block_features).tolist() == [False, False, True]
