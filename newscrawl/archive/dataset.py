@@ -20,7 +20,7 @@ from newscrawl.archive import ArchiveError
 from newscrawl.archive.remote import file_system, is_url, public_url, retry
 from newscrawl.items import Origin
 from newscrawl.storage.documents import Record, day_of
-from newscrawl.storage.query_matches import UNKNOWN, SavedQueryTexts
+from newscrawl.storage.query_matches import SavedQueryTexts
 from newscrawl.storage.rollups import is_counted
 from newscrawl.storage.saved_state import Step, TaskProgress
 from newscrawl.storage.search_language import Facts
@@ -202,7 +202,7 @@ class Dataset:
                 values = {key: getattr(mention, key) for key in list(_MENTION_COLUMNS)[3:]}
                 rows["mentions", *place].append({**common, **values})
             language, country = columns["language"], self._countries.get(record.source, "")
-            searched = Facts(language or UNKNOWN, record.source, country)
+            searched = Facts(language, record.source, country)
             matches = self._queries.matches(record.wording, searched)
             for name, (in_title, in_body) in matches.items():
                 match = {"query": name, "query_text": self._queries.texts[name]}

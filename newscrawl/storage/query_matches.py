@@ -20,8 +20,6 @@ from newscrawl.storage.search_language import (
 )
 from newscrawl.storage.words import Wording, lines
 
-UNKNOWN = "unknown"  # the language of articles that give none
-
 # Occurrences in headline and body, by the number of the saved query.
 Matches = dict[int, tuple[int, int]]
 
@@ -158,7 +156,7 @@ class QueryMatcher:
         for article in articles:
             searched = _searched_article(
                 article.wording,
-                Facts(article.language or UNKNOWN, *self._facts[article.source_id]),
+                Facts(article.language, *self._facts[article.source_id]),
             )
             for query in self._queries:
                 if not searched.may_match(query.needed):

@@ -284,7 +284,7 @@ def _count_batch(
         )
         rows = [
             (saved.company_id, saved.version + 1, number, *hits)
-            for number, article in _locked_articles(session, numbers)
+            for number, article in searched_articles(session, numbers, lock=True).items()
             if (hits := count_hits(node, article))
         ]
         write_matches(session.connection(), rows)
@@ -294,10 +294,14 @@ def _count_batch(
     return database.write(work)
 
 
-def _locked_articles(session: Session, numbers: Sequence[int]) -> list[tuple[int, SearchedArticle]]:
-    """Return articles of the index, locked until the transaction ends."""
-    locked = select(Article.id).where(Article.id.in_(numbers)).order_by(Article.id)
-    session.execute(locked.with_for_update())
+def searched_articles(
+    session: Session, numbers: Sequence[int], *, lock: bool = False
+) -> dict[int, SearchedArticle]:
+    """Return articles of the index as queries are evaluated, by number; with `lock`, they are
+    locked until the transaction ends."""
+    if lock:
+        locked = select(Article.id).where(Article.id.in_(numbers)).order_by(Article.id)
+        session.execute(locked.with_for_update())
     columns = Article.id, Article.title, Article.text, CountedArticle.language
     query = (
         select(*columns, Source.slug, Source.country)
@@ -305,17 +309,10 @@ def _locked_articles(session: Session, numbers: Sequence[int]) -> list[tuple[int
         .join(CountedArticle, CountedArticle.article_id == Article.id)
         .where(Article.id.in_(numbers))
     )
-    return [
-        (
-            number,
-            SearchedArticle(
-                folded_words(title or ""),
-                folded_words(body),
-                Facts(language or UNKNOWN, source, country),
-            ),
-        )
-        for number, title, body, language, source, country in session.execute(query)
-    ]
+    return {
+        number: SearchedArticle(folded_words(title or ""), folded_words(body), Facts(*facts))
+        for number, title, body, *facts in session.execute(query)
+    }
 
 
 def _activate(database: Database, name: str, pending: str) -> None:

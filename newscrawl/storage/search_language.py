@@ -18,6 +18,7 @@ import pyparsing as pp
 
 from newscrawl.items import Section
 from newscrawl.storage import QuestionError
+from newscrawl.storage.scope import UNKNOWN
 from newscrawl.storage.words import MAX_INDEXED, folded_words, places_of_words
 
 # Ours: each word costs a lookup in the index, each level of parentheses a few calls, and a query
@@ -489,11 +490,14 @@ Hit = tuple[Section, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What filters ask for; a language is "unknown" if the article gives none."""
+    """What filters ask for; the language becomes "unknown" if the article gives none."""
 
-    language: str
+    language: str | None
     source: str
     country: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "language", self.language or UNKNOWN)
 
 
 class SearchedArticle:

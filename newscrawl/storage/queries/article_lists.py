@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from itertools import islice
@@ -38,7 +38,7 @@ from newscrawl.storage.models import (
 )
 from newscrawl.storage.queries.questions import ANY, about, question
 from newscrawl.storage.queries.rollup_tables import rollup_table
-from newscrawl.storage.query_matches import UNKNOWN, parse_saved
+from newscrawl.storage.query_matches import parse_saved
 from newscrawl.storage.scope import Scope, Tenure, day_of_minute
 from newscrawl.storage.scope_conditions import articles_within
 from newscrawl.storage.search_language import Facts, spans
@@ -461,17 +461,29 @@ def _add_matches(
     places: Mapping[int, dict[Section, list[Span]]],
 ) -> None:
     """Add the places of the words of saved queries to those of the companies."""
-    query = select(SavedQuery.text).join(Company, Company.id == SavedQuery.company_id)
+    for row, _, section, marks in places_of_queries(session, rows, texts, companies):
+        places[row.number][section] += marks
+
+
+def places_of_queries(
+    session: Session,
+    rows: Sequence[ArticleRow],
+    texts: Mapping[int, str],
+    companies: Sequence[Tenure],
+) -> Iterator[tuple[ArticleRow, str, Section, list[Span]]]:
+    """Yield the places of the words of those of the companies that are saved queries: article, name
+    of the query, section, places in it."""
+    saved = select(Company.name, SavedQuery.text).join(Company, Company.id == SavedQuery.company_id)
     names = {company.company for company in companies}
-    nodes = map(parse_saved, session.scalars(query.where(Company.name.in_(names))))
-    if not (parsed := [node for node in nodes if node is not None]):
-        return
-    countries = dict(session.execute(select(Source.slug, Source.country)).all())
-    for row in rows:
-        facts = Facts(row.language or UNKNOWN, row.source, countries[row.source])
-        for node in parsed:
+    queries = session.execute(saved.where(Company.name.in_(names))).all()
+    countries = dict(session.execute(select(Source.slug, Source.country)).all()) if queries else {}
+    for name, text in queries:
+        if (node := parse_saved(text)) is None:
+            continue
+        for row in rows:
+            facts = Facts(row.language, row.source, countries[row.source])
             for section, marks in spans(node, row.title or "", texts[row.number], facts).items():
-                places[row.number][section] += marks
+                yield row, name, section, marks
 
 
 # --- Snippets ---

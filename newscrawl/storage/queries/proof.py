@@ -2,7 +2,7 @@
 out of it and why, and the coverage of the sources that were asked."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import Any, get_args
@@ -21,7 +21,6 @@ from newscrawl.storage.models import (
     Correction,
     CountedArticle,
     Mention,
-    SavedQuery,
     Source,
 )
 from newscrawl.storage.queries.article_details import (
@@ -35,6 +34,7 @@ from newscrawl.storage.queries.article_lists import (
     ArticleRow,
     Snippet,
     article_rows,
+    places_of_queries,
     snippet_of,
     texts_of,
 )
@@ -63,10 +63,8 @@ from newscrawl.storage.queries.rollup_tables import (
     hits_of,
     rollup_table,
 )
-from newscrawl.storage.query_matches import parse_saved
 from newscrawl.storage.saved_queries import own_scope
-from newscrawl.storage.scope import UNKNOWN, By, Group, Scope, last_day
-from newscrawl.storage.search_language import Facts, spans
+from newscrawl.storage.scope import By, Group, Scope, last_day
 from newscrawl.text import sentence_around
 
 __all__ = ["Counted", "LeftOut", "Proof", "ProvenArticle", "ProvenSentence", "SourceRead", "proof"]
@@ -436,45 +434,26 @@ def _marked_mentions(
     shown = [tenure for name in names for tenure in target.scope.tenures(name)]
     mentions = mentions_in(session, {row.number: row.day for row in rows}, shown if names else None)
     if names:
-        _add_matches(session, rows, texts, {tenure.company for tenure in shown}, mentions)
-    section = {"headline": "title", "body": "body"}.get(target.counted)
+        for row, name, section, marks in places_of_queries(session, rows, texts, shown):
+            content = (row.title or "") if section == "title" else texts[row.number]
+            mentions[row.number] += [
+                MarkedMention(
+                    company=name,
+                    section=section,
+                    start=start,
+                    end=end,
+                    surface=content[start:end],
+                    rule="query",
+                )
+                for start, end in marks
+            ]
+        for in_article in mentions.values():
+            in_article.sort(key=lambda mention: (mention.start, mention.end))
+    only = {"headline": "title", "body": "body"}.get(target.counted)
     return {
-        key: [mention for mention in in_article if section in {None, mention.section}]
+        key: [mention for mention in in_article if only in {None, mention.section}]
         for key, in_article in mentions.items()
     }
-
-
-def _add_matches(
-    session: Session,
-    rows: Sequence[ArticleRow],
-    texts: Mapping[int, str],
-    names: Set[str],
-    mentions: dict[int, list[MarkedMention]],
-) -> None:
-    """Add the places of the words of saved queries, by the rule "query"."""
-    saved = select(Company.name, SavedQuery.text).join(Company, Company.id == SavedQuery.company_id)
-    queries = session.execute(saved.where(Company.name.in_(names))).all()
-    countries = dict(session.execute(select(Source.slug, Source.country)).all()) if queries else {}
-    for name, text in queries:
-        if (node := parse_saved(text)) is None:
-            continue
-        for row in rows:
-            contents: dict[Section, str] = {"title": row.title or "", "body": texts[row.number]}
-            facts = Facts(row.language or UNKNOWN, row.source, countries[row.source])
-            for section, marks in spans(node, contents["title"], contents["body"], facts).items():
-                mentions[row.number] += [
-                    MarkedMention(
-                        company=name,
-                        section=section,
-                        start=start,
-                        end=end,
-                        surface=contents[section][start:end],
-                        rule="query",
-                    )
-                    for start, end in marks
-                ]
-    for in_article in mentions.values():
-        in_article.sort(key=lambda mention: (mention.start, mention.end))
 
 
 def _sentences(

@@ -14,8 +14,13 @@ from newscrawl.storage.models import Appearance, Article, CountedArticle, DailyS
 from newscrawl.storage.queries.article_lists import FoundArticle, article_rows, snippets
 from newscrawl.storage.queries.questions import ANY, about, question
 from newscrawl.storage.queries.rollup_tables import rollup_table
-from newscrawl.storage.saved_queries import SavedQueryRow, list_queries, with_slugs
-from newscrawl.storage.scope import UNKNOWN, Scope, minutes_of
+from newscrawl.storage.saved_queries import (
+    SavedQueryRow,
+    list_queries,
+    searched_articles,
+    with_slugs,
+)
+from newscrawl.storage.scope import Scope, minutes_of
 from newscrawl.storage.scope_conditions import between, source_ids
 from newscrawl.storage.search_language import (
     And,
@@ -23,7 +28,6 @@ from newscrawl.storage.search_language import (
     Near,
     Node,
     Or,
-    SearchedArticle,
     Without,
     evaluate,
     for_postgres,
@@ -41,7 +45,6 @@ from newscrawl.storage.text_index import (
     article_of,
     search_key,
 )
-from newscrawl.storage.words import folded_words
 from newscrawl.text import count_of
 
 __all__ = ["QueryPart", "QueryPreview", "preview_query", "saved_queries", "search"]
@@ -111,8 +114,7 @@ def search(
     results = []
     for row in rows:
         body, country = bodies[row.number]
-        facts = Facts(row.language or UNKNOWN, row.source, country)
-        marks = spans(node, row.title or "", body, facts)
+        marks = spans(node, row.title or "", body, Facts(row.language, row.source, country))
         results.append(FoundArticle(article=row, snippets=snippets(row.title, body, marks, each)))
     return results
 
@@ -249,22 +251,6 @@ def _widened(node: Node) -> Node:
         case Without():
             return Without(_widened(node.wanted), node.unwanted)
     return node
-
-
-def searched_articles(session: Session, numbers: Sequence[int]) -> dict[int, SearchedArticle]:
-    """Return stored articles as queries are evaluated."""
-    columns = Article.id, Article.title, Article.text, Article.language, Source.slug, Source.country
-    query = select(*columns).join(Source, Source.id == Article.source_id)
-    return {
-        number: SearchedArticle(
-            folded_words(title or ""),
-            folded_words(text),
-            Facts(language or UNKNOWN, source, country),
-        )
-        for number, title, text, language, source, country in session.execute(
-            query.where(Article.id.in_(numbers))
-        )
-    }
 
 
 def find_candidates(
