@@ -22,7 +22,9 @@ _VERB_ENDING = re.compile(
 )
 # Signs that write the sounds of foreign names, with which few words end or begin: 莫雷诺, 弗林德斯.
 _GOES_ON = re.compile(r"(?<=[莫弗赫蒂穆娜兹茨雅妮埃洛厄勒])")
-_FOLLOWS = re.compile(r"[尔爾姆兹茲茨]|斯(?![洛里德坦图圖])")
+_FOLLOWS = re.compile(r"[尔爾姆兹茲茨娅婭莎蒂]|斯(?![洛里德坦图圖])")
+# "一百度", "三千万达": a number, and what is counted.
+_NUMERAL = re.compile(r"(?<=[一二三四五六七八九几幾两兩数數0-9千百])[百千万萬亿億]")
 # A point joins the parts of a foreign person's name; an office stands before or behind a name.
 _PERSON_BEFORE = re.compile(
     r"(?:[\u3400-\u9fff]·|[A-Z]・|记者|記者|副行长|副行長|队长|隊長|选手|選手|教授|博士|主席|总理"
@@ -52,7 +54,8 @@ def is_across_words(text: str, start: int, end: int) -> bool:
     if not _NEIGHBOUR.match(text, end) and not (start and _NEIGHBOUR.match(text, start - 1)):
         return False
     # "弗林德斯湾" holds no 林德.
-    if _VERB_ENDING.match(text, end) or _GOES_ON.match(text, start) or _FOLLOWS.match(text, end):
+    rules = ((_VERB_ENDING, end), (_GOES_ON, start), (_FOLLOWS, end), (_NUMERAL, start))
+    if any(rule.match(text, place) for rule, place in rules):
         return True
     begin = max(0, start - _WINDOW)
     firm_end = _BEHIND_COMPANIES.match(text, end) is not None
