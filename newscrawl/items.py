@@ -41,6 +41,8 @@ Period = Literal["hour", "day", "week", "month", "quarter", "year"]
 # "group" is a group of sources.
 Group = Literal["source", "country", "language", "section", "group"]
 By = Literal[Period, Group]
+# The key of articles whose language or section is not known.
+UNKNOWN = "unknown"
 # Units of counts: articles with a mention, occurrences, or stories (near copies count once).
 Measure = Literal["articles", "mentions", "stories"]
 # Why an article or a mention is in no number (`storage.queries.LeftOut`).

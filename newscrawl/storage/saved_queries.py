@@ -30,7 +30,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.orm import Session
 
-from newscrawl.items import copy_fields
+from newscrawl.items import UNKNOWN, copy_fields
 from newscrawl.storage import QuestionError
 from newscrawl.storage.company_alerts import rename_company
 from newscrawl.storage.database import Database
@@ -51,7 +51,6 @@ from newscrawl.storage.models import (
 from newscrawl.storage.query_matches import count_hits, parse_saved, write_matches
 from newscrawl.storage.rollups import days_in_sources
 from newscrawl.storage.scope import (
-    UNKNOWN,
     Scope,
     did_you_mean,
     usual_spelling,

@@ -128,8 +128,6 @@ FIRST_YEAR, LAST_YEAR = 1600, 2200
 # All zones of today are whole quarters of an hour away from UTC.
 QUARTER = 15  # minutes
 
-# The key of articles whose language or section is not known.
-UNKNOWN = "unknown"
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}|unknown|")
 _LISTED = 10  # names in a message

@@ -8,12 +8,12 @@ from typing import Any, TypeVarTuple
 from sqlalchemy import ColumnElement, Select, and_, exists, false, func, not_, or_, select, true
 from sqlalchemy.orm import Session
 
+from newscrawl.items import UNKNOWN
 from newscrawl.storage.database import Database
 from newscrawl.storage.documents import COUNTED_KINDS
 from newscrawl.storage.models import Article, Coverage, DailySource, Source
 from newscrawl.storage.scope import (
     FILTERS,
-    UNKNOWN,
     Scope,
     local_day,
     midnight,

@@ -16,9 +16,8 @@ from typing import Any, Literal
 
 import pyparsing as pp
 
-from newscrawl.items import Section
+from newscrawl.items import UNKNOWN, Section
 from newscrawl.storage import QuestionError
-from newscrawl.storage.scope import UNKNOWN
 from newscrawl.storage.words import MAX_INDEXED, folded_words, places_of_words
 
 # Ours: each word costs a lookup in the index, each level of parentheses a few calls, and a query

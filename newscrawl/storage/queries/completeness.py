@@ -10,6 +10,7 @@ from typing import Any, Literal, cast, get_args
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from newscrawl.items import UNKNOWN
 from newscrawl.storage import QuestionError, migrations
 from newscrawl.storage.database import COVERAGE_STATES, CoverageState, Database
 from newscrawl.storage.models import (
@@ -27,7 +28,6 @@ from newscrawl.storage.queries.questions import ANY, about, cache_answers, quest
 from newscrawl.storage.queries.rollup_tables import RollupTable, grouped, rollup_table
 from newscrawl.storage.saved_queries import own_scope
 from newscrawl.storage.scope import (
-    UNKNOWN,
     By,
     Group,
     Period,

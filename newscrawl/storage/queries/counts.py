@@ -9,6 +9,7 @@ from typing import Any, cast
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from newscrawl.items import UNKNOWN
 from newscrawl.storage import models
 from newscrawl.storage.database import Database
 from newscrawl.storage.models import Company, SavedQuery, Source
@@ -42,7 +43,6 @@ from newscrawl.storage.queries.rollup_tables import (
 )
 from newscrawl.storage.saved_queries import own_scope
 from newscrawl.storage.scope import (
-    UNKNOWN,
     By,
     Group,
     Period,
