@@ -64,7 +64,7 @@ def _notices() -> dict[str, dict[str, tuple[str, ...]]]:
             for kind in _OF_PAGES
         }
         for language, kinds in words_of_notices().items()
-        if "rest" in kinds
+        if not kinds.keys().isdisjoint(_OF_PAGES)
     }
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from newscrawl.extraction.extract import extract
-from newscrawl.notices import is_biography, is_notice
+from newscrawl.notices import is_biography, is_notice, tells_of_itself
 
 
 @pytest.mark.parametrize(
@@ -140,3 +140,39 @@ def test_biography_set_apart_at_the_end_is_no_text(end: str) -> None:
     article = extract(html.format(prose + end.format(BIOGRAPHY)))
     assert len(article.paragraphs) == 3
     assert BIOGRAPHY in extract(html.format(prose + f"<p>{BIOGRAPHY}</p>")).text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Beklager, siden findes ikke længere.",
+        "Sinulla ei ole oikeutta nähdä tätä sivua.",
+        "Zbyt wiele żądań. Spróbuj ponownie później.",
+        "Hozzáférés megtagadva. Kérését biztonsági okokból letiltottuk.",
+        "Για την ανάγνωση ενεργοποιήστε τη JavaScript στον browser σας.",
+        "Strani, ki jo iščete, ni bilo mogoče najti. Morda je bila premaknjena ali izbrisana.",
+        "Halaman yang anda cari tidak dijumpai. Ia mungkin telah dialihkan atau dipadamkan.",
+        "申し訳ありません。このページは存在しないか、削除されました。",
+        "이 페이지에 접근할 권한이 없습니다.",
+    ],
+)
+def test_page_that_speaks_of_itself_is_no_article(text: str) -> None:
+    assert tells_of_itself(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        (
+            "Die Webseite war am Montag wegen Wartungsarbeiten nicht erreichbar, teilte der "
+            "Rat mit. Bürger konnten ihre Rechnungen nicht bezahlen."
+        ),
+        (
+            "La web no estuvo disponible el lunes por mantenimiento, dijo el alcalde. Los "
+            "vecinos no pudieron pagar sus recibos."
+        ),
+        "法院周五下令运营商封锁该网站的访问。网站所有者表示将上诉。",
+    ],
+)
+def test_short_article_about_a_page_is_one(text: str) -> None:
+    assert not tells_of_itself(text)

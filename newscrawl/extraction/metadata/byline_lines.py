@@ -14,7 +14,9 @@ from newscrawl.extraction.metadata.vocabulary import any_of, words
 MAX_WORDS_OF_NAME: Final = 4
 MAX_WORDS_OF_PLACE: Final = 2
 MAX_BEFORE_LABEL: Final = 8
-"""Ours: words of a name and of a place, letters of the agency before 记者."""
+MAX_BESIDE_NAME: Final = 2
+"""Ours: words of a name and of a place, letters of the agency before 记者, and roles, agencies and
+places behind the names of a line."""
 
 _AUTHORSHIP: Final = words("bylines", "authorship")
 _AUTHORSHIP_CJK: Final = words("bylines", "authorship_cjk")
@@ -41,7 +43,9 @@ _IN_BRACKETS: Final = re.compile(
     rf"([^,;()/]+?)\s*\((?P<label>(?:{_SPACED})(?:{_AND}(?:{_SPACED}))*)\)", re.IGNORECASE
 )
 _PARTS_OF_LABEL: Final = re.compile(_AND, re.IGNORECASE)
-_BETWEEN: Final = re.compile(rf"\s*[،;|·•]\s*|\s+[-–—]\s+|{_AND}", re.IGNORECASE)
+_BETWEEN: Final = re.compile(
+    rf"\s*[،;|·•]\s*|\s+[-–—]\s+|\s+(?:avec|mit|with|con|com|med|met)\s+|{_AND}", re.IGNORECASE
+)
 _JOINED: Final = any_of((*_AUTHORSHIP_CJK, *words("bylines", "assistance_cjk")))
 _LABEL_CJK: Final = re.compile(
     rf"(?P<label>(?:{_JOINED})(?:\s?[・･·/／&＆、と和]\s?(?:{_JOINED}))*)\s?(?P<mark>[:：＝=/／|｜丨・]?)"
@@ -71,6 +75,9 @@ _REMARK: Final = re.compile(r"[（(][^（()）]*[)）]")
 _BEHIND_NAME: Final = re.compile(
     r"\s+(?:in|aus|à)\s+(?=\w+$)|\s*\((?:avec|mit|with|con)?\s*(?=\w+\)$)"
 )
+# "Jane Doe Political editor": names of two words, and at most three of the role.
+_ROLE_BEHIND: Final = re.compile(r"(\S+\s\S+)\s(\S+(?:\s\S+){0,2})")
+_PLACES: Final = frozenset(words("bylines", "places"))
 _DATELINE: Final = re.compile(
     rf"^(?:[\[【(（][^\]】)）]*[\]】)）]|(?!(?:{_JOINED})[=＝])[^\s=＝:：]{{1,8}}[=＝])\s*(?=\S\S)"
 )
@@ -90,7 +97,9 @@ def author_and_place(line: str) -> tuple[str, ...]:
     text = _BEHIND_NAME.sub(", ", line)
     pieces = [piece for piece in _BETWEEN.split(text) if piece.strip(" .")]
     persons = names_in(text) or ()
-    return persons if len(pieces) == len(persons) + 1 else ()
+    if len(pieces) == 1 and (role := _ROLE_BEHIND.fullmatch(line)) and names.is_role(role[2]):
+        return () if names.opens_byline(line) else names_in(role[1]) or ()
+    return persons if 1 <= len(pieces) - len(persons) <= MAX_BESIDE_NAME else ()
 
 
 def names_in(text: str) -> tuple[str, ...] | None:
@@ -108,6 +117,7 @@ def names_in(text: str) -> tuple[str, ...] | None:
         if persons and (
             lowered in _AGENCIES
             or lowered in _AUTHORS
+            or lowered in _PLACES
             or names.is_role(piece)
             or names.is_organisation(piece)
             or (count == 1 and names.is_person(piece))

@@ -49,7 +49,7 @@ YEAR: Final = re.compile(r"(?:18|19|20)\d\d|\d\.\d{1,2}\.\d\d")
 _PART_OF_DATE: Final = re.compile(
     r"(?:18|19|20)\d\d|\d[./-]\s?\d\d?[./-]\s?\d\d|[^\W\d][-/. ]\s?['’]?\d\d(?!\d)"
 )
-_SHORT_YEAR: Final = re.compile(r"(?<=\w[\s.,])\s?['’‘](?=[0-3]\d(?!\d))")
+_SHORT_YEAR: Final = re.compile(r"(?:(?<=\w[\s.,])|(?<=[^\W\d]))\s?['’‘](?=[0-3]\d(?!\d))")
 # Other figures than those of a year: a day like 10/11/26, and those of other scripts.
 _OTHER_DAY: Final = re.compile(
     r"\d[/-]\d\d?[/-]\d\d(?!\d)|['’]\d\d|[^\W\d][- ]\d\d$|(?![0-9])\d|[年년]"
@@ -59,7 +59,7 @@ _PERSIAN_YEAR: Final = re.compile(r"(?<!\d)1[34]\d\d(?!\d)")
 _NUMERIC: Final = re.compile(
     r"(?=\d)(?:"
     r"(?<![\d.])(?P<y>(?:18|19|20)\d\d)\s?[-/.]\s?(?P<m>\d{1,2})\s?[-/.]\s?(?P<d>\d{1,2})(?!\d)"
-    r"|(?<!\d)(?P<a>\d{1,2})\s?[./-]\s?(?P<b>\d{1,2})\s?[./-]\s?(?P<y2>(?:19|20)\d\d)(?!\d)"
+    r"|(?<!\d)(?P<a>\d{1,2})\s?[./-]\s?(?P<b>\d{1,2})(?:\s?[./-]\s?|(?<=/\d\d)\s)(?P<y2>(?:19|20)\d\d)(?!\d)"
     r"|(?<!\d)(?P<y3>(?:19|20)\d\d)\)?\s?(?:[年년]|оны)\s?(?P<m3>\d{1,2})\s?(?:[月월]|(?:-р\s)?сарын)"
     r"\s?(?P<d3>\d{1,2})"
     r"|(?<!\d)(?P<y4>(?:19|20)\d\d)(?P<m4>[01]\d)(?P<d4>[0-3]\d)(?:T?\d{4,6})?(?!\d)"

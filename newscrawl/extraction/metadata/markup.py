@@ -66,6 +66,8 @@ _DATED_PHRASES: Final = tuple(label for label in _DATED if " " in label or label
 _WORD: Final = re.compile(r"\w+")
 _NO_NUMBER: Final = re.compile(r"\b[^\W\d]\w*")
 _DIGIT: Final = re.compile("[0-9]")
+# What a full stop follows that ends no sentence: "10.", "2026 г.", "15:18 น."
+_SHORT_END: Final = re.compile(r"(?:\d|(?<!\w)\w\w?)\.$")
 _DATE_LABEL: Final = re.compile(any_of((*_UPDATED, *_DATED)))
 _BY: Final = any_of(
     (*words("bylines", "by"), *words("bylines", "by_or_particle"), *words("bylines", "labels_cjk"))
@@ -84,6 +86,7 @@ _ANYWHERE: Final = (
 # Tags are compared by the parser's numbers: their names would be made anew for each node.
 _TIME: Final = tag_id("time")
 _LINK: Final = tag_id("a")
+_CHANGES: Final = tag_ids("ins del")
 _SKIPPED: Final = tag_ids("script style noscript svg select template iframe")
 _BLOCKS: Final = tag_ids("p div li header section address td h5 h6")
 _TITLE_MARKS: Final = ("title", "headline")  # parts of classes
@@ -308,7 +311,7 @@ def is_date_line(text: str) -> bool:
     words = _NO_NUMBER.findall(text[: dates.MAX_LENGTH])
     if len(words) > MAX_WORDS_OF_DATE_LINE or (len(ends) > 1 and ends[-1] in "。！？।"):
         return False
-    return ends[-1:] not in tuple(".!?") or len(words) <= 1 + 3 * ends[-2:-1].isdigit()
+    return ends[-1:] not in tuple(".!?") or len(words) <= 1 + 3 * bool(_SHORT_END.search(ends))
 
 
 def labelled_date(text: str, dialect: Dialect) -> Stamp | None:
@@ -466,12 +469,19 @@ def _fields_of(itemprop: str, rdfa_property: str) -> tuple[str, ...]:
     return tuple(meaning[0] for meaning in meanings if meaning)
 
 
+_DATE_DATA: Final = ("value", "data-date", "data-time", "data-publi", "data-utime", "data-pub")
+
+
 def _titled_date(node: LexborNode) -> str | None:
-    """Return the date in the `title` of an element or one in it, as hAtom has it."""
+    """Return the date in the `title` of an element or one in it, as hAtom has it, or in an
+    attribute for scripts."""
     is_titled = "title" in node.attributes
     element = node if is_titled else node.css_first("time,.value-title,abbr[title]")
     title = element.attributes.get("title") if element is not None else None
-    return title if dates.read(title) else None
+    data = (text for name, text in node.attributes.items() if name.startswith(_DATE_DATA))
+    stamps = ((text, dates.read(text)) for text in (title, *data) if text)
+    text, stamp = next((pair for pair in stamps if pair[1]), ("", None))
+    return stamp.moment.isoformat() if stamp and text.isdigit() else text or None
 
 
 def _byline_in(node: LexborNode, text: str) -> str | None:
@@ -519,7 +529,8 @@ class _Reader:
         fields: tuple[str, ...] = ()
         if itemprop or property_:
             fields = _fields_of(itemprop[:MAX_HINTS], property_[:MAX_HINTS])
-        if node.tag_id == _TIME or "published" in fields or "modified" in fields:
+        has_time = "datetime" in attributes and node.tag_id not in _CHANGES
+        if has_time or node.tag_id == _TIME or "published" in fields or "modified" in fields:
             self._time(node, attributes, f"{' '.join(fields)} {hints}", distance)
             return
         is_author = "author" in fields or "author" in rel
@@ -588,8 +599,9 @@ class _Reader:
             return
         name = node.css_first("[itemprop~=name],[property$=name],[rel~=author]")
         if name is not None:
-            lines = _lines(name)
-        self._add("\n".join(lines) or squeeze(node.attributes.get("content")), sighting)
+            full_name = squeeze(name.attributes.get("content"))
+            lines = _lines(name) or ([full_name] if " " in full_name else [])
+        self._add(squeeze(node.attributes.get("content")) or "\n".join(lines), sighting)
 
     def _add(self, text: str, sighting: Sighting) -> None:
         if text and len(text) < MAX_TEXT and len(self.sightings.bylines) < MAX_FOUND:

@@ -84,7 +84,8 @@ _INVERTED: Final = re.compile(
 )
 # Links to an author's page.
 AUTHOR_LINK: Final = re.compile(
-    r"/(?:authors?|autor(?:e[ns]|in(?:nen)?|i)?|auteurs?|contributors?|columnists?|journalists?|"
+    r"/(?:authors?|autor(?:e[ns]|in(?:nen)?|i|zy)?|firmas?|yazar(?:lar)?|forfatter|skribent|penulis|avtor|"
+    r"auteurs?|contributors?|columnists?|journalists?|"
     r"journalistes?|writers?|reporters?|producers|redaktion|byline|by|people|profiles?|staff)"
     r"/(?P<name>[^/?#]+)|[?&]_?author=",
     re.IGNORECASE,
@@ -98,6 +99,8 @@ _DATED_BY: Final = re.compile(
     rf"(?=(?:{_of('by')}|{_of('by_or_particle')})\s)",
     re.IGNORECASE,
 )
+# "…, de Lisboa", behind a name.
+_FROM: Final = re.compile(r"(?:de|da|do|di|from|aus|din|från|fra|z|ze|iz|из|від)\s\w+")
 _UNFINISHED: Final = re.compile(r"(?:\s+(?:under|in|on|at|am|um|le|el|il))+$")
 _TAG: Final = re.compile(r"</?[a-zA-Z][^<>]*>")
 _LETTER: Final = re.compile(r"[^\W\d_]")
@@ -241,7 +244,11 @@ def split(byline: str) -> tuple[str, ...]:
     names = [piece for piece in pieces if is_name(piece)]
     if len(names) > 1 and " " in names[0]:
         # "Jane Doe, Berlin": after a full name a single word is a place or an agency.
-        names = [name for name in names if is_full(name) and not is_organisation(name)] or names[:1]
+        names = [
+            name
+            for name in names
+            if is_full(name) and not is_organisation(name) and not _FROM.fullmatch(name)
+        ] or names[:1]
     return tuple(names)
 
 

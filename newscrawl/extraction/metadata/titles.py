@@ -127,12 +127,12 @@ def _without_site(title: str, sites: Set[str], titles: Set[tuple[str, ...]]) -> 
         elif title[first_end:].strip() and (
             (is_name := _is_site(_compact(title[:first_start]), sites))
             or (
-                named_first
+                (named_first or has_site)
                 and _is_tag(
                     title[first_end:],
                     title[first_start:first_end],
                     title[:first_start],
-                    beside_site=True,
+                    beside_site=named_first,
                 )
             )
         ):
