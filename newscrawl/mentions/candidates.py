@@ -57,6 +57,9 @@ _INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _ELISION = re.compile(r"'[^\W\d_]")
 # Letters of such a word; shorter ones are too often other words.
 MIN_UNUSUAL = 5
+# Such a word amid signs of Chinese and Japanese, which borrow names as they are.
+_CHINESE_SIGNS = frozenset({"zh", "ja"})
+_SMALL_WORD = re.compile(r"(?<![^\u3001-\u9fff,;:(\n])[a-z]{4,}(?![^\u3001-\u9fff,;:)\n])")
 # Katakana endings after which a name is still that of the company.
 _KATAKANA_TAILS = (
     "グループ",
@@ -139,7 +142,17 @@ class Finder:
                 )
                 candidates.append(candidate.in_doubt() if is_name else candidate)
         candidates += self._unusual(text, language)
+        if language in _CHINESE_SIGNS:
+            candidates += self._in_small_letters(text)
         return candidates
+
+    def _in_small_letters(self, text: str) -> Iterator[Candidate]:
+        """Yield certain Latin names in small letters amid Chinese signs: "赞助商有nike"."""
+        for word in _SMALL_WORD.finditer(text):
+            for spelling in (word[0].capitalize(), word[0].upper()):
+                for form in self.forms_spelled(spelling):
+                    if not (form.stem or form.languages or form.ambiguous):
+                        yield Candidate(word.start(), word.end(), form)
 
     def _unusual(self, text: str, language: str | None) -> Iterator[Candidate]:
         """Yield words that are certain forms but for a blank, a hyphen or inner capitals.

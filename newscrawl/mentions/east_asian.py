@@ -41,7 +41,7 @@ _SURNAMES = frozenset(
 )
 # What joins a name to the predicate of its clause, by language: a particle and other words.
 _JOINTS = {
-    "zh": "[^，。！？；：、\n]{0,6}?",
+    "zh": r"(?: ?\([^()\n]{1,12}\))?[^，。！？；：、,;:!?()\n]{0,6}?",
     "ja": "(?:[社側]?[がはもと、][^。\n]{0,25}?|の)?",
     "ko": "(?:(?:[이가은는도와과]|측[은이]?|에서)[ ,][^.\n]{0,25}?|의 |(?: [^ .\n]{1,6})?,? )",
 }

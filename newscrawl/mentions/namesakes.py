@@ -78,7 +78,8 @@ def is_place(text: str, candidate: Candidate, language: str | None, words: Vocab
     Abbey Road Studios"."""
     form = candidate.form.text
     is_venue = form in words.venues
-    if not is_venue and form not in words.places_too:
+    # "Blackrock" is BlackRock, too.
+    if not is_venue and words.places_too.isdisjoint({form, text[candidate.start : candidate.end]}):
         return False
     ending = text[candidate.start : candidate.end].removeprefix(form).lstrip("'-")
     if candidate.inflected and ending in words.place_endings.get(language or "", ()):

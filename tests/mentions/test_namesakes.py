@@ -69,6 +69,11 @@ def companies():
         ("La scrittrice Mercedes Bresso vive a Torino.", "it"),
         ("El diseñador Alexander McQueen presentó su libro.", "es"),
         ("Axel Springer zmarł w Berlinie.", "pl"),
+        ("Das BSH warnt vor einer Sturmflut.", "de"),
+        ("Volume at the Amex rose.", "en"),
+        ("He lives in Blackrock.", "en"),
+        ("新年健康又吉利；医院推出新菜。", "zh"),
+        ("他向贸易委员会(ITC)提起诉讼。", "zh"),
         ("Im Tor: Klos, Reuter (46. Kohler), Linde, Bode (52. Eck).", "de"),
     ],
 )
@@ -86,6 +91,11 @@ def test_namesakes_are_no_companies_in_any_language(companies, text, language):
         ("A Mercedesnél Kecskeméten leépítések kezdődnek.", "hu"),
         ("高盛认为股市将上涨。", "zh"),
         ("转任百事公司总裁。", "zh"),
+        ("赞助商有nike、当地商会等。", "zh"),
+        ("动画由atari开发。", "ja"),
+        ("La Basf chiude uno stabilimento.", "it"),
+        ("A Telekom hálózatán kínálja.", "hu"),
+        ("SEB höjer räntan.", "sv"),
         ("华为在线发布年报。", "zh"),
     ],
 )
