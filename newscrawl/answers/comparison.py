@@ -7,33 +7,33 @@ from itertools import combinations
 from newscrawl.answers.chart import Chart, Step, make_row, number_of
 from newscrawl.answers.company import (
     CompanyPeriod,
-    Gap,
     company_period,
     days_read,
-    gap_before,
     scope_with_before,
 )
+from newscrawl.answers.coverage import Reading, reading
 from newscrawl.storage import Database, queries
-from newscrawl.storage.queries import Completeness, Measure, Overview, OverviewRow, Scope, Share
+from newscrawl.storage.queries import Measure, Overview, OverviewRow, Scope, Share
 from newscrawl.storage.queries.comparisons import MIN_FOR_PERCENT, Change, compare
 from newscrawl.storage.scope_conditions import validate_in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Companies over the period of `scope`, compared with that of the same length `before`.
-    `shares` are those of the sum of all, `difference` is that of two companies in this period; the
-    completeness is that of a single company's or saved query's sources, else that of all."""
+    """Companies over a period, compared with that of the same length before. `shares` are those of
+    the sum of all, `difference` is that of two companies in this period; `reading` is about a
+    single company's or saved query's sources, else about all."""
 
-    scope: Scope
-    before: Scope
+    reading: Reading
     by: Step
     companies: tuple[CompanyPeriod, ...]
     chart: Chart
     shares: tuple[Share, ...]
     shares_before: tuple[Share, ...]
-    completeness: Completeness
-    completeness_before: Completeness
+
+    @property
+    def scope(self) -> Scope:
+        return self.reading.scope
 
     @property
     def names(self) -> list[str]:
@@ -93,26 +93,17 @@ def compare_companies(
             return ()
         return tuple(queries.share_of_voice(database, names, measure=measure, scope=within))
 
+    companies = tuple(company_period(database, name, scope, brief=brief) for name in names)
     return Comparison(
-        scope=scope,
-        before=before,
+        reading=reading(
+            database, scope, only, before=before, companies=companies, names_sources=brief
+        ),
         by=by,
-        companies=tuple(company_period(database, name, scope, brief=brief) for name in names),
+        companies=companies,
         chart=Chart(series=tuple(names), rows=tuple(rows)),
         shares=shares(scope),
         shares_before=shares(before),
-        completeness=queries.completeness(database, company=only, scope=scope),
-        completeness_before=queries.completeness(database, company=only, scope=before),
     )
-
-
-def gaps_before(database: Database, comparison: Comparison) -> dict[Gap, list[str]]:
-    """Return the gaps before the period, with the companies and saved queries that have them."""
-    names_by_gap: dict[Gap, list[str]] = {}
-    for period in comparison.companies:
-        if gap := gap_before(database, period):
-            names_by_gap.setdefault(gap, []).append(period.company)
-    return names_by_gap
 
 
 def change_of_row(row: OverviewRow, overview: Overview) -> Change:

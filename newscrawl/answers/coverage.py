@@ -1,19 +1,34 @@
-"""Sources that were not read on all of their days: which days, and why."""
+"""What a reader must know of a period: how complete its numbers are, which sources were not read on
+which days and why, and whether it can be compared with the period before."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
-from datetime import date
-from itertools import groupby
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
+from itertools import groupby, takewhile
 
+from newscrawl.answers.company import CompanyPeriod, Gap, gap_before
 from newscrawl.storage import Database, queries
-from newscrawl.storage.queries import CoverageDay, Scope
+from newscrawl.storage.queries import Completeness, CoverageDay, Scope
 from newscrawl.storage.queries.completeness import COVERED, source_completeness
+from newscrawl.storage.saved_queries import scope_of_query
+from newscrawl.storage.scope import last_day
 from newscrawl.text import count_of
 
-# Ours: spans of days in a reason, and sources that an answer names.
+# Ours: spans of days in a reason, sources that an answer names, and days that are searched for the
+# beginning of a silence.
 MAX_SPANS = 10
 MAX_UNREAD = 5
+SILENCE_DAYS = 14
+
+
+@dataclass(frozen=True, slots=True)
+class SilentSource:
+    """A source that is not read at present; `since` is the first such day within SILENCE_DAYS."""
+
+    source: str
+    since: date
+    last: CoverageDay
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +40,81 @@ class UnreadSource:
     missed: int
     days: int
     reasons: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What a reader must know of the numbers of a period: how complete they are, and those of the
+    days `before`, if these are compared, with the `gaps` for which they can't be and the names that
+    have them; `unread` are the sources with most days on which they were not read, `silent` those
+    that are not read at present; `companies` are those that it is asked about."""
+
+    scope: Scope
+    completeness: Completeness
+    before: Scope | None = None
+    completeness_before: Completeness = field(default_factory=Completeness)
+    companies: Sequence[CompanyPeriod] = ()
+    gaps: Mapping[Gap, list[str]] = field(default_factory=dict)
+    unread: Sequence[UnreadSource] = ()
+    silent: Sequence[SilentSource] = ()
+
+    @property
+    def missed(self) -> dict[str, float] | None:
+        """Return how many more articles the days that were not read would have had, by company;
+        None if these are not counted by source."""
+        return {row.company: row.in_gaps for row in self.companies if row.parts} or None
+
+
+def reading(
+    database: Database,
+    scope: Scope,
+    company: str | None = None,
+    *,
+    before: Scope | None = None,
+    companies: Sequence[CompanyPeriod] = (),
+    names_sources: bool = False,
+) -> Reading:
+    """Return what a reader must know of the numbers of a scope, or of those of a `company` or saved
+    query in it; `companies` are those whose gaps before it matter. It `names_sources` that were not
+    read, of those with articles about the companies."""
+    scope = scope_of_query(database, company or "", scope)
+    before = before and scope_of_query(database, company or "", before)
+    gaps: dict[Gap, list[str]] = {}
+    for period in companies:
+        if gap := gap_before(database, period):
+            gaps.setdefault(gap, []).append(period.company)
+    parts = (part for period in companies for part in period.parts.get("source", ()))
+    having = {part.key for part in parts if part.hits and part.hits.articles}
+    return Reading(
+        scope=scope,
+        completeness=queries.completeness(database, scope=scope),
+        before=before,
+        completeness_before=queries.completeness(database, scope=before)
+        if before
+        else Completeness(),
+        companies=companies,
+        gaps=gaps,
+        unread=most_unread(database, scope, having) if names_sources else (),
+    )
+
+
+def silent_sources(database: Database, scope: Scope) -> list[SilentSource]:
+    """Return the sources of a scope that are not read on its last days."""
+    since = last_day(scope) - timedelta(days=SILENCE_DAYS - 1)
+    rows = queries.coverage(database, scope=replace(scope, since=since))
+    silent = []
+    for source, each in groupby(rows, key=lambda day: day.source):
+        *earlier, last = each
+        # Today's crawl may be pending; a failure is shown at once. A source that lacks articles of
+        # before is read again.
+        if last.state in {*COVERED, "incomplete"}:
+            continue
+        if last.state is None and not (earlier and earlier[-1].state not in COVERED):
+            continue
+        bad = list(takewhile(lambda day: day.state not in COVERED, (last, *reversed(earlier))))
+        why = next((day for day in bad if day.state), last)
+        silent.append(SilentSource(source, bad[-1].day, why))
+    return silent
 
 
 def unread_sources(days: Iterable[CoverageDay]) -> tuple[UnreadSource, ...]:

@@ -8,10 +8,10 @@ text is HTML and whose numbers lead to their proofs.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Literal, Protocol
+from typing import Literal
 
-from newscrawl.answers.company import Gap
-from newscrawl.answers.coverage import UnreadSource, days_text
+from newscrawl.answers.company import CompanyPeriod
+from newscrawl.answers.coverage import Reading, days_text
 from newscrawl.items import Withheld
 from newscrawl.storage.company_alerts import CompanyAlert
 from newscrawl.storage.queries import Completeness, CoverageDay, LeftOut, Scope, StoryRow
@@ -66,10 +66,12 @@ PLAIN = Pen()
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A sentence to begin with, and what follows from it."""
+    """A sentence to begin with, and what follows from it; `since` is the first day of a period that
+    can be compared instead."""
 
     heading: str
     text: str = ""
+    since: date | None = None
 
     def __str__(self) -> str:
         return f"{self.heading} {self.text}".strip()
@@ -95,39 +97,31 @@ def day(value: date) -> str:
     return f"{value.day} {value:%b %Y}"
 
 
-class Periods(Protocol):
-    """An answer about a period and an earlier one."""
-
-    @property
-    def scope(self) -> Scope: ...
-
-    @property
-    def before(self) -> Scope: ...
-
-
-def period_text(answer: Periods) -> str:
+def period_text(reading: Reading) -> str:
     """Return both periods of an answer."""
-    now, before = (_both_days(scope) for scope in (answer.scope, answer.before))
-    return f"{now}, compared with {before}"
+    scope, before = reading.scope, reading.before
+    assert scope.since and scope.until and before  # noqa: S101, PT018 - as answers have them
+    assert before.since and before.until  # noqa: S101, PT018
+    return (
+        f"{day(scope.since)} to {day(scope.until)}, compared with {day(before.since)} to "
+        f"{day(before.until)}"
+    )
 
 
-def _both_days(scope: Scope) -> str:
-    assert scope.since and scope.until  # noqa: S101, PT018 - as answers have them
-    return f"{day(scope.since)} to {day(scope.until)}"
-
-
-def days_before(scope: Scope, before: Scope) -> str:
+def days_before(reading: Reading) -> str:
     """Return the days before a period as "30 days before", "day before", "day a week before"."""
-    assert scope.since and before.since and before.until  # noqa: S101, PT018 - as answers have them
+    scope, before = reading.scope, reading.before
+    assert scope.since and before  # noqa: S101, PT018 - as answers have them
+    assert before.since and before.until  # noqa: S101, PT018
     length = (before.until - before.since).days + 1
     if length > 1:
         return f"{length:,} days before"
     return "day before" if (scope.since - before.until).days == 1 else "day a week before"
 
 
-def when_before(scope: Scope, before: Scope) -> str:
+def when_before(reading: Reading) -> str:
     """Return when the earlier period was, as in "in the 30 days before"."""
-    phrase = days_before(scope, before)
+    phrase = days_before(reading)
     return f"{'on' if phrase.startswith('day ') else 'in'} the {phrase}"
 
 
@@ -175,38 +169,31 @@ class CoverageLine:
         return max(self.parts, key=lambda part: LEVELS.index(part[1]))
 
 
-def coverage_line(
-    completeness: Completeness,
-    *,
-    unread: Sequence[UnreadSource] = (),
-    estimate: float = 0,
-    withheld: Sequence[LeftOut] = (),
-    silent: int = 0,
-    since: date | None = None,
-    has_before: bool = True,
-) -> CoverageLine:
-    """Return how complete the numbers of a period from `since` on are: with the `estimate` of
-    articles that were missed, the articles `withheld`, and the number of sources that are `silent`
-    at present."""
+def coverage_line(reading: Reading) -> CoverageLine:
+    """Return how complete the numbers of a period are, with an estimate of the articles that were
+    missed, and those whose text can't be read."""
+    completeness, unread = reading.completeness, reading.unread
     expected, missing = completeness.expected, completeness.expected - completeness.covered
     parts: list[tuple[str, Level]] = []
     if expected:
         is_bad = completeness.covered < GOOD_ENOUGH * expected
         read = f"{_share_read(completeness)}% read"
         parts.append((read, "bad" if is_bad else "fair" if missing > 0 else "good"))
-    if silent:
-        parts.append((f"{count_of(silent, 'source')} not read now", "bad"))
+    if reading.silent:
+        parts.append((f"{count_of(len(reading.silent), 'source')} not read now", "bad"))
     if missing > 0:
         is_all = sum(each.missed for each in unread) >= missing
         sources = count_of(len(unread), "source") if is_all else "sources"
+        estimate = sum((reading.missed or {}).values())
         about = f" ({estimate_of(estimate, 'article')})" if estimate else ""
         parts.append((f"{sources} missed {count_of(missing, 'day')}{about}", "fair"))
+    withheld = (each for company in reading.companies for each in company.withheld)
     if articles := sum(each.articles for each in withheld):
         parts.append((f"{articles:,} by headline only", "fair"))
-    if since and completeness.unwatched:
-        first = since + timedelta(days=completeness.unwatched)
+    if reading.scope.since and completeness.unwatched:
+        first = reading.scope.since + timedelta(days=completeness.unwatched)
         parts.append((f"data starts {first.day} {first:%b}", "good"))
-    if not has_before:
+    if reading.gaps or (reading.before and not reading.completeness_before.read):
         parts.append(("no previous period yet", "good"))
     return CoverageLine(tuple(parts))
 
@@ -216,24 +203,16 @@ def _share_read(completeness: Completeness) -> int:
     return min(100 * completeness.covered // completeness.expected, 100)
 
 
-def unread_notices(
-    completeness: Completeness,
-    *,
-    of_one: bool = False,
-    unread: Sequence[UnreadSource] = (),
-    estimates: Mapping[str, float] | None = None,
-    since: date | None = None,
-    pen: Pen = PLAIN,
-) -> list[Notice]:
-    """Return why the numbers of a period from `since` on may be too low: days of its sources, or
-    `of_one` source, that were not read, and days before the first crawl. `estimates` are the
-    articles that the unread days would have had, by company."""
+def unread_notices(reading: Reading, pen: Pen = PLAIN) -> list[Notice]:
+    """Return why the numbers of a period may be too low: days of its sources that were not read,
+    and days before the first crawl."""
+    completeness, unread, since = reading.completeness, reading.unread, reading.scope.since
     if completeness.level == "none":
         return [Notice("No data.", "No source was read in this period: gaps, not zeros.")]
     notices = []
     missing = completeness.expected - completeness.covered
     if missing > 0:
-        days_of = "days" if of_one else "source-days"
+        days_of = "source-days" if reading.scope.source is None else "days"
         heading = f"{_share_read(completeness)}% of {days_of} read."
         reasons = [
             pen.write(
@@ -253,7 +232,7 @@ def unread_notices(
             expected=number(completeness.expected),
             colon=": " if reasons else "",
             reasons=pen.join(reasons, "; "),
-            estimate=_estimate(estimates),
+            estimate=_estimate(reading.missed),
         )
         notices.append(Notice(heading, text))
     if days := completeness.unwatched:
@@ -278,60 +257,59 @@ def _estimate(estimates: Mapping[str, float] | None) -> str:
     return f" Estimate: {', '.join(more)}."
 
 
-def coverage(
-    completeness: Completeness, notices: Iterable[Notice] | None = None, before: str = ""
-) -> str:
-    """Return how complete numbers are, in a few sentences; `before` says how many articles were
-    read in the period before."""
-    notices = unread_notices(completeness) if notices is None else notices
+def coverage(reading: Reading) -> str:
+    """Return how complete numbers are, in a few sentences."""
+    completeness, notices = reading.completeness, unread_notices(reading)
     if completeness.level == "none":
         return " ".join(map(str, notices))
     was = "was" if completeness.read == 1 else "were"
-    text = f"{count_of(completeness.read, 'article')} {was} read{before}."
+    text = f"{count_of(completeness.read, 'article')} {was} read"
+    if reading.before:
+        text += f" in this period, {reading.completeness_before.read:,} {when_before(reading)}"
+    text += "."
     if completeness.level == "full":
         return f"{text} Every source was read on every day."
     return " ".join([text, *map(str, notices)])
 
 
-def before_notice(completeness: Completeness, scope: Scope, before: Scope) -> Notice | None:
+def before_notices(reading: Reading) -> list[Notice]:
     """Return why numbers can't be compared with those of the period before, if they can't."""
+    completeness, heading = reading.completeness_before, "No previous period yet"
+    unread, number = f"No article was read {when_before(reading)}.", len(reading.companies)
+    if reading.gaps:
+        return [
+            Notice(
+                heading + ("." if len(names) == number else f" for {', '.join(names)}."),
+                f"Data starts {day(gap.first)}." if gap.first else unread,
+                gap.since,
+            )
+            for gap, names in reading.gaps.items()
+        ]
     if not completeness.read:
-        return Notice(
-            "No previous period yet.", f"No article was read {when_before(scope, before)}."
-        )
+        return [Notice(f"{heading}.", unread)]
     if completeness.level != "partial" or (
         completeness.expected <= completeness.covered and not completeness.unwatched
     ):
-        return None
-    phrase = days_before(scope, before)
-    heading = f"Previous period incomplete: {phrase}"
+        return []
+    heading = f"Previous period incomplete: {days_before(reading)}"
     if days := completeness.unwatched:
         heading += f", {days:,} before the first crawl"
-    return Notice(f"{heading}.", "Compare shares, not numbers.")
+    return [Notice(f"{heading}.", "Compare shares, not numbers.")]
 
 
-def gap_notice(gap: Gap, scope: Scope, before: Scope, whose: Sequence[str] = ()) -> Notice:
-    """Return why a period can't be compared with the one before, of which nothing was read."""
-    heading = "No previous period yet"
-    if whose:
-        heading += f" for {', '.join(whose)}"
-    text = f"No article was read {when_before(scope, before)}."
-    if gap.first:
-        text = f"Data starts {day(gap.first)}."
-    return Notice(f"{heading}.", text)
-
-
-def no_mention(whom: str, completeness: Completeness) -> str:
+def no_mention(whom: str, reading: Reading) -> str:
     """Return that nothing was found: no mention, or no coverage."""
+    completeness = reading.completeness
     if completeness.level == "none":
         return f"No coverage: nothing was crawled there, so nothing is known about {whom}."
     read = count_of(completeness.read, "article")
     return f"No mention of {whom} in {read} (coverage: {completeness.level})."
 
 
-def no_article(company: str, is_query: bool) -> str:
+def no_article(period: CompanyPeriod) -> str:
     """Return that a company has no article."""
-    return f"No article {'matches' if is_query else 'names'} {company} in this period."
+    does = "matches" if period.is_query else "names"
+    return f"No article {does} {period.company} in this period."
 
 
 def no_article_since(company: str, since: date, sources: int) -> str:
@@ -413,18 +391,17 @@ def shift(change: Change) -> Shift:
     return Shift("up" if change.rises else "down", text, False)
 
 
-def in_short(company: str, change: Change, reads: tuple[int, int], when: str) -> str:
-    """Return the change of a company in a sentence, with the articles read in both periods, now and
-    before: where more of them were read, a number may rise though the share falls. `when` says when
-    the earlier period was (`when_before`)."""
-    read, read_before = reads
+def in_short(company: str, change: Change, reading: Reading) -> str:
+    """Return the change of a company in a sentence, with the articles read in both periods: where
+    more of them were read, a number may rise though the share falls."""
+    read, when = reading.completeness.read, when_before(reading)
     now = f"{company}: {change.now:,} of {count_of(read, 'article')} read"
     if change.before is None:
         return f"{now}; nothing was read {when}."
     growth = ""
     if change.verdict in {"more", "fewer"} and change.growth is not None:
         growth = f", {change_text(change)}"
-    after = f"after {change.before:,} of {read_before:,} {when}"
+    after = f"after {change.before:,} of {reading.completeness_before.read:,} {when}"
     return f"{now}, {after}; {verdict_text(change)}{growth}."
 
 
@@ -507,12 +484,12 @@ def unread_texts(
     return Notice(f"{barrier.heading}:", f"{barrier.cause} none of {which}{listed}.")
 
 
-def withheld_notice(
-    name: str, left_out: Sequence[LeftOut], does: Does, pen: Pen = PLAIN
-) -> Notice | None:
-    """Return how many more articles may name a company, whose text can't be read."""
-    if not left_out:
-        return None
+def withheld_notices(companies: Iterable[CompanyPeriod], pen: Pen = PLAIN) -> list[Notice]:
+    """Return how many more articles may name each of the companies, whose text can't be read."""
+    return [_withheld_notice(period, pen) for period in companies if period.withheld]
+
+
+def _withheld_notice(period: CompanyPeriod, pen: Pen) -> Notice:
     parts = [
         pen.write(
             "{number} more {articles} {which}",
@@ -520,17 +497,17 @@ def withheld_notice(
             articles="article" if each.articles == 1 else "articles",
             which=barrier.which,
         )
-        for each in left_out
+        for each in period.withheld
         for reason, barrier in BARRIERS.items()
         if each.reason == reason
     ]
     text = pen.write(
         "Up to {parts} may {does} {name}.",
         parts=pen.join(parts, " and up to "),
-        does=does,
-        name=name,
+        does=does_of(period.is_query),
+        name=period.company,
     )
-    articles = sum(each.articles for each in left_out)
+    articles = sum(each.articles for each in period.withheld)
     return Notice(f"{articles:,} by headline only.", text)
 
 

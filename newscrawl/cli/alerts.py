@@ -312,7 +312,7 @@ def digest(
     with open_for_reading(database) as store:
         structure = _structure(companies)
         letter = make_digest(store, span, last, structure)
-        if letter.completeness.level == "none":
+        if letter.reading.completeness.level == "none":
             days = (
                 f"on {letter.last}" if span == "daily" else f"from {letter.first} to {letter.last}"
             )

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
-from newscrawl import config, storage
+from newscrawl import answers, config, storage
 from newscrawl.storage.scope import FILTERS, NO_CATALOG, read_day, read_scope
 from newscrawl.text import match_name
 
 if TYPE_CHECKING:
+    from newscrawl.answers.coverage import Reading
     from newscrawl.cluster import Workers
     from newscrawl.items import SourceCatalog, Versions
     from newscrawl.mentions import Companies
@@ -287,6 +288,10 @@ class QueryContext:
         from newscrawl.reading import versions_of
 
         return versions_of(companies_file(self.companies))
+
+    def reading(self, company: str | None = None) -> "Reading":
+        """Return what a reader must know of the numbers of the scope, or of a company in it."""
+        return answers.coverage.reading(self.database, self.scope, company)
 
     @property
     def note(self) -> str:

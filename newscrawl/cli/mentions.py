@@ -25,7 +25,6 @@ from newscrawl.cli.output import (
     exit_without,
     records_of,
     render,
-    show,
     write_json,
 )
 from newscrawl.items import By, Counted, Measure, Period, Reason
@@ -34,11 +33,7 @@ from newscrawl.text import count_of
 
 if TYPE_CHECKING:
     from newscrawl.answers.proof import NumberProof
-    from newscrawl.storage.queries import (
-        Completeness,
-        ProvenArticle,
-        Scope,
-    )
+    from newscrawl.storage.queries import ProvenArticle, Scope
 
 Grouping = Literal["company", By]
 
@@ -154,16 +149,9 @@ def mentions(
             shown.add(name)
             ranked = [row for row in ranked if row.company in shown]
         rows = ranked[:limit]
-        completeness, note = _basis(query, name)
-        show(
-            rows,
-            storage.queries.CompanyCount,
-            query.output_format,
-            title=f"Companies in the news{_span(query.scope)}",
-            note=note,
-            without=() if stories else ("stories",),
-        )
-        exit_without(rows, answers.words.no_mention(name or "any company", completeness))
+        columns = columns_of(storage.queries.CompanyCount, without=() if stories else ("stories",))
+        title = "Companies in the news"
+        _show(query, records_of(rows), columns, title, company=name, mentioned=rows)
         return
     if limit is not None:
         raise InputError(f"--limit needs --by company, not --by {grouping}")
@@ -223,16 +211,22 @@ def _show_counts(
             replace(column, table=column.table and column.key != "read") for column in columns
         ]
     records = [{by: record.pop("key"), **record} for record in records_of(counts)]
-    completeness, note = _basis(query, company)
-    note += _OF_GROUPS if by == "group" else ""
+    note = _OF_GROUPS if by == "group" else ""
     if query.output_format == "table" and by in _PERIODS:
         note += _mark_partial(by, records)
         note += _older_articles(query, company) if query is not asked else ""
         records = _join_gaps(by, records)
-    title = f"{company or 'All companies'} by {by}{_span(query.scope)}"
-    render(records, [key, *columns], query.output_format, title=title, note=note)
+    title = f"{company or 'All companies'} by {by}"
     mentioned = any(row.hits and row.hits.articles for row in counts)
-    exit_without(mentioned, answers.words.no_mention(company or "any company", completeness))
+    _show(
+        query,
+        records,
+        [key, *columns],
+        title,
+        company=company,
+        note=note,
+        mentioned=mentioned,
+    )
 
 
 def _older_articles(query: QueryContext, company: str | None) -> str:
@@ -248,14 +242,32 @@ def _older_articles(query: QueryContext, company: str | None) -> str:
     return f" {which} dated before the first crawl: --since {min(by_year)}-01-01 counts them too."
 
 
-def _basis(query: QueryContext, company: str | None) -> "tuple[Completeness, str]":
-    """Return how complete counts are, and a note that says so."""
-    completeness = storage.queries.completeness(query.database, company=company, scope=query.scope)
-    boilerplate = storage.queries.boilerplate(query.database, company=company, scope=query.scope)
-    note = answers.words.coverage(completeness) + query.note
-    if boilerplate.mentions:
-        note += f" {answers.words.around_articles(boilerplate.mentions)}"
-    return completeness, note
+def _show(
+    query: QueryContext,
+    records: list[dict[str, object]],
+    columns: list[Column],
+    title: str,
+    *,
+    company: str | None,
+    whom: str = "",
+    note: str = "",
+    mentioned: object,
+) -> None:
+    """Write numbers with how complete they are below a table; the exit code is 1 if nothing is
+    `mentioned`, of a company or of what the words `whom` say. Without these, hits outside of
+    articles are named, too."""
+    reading = query.reading(company)
+    text = answers.words.coverage(reading) + query.note
+    if not whom:
+        boilerplate = storage.queries.boilerplate(
+            query.database, company=company, scope=query.scope
+        )
+        if boilerplate.mentions:
+            text += f" {answers.words.around_articles(boilerplate.mentions)}"
+    title += _span(query.scope)
+    render(records, columns, query.output_format, title=title, note=text + note)
+    whom = whom or company or "any company"
+    exit_without(mentioned, answers.words.no_mention(whom, reading))
 
 
 @takes_companies
@@ -293,20 +305,19 @@ def share(
         {headings.get(key, key): value for key, value in record.items()}
         for record in records_of(shares)
     ]
-    completeness = storage.queries.completeness(query.database, scope=query.scope)
-    title = f"Share of voice by {measure}{_span(query.scope)}"
-    note = (
-        answers.words.coverage(completeness)
-        + " Shares are of the sum of these, rounded."
-        + query.note
-        + (_OF_GROUPS if by == "group" else "")
-    )
+    note = " Shares are of the sum of these, rounded." + (_OF_GROUPS if by == "group" else "")
     if query.output_format == "table" and by is not None and by in _PERIODS:
         note += _mark_partial(by, records)
-    render(records, columns, query.output_format, title=title, note=note)
-    mentioned = any(row.number for row in shares)
-    whom = " or ".join(dict.fromkeys(companies))
-    exit_without(mentioned, answers.words.no_mention(whom, completeness))
+    _show(
+        query,
+        records,
+        columns,
+        f"Share of voice by {measure}",
+        company=None,
+        whom=" or ".join(dict.fromkeys(companies)),
+        note=note,
+        mentioned=any(row.number for row in shares),
+    )
 
 
 @takes_companies
@@ -327,21 +338,18 @@ def together(
     rows = storage.queries.co_mentions(
         query.database, company, scope=query.scope, limit=limit, stories=stories
     )
-    completeness = storage.queries.completeness(query.database, company=company, scope=query.scope)
     *columns, share_ = columns_of(
         storage.queries.CoMention, without=() if stories else ("stories",)
     )
     columns.append(replace(share_, heading=f"of {company}'s"))
-    title = f"Mentioned with {company}{_span(query.scope)}"
-    note = answers.words.coverage(completeness) + query.note
     shown = [
         row if row.kind == "company" else replace(row, company=f"{row.company} ({row.kind})")
         for row in rows
     ]
     listed = shown if query.output_format == "table" else rows
-    render(records_of(listed), columns, query.output_format, title=title, note=note)
-    whom = f"a company together with {company}"
-    exit_without(rows, answers.words.no_mention(whom, completeness))
+    title, whom = f"Mentioned with {company}", f"a company together with {company}"
+    records = records_of(listed)
+    _show(query, records, columns, title, company=company, whom=whom, mentioned=rows)
 
 
 # --- The proof of a number ---
@@ -413,10 +421,8 @@ def proof(
     )
     if answer.number:
         return
-    completeness = storage.queries.completeness(
-        query.database, company=answer.company, scope=query.scope
-    )
-    nothing = answers.words.no_mention(" and ".join(names) or "any company", completeness)
+    whom = " and ".join(names) or "any company"
+    nothing = answers.words.no_mention(whom, query.reading(answer.company))
     left_out = measure in get_args(Reason)
     exit_without(False, "Nothing is left out for this reason." if left_out else nothing)
 

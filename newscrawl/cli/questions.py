@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_origin
 import typer
 from typer.core import TyperCommand
 
-from newscrawl import answers, storage
+from newscrawl import answers
 from newscrawl.cli.arguments import (
     Command,
     CommandGroup,
@@ -175,11 +175,9 @@ def _answer(question: "Question", request: QueryContext, values: dict[str, Any])
     rows = question.ask(**values)
     note, nothing = "", "None."
     if "scope" in question.parameters:
-        completeness = storage.queries.completeness(
-            request.database, company=values.get("company"), scope=request.scope
-        )
-        note = answers.words.coverage(completeness)
+        reading = request.reading(values.get("company"))
+        note = answers.words.coverage(reading)
         note += request.note if _is_about_companies(question) else ""
-        nothing = "No coverage." if completeness.level == "none" else nothing
+        nothing = "No coverage." if reading.completeness.level == "none" else nothing
     show(rows, question.row, request.output_format, note=note)
     exit_without(rows, nothing)

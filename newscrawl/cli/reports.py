@@ -103,7 +103,7 @@ def report(
     if not names:
         raise InputError("a report on which companies? give -c NAME, or --each-of GROUP")
     document = make_report(query.database, names, replace(scope, since=first, until=last))
-    if document.completeness.level == "none":
+    if document.reading.completeness.level == "none":
         write_note(
             f"No source was crawled from {document.scope.since} to {document.scope.until}: choose "
             "other days by --period or --since."

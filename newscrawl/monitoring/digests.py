@@ -13,6 +13,7 @@ from typing import cast
 from newscrawl import config
 from newscrawl.answers import words
 from newscrawl.answers.company import MAX_STORIES, CompanyPeriod, company_period
+from newscrawl.answers.coverage import Reading, reading
 from newscrawl.config import DigestTime, SettingError, Span
 from newscrawl.items import CompanyStructure
 from newscrawl.monitoring.alerts import (
@@ -44,7 +45,7 @@ from newscrawl.reports import (
 )
 from newscrawl.storage import Database, company_alerts, queries
 from newscrawl.storage.company_alerts import CompanyAlert, SentNotice, StoredAlert, last_failure
-from newscrawl.storage.queries import Completeness, Scope, StoryRow
+from newscrawl.storage.queries import Scope, StoryRow
 from newscrawl.storage.scope import NO_STRUCTURE, last_day
 
 # Ours: how long after the end of its days a digest may be sent, and when a failure is repeated.
@@ -67,17 +68,18 @@ class Digest:
     `names` those of the sources."""
 
     span: Span
-    scope: Scope
-    before: Scope
+    reading: Reading
     chosen: bool
-    completeness: Completeness
-    completeness_before: Completeness
     companies: tuple[CompanyPeriod, ...]
     unmentioned: tuple[str, ...]
     stories: tuple[StoryRow, ...]
     alerts: tuple[StoredAlert, ...]
     saved: frozenset[str] = frozenset()
     names: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def scope(self) -> Scope:
+        return self.reading.scope
 
     @property
     def first(self) -> date:
@@ -156,11 +158,8 @@ def make_digest(
         stories = queries.stories(database, scope=scope, limit=MAX_STORIES, least=2)
     return Digest(
         span=span,
-        scope=scope,
-        before=before,
+        reading=reading(database, scope, before=before),
         chosen=bool(chosen),
-        completeness=queries.completeness(database, scope=scope),
-        completeness_before=queries.completeness(database, scope=before),
         companies=tuple(mentioned),
         unmentioned=tuple(period.company for period in periods if not period.hits.articles),
         stories=tuple(stories),
@@ -344,10 +343,8 @@ def due_digests(
 
 def digest_notice(digest: Digest) -> Notice:
     """Return the digest as a notice: in Markdown for plain text, and in HTML."""
-    reads = digest.completeness.read, digest.completeness_before.read
-    when = words.when_before(digest.scope, digest.before)
     lines = [
-        words.in_short(_display_name(digest, company.company), company.change, reads, when)
+        words.in_short(_display_name(digest, company.company), company.change, digest.reading)
         for company in digest.companies
     ]
     return Notice(
@@ -429,10 +426,10 @@ def _display_name(digest: Digest, name: str) -> str:
 
 def _coverage(digest: Digest) -> str:
     """Return how complete the numbers are, and how comparable with the week before."""
-    before = words.before_notice(digest.completeness_before, digest.scope, digest.before)
-    zone = "" if digest.scope.zone == "UTC" else f"Days are those of {digest.scope.zone}."
-    texts = (words.coverage(digest.completeness), str(before or ""), zone)
-    return " ".join(filter(None, texts))
+    texts = [words.coverage(digest.reading), *map(str, words.before_notices(digest.reading))]
+    if digest.scope.zone != "UTC":
+        texts.append(f"Days are those of {digest.scope.zone}.")
+    return " ".join(texts)
 
 
 def spark_bars(counts: Sequence[int | None]) -> str:

@@ -73,8 +73,14 @@ def html_report(report: Report, dashboard: str | None = None) -> str:
     """Return the report as HTML. Its numbers link to the pages of the dashboard at this address, if
     one is given: companies to their pages, and counts to their proofs."""
     style = (TEMPLATES / "report.css").read_text("utf-8")
-    reads = report.completeness.read, report.completeness_before.read
-    when = words.when_before(report.scope, report.before)
+    dashboard = dashboard and dashboard.rstrip("/")
+
+    def pen(company: str) -> HtmlPen:
+        def address(counted: str, **of: Any) -> str:
+            return f"{dashboard}/proof{_query(report, counted=counted, company=company, **of)}"
+
+        return HtmlPen(report.source_name, address if dashboard else None)
+
     # The page of the dashboard on the companies of the report.
     back = f"/compare{_query(report)}&{urlencode({'company': report.names}, doseq=True)}"
     if len(report.names) == 1:
@@ -89,16 +95,16 @@ def html_report(report: Report, dashboard: str | None = None) -> str:
             style=Markup(style),  # noqa: S704 - our own file
             script=Markup(_PRINT),  # noqa: S704
             policy=report_policy(),
-            dashboard=dashboard and dashboard.rstrip("/"),
+            dashboard=dashboard,
             query=partial(_query, report),
-            pen=partial(_pen, report, dashboard and dashboard.rstrip("/")),
+            pen=pen,
             back=back,
             method=method(report),
             only=filters_of(report),
-            coverage=coverage(report),
+            coverage=words.coverage(report.reading),
             in_short=[
                 *(
-                    words.in_short(company.company, company.change, reads, when)
+                    words.in_short(company.company, company.change, report.reading)
                     for company in report.companies
                 ),
                 *between_two(report),
@@ -159,18 +165,9 @@ def _templates() -> Environment:
 def _query(report: Report, *, before: bool = False, **values: Any) -> str:
     """Return the query of a page of the dashboard: the scope of the report, or of the days before
     it, and further values."""
-    scope = report.before if before else report.scope
+    scope = report.reading.before if before and report.reading.before else report.scope
     filters = {**scope.values, **values}
     return "?" + urlencode({name: value for name, value in filters.items() if value})
-
-
-def _pen(report: Report, dashboard: str | None, company: str) -> HtmlPen:
-    """Return the pen for numbers of a company, which lead to the proofs of a dashboard."""
-
-    def address(counted: str, **of: Any) -> str:
-        return f"{dashboard}/proof{_query(report, counted=counted, company=company, **of)}"
-
-    return HtmlPen(report.source_name, address if dashboard else None)
 
 
 def per_thousand(articles: int | None, read: int) -> str:
@@ -191,25 +188,8 @@ def between_two(report: Report) -> list[str]:
 def caveats(report: Report) -> list[str]:
     """Return what a reader must know to compare numbers: of days that were not read, and of the
     articles whose text can't be read."""
-    notices = [words.before_notice(report.completeness_before, report.scope, report.before)]
-    notices += [
-        words.withheld_notice(company.company, company.withheld, words.does_of(company.is_query))
-        for company in report.companies
-    ]
-    return [str(notice) for notice in notices if notice]
-
-
-def coverage(report: Report) -> str:
-    """Return how complete the numbers are, in a few sentences."""
-    notices = words.unread_notices(
-        report.completeness,
-        of_one=report.scope.source is not None,
-        since=report.scope.since,
-        estimates={company.company: company.in_gaps for company in report.companies},
-    )
-    when = words.when_before(report.scope, report.before)
-    before = f" in this period, {report.completeness_before.read:,} {when}"
-    return words.coverage(report.completeness, notices, before)
+    notices = words.before_notices(report.reading) + words.withheld_notices(report.companies)
+    return [str(notice) for notice in notices]
 
 
 def filters_of(report: Report) -> str:

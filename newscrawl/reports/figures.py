@@ -1,7 +1,7 @@
 """The figures of a report: a comparison, with excerpts and what is to be said of its making."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from importlib.metadata import version
 
@@ -13,7 +13,6 @@ from newscrawl.items import Versions, copy_fields
 from newscrawl.storage import Database, QuestionError, queries
 from newscrawl.storage.queries import CoMention, FoundArticle, MentionCount, Scope
 from newscrawl.storage.queries.proof import count_versions
-from newscrawl.storage.saved_queries import scope_of_query
 from newscrawl.storage.scope_conditions import validate_in
 
 # All ours: companies in a report, since more curves can't be distinguished; rows of its lists; and
@@ -109,7 +108,6 @@ def make_report(database: Database, companies: Sequence[str], scope: Scope) -> R
     if length >= DAYS_OF_WEEKS:
         by = "week" if length < DAYS_OF_MONTHS else "month"
     comparison = compare_companies(database, names, scope, by=by)
-    own_scope = scope if len(names) > 1 else scope_of_query(database, names[0], scope)
     excerpts = {
         (company.company, article.article.url): article
         for company in comparison.companies
@@ -124,9 +122,7 @@ def make_report(database: Database, companies: Sequence[str], scope: Scope) -> R
     return copy_fields(
         Report,
         comparison,
-        scope=own_scope,
-        before=replace(own_scope, since=before.since, until=before.until),
-        unread=unread_sources(queries.coverage(database, scope=own_scope)),
+        unread=unread_sources(queries.coverage(database, scope=comparison.scope)),
         excerpts=excerpts,
         source_names=queries.source_names(database),
         made_at=scope.now or datetime.now(UTC),

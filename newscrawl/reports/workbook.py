@@ -9,7 +9,7 @@ from typing import Any
 from newscrawl.answers import words
 from newscrawl.answers.company import CompanyPeriod
 from newscrawl.config import SettingError
-from newscrawl.reports.document import between_two, caveats, coverage, method
+from newscrawl.reports.document import between_two, caveats, method
 from newscrawl.reports.figures import Report, beside_of, sources_of
 from newscrawl.storage import Database, queries
 from newscrawl.storage.queries import ArticleRow, Scope, Snippet
@@ -182,8 +182,8 @@ class _Report(_Book):
                 company.change.growth,
                 words.verdict_text(company.change),
                 company.change.chance,
-                report.completeness.read,
-                report.completeness_before.read,
+                report.reading.completeness.read,
+                report.reading.completeness_before.read,
                 company.stories,
                 company.hits.in_title,
                 company.hits.in_body,
@@ -262,7 +262,7 @@ class _Report(_Book):
             (report.source_name(one.source), one.missed, one.days, one.reasons)
             for one in report.unread
         ]
-        gaps = gaps or [("(none)", 0, None, coverage(report))]
+        gaps = gaps or [("(none)", 0, None, words.coverage(report.reading))]
         sheet = self.table(
             "Coverage",
             (
@@ -278,7 +278,8 @@ class _Report(_Book):
             sheet.write_string(row, 3, _text(reasons), wrapped)
         notes = self.book.add_worksheet("Notes")
         notes.set_column(0, 0, _NOTES)
-        texts = [f"{report.title}, {words.period_text(report)}", coverage(report)]
+        period = words.period_text(report.reading)
+        texts = [f"{report.title}, {period}", words.coverage(report.reading)]
         texts += [*between_two(report), *caveats(report), *method(report)]
         for row, text in enumerate(texts):
             notes.write_string(row, 0, _text(text), wrapped)

@@ -105,10 +105,7 @@ def test_mentions_of_a_company_by_day_in_a_table(world: Newscrawl) -> None:
         ["2026-11-21", "0", "0", "0", "0", "1", "partial"],
     ]
     assert ran.out.startswith("Siemens by day, 2026-11-17 to 2026-11-21\n")
-    told = (
-        "3 articles were read. 75% of source-days read. 1 of 4 missing. 3 days before the first "
-        "crawl."
-    )
+    told = "3 articles were read. 75% of source-days read. 1 of 4 missing. Data starts 20 Nov 2026."
     assert told in " ".join(ran.out.split())
     assert fits(ran)
 

@@ -182,7 +182,7 @@ def test_report_on_a_saved_query_says_how_complete_its_sources_are(database: Dat
     count_history(database, "trains")
     scope = Scope(since=TODAY - timedelta(days=2), until=TODAY, now=NOW)
     alone = make_report(database, ["trains"], scope)
-    assert (alone.completeness.expected, alone.unread, alone.chart.unread) == (3, (), 0)
+    assert (alone.reading.completeness.expected, alone.unread, alone.chart.unread) == (3, (), 0)
     text = html_report(alone)
     assert "headline or text matches the saved query; menus" in text
     assert "Changes are judged by the share of a saved query in the articles read" in text
@@ -191,7 +191,7 @@ def test_report_on_a_saved_query_says_how_complete_its_sources_are(database: Dat
     both = make_report(database, ["trains", "Siemens"], scope)
     assert "names the company or matches the saved query; menus" in html_report(both)
     assert "counted without their subsidiaries" in html_report(both)
-    assert (both.completeness.expected, both.unread[0].source) == (6, "faz")
+    assert (both.reading.completeness.expected, both.unread[0].source) == (6, "faz")
 
 
 def test_report_names_companies_before_saved_queries(database: Database) -> None:
@@ -289,7 +289,8 @@ def test_report_says_that_a_week_is_not_whole(news: Database) -> None:
 
 
 def test_report_says_that_the_period_before_was_not_read_completely(report: Report) -> None:
-    compared = replace(report, completeness_before=Completeness(read=9, covered=3, expected=5))
+    partial = Completeness(read=9, covered=3, expected=5)
+    compared = replace(report, reading=replace(report.reading, completeness_before=partial))
     says = "Previous period incomplete: 30 days before. Compare shares"
     assert any(caveat.startswith(says) for caveat in caveats(compared))
 

@@ -4,7 +4,6 @@ and the search."""
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from itertools import takewhile
 from typing import Any
 from urllib.parse import urlencode
 
@@ -13,10 +12,10 @@ from fastapi.responses import HTMLResponse, Response
 from starlette.exceptions import HTTPException
 
 from newscrawl.answers.chart import company_chart, number_of, proof_columns
-from newscrawl.answers.company import company_period, gap_before
-from newscrawl.answers.comparison import change_of_row, compare_companies, gaps_before
-from newscrawl.answers.coverage import most_unread
-from newscrawl.dashboard.charts import READ, spark
+from newscrawl.answers.company import company_period
+from newscrawl.answers.comparison import change_of_row, compare_companies
+from newscrawl.answers.coverage import reading, silent_sources
+from newscrawl.dashboard.charts import spark
 from newscrawl.dashboard.exports import articles_file, chart_file, export_format, ranking_file
 from newscrawl.dashboard.filters import DEFAULT_PERIOD, Count, Filters
 from newscrawl.dashboard.rendering import (
@@ -37,7 +36,6 @@ from newscrawl.storage.company_alerts import (
     watched_companies,
 )
 from newscrawl.storage.queries import (
-    CoverageDay,
     FoundArticle,
     Group,
     MentionCount,
@@ -47,7 +45,7 @@ from newscrawl.storage.queries import (
     Scope,
     UnmentionedCompany,
 )
-from newscrawl.storage.saved_queries import list_queries, scope_of_query
+from newscrawl.storage.saved_queries import list_queries
 from newscrawl.storage.scope import MAX_VALUE, today
 from newscrawl.text import match_name
 
@@ -59,20 +57,8 @@ MAX_DOWNLOADED = 10_000  # companies
 RESULTS = 20  # articles on a page of the search
 MIN_NAME = 2  # characters of a name for which the search also offers companies, MAX_CALLED of them
 MAX_CALLED = 5
-# The first page names sources that were not read for more than a day, MAX_SILENT of them.
-SILENT_AFTER = 1  # days
-MAX_SILENT = 5
-SILENCE_DAYS = 14  # days that are searched for the beginning of a silence
+MAX_SILENT = 5  # sources that the first page names, of those that are not read at present
 ORDERS = ("", "change", "fewer")  # of the overview: by articles, clearest change, clearest fall
-
-
-@dataclass(frozen=True, slots=True)
-class SilentSource:
-    """A source that is not read at present; `since` is the first such day within SILENCE_DAYS."""
-
-    source: str
-    since: date
-    last: CoverageDay
 
 
 @router.get("/", response_class=HTMLResponse)
@@ -96,7 +82,7 @@ def overview(request: Request) -> Response:
         shown = rows[first : first + MAX_COMPANIES]
         kinds = dict.fromkeys(filters.scope.structure.groups, "group")
         kinds |= {row.name: "saved query" for row in queries.saved_queries(database)}
-        silent, silent_sources = _silence(database, filters)
+        known = reading(database, filters.scope, before=filters.before.scope, names_sources=True)
         all_named = all(row.hits.articles for row in answer.companies if row.company not in kinds)
         return render(
             request,
@@ -114,9 +100,8 @@ def overview(request: Request) -> Response:
             changes={row.company: change_of_row(row, answer) for row in shown},
             kinds=kinds,
             boilerplate=queries.boilerplate(database, scope=filters.scope),
-            silent=silent,
-            silent_sources=silent_sources,
-            unread=most_unread(database, filters.scope),
+            reading=replace(known, silent=silent_sources(database, filters.scope)),
+            most_silent=MAX_SILENT,
             longer_silent=_longer_silent(request, database, filters) if order == "fewer" else [],
             quarantined=sum(queries.quarantine_sizes(database, scope=filters.scope).values()),
             first_days=None if answer.completeness.read else _first_days(database, filters),
@@ -164,32 +149,6 @@ def _longer_silent(
         row for row in unmentioned_companies if row.last_mentioned and row.last_mentioned < first
     ]
     return sorted(earlier, key=lambda row: row.last_mentioned or date.min, reverse=True)
-
-
-def _silence(database: Database, filters: Filters) -> tuple[int, list[SilentSource]]:
-    """Return the number of sources in scope that are not read on the period's last days, and some
-    of these."""
-    last: dict[str, list[CoverageDay]] = {}
-    since = filters.until - timedelta(days=SILENT_AFTER)
-    for day in queries.coverage(database, scope=replace(filters.scope, since=since)):
-        last.setdefault(day.source, []).append(day)
-    # Today's crawl may be pending; a failure is shown at once. A source that lacks articles of
-    # before is read again.
-    silent = [
-        source
-        for source, days in last.items()
-        if days[-1].state not in {*READ, "incomplete"}
-        and (days[-1].state is not None or (len(days) > SILENT_AFTER and days[0].state not in READ))
-    ]
-    since = filters.until - timedelta(days=SILENCE_DAYS - 1)
-    sources = []
-    for source in silent[:MAX_SILENT]:
-        scope = replace(filters.scope, since=since, source=source)
-        days = reversed(queries.coverage(database, scope=scope))
-        bad = list(takewhile(lambda day: day.state not in READ, days))
-        why = next((day for day in bad if day.state), bad[0])
-        sources.append(SilentSource(source, bad[-1].day, why))
-    return len(silent), sources
 
 
 @router.get("/search", response_class=HTMLResponse)
@@ -289,7 +248,6 @@ def company(request: Request, name: str) -> Response:
         why_none = ""
         if saved and saved.counted and not period.hits.articles:
             why_none = queries.preview_query(database, saved.text, scope=scope, limit=0).why_none
-        having = {part.key for part in period.parts["source"] if part.hits and part.hits.articles}
         first = (filters.page - 1) * LATEST
         return render(
             request,
@@ -307,8 +265,14 @@ def company(request: Request, name: str) -> Response:
             since=None
             if {*scope.members(name)} & {*names}
             else queries.first_watched_day(database),
-            unread=most_unread(database, scope_of_query(database, name, scope), having),
-            gap=gap_before(database, period),
+            reading=reading(
+                database,
+                scope,
+                name,
+                before=filters.before.scope,
+                companies=[period],
+                names_sources=True,
+            ),
             parts_by={by: _top(counts, filters.count) for by, counts in period.parts.items()},
             new_sources=[
                 source
@@ -445,7 +409,6 @@ def compare(request: Request) -> Response:
             chosen=chosen,
             written=chosen_names or chosen,
             have_subsidiaries=_has_subsidiaries(chosen, scope, names),
-            gaps=gaps_before(database, comparison),
             unknown={
                 name: _corrections(
                     filters, chosen_names, name, _similar_names(request, name, offered)
@@ -459,7 +422,6 @@ def compare(request: Request) -> Response:
             saved=saved,
             most=MAX_COMPARED,
             columns=[{"counted": filters.count, "company": name} for name in chosen],
-            unread=most_unread(database, scope),
         )
 
 
