@@ -125,7 +125,6 @@ def test_visible_persons_are_preferred_to_the_site_as_author() -> None:
         ("el", "<p>3 Νοέμβρη 2026</p>"),
         ("zh", "<p>2026年11月03日</p>"),
         ("ja", "<p>2026年11月3日</p>"),
-        ("en", "<p>PORT TOWN, Nov. 3, 2026 (ANA) - " + "The harbour reopened. " * 30 + "</p>"),
     ],
 )
 def test_date_is_read_near_the_headline(language: str, beside: str) -> None:

@@ -93,11 +93,6 @@ def test_persons_are_found_among_texts_of_the_markup(
     assert names.persons(texts) == wanted
 
 
-def test_desk_is_the_author_if_no_person_is_named() -> None:
-    assert names.clean(["Sports Editors"]) == ()
-    assert names.desks(["Sports Editors"]) == ("Sports Editors",)
-
-
 @pytest.mark.parametrize(
     ("bylines", "wanted"),
     [

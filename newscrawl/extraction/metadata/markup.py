@@ -76,7 +76,6 @@ _LABELS: Final = any_of(words("bylines", "labels"))
 _BYLINE: Final = re.compile(rf"(?:{_BY})\s*[:：]?\s+\S|(?:{_BY}|{_LABELS})\s*[:：]", re.IGNORECASE)
 _BY_ALONE: Final = re.compile(rf"(?:{_BY}|{_LABELS})\s*[:：]?", re.IGNORECASE)
 _CODE: Final = re.compile(r"//|/\*|[={};©]|\bcopyright\b", re.IGNORECASE)
-_DATELINE: Final = re.compile(r".{8,80}?(?:\([^\W\d_][^)]{1,30}\)|\s[-–—]{1,2}\s|\.\s?[-–—]|[:：])")
 # Each part costs time on every page without byline or date; these are the ones that pay.
 _MARKS: Final = ("author", "byline", "autor", "date")  # parts of classes
 _ANYWHERE: Final = (
@@ -579,7 +578,6 @@ class _Reader:
 
     def _text(self, node: LexborNode, content: str, distance: int) -> None:
         if len(content) > 2 * MAX_TEXT:
-            self._dateline(node, squeeze(content[:MAX_TEXT]), distance)
             return
         text = squeeze(content)
         dated = "20" in text or "." in text or "19" in text or dates.holds_other_day(text)
@@ -588,11 +586,6 @@ class _Reader:
         if len(text) <= MAX_OPENING and (byline := _byline_in(node, text)):
             self._add(byline, Sighting(2, distance))
         self._label = text if len(text) < 30 and not dated else ""
-
-    def _dateline(self, node: LexborNode, text: str, distance: int) -> None:
-        """Read the date of an agency's first sentence: "LIMA, Dec. 20, 2025 (ANA) - ..."."""
-        if opening := _DATELINE.match(text):
-            self._date(node, opening[0], "", Sighting(4, distance))
 
     def _byline(self, node: LexborNode, lines: list[str], sighting: Sighting) -> None:
         if names.is_secondary(self._label) or is_foreign(node, self._ancestors, has_item=False):

@@ -128,12 +128,6 @@ def name_in_address(address: str) -> str | None:
     return " ".join(word if word in _PARTICLES else word.capitalize() for word in words)
 
 
-def desks(bylines: Iterable[str]) -> tuple[str, ...]:
-    """Take what fields name in place of persons: "Sports Editors", "The Acme Team"."""
-    texts = (" ".join(byline.split()) for byline in bylines)
-    return _unique(text for text in texts if _could_be_name(text))
-
-
 def persons(bylines: Iterable[str]) -> tuple[str, ...]:
     """Take the names of persons out of texts that may hold more than names."""
     people = _unique(name for byline in bylines for name in split(byline) if is_person(name))
