@@ -251,6 +251,8 @@ def _entry(row: Mapping[str, Any], file: str, lines: Mapping[str, int]) -> Entry
         closest = _closest_key(key)
         if closest:
             raise error(f'unknown key "{key}"', f'write "{closest}"', key)
+        if isinstance(row[key], dict):
+            raise error(f'{key} of "{name}" is nested', "write plain values and lists", key)
     try:
         facts = {key: str(value) for key, value in row.items() if key not in {*LISTS, "name"}}
     except (RecursionError, ValueError) as excess:
