@@ -73,6 +73,9 @@ from newscrawl.notices import is_biography, is_notice, tells_of_itself
         "凡注明为其他媒体来源的稿件，均为转载，不代表本网观点。如有疑问，请即与本网联系。",
         "Мнение редакции может не совпадать с мнением автора.",
         "Bu makaledeki görüşler yazara aittir.",
+        "Une erreur ? Signalez-la nous.",
+        "Ste opazili napako? Pišite nam.",
+        "حمل تطبيقنا من آب ستور أو جوجل بلاي.",
     ],
 )
 def test_paragraph_of_a_paper_or_platform(paragraph: str) -> None:
@@ -109,6 +112,8 @@ def test_paragraph_of_a_paper_or_platform(paragraph: str) -> None:
         "法院认为该公司侵犯了作者的版权，判决赔偿十万元。",
         "This article of the treaty was signed by Siemens in 1990.",
         "The report was first published by the central bank.",
+        "More — and cheaper — flights will follow, Boeing said.",
+        "Only install apps from trusted sources (Apple AppStore, Google Play).",
         "グーグルは検索アプリを更新した。",
         "카카오는 새 앱을 공개했다.",
         "微信推出新功能。",

@@ -82,6 +82,7 @@ def test_text_without_a_name_has_none(text: str) -> None:
         (["By Jane Doe", "Mehr"], ("Jane Doe",)),
         (["by printing one of our examples"], ()),
         (["Doe", "Jane Doe"], ("Jane Doe",)),
+        (["Jane Doe", "Tom Ray", "Jane Doe Tom Ray"], ("Jane Doe", "Tom Ray")),
         (["August Weber"], ("August Weber",)),
         (["李四"], ("李四",)),
         (["Espectáculos", "Juan Muñoz"], ("Juan Muñoz",)),

@@ -34,6 +34,7 @@ LIST_TYPES: Final = frozenset({"collectionpage", "searchresultspage", "itemlist"
 
 _WRAPPERS: Final = re.compile(r"^\s*(?:<!--|//\s*<!\[CDATA\[|<!\[CDATA\[|/\*\s*<!\[CDATA\[\s*\*/)+")
 _CLOSERS: Final = re.compile(r"(?:-->|//\s*\]\]>|\]\]>|/\*\s*\]\]>\s*\*/|;)\s*$")
+_QUOTATION_MARKS: Final = str.maketrans("“”„", '"""')
 _DECODER: Final = json.JSONDecoder(strict=False)
 
 
@@ -108,16 +109,16 @@ def parse(script: str) -> list[Any]:
     if not text:
         return []
     try:
-        return [_DECODER.decode(text)]
+        value = _DECODER.decode(text)
+        is_encoded_twice = isinstance(value, str) and value.lstrip().startswith(("{", "["))
+        return parse(value) if is_encoded_twice else [value]
     except (ValueError, RecursionError):
         if len(text) > MAX_REPAIRED:
             return []
         text = _CLOSERS.sub("", _WRAPPERS.sub("", text)).strip()
-        return (
-            _leading_values(text)
-            or [value for value in (lenient_json.parse(text),) if value]
-            or [value for value in (lenient_json.parse(unescape(text)),) if value]
-        )
+        if '"' not in text:  # quotation marks of HTML, or of a word processor
+            text = unescape(text).translate(_QUOTATION_MARKS)
+        return _leading_values(text) or [value for value in (lenient_json.parse(text),) if value]
 
 
 def _leading_values(text: str) -> list[Any]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, permutations
 from typing import Final
 
 from newscrawl.extraction.metadata.dates import DAYS, MONTHS_AND_DAYS
@@ -138,8 +138,9 @@ def _unique(texts: Iterable[str]) -> tuple[str, ...]:
     unique: dict[str, str] = {}
     for name in islice(texts, MAX_AUTHORS):
         unique.setdefault(name.casefold(), name)
-    # Leave out "Doe" where "Jane Doe" is there too.
-    names = tuple(unique.values())
+    # Leave out "Doe" where "Jane Doe" is there too, and "Jane Doe Tom Ray" beside both.
+    pairs = {f"{first} {second}" for first, second in permutations(unique, 2)}
+    names = tuple(name for key, name in unique.items() if key not in pairs)
     words = [frozenset(name.casefold().split()) for name in names]
     return tuple(
         name
