@@ -366,29 +366,25 @@ def verdict_text(change: Change) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """A change as a short sign: its direction, its text, and whether it is to be called unclear."""
+    """A change as a short sign: its direction, "even" for one that may be chance, and its text."""
 
     direction: Literal["up", "down", "even"]
     text: str
-    is_unclear: bool
 
 
 def shift(change: Change) -> Shift:
     """Return the change of the share of the articles read, which is what the test compares: with
     more papers read, the number may rise while the share falls."""
-    now, before, growth = change.now, change.before, change.growth
+    now, before, growth, text = change.now, change.before, change.growth, "even"
     if not before:
-        return Shift("even", "new" if before == 0 and now else "–", False)
-    moves = now != before if growth is None else abs(growth) > 0.005
-    is_clear = change.chance is not None and change.chance < ALPHA
-    text = "even"
-    if moves and growth is None:
+        return Shift("even", "new" if before == 0 and now else "–")
+    if growth is None and now != before:
         text = f"{before} → {now:,}"
-    elif moves and growth is not None:
+    elif growth is not None and abs(growth) > 0.005:
         text = f"{'▲' if growth > 0 else '▼'} {percent(abs(growth))}"
-    if not moves or not is_clear:
-        return Shift("even", text, not is_clear and (moves or now != before))
-    return Shift("up" if change.rises else "down", text, False)
+    if text == "even" or change.chance is None or change.chance >= ALPHA:
+        return Shift("even", text)
+    return Shift("up" if change.rises else "down", text)
 
 
 def in_short(company: str, change: Change, reading: Reading) -> str:

@@ -211,7 +211,6 @@ def _search(
 
 
 LATEST = 12  # articles a page
-TOP_STORIES = 5
 MAX_LISTED = 10  # companies, sources, languages and countries in a list
 MAX_COMPARED = 6  # companies; more lines can't be distinguished
 SUGGESTED = 4  # companies to compare if none is named
