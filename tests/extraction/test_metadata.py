@@ -1,7 +1,7 @@
 """A page's metadata, from the place that deserves most trust."""
 
 import json
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 from itertools import pairwise
 
 import pytest
@@ -217,6 +217,12 @@ BODY = "<p>The harbour reopened on Friday, the port authority said in a statemen
         "<p>Born on 4 July 1961, the mayor has been in office since 1 May 2014.</p>",
         "<p>Published under the act of 12 May 2004, the plan covers quays and roads.</p>",
         "<p>この埠頭は2004年5月12日に開業した。</p>",
+        "<p>Silta avattiin 12. toukokuuta 2004.</p>",
+        "<p>Most byl otevřen 12. května 2004.</p>",
+        "<p>Bron öppnades den 12 maj 2004.</p>",
+        "<div class=yorumlar><b class=author>Bo Lee</b><i class=tarih>9.11.2026</i></div>",
+        "<div class=commentaires><b class=author>Bo Lee</b><i class=date>9/11/2026</i></div>",
+        "<div class=more-news><a href=/x>Quay</a> <i class=date>9 November 2026</i></div>",
         "<p>Причал был открыт 12 мая 2004 года.</p>",
         "<div class=comments><b class=author>Bo Lee</b><time datetime=2026-11-09>1 d</time></div>",
         "<ol class=comment-list><li><cite>Bo Lee</cite><i class=date>9 November 2026</i></ol>",
@@ -271,3 +277,10 @@ def test_day_in_the_address_is_preferred_to_that_beside_the_headline() -> None:
     dated = read(html, "https://pier.example/2026/11/03/harbour")
     assert dated.published == datetime(2026, 11, 3, tzinfo=UTC)
     assert read(html).published == datetime(2026, 11, 4, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("line", ["3 ноября 2026 г.", "3. studenoga 2026.", "3 พ.ย. 2569 10:30 น."])
+def test_day_with_a_full_stop_behind_it_is_no_sentence(line: str) -> None:
+    page = read(f"<h1>Harbour reopens</h1><p>{line}</p>{BODY}")
+    assert page.published is not None
+    assert page.published.date() == date(2026, 11, 3)

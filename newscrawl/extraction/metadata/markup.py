@@ -67,7 +67,7 @@ _WORD: Final = re.compile(r"\w+")
 _NO_NUMBER: Final = re.compile(r"\b[^\W\d]\w*")
 _DIGIT: Final = re.compile("[0-9]")
 # What a full stop follows that ends no sentence: "10.", "2026 г.", "15:18 น."
-_SHORT_END: Final = re.compile(r"(?:\d|(?<!\w)\w\w?)\.$")
+_SHORT_END: Final = re.compile(r"(?:\d|(?<!\w)\w)\.$")
 _DATE_LABEL: Final = re.compile(any_of((*_UPDATED, *_DATED)))
 _BY: Final = any_of(
     (*words("bylines", "by"), *words("bylines", "by_or_particle"), *words("bylines", "labels_cjk"))
@@ -209,12 +209,16 @@ class Surroundings:
 
 
 _FOREIGN: Final = re.compile(
-    r"(?<![a-z])(?:comments?(?:list|-list|s|-area|-body|-item)?|kommentare?|disqus|related[\w-]*|"
-    r"recommend\w*|teasers?(?!-?text)|trending|popular|most-?read|breaking)(?![a-z])"
+    r"(?<![a-z])(?:comments?(?:list|-list|s|-area|-body|-item)?|kom+ent\w*|commentaires?|coment\w+|"
+    r"commenti|reactions?|reacties|respond|repl(?:y|ies)|reviews|yorum\w*|hozzasz\w+|disqus\w*|"
+    r"related[\w-]*|recommend\w*|teasers?(?!-?text)|trending|popular|most-?read|breaking|"
+    r"(?:more|next|other)-?(?:news|stories|story|articles?|posts?))(?![a-z])"
 )
 _FOREIGN_MARKS: Final = ("class", "id", "itemtype")
 _FOREIGN_QUERY: Final = (
-    "[class*=omment],[id*=omment],[class*=elated],[class*=easer],[class*=ecommend],aside"
+    "[class*=omment],[id*=omment],[class*=elated],[class*=easer],[class*=ecommend],aside,"
+    "[class*=oment],[id*=oment],[id*=disqus],[id=respond],[class*=eaction],[class*=yorum],"
+    "[class*=reviews],[class*=most-],[class*=more-],[class*=next-],[class*=opular]"
 )
 _ASIDE: Final = tag_ids("aside nav")
 _ITEM: Final = tag_id("li")
@@ -310,7 +314,13 @@ def is_date_line(text: str) -> bool:
     words = _NO_NUMBER.findall(text[: dates.MAX_LENGTH])
     if len(words) > MAX_WORDS_OF_DATE_LINE or (len(ends) > 1 and ends[-1] in "。！？।"):
         return False
-    return ends[-1:] not in tuple(".!?") or len(words) <= 1 + 3 * bool(_SHORT_END.search(ends))
+    if ends[-1:] not in tuple(".!?"):
+        return True
+    if not _SHORT_END.search(ends):
+        return len(words) <= 1
+    # "10. studenoga 2026.", not "Silta avattiin 12. toukokuuta 2004."
+    long_words = [word for word in words if len(word) > len("г.")]
+    return len(long_words) <= (4 if _DATE_LABEL.match(text.lower()) else 2)
 
 
 def labelled_date(text: str, dialect: Dialect) -> Stamp | None:
@@ -582,7 +592,7 @@ class _Reader:
         text = squeeze(content)
         dated = "20" in text or "." in text or "19" in text or dates.holds_other_day(text)
         if dated and (_DIGIT.search(text) or not text.isascii()) and is_date_line(text):
-            self._date(node, text, "", Sighting(2 + len(text) // 30, distance))
+            self._date(node, text, "", Sighting(2 + len(text) // 40, distance))
         if len(text) <= MAX_OPENING and (byline := _byline_in(node, text)):
             self._add(byline, Sighting(2, distance))
         self._label = text if len(text) < 30 and not dated else ""
