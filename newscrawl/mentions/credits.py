@@ -41,11 +41,18 @@ _SAID_TO = re.compile(
     r"|(?:speaking|spoke|speaks) (?:to|on|with)|(?:said|says|appear\w*|aired|shown) on|seen on"
     r"|laut|gegenüber|interview mit|berichtete|sagte|selon|d'après|sur|micro de|invitée? de"
     r"|plateau de|según|(?:declaraciones|entrevista|dijo|explicó|declaró|informó) (?:a|en)"
-    r"|secondo|(?:detto|intervista|dichiarato) (?:a|su)) (?:the |der |dem |la |el )?$"
+    r"|secondo|(?:detto|intervista|dichiarato) (?:a|su)"
+    r"|(?:entrevista|resposta|disse|declarou|declaração|afirmou|contou) (?:ao?|à|para)|segundo"
+    r"|w rozmowie z|(?:wywiadzie|powiedział[a]?|komentarzu) dla|według|volgens|vertelde aan"
+    r"|enligt|säger till|ifølge|(?:siger|sier) til|podle|v rozhovoru pro|(?:řekl|uvedl)a? pro"
+    r"|potrivit|(?:declarat|interviu) pentru|prema|izjavi[ol]a? za|по данным|в интервью)"
+    r" (?:the |der |dem |la |el |o |a |l'|agentury |agencji |телеканалу )?$"
 )
 _SAYS = re.compile(
     r"(?:'s)?,? (?:reports?|reported|reporting|first reported|said citing|zufolge|berichtete?"
-    r"|meldete?|a rapporté|rapporte|a révélé|informó|informa|avanzó|riporta|riferisce)\b"
+    r"|meldete?|a rapporté|rapporte|a révélé|informó|informa|avanzó|riporta|riferisce"
+    r"|noticiou|avançou|podał[aoy]?|podaje|pisze|meldt|meldde|schrijft|skriver|rapporterar|uppger"
+    r"|melder|uutisoi|informovala?|сообщил[аои]?|сообщает|пишет|yazdı|bildirdi)\b"
 )
 # "Connect with Ann on LinkedIn", "Join the community on Facebook": asked of the reader, at the
 # beginning of a sentence; "my YouTube channel"; "we post on Facebook".

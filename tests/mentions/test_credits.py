@@ -117,3 +117,20 @@ def test_bundled_registry_has_publishers(company, source, text):
 def test_wire_behind_a_headline_is_a_credit(title: str, expected: set[str]) -> None:
     found = bundled_companies().find("The council agreed.", title=title, language="en")
     assert {mention.company for mention in found} == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "names"),
+    [
+        ("Netflix is worth more, Yahoo Finance reported.", "en", ["Netflix"]),
+        ("Em resposta ao GLOBO, o ministro negou.", "pt", []),
+        ("Minister powiedział dla Onet, że odejdzie.", "pl", []),
+        ("Onet podał, że minister odejdzie.", "pl", []),
+        ("Onet zwalnia 50 osób.", "pl", ["Onet"]),
+        ("Google skriver att tjänsten läggs ner.", "sv", ["Google"]),
+        ("Podle ČEZ ceny porostou.", "cs", ["ČEZ"]),
+    ],
+)
+def test_outlet_quoted_as_a_source_is_none_in_any_language(text, language, names):
+    mentions = bundled_companies().find(text, language=language)
+    assert [mention.company for mention in mentions] == names
