@@ -83,6 +83,11 @@ class CompanyPeriod:
         return (self.change.before or 0) / read if read else None
 
     @property
+    def sources(self) -> list[MentionCount]:
+        """Return its numbers in the sources that have articles of it."""
+        return [part for part in self.parts.get("source", ()) if part.hits and part.hits.articles]
+
+    @property
     def in_gaps(self) -> float:
         """Return how many more articles the days that were not read would have had."""
         return expected_in_gaps(self.parts.get("source", ()))

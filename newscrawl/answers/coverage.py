@@ -83,8 +83,7 @@ def reading(
     for period in companies:
         if gap := gap_before(database, period):
             gaps.setdefault(gap, []).append(period.company)
-    parts = (part for period in companies for part in period.parts.get("source", ()))
-    having = {part.key for part in parts if part.hits and part.hits.articles}
+    having = {source.key for period in companies for source in period.sources}
     return Reading(
         scope=scope,
         completeness=queries.completeness(database, scope=scope),

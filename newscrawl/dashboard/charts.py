@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from newscrawl.reports.curves import line_paths
 from newscrawl.storage.queries import CoverageDay
+from newscrawl.storage.queries.completeness import COVERED
 
 SPARK_WIDTH, SPARK_HEIGHT = 120, 28
 _PAD = 2
 DAY_WIDTH, STRIP_HEIGHT = 8, 20
-READ = {"ok", "paywalled"}  # the states of a day on which a source was read
 
 
 def spark(values: Sequence[int | None]) -> list[str]:
@@ -37,7 +37,7 @@ def strip(days: Sequence[CoverageDay], number: int) -> Strip:
     bars, crosses, frames = [], [], []
     for place, day in enumerate(days[-number:], start=number - len(days[-number:])):
         x = place * DAY_WIDTH
-        if day.state in READ:
+        if day.state in COVERED:
             height = 3 + (STRIP_HEIGHT - 5) * day.found / top
             bars.append(f"M{x + 0.5} {STRIP_HEIGHT - 1}v{-height:.1f}h6v{height:.1f}z")
         elif day.state is not None:

@@ -156,7 +156,7 @@ def _templates() -> Environment:
     templates.globals |= {
         "per_thousand": per_thousand,
         "words": words,
-        "sources_of": figures.sources_of,
+        "max_sources": figures.MAX_SOURCES,
         "beside_of": figures.beside_of,
     }
     return templates

@@ -11,7 +11,7 @@ from newscrawl.answers.comparison import Comparison, compare_companies
 from newscrawl.answers.coverage import UnreadSource, unread_sources
 from newscrawl.items import Versions, copy_fields
 from newscrawl.storage import Database, QuestionError, queries
-from newscrawl.storage.queries import CoMention, FoundArticle, MentionCount, Scope
+from newscrawl.storage.queries import CoMention, FoundArticle, Scope
 from newscrawl.storage.queries.proof import count_versions
 from newscrawl.storage.scope_conditions import validate_in
 
@@ -54,12 +54,6 @@ class Report(Comparison):
     def file_name(self) -> str:
         """Return the name of its file, without a suffix."""
         return f"newscrawl-report-{self.scope.since}-{self.scope.until}"
-
-
-def sources_of(company: CompanyPeriod) -> list[MentionCount]:
-    """Return the sources with most of a company's articles."""
-    sources = (part for part in company.parts["source"] if part.hits and part.hits.articles)
-    return list(sources)[:MAX_SOURCES]
 
 
 def beside_of(company: CompanyPeriod) -> list[CoMention]:

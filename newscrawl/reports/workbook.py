@@ -10,7 +10,7 @@ from newscrawl.answers import words
 from newscrawl.answers.company import CompanyPeriod
 from newscrawl.config import SettingError
 from newscrawl.reports.document import between_two, caveats, method
-from newscrawl.reports.figures import Report, beside_of, sources_of
+from newscrawl.reports.figures import MAX_SOURCES, Report, beside_of
 from newscrawl.storage import Database, queries
 from newscrawl.storage.queries import ArticleRow, Scope, Snippet
 from newscrawl.templating import one_line, plain, spreadsheet_text
@@ -240,7 +240,7 @@ class _Report(_Book):
                     each.share,
                 )
                 for company in companies
-                for each in sources_of(company)
+                for each in company.sources[:MAX_SOURCES]
             ],
             percent=("Share",),
         )

@@ -23,7 +23,7 @@ from newscrawl.dashboard import create_app
 from newscrawl.items import CompanyStructure
 from newscrawl.reports import Report, html_report, make_report, period_of_name, workbook
 from newscrawl.reports.document import caveats
-from newscrawl.reports.figures import beside_of, sources_of
+from newscrawl.reports.figures import beside_of
 from newscrawl.storage import Database, QuestionError, open_database, queries
 from newscrawl.storage.database import CoverageState
 from newscrawl.storage.queries import Completeness, CoverageDay, Scope
@@ -424,7 +424,7 @@ def test_page_loads_nothing(report: Report) -> None:
 
 def test_hostile_texts_stay_texts(news: Database) -> None:
     made = make_report(news, ["Nokia"], SCOPE)
-    assert EVIL_SOURCE in {one.key for one in sources_of(made.companies[0])}
+    assert EVIL_SOURCE in {one.key for one in made.companies[0].sources}
     html = html_report(made)
     assert "<script" not in html
     assert "<img" not in html

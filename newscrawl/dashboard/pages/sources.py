@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from newscrawl.answers.coverage import unread_sources
-from newscrawl.dashboard.charts import READ, Strip, strip
+from newscrawl.dashboard.charts import Strip, strip
 from newscrawl.dashboard.config import SourceEditError
 from newscrawl.dashboard.exports import export_format, table_file
 from newscrawl.dashboard.rendering import (
@@ -29,6 +29,7 @@ from newscrawl.reports import Table
 from newscrawl.storage import queries
 from newscrawl.storage.frontier import pause_source
 from newscrawl.storage.queries import CoverageDay
+from newscrawl.storage.queries.completeness import COVERED
 from newscrawl.storage.queries.left_out import LeftOut, withheld_articles
 from newscrawl.storage.scope import MAX_VALUE
 from newscrawl.storage.source_stats import last_checkups
@@ -58,7 +59,7 @@ class SourceRow:
 
     @property
     def read(self) -> int:
-        return sum(day.state in READ for day in self.days)
+        return sum(day.state in COVERED for day in self.days)
 
     @property
     def strip(self) -> Strip:
@@ -253,7 +254,7 @@ def _rows(
     rows = []
     for status in statuses:
         days = by_source[status.source]
-        good = [day.found for day in days if day.state in READ]
+        good = [day.found for day in days if day.state in COVERED]
         expected = round(median(good)) if good else None
         hidden = paywalled.get(status.source, 0)
         rows.append(SourceRow(status, days, expected, today, hidden))
