@@ -1,7 +1,6 @@
 """What a reader must know of a period: how complete its numbers are, which sources were not read on
 which days and why, and whether it can be compared with the period before."""
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
@@ -119,12 +118,10 @@ def silent_sources(database: Database, scope: Scope) -> list[SilentSource]:
 def unread_sources(days: Iterable[CoverageDay]) -> tuple[UnreadSource, ...]:
     """Return the sources that were not read on all of these days, which are in order, those with
     most such days first."""
-    days_by_source: dict[str, list[CoverageDay]] = defaultdict(list)
-    for day in days:
-        days_by_source[day.source].append(day)
+    by_source = groupby(days, key=lambda day: day.source)
     sources = [
         UnreadSource(source, sum(day.state not in COVERED for day in each), len(each), reasons)
-        for source, each in days_by_source.items()
+        for source, each in ((source, [*group]) for source, group in by_source)
         if (reasons := _reasons(each))
     ]
     return tuple(sorted(sources, key=lambda source: -source.missed))

@@ -34,8 +34,10 @@ class Tenure:
     first: date | None = None
     last: date | None = None
 
-    def covers(self, day: date) -> bool:
-        return (self.first or day) <= day <= (self.last or day)
+    def covers(self, day: date, company: str | None = None) -> bool:
+        """Return whether it counts on a day, under the name `company` if this is given."""
+        is_other = company is not None and company != self.company
+        return not is_other and (self.first or day) <= day <= (self.last or day)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,10 @@
 """The page of sources: the health of each, whether it was read every day, and whether it had its
 usual number of articles."""
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from itertools import groupby
 from statistics import median
 from typing import Annotated, Any, Literal
 
@@ -242,9 +242,7 @@ def _rows(
     withheld: Iterable[LeftOut],
     today: date,
 ) -> list[SourceRow]:
-    by_source: dict[str, list[CoverageDay]] = defaultdict(list)
-    for day in coverage:
-        by_source[day.source].append(day)
+    by_source = {source: [*days] for source, days in groupby(coverage, lambda day: day.source)}
     paywalled = {
         slug: number
         for one in withheld
@@ -253,7 +251,7 @@ def _rows(
     }
     rows = []
     for status in statuses:
-        days = by_source[status.source]
+        days = by_source.get(status.source, [])
         good = [day.found for day in days if day.state in COVERED]
         expected = round(median(good)) if good else None
         hidden = paywalled.get(status.source, 0)

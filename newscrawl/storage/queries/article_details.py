@@ -508,9 +508,7 @@ def mentions_in(
     mentions: dict[int, list[MarkedMention]] = defaultdict(list)
     for mention, name in session.execute(query):
         day = days[mention.article_id]
-        if companies is None or any(
-            company.company == name and company.covers(day) for company in companies
-        ):
+        if companies is None or any(company.covers(day, name) for company in companies):
             mentions[mention.article_id].append(
                 MarkedMention(
                     company=name,

@@ -445,11 +445,8 @@ def _places_of(
         number: {"title": [], "body": []} for number in days
     }
     for name, number, section, start, end in session.execute(query):
-        if not any(
-            company.company == name and company.covers(days[number]) for company in companies
-        ):
-            continue
-        places[number]["title" if section == "title" else "body"].append((start, end))
+        if any(company.covers(days[number], name) for company in companies):
+            places[number]["title" if section == "title" else "body"].append((start, end))
     return places
 
 

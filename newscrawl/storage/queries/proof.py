@@ -492,10 +492,7 @@ def _boilerplate_of(
     days = {row.number: row.day for row in rows}
     tenures = None if target.company is None else target.scope.tenures(target.company)
     for article, name, number in session.execute(query):
-        day = days[article]
-        if tenures is None or any(
-            tenure.company == name and tenure.covers(day) for tenure in tenures
-        ):
+        if tenures is None or any(tenure.covers(days[article], name) for tenure in tenures):
             by_article[article].append((name, number))
     return by_article
 
