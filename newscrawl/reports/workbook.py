@@ -259,8 +259,8 @@ class _Report(_Book):
         report = self.report
         wrapped = self.book.add_format({"text_wrap": True, "valign": "top"})
         gaps: list[tuple[str, int, int | None, str]] = [
-            (report.source_name(one.source), one.missed, one.days, one.reasons)
-            for one in report.unread
+            (report.source_name(each.source), each.missed, each.days, each.reasons)
+            for each in report.unread
         ]
         gaps = gaps or [("(none)", 0, None, words.coverage(report.reading))]
         sheet = self.table(
