@@ -60,6 +60,13 @@ def test_authors_are_read_near_the_headline(beside: str, wanted: tuple[str, ...]
     assert read(beside).authors == wanted
 
 
+def test_author_under_a_label_of_the_card_for_networks_is_read() -> None:
+    label, data = '<meta name="twitter:label2" content="{}">', '<meta name="twitter:data2" {}>'
+    jane = data.format('content="Jane Doe"')
+    assert read(label.format("Verfasst von") + jane).authors == ("Jane Doe",)
+    assert read(label.format("Reading time") + jane).authors == ()
+
+
 def test_byline_at_the_end_is_found() -> None:
     assert read(PROSE * 20 + '<p class="author">Jane Doe</p>').authors == ("Jane Doe",)
 

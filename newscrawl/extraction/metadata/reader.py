@@ -44,6 +44,8 @@ MAX_MARKED_PERSONS: Final = 3
 MAX_MORE: Final = 2
 """Ours: how many more persons a byline may name than fields; more are categories beside it."""
 _PICTURE: Final = re.compile(r"\b(?:getty|images?|photos?|fotos?|pictures?)\b", re.IGNORECASE)
+_LABELS: Final = tuple((f"twitter:label{number}", f"twitter:data{number}") for number in (1, 2))
+_WRITTEN_BY: Final = re.compile(any_of(words("bylines", "written_by")), re.IGNORECASE)
 _OF_ERRORS: Final = (*words("walls", "robot_check"), *words("walls", "error"))
 _STATUS: Final = re.compile(
     r"\W*(?:error\W*|http\W*)?(?:404|403|410|500|502|503|504)(?:\W|$)"
@@ -205,6 +207,14 @@ def author_metas(signals: PageSignals) -> Iterable[Bylines | None]:
     return ((signals.metas[name], ()) for name in signals.metas_that_state("author"))
 
 
+def written_by(signals: PageSignals) -> Iterable[Bylines | None]:
+    """Read `twitter:data1` or `twitter:data2` whose label is "Written by"."""
+    metas = signals.metas
+    for label, data in _LABELS:
+        if label in metas and data in metas and _WRITTEN_BY.search(metas[label][0]):
+            yield metas[data], ()
+
+
 def author_in_scripts(signals: PageSignals) -> Iterable[Bylines | None]:
     """Read objects in scripts and metas, as for analytics (`dataLayer`, `parsely-page`)."""
     persons = names.persons(signals.stated_in_scripts("author"))
@@ -218,7 +228,7 @@ IMAGE_IN: Final = (image_metas, image_of_json_ld)
 PAYWALLED_IN: Final = (paid_parts, paid_article, tier_metas)
 # Persons in a byline under the headline come before these fields, and beside it before those that
 # name only the site (`_authors`).
-AUTHORS_IN: Final = (author_of_json_ld, author_metas)
+AUTHORS_IN: Final = (author_of_json_ld, author_metas, written_by)
 # Asked where these name nobody.
 AUTHOR_DATA_IN: Final = (author_in_scripts,)
 # All fields, for docs/metadata.md.
