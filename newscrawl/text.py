@@ -1,5 +1,6 @@
 """Functions over text that several packages need: closest names, sentences, safe normalisation."""
 
+import codecs
 import html
 import re
 import tomllib
@@ -188,3 +189,17 @@ def stop_word_lists() -> Mapping[str, Sequence[str]]:
 def stop_words_of(language: str | None) -> frozenset[str]:
     """Return the stop words of a language, ISO 639-1; none of a language without a list."""
     return frozenset(stop_word_lists().get(language or "", ()))
+
+
+def _read_pasted(error: UnicodeError) -> tuple[str, int]:
+    """Return a byte of windows-1252 within UTF-8 as its character, and half a character as U+FFFD:
+    small letters and punctuation are pasted, and begin no two bytes of UTF-8."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    byte = error.object[error.start : error.start + 1]
+    is_pasted = error.end == error.start + 1 and not (0xC0 <= byte[0] < 0xDF or byte[0] >= 0xFE)
+    return byte.decode("cp1252", "replace") if is_pasted else "\ufffd", error.end
+
+
+PASTED: Final = "newscrawl.pasted"
+codecs.register_error(PASTED, _read_pasted)

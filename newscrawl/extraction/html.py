@@ -19,7 +19,7 @@ from w3lib.encoding import (
 )
 
 from newscrawl.extraction.limits import close_raw_text, within_limits
-from newscrawl.text import unescape_all
+from newscrawl.text import PASTED, unescape_all
 
 # What the WHATWG Encoding Standard gives Western pages that declare nothing.
 LAST_RESORT: Final = "cp1252"
@@ -207,20 +207,6 @@ def _transcode(html: bytes, encoding: str) -> bytes:
     if encoding == "utf-8" and _is_utf8(html):
         return html
     return _encode(html.decode(encoding, PASTED if encoding == "utf-8" else "replace"))
-
-
-def _read_pasted(error: UnicodeError) -> tuple[str, int]:
-    """Return a byte of windows-1252 within UTF-8 as its character, and half a character as U+FFFD:
-    small letters and punctuation are pasted, and begin no two bytes of UTF-8."""
-    if not isinstance(error, UnicodeDecodeError):
-        raise error
-    byte = error.object[error.start : error.start + 1]
-    is_pasted = error.end == error.start + 1 and not (0xC0 <= byte[0] < 0xDF or byte[0] >= 0xFE)
-    return byte.decode("cp1252", "replace") if is_pasted else "\ufffd", error.end
-
-
-PASTED: Final = "newscrawl.pasted"
-codecs.register_error(PASTED, _read_pasted)
 
 
 def _find_encoding(html: bytes, declared: str | None) -> str:

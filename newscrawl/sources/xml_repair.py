@@ -14,7 +14,7 @@ from itertools import islice
 
 import cchardet
 
-from newscrawl.extraction.html import PASTED
+from newscrawl.text import PASTED
 
 # Ours: elements of feeds are four to eight levels deep, HTML within them up to twenty more.
 MAX_DEPTH = 64
