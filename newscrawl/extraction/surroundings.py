@@ -70,8 +70,11 @@ _OF_OTHER_LINES: Final = frozenset(
     " c:cookie c:newsletter c:toc c:label c:kicker c:topic c:disclaimer c:disclosure c:affiliate"
     " c:personal c:bio c:source c:imgcaption".split()
 )
-# Names of elements whose text only subscribers see in clear.
-_ENCIPHERED: Final = ("obfuscat", "encrypt", "cipher", "scrambl")
+# Names of elements whose text only subscribers see in clear; a tag or a category of WordPress is
+# none.
+_ENCIPHERED: Final = re.compile(
+    r"(?<!tag-)(?<!category-)\b(?:obfuscated|encrypted|enciphered|ciphered|scrambled)\b"
+)
 _HEADINGS: Final = members_of("h1 h2 h3 h4 h5 h6")
 _OPENING: Final = re.compile(r"[\W\d_]*+([^\W\d_]{1,3})")
 _WORDS: Final = re.compile(r"\w+")
@@ -108,10 +111,10 @@ def enciphered(features: BlockFeatures) -> NDArray[np.bool_]:
         for names in features.elements
     ]
     every_class = " ".join(classes).lower()  # one search: it runs on every page
-    if not any(name in every_class for name in _ENCIPHERED):
+    if not _ENCIPHERED.search(every_class):
         return np.zeros(len(features.paths), dtype=bool)
-    named = np.array([any(name in each.lower() for name in _ENCIPHERED) for each in classes])
-    return np.asarray(named[features.paths].any(axis=1))
+    matches = np.array([_ENCIPHERED.search(name.lower()) is not None for name in classes])
+    return np.asarray(matches[features.paths].any(axis=1))
 
 
 def with_standfirst(
@@ -178,8 +181,8 @@ def without_further_stories(
 ) -> NDArray[np.bool_]:
     """Return the kept blocks above another story: below a headline that is a link or of the tag and
     class of the page's, outside the element of the last paragraphs, about something else."""
-    kept = np.flatnonzero(mask & (tokens.words > 0))
-    if not len(kept):
+    places = np.flatnonzero(mask & (tokens.words > 0))
+    if not len(places):
         return mask
     owners, tags = blocks.owners, blocks.elements.tags[blocks.owners]
     is_heading = _HEADINGS[tags]
@@ -192,10 +195,10 @@ def without_further_stories(
         (first >= 0) & (tags == tags[first])
     )
     of_text, read = set[str](), 0
-    for place in np.flatnonzero(may_be[: kept[-1] + 1]).tolist():
+    for place in np.flatnonzero(may_be[: places[-1] + 1]).tolist():
         if not _is_headline(blocks, tokens, place, first):
             continue
-        text = kept[kept < place]
+        text = places[places < place]
         paragraphs = text[~is_heading[text]][-LAST_PARAGRAPHS:]
         around = _common_element(blocks, paragraphs.tolist())
         if around <= owners[place] < blocks.elements.ends[around]:
@@ -204,7 +207,9 @@ def without_further_stories(
             of_text |= _stems(clean(blocks.raw[part]))
         read = len(text)
         title = blocks.raw[first] if first >= 0 else ""
-        if _is_about_something_else(blocks, title, of_text, [place, *kept[kept > place].tolist()]):
+        if _is_about_something_else(
+            blocks, title, of_text, [place, *places[places > place].tolist()]
+        ):
             mask = mask.copy()
             mask[place:] = False
             break

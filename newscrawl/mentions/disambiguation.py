@@ -47,7 +47,7 @@ _OTHER_SCRIPTS = frozenset(
 _LATIN_BEFORE = re.compile(r"[A-Za-z][\w.']*[ -]$")
 _LATIN_AFTER = re.compile(r"[ -][A-Za-z]")
 # Substitutes in a line of players: "Spies (73. Weichert), Babbel, Bode (52. Eck)".
-_SUBSTITUTES = re.compile(r"\(\d{1,2}\.? ?[΄'’]? ?[^\W\d_a-zß-öø-ÿ][^\W\d_]+\)")
+_SUBSTITUTES = re.compile(r"\(\d{1,2}(?:\.|[΄'’]) ?[^\W\d_a-zß-öø-ÿ][^\W\d_]+\)")
 # Genitives: the word before them isn't a form of address.
 _GENITIVES = frozenset({"de", "del", "du", "di", "da"})
 # Verbs in headlines that are nouns as well: "Grab posts from the past week".
@@ -55,10 +55,9 @@ _NOUNS_TOO = frozenset({"posts", "reports", "plans", "launches", "orders", "offe
 # Phrases used only for persons.
 _LIFE = re.compile(
     r" (?:himself|herself|was born|died|\(\d{4}[-–]\d{4}\)|wurde \d{4} geboren|starb|né en|née en"
-    r"|est mort|naquit|nació en|murió|nacque|morì|nasceu|morreu|faleceu|zmarła?|urodziła?"
-    r"|werd geboren|overleed|zemřela?|zomrela?|meghalt|született|fødtes|föddes|syntyi|kuoli|doğdu"
-    r"|öldü|умерл?а?|родил(?:ся|ась)|скончал(?:ся|ась)|помер(?:ла)?|народи(?:вся|лася)"
-    r"|γεννήθηκε|πέθανε|umro|umrla|rođena?|s-a născut|a murit)\b"
+    r"|est mort|naquit|nació en|murió|nacque|morì|morreu|faleceu|zmarła?|urodziła? się"
+    r"|werd geboren|overleed|zemřela?|zomrela?|meghalt|kuoli|öldü|умерл?а?|скончал(?:ся|ась)"
+    r"|помер(?:ла)?|πέθανε|umro|umrla|a murit)\b"
 )
 # Words after which a form is a given name: "Rafael del Pino", "Wanda S."
 _SURNAME = re.compile(
@@ -348,8 +347,8 @@ class NeighbourWords:
             return False
         if surname[1] is None:
             return True
-        # "Mercedes Sprinter" is a van.
-        if certain and (surname[1] in self.words.models or not surname[1].istitle()):
+        # What else stands behind a company is a noun, a model or a place: "Varian Medical".
+        if certain and surname[1] not in self.words.surnames:
             return False
         verb = surname[1].lower() in self.words.verbs[ANY]
         return (certain or bool(candidate.form.ambiguous)) and not verb

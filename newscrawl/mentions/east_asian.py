@@ -24,7 +24,9 @@ _VERB_ENDING = re.compile(
 _GOES_ON = re.compile(r"(?<=[莫弗赫蒂穆娜兹茨雅妮埃洛厄勒])")
 _FOLLOWS = re.compile(r"[尔爾姆兹茲茨娅婭莎蒂]|斯(?![洛里德坦图圖])")
 # "一百度", "三千万达": a number, and what is counted.
-_NUMERAL = re.compile(r"(?<=[一二三四五六七八九几幾两兩数數0-9千百])[百千万萬亿億]")
+_NUMERAL = re.compile(
+    r"(?<![之前][一二三四五六七八九十])(?<=[一二三四五六七八九几幾两兩数數千百])[百千万萬亿億]"
+)
 # A point joins the parts of a foreign person's name; an office stands before or behind a name.
 _PERSON_BEFORE = re.compile(
     r"(?:[\u3400-\u9fff]·|[A-Z]・|记者|記者|副行长|副行長|队长|隊長|选手|選手|教授|博士|主席|总理"
@@ -36,8 +38,8 @@ _PERSON_BEHIND = re.compile(
 )
 # Frequent surnames that are hardly words of one sign.
 _SURNAMES = frozenset(
-    "王李张張刘劉陈陳杨楊赵趙吴吳周徐孙孫朱胡郭罗羅郑鄭谢謝宋唐韩韓冯馮邓鄧曹彭曾肖萧田董潘袁蔡蒋蔣杜叶葉苏蘇魏吕呂丁沈"
-    "姚卢盧姜崔钟鍾谭譚陆陸汪范廖贾賈韦韋邹鄒孟秦邱江尹薛闫閻段侯龚龔邵钱錢严嚴"
+    "王李张張刘劉陈陳杨楊赵趙吴吳周徐孙孫朱胡郭罗羅郑鄭谢謝宋唐冯馮邓鄧曹彭曾肖萧田董潘袁蔡蒋蔣杜叶葉魏吕呂丁沈"
+    "姚卢盧姜崔钟鍾谭譚汪范廖贾賈韦韋邹鄒孟秦邱尹薛闫閻段侯龚龔邵钱錢严嚴"
 )
 # What joins a name to the predicate of its clause, by language: a particle and other words.
 _JOINTS = {

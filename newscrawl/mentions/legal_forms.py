@@ -21,8 +21,8 @@ from newscrawl.mentions.vocabulary import ANY, Vocabulary
 
 # Words of the longest legal form, "spółka z ograniczoną odpowiedzialnością spółka komandytowa".
 _LONGEST = 6
-# A word that may be no abbreviation.
-_CAPITALS = re.compile(rf"\b[^\W\d_a-zß-öø-ÿ]{{{ACRONYM_LENGTH + 1},}}\b")
+# Words that are too long for abbreviations.
+_LONG_WORD = re.compile(rf"[^\W\d_]{{{ACRONYM_LENGTH + 1},}}")
 # Letters of a legal form that only counts as it is listed or in capitals: "SpA", not "Spa".
 _SHORT = 3
 _NO_LETTER = re.compile(r"[\W_]")
@@ -340,9 +340,12 @@ def _with_title_case(shorts: Iterable[ShortName]) -> Iterator[ShortName]:
     """Yield the short names; registers that write in capitals hide how newspapers do."""
     for short in shorts:
         yield short
-        if _CAPITALS.search(short.text) and re.search(r"[ -]", short.text):
-            text = _CAPITALS.sub(lambda word: word[0].capitalize(), short.text)
-            yield ShortName(text, short.countries)
+        if re.search(r"[ -]", short.text):
+            text = _LONG_WORD.sub(
+                lambda word: word[0].capitalize() if word[0].isupper() else word[0], short.text
+            )
+            if text != short.text:
+                yield ShortName(text, short.countries)
 
 
 def forms_of(company: Company) -> tuple[str, ...]:

@@ -42,7 +42,7 @@ _VENUE = re.compile(
 )
 # The same in scripts without blanks: "京セラドーム", "百岁山杯".
 _VENUE_UNSPACED = re.compile(
-    r"(?:杯|盃|[线線站](?![上下索程缆台点點群长長])|[纵縱][贯貫]|.{0,2}(?:乐园|樂園|王国|王國)|大学|大學"
+    r"(?:杯|盃|(?:[线線](?![上下索程缆])|站(?![上下在队隊稳穩出到起台点點群长長]))|[纵縱][贯貫]|.{0,2}(?:乐园|樂園|王国|王國)|大学|大學"
     r"|体育场|體育場|体育馆|體育館|球场|球場|体育中心"
     r"|基金会|基金會|公益基金|大剧院|博物馆|美术馆|天文台|彗星|半岛|半島|群岛|流域|盆地|雨林|山脉"
     r"|镇(?!江)|河(?![北南内池源])"
@@ -74,7 +74,7 @@ def is_namesake(text: str, candidate: Candidate, before: Sequence[str], words: V
 
 
 def is_place(text: str, candidate: Candidate, language: str | None, words: Vocabulary) -> bool:
-    """Return whether a form that is a place, too, stands as one: "uit Mol", "Santanderbe", "in den
+    """Return whether a form that is a place, too, stands as one: "uit Mol", "Quilmesbe", "in den
     Abbey Road Studios"."""
     form = candidate.form.text
     is_venue = form in words.venues

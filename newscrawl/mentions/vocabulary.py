@@ -61,10 +61,10 @@ class Vocabulary:
     `surnames` are forms that persons bear, too: an unknown capitalised word before one is a given
     name, unless it is `usual_before` a company ("Chinese"). `platforms` are networks on which
     newspapers ask their readers to follow them, `follow_us` how they ask.
-    `given_forms` are certain forms that are given names, too: a capitalised word behind one is a
-    surname, unless it is one of `models`. `places_too` are forms that are places, `venues` those of
-    studios, parks and airports, which count only where they don't stand as a place, behind one of
-    `place_prepositions` (a venue also one of `venue_prepositions`) or with one of `place_endings`.
+    `given_forms` are certain forms that are given names, too, before a surname. `places_too` are
+    forms that are places, `venues` those of studios, parks and airports, which count only where
+    they don't stand as a place, behind one of `place_prepositions` (a venue also one of
+    `venue_prepositions`) or with one of `place_endings`.
     `function_words` can be no form at all, `abbreviations`, `places` and given names by
     themselves only ambiguous ones, as `common_words` in small letters only ambiguous ones.
     `predicates` are words of a clause whose subject is a company, in languages without blanks.
@@ -101,7 +101,6 @@ class Vocabulary:
     sports: Mapping[str, frozenset[str]]
     surnames: frozenset[str]
     given_forms: frozenset[str]
-    models: frozenset[str]
     places_too: frozenset[str]
     venues: frozenset[str]
     place_endings: Mapping[str, frozenset[str]]

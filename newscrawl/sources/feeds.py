@@ -56,7 +56,7 @@ _HOME = re.compile(
 # that were taken for paths.
 _SCHEME = re.compile(r"^(?:https?:/*)?(https?):?/+(?=\w)", re.IGNORECASE)
 _HOST_IN_PATH = re.compile(
-    r"^(https?://)(?:([\w.-]+/)(?:[\w.-]+/)*?(?=\2)|(?:[\w.-]+/)+?(?=www\.[\w-]+\.[a-z]{2,}[./]))",
+    r"^(https?://)(?:([\w.-]+/)(?=\2)|(?!www\.)(?:[\w.-]+/)+?(?=www\.[\w-]+\.[a-z]{2,}[./]))",
     re.IGNORECASE,
 )
 _TEXT = _MARKUP * MAX_STANDFIRST
@@ -253,14 +253,18 @@ def _parse_microformats(text: str) -> feedparser.FeedParserDict:
     """Return the entries of an h-feed (microformats.org) as feedparser would."""
     entries = []
     for post in LexborHTMLParser(text).css(".h-entry, .hentry")[:MAX_ENTRIES]:
-        link, name, day, author, summary = (
-            post.css_first(f".{new}, .{old}")
-            for new, old in (
-                ("u-url", "entry-title a"),
-                ("p-name", "entry-title"),
-                ("dt-published", "published"),
-                ("p-author", "author"),
-                ("p-summary", "entry-summary"),
+        author = post.css_first(".p-author, .author")
+        # An author's card has a name and an address of its own.
+        of_author = {
+            node.mem_id for card in post.css(".h-card, .vcard, .p-author") for node in card.css("*")
+        }
+        link, name, day, summary = (
+            next((node for node in post.css(places) if node.mem_id not in of_author), None)
+            for places in (
+                ".u-url, .entry-title a",
+                ".p-name, .entry-title",
+                ".dt-published, .published",
+                ".p-summary, .entry-summary",
             )
         )
         entry = {

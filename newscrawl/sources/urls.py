@@ -69,12 +69,13 @@ _NUMBERED = re.compile(
 # Hosts and last parts of paths of redirectors: google.com/url?url=, bing.com/news/apiclick.aspx,
 # l.facebook.com/l.php and r.search.yahoo.com/…/RU=…/RK=2; copies by AMP caches: ours.
 _REDIRECTOR = re.compile(
-    r"(?:^|\.)(?:safelinks|urldefense|feedproxy|r\.search|out|go|exit|href|anonym|skimresources)\."
+    r"(?:^|\.)(?:safelinks|urldefense|feedproxy|r\.search|href|anonym|skimresources)\."
+    r"|^(?:out|go|exit)\.(?=[\w-]+\.[a-z])"
     r"|/(?:url|apiclick|redirect(?:or)?|redir|rd|click|clk|out|away|go|goto|l|link|linkfilter|deeplink|track"
     r"|translate|popout|turbo)(?:\.\w{2,4})?/?$"
 )
 _AMP_CACHE = re.compile(
-    r"https?://(?:www\.google\.[a-z.]+/amp|[\w-]+\.cdn\.ampproject\.org/\w)/(s?)/?(.+)"
+    r"https?://(?:www\.google\.[a-z.]+/amp|[\w-]+\.cdn\.ampproject\.org/\w)/(?:(s)/)?(.+)"
 )
 _TARGET = re.compile(r"/RU=([^/]+)")
 _MAX_LABEL = 63  # RFC 1035, 2.3.4
@@ -221,7 +222,7 @@ def unwrapped(url: str) -> str:
     """Return the address to which a link of a search engine, an alert or a network leads, where it
     is a part of the link; any other link unchanged."""
     if copy := _AMP_CACHE.fullmatch(url):
-        return f"http{copy[1]}://{copy[2]}"
+        return f"http{copy[1] or ''}://{copy[2]}"
     try:
         parts = urlsplit(url)
         if not _REDIRECTOR.search(f"{parts.netloc}{parts.path}".lower()):

@@ -167,6 +167,13 @@ def test_a_standfirst_apart_is_text(lead: str, likely: float, is_text: bool) -> 
     assert result.tolist() == [False, is_text, True]
 
 
+def test_article_about_encryption_is_a_text() -> None:
+    page = parse_page(
+        f"<article class='post tag-encryption category-cipher'><p>{LEAD}</p></article>"
+    )
+    assert not enciphered(page.block_features).any()
+
+
 def test_enciphered_paragraphs_are_no_text() -> None:
     page = parse_page(
         f"<h1>{TITLE}</h1><p>{LEAD}</p><div class='p--obfuscated'><p>Uif gfssz pg Mvoe</p></div>"

@@ -235,6 +235,7 @@ def test_one_wrong_byte_changes_no_other_letter() -> None:
 def test_h_feed_is_read() -> None:
     (entry,) = feed(
         '<!doctype html><html><body class="h-feed"><article class="h-entry">'
+        '<b class="h-card"><a class="u-url p-name" href="/holm">Ida Holm</a></b>'
         '<a class="u-url p-name" href="/1">Bridge closed</a><p class="p-summary">Until spring.</p>'
         '<b class="p-author">Ida Holm</b><time class="dt-published" datetime="2026-03-05T07:30Z">'
         "5 March</time></article></body></html>"

@@ -132,6 +132,21 @@ def test_link_of_an_alert_leads_to_the_article(url: str) -> None:
 @pytest.mark.parametrize(
     "url",
     [
+        "https://abcnews.go.example/business/story?id=123&ref=https://www.google.com/",
+        "https://www.out.example/story-1?u=https://facebook.com/sharer",
+    ],
+)
+def test_link_to_a_page_with_an_address_in_its_query_leads_to_the_page(url: str) -> None:
+    assert unwrapped(url) == url
+
+
+def test_amp_copy_of_a_host_that_begins_with_s_leads_to_it() -> None:
+    assert unwrapped("https://www.google.com/amp/sun.example/a-1") == "http://sun.example/a-1"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
         f"{ARTICLE}?url=https://other.example/x",
         f"https://news.example.com/link?url={ESCAPED}",
         "https://www.google.com/url?id=7",

@@ -82,7 +82,9 @@ def overview(request: Request) -> Response:
         shown = rows[first : first + MAX_COMPANIES]
         kinds = dict.fromkeys(filters.scope.structure.groups, "group")
         kinds |= {row.name: "saved query" for row in queries.saved_queries(database)}
-        known = reading(database, filters.scope, before=filters.before.scope, names_sources=True)
+        period_reading = reading(
+            database, filters.scope, before=filters.before.scope, names_sources=True
+        )
         all_named = all(row.hits.articles for row in answer.companies if row.company not in kinds)
         return render(
             request,
@@ -100,7 +102,7 @@ def overview(request: Request) -> Response:
             changes={row.company: change_of_row(row, answer) for row in shown},
             kinds=kinds,
             boilerplate=queries.boilerplate(database, scope=filters.scope),
-            reading=replace(known, silent=silent_sources(database, filters.scope)),
+            reading=replace(period_reading, silent=silent_sources(database, filters.scope)),
             most_silent=MAX_SILENT,
             longer_silent=_longer_silent(request, database, filters) if order == "fewer" else [],
             quarantined=sum(queries.quarantine_sizes(database, scope=filters.scope).values()),

@@ -604,7 +604,7 @@ class _Reader:
         if name is not None:
             full_name = squeeze(name.attributes.get("content"))
             lines = _lines(name) or ([full_name] if " " in full_name else [])
-        self._add(squeeze(node.attributes.get("content")) or "\n".join(lines), sighting)
+        self._add("\n".join(lines) or squeeze(node.attributes.get("content")), sighting)
 
     def _add(self, text: str, sighting: Sighting) -> None:
         if text and len(text) < MAX_TEXT and len(self.sightings.bylines) < MAX_FOUND:

@@ -139,7 +139,8 @@ def _unique(texts: Iterable[str]) -> tuple[str, ...]:
     for name in islice(texts, MAX_AUTHORS):
         unique.setdefault(name.casefold(), name)
     # Leave out "Doe" where "Jane Doe" is there too, and "Jane Doe Tom Ray" beside both.
-    pairs = {f"{first} {second}" for first, second in permutations(unique, 2)}
+    full = [name for name in unique if " " in name]
+    pairs = {f"{first} {second}" for first, second in permutations(full, 2)}
     names = tuple(name for key, name in unique.items() if key not in pairs)
     words = [frozenset(name.casefold().split()) for name in names]
     return tuple(
