@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,13 +22,15 @@ from newscrawl.cli import main
 from newscrawl.dashboard import Config, create_app
 from newscrawl.items import CompanyStructure, SourceCatalog
 from newscrawl.mentions import load_companies
-from newscrawl.storage import Database, QuestionError, open_database
+from newscrawl.storage import Database, QuestionError, open_database, status
 from newscrawl.storage.queries import QUESTIONS, Question, Scope
 from newscrawl.storage.search_language import parse_query
 from tests.answers.questions import ALL_FILTERS, FEW, Parameters, filters, questions
 from tests.answers.world import NOW, Files, fill
 
 EXPECTED = Path(__file__).with_name("expected.jsonl.xz")
+# The database's clock where the present health of sources is asked.
+HEALTH_AT = datetime(2026, 11, 28, 12, tzinfo=UTC)
 # Fields whose values are a database's own, or of the program: numbers of rows and versions.
 _UNSTABLE = frozenset({"number", "story", "id", "run", "article_id", "versions"})
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ][\d:.]+(Z|[+-]\d\d:\d\d)?")
@@ -72,6 +74,7 @@ def _set_up(patch: pytest.MonkeyPatch, files: Files, url: str) -> None:
     """Let the commands read the world's files, and each companies file only once."""
     loaded = {path: load_companies(path) for path in _company_files(files).values()}
     patch.setattr(mentions, "load_companies", loaded.__getitem__)
+    patch.setattr(status, "clock", lambda _session: HEALTH_AT)
     patch.setattr(config, "NEWSCRAWL_SOURCES", str(files.sources))
     patch.setattr(config, "NEWSCRAWL_DATABASE_URL", url)
     patch.setenv("NEWSCRAWL_DATABASE_URL", url)
