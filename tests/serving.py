@@ -44,6 +44,6 @@ def served(folder: Path, *options: str, **environment: str) -> Iterator[str]:
 
 def asked(url: str, **headers: str) -> bytes:
     """The content at an address."""
-    with urlopen(Request(url, headers=headers), timeout=20) as answer:  # noqa: S310 - our own
+    with urlopen(Request(url, headers=headers), timeout=120) as answer:  # noqa: S310 - our own
         content: bytes = answer.read()
     return content

@@ -28,7 +28,7 @@ def test_head_is_answered_without_a_body(tmp_path: Path) -> None:
     with open_database(f"sqlite:///{tmp_path / 'newscrawl.sqlite'}"), served(tmp_path) as address:
         for path in ("", "api/articles", "static/app.js"):
             request = Request(f"{address}{path}", method="HEAD")  # noqa: S310 - our own
-            with urlopen(request, timeout=20) as answer:  # noqa: S310 - our own
+            with urlopen(request, timeout=120) as answer:  # noqa: S310 - our own
                 length = int(answer.headers["Content-Length"])
                 assert (answer.status, answer.read()) == (200, b""), path
             assert len(asked(f"{address}{path}")) == length, path

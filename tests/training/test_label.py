@@ -133,7 +133,7 @@ def server(target: LabelledSet) -> Iterator[LabelServer]:
     thread.start()
     yield served
     served.finished = True
-    thread.join(timeout=20)
+    thread.join(timeout=120)
     assert not thread.is_alive()
 
 
@@ -141,7 +141,7 @@ def ask(
     url: str, form: list[tuple[str, str]] | None = None, headers: dict[str, str] | None = None
 ) -> tuple[int, str]:
     parts = urlsplit(url)
-    connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=10)
+    connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=120)
     body = None if form is None else urlencode(form)
     with closing(connection):
         connection.request("GET" if form is None else "POST", parts.path, body, headers or {})
@@ -216,7 +216,7 @@ def test_command_prints_its_url_and_ends_after_the_last_page(tmp_path: Path) -> 
         assert url
         ask(f"{url[0]}save", form_for(0))
         assert "1 page saved" in ask(url[0])[1]
-        assert child.wait(timeout=30) == 0
+        assert child.wait(timeout=120) == 0
         assert "1 saved in mine" in child.stderr.read()
     lines = (tmp_path / "mine" / "gold.jsonl").read_text().splitlines()
     assert [json.loads(line)["site"] for line in lines] == ["news.example"]
