@@ -14,7 +14,7 @@ from pathlib import Path
 
 from newscrawl.archive.warc import ArchiveWriter
 from newscrawl.items import Access, Article, Document, Page
-from newscrawl.mentions import Companies
+from newscrawl.mentions.documents import with_mentions
 from newscrawl.reading import versions_of
 from newscrawl.storage import Database
 from tests.archives import capture
@@ -68,7 +68,7 @@ def fill(
         if paper == papers[1]:
             for day in [day for day in leads if day.toordinal() % 3 == 0]:
                 written[day].append(_reprint(leads[day], slug, day))
-        documents = [_matched(item, companies) for found in written.values() for item in found]
+        documents = [with_mentions(item, companies) for found in written.values() for item in found]
         save_documents(database, documents, run)
         for item in documents if archive else ():
             archive.write(capture(item.page.url, item.page.html))
@@ -188,9 +188,3 @@ def _companies(day: date, rng: random.Random) -> tuple[str, str]:
     if a in pairs and rng.random() < 0.6:
         return a, pairs[a]
     return a, rng.choice([name for name in names if name != a])
-
-
-def _matched(document: Document, companies: Companies) -> Document:
-    article = document.article
-    found = companies.find(article.text, title=article.title or "", language=article.language)
-    return replace(document, mentions=tuple(found))

@@ -122,7 +122,8 @@ def test_suggested_name_is_added_and_found_by_one_click(browser: Browser, tmp_pa
         watched = Watched(browser.new_page(), base)
         watched.open("/registry/suggestions")
         page = watched.page
-        expect(page.locator("section article").first).to_contain_text("The order went to")
+        article = page.locator("section article").filter(has_text="Moorbach")
+        expect(article).to_contain_text("The order went to")
         page.get_by_role("button", name="Add Moorbach Fensterbau").click(no_wait_after=True)
         saved = page.get_by_role("status")
         expect(saved).to_contain_text("Moorbach Fensterbau is in your file", timeout=180_000)

@@ -277,7 +277,7 @@ def test_proof_is_a_page_with_its_sentences(site: Site) -> None:
     assert "articles name Siemens" in answer.text
     assert "<mark>Siemens</mark>" in answer.text
     assert re.search(
-        r"Siemens</bdi>: unambiguous name of the registry; very likely right \(\d\.\d\d\)",
+        r"<span>unambiguous name of the registry; very likely right \(\d\.\d\d\)",
         answer.text,
     )
     assert "<bdi>Harbour Courier</bdi>" in answer.text
