@@ -53,6 +53,14 @@ def linked_csv(client: TestClient, path: str) -> list[list[str]]:
     return read_csv(client, unescape(link[1]))
 
 
+def test_each_part_of_a_company_can_be_downloaded(client: TestClient, database: Database) -> None:
+    save(database, 0, headline("Nestlé"))
+    page = client.get("/company/Nestl%C3%A9?days=1").text
+    links = re.findall(r'href="([^"]+)" download><span class="hidden">By (\w+): </span>CSV', page)
+    parts = {by: read_csv(client, unescape(link))[0][1:-3] for link, by in links}
+    assert parts == {"source": ["ft"], "language": ["en"], "country": ["gb"]}
+
+
 def test_numbers_of_a_chart_can_be_downloaded(client: TestClient, database: Database) -> None:
     save(database, 2, headline("Nestlé"), body("Nestlé"))
     save(database, 0, headline("Nestlé"))
