@@ -86,6 +86,8 @@ def test_wrong_mention_is_cured_for_good(tmp_path: Path, database: Database, fil
         ]
         preview = client.get(unescape(offers[0][0])).text
         assert "2 more articles go" in preview
+        assert "More than half of its articles go" in preview
+        assert "More than half" not in client.get(unescape(offers[1][0])).text
         assert "Trees" in preview
         assert "Ferries" in preview
         assert "Beer" not in preview
