@@ -23,7 +23,6 @@ def shown() -> str:
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stderr == ""

@@ -1,7 +1,9 @@
-"""Screenshots of docs/dashboard.md: NEWSCRAWL_SCREENSHOTS=docs/img stores them there."""
+"""Screenshots of documents: NEWSCRAWL_SCREENSHOTS=docs/img stores them there."""
 
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from urllib.parse import quote
 
@@ -11,6 +13,8 @@ from playwright.sync_api import Browser
 
 from tests.browsers import Watched, chromium
 from tests.dashboards import HELD, TRAM, dashboard
+from tests.serving import served
+from tests.site.crawling import PROJECT
 
 FOLDER = os.environ.get("NEWSCRAWL_SCREENSHOTS")
 IMAGES = Path(__file__).parents[2] / "docs" / "img"
@@ -53,6 +57,16 @@ def test_screenshots_can_be_made(tmp_path: Path) -> None:
             file = folder / f"dashboard-{name}.png"
             _take(browser, url, path, (width, height), file)
             assert 10_000 < file.stat().st_size < LARGEST
+
+
+@pytest.mark.thorough
+def test_picture_of_the_demo_can_be_made(tmp_path: Path) -> None:
+    demo = [sys.executable, "-m", "tests.site.demo", str(tmp_path)]
+    subprocess.run(demo, cwd=PROJECT, check=True, capture_output=True)
+    file = (Path(FOLDER).absolute() if FOLDER else tmp_path) / "demo-company.png"
+    with served(tmp_path, "--database", "sqlite:///demo.sqlite") as url, chromium() as browser:
+        _take(browser, url, "company/Siemens", (1180, 780), file)
+    assert 10_000 < file.stat().st_size < LARGEST
 
 
 def _take(browser: Browser, url: str, path: str, size: tuple[int, int], file: Path) -> None:
