@@ -46,11 +46,7 @@ _DELAY = 0.5
 # Of two clocks: delays are counted by one that isn't set, the system receives by the time of day.
 _TOLERANCE = 0.002
 _PACE = {**HASTE, "DOWNLOAD_DELAY": str(_DELAY)}
-_SETTINGS = {
-    "NEWSCRAWL_LEASE": "15",
-    "NEWSCRAWL_REVISITS": "",
-    "NEWSCRAWL_MONITOR_PAUSE": "2",
-}
+_SETTINGS = {"NEWSCRAWL_LEASE": "15", "NEWSCRAWL_REVISITS": "", "NEWSCRAWL_MONITOR_PAUSE": "2"}
 _CRAWL_PAUSE = timedelta(seconds=5)
 _CUT_OFF_SECONDS = 40.0
 # Longer than a lease, which another monitor takes meanwhile.

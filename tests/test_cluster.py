@@ -77,9 +77,7 @@ def test_item_that_crashes_its_process_costs_no_other_item(cluster: Cluster) -> 
     ]
 
 
-def test_process_keeps_its_data_for_later_parts_until_the_command_ends(
-    dask: DaskProcesses,
-) -> None:
+def test_process_keeps_its_data_for_later_parts_until_the_command_ends(dask: DaskProcesses) -> None:
     with Cluster(dask.address) as opened:
         pool = open_pool(process_id, opened)
         (first,), (second,) = ([pid for _, pid in pool.results([1])] for _ in range(2))

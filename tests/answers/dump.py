@@ -133,10 +133,7 @@ def _in_python(
         if "among" in fields_:
             fields_["among"] = parse_query(fields_["among"])
         values["scope"] = Scope(
-            **fields_,
-            now=NOW,
-            structure=views.structures[structure],
-            catalog=views.catalog,
+            **fields_, now=NOW, structure=views.structures[structure], catalog=views.catalog
         )
     if "registered_companies" in question.parameters:
         file = _company_files(views.files)[structure]
@@ -189,11 +186,7 @@ def _in_command(
     with pytest.MonkeyPatch.context() as patch:
         arguments = ["newscrawl", *parameters.command, *options, "--format", "json"]
         patch.setattr("sys.argv", arguments)
-        with (
-            redirect_stdout(written),
-            redirect_stderr(errors),
-            pytest.raises(SystemExit) as ended,
-        ):
+        with redirect_stdout(written), redirect_stderr(errors), pytest.raises(SystemExit) as ended:
             main()
     code = int(ended.value.code or 0)
     if code > 1:

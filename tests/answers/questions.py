@@ -59,7 +59,6 @@ def filters(names: tuple[str, ...]) -> dict[str, Any]:
 
 ALL_FILTERS = [(name,) for name in FILTERS] + list(PAIRS)
 _URL = "https://ft.example/"
-_SEARCHES = ('"rail strike"', "ferry OR quay*", "bridge -station", "rail NEAR/3 station")
 _FT = ("revised", "shrunk", "agency-report")
 
 
@@ -71,8 +70,7 @@ def questions() -> dict[str, list[Parameters]]:
         "boilerplate": [Parameters(), Parameters(values={"company": "Alphabet"})],
         "co_mentions": [
             Parameters(
-                values={"company": name, "stories": True},
-                command=("together", name, "--stories"),
+                values={"company": name, "stories": True}, command=("together", name, "--stories")
             )
             for name in NAMES
         ],

@@ -109,10 +109,7 @@ parent = "Alphabet"
 "our competitors" = ["Siemens", "WhatsApp"]
 """
 MENTIONED = ("Alphabet", "Google", "YouTube", "Meta", "Instagram", "WhatsApp", "Siemens", "Bosch")
-QUERIES = {
-    "rail strikes": '("rail strike" OR bridge*) -ferry',
-    "ferries of ft": "ferry source:ft",
-}
+QUERIES = {"rail strikes": '("rail strike" OR bridge*) -ferry', "ferries of ft": "ferry source:ft"}
 SOURCES_FILE = """\
 slug,name,country,languages,home,feeds,sitemaps,news_sitemaps,status,groups
 ft,Ft,gb,en,https://ft.example/,https://ft.example/f,,,active,business|mine

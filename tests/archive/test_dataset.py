@@ -45,9 +45,7 @@ def rows(folder: Path, name: str) -> list[dict[str, Any]]:
 
 
 def test_questions_of_the_document_have_the_answers_of_the_database(
-    database: Database,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     duckdb = pytest.importorskip("duckdb", reason="make dev installs it")
     pytest.importorskip("polars", reason="needs the extra frames")

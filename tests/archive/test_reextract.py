@@ -259,11 +259,7 @@ def test_captures_of_unknown_pages_are_ignored(
     ("since", "outcomes"), [(None, ["new"]), (NOON.date() + timedelta(days=1), [])]
 )
 def test_listed_page_without_an_article_becomes_one(
-    database: Database,
-    tmp_path: Path,
-    companies: Path,
-    since: date | None,
-    outcomes: Sequence[str],
+    database: Database, tmp_path: Path, companies: Path, since: date | None, outcomes: Sequence[str]
 ) -> None:
     schedule = Schedule(
         revisits=(), retries=(), poll_min=timedelta(minutes=1), poll_max=timedelta(hours=1)

@@ -204,12 +204,7 @@ def test_command_reports_the_difference(newscrawl: Newscrawl, old: Path, new: Pa
     assert "12 of 24 articles would change, 2 companies" in dry.out
     assert max(map(len, dry.out.splitlines())) <= 80
     done = newscrawl("rematch", "--companies", new, "--workers", 1, "--format", "json")
-    assert json.loads(done.out)[1] == {
-        "company": "Nokia",
-        "articles": 12,
-        "gained": 14,
-        "lost": 0,
-    }
+    assert json.loads(done.out)[1] == {"company": "Nokia", "articles": 12, "gained": 14, "lost": 0}
     again = newscrawl("rematch", "--companies", new, "--workers", 1)
     assert "0 of 24 articles changed, 0 companies" in again.out
 

@@ -276,8 +276,7 @@ def test_body_of_another_tool_is_read(tmp_path: Path, form: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "response",
-    [answer(chunks(TEXT)[:900], CHUNKED), answer(raw_deflate(TEXT * 99)[:-9], DEFLATE)],
+    "response", [answer(chunks(TEXT)[:900], CHUNKED), answer(raw_deflate(TEXT * 99)[:-9], DEFLATE)]
 )
 def test_beginning_of_a_body_that_is_cut_off_is_read(tmp_path: Path, response: bytes) -> None:
     path = tmp_path / "a.warc"

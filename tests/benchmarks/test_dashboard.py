@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -37,15 +36,3 @@ def test_readers_open_pages_at_once(url: str) -> None:
     timings = time_readers(url, page_paths(url), readers=4, seconds=2, pause=0.05)
     assert timings[-1].page == "all pages"
     assert timings[-1].opened == sum(timing.opened for timing in timings[:-1]) > 4
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [("nonsense", "not a database URL"), ("sqlite:///{}/empty.sqlite", "no article in")],
-    ids=["no address", "no article"],
-)
-def test_unfit_database_is_one_line(tmp_path: Path, name: str, message: str) -> None:
-    with open_database(f"sqlite:///{tmp_path / 'empty.sqlite'}"):
-        pass
-    done = run_bench(name.format(tmp_path))
-    assert (done.returncode, message in done.stderr, done.stderr.count("\n")) == (2, True, 1)

@@ -1,21 +1,14 @@
 """The side-by-side benchmark: processes, answers kept, scores, floors, tables, the command."""
 
 import json
-import math
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from benchmarks.extraction import environments, peers, speed
-from benchmarks.extraction.answers import (
-    AnswerStore,
-    Runner,
-    ToolError,
-    request_for,
-    source_version,
-)
+from benchmarks.extraction import peers
+from benchmarks.extraction.answers import AnswerStore, Runner, ToolError, request_for
 from benchmarks.extraction.command import benchmark
 from benchmarks.extraction.comparison import (
     Benchmark,
@@ -25,8 +18,7 @@ from benchmarks.extraction.comparison import (
     read_unseen,
     score,
 )
-from benchmarks.extraction.environments import Environment, Installed, Missing, find, install
-from benchmarks.extraction.floors import falls, moved
+from benchmarks.extraction.environments import Installed, Missing, find
 from benchmarks.extraction.tables import TABLES, kind_mean, provenance
 from newscrawl.extraction.methods import METHODS
 from newscrawl.mentions import Company
@@ -186,46 +178,6 @@ def test_tool_is_installed_or_says_why_not(name: str, tmp_path: Path) -> None:
             assert "make bench-peers" in reason
 
 
-def test_tool_that_pip_refused_keeps_the_reason(tmp_path: Path) -> None:
-    folder = tmp_path / ".venv-bench-py37"
-    folder.mkdir()
-    note = json.dumps({"dragnet": "pip: no compiler"})
-    (folder / environments.REASONS_FILE).write_text(note)
-    assert find(peers.PEERS["dragnet"], tmp_path) == Missing("pip: no compiler")
-
-
-def test_bench_extra_names_every_peer_of_our_environment() -> None:
-    wanted = {p.package for p in peers.PEERS.values() if p.environment == peers.BENCH_ENV}
-    asked = {environments.distribution(line) for line in environments.extra_requirements("bench")}
-    assert wanted <= asked
-
-
-@pytest.mark.parametrize(
-    ("environment", "reason"),
-    [
-        (
-            Environment("env", ("gone",), python="3.1", because="of old"),
-            "no Python 3.1 here: of old",
-        ),
-        (Environment("env", ("gone @ file:///no/such/folder",)), "pip: ERROR:"),
-    ],
-    ids=["no interpreter", "pip fails"],
-)
-def test_failed_installation_is_recorded_with_its_reason(
-    environment: Environment, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    told: list[str] = []
-    install(tmp_path, told.append, {"old": environment})
-    reasons = json.loads((tmp_path / "env" / environments.REASONS_FILE).read_text())
-    assert reasons["gone"].startswith(reason)
-    assert "gone" in told[0]
-
-
-def test_missing_interpreter_is_none() -> None:
-    assert environments.interpreter("3.1") is None
-
-
 @pytest.mark.parametrize(
     ("page", "text"),
     [
@@ -254,12 +206,6 @@ def test_page_that_hangs_or_crashes_a_tool_loses_no_other_page(
     assert [bool(answer["text"]) for answer in answers] == [True, False, True, False, True, False]
 
 
-def test_tool_that_does_not_start_is_reported(unruly: Runner, mini: Corpus) -> None:
-    broken = replace(unruly, script=Path("no-such-script.py"))
-    with pytest.raises(ToolError, match="does not start"):
-        list(broken.answers(mini.pages[:1], with_metadata=True))
-
-
 def test_answers_are_stored_and_a_truncated_line_is_repeated(
     unruly: Runner, mini: Corpus, tmp_path: Path
 ) -> None:
@@ -275,33 +221,6 @@ def test_answers_are_stored_and_a_truncated_line_is_repeated(
     path.write_text(whole)
     again = dict(store.complete(silent, pages, path))
     assert [again[page]["text"] for page in pages] == [f"said {page.id}" for page in pages]
-
-
-def test_only_answers_of_the_latest_version_are_kept(
-    unruly: Runner, mini: Corpus, tmp_path: Path
-) -> None:
-    store = AnswerStore(tmp_path)
-    paths = {v: store.path(replace(unruly, version=v), mini.fingerprint) for v in ("1", "2")}
-    other_corpus = store.path(unruly, "f" * 64)
-    other_corpus.write_text("")
-    for path in paths.values():
-        list(store.complete(unruly, mini.pages[:1], path))
-    assert [paths["1"].exists(), paths["2"].exists(), other_corpus.exists()] == [False, True, True]
-
-
-def test_fresh_ignores_stored_answers(unruly: Runner, mini: Corpus, tmp_path: Path) -> None:
-    path = tmp_path / "old.jsonl"
-    path.write_text('{"set": "mini", "id": "x", "text": "old"}\n')
-    assert AnswerStore(tmp_path).load(path)
-    assert AnswerStore(tmp_path, fresh=True).load(path) == {}
-
-
-def test_version_of_ours_changes_with_its_sources(tmp_path: Path) -> None:
-    source = tmp_path / "a.py"
-    source.write_text("x = 1")
-    before = source_version([source])
-    source.write_text("x = 2")
-    assert source_version([source]) != before
 
 
 def test_gold_texts_score_1(mini: Corpus) -> None:
@@ -325,63 +244,6 @@ def test_missing_texts_score_0_and_are_counted_as_errors(mini: Corpus) -> None:
 def test_pages_whose_gold_text_may_be_wrong_are_in_no_group(mini: Corpus) -> None:
     doubtful = replace(mini.pages[0], doubt="cut short")
     assert groups(Corpus("one", (doubtful, *mini.pages[1:])))["mini"] == list(mini.pages[1:])
-
-
-def test_set_is_divided_only_into_large_parts(mini: Corpus) -> None:
-    many = tuple(
-        replace(page, id=f"{page.id}-{i}", lang="en" if i else "de")
-        for i in range(8)
-        for page in mini.pages[:4]
-    )
-    assert {name: len(pages) for name, pages in groups(Corpus("many", many)).items()} == {
-        "mini": 32,
-        "mini en": 28,
-    }
-
-
-def test_speed_sample_steps_evenly_through_the_corpus(mini: Corpus) -> None:
-    sample = speed.sample(mini, 4)
-    assert [mini.pages.index(page) for page in sample] == [0, 3, 6, 9]
-    assert speed.sample(mini, 10_000) == mini.pages
-
-
-def test_floors_are_raised_but_never_lowered(mini: Corpus) -> None:
-    high, low = (result_of(mini, **{"word.f1": value}).reached() for value in (0.9, 0.5))
-    floors = moved(high, mini.fingerprint, {})
-    assert floors[mini.fingerprint]["fe"]["mini"]["word.f1"] == pytest.approx(0.898)
-    assert moved(low, mini.fingerprint, floors) == floors
-
-
-def test_method_below_its_floor_is_named(mini: Corpus) -> None:
-    floors = moved(result_of(mini, **{"word.f1": 0.9}).reached(), mini.fingerprint, {})
-    fallen = list(result_of(mini, **{"word.f1": 0.85}).reached())
-    (line,) = falls(fallen, mini.fingerprint, floors)
-    assert "fe: word.f1 on mini is 0.8500, below its floor 0.8980" in line
-    assert falls(fallen, "another corpus", floors) == []
-
-
-def test_result_is_read_unchanged_from_its_file(mini: Corpus, tmp_path: Path) -> None:
-    result = result_of(mini, **{"word.f1": 0.9})
-    result.save(tmp_path / "benchmark.json")
-    assert Benchmark.load(tmp_path / "benchmark.json") == result
-
-
-@pytest.mark.parametrize("content", [None, "{", "[]", '{"rows": []}'])
-def test_file_that_is_not_a_result_is_named(content: str | None, tmp_path: Path) -> None:
-    path = tmp_path / "benchmark.json"
-    if content is not None:
-        path.write_text(content)
-    with pytest.raises(CorpusError, match=r"benchmark\.json: no benchmark result"):
-        Benchmark.load(path)
-
-
-@pytest.mark.parametrize("name", TABLES)
-def test_tables_are_rendered_from_results_only(name: str, mini: Corpus) -> None:
-    gone = Row(name="dragnet", package="dragnet", paper="DRAGNET", reason="pip: a | b <c>")
-    result = result_of(mini, **{"word.f1": 0.9})
-    table = TABLES[name](replace(result, rows=(*result.rows, gone)))
-    assert table
-    assert "<c>" not in table
 
 
 def test_command_scores_and_times_our_methods(run_benchmark: RunBenchmark, tmp_path: Path) -> None:
@@ -451,15 +313,3 @@ def test_mention_agreement_counts_pairs_and_totals() -> None:
     agreement = mention_agreement(found, gold)
     assert agreement.pairs == Overlap(2 / 3, 2 / 3)
     assert agreement.count_ratio == pytest.approx(5 / 8)
-
-
-def test_mention_agreement_requires_equal_pages() -> None:
-    with pytest.raises(ValueError, match="1 pages found against 2 gold pages"):
-        mention_agreement([{}], [{}, {}])
-
-
-@pytest.mark.parametrize(
-    ("found", "ratio"), [({}, 1.0), ({"Yahoo": 1}, math.inf)], ids=["none", "some"]
-)
-def test_count_ratio_is_defined_without_gold_mentions(found: dict[str, int], ratio: float) -> None:
-    assert mention_agreement([found], [{}]).count_ratio == ratio

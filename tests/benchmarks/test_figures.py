@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import matplotlib as mpl
 import pytest
 from matplotlib.figure import Figure
 
@@ -89,22 +88,11 @@ def test_equal_results_give_equal_files(name: str, tmp_path: Path) -> None:
     assert first[1].startswith(b"\x89PNG")
 
 
-def test_drawing_does_not_change_the_global_style() -> None:
-    before = dict(mpl.rcParams)
-    figures.swarm(SWARM)
-    assert dict(mpl.rcParams) == before
-
-
 def test_swarm_figure_shows_best_and_mean_of_each_run() -> None:
     for axis in figures.swarm(SWARM).axes:
         lines = {line.get_label(): list(line.get_ydata()) for line in axis.get_lines()}
         assert lines["best particle"] == [generation["best"] for generation in HISTORY]
         assert lines["mean"] == [generation["mean"] for generation in HISTORY]
-
-
-def test_language_figure_omits_tools_without_results() -> None:
-    (axis,) = figures.languages(RESULT).axes
-    assert [label.get_text() for label in axis.get_yticklabels()] == ["goose3", "newscrawl fe"]
 
 
 def test_greater_lambda_lowers_recall(mini: Corpus) -> None:
@@ -161,26 +149,3 @@ def test_command_draws_figures_with_a_result_file(
     assert ran.code == 0, ran.err
     drawn = {path.stem for path in (tmp_path / "docs" / "img").iterdir()}
     assert drawn == {"swarm", "cetr-page", "cetr-lambda"}
-
-
-def test_command_without_result_files_names_their_commands(
-    run_benchmark: RunBenchmark,
-) -> None:
-    ran = run_benchmark(draw_figures)
-    assert ran.code == 1
-    assert "give --page DIR, or --corpus DIR with --swarm" in ran.err
-
-
-def test_invalid_result_file_is_named(run_benchmark: RunBenchmark, tmp_path: Path) -> None:
-    (tmp_path / "figure3.json").write_text("{")
-    ran = run_benchmark(draw_figures, "--data", tmp_path)
-    assert ran.code == 2
-    assert "figure3.json: broken JSON" in ran.err
-
-
-def test_swarm_figure_requires_the_corpus_of_the_limits(
-    run_benchmark: RunBenchmark,
-) -> None:
-    ran = run_benchmark(draw_figures, "--swarm", "--corpus", MINI)
-    assert ran.code == 2
-    assert "changed since thresholds.json (html5) was learned" in ran.err

@@ -63,9 +63,3 @@ def test_command_exits_with_1_below_a_floor(
     ran = run_benchmark(check_floors, "--corpus", BUNDLED, "--lower-floors")
     assert ran.code == 0
     assert set(load_floors()[corpus.fingerprint]) == set(METHODS)
-
-
-def test_help_shows_no_value_for_a_switch(run_benchmark: RunBenchmark) -> None:
-    printed = run_benchmark(check_floors, "--help").out
-    assert "--raise-floors" in printed
-    assert "bool" not in printed

@@ -13,13 +13,7 @@ def test_ingestion_is_timed_beside_one_process() -> None:
     command = [sys.executable, "-m", "benchmarks.ingest", "--workers", "2", "--rounds", "2"]
     command.append("--json")
     done = subprocess.run(
-        command,
-        cwd=PROJECT,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=200,
-        env={},
+        command, cwd=PROJECT, capture_output=True, text=True, check=False, timeout=200, env={}
     )
     assert done.returncode == 0, done.stderr
     figures = json.loads(done.stdout)

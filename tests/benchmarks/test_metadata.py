@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.metadata import compare_metadata, fields_of, score_peers
+from benchmarks.metadata import compare_metadata, score_peers
 from newscrawl.training.corpus import SEALED, GoldPage, load_corpus, part_of
 from tests.benchmarks.conftest import RunBenchmark
 
@@ -61,25 +61,6 @@ def test_tools_with_titles_only_fewer_pages_or_variants_are_omitted(
     assert (found.tool, found.version) == ("days", "1.0")
     assert set(found.scores["all"]) == {"day"}
     assert score_peers(tmp_path, "another corpus", pages) == []
-
-
-@pytest.mark.parametrize("date", [["2026-03-05"], "2026-03-05T23:00:00+01:00", "5 March 2026"])
-def test_dates_are_parsed_in_any_format(date: object) -> None:
-    published = fields_of({"title": "", "date": date}).published
-    assert published is not None
-    assert f"{published:%Y-%m-%d}" == "2026-03-05"
-
-
-def test_fields_can_be_nested_lists() -> None:
-    fields = fields_of({"title": ["Rain"], "authors": [["Jane Doe"], "Tom Ray", None]})
-    assert (fields.title, fields.authors) == ("Rain", ("Jane Doe", "Tom Ray"))
-
-
-@pytest.mark.parametrize(
-    "date", ["", None, [], 7, "yesterday, or so", "99999999999999999999", "0001-01-01T00:00+14:00"]
-)
-def test_invalid_date_is_none(date: object) -> None:
-    assert fields_of({"title": "", "date": date}).published is None
 
 
 def test_sealed_and_open_sites_make_up_all(

@@ -53,11 +53,3 @@ def test_command_prints_the_requested_tables(run_benchmark: RunBenchmark) -> Non
     assert ran.code == 0
     assert "Table 1: Performance benchmark scores" in ran.out
     assert re.search(r"fe +\d\d\.\d\d +\d\d\.\d\d \(± \d+\)", ran.out)
-
-
-def test_unknown_table_is_refused(run_benchmark: RunBenchmark) -> None:
-    ran = run_benchmark(paper_tables, "--corpus", BUNDLED, "--table", "2")
-    assert (ran.code, ran.err) == (
-        2,
-        "newscrawl: no table 2: give 1 (Ziegler & Skubacz) or 5 to 14\n",
-    )

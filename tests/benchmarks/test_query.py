@@ -9,50 +9,23 @@ from sqlalchemy import select
 
 from benchmarks import query as bench
 from benchmarks.query.bulk import load
-from benchmarks.query.news_year import NewsYear, companies, sources
+from benchmarks.query.news_year import NewsYear, sources
 from benchmarks.query.postgres import copy_to_postgres
 from newscrawl.storage import Database, open_database, queries, upgrade_database
 from newscrawl.storage.models import (
-    Appearance,
     Article,
-    Base,
-    CompanyPair,
-    CompanySource,
-    CountedArticle,
-    DailyCompany,
-    DailyCompanySource,
-    DailySection,
-    DailySource,
-    DailyTotal,
     Source,
 )
-
-COUNTED: tuple[type[Base], ...] = (
-    *(Appearance, CompanyPair, CompanySource, CountedArticle),
-    *(DailyCompany, DailyCompanySource, DailySection, DailySource, DailyTotal),
-)
-
-
-def test_equal_seeds_generate_equal_years() -> None:
-    assert list(NewsYear(50)) == list(NewsYear(50))
-    assert list(NewsYear(50)) != list(NewsYear(50, seed=1))
-
-
-def test_generated_mentions_are_at_their_offsets() -> None:
-    names = set(companies())
-    for made in NewsYear(200):
-        for mention in made.mentions:
-            assert made.article.text[mention.start : mention.end] == mention.surface
-            assert mention.company in names
+from tests.counted import counted
 
 
 def test_bulk_written_year_equals_one_stored_by_storage(tmp_path: Path) -> None:
     file = tmp_path / "year.sqlite"
     load(file, 400)
     with open_database(f"sqlite:///{file}") as database:
-        written, words = _counted(database), _found(database)
+        written, words = counted(database), _found(database)
         database.rebuild()
-        assert _counted(database) == written
+        assert counted(database) == written
         assert _found(database) == words
         assert words
 
@@ -64,7 +37,7 @@ def test_larger_year_repeats_articles_in_other_sources_of_their_language(
     load(file, 200)
     copy_to_postgres(file, postgres_url, times=3)
     with open_database(f"sqlite:///{file}") as once, open_database(postgres_url) as database:
-        written, words = _counted(database), _found(database)
+        written, words = counted(database), _found(database)
         assert len(words) == 3 * len(_found(once))
         assert queries.facts(database).rows["articles"] == 600
         assert [(row.company, row.hits.articles) for row in queries.company_ranking(database)] == [
@@ -77,7 +50,7 @@ def test_larger_year_repeats_articles_in_other_sources_of_their_language(
             )
             assert all(languages[slug] == language for slug, language in pairs)
         database.rebuild()
-        assert _counted(database) == written
+        assert counted(database) == written
         assert _found(database) == words
         more = NewsYear(20, seed=1, path="more", days=2)
         assert bench.store(database, iter(more))[0] == 20
@@ -91,23 +64,9 @@ def test_larger_year_repeats_articles_in_other_sources_of_their_language(
         assert connection.execute(asked).fetchone() == indexes
 
 
-def _counted(database: Database) -> list[list[tuple[object, ...]]]:
-    with database.reading() as session:
-        return [
-            sorted(map(tuple, session.execute(select(*table.__table__.columns))), key=repr)
-            for table in COUNTED
-        ]
-
-
 def _found(database: Database) -> list[str]:
     hits = queries.search(database, "bon OR ban", limit=1_000)
     return sorted(one.article.url for one in hits)
-
-
-def test_larger_year_must_be_a_multiple(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        bench.main(["--articles=1500000"])
-    assert "must be a multiple" in capsys.readouterr().err
 
 
 def test_benchmark_queries_and_writes_both_databases(

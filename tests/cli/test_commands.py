@@ -129,11 +129,7 @@ def test_cell_of_csv_is_no_formula_where_a_semicolon_begins_a_cell(
     row = {"title": "Trams;=cmd|' /C calc'!A0", "names": ("Ada", "=1"), "articles": -1}
     render([row], columns, "csv")
     cells = next(csv.DictReader(StringIO(capsys.readouterr().out)))
-    assert cells == {
-        "title": "Trams;'=cmd|' /C calc'!A0",
-        "names": "Ada; '=1",
-        "articles": "-1",
-    }
+    assert cells == {"title": "Trams;'=cmd|' /C calc'!A0", "names": "Ada; '=1", "articles": "-1"}
 
 
 def test_mentions_as_json_have_null_gaps(world: Newscrawl) -> None:

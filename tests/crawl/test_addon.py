@@ -140,13 +140,6 @@ def test_example_stores_and_exports_each_article(project: Project) -> None:
     assert project.rows("SELECT reason FROM runs") == [("finished",)]
 
 
-def test_second_crawl_stores_and_exports_no_article_again(project: Project) -> None:
-    first = project.items()
-    assert project.items() == []
-    assert project.rows("SELECT count(*) FROM articles") == [(len(first),)]
-    assert project.rows("SELECT count(*) FROM runs") == [(2,)]
-
-
 @pytest.mark.thorough
 def test_example_without_storage_exports_articles_with_mentions(project: Project) -> None:
     project.add("harbour/settings.py", without_storage())

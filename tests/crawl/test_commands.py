@@ -82,13 +82,6 @@ def test_parse_prints_the_article_with_its_mentions(
     assert scrapy.site.paths() == ["/robots.txt", PAGE]
 
 
-@pytest.mark.thorough
-def test_parse_options_hide_parts_of_the_output(scrapy: Commands) -> None:
-    url = scrapy.site.url + PAGE
-    assert TITLE not in scrapy("parse", "--spider=ft", url, "--noitems").out
-    assert "# Requests" not in scrapy("parse", "--spider=ft", url, "--nolinks").out
-
-
 def test_parse_prints_the_pages_of_a_feed(scrapy: Commands) -> None:
     ran = scrapy("parse", "--spider=ft", f"{scrapy.site.url}/feed.xml", "--nocolour")
     assert ran.code == 0, ran.err
@@ -245,15 +238,3 @@ def test_shell_requests_only_the_page(scrapy: Commands, spider: tuple[str, ...])
     assert ran.code == 0, ran.err
     assert ran.out.strip() == f"(200, '{'ft' if spider else 'default'}')"
     assert scrapy.site.paths() == ["/robots.txt", PAGE]
-
-
-@pytest.mark.thorough
-def test_view_opens_a_browser(scrapy: Commands) -> None:
-    ran = scrapy("view", scrapy.site.url + PAGE, BROWSER="echo opened %s")
-    assert ran.code == 0, ran.err
-    assert "opened file:" in ran.out
-
-
-def test_settings_prints_a_setting(scrapy: Commands) -> None:
-    ran = scrapy("settings", "--get", "NEWSPIDER_MODULE")
-    assert (ran.code, ran.out) == (0, "spiders\n")

@@ -47,11 +47,3 @@ def test_compressed_feed_is_decompressed() -> None:
     response = unpacked(gzip.compress(b"<rss/>"), "application/rss+xml", "gzip")
     assert isinstance(response, XmlResponse)
     assert response.body == b"<rss/>"
-
-
-def test_uncompressed_response_is_not_changed() -> None:
-    response = HtmlResponse(URL, headers={"Content-Type": "text/html"}, body=PAGE)
-    assert (
-        CompressionMiddleware.from_crawler(get_crawler()).process_response(Request(URL), response)
-        is response
-    )

@@ -163,18 +163,6 @@ def test_standard_output_has_only_the_articles(tmp_path: Path) -> None:
     assert "WARNING" not in done.stderr
 
 
-@pytest.mark.thorough
-def test_batch_item_count_splits_files(shop: Shop) -> None:
-    with shop.site:
-        template = str(shop.folder / "part-%(batch_id)d.jsonl")
-        done = shop.crawl("-O", template, FEED_EXPORT_BATCH_ITEM_COUNT="4")
-    assert done.code == 0, done.output
-    counts = [len(lines(file)) for file in sorted(shop.folder.glob("part-*.jsonl"))]
-    assert sum(counts) == len(stored(done))
-    assert counts[:-1] == [4] * (len(counts) - 1)
-    assert len(counts) > 1
-
-
 # --- Which articles -------------------------------------------------------------------------------
 
 
@@ -332,10 +320,7 @@ def test_unknown_export_format_is_refused_before_the_crawl(tmp_path: Path) -> No
     feeds = json.dumps({str(tmp_path / "all.odd"): {"format": "odd"}})
     with SiteServer() as site:
         code, told = refused(site, tmp_path, "-s", f"FEEDS={feeds}")
-    assert (code, told) == (
-        2,
-        "newscrawl: the export can't be set up: see the line above",
-    )
+    assert (code, told) == (2, "newscrawl: the export can't be set up: see the line above")
 
 
 @pytest.mark.thorough
@@ -427,13 +412,7 @@ ITEM = ArticleItem(
     published=NOW,
     mentions=(
         MentionItem(
-            company="Siemens",
-            form="Siemens",
-            start=0,
-            end=7,
-            place="body",
-            rule="name",
-            score=0.99,
+            company="Siemens", form="Siemens", start=0, end=7, place="body", rule="name", score=0.99
         ),
     ),
 )
@@ -484,13 +463,6 @@ def test_parquet_has_the_requested_fields() -> None:
     assert pyarrow.parquet.read_table(BytesIO(file)).to_pylist() == [
         {"headline": "=1+1", "site": "n"}
     ]
-
-
-def test_parquet_is_written_in_row_groups() -> None:
-    many = (replace(ITEM, run=number) for number in range(2_500))
-    file = pyarrow.parquet.ParquetFile(BytesIO(written(ParquetExporter, *many)))
-    assert file.metadata.num_row_groups == 3
-    assert file.read().column("run").to_pylist() == list(range(2_500))
 
 
 def test_parquet_refuses_other_items() -> None:

@@ -105,10 +105,7 @@ def test_response_without_html_is_dropped_and_counted(world: World) -> None:
 
 @pytest.mark.parametrize(
     ("path", "reason"),
-    [
-        ("circle", "it redirects to itself"),
-        ("spiral/0", "more redirects than REDIRECT_MAX_TIMES"),
-    ],
+    [("circle", "it redirects to itself"), ("spiral/0", "more redirects than REDIRECT_MAX_TIMES")],
 )
 def test_redirect_loop_is_logged(world: World, path: str, reason: str) -> None:
     assert f"Can't fetch {world.site.url}/fault/{path}: {reason}\n" in world.crawl.output

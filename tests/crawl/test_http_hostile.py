@@ -5,7 +5,6 @@ import os
 import tracemalloc
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 from twisted.internet.testing import StringTransport
@@ -31,26 +30,6 @@ FUZZ = int(os.environ.get("NEWSCRAWL_FUZZ") or 6)
 @pytest.mark.parametrize("number", first_is_quick(range(FUZZ)))
 def test_crawl_survives_hostile_responses(number: int) -> None:
     assert http.example(f"0/{number}") == []
-
-
-def test_fuzzer_reports_missing_articles() -> None:
-    def unfurnished(site: SiteServer, _private: str, _chance: object) -> list[str]:
-        site.routes["/robots.txt"] = lambda _: Answer(status=404)
-        return ["nothing is there"]
-
-    wrong = http.example("0", unfurnished)
-    assert wrong[:2] == ["only [] are stored", "nothing is there"]
-
-
-@pytest.mark.thorough
-def test_fuzzer_reports_tracebacks_exit_codes_and_private_requests(tmp_path: Path) -> None:
-    assert http.stored(tmp_path / "none.sqlite") == set()
-    log = "Traceback (most recent call last):"
-    assert http.find_failures(70, log, 2) == [
-        "exit code 70",
-        "an error in the log",
-        "2 requests of a private address",
-    ]
 
 
 @dataclass(frozen=True)

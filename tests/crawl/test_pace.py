@@ -11,7 +11,6 @@ from tests.site.faults import Answer, listing, story
 from tests.site.forking import Forks
 from tests.site.server import FetchAttempt, SiteServer
 from tests.thorough import first_is_quick
-from tests.traffic import Gap, Traffic
 
 DELAY = 0.5
 # Of the two clocks by which delays are counted and receipts are noted.
@@ -136,24 +135,3 @@ def test_hosts_with_and_without_www_have_one_delay(forks: Forks, tmp_path: Path)
         forks.crawl("ft", feeds, database=tmp_path / "news.sqlite", settings=resolver | pace)
         assert len(site.visits) == 10
         assert min(gaps(site.visits)) > DELAY - TOLERANCE
-
-
-def visit(received: float, path: str, connection: int) -> FetchAttempt:
-    return FetchAttempt(received + 100, path, "newscrawl", received=received, connection=connection)
-
-
-def test_traffic_tells_the_shortest_time_and_crawls_at_once() -> None:
-    first = [visit(1.0, "/robots.txt", 1), visit(2.0, "/a/1", 1), visit(4.0, "/a/2", 2)]
-    second = [visit(2.25, "/robots.txt", 3), visit(3.5, "/a/2", 3)]
-    traffic = Traffic.of({"a": [*first, *second], "b": [visit(1.0, "/robots.txt", 4)]})
-    assert traffic.shortest() == Gap(0.25, "a", 2)
-    assert traffic.shortest_of_pages() == 0.5
-    assert traffic.shortest_read() == 0.25
-    assert traffic.pages() == [("a", "/a/1"), ("a", "/a/2"), ("a", "/a/2")]
-    assert traffic.overlaps() == 0, "the connection was never seen before"
-    late = visit(5.0, "/a/3", 1)
-    assert Traffic.of({"a": [*first, *second, late]}).overlaps() == 1
-    assert traffic.around(traffic.shortest(), reach=1) == [
-        "-0.250 s, read -0.250 s, connection 1: /a/1",
-        "+0.000 s, read +0.000 s, connection 3: /robots.txt",
-    ]

@@ -135,8 +135,7 @@ def test_feeds_argument_replaces_section_pages(forks: Forks, tmp_path: Path) -> 
 
 @pytest.mark.thorough
 def test_section_page_over_its_time_limit_is_skipped_and_others_are_read(
-    forks: Forks,
-    tmp_path: Path,
+    forks: Forks, tmp_path: Path
 ) -> None:
     with site() as server:
         server.routes["/endless/"] = always("<p>endless</p>")

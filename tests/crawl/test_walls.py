@@ -220,23 +220,6 @@ def test_each_page_without_text_has_that_of_its_feed(tmp_path: Path, forks: Fork
     assert done.errors == []
 
 
-@pytest.mark.thorough
-def test_article_that_turns_into_a_shell_is_quarantined(tmp_path: Path, forks: Forks) -> None:
-    with SiteServer(routes={"/robots.txt": always(status=404)}) as site:
-        for path, headline in HEADLINES.items():
-            site.routes[path] = always(news(headline, f"Was zu {headline} bekannt ist. " * 5))
-        site.routes["/feed.xml"] = always(feed_of(site, HEADLINES), kind="application/xml")
-        feed, database = f"feeds={site.url}/feed.xml", tmp_path / "news.sqlite"
-        first = forks.crawl("ft", feed, database=database)
-        before = first.rows("SELECT title, text, access FROM articles")
-        site.routes |= {path: always(SHELL) for path in HEADLINES}
-        first.rows("UPDATE frontier SET due_at = visited_at")
-        again = forks.crawl("ft", feed, database=database)
-    assert {row["access"] for row in before} == {"open"}
-    assert again.rows("SELECT title, text, access FROM articles") == before
-    assert again.rows("SELECT DISTINCT reason FROM quarantine") == [{"reason": "no_article"}]
-
-
 SHORT = {
     "/kran": ("Kran stürzt um", "Unfall im Hafen"),
     "/bahn": ("Neue Straßenbahnen für Saltmere", "Kurz gemeldet"),

@@ -50,9 +50,7 @@ def test_new_entry_is_appended_and_nothing_else_changes(file: CompaniesFile) -> 
     assert found.aliases == ('The "Bank"', "Łódź Bank")
 
 
-def test_edited_entry_keeps_place_comments_and_other_keys(
-    file: CompaniesFile,
-) -> None:
+def test_edited_entry_keeps_place_comments_and_other_keys(file: CompaniesFile) -> None:
     entry = Definition(
         name="Quayside Works AG", lists={"aliases": ("Quay",)}, facts={"country": "GB"}
     )

@@ -35,16 +35,6 @@ def test_companies_to_compare_are_written_by_keyboard_alone(look: Look) -> None:
     page.wait_for_url("**company=Nokia&company=Boeing&company=Siemens*")
 
 
-def test_group_is_compared_like_a_company(look: Look) -> None:
-    page = look("/registry").page
-    group = page.get_by_role("listitem").filter(has_text="our competitors")
-    group.get_by_role("link", name="articles").click()
-    expect(page.locator("h1")).to_have_text("our competitors")
-    expect(page.locator("#members")).to_have_text("Counted together: Airbus, Volkswagen")
-    page = look("/compare?company=our+competitors&company=Siemens").page
-    expect(page.get_by_role("table").first).to_contain_text("our competitors")
-
-
 def test_comparison_shows_the_companies_of_a_group_and_can_be_cleared(look: Look) -> None:
     page = look("/compare?company=our+competitors&company=Siemens").page
     row = page.get_by_role("row").filter(has_text="our competitors").first
@@ -91,11 +81,6 @@ def test_company_beside_a_mistyped_one_is_shown_alone(look: Look) -> None:
     expect(page.locator("#only-one")).to_contain_text(re.compile(r"Siemens: [\d,]+ articles"))
 
 
-def test_name_unlike_any_company_has_no_suggestion(look: Look) -> None:
-    page = look("/compare?company=Zzyzx&company=Siemens").page
-    expect(page.locator(".notice.bad")).to_have_text("Not in this database: Zzyzx")
-
-
 def test_gap_before_a_period_is_explained_with_a_period_that_can_be_compared(look: Look) -> None:
     page = look("/compare?days=90&company=Siemens&company=Boeing").page
     first = TODAY - timedelta(days=39)
@@ -106,14 +91,3 @@ def test_gap_before_a_period_is_explained_with_a_period_that_can_be_compared(loo
     page.wait_for_url("**/compare?days=20&company=Siemens&company=Boeing")
     expect(gap).to_have_count(0)
     expect(page.locator("table.short .chance").first).not_to_be_empty()
-
-
-def test_gap_before_a_period_is_explained_on_the_page_of_a_company(look: Look) -> None:
-    since = TODAY - timedelta(days=80)
-    page = look(f"/company/Siemens?since={since}&until={TODAY}").page
-    gap = page.locator(".notice.gap")
-    page.locator(".coverage summary").click()
-    expect(gap).to_contain_text("Data starts ")
-    gap.get_by_role("link", name=re.compile("^Compare .* to ")).click()
-    page.wait_for_url(f"**since={TODAY - timedelta(days=19)}&until={TODAY}")
-    expect(gap).to_have_count(0)

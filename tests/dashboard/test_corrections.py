@@ -1,6 +1,5 @@
 """Mentions are corrected on an article's page: by form on both databases, and in a browser."""
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -217,20 +216,6 @@ def test_one_click_corrects_a_wrong_mention_and_another_undoes_it(watched: Watch
     expect(page.locator(".corrections")).to_have_count(0)
 
 
-def test_click_beside_a_company_corrects_all_its_mentions(watched: Watched) -> None:
-    page = watched.page
-    page.get_by_label("Wrong in this article: Siemens").click()
-    expect(page.locator("del.wrong", has_text="Siemens")).to_have_count(4)
-    assert in_aside(page) == ["Alstom 1"]
-    expect(page.get_by_role("status")).to_contain_text("no longer counts for Siemens.")
-    expect(page.locator(".corrections li")).to_have_count(1)
-    page.locator(".prose").get_by_label("Undo: not Siemens").first.click()
-    expect(page.locator(".corrections")).to_contain_text("the company Siemens, 2 times")
-    page.locator(".corrections").get_by_role("button", name="Undo all 2").click()
-    expect(page.locator(".corrections")).to_have_count(0)
-    assert in_aside(page) == ["Siemens 3", "Alstom 1"]
-
-
 @pytest.mark.parametrize("of_list", ["corrected", "articles"])
 def test_one_click_in_a_proof_undoes_what_one_click_did(
     browser: Browser, base: str, of_list: str
@@ -266,26 +251,6 @@ def test_selected_words_become_a_mention_at_their_place(watched: Watched) -> Non
     assert in_aside(page) == ["Siemens 3", "Alstom 1", "BMW 1"]
     assert page.evaluate("window.hacked") is None
     expect(page.locator(".prose")).to_contain_text(SCRIPT)
-
-
-def test_refused_correction_is_explained(watched: Watched) -> None:
-    page = watched.page
-    page.get_by_label("Missed words").fill("Nobody")
-    page.get_by_role("button", name="Add mention").click()
-    expect(page.locator("main")).to_contain_text("no one company is named 'Nobody'")
-    watched.said = [line for line in watched.said if "409" not in line]
-
-
-def test_correction_works_without_scripts(browser: Browser, base: str) -> None:
-    page = browser.new_page(java_script_enabled=False)
-    page.goto(base + ARTICLE_PAGE)
-    page.get_by_label("Wrong in this article: Alstom").click()
-    expect(page.locator(".prose del.wrong")).to_have_text("Alstom")
-    page.get_by_label("Missed words").fill("carmaker")
-    page.get_by_label("Company", exact=True).fill("BMW")
-    page.get_by_role("button", name="Add mention").click()
-    expect(page.locator(".prose mark.missed")).to_have_text("carmaker")
-    page.close()
 
 
 def test_sentence_of_a_proof_is_corrected_there(watched: Watched) -> None:
@@ -343,36 +308,12 @@ def test_correction_in_a_proof_is_undone_there_without_scripts(browser: Browser,
     page.close()
 
 
-def test_correction_of_an_article_that_does_not_reach_the_server_says_so(watched: Watched) -> None:
-    page = watched.page
-    watched.open(ARTICLE_PAGE)
-    page.route("**/article/corrections", lambda route: route.abort())
-    wrong = page.locator(".prose").get_by_label("Not this company: Alstom")
-    wrong.click()
-    wrong.click()
-    line = page.get_by_role("alert")
-    expect(line).to_have_text(
-        "Not saved. The server can't be reached: check your connection, and try again."
-    )
-    expect(page.locator(".prose p", has=line)).to_contain_text("Alstom bid for the new line")
-    assert watched.violations() == []
-    page.unroute("**/article/corrections")
-    wrong.click()
-    expect(page.locator(".prose del.wrong")).to_have_text("Alstom")
-    expect(line).to_have_count(0)
-    # htmx and the browser write the two failures to the console.
-    watched.said[:] = [one for one in watched.said if not re.search("htmx:|ERR_FAILED", one)]
-
-
 @pytest.mark.parametrize(
     ("failure", "says"),
     [
         (None, "Not saved. The server can't be reached: check your connection, and try again."),
         (401, "Not saved. You are signed out. Reload the page, sign in, and try again."),
-        (
-            403,
-            "Not saved. You may only read here. Sign in with a token that may edit.",
-        ),
+        (403, "Not saved. You may only read here. Sign in with a token that may edit."),
         (500, "Not saved. The server answered 500. Try again, or reload the page."),
     ],
 )

@@ -8,9 +8,7 @@ from playwright.sync_api import expect
 
 from newscrawl.dashboard.pages import overview
 from tests.dashboard.conftest import Look
-from tests.dashboards import (
-    TRAM,
-)
+from tests.dashboards import TRAM
 
 TRAM_PAGE = "/article?url=" + quote(TRAM, safe="")
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -168,9 +167,3 @@ def test_page_without_an_article_cannot_be_applied(client: TestClient, database:
     assert answer.status_code == 409
     assert "its page holds no article" in answer.text
     assert queries.quarantine_sizes(database) == {"ft": 2}
-
-
-def test_missing_database_file_is_reported(tmp_path: Path) -> None:
-    app = create_app(Config(database_url=f"sqlite:///{tmp_path / 'none.sqlite'}"))
-    with TestClient(app, base_url="http://127.0.0.1:8300") as client:
-        assert client.get("/quarantine").status_code == 503

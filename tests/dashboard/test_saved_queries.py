@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 from urllib.parse import quote
@@ -12,7 +11,6 @@ from playwright.sync_api import Page, expect
 
 from newscrawl import query
 from newscrawl.storage import Database
-from newscrawl.storage.queries.left_out import withheld_articles
 from newscrawl.storage.saved_queries import add_query, count_history, remove_query
 from tests.dashboard.conftest import Look
 from tests.dashboards import SCRIPT, TODAY, dashboard
@@ -229,46 +227,6 @@ def test_source_is_written_as_the_form_shows_it(look: Look, news: Database) -> N
     expect(page.locator("#trial [role=alert]")).to_contain_text(f"did you mean {name} ({slug})")
 
 
-def test_notes_about_a_query_of_one_source_leave_out_the_others(look: Look, news: Database) -> None:
-    slug = "stadtbote"
-    scope = query.Scope(since=TODAY - timedelta(days=29), until=TODAY)
-    add_query(news, "Of one source", f"siemens source:{slug}", "ann")
-    count_history(news, "Of one source")
-    (more,) = withheld_articles(news, "Of one source", scope=replace(scope, source=slug))
-    page = look(f"{address('Of one source')}?days=30").page
-    expect(page.locator("#withheld")).to_contain_text(f"Up to {more.articles} more")
-    assert more.articles < sum(one.articles for one in withheld_articles(news, "x", scope=scope))
-    days = query.completeness(news, scope=replace(scope, source=slug))
-    note = f"{days.expected - days.covered} of {days.expected} missing"
-    unread = ".notice:has-text('source-days read')"
-    expect(page.locator(unread)).to_contain_text(note)
-    expect(page.locator(unread)).not_to_contain_text("Gazette")
-    company = look("/company/Siemens?days=30").page
-    expect(company.locator(unread)).to_contain_text("Gazette")
-    remove_query(news, "Of one source")
-
-
-def test_query_is_saved_by_keyboard_alone(look: Look, news: Database) -> None:
-    page = look("/queries").page
-    _press_tab_until(page, "New query")
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/queries/edit")
-    page.get_by_label("Name", exact=True).focus()
-    page.keyboard.type("By keyboard")
-    page.keyboard.press("Tab")
-    page.keyboard.type("harbour")
-    page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
-    wait_until_counted(page)
-    assert whole(news, "By keyboard") > 0
-    _press_tab_until(page, "Delete")
-    page.keyboard.press("Enter")
-    page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/queries")
-    assert "By keyboard" not in query.company_names(news)
-
-
 def test_keyboard_that_goes_on_while_the_trial_is_shown_is_not_called_back(look: Look) -> None:
     page = look("/queries/edit").page
     page.get_by_label("Query", exact=True).focus()
@@ -282,14 +240,6 @@ def test_keyboard_that_goes_on_while_the_trial_is_shown_is_not_called_back(look:
     }""")
     page.keyboard.type("harbour")
     assert page.evaluate("window.focused") == "Save"
-
-
-def _press_tab_until(page: Page, text: str) -> None:
-    for _ in range(60):
-        page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement.textContent").strip() == text:
-            return
-    raise AssertionError(f"{text} is not reached by Tab")
 
 
 @pytest.mark.parametrize("width", [320, 390, 1280])

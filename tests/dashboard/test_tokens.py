@@ -392,11 +392,7 @@ def test_only_the_proxy_may_name_users(
     assert read.status_code == (303 if expected == "nobody" else 200)
     assert (
         verdict(change)
-        == {
-            "nobody": "who are you?",
-            "read": "only read",
-            "edit": "answered",
-        }[expected]
+        == {"nobody": "who are you?", "read": "only read", "edit": "answered"}[expected]
     )
 
 
@@ -505,11 +501,7 @@ def test_example_of_the_docs_works_behind_nginx(tmp_path: Path, companies: Path)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390], ids=["wide", "phone"])
 def test_signing_in_by_keyboard(
-    tmp_path: Path,
-    companies: Path,
-    browser: Browser,
-    width: int,
-    scheme: Literal["light", "dark"],
+    tmp_path: Path, companies: Path, browser: Browser, width: int, scheme: Literal["light", "dark"]
 ) -> None:
     url = f"sqlite:///{tmp_path}/news.sqlite"
     with open_database(url) as database:

@@ -302,8 +302,7 @@ def test_counted_elements_are_not_pruned(names: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "names",
-    [*FIGURE_2.values(), *HTML5.values(), FORMATS, LISTS, STRUCTURE, PARAGRAPH_LIKE],
+    "names", [*FIGURE_2.values(), *HTML5.values(), FORMATS, LISTS, STRUCTURE, PARAGRAPH_LIKE]
 )
 def test_parser_knows_each_name(names: str) -> None:
     """What it does not know gets the number of a place in memory, another one on each page."""

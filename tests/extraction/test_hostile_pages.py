@@ -176,8 +176,7 @@ def test_script_content_is_not_changed() -> None:
 
 
 @pytest.mark.parametrize(
-    "page",
-    [b"<script>%b</script>", b"<!-- %b -->", b"<TITLE>%b</title>", b'<p title="%b">'],
+    "page", [b"<script>%b</script>", b"<!-- %b -->", b"<TITLE>%b</title>", b'<p title="%b">']
 )
 def test_tags_in_scripts_comments_and_quotes_are_not_crowded(page: bytes) -> None:
     tag = b"<i " + b"a b c " * 3_000 + b">"

@@ -107,18 +107,9 @@ def test_few_words_do_not_overrule_a_declared_language() -> None:
 @pytest.mark.parametrize(
     ("language", "text"),
     [
-        (
-            "de",
-            "Die Brücke bleibt bis zum Frühjahr gesperrt, und die Fähre fährt nur am Abend.",
-        ),
-        (
-            "fr",
-            "Le pont reste fermé jusqu'au printemps, et le bac ne passe que dans la soirée.",
-        ),
-        (
-            "pt",
-            "A ponte fica fechada até à primavera e o barco só passa ao fim da tarde.",
-        ),
+        ("de", "Die Brücke bleibt bis zum Frühjahr gesperrt, und die Fähre fährt nur am Abend."),
+        ("fr", "Le pont reste fermé jusqu'au printemps, et le bac ne passe que dans la soirée."),
+        ("pt", "A ponte fica fechada até à primavera e o barco só passa ao fim da tarde."),
         ("uk", "Міст закрито до весни, а пором ходить лише ввечері."),
         ("ar", "الجسر مغلق حتى الربيع والعبارة تعمل في المساء فقط."),
         ("hi", "पुल वसंत तक बंद रहेगा और नाव केवल शाम को चलेगी।"),

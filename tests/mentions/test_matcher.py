@@ -45,11 +45,7 @@ def named(companies: Companies, text: str, **more) -> list[tuple[str, str]]:
         pytest.param(
             "to Micro-\nsoft, Coca-\nCola and Siemens-\nor",
             "en",
-            [
-                ("Microsoft", "Micro-\nsoft"),
-                ("Coca-Cola", "Coca-\nCola"),
-                ("Siemens", "Siemens"),
-            ],
+            [("Microsoft", "Micro-\nsoft"), ("Coca-Cola", "Coca-\nCola"), ("Siemens", "Siemens")],
             id="hyphens at ends of lines",
         ),
         pytest.param("see www.Siemens.com/a", "en", [], id="address"),

@@ -143,11 +143,7 @@ def test_own_channels_of_a_newspaper_are_no_mentions(companies, text, language):
             "プロ野球はヤクルトが先発の好投で勝ち、投手陣も零封した。",
             "ヤクルトは新しい飲料を発売した。",
         ),
-        (
-            "ko",
-            "프로야구 한국시리즈에서 삼성이 홈런 두 방으로 이겼다.",
-            "삼성이 새 공장을 짓는다.",
-        ),
+        ("ko", "프로야구 한국시리즈에서 삼성이 홈런 두 방으로 이겼다.", "삼성이 새 공장을 짓는다."),
         (
             "fr",
             "Le peloton a repris l'échappée au sprint, et Cofidis a gagné l'étape du Giro.",

@@ -4,12 +4,7 @@ import json
 
 import pytest
 
-from benchmarks.scores.mentions import (
-    LabelsError,
-    mistakes,
-    read_labelled,
-    score_mentions,
-)
+from benchmarks.scores.mentions import LabelsError, mistakes, read_labelled, score_mentions
 from tests.worlds import bundled_companies
 
 

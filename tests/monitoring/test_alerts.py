@@ -342,14 +342,6 @@ def test_alert_that_failed_is_retried_at_once_if_asked_and_by_one_worker(world):
     assert company_alerts.claim_alerts(world, retry=True) == []
 
 
-def test_alert_is_claimed_by_one_worker(world):
-    company_alerts.watch_company(world, "Siemens")
-    burst(world)
-    find_alerts(world, today=TODAY)
-    assert len(company_alerts.claim_alerts(world)) == 1
-    assert company_alerts.claim_alerts(world) == []
-
-
 def test_workers_at_the_same_moment_deliver_an_alert_once(world):
     company_alerts.watch_company(world, "Siemens")
     burst(world)

@@ -77,9 +77,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     file = tmp_path_factory.mktemp("tls") / "both.pem"
     private = key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
     file.write_bytes(private + signed.public_bytes(serialization.Encoding.PEM))
     return file
@@ -255,8 +253,7 @@ def test_private_address_must_be_allowed(hook: Hook) -> None:
 
 
 @pytest.mark.parametrize(
-    "url",
-    ["ftp://example.org/t0ken", "example.org/t0ken", "http://[t0ken", "http://e x/t0ken"],
+    "url", ["ftp://example.org/t0ken", "example.org/t0ken", "http://[t0ken", "http://e x/t0ken"]
 )
 def test_invalid_webhook_is_refused_without_quoting_it(url: str) -> None:
     with pytest.raises(SettingError, match="NEWSCRAWL_WEBHOOKS") as raised:

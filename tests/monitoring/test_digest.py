@@ -305,11 +305,7 @@ def test_run_of_alerts_says_what_waits_and_retries_it_if_asked(stored, monkeypat
         failed.err,
         re.MULTILINE,
     )
-    assert re.search(
-        r"^Siemens: first article found: sent to e-mail ",
-        retried.err,
-        re.MULTILINE,
-    )
+    assert re.search(r"^Siemens: first article found: sent to e-mail ", retried.err, re.MULTILINE)
     assert waiting.err.splitlines() == ["0 new, 0 delivered.", hint]
     assert retried.err.splitlines()[-1] == "0 new, 1 delivered."
     assert len(inbox.messages) == 1

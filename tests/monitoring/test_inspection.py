@@ -360,14 +360,6 @@ def test_incident_of_a_monitor_that_caught_up_is_closed() -> None:
     assert cleared == {"a/stale", "watch/stale", "watch/behind"}
 
 
-def test_inspection_works_without_channels(database: Database) -> None:
-    leases = registered(database, "ft")
-    fail(leases, "ft", 3)
-    channels: list[Channel] = []
-    inspector(database, ["ft"], channels)()
-    assert [incident.kind for incident in incidents(database)] == ["unreachable"]
-
-
 def test_quarantined_articles_are_an_incident_on_the_first_day(
     database: Database, hook: Hook
 ) -> None:

@@ -15,15 +15,7 @@ from newscrawl.storage import upgrade_database
 from tests.crawl.test_pace import TOLERANCE
 from tests.site.crawling import HASTE
 from tests.traffic import Traffic
-from tests.watching import (
-    Sites,
-    alive,
-    crawls,
-    environment,
-    monitor_command,
-    started,
-    wait_for,
-)
+from tests.watching import Sites, alive, crawls, environment, monitor_command, started, wait_for
 
 SLUGS = ("one", "two")
 PAGES = 24

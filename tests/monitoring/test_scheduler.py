@@ -196,14 +196,6 @@ def test_task_passes_through_the_queue(tmp_path: Path) -> None:
     queue.storage.close()
 
 
-def test_queue_holds_json(tmp_path: Path) -> None:
-    queue = open_queue(f"sqlite:///{tmp_path}/news.sqlite")
-    queue.task(name="crawl")(print)("ft")
-    (item,) = queue.storage.enqueued_items()
-    assert bytes(item).startswith(b'["')
-    queue.storage.close()
-
-
 def test_pickle_in_the_queue_is_refused() -> None:
     with pytest.raises(ValueError, match=r"codec|JSON|Expecting"):
         JsonSerializer().deserialize(b"\x80\x04cos\nsystem\n(S'true'\ntR.")

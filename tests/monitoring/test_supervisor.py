@@ -1,10 +1,6 @@
 """Crawls under supervision: ended where they hang, and summed up in a line."""
 
 import json
-import os
-import socket
-import subprocess
-import sys
 import time
 from contextlib import closing
 from dataclasses import dataclass
@@ -136,34 +132,6 @@ def test_stats_that_change_with_time_are_no_progress() -> None:
     )
     for name in ("downloader/request_count", "newscrawl/found", "item_scraped_count"):
         assert activity_count(before | {name: 7}) != activity_count(before)
-
-
-def test_crawl_reports_progress_only_to_a_socket(tmp_path: Path) -> None:
-    code = (
-        "import os, sys\n"
-        "from scrapy.exceptions import NotConfigured\n"
-        "from scrapy.utils.test import get_crawler\n"
-        "from newscrawl.crawl.extensions import ProgressReport\n"
-        "crawler = get_crawler(settings_dict={'NEWSCRAWL_PARENT_GRACE': '5'})\n"
-        "for number in sys.argv[1:]:\n"
-        "    os.dup2(int(number), 0)\n"
-        "    try:\n"
-        "        print(bool(ProgressReport.from_crawler(crawler)))\n"
-        "    except NotConfigured:\n"
-        "        print(False)\n"
-    )
-    ours, theirs = socket.socketpair()
-    with ours, theirs, (tmp_path / "file").open("w+b") as file, open(os.devnull) as nothing:  # noqa: PTH123
-        numbers = [end.fileno() for end in (theirs, file, nothing)]
-        done = subprocess.run(
-            [sys.executable, "-c", code, *map(str, numbers)],
-            pass_fds=numbers,
-            capture_output=True,
-            text=True,
-            check=True,
-            env=dict(os.environ),
-        )
-    assert done.stdout.split() == ["True", "False", "False"]
 
 
 @pytest.mark.parametrize(

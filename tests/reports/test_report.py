@@ -73,10 +73,7 @@ def test_workbook_has_the_numbers_of_the_api(client: TestClient, report: Report)
     rows = rows_of(opened(workbook(report))["Key figures"])
     assert [row["Company"] for row in rows] == NAMES
     period = {"since": str(SINCE), "until": str(TODAY)}
-    earlier = {
-        "since": str(SINCE - timedelta(days=30)),
-        "until": str(SINCE - timedelta(days=1)),
-    }
+    earlier = {"since": str(SINCE - timedelta(days=30)), "until": str(SINCE - timedelta(days=1))}
     shares = client.get("/api/share", params={"company": NAMES, **period}).json()
     for row, share in zip(rows, shares, strict=True):
         asked = {"company": row["Company"], "by": "day"}
@@ -491,9 +488,7 @@ def test_command_writes_the_format_in_which_the_name_ends(written: Any, tmp_path
 def test_command_writes_to_standard_output(season: Path) -> None:
     command = [sys.executable, "-m", "newscrawl", "report", "-c", "Siemens", "--period", "7d"]
     done = subprocess.run(
-        [*command, "--database", f"sqlite:///{season}"],
-        check=False,
-        capture_output=True,
+        [*command, "--database", f"sqlite:///{season}"], check=False, capture_output=True
     )
     assert done.returncode == 0
     assert done.stdout.startswith(b"<!DOCTYPE html>")

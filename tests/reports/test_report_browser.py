@@ -136,9 +136,7 @@ def test_paper_has_all_texts_in_order_on_a4(printed: tuple[Page, PdfReader]) -> 
         assert words(piece).replace("\ufffd", "")[:20] in text.replace("\ufffd", ""), piece
 
 
-def test_no_row_story_or_figure_is_cut_between_two_sheets(
-    printed: tuple[Page, PdfReader],
-) -> None:
+def test_no_row_story_or_figure_is_cut_between_two_sheets(printed: tuple[Page, PdfReader]) -> None:
     page, pdf = printed
     sheets = [words(sheet.extract_text()) for sheet in pdf.pages]
     whole = page.eval_on_selector_all(

@@ -171,12 +171,7 @@ class _Handler(BaseHTTPRequestHandler):
         conditional = bool({"If-None-Match", "If-Modified-Since"} & set(self.headers.keys()))
         self.owner.visits.append(
             FetchAttempt(
-                time.monotonic(),
-                self.path,
-                agent,
-                conditional,
-                self._input.received,
-                self._number,
+                time.monotonic(), self.path, agent, conditional, self._input.received, self._number
             )
         )
         answer = self.owner.answer(path, self.owner.paths().count(path))

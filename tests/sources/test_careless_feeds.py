@@ -150,10 +150,7 @@ def test_tails_of_a_description_are_no_introduction(description: str) -> None:
         ("The tram is by <a href=x>Siemens</a>", "The tram is by Siemens"),
         ("<a href=x>The quay opened</a>", "The quay opened"),
         ("<p>Quay opens again.</p>", "Quay opens again."),
-        (
-            f"<p>One.</p><p>Quay: {'work goes on ' * 9}.</p>",
-            f"One. Quay: {'work goes on ' * 9}.",
-        ),
+        (f"<p>One.</p><p>Quay: {'work goes on ' * 9}.</p>", f"One. Quay: {'work goes on ' * 9}."),
         (None, None),
     ],
 )

@@ -153,8 +153,7 @@ def test_dated_sitemaps_are_requested_for_today(newscrawl: Newscrawl, site: Site
     today = datetime.now(UTC).date()
     for day in (today, today + timedelta(days=1)):  # midnight may pass before the check
         site.routes[f"/{day}.xml"] = always(
-            f"<urlset><url><loc>{site.url}/a</loc><lastmod>{day}</lastmod></url></urlset>",
-            kind=XML,
+            f"<urlset><url><loc>{site.url}/a</loc><lastmod>{day}</lastmod></url></urlset>", kind=XML
         )
     file = registered(site, feeds=(), sitemaps=(f"{site.url}/{{yyyy}}-{{mm}}-{{dd}}.xml",))
     assert checked(newscrawl, file)["state"] == "reachable"

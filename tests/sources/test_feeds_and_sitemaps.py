@@ -610,9 +610,7 @@ def test_truncated_sitemap_is_read_up_to_its_end() -> None:
     assert "broken XML" in sitemap.damage
 
 
-def test_entries_of_a_sitemap_are_limited(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_entries_of_a_sitemap_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sitemaps.MAX_ENTRIES == 50_000
     monkeypatch.setattr(sitemaps, "MAX_ENTRIES", 10)
     one = "<url><loc>https://n.example/a</loc></url>"

@@ -191,8 +191,7 @@ def test_links_of_labelled_pages_are_classified() -> None:
     "head",
     [
         pytest.param(
-            lambda: b"<p " + b" ".join(b"a%d=1" % n for n in range(800_000)) + b">",
-            id="attributes",
+            lambda: b"<p " + b" ".join(b"a%d=1" % n for n in range(800_000)) + b">", id="attributes"
         ),
         pytest.param(lambda: b"<div>" * 200_000, id="depth"),
         pytest.param(lambda: b"<a href=/x>" * 100_000, id="links"),

@@ -132,11 +132,7 @@ def test_equal_text_at_another_url_is_an_alias_in_its_source(database: Database,
 
 @pytest.mark.parametrize(
     ("change", "outcome"),
-    [
-        ({"title": "Another headline"}, "new"),
-        ({"published": moment(1)}, "new"),
-        ({}, "unchanged"),
-    ],
+    [({"title": "Another headline"}, "new"), ({"published": moment(1)}, "new"), ({}, "unchanged")],
     ids=["other headline", "other day", "same headline and day"],
 )
 def test_equal_short_texts_need_equal_headline_and_date(
@@ -209,11 +205,7 @@ def test_another_source_cannot_rewrite_an_article(database: Database, run: int) 
 def test_canonical_fetched_and_alias_urls_are_known(database: Database, run: int) -> None:
     save_document(database, document("a", fetched_from="https://ft.example/a?from=feed"), run)
     save_document(database, document("b"), run)
-    stored = {
-        "https://ft.example/a",
-        "https://ft.example/a?from=feed",
-        "https://ft.example/b",
-    }
+    stored = {"https://ft.example/a", "https://ft.example/a?from=feed", "https://ft.example/b"}
     assert known_urls(database, [*stored, "https://ft.example/c"]) == stored
 
 

@@ -71,11 +71,7 @@ def test_batch_returns_the_outcome_of_each_page(database: Database, frontier: Fr
         False,
         "new",
     ]
-    assert states(database) == {
-        "a": ("done", "new"),
-        "b": ("done", "Empty"),
-        "c": ("done", "new"),
-    }
+    assert states(database) == {"a": ("done", "new"), "b": ("done", "Empty"), "c": ("done", "new")}
 
 
 def test_copy_in_the_same_batch_adds_only_its_url(database: Database, frontier: Frontier) -> None:
@@ -119,9 +115,7 @@ def test_unstorable_document_does_not_fail_its_batch(
     address = "https://ft.example/" + "x" * 3000
     unstorable = replace(unstorable, article=replace(unstorable.article, url=address))
     stored, refused = write(
-        frontier,
-        arrival(frontier, page, article(page)),
-        arrival(frontier, long, unstorable),
+        frontier, arrival(frontier, page, article(page)), arrival(frontier, long, unstorable)
     )
     assert isinstance(stored, SaveResult)
     assert isinstance(refused, UnstorableDocument)
@@ -254,11 +248,7 @@ def test_articles_hidden_by_maintenance_are_read_later(
     )
     assert [
         hidden_page.outcome for hidden_page in results if isinstance(hidden_page, SaveResult)
-    ] == [
-        "revised",
-        "new",
-        "new",
-    ]
+    ] == ["revised", "new", "new"]
 
 
 def test_copy_under_the_headline_of_the_feed_is_an_alias(

@@ -334,11 +334,7 @@ def test_revisit_interval_grows_with_age(age: timedelta, next_age: timedelta | N
     assert SCHEDULE.revisit_at(born, moment) == expected
 
 
-@given(
-    st.timedeltas(timedelta(), 900 * DAY),
-    st.integers(0, 10**6),
-    st.integers(0, 10**6),
-)
+@given(st.timedeltas(timedelta(), 900 * DAY), st.integers(0, 10**6), st.integers(0, 10**6))
 def test_poll_interval_is_within_its_limits(interval: timedelta, quiet: int, failures: int) -> None:
     moment = now()
     pause = SCHEDULE.poll_at(interval, quiet, failures, moment) - moment

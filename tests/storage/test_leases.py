@@ -5,10 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import select, update
-from sqlalchemy.orm import Session
 
 from newscrawl.storage import Database
-from newscrawl.storage.leases import Leases, LeaseTerms, Outcome, SourceFacts, clock
+from newscrawl.storage.leases import Leases, LeaseTerms, Outcome, SourceFacts
 from newscrawl.storage.models import Lease, Source
 
 LONG = LeaseTerms(length=timedelta(minutes=5), min_pause=timedelta(0))
@@ -156,11 +155,7 @@ def test_source_is_crawled_after_a_clock_that_was_days_fast(database: Database) 
 
 @pytest.mark.parametrize(
     ("outcomes", "failures"),
-    [
-        (["failed", "failed"], 2),
-        (["failed", "failed", "done"], 0),
-        (["failed", "stopped"], 1),
-    ],
+    [(["failed", "failed"], 2), (["failed", "failed", "done"], 0), (["failed", "stopped"], 1)],
     ids=["in a row", "until one succeeds", "being stopped is not a failure"],
 )
 def test_consecutive_failures_are_counted(
@@ -208,9 +203,3 @@ def test_sources_of_one_host_started_concurrently_exclude_each_other(database: D
             )
             assert sum(results) == 1
             workers[results.index(True)].release(slugs[results.index(True)], "done", 0, "")
-
-
-def test_clock_of_the_database_is_aware(database: Database) -> None:
-    with database.reading() as session:
-        assert isinstance(session, Session)
-        assert abs(clock(session) - datetime.now(UTC)) < timedelta(seconds=5)

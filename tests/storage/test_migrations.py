@@ -26,15 +26,7 @@ from newscrawl.storage import (
 )
 from newscrawl.storage.text_index import clear_search
 from tests.site.crawling import clean_environment
-from tests.worlds import (
-    LONG,
-    body,
-    document,
-    execute,
-    register,
-    save_document,
-    set_schema_version,
-)
+from tests.worlds import LONG, body, document, execute, register, save_document, set_schema_version
 
 
 @pytest.fixture

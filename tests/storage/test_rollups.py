@@ -8,13 +8,7 @@ from hypothesis import given, settings
 from sqlalchemy import event, select
 
 from newscrawl.storage import Database, QuestionError, open_database, queries
-from newscrawl.storage.models import (
-    Article,
-    DailyCompany,
-    DailyCompanySource,
-    DailyTotal,
-    Sketch,
-)
+from newscrawl.storage.models import Article, DailyCompany, DailyCompanySource, DailyTotal, Sketch
 from tests.counted import counted, found_by_search
 from tests.steps import STEPS, WORDS, Step, carry_out, rematch
 from tests.worlds import (

@@ -25,10 +25,7 @@ def test_memory_is_read_as_it_was_stored_last(database: Database) -> None:
         keep_memory(database, "courier", learned)
     assert memory_of(database, "courier") == memory
     assert list(memory_of(database, "courier").seen)[:3] == [9, 1, 5]
-    assert dict(memories(database)) == {
-        "courier": memory,
-        "ledger": Memory(pages=1, seen={1: 1}),
-    }
+    assert dict(memories(database)) == {"courier": memory, "ledger": Memory(pages=1, seen={1: 1})}
 
 
 def test_source_must_be_registered(database: Database) -> None:

@@ -10,14 +10,7 @@ from shutil import copytree
 import pytest
 
 from newscrawl.extraction.methods import METHODS
-from newscrawl.training.corpus import (
-    SEALED,
-    Corpus,
-    CorpusError,
-    GoldPage,
-    load_corpus,
-    map_pages,
-)
+from newscrawl.training.corpus import SEALED, Corpus, CorpusError, GoldPage, load_corpus, map_pages
 from newscrawl.training.evaluation import (
     MEASURES,
     PageScore,

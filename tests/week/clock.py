@@ -12,7 +12,6 @@ from types import TracebackType
 from typing import Self
 
 COMPILER = shutil.which("cc")
-_NANOSECONDS = 1_000_000_000
 
 
 class Clock:

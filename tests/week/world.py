@@ -4,7 +4,7 @@ import csv
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,6 @@ from tests.week.papers import (
 BERLIN, NEW_YORK = ZoneInfo("Europe/Berlin"), ZoneInfo("America/New_York")
 DOWN = frozenset({"unreachable", "missing", "stale"})
 REFUSED = frozenset({"blocked", "drift", "layout_changed"})
-FOREVER = timedelta(days=1000)
 
 
 def papers(week: datetime, clock: Callable[[], datetime]) -> Iterator[partial[Paper]]:
@@ -90,14 +89,7 @@ def papers(week: datetime, clock: Callable[[], datetime]) -> Iterator[partial[Pa
     yield paper("shells", during(Shells, 40, 24, alarms=REFUSED | {"quarantined", "unreachable"}))
     yield paper(
         "lost-feed",
-        during(
-            Lost,
-            32,
-            44,
-            paths=("/feed.xml",),
-            alarms=feed,
-            must="feed_failed",
-        ),
+        during(Lost, 32, 44, paths=("/feed.xml",), alarms=feed, must="feed_failed"),
         listings=("feeds", "news_sitemaps"),
         country="es",
         language="es",

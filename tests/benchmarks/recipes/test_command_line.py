@@ -60,26 +60,6 @@ def test_what_a_recipe_lacks_is_one_line(
     assert len(ran.err.strip().splitlines()) == 1
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("tree", "--particles", "5"),
-        ("kinds", "--unspaced"),
-        ("network", "--cases", "cases.jsonl"),
-        ("mentions", "--set", "news"),
-        ("further", "archive", "--corpus", "corpus"),
-        ("tree", "--folds", "0"),
-        ("limits",),
-    ],
-    ids=" ".join,
-)
-def test_options_of_other_models_are_refused(
-    run_recipe: RunRecipe, arguments: tuple[str, ...]
-) -> None:
-    ran = run_recipe(*arguments)
-    assert (ran.code, "error:" in ran.err) == (2, True)
-
-
 def test_missing_pytorch_is_named(run_recipe: RunRecipe, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "benchmarks.recipes.network", raising=False)
     monkeypatch.delattr("benchmarks.recipes.network", raising=False)

@@ -6,14 +6,12 @@ from pathlib import Path
 import pytest
 
 from benchmarks.recipes.mention_calibration import (
-    SCORE_FILE,
     JudgedMention,
     cross_validate,
     fit_score,
     judged_case,
-    write_model,
 )
-from benchmarks.scores.mentions import LabelledText, LabelsError
+from benchmarks.scores.mentions import LabelledText
 from newscrawl.mentions import Companies, Company
 from newscrawl.mentions.score import load_model
 from tests.benchmarks.recipes.conftest import RunRecipe
@@ -44,20 +42,6 @@ def test_scores_of_unseen_sites_fit_better_than_the_plain_share() -> None:
     assert all(abs(one.score - one.share) < 0.05 for one in fit.bins)
 
 
-def test_score_needs_right_and_wrong_mentions() -> None:
-    with pytest.raises(LabelsError, match="right and wrong"):
-        fit_score(judged("name", 10, 0))
-
-
-def test_written_model_is_read_as_it_was_fitted(tmp_path) -> None:
-    model = fit_score(judged("name", 9, 1))
-    path = tmp_path / "score.json"
-    write_model(model, path, {"corpus": "mine"})
-    data = json.loads(path.read_text("utf-8"))
-    assert (data["intercept"], data["weights"]) == (model.intercept, dict(model.weights))
-    assert data["provenance"] == {"corpus": "mine"}
-
-
 def test_mentions_beyond_the_labels_are_wrong() -> None:
     companies = Companies([Company(name="Siemens"), Company(name="Bosch")])
     text = LabelledText(
@@ -66,12 +50,6 @@ def test_mentions_beyond_the_labels_are_wrong() -> None:
     found = judged_case(companies, text)
     assert [one.is_right for one in found] == [False, True]
     assert {"rule=name", "companies=some", "mentions=one"} <= set(found[0].evidence)
-
-
-def test_bundled_score_says_what_it_was_fitted_to_and_beats_the_plain_share() -> None:
-    provenance = json.loads(SCORE_FILE.read_text("utf-8"))["provenance"]
-    assert provenance["mentions"] > 2000
-    assert provenance["brier"] < provenance["brier_of_the_plain_share"]
 
 
 def test_doubtful_mention_has_a_lower_score_than_one_beyond_doubt() -> None:

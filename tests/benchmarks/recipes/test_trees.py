@@ -1,7 +1,6 @@
 """Trees over the features of blocks, and their recipes."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,13 +15,7 @@ from benchmarks.recipes.trees import (
     score_trees,
     table_of,
 )
-from newscrawl.training.corpus import (
-    DEVELOPMENT,
-    CorpusError,
-    folds_by_site,
-    load_corpus,
-    split_by_site,
-)
+from newscrawl.training.corpus import DEVELOPMENT, folds_by_site, load_corpus, split_by_site
 from tests.benchmarks.recipes.conftest import RunRecipe
 
 BUNDLED = Path(__file__).parents[2] / "corpus"
@@ -50,9 +43,7 @@ def test_equal_seeds_give_equal_trees(examples: list[Example], name: TreesName) 
     assert one.probabilities(table).tolist() == two.probabilities(table).tolist()
 
 
-def test_folds_score_each_page_once_with_trees_of_other_sites(
-    examples: list[Example],
-) -> None:
+def test_folds_score_each_page_once_with_trees_of_other_sites(examples: list[Example]) -> None:
     splits = folds_by_site(load_corpus(BUNDLED), k=2)
     told: list[int] = []
     scored = cross_validate(examples, splits, "tree", 0, lambda: told.append(1))
@@ -63,18 +54,6 @@ def test_folds_score_each_page_once_with_trees_of_other_sites(
     for split in splits:
         train, test = sides(examples, split)
         assert {e.page.owner for e in train}.isdisjoint(e.page.owner for e in test)
-
-
-def test_pages_without_boilerplate_are_refused(examples: list[Example]) -> None:
-    content = [Example(**fields_of(each) | {"matched": each.words}) for each in examples]
-    with pytest.raises(CorpusError, match="the same label"):
-        fit_trees(content, "tree", seed=0)
-    with pytest.raises(CorpusError, match="no block has words"):
-        fit_trees([], "boosted", seed=0)
-
-
-def fields_of(example: Example) -> dict[str, object]:
-    return {name: getattr(example, name) for name in Example.__dataclass_fields__}
 
 
 def test_decision_tree_is_written_for_scikit_learn(run_recipe: RunRecipe, tmp_path: Path) -> None:
@@ -103,25 +82,3 @@ def test_boosted_trees_are_written_as_text(run_recipe: RunRecipe, tmp_path: Path
     assert max(map(len, ran.out.splitlines())) <= 80
     assert "…" not in ran.out
     assert lightgbm.Booster(model_file=file).num_trees() > 0
-
-
-def test_folds_write_nothing(run_recipe: RunRecipe, tmp_path: Path) -> None:
-    file = tmp_path / "tree.joblib"
-    ran = run_recipe(
-        *("tree", "--corpus", BUNDLED, "--folds", "2", "--include-sealed"),
-        *("-f", "json", "-o", file),
-    )
-    rows = {row["group"]: row for row in json.loads(ran.out)}
-    assert rows["mini article"]["pages"] == 12
-    assert sum(row["pages"] for group, row in rows.items() if "words" in group) == 12
-    assert 0 < rows["mini article"]["similarity"] < 1
-    assert not file.exists()
-
-
-def test_missing_library_is_named(run_recipe: RunRecipe, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "benchmarks.recipes.trees")
-    monkeypatch.delattr("benchmarks.recipes.trees", raising=False)
-    monkeypatch.setitem(sys.modules, "lightgbm", None)
-    ran = run_recipe("boosted", "--corpus", BUNDLED, "--folds", "2")
-    assert ran.code == 2
-    assert "needs lightgbm: pip install '.[train]'" in ran.err

@@ -3,7 +3,6 @@
 import csv
 import hashlib
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -77,15 +76,6 @@ def test_label_that_was_not_renamed_with_the_registry_is_named(
     monkeypatch.setattr("benchmarks.scores.command.read_labels", lambda: read_labels(labels))
     ran = run_scores("mentions", "--lang", "it", "--corpus", folder)
     assert "same span, other name: label Boeing Co, registry Boeing; rename the label" in ran.err
-
-
-def test_mentions_of_one_language_fit_a_screen(run_scores: Newscrawl) -> None:
-    ran = run_scores("mentions", "--lang", "DE")
-    assert ran.code == 0
-    groups = [line.split()[0] for line in ran.out.splitlines() if re.search(r"\d\.\d{3}", line)]
-    assert groups[:2] == ["de", "all"]
-    assert sorted(groups[2:]) == sorted(PARTS)
-    assert max(map(len, ran.out.splitlines())) <= 80
 
 
 def test_metadata_is_scored_by_set(run_scores: Newscrawl) -> None:

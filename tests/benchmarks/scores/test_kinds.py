@@ -57,10 +57,3 @@ def test_confusion_matrix_leaves_sealed_sites_out_unless_asked_for(
     ran = run_scores("kinds", "--corpus", corpus, "--sealed", "--format", "csv")
     (row,) = csv.DictReader(ran.out.splitlines())
     assert (row["type"], row["pages"], row["article"]) == ("article", "1", "1")
-
-
-def test_confusion_matrix_shows_only_kinds_that_occur(run_scores: Newscrawl, corpus: Path) -> None:
-    ran = run_scores("kinds", "--corpus", corpus)
-    assert ran.code == 0
-    header = next(line for line in ran.out.splitlines() if "pages of type" in line)
-    assert header.split()[3:] == ["pages", "article", "other", "stored"]

@@ -148,10 +148,7 @@ def test_missing_or_changed_texts_are_skipped_with_the_reason(
     missing = labels_of("Schirme") | {"page": "Mäntel"}
     found, skipped = judged(companies, corpus, changed, missing, labels_of("umbrellas"))
     assert len(found) == 1
-    assert skipped == {
-        "the gold text has changed since it was labelled": 1,
-        "not in corpus": 1,
-    }
+    assert skipped == {"the gold text has changed since it was labelled": 1, "not in corpus": 1}
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from benchmarks.scores import metadata as metadata_score
-from benchmarks.scores.metadata import Fields
 from newscrawl.training.corpus import load_corpus
 
 PAGE = """<html lang="en"><head><title>Harbour reopens | The Pier</title>
@@ -39,12 +38,6 @@ def test_scores_are_means_over_pages_with_gold(corpus: Path) -> None:
     assert scores["day"].mean == 1
     assert scores["language"].mean == 1
     assert scores["day"].pages == 2
-
-
-def test_method_without_results_scores_zero(corpus: Path) -> None:
-    pages = metadata_score.labelled_pages(load_corpus(corpus))
-    scores = metadata_score.score(pages, lambda _: Fields())["all"]
-    assert {name: score.mean for name, score in scores.items()} == dict.fromkeys(scores, 0.0)
 
 
 @pytest.mark.parametrize(

@@ -72,13 +72,6 @@ def test_numbers_of_a_chart_can_be_downloaded(client: TestClient, database: Data
     ]
 
 
-def test_numbers_of_a_comparison_can_be_downloaded(client: TestClient, database: Database) -> None:
-    save(database, 0, headline("AT&T"), headline("Siemens"))
-    found = linked_csv(client, "/compare?company=Siemens&company=AT%26T&days=7")
-    assert found[0] == ["day", "Siemens", "AT&T", "covered", "expected", "days_left_out"]
-    assert found[-1] == [str(TODAY), "1", "1", "1", "1", "0"]
-
-
 @pytest.mark.parametrize("path", ["/company/Siemens?", "/compare?company=Siemens&company=Bosch&"])
 def test_periods_that_are_not_whole_are_marked(
     client: TestClient, database: Database, path: str
@@ -130,11 +123,7 @@ ARTICLE = ["headline", "source", "date", "address", "sentence"]
 
 @pytest.mark.parametrize(
     "path",
-    [
-        "/proof?counted=articles&company=Siemens",
-        "/proof?counted=articles",
-        "/search?q=siemens",
-    ],
+    ["/proof?counted=articles&company=Siemens", "/proof?counted=articles", "/search?q=siemens"],
 )
 def test_articles_of_a_list_are_saved_with_their_sentences(
     client: TestClient, database: Database, path: str

@@ -24,11 +24,7 @@ from newscrawl.storage.scope import minutes_of
 from tests.worlds import body, day, document, moment, register, save_document, save_documents
 
 
-@given(
-    now=st.integers(0, 3000),
-    before=st.integers(0, 3000),
-    share=st.floats(0.01, 0.99),
-)
+@given(now=st.integers(0, 3000), before=st.integers(0, 3000), share=st.floats(0.01, 0.99))
 def test_chance_is_twice_the_smaller_tail_of_the_binomial(
     now: int, before: int, share: float
 ) -> None:

@@ -10,14 +10,7 @@ import pytest
 from newscrawl.items import Access, CompanyStructure, Kind
 from newscrawl.storage import CoverageState, Database, QuestionError, queries
 from newscrawl.storage.documents import COUNTED_KINDS
-from newscrawl.storage.queries import (
-    By,
-    Completeness,
-    Hits,
-    MentionCount,
-    Scope,
-    left_out,
-)
+from newscrawl.storage.queries import By, Completeness, Hits, MentionCount, Scope, left_out
 from newscrawl.storage.queries.left_out import withheld_articles
 from tests.worlds import body, day, document, headline, moment, register, save_document
 
@@ -351,16 +344,6 @@ def test_periods_at_the_edges_say_how_many_of_their_days_are_left_out(
     assert counts == left_out if isinstance(left_out, dict) else {*counts.values()} == left_out
 
 
-def test_months_are_counted(database: Database, save: Callable[..., None]) -> None:
-    save("a", 0, mentions=[body("Siemens")])
-    save("b", 11, mentions=[body("Siemens")])
-    rows = by(database, "month", scope=Scope(since=day(0), until=day(20)))
-    assert {key: hits(row) for key, row in rows.items()} == {
-        "2026-11": (1, 0, 0, 1),
-        "2026-12": (1, 0, 0, 1),
-    }
-
-
 def test_series_without_since_begins_with_the_first_data(
     database: Database, save: Callable[..., None], covered: Callable[..., None]
 ) -> None:
@@ -442,10 +425,7 @@ def test_source_covers_each_of_its_languages(
     rows = by(database, "language", scope=Scope(since=day(0), until=day(0)))
     assert {
         key: (row.completeness.covered, row.completeness.expected) for key, row in rows.items()
-    } == {
-        "cy": (1, 1),
-        "en": (2, 2),
-    }
+    } == {"cy": (1, 1), "en": (2, 2)}
     alone = by(database, "day", scope=Scope(since=day(0), until=day(0), language="cy"))
     assert alone[day(0).isoformat()].completeness == Completeness(read=1, covered=1, expected=1)
 
@@ -460,31 +440,6 @@ def test_week_of_a_source_added_yesterday_is_partial(
 
 
 # --- Scope ---
-
-
-@pytest.mark.parametrize(
-    ("scope", "expected"),
-    [
-        (Scope(), {"a", "b", "c"}),
-        (Scope(since=day(1)), {"b", "c"}),
-        (Scope(until=day(1)), {"a", "b"}),
-        (Scope(source="faz"), {"c"}),
-        (Scope(language="en"), {"a", "b"}),
-        (Scope(since=day(1), until=day(1), source="ft", language="en"), {"b"}),
-    ],
-    ids=["all", "since", "until", "source", "language", "all four"],
-)
-def test_scope_applies_to_articles_and_counts(
-    database: Database, save: Callable[..., None], scope: Scope, expected: set[str]
-) -> None:
-    save("a", 0, mentions=[body("Siemens")])
-    save("b", 1, mentions=[body("Siemens")])
-    save("c", 2, source="faz", language="de", mentions=[body("Siemens")])
-    listed = {row.url[-1] for row in queries.articles(database, scope=scope)}
-    assert listed == expected
-    ranking = queries.company_ranking(database, scope=scope)
-    assert [row.hits.articles for row in ranking] == [len(expected)]
-    assert queries.completeness(database, scope=scope).read == len(expected)
 
 
 # --- Ranking ---
@@ -529,15 +484,6 @@ def test_empty_name_in_a_scope_matches_nothing(
 def test_ranking_can_be_limited(database: Database, save: Callable[..., None]) -> None:
     save("a", mentions=[body("Zeiss"), body("Bosch")])
     assert [row.company for row in queries.company_ranking(database, limit=1)] == ["Bosch"]
-
-
-@pytest.mark.parametrize("scope", [Scope(source=""), Scope(country="")], ids=["source", "country"])
-def test_empty_name_is_not_the_same_as_no_name(
-    database: Database, save: Callable[..., None], scope: Scope
-) -> None:
-    save("a", mentions=[body("Siemens")])
-    assert queries.company_ranking(database, scope=scope) == []
-    assert queries.search(database, "headline", scope=scope) == []
 
 
 # --- Lists ---

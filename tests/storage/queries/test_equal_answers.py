@@ -54,8 +54,7 @@ _WORLDS = st.builds(
         unique_by=lambda made: made.article.url,
     ).map(tuple),
     st.lists(
-        st.tuples(_SLUGS, st.integers(-3, 3).map(day), st.sampled_from(COVERAGE_STATES)),
-        max_size=8,
+        st.tuples(_SLUGS, st.integers(-3, 3).map(day), st.sampled_from(COVERAGE_STATES)), max_size=8
     ).map(tuple),
 )
 

@@ -169,10 +169,7 @@ def test_result_does_not_depend_on_the_search_window(
     until = Scope(until=day(4))
     assert [
         one.article.url[-1] for one in queries.search(database, "word", scope=until, limit=2)
-    ] == [
-        "4",
-        "3",
-    ]
+    ] == ["4", "3"]
 
 
 @pytest.mark.parametrize("newest", [1, 3, 50])
