@@ -26,22 +26,27 @@ ANY: Final = "any"
 # Ours: different words about pages that a notice has at least beside one that addresses the reader.
 MIN_SELF_WORDS: Final = 3
 # Ours: letters of words that are whole: with "you", "sie", "us", "app" other words begin.
-_WHOLE_WORDS: Final = {"reader": 4, "platform": 4, "us": 2, "what": 3, "fill": 2}
+_WHOLE_WORDS: Final = {"reader": 4, "platform": 4, "us": 2, "what": 3, "fill": 2, "pay": 3}
 # Ours: characters around the name of an article's rest in which the price of it stands; a letter by
 # mail that is offered there is none.
 NEAR: Final = 120
 _LETTER: Final = re.compile("newsletter|e-?mail|inbox|posteingang|com+ent|kommentar")
-_PERCENT: Final = re.compile(r"\b[1-9][0-9] ?%")
+_LEFT: Final = re.compile(r"\b[1-9][0-9] ?%|\d\d+ ?(?:文字|字)")
 _WITHOUT_BLANKS: Final = frozenset({"zh", "ja", "ko", "th"})
 _WITHOUT_WORDS: Final = frozenset({"zh", "ja", "th"})
 _SENTENCE: Final = re.compile(r"[.!?:;。！？।؟\n]+(?=\s|$)|[。！？।؟]")
 _MARKS: Final = "\"'()[]{}«»„“”‚‘’‹›…–—,/|"
 
 
+def _lower(text: str) -> str:
+    """Return a text in lower case, in which letters with a dot are written in one way."""
+    return unicodedata.normalize("NFC", text.lower().replace("i\u0307", "i"))
+
+
 @cache
 def words_of_notices() -> Mapping[str, Mapping[str, tuple[str, ...]]]:
     """Return the words by language and kind."""
-    source = files("newscrawl").joinpath("data/notices.toml").read_text("utf-8")
+    source = _lower(files("newscrawl").joinpath("data/notices.toml").read_text("utf-8"))
     return {
         language: {kind: tuple(words.split(", ")) for kind, words in kinds.items()}
         for language, kinds in tomllib.loads(source).items()
@@ -51,6 +56,10 @@ def words_of_notices() -> Mapping[str, Mapping[str, tuple[str, ...]]]:
 # --- Notices in place of an article --------------------------------------------------------------
 
 _OF_PAGES: Final = ("page", "state", "reader", "rest", "pay")
+_OF_REST: Final = frozenset({"rest", "pay"})
+_OF_SELF: Final = frozenset({"page", "state", "reader"})
+# Ours: the share of each sentence's words that may be others where a notice addresses nobody.
+MAX_OTHERS: Final = 0.2
 
 
 @cache
@@ -60,7 +69,10 @@ def _notices() -> dict[str, dict[str, tuple[str, ...]]]:
     beginnings."""
     return {
         language: {
-            kind: tuple(_form(language, kind, word) for word in kinds.get(kind, ()))
+            kind: tuple(
+                _spread(form) if kind in _OF_REST else form
+                for form in (_form(language, kind, word) for word in kinds.get(kind, ()))
+            )
             for kind in _OF_PAGES
         }
         for language, kinds in words_of_notices().items()
@@ -85,31 +97,51 @@ def _sentences(text: str) -> list[str]:
     """Return the sentences of a text in lower case, with single blanks around their words."""
     sentences = (
         f" {' '.join(word.strip(_MARKS) for word in part.split())} "
-        for part in _SENTENCE.split(text.lower().replace("i\u0307", "i"))
+        for part in _SENTENCE.split(_lower(text))
     )
     return [sentence for sentence in sentences if any(map(str.isalpha, sentence))]
+
+
+def speaks_to_reader(text: str) -> bool:
+    """Return whether a text has a word that addresses its reader."""
+    spoken = " ".join(_sentences(text))
+    return any(word in spoken for kinds in _notices().values() for word in kinds["reader"])
 
 
 def tells_of_itself(text: str) -> bool:
     """Return whether a short text speaks to its reader of page, browser, cookies, access or login
     in each of its sentences, as do soft errors, shells, consent and maintenance pages."""
     sentences = _sentences(text)
-    for kinds in _notices().values():
+    for language, kinds in _notices().items():
         hits = {
             kind: {word for word in words for sentence in sentences if word in sentence}
             for kind, words in ((kind, kinds[kind]) for kind in ("page", "state", "reader"))
         }
-        if all(hits.values()) and len(hits["page"]) + len(hits["state"]) >= MIN_SELF_WORDS:
+        if not hits["page"] or not hits["state"]:
+            continue
+        if hits["reader"] and len(hits["page"]) + len(hits["state"]) >= MIN_SELF_WORDS:
             words = set().union(*hits.values())
             if all(any(word in sentence for word in words) for sentence in sentences):
                 return True
+        finder, meanings = _finder(_OF_SELF, language)
+        if all(
+            _kinds_and_others(language, sentence, _hits(finder, meanings, sentence))[1]
+            <= MAX_OTHERS
+            for sentence in sentences
+        ):
+            return True
     return False
+
+
+def _spread(text: str) -> str:
+    """Return a text in which a word stands alone behind an apostrophe."""
+    return text.replace("’", "'").replace("'", "' ")
 
 
 def offers_the_rest(lowered: str) -> bool:
     """Return whether a text names the rest of an article and what it takes to read it, within
     `NEAR` characters: a subscription, a membership, a login, or the percentage that is left."""
-    spoken = f" {lowered} "
+    spoken = _spread(f" {_lower(lowered)} ")
     for phrases in _notices().values():
         for phrase in phrases["rest"]:
             place = spoken.find(phrase)
@@ -118,7 +150,7 @@ def offers_the_rest(lowered: str) -> bool:
             around = spoken[max(0, place - NEAR) : place + NEAR]
             if _LETTER.search(around):
                 continue
-            if _PERCENT.search(around) or any(pay in around for pay in phrases["pay"]):
+            if _LEFT.search(around) or any(pay in around for pay in phrases["pay"]):
                 return True
     return False
 
@@ -214,7 +246,7 @@ def _signs() -> AhoCorasick:
 def with_signs(raws: Sequence[str]) -> list[bool]:
     """Return which of a page's paragraphs may be notices, all of them in one search."""
     openings = [f" {raw.lstrip(_MARKS)}" if len(raw) <= LONGEST_NOTICE else "" for raw in raws]
-    joined = "\n".join(openings).lower().replace("i\u0307", "i")
+    joined = _lower("\n".join(openings))
     ends = list(accumulate(len(part) + 1 for part in joined.split("\n")))
     flags = [False] * len(raws)
     for _, start, _ in _signs().find_matches_as_indexes(joined):
@@ -228,8 +260,8 @@ def is_notice(raw: str) -> bool:
     behind a label; `raw` may have the marks of links."""
     if len(raw) > LONGEST_NOTICE:
         return False
-    lowered = raw.lower()
-    opening = lowered.replace("i\u0307", "i").lstrip(_MARKS)
+    lowered = _lower(raw)
+    opening = lowered.lstrip(_MARKS)
     if not _signs().find_matches_as_indexes(f" {opening}"):
         return False
     if _names_another(raw):
@@ -272,17 +304,21 @@ def _is_of_class(language: str, sentences: Sequence[str]) -> bool:
     kinds: set[str] = set()
     foreign = 0.0
     for sentence in sentences:
-        hits = [
-            _Hit(kind, start, end)
-            for number, start, end in finder.find_matches_as_indexes(sentence, overlapping=True)
-            for _, kind in meanings[number][1]
-        ]
+        hits = _hits(finder, meanings, sentence)
         kinds_here, share = _kinds_and_others(language, sentence, hits)
         if not kinds_here:
             return False
         kinds |= kinds_here
         foreign = max(foreign, share)
     return any(required <= kinds and foreign <= limit for required, limit in _CLASSES)
+
+
+def _hits(finder: AhoCorasick, meanings: Meanings, sentence: str) -> list[_Hit]:
+    return [
+        _Hit(kind, start, end)
+        for number, start, end in finder.find_matches_as_indexes(sentence, overlapping=True)
+        for _, kind in meanings[number][1]
+    ]
 
 
 def _kinds_and_others(language: str, sentence: str, hits: Iterable[_Hit]) -> tuple[set[str], float]:

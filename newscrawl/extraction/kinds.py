@@ -32,7 +32,7 @@ from newscrawl.extraction.metadata.vocabulary import (
 )
 from newscrawl.extraction.methods import ParsedPage
 from newscrawl.items import Kind
-from newscrawl.notices import NEAR, offers_the_rest, tells_of_itself
+from newscrawl.notices import NEAR, offers_the_rest, speaks_to_reader, tells_of_itself
 
 _ROBOT_CHECK: Final = words("walls", "robot_check")
 _CONSENT: Final = words("phrases", "consent")
@@ -131,7 +131,7 @@ def _kind_of_text(metadata: Metadata, text: str, length: int) -> Kind:
                 lowered = text[:SEARCHED].lower()
                 if contains_any(lowered, _ROBOT_CHECK):
                     return "error"
-                if _asks_for_consent(lowered):
+                if _asks_for_consent(lowered) and speaks_to_reader(text):
                     return "consent"
                 if asks_to_subscribe(lowered):
                     return "paywall"
@@ -189,7 +189,7 @@ def _is_teaser(page: ParsedPage, paragraphs: Sequence[str]) -> bool:
 
 
 def _squeeze(text: str) -> str:
-    return " ".join(text.split()).lower()
+    return " ".join(text.split()).lower().replace("’", "'")
 
 
 # --- Pages whose data hold no article ------------------------------------------------------------

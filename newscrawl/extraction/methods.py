@@ -54,9 +54,11 @@ from newscrawl.notices import LONGEST_NOTICE, is_biography, is_notice, with_sign
 # Ours: the page gives no evidence for or against a text that only its JSON-LD has.
 CONFIDENCE_IN_JSON_LD: Final = 0.5
 # Ours: words of an article from which on a second one may follow it, most words of a label above an
-# advertisement, and how many blocks before and from a headline on may hold its date or byline.
+# advertisement and of a copyright, and how many blocks before and from a headline on may hold its
+# date or byline.
 MIN_STORY: Final = 40
 MAX_LABEL: Final = 4
+MAX_RIGHTS: Final = 30
 BESIDE_HEADLINE: Final = (2, 5)
 # Ours: characters of the longest biography of an author, and the last blocks of a text of which one
 # may be a biography without a name that the page states.
@@ -90,6 +92,12 @@ NO_TEXT: Final = (
             re.IGNORECASE,
         ).fullmatch,
         examples=("Advertisement", "– ANZEIGE –", "Publicité :", "広告"),
+    ),
+    NoText(
+        name="copyright",
+        max_words=MAX_RIGHTS,
+        matches=re.compile(r"[\W_]*?(?:©|\(c\)|copyright (?:©|\(c\)|\d{4}))", re.IGNORECASE).match,
+        examples=("© 2026 The Pier. All rights reserved.", "Copyright 2026 Pier Media"),
     ),
     NoText(
         name="what a paper or platform says of itself",
@@ -285,18 +293,22 @@ def _is_listed(blocks: BlockPage, owner: int, around: int) -> bool:
 
 def _without_no_text(page: ParsedPage, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return the kept blocks without those that are no text, as `NO_TEXT` has it, and biographies;
-    all where none would be left."""
+    notices where nothing else would be left."""
     raws, words = page.candidates.page.raw, page.candidate_features.tokens.words
     without = mask.copy()
     places = np.flatnonzero(mask).tolist()
     texts = [raws[place] for place in places]
     columns = zip(places, texts, words[places].tolist(), with_signs(texts), strict=True)
-    no_text = [
-        place for place, raw, count, has_sign in columns if rule_of_no_text(raw, count, has_sign)
+    rules = [
+        (place, rule)
+        for place, raw, count, has_sign in columns
+        if (rule := rule_of_no_text(raw, count, has_sign))
     ]
-    without[no_text] = False
+    without[[place for place, _ in rules]] = False
     without[_biographies(page, np.flatnonzero(without).tolist())] = False
-    return without if without.any() else mask
+    if not without.any():
+        without[[place for place, rule in rules if rule.has_sign]] = True
+    return without
 
 
 def rule_of_no_text(raw: str, words: int, has_sign: bool = True) -> NoText | None:

@@ -180,6 +180,10 @@ def test_article_about_walls_is_an_article(path: str) -> None:
         "Lai turpinātu lasīt, abonē.",
         "هذا المحتوى متاح للمشتركين فقط.",
         "บทความนี้สำหรับสมาชิกเท่านั้น",
+        "Unlock this article",
+        "Continua a leggere con l’abbonamento",
+        "পুরো খবর পড়তে সাবস্ক্রাইব করুন",
+        "この記事は残り800文字",
     ],
 )
 def test_call_behind_a_short_text_makes_a_paywall(call: str) -> None:
@@ -195,6 +199,7 @@ def test_call_behind_a_short_text_makes_a_paywall(call: str) -> None:
         "The service shows exclusive films to its subscribers, and premium ones never.",
         "Join us on Facebook.",
         "同社の有料会員は百万人を超えた。",
+        "Mehr zum Thema lesen Sie hier. About us",
     ],
 )
 def test_other_lines_behind_a_short_text_make_no_paywall(line: str) -> None:
@@ -231,6 +236,8 @@ def test_other_lines_behind_a_short_text_make_no_paywall(line: str) -> None:
         "抱歉，您访问的文章已被移动或删除。请返回首页，或使用搜索功能查找其他内容。",
         "ただいまメンテナンス中です。しばらくしてから再度アクセスしてください。",
         "세션이 만료되었습니다. 다시 로그인해 주세요.",
+        "Сайт временно недоступен: ведутся технические работы.",
+        "O site está em manutenção.",
     ],
 )
 def test_page_that_tells_its_reader_of_itself_is_an_error(text: str) -> None:
@@ -261,6 +268,8 @@ def test_welcome_to_a_new_site_is_no_notice() -> None:
         "市役所のサイトが金曜日に一時アクセスできなくなった。市は利用者に謝罪した。",
         "法院认定该网站未经用户同意收集数据，罚款三百万元。公司表示将上诉。",
         "Please note: the town hall is closed on Monday. Documents are available on our website.",
+        "Der Bundestag hat Regeln für Cookies beschlossen, die eine Zustimmung verlangen.",
+        "Сайт банка в понедельник был недоступен три часа из-за сбоя сервера.",
     ],
 )
 def test_report_about_pages_and_browsers_is_an_article(text: str) -> None:
