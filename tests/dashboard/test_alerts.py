@@ -323,3 +323,19 @@ def test_invalid_setting_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         answer = client.get("/alerts")
     assert answer.status_code == 200
     assert "A setting is invalid: NEWSCRAWL_WEBHOOKS: not an http or https URL" in answer.text
+
+
+@pytest.mark.thorough
+def test_recipient_is_added_by_keyboard_alone(look: Look, news: Database) -> None:
+    page = look("/alerts").page
+    page.locator("#save-recipient summary").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.type("new keys")
+    page.keyboard.press("Tab")
+    page.keyboard.type("keys@example.org")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status")).to_contain_text("new keys was saved.")
+    added = next(one for one in list_recipients(news) if one.name == "new keys")
+    assert (added.kind, added.companies) == ("e-mail", ())
+    assert set(added.gets) == {"alerts", "digests"}

@@ -348,3 +348,16 @@ def test_buttons_of_corrections_are_large_enough_to_hit(watched: Watched) -> Non
     expect(page.get_by_text("Wrong in this article", exact=True).first).to_be_visible()
     watched.open("/proof?company=Siemens&counted=mentions")
     expect(page.get_by_text("Not this company", exact=True).first).to_be_visible()
+
+
+@pytest.mark.thorough
+def test_correction_works_without_scripts(browser: Browser, base: str) -> None:
+    page = browser.new_page(java_script_enabled=False)
+    page.goto(base + ARTICLE_PAGE)
+    page.get_by_label("Wrong in this article: Alstom").click()
+    expect(page.locator(".prose del.wrong")).to_have_text("Alstom")
+    page.get_by_label("Missed words").fill("carmaker")
+    page.get_by_label("Company", exact=True).fill("BMW")
+    page.get_by_role("button", name="Add mention").click()
+    expect(page.locator(".prose mark.missed")).to_have_text("carmaker")
+    page.close()

@@ -249,3 +249,33 @@ def test_pages_fit_and_are_accessible(look: Look, width: int, scheme: str) -> No
         watched = look(path, width, color_scheme=scheme)
         assert watched.page.evaluate("document.documentElement.scrollWidth") <= width, path
         assert watched.violations() == [], path
+
+
+@pytest.mark.thorough
+def test_query_is_saved_by_keyboard_alone(look: Look, news: Database) -> None:
+    page = look("/queries").page
+    _press_tab_until(page, "New query")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/queries/edit")
+    page.get_by_label("Name", exact=True).focus()
+    page.keyboard.type("By keyboard")
+    page.keyboard.press("Tab")
+    page.keyboard.type("harbour")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    wait_until_counted(page)
+    assert whole(news, "By keyboard") > 0
+    _press_tab_until(page, "Delete")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/queries")
+    assert "By keyboard" not in query.company_names(news)
+
+
+def _press_tab_until(page: Page, text: str) -> None:
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.textContent").strip() == text:
+            return
+    raise AssertionError(f"{text} is not reached by Tab")
