@@ -15,7 +15,11 @@ from newscrawl.mentions.abbreviations import (
 from newscrawl.mentions.candidates import Candidate
 from newscrawl.mentions.company import HOME_LANGUAGES, Company
 from newscrawl.mentions.context import MentionContext, context_weight, rivals_at_home
-from newscrawl.mentions.east_asian import has_predicate, names_person
+from newscrawl.mentions.east_asian import (
+    has_predicate,
+    names_person,
+    names_trade_line_or_place,
+)
 from newscrawl.mentions.lists import CONJUNCTION, JOINT, count_beside, joined_after, joined_before
 from newscrawl.mentions.namesakes import is_namesake, is_place, is_team
 from newscrawl.mentions.tickers import has_code_behind
@@ -44,6 +48,8 @@ _NOUN_FIRST = frozenset({"fr", "es", "it", "pt", "ca", "ro", "ar", "fa", "he", "
 _OTHER_SCRIPTS = frozenset(
     {"ru", "uk", "be", "bg", "mk", "el", "ar", "fa", "he", "hi", "zh", "ja", "ko", "th"}
 )
+# Of them those in whose news a Latin abbreviation is a company of the country: NEC, CGV.
+_HOMES = frozenset({"zh", "ja", "ko"})
 _LATIN_BEFORE = re.compile(r"[A-Za-z][\w.']*[ -]$")
 _LATIN_AFTER = re.compile(r"[ -][A-Za-z]")
 # Substitutes in a line of players: "Spies (73. Weichert), Babbel, Bode (52. Eck)".
@@ -279,6 +285,7 @@ class NeighbourWords:
         ):
             return not self.has_legal_form(text, candidate)
         begin = max(0, candidate.start - _REACH)
+        place = candidate.start, candidate.end
         if (
             _LIFE.match(text, candidate.end)
             or len(_SUBSTITUTES.findall(text, begin, candidate.end + _REACH)) > 1
@@ -286,7 +293,7 @@ class NeighbourWords:
             or self._is_founder(text, candidate)
             or text.startswith(_HONORIFICS, candidate.end)
             or (language == "nl" and _FLEMISH.search(text, begin, candidate.start))
-            or (language in {"zh", "ja"} and names_person(text, candidate.start, candidate.end))
+            or (language in {"zh", "ja"} and names_person(text, *place, self.words.given_names))
             or _INITIAL_BEFORE.search(text, begin, candidate.start)
         ):
             return True
@@ -467,6 +474,8 @@ class NeighbourWords:
         are `in_sports`, a section of the newspaper."""
         if is_team(text, candidate.form.text, language, self.words, in_section=in_sports):
             return True
+        if names_trade_line_or_place(text, candidate.start, candidate.end, language):
+            return True
         before = words_before(text, candidate.start, 2)
         if bool(before) and before[-1].lower() in self.words.families:
             return True
@@ -608,13 +617,17 @@ class Disambiguator:
         if language in _OTHER_SCRIPTS:
             # Whether a name in Latin letters is within another script: "компания Apple".
             form = candidate.form.text
-            if not (form.isascii() and form[0].isupper()) or is_acronym(form):
+            if not (form.isascii() and form[0].isupper()):
+                return False
+            home = language in self._home(candidate)
+            if is_acronym(form) and not (home and language in _HOMES and len(form) > 2):
                 return False
             # "ATM" does not name Atm Milano, nor "BOSS" Boss; "JUMBO" is Jumbo in Greece.
             surface = text[candidate.start : candidate.end]
-            if is_acronym(surface) or (
-                (self.neighbours.words.is_everyday(form) or surface.isupper() > form.isupper())
-                and language not in self._home(candidate)
+            if not home and (
+                is_acronym(surface)
+                or self.neighbours.words.is_everyday(form)
+                or surface.isupper() > form.isupper()
             ):
                 return False
             # A person has capitals, too: "Walt Disney".

@@ -2,7 +2,7 @@
 follows a name says that it is a company's."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from functools import lru_cache
 
 from icu4py.breakers import WordBreaker
@@ -36,11 +36,37 @@ _PERSON_BEFORE = re.compile(
 _PERSON_BEHIND = re.compile(
     r"·[\u3400-\u9fff]|(?:将军|將軍|先生|女士|小姐|教授|博士|同学|同志|记者|記者)(?!节)"
 )
+# "Hermes(黄远康)": whose name in a game it is; "ティム・ボッシュ": whose parts are joined.
+_NICKNAME = re.compile(r" ?\([\u3400-\u9fff]{2,3}\)")
+_JOINED_BEFORE = re.compile(r"(?:[\u30a1-\u30fa\u30fc]+・)+$")
+_LONGEST_JOINED = 30
+# A place of an address: 飛騨市河合町角川の.
+_ADDRESS_BEFORE = re.compile(r"[\u3400-\u9fff][市郡町村]$")
+_ADDRESS_BEHIND = re.compile(r"[のにで、。,]")
 # Frequent surnames that are hardly words of one sign.
 _SURNAMES = frozenset(
-    "王李张張刘劉陈陳杨楊赵趙吴吳周徐孙孫朱胡郭罗羅郑鄭谢謝宋唐冯馮邓鄧曹彭曾肖萧田董潘袁蔡蒋蔣杜叶葉魏吕呂丁沈"
+    "王李黄黃张張刘劉陈陳杨楊赵趙吴吳周徐孙孫朱胡郭罗羅郑鄭谢謝宋唐冯馮邓鄧曹彭曾肖萧田董潘袁蔡蒋蔣杜叶葉魏吕呂丁沈"
     "姚卢盧姜崔钟鍾谭譚汪范廖贾賈韦韋邹鄒孟秦邱尹薛闫閻段侯龚龔邵钱錢严嚴"
 )
+# A country's name in front of a word for a trade, and what is said of all of that trade there:
+# 中国电信事业, 荷兰银行之首.
+_OF_COUNTRY = re.compile(
+    r"(?:[中美英法德日韩韓印俄]国|[中美英法德韓]國|日本|印度|荷兰|荷蘭|俄罗斯|俄羅斯|瑞士|瑞典|加拿大|巴西|新加坡|台湾|台灣|香港)"
+    r"[\u3400-\u9fff]{2,4}"
+)
+_OF_TRADE = re.compile(
+    r"业(?![绩务主])|業(?![績務主])|界(?!面)|(?:事业|事業|行业|行業|产业|產業)(?![链鏈部群])|企业(?![客用部级])|企業(?![客用部級])|之[首一]|的(?:腾飞|騰飛|崛起|振兴|振興)"
+)
+# Railways and bus companies, and their lines and stations: 京王相模原線, 阪急梅田駅.
+_RAILWAY = re.compile(r"(?:(?<!電)鉄|[铁鐵急王武阪]|京成|JR.{0,3}|メトロ|巴士)$")
+_LINES = {
+    language: re.compile(
+        rf"[\u30a1-\u30fa\u30fc\u3400-\u9fff々ヶ]{{0,{longest}}}?"
+        r"(?:(?<![回電电光無无有路視视产產干])[线線](?![上下索程缆路])|駅(?![ビ弁]))"
+        r"|\d{1,3}[A-Z]{0,2}(?:[线線路]|号线|號線)"
+    )
+    for language, longest in {"ja": 7, "zh": 3}.items()
+}
 # What joins a name to the predicate of its clause, by language: a particle and other words.
 _JOINTS = {
     "zh": r"(?: ?\([^()\n]{1,12}\))?[^，。！？；：、,;:!?()\n]{0,6}?",
@@ -67,13 +93,34 @@ def is_across_words(text: str, start: int, end: int) -> bool:
     )
 
 
-def names_person(text: str, start: int, end: int) -> bool:
+def names_person(text: str, start: int, end: int, given_names: Set[str]) -> bool:
     """Return whether an office or another name makes it a person's: 记者苏宁, 希尔顿将军,
-    ジョン・B・マクドナルド."""
-    return (
-        _PERSON_BEFORE.search(text, max(0, start - 4), start) is not None
-        or _PERSON_BEHIND.match(text, end) is not None
+    ジョン・B・マクドナルド, Hermes(黄远康)."""
+    joined = _JOINED_BEFORE.search(text, max(0, start - _LONGEST_JOINED), start)
+    if joined is not None and not given_names.isdisjoint(joined[0].split("・")):
+        return True
+    nickname = text[start:end].isascii() and _NICKNAME.match(text, end)
+    return bool(
+        (nickname and nickname[0].lstrip(" (")[0] in _SURNAMES)
+        or _PERSON_BEFORE.search(text, max(0, start - 4), start)
+        or _PERSON_BEHIND.match(text, end)
         or _follows_surname(text, start, end)
+    )
+
+
+def names_trade_line_or_place(text: str, start: int, end: int, language: str | None) -> bool:
+    """Return whether the whole is a trade of a country (中国电信事业), a railway's line or station
+    (京王相模原線), or a place of an address (河合町角川)."""
+    if language not in _LINES:
+        return False
+    if _OF_COUNTRY.fullmatch(text, start, end) and _OF_TRADE.match(text, end):
+        return True
+    if _RAILWAY.search(text, start, end) and _LINES[language].match(text, end):
+        return True
+    return (
+        end - start == 2
+        and _ADDRESS_BEFORE.search(text, max(0, start - 2), start) is not None
+        and _ADDRESS_BEHIND.match(text, end) is not None
     )
 
 

@@ -74,6 +74,21 @@ def companies():
         ("新年健康又吉利；医院推出新菜。", "zh"),
         ("他向贸易委员会(ITC)提起诉讼。", "zh"),
         ("Im Tor: Klos, Reuter (46. Kohler), Linde, Bode (52. Eck).", "de"),
+        ("他乘坐九龙巴士281M线回家。", "zh"),
+        ("记者来到泰康路采访。", "zh"),
+        ("人们看到了中国电信事业的前景。", "zh"),
+        ("照例是百事不问。", "zh"),
+        ("汽车奔驰了两个小时。", "zh"),
+        ("开心网吧今天停业。", "zh"),
+        ("海尔赛指挥舰队。", "zh"),
+        ("演员的脸谱画得很好。", "zh"),
+        ("他们采用世界先进的技术。", "zh"),
+        ("在迷宫中移动时会遇到敌人。", "zh"),
+        ("新设备有更佳能效。", "zh"),
+        ("京王相模原線で人身事故があった。", "ja"),
+        ("阪急梅田駅で火災があった。", "ja"),
+        ("飛騨市河合町角川の寺に墓がある。", "ja"),
+        ("東京ディズニーランドで花火を見た。", "ja"),
     ],
 )
 def test_namesakes_are_no_companies_in_any_language(companies, text, language):
@@ -113,6 +128,10 @@ def test_companies_whose_names_are_places_venues_or_persons_too_count(companies,
         ("球员金美·麦当劳进球。", "zh"),
         ("局長のジョン・B・マクドナルドが語った。", "ja"),
         ("O avião de Santos Dumont voou.", "pt"),
+        ("冠军是Hermes(黄远康)。", "zh"),
+        ("俳優のティム・ボッシュが来日した。", "ja"),
+        ("השחקן מרטין אפל ניצח.", "he"),
+        ("कैप्टन रिचर्ड फिलिप्स को बचाया गया।", "hi"),
         ("Gisteren sprak minister De Block met artsen.", "nl"),
         ("Sierżant Anna Bosch apeluje o ostrożność. Bosch dodaje, że jest ślisko.", "pl"),
     ],
@@ -243,3 +262,49 @@ def test_of_two_companies_with_one_name_the_one_at_home_is_meant(companies):
 )
 def test_business_news_is_no_place_person_or_number(companies, text, language, company):
     assert company in {mention.company for mention in companies.find(text, language=language)}
+
+
+# Beside what the rules of Chinese, Japanese and Korean refuse: news of companies.
+_BUSINESS = {
+    "zh": """Huawei: 华为路由器销量增长。 | Baidu: 百度路测牌照获批。
+        | Tesla: 特斯拉路试车曝光。 | Haier: 海尔路演吸引投资者。
+        | China Telecom: 中国电信业绩增长。 | China Mobile: 中国移动企业客户增加。
+        | Bank of China: 中国银行业务利润增长。 | PetroChina: 中国石油产业链利润下降。
+        | 港铁: 港铁公布荃湾线延误原因。 | JR Central: JR东海公布新干线计划。
+        | 九巴: 九龙巴士车长罢工。 | IBM: IBM(中国)有限公司裁员。 | Nike: Nike(耐克)宣布裁员。
+        | Mercedes-Benz: 奔驰在华销量下滑。 | PepsiCo: 百事在四川建厂。
+        | SenseTime: 商汤发布大模型。
+        | Vanguard International Semiconductor: 世界先進公布財報。
+        | China Mobile: 中移动宣布派息。 | China Construction Bank: 建行下调利率。
+        | ICBC: 工行深圳分行开业。 | China Merchants Bank: 招行推出新卡。
+        | Bank of Communications: 交行管理层换人。 | Vanke: 万科拟出售项目。
+        | Air China: 国航增开航线。 | China Eastern Airlines: 东航首飞成功。
+        | HNA Group: 海航重整完成。 | Cisco: 思科裁员四千人。
+        | Electronic Arts: EA表示新作延期。 | Xiaomi: 小米在印度的市场份额下滑。
+        | Longfor: 龙湖上半年合同销售额下降。 | Samsung: 三星计划在越南扩产。
+        | Evergrande: 恒大被责令清盘。 | Sotheby's: 苏富比拍出名画。""",
+    "ja": """Keio Corporation: 京王電鉄は運賃を上げる。 | Hankyu Hanshin: 阪急阪神は宿を売る。
+        | JR East: JR東日本が新型車両を出す。 | Kintetsu: 近鉄は特急料金を上げる。
+        | Hitachi: 日立は鉄道事業を買収した。 | NEC: NECは増益だった。 | JTB: JTBは客が戻った。
+        | Philips: ロイヤル・フィリップスは人員を削減する。
+        | Walt Disney: ウォルト・ディズニーは値上げする。 | Bosch: 独ボッシュは工場を開く。
+        | Ford: フォード・モーターは計画を縮小する。 | Yaskawa: 北九州市の安川電機は増産する。
+        | Aeon: イオンが電子マネーを刷新する。
+        | Oriental Land: オリエンタルランドが東京ディズニーランドを改装する。
+        | Keihan: 京阪電鉄京阪本線の運賃が上がる。 | Adobe: アドビが値上げする。
+        | Merck & Co.: 米メルクが増益。 | Citigroup: シティグループが人員を減らす。""",
+    "ko": """CGV: CGV가 관람료를 올렸다. | Nongshim: 농심은 라면 가격을 인상했다.
+        | Burger King: 버거킹 매각이 무산됐다. | Micron: 마이크론이 반도체를 늘린다.
+        | Gucci: 구찌가 매장을 닫는다. | Qualcomm: 퀄컴이 칩을 공개했다.""",
+}
+
+
+@pytest.mark.parametrize("language", _BUSINESS)
+def test_rules_of_scripts_without_blanks_refuse_no_news_of_companies(companies, language):
+    missed = {}
+    for line in _BUSINESS[language].split("|"):
+        name, text = line.strip().split(": ", 1)
+        names = {mention.company for mention in companies.find(text, language=language)}
+        if name not in names:
+            missed[text] = names
+    assert missed == {}
