@@ -50,6 +50,8 @@ def read(
         ('<span class="author">राजेश कुमार</span>', ("राजेश कुमार",)),
         ('<span class="author">Last Friday</span>', ()),
         ("<p>김민수 기자</p><p>2026.11.03 10:00</p>", ("김민수",)),
+        ("<p>Jane Doe · 3 November 2026</p>", ("Jane Doe",)),
+        ("<p>Local news · 3 November 2026</p>", ()),
         ("<p>김민수</p><p>2026.11.03 10:00</p>", ()),
         ('<div class="author-bio">Jane Doe</div>', ()),
         ('<div class="comment-author-x related">Jane Doe</div>', ()),

@@ -57,7 +57,7 @@ _WRITER_IN_BRACKETS: Final = re.compile(
 _SURNAMES: Final = words("bylines", "surnames_cjk")
 _NAME_CJK: Final = re.compile(
     rf"[{_SURNAMES[0]}][\u4e00-\u9fff]{{1,2}}|(?:{any_of(_SURNAMES[1:])})[\u3040-\u30ff\u4e00-\u9fff\u3005]{{1,3}}"
-    r"|(?!.*(?:일보|신문|뉴스|통신|방송|서울|부|팀)$)[\uac00-\ud7a3]{2,4}"
+    r"|(?!.*(?:일보|신문|뉴스|통신|방송|서울|데일리|투데이|경제|타임스|미디어|포스트|저널|부|팀)$)[\uac00-\ud7a3]{2,4}"
 )
 _LABELLED_CJK: Final = re.compile(
     r"[\u3005\u4e00-\u9fff]{2,5}|[\u3040-\u30ff\u3005\u4e00-\u9fff]{2,8}|[\uac00-\ud7a3]{2,4}"
@@ -71,10 +71,16 @@ _DAY_CJK: Final = re.compile(
 _REPORTED: Final = re.compile(  # 王芳台北12日電
     rf"([{_SURNAMES[0]}][\u4e00-\u9fff]{{1,2}})[\u4e00-\u9fff]{{2,3}}\s?(?:\d+日)?(?:電|电|報導|报道|專電)(?!\w)"
 )
+_OF_DESK: Final = re.compile(  # 財經中心／王芳報導
+    rf"(?:[\u4e00-\u9fff]{{2,6}}(?:中心|組|组|部|社|報|报|網|网)|[綜综]合(?:報導|报道))\s?[/／|｜]\s?"
+    rf"([{_SURNAMES[0]}][\u4e00-\u9fff]{{1,2}}?)(?:報導|报道)?$"
+)
 _REMARK: Final = re.compile(r"[（(][^（()）]*[)）]")
 _BEHIND_NAME: Final = re.compile(
-    r"\s+(?:in|aus|à)\s+(?=\w+$)|\s*\((?:avec|mit|with|con)?\s*(?=\w+\)$)"
+    rf"\s+(?:in|aus|à|en)\s+(?=\w+(?:$|,|{_AND}))|\s+(?:for|für|pour|para)\s+(?=(?:the|die|den|das|le|la|el)\s\S+$)"
+    r"|\s*\((?:avec|mit|with|con)?\s*(?=\w+\)$)"
 )
+_FROM_PLACE: Final = re.compile(r"aus \w+ (?=von )", re.IGNORECASE)
 # "Jane Doe Political editor": names of two words, and at most three of the role.
 _ROLE_BEHIND: Final = re.compile(r"(\S+\s\S+)\s(\S+(?:\s\S+){0,2})")
 _PLACES: Final = frozenset(words("bylines", "places"))
@@ -94,9 +100,8 @@ def authors_in(line: str) -> tuple[str, ...] | None:
 
 def author_and_place(line: str) -> tuple[str, ...]:
     """Return the persons of a line that names them before their role, agency or place."""
-    text = _BEHIND_NAME.sub(", ", line)
-    pieces = [piece for piece in _BETWEEN.split(text) if piece.strip(" .")]
-    persons = names_in(text) or ()
+    pieces = [piece for piece in _BETWEEN.split(_BEHIND_NAME.sub(", ", line)) if piece.strip(" .")]
+    persons = names_in(line) or ()
     if len(pieces) == 1 and (role := _ROLE_BEHIND.fullmatch(line)) and names.is_role(role[2]):
         return () if names.opens_byline(line) else names_in(role[1]) or ()
     return persons if 1 <= len(pieces) - len(persons) <= MAX_BESIDE_NAME else ()
@@ -111,6 +116,7 @@ def names_in(text: str) -> tuple[str, ...] | None:
     if dash and len(place.split()) <= MAX_WORDS_OF_PLACE:
         text = beginning
     persons: list[str] = []
+    text = _BEHIND_NAME.sub(", ", text)
     for piece in filter(None, (part.strip(" .,)") for part in _BETWEEN.split(text))):
         lowered = piece.lower()
         count = len(piece.split())
@@ -120,6 +126,7 @@ def names_in(text: str) -> tuple[str, ...] | None:
             or lowered in _PLACES
             or names.is_role(piece)
             or names.is_organisation(piece)
+            or names.is_place(piece)
             or (count == 1 and names.is_person(piece))
         ):
             continue
@@ -139,6 +146,7 @@ def _authors_by_label(text: str) -> tuple[str, ...] | None:
             if _is_author(part["label"])
         ]
         return tuple(name for persons in groups for name in persons or ())
+    text = _FROM_PLACE.sub("", text)
     opening = _OPENING.match(text)
     if opening is None or opening[1].lower() not in _OPENINGS:
         return None
@@ -168,6 +176,7 @@ def _is_author(label: str) -> bool:
 
 
 def _authors_cjk(text: str) -> tuple[str, ...] | None:
+    text = _OF_DESK.sub(r"記者\1", text)
     text = _DAY_CJK.sub(" ", _REPORTED.sub(r"\1 ", text)).strip(" \u3000=＝|｜·/／")
     is_bracketed = text[:1] in tuple("【[（(") and text[-1:] in tuple("】]）)")
     inner = text[1:-1].strip() if is_bracketed else _DATELINE.sub("", text)

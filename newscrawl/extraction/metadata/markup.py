@@ -162,7 +162,11 @@ class Surroundings:
         for _, node, _, content in self.after:
             if content and len(content) <= 2 * MAX_OPENING:
                 text = squeeze(content)
-                if len(text) <= MAX_OPENING and (byline := _byline_in(node, text)):
+                if (
+                    len(text) <= MAX_OPENING
+                    and (byline := _byline_in(node, text))
+                    and not is_foreign(node, self.ancestors, has_item=False)
+                ):
                     return byline
         return None
 
@@ -211,17 +215,24 @@ class Surroundings:
 _FOREIGN: Final = re.compile(
     r"(?<![a-z])(?:comments?(?:list|-list|s|-area|-body|-item)?|kom+ent\w*|commentaires?|coment\w+|"
     r"commenti|reactions?|reacties|respond|repl(?:y|ies)|reviews|yorum\w*|hozzasz\w+|disqus\w*|"
-    r"related[\w-]*|recommend\w*|teasers?(?!-?text)|trending|popular|most-?read|breaking|"
-    r"(?:more|next|other)-?(?:news|stories|story|articles?|posts?))(?![a-z])"
+    r"opiniones|avis|user-?reviews?|feedback|letters|testimonials?|"
+    r"related[\w-]*|recommend\w*|teasers?(?!-?text)|trending|popular[\w-]*|most-?read|breaking|"
+    r"columnists|video-?cards?|podcast-?(?:box|promo)|upcoming[\w-]*|weather|"
+    r"(?:more|next|other|recent)[_-]?(?:news|stories|story|articles?|posts?|entries)|"
+    r"latest-?(?:news|stories|articles))(?![a-z])"
 )
 _FOREIGN_MARKS: Final = ("class", "id", "itemtype")
+_FOREIGN_ITEMS: Final = frozenset({"comment", "review"})
 _FOREIGN_QUERY: Final = (
     "[class*=omment],[id*=omment],[class*=elated],[class*=easer],[class*=ecommend],aside,"
     "[class*=oment],[id*=oment],[id*=disqus],[id=respond],[class*=eaction],[class*=yorum],"
-    "[class*=reviews],[class*=most-],[class*=more-],[class*=next-],[class*=opular]"
+    "[class*=reviews],[class*=most-],[class*=more-],[class*=next-],[class*=opular],"
+    "[class*=atest],[class*=ecent],[class*=pcoming],[class*=eather],"
+    "[class=avis],[class=opiniones],[class*=eedback]"
 )
 _ASIDE: Final = tag_ids("aside nav")
 _ITEM: Final = tag_id("li")
+_QUOTE: Final = tag_id("blockquote")
 
 
 def is_foreign(node: LexborNode, own_ancestors: Set[int], *, has_item: bool = True) -> bool:
@@ -234,12 +245,15 @@ def is_foreign(node: LexborNode, own_ancestors: Set[int], *, has_item: bool = Tr
         node, tag = parent, parent.tag_id
         if _is_marked_foreign(node.attributes):
             return True
-        if (tag in _ASIDE or (has_item and tag == _ITEM)) and _holds_teaser(node):
+        may_be_box = tag in _ASIDE or (has_item and tag == _ITEM)
+        if tag == _QUOTE or (may_be_box and _holds_teaser(node)):
             return True
     return False
 
 
 def _is_marked_foreign(attributes: dict[str, str | None]) -> bool:
+    if attributes.get("itemprop") in _FOREIGN_ITEMS:
+        return True
     marks = [attributes[name] or "" for name in _FOREIGN_MARKS if name in attributes]
     return bool(marks) and _FOREIGN.search(" ".join(marks).lower()) is not None
 
@@ -593,7 +607,11 @@ class _Reader:
         dated = "20" in text or "." in text or "19" in text or dates.holds_other_day(text)
         if dated and (_DIGIT.search(text) or not text.isascii()) and is_date_line(text):
             self._date(node, text, "", Sighting(2 + len(text) // 40, distance))
-        if len(text) <= MAX_OPENING and (byline := _byline_in(node, text)):
+        if (
+            len(text) <= MAX_OPENING
+            and (byline := _byline_in(node, text))
+            and not is_foreign(node, self._ancestors, has_item=False)
+        ):
             self._add(byline, Sighting(2, distance))
         self._label = text if len(text) < 30 and not dated else ""
 

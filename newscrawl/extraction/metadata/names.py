@@ -243,7 +243,7 @@ def split(byline: str) -> tuple[str, ...]:
         names = [
             name
             for name in names
-            if is_full(name) and not is_organisation(name) and not _FROM.fullmatch(name)
+            if is_full(name) and not is_organisation(name) and not is_place(name)
         ] or names[:1]
     return tuple(names)
 
@@ -279,6 +279,11 @@ def is_person(text: str) -> bool:
         and all(_NAME_WORD.fullmatch(word) or word.lower() in _PARTICLES for word in words)
         and words[-1].strip(".").lower() not in (_LONG_DAYS if len(words) > 1 else MONTHS_AND_DAYS)
     )
+
+
+def is_place(text: str) -> bool:
+    """Return whether a text says where somebody is: "de Lisboa"."""
+    return _FROM.fullmatch(text) is not None
 
 
 def is_name(text: str) -> bool:

@@ -43,6 +43,7 @@ _QUESTION: Final = frozenset(":：?？")
 _DASHES: Final = " \t\xa0–—-"
 _WORD_ENDS: Final = re.compile(r"[\s,;:!?)’']|\.\s|$")
 _MARKS: Final = " \t\n|·•–—-,/"
+_BARS: Final = re.compile(r"\s*[|·•]\s*")
 _MINUTES: Final = any_of(words("bylines", "minutes"))
 _READING_TIME: Final = re.compile(rf"\d+\W?(?:{_MINUTES})(?!\w)", re.IGNORECASE)
 
@@ -131,7 +132,8 @@ def beside_title(
             if not any(dated[max(0, index - 1) : index + 2]):
                 continue
             desk = names.desk_in(line)
-            authors = desk or _only_persons(line)
+            undated = (part for part in _BARS.split(line) if not any(map(str.isdigit, part)))
+            authors = desk or _only_persons("|".join(undated))
             if (
                 authors
                 and (
