@@ -164,6 +164,8 @@ LONGEST_NOTICE: Final = 320
 EDGE: Final = 3
 # Ours: sentences of such a paragraph.
 MOST_SENTENCES: Final = 3
+# Ours: characters of the owner's name behind a notice of rights.
+LONGEST_OWNER: Final = 12
 # Ours: words of a biography before which the first word of a profession stands.
 BEFORE_ROLE: Final = 9
 # What a paragraph has, and the share of the words of each of its sentences, stop words apart, that
@@ -306,10 +308,11 @@ def _is_of_class(language: str, sentences: Sequence[str]) -> bool:
     for sentence in sentences:
         hits = _hits(finder, meanings, sentence)
         kinds_here, share = _kinds_and_others(language, sentence, hits)
-        if not kinds_here:
+        if kinds_here:
+            foreign = max(foreign, share)
+        elif "rights" not in kinds or len(sentence) > LONGEST_OWNER:
             return False
         kinds |= kinds_here
-        foreign = max(foreign, share)
     return any(required <= kinds and foreign <= limit for required, limit in _CLASSES)
 
 

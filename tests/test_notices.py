@@ -76,6 +76,14 @@ from newscrawl.notices import is_biography, is_notice, tells_of_itself
         "Une erreur ? Signalez-la nous.",
         "Ste opazili napako? Pišite nam.",
         "حمل تطبيقنا من آب ستور أو جوجل بلاي.",
+        "未经许可，请勿转载。网易",
+        "無断転載を禁じます。朝日新聞社",
+        "저작권자 ⓒ 항구일보, 무단 복제 금지",
+        "All rights reserved. Pier Media",
+        "分享到：微信 新浪微博 QQ空间",
+        "Facebookでログイン",
+        "페이스북으로 로그인",
+        "本文来源：网易科技报道",
     ],
 )
 def test_paragraph_of_a_paper_or_platform(paragraph: str) -> None:
@@ -121,6 +129,14 @@ def test_paragraph_of_a_paper_or_platform(paragraph: str) -> None:
         "फेसबुक ने नई नीति की घोषणा की।",
         "See also \x02the ruling\x03 on platforms of March.",
         "“Follow us on Facebook,” the minister told reporters.",
+        "未经许可，该公司转载了网易的文章，被判赔偿十万元。",
+        "网易起诉腾讯，称其侵权转载了游戏音乐。",
+        "新浪微博推出付费订阅，朋友圈广告收入增长。",
+        "著作権は作家にあると裁判所が判断した。出版社は控訴する。",
+        "フェイスブックでログインできない障害が世界で起きた。",
+        "페이스북으로 로그인하는 기능에 장애가 발생해 이용자가 불편을 겪었다.",
+        "稿件显示，来源于三家银行的数据上涨。",
+        "All rights to the harbour were sold. Siemens paid.",
     ],
 )
 def test_sentence_about_something_else(paragraph: str) -> None:

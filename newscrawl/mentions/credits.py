@@ -30,8 +30,21 @@ _CREDIT = re.compile(
 # "Photo: Nintendo", "Image courtesy of Apple": who made a picture.
 _PICTURE = re.compile(
     r"\b(?:photos?|images?|pictures?|photograph|video|fotos?|bild|bilder|imagen|immagine|zdj|фото)"
-    r"(?: (?:credits?|source))?(?: ?:| courtesy(?: of|:)| by:?)\s?(?:[A-Z][\w']* ?/ ?)?$",
+    r"(?: (?:credits?|source))?(?: ?:| courtesy(?: of|:)| by:?)\s?(?:[A-Z][\w']* ?/ ?)?$"
+    r"|(?:(?:写真|画像|[图圖照]片)(?:提供|[来來]源)?|[(【\[]提供|사진(?: ?제공)?|자료|供[图圖])"
+    r" ?[:=]\s?$",
     re.IGNORECASE,
+)
+# A paper, a station or an agency as the medium: テレビ朝日の番組で, 接受凤凰网采访.
+_MEDIUM = re.compile(
+    r"新聞社?|新闻网?|テレビ(?:朝日|東京)?|放送|通信社|通讯社|日[报報]|晚[报報]"
+    r"|(?:财经|新华|人民|凤凰|环球|观察者|中新|新浪|搜狐)网|일보|신문|방송|뉴스"
+)
+_ASKED_BY_MEDIUM = re.compile(r"(?:接受|告诉|告訴|援引|据|據|综合)$")
+_MEDIUM_SAYS = re.compile(
+    r"の(?:番組|取材|インタビュー|報道|記者|世論調査|社説|紙面)(?!が)|によると|によれば|[がは](?:報じ|伝え|報道)"
+    r"|[报報][道導导]|[记記]者(?![会會])|[采採專专][访訪]|에 따르면|[은는이가] [^.\n]{0,30}보도"
+    r"|[와과]의 인터뷰| (?:인터뷰|라디오|보도|취재)"
 )
 # "(Ann Lee / Flickr)".
 _BEHIND_NAME = re.compile(r"\([^()/\n]{2,40} ?/ ?$")
@@ -146,6 +159,10 @@ class Credits:
         byline = not form.isascii() and _BYLINE.match(text, candidate.end)
         bracket = text.startswith(")", candidate.end) and _BEHIND_NAME.search(lead)
         if byline or bracket or _PICTURE.search(lead):
+            return True
+        if _MEDIUM.search(form) and (
+            _MEDIUM_SAYS.match(text, candidate.end) or _ASKED_BY_MEDIUM.search(lead)
+        ):
             return True
         outlets = self._publishers.get(index)
         if outlets is None:

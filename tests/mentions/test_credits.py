@@ -129,6 +129,17 @@ def test_wire_behind_a_headline_is_a_credit(title: str, expected: set[str]) -> N
         ("Onet zwalnia 50 osób.", "pl", ["Onet"]),
         ("Google skriver att tjänsten läggs ner.", "sv", ["Google"]),
         ("Podle ČEZ ceny porostou.", "cs", ["ČEZ"]),
+        ("テレビ朝日の番組で市長が語った。", "ja", []),
+        ("読売新聞の取材に社長が答えた。", "ja", []),
+        ("テレビ朝日が番組の制作会社を買収した。", "ja", ["テレビ朝日"]),
+        ("朝日新聞社は希望退職を募る。", "ja", ["朝日新聞社"]),
+        ("写真提供=トヨタ自動車", "ja", []),
+        ("トヨタ自動車提供の車に乗る。", "ja", ["Toyota"]),
+        ("[사진=LG전자 제공] 새 냉장고.", "ko", []),
+        ("LG전자는 사진 기능을 공개했다.", "ko", ["LG"]),
+        ("图片来源：索尼", "zh", []),
+        ("索尼的图片传感器业务增长。", "zh", ["Sony"]),
+        ("国家电网记者会今天举行。", "zh", ["State Grid"]),
     ],
 )
 def test_outlet_quoted_as_a_source_is_none_in_any_language(text, language, names):

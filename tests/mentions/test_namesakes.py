@@ -89,6 +89,12 @@ def companies():
         ("阪急梅田駅で火災があった。", "ja"),
         ("飛騨市河合町角川の寺に墓がある。", "ja"),
         ("東京ディズニーランドで花火を見た。", "ja"),
+        ("Indonesia merebut Piala Uber.", "id"),
+        ("Menurut Lely, acara itu batal.", "id"),
+        ("Kartu ATM itu hilang.", "id"),
+        ("Block B2 chung cư bị phong tỏa.", "vi"),
+        ("Rừng Amazon đang cháy.", "vi"),
+        ("حرائق غابات الأمازون تتوسع.", "ar"),
     ],
 )
 def test_namesakes_are_no_companies_in_any_language(companies, text, language):
@@ -111,6 +117,9 @@ def test_namesakes_are_no_companies_in_any_language(companies, text, language):
         ("A Telekom hálózatán kínálja.", "hu"),
         ("SEB höjer räntan.", "sv"),
         ("华为在线发布年报。", "zh"),
+        ("Visa hợp tác với ngân hàng.", "vi"),
+        ("BCA membukukan laba bersih.", "id"),
+        ("Amazon membuka gudang di hutan beton Jakarta.", "id"),
     ],
 )
 def test_companies_whose_names_are_places_venues_or_persons_too_count(companies, text, language):
@@ -191,6 +200,9 @@ def test_team_in_a_report_about_sports_is_no_company(companies, language, report
         # A result of a sentence or two.
         ("ja", "ロッテは延長十回、藤岡のサヨナラ打でオリックスに４―３で競り勝った。"),
         ("ko", "여자배구 현대건설이 흥국생명을 세트스코어 3-0으로 완파했다."),
+        ("ko", "F1 페라리가 폴 포지션을 잡았다."),
+        ("he", "פרארי זכתה בגרנד פרי של הפורמולה 1."),
+        ("ar", "فاز مرسيدس بالجائزة الكبرى في الفورمولا 1."),
         ("tr", "VakıfBank, Sultanlar Ligi'nde Eczacıbaşı'nı 3-1 yendi."),
         ("es", "El ciclista del Movistar atacó y el Cofidis ganó al esprint."),
         ("ru", "«Северсталь» победила «Автомобилист» 4:2 в матче КХЛ."),
