@@ -57,7 +57,7 @@ def read_kind_examples(
 def _features_of(page: GoldPage) -> tuple[float, ...]:
     parsed = parse_page(page.html, page.url)
     paragraphs = METHODS["combined"](parsed).paragraphs
-    return undeclared_features(parsed, paragraphs, [*map(str.split, paragraphs)], page.url)
+    return undeclared_features(parsed, paragraphs, page.url)
 
 
 def fit_kinds(examples: Sequence[KindExample]) -> KindModel:

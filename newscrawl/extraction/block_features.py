@@ -215,27 +215,15 @@ def hints_of(names: ElementNames) -> tuple[str, ...]:
     """Return the words of an element's names: "articleBody--main_2" gives article, body, main."""
     if not names:
         return ()
-    return _words_of(names) if isinstance(names, str) else _more_words(*names)
-
-
-@lru_cache(maxsize=8192)
-def _more_words(
-    classes: str, identity: str, itemprop: str, role: str, hidden: bool
-) -> tuple[str, ...]:
-    words = _words_of(classes) + _words_of(identity)
-    if itemprop:
-        words += (f"p:{itemprop.lower()}",)
-    if role:
-        words += (f"r:{role.lower()}",)
-    if hidden:
-        words += ("hidden",)
-    return tuple(dict.fromkeys(words))[:MAX_HINTS]
-
-
-@lru_cache(maxsize=8192)
-def _words_of(name: str) -> tuple[str, ...]:
-    words = dict.fromkeys(map("c:".__add__, map(str.lower, _HINT.findall(name))))
-    return tuple(words)[:MAX_HINTS]
+    if isinstance(names, str):
+        names = names, "", "", "", False
+    classes, identity, itemprop, role, hidden = names
+    words = _HINT.findall(f"{classes} {identity}")
+    hints = f"c:{' c:'.join(words).lower()}".split() if words else []
+    hints += [f"p:{itemprop.lower()}"] if itemprop else ()
+    hints += [f"r:{role.lower()}"] if role else ()
+    hints += ["hidden"] if hidden else ()
+    return tuple(dict.fromkeys(hints))[:MAX_HINTS]
 
 
 def _of_block(

@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from itertools import chain, product
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -71,14 +70,13 @@ SEARCHED_FOR_GATE: Final = 600
 
 def decide_kind(page: ParsedPage, paragraphs: Sequence[str], url: str | None = None) -> Kind:
     """Return the kind of a page from which these paragraphs were taken."""
-    words = [*map(str.split, paragraphs)]
-    kind = _kind_by_rules(page, paragraphs, sum(map(len, words)))
+    kind = _kind_by_rules(page, paragraphs)
     if kind != "article":
         return kind
-    features = undeclared_features(page, paragraphs, words, url)
+    features = undeclared_features(page, paragraphs, url)
     if not features:
         return "article"
-    length = sum(map(_length_of, paragraphs, map(len, words)))
+    length = sum(map(_length_of, paragraphs))
     has_links = page.link_words > LINKED_SHARE * length
     if length < LEAST_JUDGED and not has_links:
         return "article"
@@ -89,9 +87,9 @@ def decide_kind(page: ParsedPage, paragraphs: Sequence[str], url: str | None = N
     return "front" if is_like_front else "other"
 
 
-def _kind_by_rules(page: ParsedPage, paragraphs: Sequence[str], words: int) -> Kind:
+def _kind_by_rules(page: ParsedPage, paragraphs: Sequence[str]) -> Kind:
     text = "\n\n".join(paragraphs)
-    length = _length_of(text, words)
+    length = _length_of(text)
     kind = _kind_of_text(page.metadata, text, length)
     if kind != "article" or not text:
         return kind
@@ -142,8 +140,9 @@ def _kind_of_text(metadata: Metadata, text: str, length: int) -> Kind:
             return metadata.declared.kind
 
 
-def _length_of(text: str, between_blanks: int) -> int:
+def _length_of(text: str) -> int:
     """Return the number of words of a text; two letters are one where no blanks are between."""
+    between_blanks = text.count(" ") + text.count("\n\n") + bool(text)
     unspaced = len(text) > LETTERS_A_WORD * max(between_blanks, 1)
     return len(text) // 2 if unspaced else between_blanks
 
@@ -232,11 +231,7 @@ _IN_MARKUP: Final = (
 _WORDS_IN_MARKUP: Final = tuple(word for group in _IN_MARKUP for word in group)
 _FINDER: Final = BytesAhoCorasick(_WORDS_IN_MARKUP)  # in a third of the time of eleven counts
 # English alone: in other languages no pages but articles are labelled.
-_FIRST_PERSON: Final = frozenset(
-    "".join(letters)
-    for word in ("we", "us", "our", "ours")
-    for letters in product(*zip(word, word.upper(), strict=True))
-)
+_FIRST_PERSON: Final = (" we ", " us ", " our ", " ours ")
 MAX_SLUG_WORDS: Final = 12
 LONG_PARAGRAPH: Final = 25  # ours: words
 SHORT_PARAGRAPH: Final = 8  # ours: words
@@ -270,10 +265,10 @@ def load_kind_model() -> KindModel:
 
 
 def undeclared_features(
-    page: ParsedPage, paragraphs: Sequence[str], words: Sequence[Sequence[str]], url: str | None
+    page: ParsedPage, paragraphs: Sequence[str], url: str | None
 ) -> tuple[float, ...]:
     """Return the `KIND_FEATURES` of a page that has an address and no article in JSON-LD; of others
-    none. `words` are those of each paragraph."""
+    none."""
     metadata, source = page.metadata, page.source
     if metadata.declared.has_data or not url or not paragraphs:
         return ()
@@ -289,9 +284,10 @@ def undeclared_features(
     # What ends in "/news" is a list of news.
     of_path["news_path"] = not _PATHS_OF["news_path"].isdisjoint((*parts[:-1], *labels))
     of_path["forum_path"] |= bool(_THREAD.search(lowered))
-    word_counts = [*map(len, words)]
-    lengths = [*map(_length_of, paragraphs, word_counts)]
-    first_person = sum(map(_FIRST_PERSON.__contains__, chain.from_iterable(words)))
+    lengths = [*map(_length_of, paragraphs)]
+    spoken = f"  {'  '.join(paragraphs).lower().replace(' ', '  ')}  "
+    first_person = sum(map(spoken.count, _FIRST_PERSON))
+    words = sum(paragraph.count(" ") + 1 for paragraph in paragraphs)
     tokens = page.candidate_features.tokens
     in_markup = _FINDER.find_matches_as_indexes(source)
     counts = Counter(_WORDS_IN_MARKUP[number] for number, _, _ in in_markup)
@@ -303,7 +299,7 @@ def undeclared_features(
         float(metadata.published is not None),
         float(bool(metadata.authors)),
         *(math.log1p(sum(map(counts.__getitem__, group))) for group in _IN_MARKUP),
-        min(100 * first_person / max(sum(word_counts), 1), MAX_FIRST_PERSON),
+        min(100 * first_person / max(words, 1), MAX_FIRST_PERSON),
         sum(count for count in lengths if count >= LONG_PARAGRAPH) / max(sum(lengths), 1),
         sum(count <= SHORT_PARAGRAPH for count in lengths) / len(lengths),
         float(tokens.linked.sum()) / max(float(tokens.words.sum()), 1.0),

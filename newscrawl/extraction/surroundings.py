@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from newscrawl.extraction.block_features import BlockFeatures, hints_of
 from newscrawl.extraction.blocks import UNWANTED, BlockPage, ElementNames, clean
 from newscrawl.extraction.features import members_of
+from newscrawl.extraction.metadata.vocabulary import any_of, contains_any
 from newscrawl.extraction.tokens import Tokens
 from newscrawl.notices import words_of_notices
 
@@ -72,9 +73,8 @@ _OF_OTHER_LINES: Final = frozenset(
 )
 # Names of elements whose text only subscribers see in clear; a tag or a category of WordPress is
 # none.
-_ENCIPHERED: Final = re.compile(
-    r"(?<!tag-)(?<!category-)\b(?:obfuscated|encrypted|enciphered|ciphered|scrambled)\b"
-)
+_IN_CIPHERS: Final = ("obfuscated", "encrypted", "enciphered", "ciphered", "scrambled")
+_ENCIPHERED: Final = re.compile(rf"(?<!tag-)(?<!category-)\b(?:{any_of(_IN_CIPHERS)})\b")
 _HEADINGS: Final = members_of("h1 h2 h3 h4 h5 h6")
 _OPENING: Final = re.compile(r"[\W\d_]*+([^\W\d_]{1,3})")
 _WORDS: Final = re.compile(r"\w+")
@@ -106,12 +106,8 @@ def _beginnings_of_comments() -> tuple[str, ...]:
 
 def enciphered(features: BlockFeatures) -> NDArray[np.bool_]:
     """Return which blocks are in an element whose text only subscribers see in clear."""
-    classes = [
-        names if isinstance(names, str) else names[0] if names else ""
-        for names in features.elements
-    ]
-    every_class = " ".join(classes).lower()  # one search: it runs on every page
-    if not _ENCIPHERED.search(every_class):
+    classes = list(map(_class_of, features.elements))
+    if not contains_any(" ".join(classes).lower(), _IN_CIPHERS):
         return np.zeros(len(features.paths), dtype=bool)
     matches = np.array([_ENCIPHERED.search(name.lower()) is not None for name in classes])
     return np.asarray(matches[features.paths].any(axis=1))
