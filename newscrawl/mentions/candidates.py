@@ -251,6 +251,11 @@ def _lacks_umlaut(surface: str, form: str) -> bool:
     )
 
 
+# Chinese, Japanese and Korean signs around a phrase in other letters are no part of its words.
+_NOT_BEHIND_WORD = r"(?<![^\W\u3041-\u9fff\uac00-\ud7a3])"
+_NOT_BEFORE_WORD = r"(?![^\W\u3041-\u9fff\uac00-\ud7a3]|-(?-i:[A-ZÄÖÜ]))"
+
+
 class Exclusions:
     """Phrases that contain a company's name and mean something else: "Apple pie".
 
@@ -300,10 +305,10 @@ class _Phrase:
     def _pattern(self) -> re.Pattern[str]:
         escaped = re.escape(self._text).replace(r"\*", r"\w*").replace(r"\ ", "[ -]")
         # Chinese and Japanese don't separate words: a phrase is found between any two letters.
-        begin = "" if script(self._text[0]) in _UNSPACED else r"(?<!\w)"
+        begin = "" if script(self._text[0]) in _UNSPACED else _NOT_BEHIND_WORD
         # "Die Linde" is a tree, "die Linde-Fusion" is not: a compound is not an excluded phrase.
         spaced = script(self._text[-1]) not in _UNSPACED
-        stop = r"(?:s|es|n)?(?!\w|-(?-i:[A-ZÄÖÜ]))" if spaced else ""
+        stop = rf"(?:s|es|n)?{_NOT_BEFORE_WORD}" if spaced else ""
         return re.compile(f"{begin}{escaped}{stop}", re.IGNORECASE)
 
 

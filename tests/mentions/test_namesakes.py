@@ -89,6 +89,11 @@ def companies():
         ("阪急梅田駅で火災があった。", "ja"),
         ("飛騨市河合町角川の寺に墓がある。", "ja"),
         ("東京ディズニーランドで花火を見た。", "ja"),
+        ("彼は近鉄バファローズに入団した。", "ja"),
+        ("第1節のNECグリーンロケッツ戦に出場した。", "ja"),
+        ("デンソー野球部が全国大会に出た。", "ja"),
+        ("他加入欧洲劲旅BP战队。", "zh"),
+        ("美国航空航天局公布照片。", "zh"),
         ("Indonesia merebut Piala Uber.", "id"),
         ("Menurut Lely, acara itu batal.", "id"),
         ("Kartu ATM itu hilang.", "id"),
@@ -292,6 +297,7 @@ _BUSINESS = {
         | Bank of Communications: 交行管理层换人。 | Vanke: 万科拟出售项目。
         | Air China: 国航增开航线。 | China Eastern Airlines: 东航首飞成功。
         | HNA Group: 海航重整完成。 | Cisco: 思科裁员四千人。
+        | American Airlines: 美国航空取消航班。 | BP: 英国BP战略调整。
         | Electronic Arts: EA表示新作延期。 | Xiaomi: 小米在印度的市场份额下滑。
         | Longfor: 龙湖上半年合同销售额下降。 | Samsung: 三星计划在越南扩产。
         | Evergrande: 恒大被责令清盘。 | Sotheby's: 苏富比拍出名画。""",
@@ -301,7 +307,8 @@ _BUSINESS = {
         | Philips: ロイヤル・フィリップスは人員を削減する。
         | Walt Disney: ウォルト・ディズニーは値上げする。 | Bosch: 独ボッシュは工場を開く。
         | Ford: フォード・モーターは計画を縮小する。 | Yaskawa: 北九州市の安川電機は増産する。
-        | Aeon: イオンが電子マネーを刷新する。
+        | Aeon: イオンが電子マネーを刷新する。 | Denso: デンソー部長が語る。
+        | NEC: 日本のNECが増配する。
         | Oriental Land: オリエンタルランドが東京ディズニーランドを改装する。
         | Keihan: 京阪電鉄京阪本線の運賃が上がる。 | Adobe: アドビが値上げする。
         | Merck & Co.: 米メルクが増益。 | Citigroup: シティグループが人員を減らす。""",
