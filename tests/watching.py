@@ -14,7 +14,6 @@ from typing import Self
 from newscrawl.sources.registry import COLUMNS
 from tests.receivers import free_port
 from tests.site.crawling import HASTE, clean_environment
-from tests.site.faults import Answer, listing, story
 from tests.site.server import SiteServer
 
 
@@ -41,14 +40,7 @@ class Sites:
         """Serve a source's feed with a number of articles; return their URLs."""
         site = self.by_slug[slug] = self._stack.enter_context(SiteServer(poll=self._poll))
         paths = tuple(f"/{slug}/{number}" for number in range(pages))
-        site.routes["/robots.txt"] = lambda _: Answer(status=404)
-        site.routes["/feed.xml"] = lambda _: Answer(
-            body=listing(site.url, paths), kind="application/xml"
-        )
-        for path in paths:
-            site.routes[path] = lambda _, path=path: Answer(
-                body=story(f"About {path}", "Siemens"), delay=delay
-            )
+        site.serve_stories(paths, delay=delay)
         return [f"{site.url}{path}" for path in paths]
 
     @property

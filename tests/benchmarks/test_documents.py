@@ -61,7 +61,7 @@ def test_every_table_is_placed_in_a_document() -> None:
     assert placed == set(TABLES)
 
 
-@pytest.mark.parametrize("document", sorted((ROOT / "docs").glob("*.md")), ids=lambda p: p.name)
-def test_every_picture_of_a_document_exists(document: Path) -> None:
-    for target in re.findall(r"!\[[^\]]*\]\(([^)#]+)\)", document.read_text("utf-8")):
-        assert (document.parent / target).is_file(), target
+def test_every_picture_of_a_document_exists() -> None:
+    for document in (ROOT / "docs").glob("*.md"):
+        for target in re.findall(r"!\[[^\]]*\]\(([^)#]+)\)", document.read_text("utf-8")):
+            assert (document.parent / target).is_file(), target

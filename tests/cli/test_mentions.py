@@ -1,6 +1,5 @@
 """Shares, companions, stories, search and exports on the command line."""
 
-import csv
 import gzip
 import json
 import os
@@ -9,7 +8,6 @@ import subprocess
 import sys
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -81,28 +79,6 @@ def fits(ran: Ran) -> bool:
 # --- mentions ---
 
 
-@pytest.mark.parametrize(
-    ("by", "zone", "keys"),
-    [
-        ("hour", "UTC", "2026-11-20T12:00+00:00"),
-        ("hour", "Asia/Kolkata", "2026-11-20T17:00+05:30"),
-        ("day", "Pacific/Auckland", "2026-11-21"),
-        ("quarter", "UTC", "2026-Q4"),
-        ("year", "UTC", "2026"),
-    ],
-)
-def test_mentions_are_counted_in_the_time_zone(
-    world: Newscrawl, by: str, zone: str, keys: str
-) -> None:
-    ran = world("mentions", "-c", "Siemens", "--by", by, "--zone", zone, *SPAN, "-f", "json")
-    assert [row[by] for row in rows(ran) if row["articles"]] == [keys]
-
-
-def test_mentions_are_counted_by_country(world: Newscrawl) -> None:
-    ran = world("mentions", "-c", "Siemens", "--by", "country", *SPAN, "-f", "json")
-    assert [(row["country"], row["articles"]) for row in rows(ran)] == [("gb", 2)]
-
-
 def test_stories_are_counted_beside_articles(world: Newscrawl) -> None:
     ran = world("mentions", "-c", "Siemens", "--stories", *SPAN)
     assert re.search(r"day +articles +stories +headline", ran.out)
@@ -138,18 +114,6 @@ def test_share_of_voice_is_computed(world: Newscrawl) -> None:
     assert re.search(r"Bosch +1 +33\.3%", ran.out)
     assert "Shares are of the sum of these" in " ".join(ran.out.split())
     assert fits(ran)
-
-
-def test_share_of_mentions_is_computed_by_month(world: Newscrawl) -> None:
-    ran = world(
-        *("share", "Siemens", "Bosch", "--by", "month"),
-        *("--measure", "mentions", *SPAN, "-f", "json"),
-    )
-    month = {"month": "2026-11", "days_left_out": 28}
-    assert rows(ran) == [
-        {**month, "company": "Siemens", "mentions": 3, "share": 0.75},
-        {**month, "company": "Bosch", "mentions": 1, "share": 0.25},
-    ]
 
 
 def test_periods_begin_with_the_first_crawl(world: Newscrawl, tmp_path: Path) -> None:
@@ -214,42 +178,6 @@ def test_number_is_explained_by_its_sentences(world: Newscrawl) -> None:
     assert "In use: newscrawl" in table.out
 
 
-def test_least_sure_mentions_are_explained_first(world: Newscrawl, own_database: Path) -> None:
-    with open_database(f"sqlite:///{own_database}") as database:
-        sure, doubtful = (replace(body("Siemens"), score=score) for score in (0.99, 0.4))
-        for path, mention, number in (("doubtful", doubtful, -1), ("sure", sure, 2)):
-            one = document(
-                path, text=f"Siemens {path}.", mentions=[mention], published=moment(number)
-            )
-            save_document(database, one, register(database, "ft"))
-    asked = ("proof", "-c", "Siemens", "--format", "json")
-    listed = [
-        [one["article"]["url"].rsplit("/", 1)[-1] for one in json.loads(ran.out)["articles"]]
-        for ran in (world(*asked), world(*asked, "--least-sure"))
-    ]
-    assert listed[0][0] == "sure"
-    assert listed[0][-1] == "doubtful"
-    assert listed[1][0] == "doubtful"
-    assert sorted(listed[0]) == sorted(listed[1])
-    first = json.loads(world(*asked, "--least-sure", "--limit", "1").out)["articles"]
-    assert [one["article"]["url"].rsplit("/", 1)[-1] for one in first] == ["doubtful"]
-
-
-def test_articles_read_are_explained_with_the_sources_whose_texts_are_not_read(
-    world: Newscrawl, own_database: Path
-) -> None:
-    with open_database(f"sqlite:///{own_database}") as database:
-        for path, source in (("x", "ft"), ("y", "ft"), ("z", "faz")):
-            hidden = document(path, text=path, source=source, access="paywalled", kind="paywall")
-            save_document(database, hidden, register(database, source))
-    ran = world("proof", "--measure", "read")
-    said = " ".join(ran.out.split())
-    assert "Behind a paywall: a paywall hides the text of 3 of these articles" in said
-    found = json.loads(world("proof", "--measure", "read", "--format", "json").out)
-    hidden_texts = [one for one in found["left_out"] if one["reason"] == "paywalled"]
-    assert [one["sources"] for one in hidden_texts] == [[["ft", 2], ["faz", 1]]]
-
-
 def test_number_of_nothing_is_explained_by_coverage(world: Newscrawl) -> None:
     ran = world("proof", "-c", "Bosch", "--source", "faz")
     assert ran.code == 1
@@ -274,14 +202,6 @@ def test_parts_of_a_proof_that_do_not_go_together(
     ran = world("proof", *arguments)
     assert ran.code == 2
     assert says in ran.err
-
-
-def test_companies_mentioned_together_are_listed(world: Newscrawl) -> None:
-    ran = world("together", "Siemens", *SPAN, "-f", "json")
-    row = {"company": "Bosch", "kind": "company", "articles": 1, "share": 0.5}
-    assert rows(ran) == [row]
-    ran = world("together", "Siemens", "--stories", *SPAN, "-f", "json")
-    assert rows(ran) == [row | {"stories": 1}]
 
 
 @pytest.mark.parametrize(
@@ -322,15 +242,6 @@ def test_search_shows_snippets_with_the_words(world: Newscrawl) -> None:
     assert fits(ran)
 
 
-@pytest.mark.parametrize(
-    ("query", "found"),
-    [("苹果", ["c"]), ("北京", ["c"]), ('"again"', ["b"]), ("siemens -again", ["a"])],
-)
-def test_search_finds_the_expected_articles(world: Newscrawl, query: str, found: list[str]) -> None:
-    ran = world("search", query, "-f", "json")
-    assert [str(row["url"])[-1] for row in rows(ran)] == found
-
-
 @pytest.mark.parametrize("form", ["table", "json"])
 def test_search_without_results_says_which_word_finds_nothing(world: Newscrawl, form: str) -> None:
     ran = world("search", "plant unheard*", "-f", form)
@@ -357,11 +268,6 @@ def test_fault_of_a_search_is_pointed_at(world: Newscrawl) -> None:
 def test_json_lines_have_one_row_per_line(world: Newscrawl) -> None:
     ran = world("mentions", *SPAN, "-f", "jsonl")
     assert [json.loads(line)["company"] for line in ran.out.splitlines()] == ["Siemens", "Bosch"]
-
-
-def test_shares_are_printed_as_csv(world: Newscrawl) -> None:
-    ran = world("share", "Siemens", "Bosch", *SPAN, "-f", "csv")
-    assert [row["articles"] for row in csv.DictReader(StringIO(ran.out))] == ["2", "1"]
 
 
 def test_parquet_is_written_to_a_file(world: Newscrawl, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from newscrawl.storage.frontier import MAX_CRASHES, DequeuedPage, Frontier
 from newscrawl.storage.models import FrontierUrl
 from tests.frontiers import AT_ONCE, SCHEDULE, entry, next_run, now, urls
 from tests.site.crawling import PROJECT, Crawl, crawl_command, crawl_environment
-from tests.site.faults import Answer, listing, story
+from tests.site.faults import Answer, always, listing, story
 from tests.site.forking import Forks
 from tests.site.server import SiteServer
 
@@ -209,16 +209,11 @@ def site() -> Iterator[SiteServer]:
 
 @pytest.fixture
 def trap(tmp_path: Path, forks: Forks, site: SiteServer) -> Trap:
-    site.routes["/robots.txt"] = lambda _: Answer(status=404)
-    site.routes["/feed.xml"] = lambda _: Answer(
-        body=listing(site.url, PATHS), kind="application/xml"
-    )
+    site.serve_stories(PATHS)
     site.routes["/deadly.xml"] = lambda _: Answer(
         body=listing(site.url, ("/deadly",)), kind="application/xml"
     )
-    for path in PATHS:
-        body = story(f"About {path}", "deadly" if path == DEADLY else "Siemens")
-        site.routes[path] = lambda _, body=body: Answer(body=body)
+    site.routes[DEADLY] = always(story(f"About {DEADLY}", "deadly"))
     return Trap(site.url, tmp_path / "news.sqlite", forks)
 
 

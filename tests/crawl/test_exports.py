@@ -465,6 +465,13 @@ def test_parquet_has_the_requested_fields() -> None:
     ]
 
 
+def test_parquet_is_written_in_row_groups() -> None:
+    many = (replace(ITEM, run=number) for number in range(2_500))
+    file = pyarrow.parquet.ParquetFile(BytesIO(written(ParquetExporter, *many)))
+    assert file.metadata.num_row_groups == 3
+    assert file.read().column("run").to_pylist() == list(range(2_500))
+
+
 def test_parquet_refuses_other_items() -> None:
     with pytest.raises(TypeError, match="not dict"):
         written(ParquetExporter, {"title": "Another item"})

@@ -27,7 +27,7 @@ from newscrawl.storage.leases import (
     this_process,
 )
 from tests.site.crawling import PROJECT, Crawl, crawl, crawl_command, crawl_environment
-from tests.site.faults import Answer, listing, story
+from tests.site.faults import Answer, story
 from tests.site.server import SiteServer
 from tests.watching import wait_for
 
@@ -72,10 +72,7 @@ def site(release: threading.Event) -> Iterator[SiteServer]:
         return Answer(body=story("A slow one", "Siemens"))
 
     with SiteServer() as site:
-        site.routes["/robots.txt"] = lambda _: Answer(status=404)
-        site.routes["/feed.xml"] = lambda _: Answer(
-            body=listing(site.url, ("/story",)), kind="application/xml"
-        )
+        site.serve_stories(("/story",))
         site.routes["/story"] = page
         yield site
         release.set()
@@ -186,12 +183,7 @@ def test_stopped_crawl_sends_nothing_after_another_has_begun(tmp_path: Path) -> 
         return sum(visit.user_agent == crawler for visit in site.visits)
 
     with SiteServer() as site, ExitStack() as stack:
-        site.routes["/robots.txt"] = lambda _: Answer(status=404)
-        site.routes["/feed.xml"] = lambda _: Answer(
-            body=listing(site.url, paths), kind="application/xml"
-        )
-        for path in paths:
-            site.routes[path] = lambda _, path=path: Answer(body=story(f"At {path}", "Siemens"))
+        site.serve_stories(paths)
 
         def started(crawler: str) -> subprocess.Popen[bytes]:
             command = crawl_command(

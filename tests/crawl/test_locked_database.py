@@ -12,7 +12,7 @@ import pytest
 
 from newscrawl.storage import open_database
 from tests.site.crawling import PROJECT, crawl_command, crawl_environment
-from tests.site.faults import Answer, listing, story
+from tests.site.faults import Answer
 from tests.site.server import SiteServer
 from tests.thorough import first_is_quick
 
@@ -27,12 +27,7 @@ WAITING = "is locked by another program: waiting"
 @contextmanager
 def serving() -> Iterator[SiteServer]:
     with SiteServer() as site:
-        site.routes["/robots.txt"] = lambda _: Answer(status=404)
-        site.routes["/feed.xml"] = lambda _: Answer(
-            body=listing(site.url, PATHS), kind="application/xml"
-        )
-        for path in PATHS:
-            site.routes[path] = lambda _, path=path: Answer(body=story(f"About {path}", "Siemens"))
+        site.serve_stories(PATHS)
         yield site
 
 

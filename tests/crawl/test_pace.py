@@ -28,11 +28,7 @@ def crawled(forks: Forks, folder: Path, pages: int, **settings: str) -> list[flo
     """Crawl a site of this number of pages, and return the times between its requests."""
     paths = tuple(f"/story/{number}" for number in range(pages))
     with SiteServer() as site:
-        site.routes["/robots.txt"] = lambda _: Answer(status=404)
-        feed = Answer(body=listing(site.url, paths), kind="application/xml")
-        site.routes["/feed.xml"] = lambda _: feed
-        for path in paths:
-            site.routes[path] = lambda _, path=path: Answer(body=story(f"About {path}", "Siemens"))
+        site.serve_stories(paths)
         pace = {"DOWNLOAD_DELAY": str(DELAY), "AUTOTHROTTLE_ENABLED": "0", **settings}
         feeds = f"feeds={site.url}/feed.xml"
         forks.crawl("ft", feeds, database=folder / "news.sqlite", settings=pace)
@@ -62,9 +58,7 @@ def crawled_with_overload(
     paths = tuple(f"/story/{number}" for number in range(pages))
     asked = count()
     with SiteServer() as site:
-        site.routes["/robots.txt"] = lambda _: Answer(status=404)
-        feed = Answer(body=listing(site.url, paths), kind="application/xml")
-        site.routes["/feed.xml"] = lambda _: feed
+        site.serve_stories(paths)
         for path in paths:
             page = Answer(body=story(f"About {path}", "Siemens"))
             site.routes[path] = lambda _, page=page: (
@@ -102,9 +96,8 @@ def test_request_that_was_begun_before_an_overloaded_answer_does_not_end_the_pau
 def test_overloaded_host_that_asks_for_no_pause_gets_the_usual_one(
     forks: Forks, tmp_path: Path, header: str
 ) -> None:
-    site = SiteServer(routes={"/robots.txt": lambda _: Answer(status=404)})
-    feed = Answer(body=listing(site.url, ("/story/0",)), kind="application/xml")
-    site.routes["/feed.xml"] = lambda _: feed
+    site = SiteServer()
+    site.serve_stories(("/story/0",))
     refusal = Answer(status=503, headers=(("Retry-After", header),))
     page = Answer(body=story("About /story/0", "Siemens"))
     site.routes["/story/0"] = lambda attempt: refusal if attempt == 1 else page

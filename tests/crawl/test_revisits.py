@@ -281,6 +281,17 @@ def test_failed_page_is_retried_later(world: World) -> None:
     assert again.counts["newscrawl/articles_new"] == 1
 
 
+@pytest.mark.thorough
+def test_page_that_is_gone_is_not_retried(world: World) -> None:
+    world.paths = world.paths[:1]
+    with world.site as site:
+        site.routes["/story/0"] = lambda _: Answer(status=410)
+        world.crawl(NEWSCRAWL_RETRIES="1s 2s", code=1)
+        world.wait_until_due()
+        world.crawl(NEWSCRAWL_RETRIES="1s 2s")
+    assert world.stories() == []
+
+
 # --- One article, many addresses ----------------------------------------------------------------
 
 

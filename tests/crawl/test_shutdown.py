@@ -14,7 +14,7 @@ import pytest
 from newscrawl.crawl.extraction_pool import LARGE_PAGE_BYTES
 from tests.site import broken
 from tests.site.crawling import PROJECT, crawl_command, crawl_environment
-from tests.site.faults import Answer, listing, story
+from tests.site.faults import Answer, story
 from tests.site.forking import Forks
 from tests.site.server import SiteServer
 from tests.thorough import first_is_quick
@@ -25,9 +25,8 @@ RESTING = Answer(status=429, headers=(("Retry-After", "100"),))
 
 
 def site_with(page: Callable[[int], Answer]) -> SiteServer:
-    site = SiteServer(routes={"/robots.txt": lambda _: Answer(status=404)})
-    feed = listing(site.url, PAGES)
-    site.routes["/feed.xml"] = lambda _: Answer(body=feed, kind="application/xml")
+    site = SiteServer()
+    site.serve_stories(PAGES)
     site.routes |= dict.fromkeys(PAGES, page)
     return site
 
@@ -60,9 +59,7 @@ def test_sigterm_ends_a_waiting_crawl(
         connection.close()
         assert run == ("shutdown",)
         assert left == [("pending", 0, None)] * 3
-        for path in PAGES:
-            body = story(f"Story {path}", "Siemens")
-            site.routes[path] = lambda _, body=body: Answer(body=body)
+        site.serve_stories(PAGES)
         done = forks.crawl("ft", feed, database=database)
     assert done.counts["newscrawl/articles_new"] == 3
 

@@ -1,5 +1,6 @@
 """Mentions are corrected on an article's page: by form on both databases, and in a browser."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -306,6 +307,27 @@ def test_correction_in_a_proof_is_undone_there_without_scripts(browser: Browser,
     expect(page.locator("#counted")).to_contain_text("called it wrong: 1 mention in 1 article")
     expect(status).to_contain_text("Undone:")
     page.close()
+
+
+def test_correction_of_an_article_that_does_not_reach_the_server_says_so(watched: Watched) -> None:
+    page = watched.page
+    watched.open(ARTICLE_PAGE)
+    page.route("**/article/corrections", lambda route: route.abort())
+    wrong = page.locator(".prose").get_by_label("Not this company: Alstom")
+    wrong.click()
+    wrong.click()
+    line = page.get_by_role("alert")
+    expect(line).to_have_text(
+        "Not saved. The server can't be reached: check your connection, and try again."
+    )
+    expect(page.locator(".prose p", has=line)).to_contain_text("Alstom bid for the new line")
+    assert watched.violations() == []
+    page.unroute("**/article/corrections")
+    wrong.click()
+    expect(page.locator(".prose del.wrong")).to_have_text("Alstom")
+    expect(line).to_have_count(0)
+    # htmx and the browser write the two failures to the console.
+    watched.said[:] = [one for one in watched.said if not re.search("htmx:|ERR_FAILED", one)]
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,25 @@ def test_definition_is_previewed_in_all_stored_articles(look: Look) -> None:
     watched.rest()
 
 
+def test_saved_definition_is_applied_to_all_stored_articles(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with dashboard(tmp_path, days=20, hostile=False) as base:
+        watched = Watched(browser.new_page(), base)
+        watched.open("/registry/edit")
+        page = watched.page
+        write_danone(page)
+        page.get_by_role("button", name="Save").click()
+        page.wait_for_load_state()  # a click before the scripts run does nothing
+        page.get_by_role("button", name="Re-scan stored articles").click()
+        expect(page.locator("#history")).to_contain_text("articles changed.", timeout=180_000)
+        gained = page.locator("#history").get_by_role("row").filter(has_text="Danone Group")
+        articles = gained.locator("td").first.inner_text().removeprefix("+")
+        watched.open("/company/Danone%20Group?days=90")
+        expect(page.locator(".tile dd").first).to_contain_text(articles)
+        page.context.close()
+
+
 def test_group_is_made_changed_and_removed_in_the_editor(browser: Browser, tmp_path: Path) -> None:
     with dashboard(tmp_path, days=20, hostile=False) as base:
         watched = Watched(browser.new_page(), base)

@@ -228,6 +228,15 @@ def test_parts_that_overlap_are_drawn_as_lines_and_without_a_rest(site: Site) ->
     assert "A source counts in each of its groups" in by_group
 
 
+@pytest.mark.parametrize("counted", ["included", "separate"])
+def test_numbers_with_subsidiaries_say_so(site: Site, counted: str) -> None:
+    page = site.client.get(f"/company/Wing%20Holding?days=7&subsidiaries={counted}").text
+    assert (" · with subsidiaries" in page) == (counted == "included")
+    together = str(counted == "included").lower()
+    answer = site.client.get(f"/api/counts?company=Wing%20Holding&subsidiaries={together}")
+    assert answer.headers["Newscrawl-Subsidiaries"] == counted
+
+
 def test_proof_is_a_page_with_its_sentences(site: Site) -> None:
     answer = site.client.get("/proof?company=Siemens&source=harbour-courier")
     assert answer.status_code == 200

@@ -7,7 +7,7 @@ import struct
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 
 from tests.site import content
-from tests.site.faults import FAULTS, Answer
+from tests.site.faults import FAULTS, Answer, always, listing, story
 
 if TYPE_CHECKING:
     from collections.abc import Buffer
@@ -86,6 +86,13 @@ class SiteServer:
     ) -> None:
         self._server.shutdown()
         self._server.server_close()
+
+    def serve_stories(self, paths: Sequence[str], *, delay: float = 0.0) -> None:
+        """Serve a feed of these paths, a story at each, and no robots.txt if there is none yet."""
+        self.routes.setdefault("/robots.txt", always(status=404))
+        self.routes["/feed.xml"] = always(listing(self.url, tuple(paths)), kind="application/xml")
+        for path in paths:
+            self.routes[path] = always(story(f"About {path}", "Siemens"), delay=delay)
 
     def paths(self) -> list[str]:
         """The paths that were asked for, in order, without their queries."""

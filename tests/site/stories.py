@@ -4,7 +4,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from tests.site.faults import Answer, listing, story
+from tests.site.faults import always
 from tests.site.server import SiteServer
 
 PATHS = tuple(f"/story/{number}" for number in range(12))
@@ -12,12 +12,8 @@ PATHS = tuple(f"/story/{number}" for number in range(12))
 
 def twelve_stories() -> SiteServer:
     site = SiteServer()
-    site.routes["/robots.txt"] = lambda _: Answer(body=b"User-agent: *\nCrawl-delay: 0.1\n")
-    site.routes["/feed.xml"] = lambda _: Answer(
-        body=listing(site.url, PATHS), kind="application/xml"
-    )
-    for path in PATHS:
-        site.routes[path] = lambda _, path=path: Answer(body=story(f"About {path}", "Siemens"))
+    site.routes["/robots.txt"] = always("User-agent: *\nCrawl-delay: 0.1\n")
+    site.serve_stories(PATHS)
     return site
 
 

@@ -24,6 +24,8 @@ from tests.site.broken import instead
 from tests.site.faults import Answer, always
 from tests.site.server import SiteServer
 
+# A port that comes again would be a host whose robots.txt the fetcher of all tests knows already.
+PORTS: set[int] = set()
 PAGE = b"<html><title>Crane</title><p>The old crane.</p></html>"
 
 
@@ -39,7 +41,12 @@ def site(**routes: Callable[[int], Answer]) -> SiteServer:
     """A site whose paths are the names, with "robots" for robots.txt."""
     pages = {f"/{name}": route for name, route in routes.items()}
     pages["/robots.txt"] = pages.pop("/robots", always(status=404))
-    return SiteServer(routes=pages)
+    server = SiteServer(routes=pages)
+    while server.port in PORTS:
+        with server:  # which closes it
+            server = SiteServer(routes=pages)
+    PORTS.add(server.port)
+    return server
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,6 @@ from newscrawl.training.evaluation import (
     MEASURES,
     PageScore,
     evaluate,
-    group,
     mean,
     score_page,
     worst,
@@ -148,15 +147,6 @@ def test_mentions_are_summed_over_all_pages() -> None:
         assert reached.value == pytest.approx(value)
 
 
-def test_groups_are_sorted() -> None:
-    scores = [score(1, "b.com"), score(2, "a.com"), score(3, "b.com")]
-    assert {site: len(part) for site, part in group(scores, "site").items()} == {
-        "a.com": 1,
-        "b.com": 2,
-    }
-    assert list(group(scores, "all")) == ["all"]
-
-
 def test_worst_page_depends_on_the_direction_of_the_measure() -> None:
     scores = [score(1, kl=0.1, word_f1=0.9), score(2, kl=3.0, word_f1=0.1)]
     assert [s.id for s in worst(scores, "word.f1", 1)] == ["p2"]
@@ -219,16 +209,6 @@ def test_unseen_requires_the_corpus_of_the_training(newscrawl: Newscrawl) -> Non
     ran = newscrawl("evaluate", "--corpus", str(BUNDLED), "--unseen")
     assert ran.code == 2
     assert re.search(r"corpus: changed since thresholds\.json \(html5\) was learned", ran.err)
-
-
-def test_command_without_a_corpus_is_refused_with_advice(
-    newscrawl: Newscrawl, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("NEWSCRAWL_CORPUS", raising=False)
-    for command in ("evaluate", "train"):
-        ran = newscrawl(command)
-        assert ran.code == 2
-        assert "give --corpus DIR or set NEWSCRAWL_CORPUS" in ran.err
 
 
 TRAIN = ("train", "--particles", "20", "--generations", "10", "--corpus")
@@ -323,19 +303,3 @@ def test_line_longer_than_the_title_is_kept() -> None:
 def test_page_with_phrases_only_has_one_score() -> None:
     page = gold_page(text=None, with_=("central bank",), without=("Subscribe",))
     assert score_page(page, BODY, None, MEASURES) == {"phrases": 1.0}
-
-
-def test_all_measures_are_computed_by_name() -> None:
-    page = gold_page(with_=("central bank",))
-    assert set(score_page(page, BODY, None, MEASURES)) == {
-        "phrases",
-        "similarity",
-        "kl",
-        "euclidean",
-        "cosine",
-        *(
-            f"{m}.{p}"
-            for m in ("word", "voc", "shingle", "clean")
-            for p in ("precision", "recall", "f1")
-        ),
-    }

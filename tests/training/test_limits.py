@@ -11,7 +11,6 @@ from hypothesis import given, strategies as st
 from newscrawl.extraction.blocks import ProfileName, read_blocks
 from newscrawl.extraction.features import (
     NAMES,
-    UPPER_LIMITS,
     VERSION,
     keep,
     limits_for,
@@ -244,9 +243,3 @@ def test_limits_of_unspaced_scripts_are_trained_on_their_pages(corpus: Corpus) -
     assert {page.lang for page in learnable(corpus, unspaced=True)} == {"zh", "ja"}
     with pytest.raises(CorpusError, match="no page in zh, ja"):
         learnable(corpus.select(langs=["en"]), unspaced=True)
-
-
-def test_upper_limits_are_those_of_the_paper() -> None:
-    assert [name for name, upper in zip(NAMES, UPPER, strict=True) if upper] == [
-        name for name in NAMES if name in UPPER_LIMITS
-    ]
