@@ -100,6 +100,8 @@ _MINE = re.compile(r" (?:page|profile|channel|board|feed|group|community)\b", re
 _BYLINE = re.compile(r"(?:网|財經|财经|科技|体育|娱乐|新闻|汽车|房产)?(?:讯|訊|消息)")
 # "Siemens wins order - PR Newswire": what a headline is from, behind its last mark.
 _BEHIND_HEADLINE = re.compile(r"[^\n]{15} (?:[-–—|·•]|//?) ?(?:via )?$")
+# Platforms whose names stand beside those of others in sentences, too: "Google YouTube chief".
+_NO_BUTTONS = frozenset(("Apple", "ESPN", "Google", "LINE", "Max", "MAX", "Messenger"))
 _STOP = re.compile(r"[.!?](?=\s)|\n|[。！？]")
 
 
@@ -116,6 +118,11 @@ class Credits:
             for outlet in outlets:
                 self._published.setdefault(outlet, set()).add(index)
         self._platforms = words.platforms
+        # "Facebook X WhatsApp": buttons in a row, which no sentence has.
+        networks = (re.escape(form) for form in words.platforms - _NO_BUTTONS)
+        button = f"(?:{'|'.join(sorted(networks, key=len, reverse=True))})"
+        self._button_behind = re.compile(rf"[ \t\xa0|·•]+{button}(?!\w|['’-])")
+        self._button_before = re.compile(rf"(?<!\w){button}[ \t\xa0|·•]+$")
         # A pattern of all of them takes twenty times as long as the rest of a candidate's checks.
         self._follow = AhoCorasick(sorted(map(caseless, words.follow_us)))
         self._boilerplate = re.compile(
@@ -153,7 +160,9 @@ class Credits:
         lead = text[max(0, candidate.start - _LEAD) : candidate.start]
         form = candidate.form.text
         if form in self._platforms and (
-            self._is_among_channels(text, candidate) or _points_to(text, candidate, lead)
+            self._is_among_channels(text, candidate)
+            or _points_to(text, candidate, lead)
+            or (form not in _NO_BUTTONS and self._is_button(text, candidate, lead))
         ):
             return True
         byline = not form.isascii() and _BYLINE.match(text, candidate.end)
@@ -183,6 +192,11 @@ class Credits:
         X"."""
         start, end = _sentence_of(text, candidate, 2 * _LEAD)
         return bool(self._follow.find_matches_as_indexes(caseless(text[start:end])))
+
+    def _is_button(self, text: str, candidate: Candidate, lead: str) -> bool:
+        """Return whether another network's name stands directly beside this one."""
+        behind = self._button_behind.match(text, candidate.end)
+        return bool(behind or self._button_before.search(lead))
 
     def _in_boilerplate(self, text: str, candidate: Candidate) -> bool:
         """Return whether its sentence has a word of boilerplate (subscriptions, rights)."""

@@ -387,6 +387,7 @@ def test_offsets_refer_to_the_original_text(companies):
         pytest.param("the Casa Apple, a house", "en", [], id="an Italian cue in English"),
         pytest.param("Nestle the slices in a dish.", "en", [], id="a verb in a recipe"),
         pytest.param("nuestro canal de YouTube", "es", [], id="own channel"),
+        pytest.param("Copiar enlace Facebook X WhatsApp Email", "es", [], id="buttons in a row"),
         pytest.param("Connect with Ada Lo on LinkedIn.", "en", [], id="an author's channel"),
         pytest.param("Write to @newscrawl on Instagram", "en", [], id="handle before"),
         pytest.param("Mehr auf Facebook als @newscrawl", "de", [], id="handle behind"),

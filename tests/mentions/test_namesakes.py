@@ -275,6 +275,8 @@ def test_of_two_companies_with_one_name_the_one_at_home_is_meant(companies):
         ("韩三星宣布裁员。", "zh", "Samsung"),
         ("巨头之一百度宣布裁员。", "zh", "Baidu"),
         ("华为站在十字路口。", "zh", "Huawei"),
+        ("Google YouTube chief Neal Mohan resigned.", "en", "YouTube"),
+        ("Snapchat, X and Reddit sue the state.", "en", "Reddit"),
     ],
 )
 def test_business_news_is_no_place_person_or_number(companies, text, language, company):
