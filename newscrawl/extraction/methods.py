@@ -44,6 +44,7 @@ from newscrawl.extraction.metadata.reader import Metadata
 from newscrawl.extraction.surroundings import (
     enciphered,
     with_standfirst,
+    without_asides,
     without_cards,
     without_comments,
     without_further_stories,
@@ -217,6 +218,7 @@ def _combined_method(threshold: float) -> Callable[[ParsedPage], Body]:
             mask = without_comments(page.candidates.page, tokens.words, mask)
             mask = without_further_stories(page.candidates.page, tokens, is_title, mask)
             mask = without_cards(page.candidates.page, tokens, page.probabilities, mask)
+            mask = without_asides(page.candidates.page, tokens, page.probabilities, mask)
         mask = _without_no_text(page, without_repetitions(page.candidates.page, mask))
         paragraphs = _paragraphs(page.candidates.page, mask)
         of_stop_words = tokens.stop_words[mask].sum(axis=0)

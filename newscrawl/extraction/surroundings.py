@@ -71,6 +71,20 @@ _OF_OTHER_LINES: Final = frozenset(
     " c:cookie c:newsletter c:toc c:label c:kicker c:topic c:disclaimer c:disclosure c:affiliate"
     " c:personal c:bio c:source c:imgcaption".split()
 )
+# Ours, fitted on the development corpus: elements around a paragraph whose names are read; the
+# share of the kept words that one which stands beside the text has at most, and that all of them
+# have; and the probability from which on the text of a card is the article's.
+AROUND_ASIDE: Final = 3
+SHARE_OF_ASIDE: Final = 0.2
+SHARE_OF_ASIDES: Final = 0.4
+LIKELY_IN_CARD: Final = 0.9
+_OF_ASIDES: Final = frozenset(
+    "c:caption c:captions c:tweet c:disclaimer c:disclosure c:footer c:cta c:comment c:comments"  # noqa: SIM905
+    " c:newsletter c:banner".split()
+)
+_OF_CARDS: Final = frozenset(
+    "c:card c:cards c:teaser c:teasers c:excerpt c:related c:recommended c:promo".split()  # noqa: SIM905
+)
 # Names of elements whose text only subscribers see in clear; a tag or a category of WordPress is
 # none.
 _IN_CIPHERS: Final = ("obfuscated", "encrypted", "enciphered", "ciphered", "scrambled")
@@ -140,6 +154,37 @@ def with_standfirst(
             is_named or probabilities[place] >= LIKELY_STANDFIRST
         )
     return result
+
+
+def without_asides(
+    blocks: BlockPage, tokens: Tokens, probabilities: NDArray[np.float32], mask: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Return the kept blocks without small elements named as what stands beside a text, and those
+    of which the network isn't sure without elements below the first that are named as cards; all
+    where they are the text, as captions of a gallery and entries of a list are."""
+    owners, elements = blocks.owners, blocks.elements
+    words = tokens.words * mask
+    places = np.flatnonzero(words)
+    around, nearest = owners[places], set[int]()
+    for _ in range(AROUND_ASIDE):
+        nearest.update(around.tolist())
+        around = elements.parents[around[around > 0]]
+    total = words.sum()
+    most = SHARE_OF_ASIDES * total
+    is_unsure = (probabilities < LIKELY_IN_CARD) & (np.arange(len(mask)) > places[:1])
+    named, small = np.zeros((2, 2, len(mask)), dtype=bool)
+    for element in nearest:
+        names = hints_of(elements.names(element))
+        is_card = not _OF_CARDS.isdisjoint(names)
+        if is_card or not _OF_ASIDES.isdisjoint(names):
+            within = (owners >= element) & (owners < elements.ends[element])
+            size = words[within].sum()
+            named[int(is_card), within] |= size <= most
+            small[int(is_card), within] |= size <= SHARE_OF_ASIDE * total
+    for are_named, are_small, may_go in zip(named, small, (True, is_unsure), strict=True):
+        if words[are_named & may_go].sum() <= most:
+            mask = mask & ~(are_small & may_go)
+    return mask
 
 
 def without_comments(

@@ -10,6 +10,7 @@ from newscrawl.extraction.html import parse
 from newscrawl.extraction.surroundings import (
     enciphered,
     with_standfirst,
+    without_asides,
     without_cards,
     without_comments,
     without_further_stories,
@@ -44,6 +45,7 @@ def kept(body: str, *, likely: float = 0.6) -> list[str]:
     mask = without_comments(page, tokens.words, ~is_title)
     mask = without_further_stories(page, tokens, is_title, mask)
     mask = without_cards(page, tokens, probabilities, mask)
+    mask = without_asides(page, tokens, probabilities, mask)
     return [text for text, is_kept in zip(page.texts, mask, strict=True) if is_kept]
 
 
@@ -137,6 +139,42 @@ def test_cards_of_other_articles_at_the_end_are_none_of_the_text() -> None:
 )
 def test_cards_within_the_text_are_text(page: str, likely: float) -> None:
     assert len(kept(page, likely=likely)) >= 9
+
+
+@pytest.mark.parametrize(
+    "aside",
+    [
+        "<div class='picture-caption'><p>A ferry at the quay of Lund.</p></div>",
+        "<blockquote class='twitter-tweet'><p>At last!</p>— Anna (@anna)</blockquote>",
+        "<p class='story__disclosure'>The author owns shares of the company.</p>",
+        "<div class='entry-footer'><p>Filed by Anna at noon in Harbours</p></div>",
+        "<div><div id='comments'><div><p>Me too!</p></div></div></div>",
+        "<div class='sidebar-cta'><h3>Build a better fleet</h3><p>Ask us.</p></div>",
+        "<div class='post-card'><h4>Nine lists compete</h4><p>Who wins?</p></div>",
+        "<div class='post__excerpt'><p>Nine lists compete for parliament.</p></div>",
+    ],
+)
+def test_small_elements_named_as_beside_the_text_are_none_of_it(aside: str) -> None:
+    assert kept(f"<div><p>{LEAD}</p>{aside}<p>{BODY}</p></div>") == [LEAD, BODY]
+
+
+CAPTIONS = "".join(f"<div class='caption'>{part}.</div>" for part in f"{LEAD} {BODY}".split(". "))
+
+
+@pytest.mark.parametrize(
+    ("page", "likely"),
+    [
+        (f"<p>Ferries of Lund in pictures.</p>{CAPTIONS}", 0.6),  # a gallery
+        (f"<article class='comment'><p>{LEAD}</p><p>{BODY}</p></article>", 0.6),  # an opinion
+        (f"<div class='card'><p>{LEAD}</p><p>{BODY}</p></div>", 0.6),
+        (f"<p class='excerpt'>Ferries leave on Monday.</p><p>{LEAD}</p><p>{BODY}</p>", 0.6),
+        (f"<p>{LEAD}</p><div class='card'>Fares stay.</div><p>{BODY}</p>", 0.95),
+        (f"<p>{LEAD}</p><p class='commentary'>Fares stay.</p><p>{BODY}</p>", 0.6),
+        (f"<p>{LEAD}</p><p class='scorecard'>Fares stay.</p><p>{BODY}</p>", 0.6),
+    ],
+)
+def test_elements_so_named_that_are_the_text_are_kept(page: str, likely: float) -> None:
+    assert kept(page, likely=likely) == read_blocks(parse(page.encode())).texts
 
 
 STANDFIRST = (
