@@ -4,7 +4,7 @@ A route, its parameters and the schema of its answer follow from the question's 
 (`newscrawl.storage.queries.questions`).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from functools import cache
@@ -18,9 +18,14 @@ from starlette.routing import BaseRoute
 
 from newscrawl.dashboard.companies_file import registry_of
 from newscrawl.dashboard.filters import MAX_PERIOD
-from newscrawl.dashboard.rendering import app_state, companies_in_use, versions_in_use
+from newscrawl.dashboard.rendering import (
+    OpenDatabase,
+    app_state,
+    companies_in_use,
+    versions_in_use,
+)
 from newscrawl.items import Versions
-from newscrawl.storage import Database, QuestionError, queries
+from newscrawl.storage import QuestionError, queries
 from newscrawl.storage.queries import QUESTIONS, Question, Scope
 from newscrawl.storage.scope import FILTERS, MAX_VALUE, read_scope
 from newscrawl.storage.search_language import MAX_LENGTH
@@ -106,17 +111,11 @@ vars(_scope)["__signature__"] = Signature(
 )
 
 
-def _database(request: Request) -> Iterator[Database]:
-    with app_state(request).store.reading() as database:
-        yield database
-
-
 def _registered_companies(request: Request) -> list[str]:
     """Return the names of the registered companies."""
     return [company.name for company in registry_of(app_state(request).registry)]
 
 
-FilledDatabase = Annotated[Database, Depends(_database)]
 FilledScope = Annotated[Scope, Depends(_scope)]
 
 
@@ -125,7 +124,7 @@ class _Known:
     """Checks of the companies that a request names."""
 
     request: Request
-    database: FilledDatabase
+    database: OpenDatabase
     scope: FilledScope
 
     def check(self, *companies: str) -> None:
@@ -166,7 +165,7 @@ def _companies(known: Known, company: Names) -> list[str]:
 
 
 _FILLED_IN = {
-    "database": FilledDatabase,
+    "database": OpenDatabase,
     "scope": FilledScope,
     "registered_companies": Annotated[Sequence[str], Depends(_registered_companies)],
     "versions": Annotated[Versions, Depends(versions_in_use)],

@@ -12,9 +12,10 @@ from difflib import SequenceMatcher
 from functools import cache, partial
 from pathlib import Path
 from threading import Lock
-from typing import Any, Literal, Protocol
+from typing import Annotated, Any, Literal, Protocol, TypeVar
 from urllib.parse import quote, unquote, urlencode
 
+from fastapi import APIRouter, Depends, Form
 from jinja2 import Environment
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -340,10 +341,28 @@ def page_before(request: Request) -> tuple[str, str]:
     return "the overview", f"/{filters.address()}"
 
 
-def check_seal(request: Request, seal: str) -> None:
+async def check_seal(request: Request) -> None:
     """Raise HTTPException for a form without the seal of this browser."""
-    if not app_state(request).seal.holds(request, seal):
-        raise HTTPException(403, "Reload the page and send the form again.")
+    if request.method == "POST":
+        seal = (await request.form()).get("seal")
+        if not isinstance(seal, str) or not app_state(request).seal.holds(request, seal):
+            raise HTTPException(403, "Reload the page and send the form again.")
+
+
+def page_router() -> APIRouter:
+    """Return a router for pages, whose forms have the seal of this browser."""
+    return APIRouter(include_in_schema=False, dependencies=[Depends(check_seal)])
+
+
+def open_database_of(request: Request) -> Iterator[Database]:
+    """Yield the database for the request; raise StorageError if it can't be read."""
+    with app_state(request).store.reading() as database:
+        yield database
+
+
+OpenDatabase = Annotated[Database, Depends(open_database_of)]
+_T = TypeVar("_T")
+Sent = Annotated[_T, Form()]  # what a form has sent
 
 
 def render(request: Request, template: str, *, status: int = 200, **values: object) -> HTMLResponse:

@@ -3,34 +3,36 @@
 import asyncio
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Form, Request
+from fastapi import Form, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
-from newscrawl.dashboard.rendering import app_state, check_seal, render
+from newscrawl.dashboard.rendering import (
+    app_state,
+    page_router,
+    render,
+)
 from newscrawl.dashboard.security import SESSION_COOKIE, SIGNED_IN_FOR, identity_of
 from newscrawl.storage.tokens import hash_of
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 
 WRONG_PAUSE = 1.0  # seconds of the pause after a wrong token
 
 
-@router.get("/sign-in", response_class=HTMLResponse)
+@router.get("/sign-in")
 def ask(request: Request, then: str = "/") -> HTMLResponse:
     """Show the form for the token."""
     return render(request, "sign_in.html", then=_here(then), wrong=False)
 
 
-@router.post("/sign-in", response_class=HTMLResponse)
+@router.post("/sign-in")
 async def sign_in(
     request: Request,
     token: Annotated[str, Form(max_length=500)] = "",
     then: Annotated[str, Form(max_length=2000)] = "/",
-    seal: Annotated[str, Form(max_length=200)] = "",
 ) -> Response:
     """Begin a session of this browser for a valid token."""
-    check_seal(request, seal)
     state = app_state(request)
     hashes = [hash_of(token.strip())]
     identity = await run_in_threadpool(identity_of, state.config, state.store.reading, hashes)
@@ -51,9 +53,8 @@ async def sign_in(
 
 
 @router.post("/sign-out")
-def sign_out(request: Request, seal: Annotated[str, Form(max_length=200)] = "") -> Response:
+def sign_out(request: Request) -> Response:
     """End the session of this browser."""
-    check_seal(request, seal)
     app_state(request).sessions.end(request.cookies.get(SESSION_COOKIE, ""))
     answer = RedirectResponse("/sign-in", status_code=303)
     answer.delete_cookie(SESSION_COOKIE)
@@ -66,7 +67,7 @@ def _here(address: str) -> str:
     return "/" if outside or any(ord(sign) < 32 for sign in address) else address
 
 
-@router.get("/api", response_class=HTMLResponse)
+@router.get("/api")
 def interface(request: Request) -> HTMLResponse:
     """Return the API's questions and their parameters."""
     described: dict[str, Any] = request.app.openapi()

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Annotated, Literal
 from urllib.parse import parse_qs, quote
 
-from fastapi import APIRouter, Form, Query, Request
+from fastapi import Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from markupsafe import Markup
 from pydantic import BaseModel, Field
@@ -19,13 +19,15 @@ from newscrawl.dashboard.config import BusyError, UnexplainedError
 from newscrawl.dashboard.rendering import (
     NAME_COOKIE,
     Edit,
+    OpenDatabase,
+    Sent,
     TextSpan,
     app_state,
     article_address,
     changes,
-    check_seal,
     identity_of_request,
     name_of_person,
+    page_router,
     paragraphs,
     pieces,
     query,
@@ -52,7 +54,7 @@ from newscrawl.storage.scope import MAX_VALUE
 from newscrawl.templating import content_hash
 from newscrawl.text import match_name, sentence_around
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 
 MAX_QUARANTINED = 200  # versions on a page
 MAX_DECISIONS = 20
@@ -85,18 +87,16 @@ class QuarantinedVersion:
 class Decision(BaseModel):
     """The form with the decision on a quarantined version."""
 
-    seal: str = Field("", max_length=200)
     number: int = Field(ge=1, le=2**62)
     decision: Literal["apply", "discard"]
 
 
-@router.get("/article", response_class=HTMLResponse)
-def article(request: Request, url: str) -> HTMLResponse:
+@router.get("/article")
+def article(request: Request, database: OpenDatabase, url: str) -> HTMLResponse:
     """Show an article."""
-    with app_state(request).store.reading() as database:
-        article_page = queries.article_page(database, url)
-        versions = queries.history(database, url)
-        held = queries.quarantined_text(database, article_page.row.url) if article_page else None
+    article_page = queries.article_page(database, url)
+    versions = queries.history(database, url)
+    held = queries.quarantined_text(database, article_page.row.url) if article_page else None
     if article_page is None:
         raise HTTPException(404, "No article with this address is in the database.")
     identity = identity_of_request(request)
@@ -133,14 +133,12 @@ def article(request: Request, url: str) -> HTMLResponse:
     )
 
 
-@router.post("/article/quarantine", response_class=HTMLResponse)
-def decide(request: Request, form: Annotated[Decision, Form()]) -> Response:
+@router.post("/article/quarantine")
+def decide(request: Request, database: OpenDatabase, form: Sent[Decision]) -> Response:
     """Apply or discard a quarantined version, and show its article."""
-    check_seal(request, form.seal)
     do = apply_revision if form.decision == "apply" else discard_revision
     try:
-        with app_state(request).store.reading() as database:
-            url = do(database, form.number, name_of_person(request))
+        url = do(database, form.number, name_of_person(request))
     except RevisionError as error:
         raise HTTPException(409, str(error)) from error
     return RedirectResponse(article_address(url), status_code=303)
@@ -181,18 +179,19 @@ def _corrected(article_page: ArticlePage) -> list[tuple[str, int]]:
     return [(name, companies.get(name, 0)) for name in sorted(wrong)]
 
 
-@router.get("/quarantine", response_class=HTMLResponse)
+@router.get("/quarantine")
 def quarantine(
-    request: Request, source: Annotated[str, Query(max_length=MAX_VALUE)] = ""
+    request: Request,
+    database: OpenDatabase,
+    source: Annotated[str, Query(max_length=MAX_VALUE)] = "",
 ) -> HTMLResponse:
     """Show the versions in the quarantine, of one source or of all."""
     wanted = source.replace("\0", "") or None
-    with app_state(request).store.reading() as database:
-        rows = queries.quarantined(database, scope=Scope(source=wanted), limit=MAX_QUARANTINED)
-        sizes = queries.quarantine_sizes(database)
-        decisions = queries.quarantine_decisions(
-            database, scope=Scope(source=wanted), limit=MAX_DECISIONS
-        )
+    rows = queries.quarantined(database, scope=Scope(source=wanted), limit=MAX_QUARANTINED)
+    sizes = queries.quarantine_sizes(database)
+    decisions = queries.quarantine_decisions(
+        database, scope=Scope(source=wanted), limit=MAX_DECISIONS
+    )
     return render(
         request,
         "quarantine.html",
@@ -207,18 +206,15 @@ def quarantine(
 class Discarded(BaseModel):
     """The form that discards all versions that a page lists, of one source or of all."""
 
-    seal: str = Field("", max_length=200)
     source: str = Field("", max_length=MAX_VALUE)
     numbers: list[Annotated[int, Field(ge=1, le=2**62)]] = Field([], max_length=MAX_QUARANTINED)
 
 
-@router.post("/quarantine/discard", response_class=HTMLResponse)
-def discard(request: Request, form: Annotated[Discarded, Form()]) -> Response:
+@router.post("/quarantine/discard")
+def discard(request: Request, database: OpenDatabase, form: Sent[Discarded]) -> Response:
     """Discard the versions that the page listed; those on which somebody else has decided in the
     meantime stay as decided."""
-    check_seal(request, form.seal)
-    with app_state(request).store.reading() as database:
-        decide_all(database, form.numbers, discard_revision, name_of_person(request))
+    decide_all(database, form.numbers, discard_revision, name_of_person(request))
     return RedirectResponse(f"/quarantine{query(source=form.source)}", status_code=303)
 
 
@@ -231,16 +227,16 @@ ProofText = Annotated[str, Field(max_length=4000, pattern=r"^(\?[^\n]*)?$")]
 class ExplanationForm(BaseModel):
     """An article, and the place of a mention in it or a company outside its text."""
 
-    seal: str = Field("", max_length=200)
     url: str = Field(max_length=4000)
     at: PlaceText = ""
     left_out: str = Field("", max_length=MAX_VALUE)
     proof: ProofText = ""
 
 
-@router.get("/article/explanation", response_class=HTMLResponse)
+@router.get("/article/explanation")
 def explanation(
     request: Request,
+    database: OpenDatabase,
     url: str,
     at: Annotated[PlaceText, Query()] = "",
     left_out: Annotated[str, Query(max_length=MAX_VALUE)] = "",
@@ -248,23 +244,25 @@ def explanation(
 ) -> Response:
     """Show the explanation of the archived page, or offer to fetch it."""
     form = ExplanationForm.model_construct(url=url, at=at, left_out=left_out, proof=proof)
-    return _explain_article(request, form, fetch_anew=False)
+    return _explain_article(request, database, form, fetch_anew=False)
 
 
-@router.post("/article/explanation", response_class=HTMLResponse)
-def fetch_explanation(request: Request, form: Annotated[ExplanationForm, Form()]) -> Response:
+@router.post("/article/explanation")
+def fetch_explanation(
+    request: Request, database: OpenDatabase, form: Sent[ExplanationForm]
+) -> Response:
     """Fetch the page, and show its explanation."""
-    check_seal(request, form.seal)
-    return _explain_article(request, form, fetch_anew=True)
+    return _explain_article(request, database, form, fetch_anew=True)
 
 
-def _explain_article(request: Request, form: ExplanationForm, *, fetch_anew: bool) -> Response:
+def _explain_article(
+    request: Request, database: Database, form: ExplanationForm, *, fetch_anew: bool
+) -> Response:
     """Return the explanation of an article's page. Only pages of stored articles are explained, so
     that requests can't make us fetch other pages."""
     state = app_state(request)
-    with state.store.reading() as database:
-        article_page = queries.article_page(database, form.url)
-        saved = {row.name for row in queries.saved_queries(database)}
+    article_page = queries.article_page(database, form.url)
+    saved = {row.name for row in queries.saved_queries(database)}
     if article_page is None:
         raise HTTPException(404, "No article with this address is in the database.")
     urls = list(dict.fromkeys((article_page.row.url, *article_page.addresses)))
@@ -395,7 +393,6 @@ class CorrectionForm(BaseModel):
     those that a click made. `proof` is the query of the proof from which it was sent, if from
     there."""
 
-    seal: Line = ""
     url: str = Field("", max_length=4000)
     wrong: str = Field("", pattern=r"^(title|body):\d{1,9}:.", max_length=2 * MAX_VALUE)
     everywhere: Line = ""
@@ -410,26 +407,23 @@ class CorrectionForm(BaseModel):
 class NameForm(BaseModel):
     """The name of the person who makes a correction."""
 
-    seal: Line = ""
     url: str = Field(max_length=4000)
     name: str = Field(min_length=1, max_length=MAX_NAME)
 
 
-@router.post("/article/corrections", response_class=HTMLResponse)
-def correct(request: Request, form: Annotated[CorrectionForm, Form()]) -> Response:
+@router.post("/article/corrections")
+def correct(request: Request, database: OpenDatabase, form: Sent[CorrectionForm]) -> Response:
     """Correct mentions of an article, or undo that, and show the article, or the proof again."""
-    check_seal(request, form.seal)
     made: list[int] = []
     try:
-        with app_state(request).store.reading() as database:
-            undone = form.undo or form.undo_all
-            if undone is not None:
-                name, together = name_of_person(request), form.undo is None
-                undo_correction(database, undone, name, together=together)
-                made = [undone]
-            else:
-                judgements = _judgements(request, database, form)
-                made = add_corrections(database, form.url, judgements, name_of_person(request))
+        undone = form.undo or form.undo_all
+        if undone is not None:
+            name, together = name_of_person(request), form.undo is None
+            undo_correction(database, undone, name, together=together)
+            made = [undone]
+        else:
+            judgements = _judgements(request, database, form)
+            made = add_corrections(database, form.url, judgements, name_of_person(request))
     except CorrectionError as error:
         raise HTTPException(409, f"{error}.") from error
     back = article_address(form.url)
@@ -438,10 +432,9 @@ def correct(request: Request, form: Annotated[CorrectionForm, Form()]) -> Respon
     return RedirectResponse(back, status_code=303)
 
 
-@router.post("/article/name", response_class=HTMLResponse)
-def sign(request: Request, form: Annotated[NameForm, Form()]) -> Response:
+@router.post("/article/name")
+def sign(request: Request, form: Sent[NameForm]) -> Response:
     """Store the person's name in a cookie of this browser."""
-    check_seal(request, form.seal)
     answer = RedirectResponse(article_address(form.url), status_code=303)
     name, secure = quote(form.name.strip(), safe=""), request.url.scheme == "https"
     answer.set_cookie(

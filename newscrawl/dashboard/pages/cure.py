@@ -7,8 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Form, Query, Request
-from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from fastapi import Query, Request
+from fastapi.responses import RedirectResponse, Response
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
@@ -21,7 +21,14 @@ from newscrawl.dashboard.companies_file import (
 )
 from newscrawl.dashboard.jobs import JobRunningError
 from newscrawl.dashboard.pages.registry import TrialArticle, record_saved, trial_article
-from newscrawl.dashboard.rendering import app_state, check_seal, query, render
+from newscrawl.dashboard.rendering import (
+    OpenDatabase,
+    Sent,
+    app_state,
+    page_router,
+    query,
+    render,
+)
 from newscrawl.items import Mention
 from newscrawl.mentions import Companies
 from newscrawl.storage import Database, queries
@@ -29,7 +36,7 @@ from newscrawl.storage.queries.article_details import CorrectionRow
 from newscrawl.storage.queries.article_lists import StoredText, newest_texts
 from newscrawl.storage.scope import MAX_VALUE
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 
 TRIED = 1000  # newest articles of the company that are matched anew; ours: half a second
 MAX_BESIDE = 50  # companies named together with it, which may support its name; ours
@@ -42,7 +49,6 @@ Line = Annotated[str, Field(max_length=MAX_VALUE)]
 class CureForm(BaseModel):
     """A change of a company: of its form, or of a phrase that has one."""
 
-    seal: Line = ""
     company: Line = ""
     kind: Kind = "context"
     words: Line = ""
@@ -153,23 +159,23 @@ def _changed(definition: Definition, kind: Kind, words: str) -> Definition:
     return replace(definition, lists=lists)
 
 
-@router.get("/cure", response_class=HTMLResponse)
-def show_cure(request: Request, form: Annotated[CureForm, Query()]) -> Response:
+@router.get("/cure")
+def show_cure(
+    request: Request, database: OpenDatabase, form: Annotated[CureForm, Query()]
+) -> Response:
     """Show what would go by a change of a company, or that it was made."""
     if form.done:
         return render(request, "cure.html", cure=form, done=True, job=app_state(request).job)
     try:
-        with app_state(request).store.reading() as database:
-            cure = _try_cure(request, database, form.company, form.kind, form.words)
+        cure = _try_cure(request, database, form.company, form.kind, form.words)
     except CompaniesFileError as error:
         raise HTTPException(409, str(error)) from error
     return render(request, "cure.html", cure=cure, done=False, shown=MAX_SHOWN)
 
 
-@router.post("/cure", response_class=HTMLResponse)
-def apply_cure(request: Request, form: Annotated[CureForm, Form()]) -> Response:
+@router.post("/cure")
+def apply_cure(request: Request, form: Sent[CureForm]) -> Response:
     """Save a change of a company, and find its mentions again in all stored articles."""
-    check_seal(request, form.seal)
     state = app_state(request)
     try:
         opened, definition = _definition(request, form.company)

@@ -7,8 +7,8 @@ from datetime import date, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Request
-from fastapi.responses import HTMLResponse, Response
+from fastapi import Request
+from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
 from newscrawl.answers.chart import company_chart, number_of, proof_columns
@@ -19,11 +19,12 @@ from newscrawl.dashboard.charts import spark
 from newscrawl.dashboard.exports import articles_file, chart_file, export_format, ranking_file
 from newscrawl.dashboard.filters import DEFAULT_PERIOD, Count, Filters
 from newscrawl.dashboard.rendering import (
-    app_state,
+    OpenDatabase,
     choices,
     companies_in_use,
     filters_of,
     name_of_person,
+    page_router,
     render,
 )
 from newscrawl.reports import MAX_ARTICLES
@@ -49,7 +50,7 @@ from newscrawl.storage.saved_queries import list_queries
 from newscrawl.storage.scope import MAX_VALUE, today
 from newscrawl.text import match_name
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 
 MAX_COMPANIES = 25  # on a page of the overview, and beside a company
 MAX_RANKED = 500  # companies with the most articles, of which the changes are compared
@@ -61,54 +62,53 @@ MAX_SILENT = 5  # sources that the first page names, of those that are not read 
 ORDERS = ("", "change", "fewer")  # of the overview: by articles, clearest change, clearest fall
 
 
-@router.get("/", response_class=HTMLResponse)
-def overview(request: Request) -> Response:
+@router.get("/")
+def overview(request: Request, database: OpenDatabase) -> Response:
     """Show the companies by articles, or return all of them as a file."""
     filters = filters_of(request)
     order = request.query_params.get("order", "")
     order, kind = order if order in ORDERS else "", export_format(request)
-    with app_state(request).store.reading() as database:
-        first = (filters.page - 1) * MAX_COMPANIES
-        limit = MAX_RANKED if order else first + MAX_COMPANIES + 1
-        answer = queries.overview(
-            database,
-            scope=filters.scope,
-            limit=MAX_DOWNLOADED if kind else limit,
-            ranked="before" if order == "fewer" else "now",
-        )
-        rows = _in_order(answer, order)
-        if kind:
-            return ranking_file(kind, rows, filters)
-        shown = rows[first : first + MAX_COMPANIES]
-        kinds = dict.fromkeys(filters.scope.structure.groups, "group")
-        kinds |= {row.name: "saved query" for row in queries.saved_queries(database)}
-        period_reading = reading(
-            database, filters.scope, before=filters.before.scope, names_sources=True
-        )
-        all_named = all(row.hits.articles for row in answer.companies if row.company not in kinds)
-        return render(
-            request,
-            "overview.html",
-            filters=filters,
-            choices=choices(database, filters),
-            found=replace(answer, companies=tuple(shown)),
-            more=len(rows) > first + MAX_COMPANIES,
-            ranked_before=sum(row.company not in kinds for row in rows[:first]),
-            order=order,
-            ranked=MAX_RANKED,
-            # How many of the companies with the most articles before are still named, if all are.
-            none_fell=len(answer.companies) if order == "fewer" and all_named else 0,
-            lines={row.company: spark(row.spark) for row in shown},
-            changes={row.company: change_of_row(row, answer) for row in shown},
-            kinds=kinds,
-            boilerplate=queries.boilerplate(database, scope=filters.scope),
-            reading=replace(period_reading, silent=silent_sources(database, filters.scope)),
-            most_silent=MAX_SILENT,
-            longer_silent=_longer_silent(request, database, filters) if order == "fewer" else [],
-            quarantined=sum(queries.quarantine_sizes(database, scope=filters.scope).values()),
-            first_days=None if answer.completeness.read else _first_days(database, filters),
-            is_empty=not answer.completeness.read and queries.first_watched_day(database) is None,
-        )
+    first = (filters.page - 1) * MAX_COMPANIES
+    limit = MAX_RANKED if order else first + MAX_COMPANIES + 1
+    answer = queries.overview(
+        database,
+        scope=filters.scope,
+        limit=MAX_DOWNLOADED if kind else limit,
+        ranked="before" if order == "fewer" else "now",
+    )
+    rows = _in_order(answer, order)
+    if kind:
+        return ranking_file(kind, rows, filters)
+    shown = rows[first : first + MAX_COMPANIES]
+    kinds = dict.fromkeys(filters.scope.structure.groups, "group")
+    kinds |= {row.name: "saved query" for row in queries.saved_queries(database)}
+    period_reading = reading(
+        database, filters.scope, before=filters.before.scope, names_sources=True
+    )
+    all_named = all(row.hits.articles for row in answer.companies if row.company not in kinds)
+    return render(
+        request,
+        "overview.html",
+        filters=filters,
+        choices=choices(database, filters),
+        found=replace(answer, companies=tuple(shown)),
+        more=len(rows) > first + MAX_COMPANIES,
+        ranked_before=sum(row.company not in kinds for row in rows[:first]),
+        order=order,
+        ranked=MAX_RANKED,
+        # How many of the companies with the most articles before are still named, if all are.
+        none_fell=len(answer.companies) if order == "fewer" and all_named else 0,
+        lines={row.company: spark(row.spark) for row in shown},
+        changes={row.company: change_of_row(row, answer) for row in shown},
+        kinds=kinds,
+        boilerplate=queries.boilerplate(database, scope=filters.scope),
+        reading=replace(period_reading, silent=silent_sources(database, filters.scope)),
+        most_silent=MAX_SILENT,
+        longer_silent=_longer_silent(request, database, filters) if order == "fewer" else [],
+        quarantined=sum(queries.quarantine_sizes(database, scope=filters.scope).values()),
+        first_days=None if answer.completeness.read else _first_days(database, filters),
+        is_empty=not answer.completeness.read and queries.first_watched_day(database) is None,
+    )
 
 
 def _first_days(database: Database, filters: Filters) -> Filters | None:
@@ -153,35 +153,34 @@ def _longer_silent(
     return sorted(earlier, key=lambda row: row.last_mentioned or date.min, reverse=True)
 
 
-@router.get("/search", response_class=HTMLResponse)
-def search(request: Request) -> Response:
+@router.get("/search")
+def search(request: Request, database: OpenDatabase) -> Response:
     """Show the articles that match the words, or return them as a file."""
     filters, kind = filters_of(request), export_format(request)
     words = request.query_params.get("q", "").strip()
     fields = ("language", "source", "country")
     values = {name: getattr(filters.scope, name) for name in fields}
     limits = " ".join(f"{name}:{value}" for name, value in values.items() if value)
-    with app_state(request).store.reading() as database:
-        if kind and words:
-            listed = queries.search(database, words, scope=filters.scope, limit=MAX_ARTICLES)
-            rows = [(each.article, each.snippets) for each in listed]
-            return articles_file(kind, database, rows, words, filters)
-        found, count, fault = _search(database, words, filters)
-        names = [*filters.scope.structure.groups, *queries.company_names(database)]
-        return render(
-            request,
-            "search.html",
-            filters=filters,
-            choices=choices(database, filters),
-            words=words,
-            # The search as a saved query, with the filters that a query can have.
-            as_query=f"({words}) {limits}" if limits else words,
-            found=found,
-            count=count,
-            fault=fault,
-            shown=RESULTS,
-            companies=_companies_by_name(request, words, names),
-        )
+    if kind and words:
+        listed = queries.search(database, words, scope=filters.scope, limit=MAX_ARTICLES)
+        rows = [(each.article, each.snippets) for each in listed]
+        return articles_file(kind, database, rows, words, filters)
+    found, count, fault = _search(database, words, filters)
+    names = [*filters.scope.structure.groups, *queries.company_names(database)]
+    return render(
+        request,
+        "search.html",
+        filters=filters,
+        choices=choices(database, filters),
+        words=words,
+        # The search as a saved query, with the filters that a query can have.
+        as_query=f"({words}) {limits}" if limits else words,
+        found=found,
+        count=count,
+        fault=fault,
+        shown=RESULTS,
+        companies=_companies_by_name(request, words, names),
+    )
 
 
 def _companies_by_name(request: Request, words: str, names: Sequence[str]) -> list[str]:
@@ -219,76 +218,73 @@ SUGGESTED = 4  # companies to compare if none is named
 GROUPS: tuple[Group, ...] = ("source", "language", "country")
 
 
-@router.get("/company/{name:path}", response_class=HTMLResponse)
-def company(request: Request, name: str) -> Response:
+@router.get("/company/{name:path}")
+def company(request: Request, database: OpenDatabase, name: str) -> Response:
     """Show a company, or return its chart's numbers as a file."""
     filters = filters_of(request)
     scope, kind = filters.scope, export_format(request)
     split = None if filters.split == "whole" else filters.split
-    with app_state(request).store.reading() as database:
-        names = queries.company_names(database)
-        check_is_named(request, name, names, scope)
-        offered = choices(database, filters)
-        groups: list[Group] = [*GROUPS]
-        groups += ["group"] if offered["group"] else []
-        period = company_period(
-            database, name, scope, groups=groups, stories=filters.count == "stories"
-        )
-        chart = company_chart(
+    names = queries.company_names(database)
+    check_is_named(request, name, names, scope)
+    offered = choices(database, filters)
+    groups: list[Group] = [*GROUPS]
+    groups += ["group"] if offered["group"] else []
+    period = company_period(
+        database, name, scope, groups=groups, stories=filters.count == "stories"
+    )
+    chart = company_chart(
+        database,
+        name,
+        scope,
+        by=filters.by,
+        measure=filters.count,
+        split=split,
+        parts=period.parts.get(split, ()) if split else (),
+    )
+    if kind:
+        return chart_file(kind, database, chart, [name], filters)
+    saved = next(iter(list_queries(database, named=name)), None)
+    why_none = ""
+    if saved and saved.counted and not period.hits.articles:
+        why_none = queries.preview_query(database, saved.text, scope=scope, limit=0).why_none
+    first = (filters.page - 1) * LATEST
+    return render(
+        request,
+        "company.html",
+        name=name,
+        filters=filters,
+        choices=offered,
+        period=period,
+        chart=chart,
+        columns=proof_columns(chart, name, filters.count, split),
+        **_registered(request, name, scope, names),
+        saved=saved,
+        why_none=why_none,
+        # Of a company that no article names yet: since when they are read.
+        since=None if {*scope.members(name)} & {*names} else queries.first_watched_day(database),
+        reading=reading(
             database,
-            name,
             scope,
-            by=filters.by,
-            measure=filters.count,
-            split=split,
-            parts=period.parts.get(split, ()) if split else (),
-        )
-        if kind:
-            return chart_file(kind, database, chart, [name], filters)
-        saved = next(iter(list_queries(database, named=name)), None)
-        why_none = ""
-        if saved and saved.counted and not period.hits.articles:
-            why_none = queries.preview_query(database, saved.text, scope=scope, limit=0).why_none
-        first = (filters.page - 1) * LATEST
-        return render(
-            request,
-            "company.html",
-            name=name,
-            filters=filters,
-            choices=offered,
-            period=period,
-            chart=chart,
-            columns=proof_columns(chart, name, filters.count, split),
-            **_registered(request, name, scope, names),
-            saved=saved,
-            why_none=why_none,
-            # Of a company that no article names yet: since when they are read.
-            since=None
-            if {*scope.members(name)} & {*names}
-            else queries.first_watched_day(database),
-            reading=reading(
-                database,
-                scope,
-                name,
-                before=filters.before.scope,
-                companies=[period],
-                names_sources=True,
-            ),
-            parts_by={by: _top(counts, filters.count) for by, counts in period.parts.items()},
-            new_sources=[
-                source
-                for source in queries.new_sources(database, name, scope=scope)
-                if source.watched_since and source.watched_since < filters.since
-            ],
-            listed=MAX_LISTED,
-            # With one more if there is a next page.
-            latest=queries.company_articles(
-                database, name, scope=scope, limit=LATEST + 1, offset=first, each=2
-            ),
-            shown=LATEST,
-            alerts=_alerts(database, name, filters),
-            person=name_of_person(request),
-        )
+            name,
+            before=filters.before.scope,
+            companies=[period],
+            names_sources=True,
+        ),
+        parts_by={by: _top(counts, filters.count) for by, counts in period.parts.items()},
+        new_sources=[
+            source
+            for source in queries.new_sources(database, name, scope=scope)
+            if source.watched_since and source.watched_since < filters.since
+        ],
+        listed=MAX_LISTED,
+        # With one more if there is a next page.
+        latest=queries.company_articles(
+            database, name, scope=scope, limit=LATEST + 1, offset=first, each=2
+        ),
+        shown=LATEST,
+        alerts=_alerts(database, name, filters),
+        person=name_of_person(request),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,56 +370,53 @@ def _top(counts: Sequence[MentionCount], count: Count) -> list[tuple[MentionCoun
     return sorted((each for each in numbers if each[1]), key=lambda number: -number[1])[:MAX_LISTED]
 
 
-@router.get("/compare", response_class=HTMLResponse)
-def compare(request: Request) -> Response:
+@router.get("/compare")
+def compare(request: Request, database: OpenDatabase) -> Response:
     """Show shares of voice, or return their chart's numbers as a file."""
     filters, kind = filters_of(request), export_format(request)
     texts = [name.strip() for name in request.query_params.getlist("company")]
     chosen_names = list(dict.fromkeys(filter(None, texts)))[:MAX_COMPARED]
     if any(len(name) > MAX_VALUE or "\0" in name for name in chosen_names):
         raise QuestionError("company can't have this name: it is too long or holds a NUL")
-    with app_state(request).store.reading() as database:
-        names = queries.company_names(database)
-        scope, stored = filters.scope, set(names)
-        mentioned = [name for name in chosen_names if stored & {*scope.members(name)}]
-        offered = [*scope.structure.groups, *names]
-        saved = {row.name for row in queries.saved_queries(database)}
-        unions = saved | {*scope.structure.groups}
-        cleared = request.query_params.get("chosen") == "none"
-        suggests = not chosen_names and not cleared
-        chosen = mentioned
-        if suggests:  # the most frequent companies, without saved queries and groups
-            most = SUGGESTED + len(unions)
-            ranked = queries.company_ranking(database, scope=scope, limit=most)
-            chosen = [row.company for row in ranked if row.company not in unions][:SUGGESTED]
-        comparison = compare_companies(
-            database, chosen, scope, by=filters.by, measure=filters.count, brief=True
-        )
-        if kind:
-            return chart_file(kind, database, comparison.chart, chosen, filters)
-        return render(
-            request,
-            "compare.html",
-            filters=filters,
-            choices=choices(database, filters),
-            comparison=comparison,
-            chosen=chosen,
-            written=chosen_names or chosen,
-            have_subsidiaries=_has_subsidiaries(chosen, scope, names),
-            unknown={
-                name: _corrections(
-                    filters, chosen_names, name, _similar_names(request, name, offered)
-                )
-                for name in chosen_names
-                if name not in mentioned
-            },
-            names=offered,
-            groups=scope.structure.groups,
-            members={name: scope.members(name) for name in scope.structure.groups},
-            saved=saved,
-            most=MAX_COMPARED,
-            columns=[{"counted": filters.count, "company": name} for name in chosen],
-        )
+    names = queries.company_names(database)
+    scope, stored = filters.scope, set(names)
+    mentioned = [name for name in chosen_names if stored & {*scope.members(name)}]
+    offered = [*scope.structure.groups, *names]
+    saved = {row.name for row in queries.saved_queries(database)}
+    unions = saved | {*scope.structure.groups}
+    cleared = request.query_params.get("chosen") == "none"
+    suggests = not chosen_names and not cleared
+    chosen = mentioned
+    if suggests:  # the most frequent companies, without saved queries and groups
+        most = SUGGESTED + len(unions)
+        ranked = queries.company_ranking(database, scope=scope, limit=most)
+        chosen = [row.company for row in ranked if row.company not in unions][:SUGGESTED]
+    comparison = compare_companies(
+        database, chosen, scope, by=filters.by, measure=filters.count, brief=True
+    )
+    if kind:
+        return chart_file(kind, database, comparison.chart, chosen, filters)
+    return render(
+        request,
+        "compare.html",
+        filters=filters,
+        choices=choices(database, filters),
+        comparison=comparison,
+        chosen=chosen,
+        written=chosen_names or chosen,
+        have_subsidiaries=_has_subsidiaries(chosen, scope, names),
+        unknown={
+            name: _corrections(filters, chosen_names, name, _similar_names(request, name, offered))
+            for name in chosen_names
+            if name not in mentioned
+        },
+        names=offered,
+        groups=scope.structure.groups,
+        members={name: scope.members(name) for name in scope.structure.groups},
+        saved=saved,
+        most=MAX_COMPARED,
+        columns=[{"counted": filters.count, "company": name} for name in chosen],
+    )
 
 
 def _corrections(

@@ -5,15 +5,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated
 
-from fastapi import APIRouter, Form, Request
-from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from fastapi import Request
+from fastapi.responses import RedirectResponse, Response
 from pydantic import BaseModel, Field
 
 from newscrawl.dashboard.companies_file import CompaniesFileError, Definition, registry_of
 from newscrawl.dashboard.pages.registry import record_saved, writable_file
-from newscrawl.dashboard.rendering import app_state, check_seal, render
+from newscrawl.dashboard.rendering import (
+    OpenDatabase,
+    Sent,
+    app_state,
+    page_router,
+    render,
+)
 from newscrawl.mentions import CompaniesError, Company
 from newscrawl.mentions.legal_forms import DEFAULT_CONTEXT, ShortForms, forms_of
 from newscrawl.mentions.registry_file import read_file
@@ -21,7 +26,7 @@ from newscrawl.mentions.vocabulary import load_vocabulary
 from newscrawl.storage import Database
 from newscrawl.storage.queries.suggestions import MOST_ARTICLES, articles_naming
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 
 MAX_LINES = 200  # ours: each asks the search index
 
@@ -30,7 +35,6 @@ class PastedList(BaseModel):
     """The form: the text of a table, the names of the lines that are saved, and of those whose
     everyday words count only with context."""
 
-    seal: str = Field("", max_length=200)
     mark: str = Field("", max_length=200)
     text: str = Field("", max_length=100_000)
     chosen: list[str] = Field(default_factory=list, max_length=MAX_LINES)
@@ -49,29 +53,26 @@ class PastedLine:
     is_saved: bool
 
 
-@router.get("/registry/paste", response_class=HTMLResponse)
+@router.get("/registry/paste")
 def paste(request: Request) -> Response:
     """Show the field for a list."""
     return _page(request, "")
 
 
-@router.post("/registry/paste", response_class=HTMLResponse)
-def preview(request: Request, form: Annotated[PastedList, Form()]) -> Response:
+@router.post("/registry/paste")
+def preview(request: Request, database: OpenDatabase, form: Sent[PastedList]) -> Response:
     """Show what each line of the list would be, or why it can't be read."""
-    check_seal(request, form.seal)
     try:
         companies = _companies_of(form.text)
-        with app_state(request).store.reading() as database:
-            lines = [*_lines(request, database, companies)]
+        lines = [*_lines(request, database, companies)]
     except (CompaniesError, CompaniesFileError) as error:
         return _page(request, form.text, fault=_fault(error), status=422)
     return _page(request, form.text, lines)
 
 
-@router.post("/registry/paste/save", response_class=HTMLResponse)
-def save(request: Request, form: Annotated[PastedList, Form()]) -> Response:
+@router.post("/registry/paste/save")
+def save(request: Request, database: OpenDatabase, form: Sent[PastedList]) -> Response:
     """Save the chosen lines, and find them in the articles that have their names."""
-    check_seal(request, form.seal)
     file, numbers = writable_file(request), set[int]()
     try:
         companies = [
@@ -80,9 +81,8 @@ def save(request: Request, form: Annotated[PastedList, Form()]) -> Response:
             if company.name in form.chosen
         ]
         file.add([Definition.of(company) for company in companies], mark=form.mark)
-        with app_state(request).store.reading() as database:
-            for company in _extended(companies):
-                numbers.update(articles_naming(database, company.name, forms_of(company)))
+        for company in _extended(companies):
+            numbers.update(articles_naming(database, company.name, forms_of(company)))
     except (CompaniesError, CompaniesFileError) as error:
         return _page(request, form.text, fault=_fault(error), status=422)
     for company in companies:

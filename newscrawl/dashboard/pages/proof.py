@@ -6,8 +6,8 @@ from datetime import timedelta
 from itertools import chain
 from typing import Any, get_args
 
-from fastapi import APIRouter, Request
-from fastapi.responses import HTMLResponse, Response
+from fastapi import Request
+from fastapi.responses import Response
 
 from newscrawl.answers.coverage import most_unread
 from newscrawl.answers.proof import number_proof
@@ -16,9 +16,11 @@ from newscrawl.dashboard.filters import LAST_PAGE, Filters
 from newscrawl.dashboard.pages.cure import offered_cures
 from newscrawl.dashboard.pages.overview import check_is_named
 from newscrawl.dashboard.rendering import (
+    OpenDatabase,
     app_state,
     filters_of,
     name_of_person,
+    page_router,
     proof_address,
     render,
     versions_in_use,
@@ -34,39 +36,38 @@ from newscrawl.storage.queries.article_details import (
 from newscrawl.storage.queries.left_out import OF_MENTIONS, REASONS, Order
 from newscrawl.storage.scope import MAX_VALUE
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 
 ARTICLES = 50  # on a page
 MAX_EARLIER = 20  # corrections that a page offers to undo
 MAX_LEFT_OUT = 20  # sources, languages or countries that a number leaves out
 
 
-@router.get("/proof", response_class=HTMLResponse)
-def show_proof(request: Request) -> Response:
+@router.get("/proof")
+def show_proof(request: Request, database: OpenDatabase) -> Response:
     """Show the proof of a number, with the filters of its page, or return its articles as a
     file."""
     filters, kind = filters_of(request), export_format(request)
     target = _target(request, filters)
     company, counted, order = target["company"], target["counted"], target["order"]
-    with app_state(request).store.reading() as database:
-        names = queries.company_names(database)
-        for name in filter(None, (company, target["beside"])):
-            check_is_named(request, name, names, filters.scope)
-        answer = number_proof(
-            database,
-            versions_in_use(request),
-            **target,
-            scope=filters.scope,
-            limit=MAX_ARTICLES if kind else ARTICLES,
-            offset=0 if kind else (filters.page - 1) * ARTICLES,
-        )
-        if kind:
-            return proof_file(kind, database, answer.proof, filters)
-        corrections = _corrections(request, database, filters, target)
-        changed = corrections["changed"]
-        is_wrong = changed is not None and changed.undone_at is None
-        cures = offered_cures(request, database, changed) if is_wrong else []
-        unread = most_unread(database, filters.scope)
+    names = queries.company_names(database)
+    for name in filter(None, (company, target["beside"])):
+        check_is_named(request, name, names, filters.scope)
+    answer = number_proof(
+        database,
+        versions_in_use(request),
+        **target,
+        scope=filters.scope,
+        limit=MAX_ARTICLES if kind else ARTICLES,
+        offset=0 if kind else (filters.page - 1) * ARTICLES,
+    )
+    if kind:
+        return proof_file(kind, database, answer.proof, filters)
+    corrections = _corrections(request, database, filters, target)
+    changed = corrections["changed"]
+    is_wrong = changed is not None and changed.undone_at is None
+    cures = offered_cures(request, database, changed) if is_wrong else []
+    unread = most_unread(database, filters.scope)
     pages = -(-answer.proof.total // ARTICLES)
     parts = {key: target[key] or "" for key in ("counted", "company", "split", "beside", "story")}
     orders = {

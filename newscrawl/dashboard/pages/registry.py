@@ -10,7 +10,7 @@ from functools import cache
 from typing import Annotated, Literal
 from urllib.parse import quote
 
-from fastapi import APIRouter, Form, Request
+from fastapi import Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
@@ -26,11 +26,13 @@ from newscrawl.dashboard.companies_file import (
 )
 from newscrawl.dashboard.jobs import JobRunningError, JobState, RematchJob
 from newscrawl.dashboard.rendering import (
+    OpenDatabase,
     Piece,
+    Sent,
     app_state,
-    check_seal,
     filters_of,
     name_of_person,
+    page_router,
     pieces,
     render,
 )
@@ -46,7 +48,7 @@ from newscrawl.storage.tokens import RegistryChange, record_change, registry_cha
 from newscrawl.storage.words import folded_words
 
 logger = logging.getLogger(__name__)
-router = APIRouter(include_in_schema=False)
+router = page_router()
 
 MAX_CHANGES = 8  # on the page
 MAX_BUNDLED = 60  # bundled companies on a page
@@ -62,7 +64,6 @@ Line = Annotated[str, Field(max_length=MAX_VALUE)]
 class Entry(BaseModel):
     """The editor's form; lists have a line for each of their values."""
 
-    seal: str = Field("", max_length=200)
     mark: str = Field("", max_length=200)
     former: Line = ""
     name: Line = ""
@@ -98,7 +99,6 @@ class Entry(BaseModel):
 class GroupEntry(BaseModel):
     """The form of a group; `members` has a line for each company."""
 
-    seal: str = Field("", max_length=200)
     mark: str = Field("", max_length=200)
     former: Line = ""
     name: Line = ""
@@ -115,7 +115,7 @@ class Draft:
     fault: str | None = None
 
 
-@router.get("/registry", response_class=HTMLResponse)
+@router.get("/registry")
 def registry(
     request: Request,
     q: Annotated[str, Field(max_length=MAX_VALUE)] = "",
@@ -150,7 +150,7 @@ def registry(
     )
 
 
-@router.get("/registry/edit", response_class=HTMLResponse)
+@router.get("/registry/edit")
 def edit(request: Request, name: str = "", copied: str = "", saved: bool = False) -> Response:
     """Show the form for an entry of the file, for a copy of a bundled one, or for a new one."""
     opened = writable_file(request).open()
@@ -164,24 +164,21 @@ def edit(request: Request, name: str = "", copied: str = "", saved: bool = False
     return _form(request, draft, saved=saved)
 
 
-@router.post("/registry/preview", response_class=HTMLResponse)
-def preview(request: Request, form: Annotated[Entry, Form()]) -> Response:
+@router.post("/registry/preview")
+def preview(request: Request, database: OpenDatabase, form: Sent[Entry]) -> Response:
     """Return what the definition would match, which the page shows next to the form."""
-    check_seal(request, form.seal)
     if not form.name.strip():
         return render(request, "trial.html", trial=None, fault="Give it a name first.")
     try:
-        with app_state(request).store.reading() as database:
-            trial = try_out(database, form.definition, form.former or None)
+        trial = try_out(database, form.definition, form.former or None)
     except CompaniesFileError as error:
         return render(request, "trial.html", trial=None, fault=str(error))
     return render(request, "trial.html", trial=trial, fault=None)
 
 
-@router.post("/registry/save", response_class=HTMLResponse)
-def save(request: Request, form: Annotated[Entry, Form()]) -> Response:
+@router.post("/registry/save")
+def save(request: Request, form: Sent[Entry]) -> Response:
     """Save the entry, or show the form again with the error."""
-    check_seal(request, form.seal)
     file = writable_file(request)
     try:
         file.save(form.definition, instead_of=form.former or None, mark=form.mark)
@@ -193,14 +190,12 @@ def save(request: Request, form: Annotated[Entry, Form()]) -> Response:
     return RedirectResponse(f"/registry/edit?name={name}&saved=true", status_code=303)
 
 
-@router.post("/registry/context", response_class=HTMLResponse)
-def count_with_context(request: Request, form: Annotated[Entry, Form()]) -> Response:
+@router.post("/registry/context")
+def count_with_context(request: Request, database: OpenDatabase, form: Sent[Entry]) -> Response:
     """Show the form with its everyday words as ambiguous forms, to be saved."""
-    check_seal(request, form.seal)
     definition = form.definition
     try:
-        with app_state(request).store.reading() as database:
-            everyday = try_out(database, definition, form.former or None).everyday
+        everyday = try_out(database, definition, form.former or None).everyday
     except CompaniesFileError as error:
         draft = Draft(definition, form.former or None, form.mark, str(error))
         return _form(request, draft, saved=False, status=422)
@@ -211,10 +206,9 @@ def count_with_context(request: Request, form: Annotated[Entry, Form()]) -> Resp
     return _form(request, draft, saved=False)
 
 
-@router.post("/registry/drop", response_class=HTMLResponse)
-def drop(request: Request, form: Annotated[Entry, Form()]) -> Response:
+@router.post("/registry/drop")
+def drop(request: Request, form: Sent[Entry]) -> Response:
     """Delete an entry from the file."""
-    check_seal(request, form.seal)
     try:
         writable_file(request).delete(form.former, mark=form.mark)
     except CompaniesFileError as error:
@@ -224,14 +218,13 @@ def drop(request: Request, form: Annotated[Entry, Form()]) -> Response:
     return RedirectResponse("/registry", status_code=303)
 
 
-@router.get("/registry/group", response_class=HTMLResponse)
+@router.get("/registry/group")
 def group(request: Request, name: str = "", saved: bool = False) -> Response:
     """Show the form for a group of the file, or for a new one."""
     opened = writable_file(request).open()
     if name and name not in opened.groups:
         raise HTTPException(404, f"No group {name!r} exists.")
     form = GroupEntry(
-        seal="",
         mark=opened.mark,
         former=name,
         name=name,
@@ -240,10 +233,9 @@ def group(request: Request, name: str = "", saved: bool = False) -> Response:
     return _group_form(request, form, opened.fault, saved=saved)
 
 
-@router.post("/registry/group/save", response_class=HTMLResponse)
-def save_group(request: Request, form: Annotated[GroupEntry, Form()]) -> Response:
+@router.post("/registry/group/save")
+def save_group(request: Request, form: Sent[GroupEntry]) -> Response:
     """Save the group, or show the form again with the error."""
-    check_seal(request, form.seal)
     name = form.name.strip()
     members = [line.strip() for line in form.members.splitlines() if line.strip()]
     try:
@@ -257,10 +249,9 @@ def save_group(request: Request, form: Annotated[GroupEntry, Form()]) -> Respons
     return RedirectResponse(address, status_code=303)
 
 
-@router.post("/registry/group/drop", response_class=HTMLResponse)
-def drop_group(request: Request, form: Annotated[GroupEntry, Form()]) -> Response:
+@router.post("/registry/group/drop")
+def drop_group(request: Request, form: Sent[GroupEntry]) -> Response:
     """Delete a group from the file."""
-    check_seal(request, form.seal)
     try:
         writable_file(request).delete_group(form.former, mark=form.mark)
     except CompaniesFileError as error:
@@ -269,16 +260,15 @@ def drop_group(request: Request, form: Annotated[GroupEntry, Form()]) -> Respons
     return RedirectResponse("/registry", status_code=303)
 
 
-@router.get("/registry/history", response_class=HTMLResponse)
+@router.get("/registry/history")
 def history(request: Request) -> Response:
     """Return the progress or the result of the search of all stored articles."""
     return _history(request)
 
 
-@router.post("/registry/history", response_class=HTMLResponse)
-def preview_history(request: Request, form: Annotated[Entry, Form()]) -> Response:
+@router.post("/registry/history")
+def preview_history(request: Request, form: Sent[Entry]) -> Response:
     """Begin to try the draft on all stored articles."""
-    check_seal(request, form.seal)
     try:
         text = writable_file(request).draft(
             form.definition, instead_of=form.former or None, mark=form.mark
@@ -291,10 +281,9 @@ def preview_history(request: Request, form: Annotated[Entry, Form()]) -> Respons
     return _history(request)
 
 
-@router.post("/registry/rematch", response_class=HTMLResponse)
-def rematch(request: Request, form: Annotated[Entry, Form()]) -> Response:
+@router.post("/registry/rematch")
+def rematch(request: Request) -> Response:
     """Begin to find the mentions of all stored articles again."""
-    check_seal(request, form.seal)
     file = _file(request)
     path = file.path if file and file.path.exists() else None
     with suppress(JobRunningError):
@@ -302,10 +291,9 @@ def rematch(request: Request, form: Annotated[Entry, Form()]) -> Response:
     return _history(request)
 
 
-@router.post("/registry/stop", response_class=HTMLResponse)
-def stop(request: Request, form: Annotated[Entry, Form()]) -> Response:
+@router.post("/registry/stop")
+def stop(request: Request) -> Response:
     """Stop the search of all stored articles."""
-    check_seal(request, form.seal)
     _job(request).stop()
     return _history(request)
 

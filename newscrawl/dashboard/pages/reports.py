@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 from urllib.parse import quote
 
-from fastapi import APIRouter, Form, Query, Request
+from fastapi import Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
@@ -14,12 +14,14 @@ from newscrawl import config as settings
 from newscrawl.config import SettingError
 from newscrawl.dashboard.config import Config
 from newscrawl.dashboard.rendering import (
+    OpenDatabase,
+    Sent,
     app_state,
-    check_seal,
     companies_in_use,
     company_address,
     filters_of,
     name_of_person,
+    page_router,
     render,
 )
 from newscrawl.dashboard.security import HEADERS
@@ -53,7 +55,7 @@ from newscrawl.storage.scope import MAX_VALUE
 from newscrawl.storage.status import last_monitor, next_digests
 from newscrawl.text import match_name
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 
 MAX_SENT = 50
 MAX_ALERTS = 20
@@ -62,9 +64,10 @@ MAX_ADDRESS = 2_000
 MAX_LINES = 10_000
 
 
-@router.get("/report", response_class=HTMLResponse)
+@router.get("/report")
 def report(
     request: Request,
+    database: OpenDatabase,
     company: Annotated[list[str], Query(max_length=50)],
     format: ReportFormat = "html",  # noqa: A002 - the name in the address
 ) -> Response:
@@ -73,13 +76,12 @@ def report(
     names = [name for name in company if name.strip()]
     if any(len(name) > MAX_VALUE or "\0" in name for name in names):
         raise QuestionError("company can't have this name: it is too long or holds a NUL")
-    with app_state(request).store.reading() as database:
-        stored = {*queries.company_names(database)}
-        for name in names:
-            if stored.isdisjoint(filters.scope.members(name)):
-                raise HTTPException(404, f"No company {name!r} was ever mentioned here.")
-        document = make_report(database, names, filters.scope)
-        articles = article_table(database, names, filters.scope) if format == "xlsx" else None
+    stored = {*queries.company_names(database)}
+    for name in names:
+        if stored.isdisjoint(filters.scope.members(name)):
+            raise HTTPException(404, f"No company {name!r} was ever mentioned here.")
+    document = make_report(database, names, filters.scope)
+    articles = article_table(database, names, filters.scope) if format == "xlsx" else None
     if format == "xlsx":
         headers = {"Content-Disposition": f'attachment; filename="{document.file_name}.xlsx"'}
         content = workbook(document, articles)
@@ -95,7 +97,6 @@ class WatchForm(BaseModel):
     """The form that begins or ends a watch, of a pair if `other` is given; `back` are the filters
     of the company's page from which it was sent, if from there."""
 
-    seal: str = Field("", max_length=MAX_VALUE)
     company: str = Field("", max_length=MAX_VALUE)
     other: str = Field("", max_length=MAX_VALUE)
     person: str = Field("", max_length=MAX_VALUE)
@@ -106,7 +107,6 @@ class RecipientForm(BaseModel):
     """The form for a recipient; `companies` has one a line, an empty `kind` is that of the address,
     an empty `gets` is all."""
 
-    seal: str = Field("", max_length=MAX_VALUE)
     name: str = Field("", max_length=MAX_VALUE)
     address: str = Field("", max_length=MAX_ADDRESS)
     kind: Literal["", "e-mail", "webhook", "slack", "teams"] = ""
@@ -124,43 +124,43 @@ class Done:
     tested: str = ""
 
 
-@router.get("/alerts", response_class=HTMLResponse)
+@router.get("/alerts")
 def alerts(
-    request: Request, saved: str = "", removed: str = "", tested: str = "", edit: str = ""
+    request: Request,
+    database: OpenDatabase,
+    saved: str = "",
+    removed: str = "",
+    tested: str = "",
+    edit: str = "",
 ) -> HTMLResponse:
     """Show what is watched, who gets alerts and digests, and what was sent; with `edit`, the form
     to change this recipient."""
     if not edit:
         done = Done(saved, removed, tested)
-        return _alerts(request, RecipientForm.model_construct(), done)
-    with app_state(request).store.reading() as database:
-        former = _recipient(database, edit)
-    return _alerts(request, _form_of(former), former=former)
+        return _alerts(request, database, RecipientForm.model_construct(), done)
+    former = _recipient(database, edit)
+    return _alerts(request, database, _form_of(former), former=former)
 
 
-@router.post("/alerts/watch", response_class=HTMLResponse)
-def watch(request: Request, form: Annotated[WatchForm, Form()]) -> Response:
+@router.post("/alerts/watch")
+def watch(request: Request, database: OpenDatabase, form: Sent[WatchForm]) -> Response:
     """Watch a company, group, saved query or pair of these from now on."""
-    check_seal(request, form.seal)
     person = name_of_person(request) or form.person.strip()
     if not person:
         raise HTTPException(422, "Who watches it? Go back and write your name.")
-    with app_state(request).store.reading() as database:
-        name = _watchable(request, database, form.company)
-        other = _watchable(request, database, form.other) if form.other.strip() else ""
-        if other == name:
-            raise HTTPException(422, "A pair is of two different companies.")
-        watch_company(database, name, other, by=person)
+    name = _watchable(request, database, form.company)
+    other = _watchable(request, database, form.other) if form.other.strip() else ""
+    if other == name:
+        raise HTTPException(422, "A pair is of two different companies.")
+    watch_company(database, name, other, by=person)
     return _back(name, form)
 
 
-@router.post("/alerts/unwatch", response_class=HTMLResponse)
-def unwatch(request: Request, form: Annotated[WatchForm, Form()]) -> Response:
+@router.post("/alerts/unwatch")
+def unwatch(database: OpenDatabase, form: Sent[WatchForm]) -> Response:
     """Stop watching a company, group, saved query or pair."""
-    check_seal(request, form.seal)
-    with app_state(request).store.reading() as database:
-        if not unwatch_company(database, form.company, form.other):
-            raise HTTPException(404, f"{form.company!r} is not watched.")
+    if not unwatch_company(database, form.company, form.other):
+        raise HTTPException(404, f"{form.company!r} is not watched.")
     return _back(form.company, form)
 
 
@@ -182,29 +182,30 @@ def _back(name: str, form: WatchForm) -> RedirectResponse:
     return RedirectResponse(page, 303)
 
 
-@router.post("/alerts/recipients/add", response_class=HTMLResponse)
-def add(request: Request, form: Annotated[RecipientForm, Form()]) -> Response:
+@router.post("/alerts/recipients/add")
+def add(request: Request, database: OpenDatabase, form: Sent[RecipientForm]) -> Response:
     """Add a recipient, or show the form again with the fault."""
-    check_seal(request, form.seal)
-    return _save(request, form, None)
+    return _save(request, database, form, None)
 
 
-@router.post("/alerts/recipients/edit", response_class=HTMLResponse)
-def edit(request: Request, form: Annotated[RecipientForm, Form()]) -> Response:
+@router.post("/alerts/recipients/edit")
+def edit(request: Request, database: OpenDatabase, form: Sent[RecipientForm]) -> Response:
     """Change a recipient, or show the form again with the fault; an empty address stays."""
-    check_seal(request, form.seal)
-    with app_state(request).store.reading() as database:
-        former = _recipient(database, form.name)
-    return _save(request, form, former)
+    former = _recipient(database, form.name)
+    return _save(request, database, form, former)
 
 
-def _save(request: Request, form: RecipientForm, former: Recipient | None) -> Response:
+def _save(
+    request: Request, database: Database, form: RecipientForm, former: Recipient | None
+) -> Response:
     state = app_state(request)
     if state.config.save_recipient is None:
         raise HTTPException(404, "Recipients can't be saved here.")
     person = name_of_person(request) or form.person.strip()
     if not person:
-        return _alerts(request, form, fault="who saves it? write your name", former=former)
+        return _alerts(
+            request, database, form, fault="who saves it? write your name", former=former
+        )
     address = form.address.strip() or (former.address if former else "")
     recipient = Recipient(
         name=form.name.strip(),
@@ -215,10 +216,9 @@ def _save(request: Request, form: RecipientForm, former: Recipient | None) -> Re
         added_by=person,
     )
     try:
-        with state.store.reading() as database:
-            state.config.save_recipient(database, companies_in_use(request), recipient, former)
+        state.config.save_recipient(database, companies_in_use(request), recipient, former)
     except RecipientError as error:
-        return _alerts(request, form, fault=str(error), former=former)
+        return _alerts(request, database, form, fault=str(error), former=former)
     return RedirectResponse(f"/alerts?saved={quote(recipient.name, safe='')}", 303)
 
 
@@ -240,30 +240,27 @@ def _form_of(recipient: Recipient) -> RecipientForm:
     )
 
 
-@router.post("/alerts/recipients/remove", response_class=HTMLResponse)
-def remove(request: Request, form: Annotated[RecipientForm, Form()]) -> Response:
+@router.post("/alerts/recipients/remove")
+def remove(database: OpenDatabase, form: Sent[RecipientForm]) -> Response:
     """Remove a recipient; its companies stay watched."""
-    check_seal(request, form.seal)
-    with app_state(request).store.reading() as database:
-        if not remove_recipient(database, form.name):
-            raise HTTPException(404, f"No recipient {form.name!r} is in the database.")
+    if not remove_recipient(database, form.name):
+        raise HTTPException(404, f"No recipient {form.name!r} is in the database.")
     return RedirectResponse(f"/alerts?removed={quote(form.name, safe='')}", 303)
 
 
-@router.post("/alerts/recipients/test", response_class=HTMLResponse)
-def send_test(request: Request, form: Annotated[RecipientForm, Form()]) -> Response:
+@router.post("/alerts/recipients/test")
+def send_test(request: Request, database: OpenDatabase, form: Sent[RecipientForm]) -> Response:
     """Send a test message to a recipient, and show whether it was delivered."""
-    check_seal(request, form.seal)
     send = app_state(request).config.send_test
     if send is None:
         raise HTTPException(404, "Messages can't be sent from here.")
-    with app_state(request).store.reading() as database:
-        send(database, _recipient(database, form.name))
+    send(database, _recipient(database, form.name))
     return RedirectResponse(f"/alerts?tested={quote(form.name, safe='')}", 303)
 
 
 def _alerts(
     request: Request,
+    database: Database,
     form: RecipientForm,
     done: Done = Done(),
     *,
@@ -272,44 +269,42 @@ def _alerts(
 ) -> HTMLResponse:
     config = app_state(request).config
     of_settings, settings_fault = _settings_recipients(config)
-    with app_state(request).store.reading() as database:
-        try:
-            digests = next_digests(database, settings.NEWSCRAWL_DIGEST, config.clock())
-        except SettingError as error:
-            digests, settings_fault = (), str(error)
-        recipients = list_recipients(database)
-        return render(
-            request,
-            "alerts.html",
-            status=422 if fault else 200,
-            watched=watched_companies(database),
-            recipients=recipients,
-            repeats=[
-                sentence
-                for recipient in recipients
-                if recipient.name == done.saved
-                for sentence in describe_repeats(recipient, [*of_settings, *recipients])
-            ],
-            of_settings=of_settings,
-            settings_fault=settings_fault,
-            digests=digests,
-            monitor=last_monitor(database),
-            has_mail_server=bool(settings.NEWSCRAWL_SMTP_URL),
-            sent=sent_notices(database, MAX_SENT),
-            alerts=[
-                stored.alert
-                for stored in list_alerts(database, limit=MAX_ALERTS, kinds=ALERTS_SHOWN)
-            ],
-            shown=MAX_SENT,
-            unconfirmed=UNCONFIRMED,
-            may_save=config.save_recipient is not None,
-            form=form,
-            former=former,
-            fault=fault,
-            done=done,
-            may_test=config.send_test is not None,
-            person=name_of_person(request),
-        )
+    try:
+        digests = next_digests(database, settings.NEWSCRAWL_DIGEST, config.clock())
+    except SettingError as error:
+        digests, settings_fault = (), str(error)
+    recipients = list_recipients(database)
+    return render(
+        request,
+        "alerts.html",
+        status=422 if fault else 200,
+        watched=watched_companies(database),
+        recipients=recipients,
+        repeats=[
+            sentence
+            for recipient in recipients
+            if recipient.name == done.saved
+            for sentence in describe_repeats(recipient, [*of_settings, *recipients])
+        ],
+        of_settings=of_settings,
+        settings_fault=settings_fault,
+        digests=digests,
+        monitor=last_monitor(database),
+        has_mail_server=bool(settings.NEWSCRAWL_SMTP_URL),
+        sent=sent_notices(database, MAX_SENT),
+        alerts=[
+            stored.alert for stored in list_alerts(database, limit=MAX_ALERTS, kinds=ALERTS_SHOWN)
+        ],
+        shown=MAX_SENT,
+        unconfirmed=UNCONFIRMED,
+        may_save=config.save_recipient is not None,
+        form=form,
+        former=former,
+        fault=fault,
+        done=done,
+        may_test=config.send_test is not None,
+        person=name_of_person(request),
+    )
 
 
 def _settings_recipients(config: Config) -> tuple[Sequence[Recipient], str]:

@@ -8,8 +8,8 @@ from itertools import groupby
 from statistics import median
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Form, Request
-from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from fastapi import Request
+from fastapi.responses import RedirectResponse, Response
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
@@ -18,10 +18,12 @@ from newscrawl.dashboard.charts import Strip, strip
 from newscrawl.dashboard.config import SourceEditError
 from newscrawl.dashboard.exports import export_format, table_file
 from newscrawl.dashboard.rendering import (
+    OpenDatabase,
+    Sent,
     app_state,
-    check_seal,
     choices,
     filters_of,
+    page_router,
     query,
     render,
 )
@@ -35,7 +37,7 @@ from newscrawl.storage.scope import MAX_VALUE
 from newscrawl.storage.source_stats import last_checkups
 from newscrawl.storage.status import Health, SourceStatus, list_incidents
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 
 MAX_DAYS = 31  # a whole month
 MAX_ROWS = 40  # sources on a page; ours
@@ -84,7 +86,6 @@ Line = Annotated[str, Field(max_length=MAX_VALUE)]
 class SourceForm(BaseModel):
     """The form that adds a site by its `url`, or changes the source `slug`."""
 
-    seal: Line = ""
     url: str = Field("", max_length=2000)
     country: str = Field("", pattern=r"^([A-Za-z]{2})?$")
     language: str = Field("", pattern=r"^([A-Za-z]{2})?$")
@@ -109,66 +110,67 @@ ORDERS: dict[str, Callable[[SourceRow], Any]] = {
 }
 
 
-@router.get("/sources", response_class=HTMLResponse)
-def sources(request: Request, added: Line = "", tested: Line = "") -> Response:
+@router.get("/sources")
+def sources(
+    request: Request, database: OpenDatabase, added: Line = "", tested: Line = ""
+) -> Response:
     """Show the sources: those whose name has the words, in a state, in an order; or return them all
     as a file."""
     now, done = app_state(request).config.clock(), Done(added, tested)
     filters = filters_of(request)
     is_past = filters.until < now.date()
     first = max(filters.since, filters.until - timedelta(days=MAX_DAYS - 1))
-    with app_state(request).store.reading() as database:
-        scope = replace(filters.scope, since=first)
-        coverage = queries.coverage(database, scope=scope)
-        withheld = withheld_articles(database, scope=scope)
-        healths = queries.source_health(database, scope=filters.scope)
-        rows = _rows(healths, coverage, withheld, now.date())
-        rows = _of_period(rows) if is_past else rows
-        asked = request.query_params
-        words, state, order = (asked.get(name, "") for name in ("q", "state", "order"))
-        names = queries.source_names(database)
-        chosen = [
-            row
-            for row in rows
-            if words.casefold() in f"{row.status.source} {names.get(row.status.source)}".casefold()
-            and (not state or row.status.health == state)
-        ]
-        if order in ORDERS:
-            chosen.sort(key=ORDERS[order])
-        if kind := export_format(request):
-            return table_file(kind, {"Sources": _table(chosen, names)}, "sources", filters)
-        begin = (filters.page - 1) * MAX_ROWS
-        return render(
-            request,
-            "sources.html",
-            filters=filters,
-            choices=choices(database, filters),
-            sources=chosen[begin : begin + MAX_ROWS],
-            more=len(chosen) > begin + MAX_ROWS,
-            total=len(chosen),
-            words=words,
-            state=state,
-            order=order,
-            is_past=is_past,
-            healths=tuple(Health),
-            states=[
-                ("", "Any state"),
-                *((str(health), health.replace("_", " ")) for health in Health),
-            ],
-            incidents=list_incidents(database),
-            done=done,
-            next_due=min(
-                (row.status for row in rows if row.status.next_at and not row.status.is_paused),
-                key=lambda status: status.next_at or now,
-                default=None,
-            ),
-            check=last_checkups(database).get(done.tested),
-            may_add=app_state(request).config.add_source is not None,
-            may_check=app_state(request).config.check_source is not None,
-            unread=withheld,
-            first=first,
-            number=min(MAX_DAYS, filters.length),
-        )
+    scope = replace(filters.scope, since=first)
+    coverage = queries.coverage(database, scope=scope)
+    withheld = withheld_articles(database, scope=scope)
+    healths = queries.source_health(database, scope=filters.scope)
+    rows = _rows(healths, coverage, withheld, now.date())
+    rows = _of_period(rows) if is_past else rows
+    asked = request.query_params
+    words, state, order = (asked.get(name, "") for name in ("q", "state", "order"))
+    names = queries.source_names(database)
+    chosen = [
+        row
+        for row in rows
+        if words.casefold() in f"{row.status.source} {names.get(row.status.source)}".casefold()
+        and (not state or row.status.health == state)
+    ]
+    if order in ORDERS:
+        chosen.sort(key=ORDERS[order])
+    if kind := export_format(request):
+        return table_file(kind, {"Sources": _table(chosen, names)}, "sources", filters)
+    begin = (filters.page - 1) * MAX_ROWS
+    return render(
+        request,
+        "sources.html",
+        filters=filters,
+        choices=choices(database, filters),
+        sources=chosen[begin : begin + MAX_ROWS],
+        more=len(chosen) > begin + MAX_ROWS,
+        total=len(chosen),
+        words=words,
+        state=state,
+        order=order,
+        is_past=is_past,
+        healths=tuple(Health),
+        states=[
+            ("", "Any state"),
+            *((str(health), health.replace("_", " ")) for health in Health),
+        ],
+        incidents=list_incidents(database),
+        done=done,
+        next_due=min(
+            (row.status for row in rows if row.status.next_at and not row.status.is_paused),
+            key=lambda status: status.next_at or now,
+            default=None,
+        ),
+        check=last_checkups(database).get(done.tested),
+        may_add=app_state(request).config.add_source is not None,
+        may_check=app_state(request).config.check_source is not None,
+        unread=withheld,
+        first=first,
+        number=min(MAX_DAYS, filters.length),
+    )
 
 
 def _table(rows: Iterable[SourceRow], names: Mapping[str, str]) -> Table:
@@ -193,38 +195,34 @@ def _table(rows: Iterable[SourceRow], names: Mapping[str, str]) -> Table:
     return Table((*head, "last_crawl", "next_due", "not_read"), table)
 
 
-@router.post("/sources/add", response_class=HTMLResponse)
-def add(request: Request, form: Annotated[SourceForm, Form()]) -> Response:
+@router.post("/sources/add")
+def add(request: Request, database: OpenDatabase, form: Sent[SourceForm]) -> Response:
     """Add a site by its address, and show it."""
-    check_seal(request, form.seal)
     add_source = app_state(request).config.add_source
     if add_source is None:
         raise HTTPException(404, "Sources can't be added here.")
     try:
-        with app_state(request).store.reading() as database:
-            slug = add_source(database, form.url, form.country, form.language)
+        slug = add_source(database, form.url, form.country, form.language)
     except SourceEditError as error:
         raise HTTPException(422, str(error)) from error
     return RedirectResponse(f"/sources{query(q=slug, added=slug)}", status_code=303)
 
 
-@router.post("/sources/change", response_class=HTMLResponse)
-def change(request: Request, form: Annotated[SourceForm, Form()]) -> Response:
+@router.post("/sources/change")
+def change(request: Request, database: OpenDatabase, form: Sent[SourceForm]) -> Response:
     """Test, pause or resume a source, and show it."""
-    check_seal(request, form.seal)
     config = app_state(request).config
-    with app_state(request).store.reading() as database:
-        if form.slug not in queries.source_names(database):
-            raise HTTPException(404, f"No source {form.slug!r} is in the database.")
-        if form.do != "test":
-            pause_source(database, form.slug, config.clock(), paused=form.do == "pause")
-        elif config.check_source is None:
-            raise HTTPException(404, "Sources can't be tested here.")
-        else:
-            try:
-                config.check_source(database, form.slug)
-            except SourceEditError as error:
-                raise HTTPException(422, str(error)) from error
+    if form.slug not in queries.source_names(database):
+        raise HTTPException(404, f"No source {form.slug!r} is in the database.")
+    if form.do != "test":
+        pause_source(database, form.slug, config.clock(), paused=form.do == "pause")
+    elif config.check_source is None:
+        raise HTTPException(404, "Sources can't be tested here.")
+    else:
+        try:
+            config.check_source(database, form.slug)
+        except SourceEditError as error:
+            raise HTTPException(422, str(error)) from error
     done = {"tested": form.slug} if form.do == "test" else {}
     return RedirectResponse(f"/sources{query(q=form.slug, **done)}", status_code=303)
 

@@ -5,22 +5,25 @@ from collections import Counter
 from typing import Annotated
 from urllib.parse import quote
 
-from fastapi import APIRouter, Form, Request
-from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from fastapi import Request
+from fastapi.responses import RedirectResponse, Response
 from pydantic import BaseModel, Field
 
 from newscrawl.dashboard.companies_file import CompaniesFileError, Definition, small_registry
 from newscrawl.dashboard.pages.registry import job_state, record_saved, writable_file
 from newscrawl.dashboard.rendering import (
+    OpenDatabase,
+    Sent,
     app_state,
-    check_seal,
     choices,
     companies_in_use,
     filters_of,
+    page_router,
     render,
 )
 from newscrawl.mentions.legal_forms import forms_of
 from newscrawl.mentions.vocabulary import load_vocabulary
+from newscrawl.storage import Database
 from newscrawl.storage.queries.suggestions import (
     articles_naming,
     named_sentences,
@@ -28,7 +31,7 @@ from newscrawl.storage.queries.suggestions import (
 )
 from newscrawl.storage.scope import MAX_VALUE
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 
 MAX_NAMES = 50  # on a page
 
@@ -36,36 +39,35 @@ MAX_NAMES = 50  # on a page
 class NewEntry(BaseModel):
     """A name to add to the file."""
 
-    seal: str = Field("", max_length=200)
     name: str = Field("", max_length=MAX_VALUE)
 
 
-@router.get("/registry/suggestions", response_class=HTMLResponse)
+@router.get("/registry/suggestions")
 def suggestions(
-    request: Request, added: Annotated[str, Field(max_length=MAX_VALUE)] = ""
+    request: Request,
+    database: OpenDatabase,
+    added: Annotated[str, Field(max_length=MAX_VALUE)] = "",
 ) -> Response:
     """Show the names in most articles of the period, with sentences."""
-    return _page(request, added)
+    return _page(request, database, added)
 
 
-@router.post("/registry/suggestions", response_class=HTMLResponse)
-def add(request: Request, form: Annotated[NewEntry, Form()]) -> Response:
+@router.post("/registry/suggestions")
+def add(request: Request, database: OpenDatabase, form: Sent[NewEntry]) -> Response:
     """Add a name to the file, with the country of most of its articles, and find it in the
     articles that have it."""
-    check_seal(request, form.seal)
     file, name = writable_file(request), form.name.strip()
-    with app_state(request).store.reading() as database:
-        rows = named_sentences(database, name, limit=MAX_NAMES)
-        country = Counter(row.country for row in rows).most_common(1)
-        definition = Definition(
-            name=name, lists={}, facts={"country": country[0][0].upper()} if country else {}
-        )
-        try:
-            forms = forms_of(small_registry(definition)[0])
-            file.save(definition, instead_of=None, mark=file.open().mark)
-        except CompaniesFileError as error:
-            return _page(request, fault=str(error))
-        articles = articles_naming(database, name, forms)
+    rows = named_sentences(database, name, limit=MAX_NAMES)
+    country = Counter(row.country for row in rows).most_common(1)
+    definition = Definition(
+        name=name, lists={}, facts={"country": country[0][0].upper()} if country else {}
+    )
+    try:
+        forms = forms_of(small_registry(definition)[0])
+        file.save(definition, instead_of=None, mark=file.open().mark)
+    except CompaniesFileError as error:
+        return _page(request, database, fault=str(error))
+    articles = articles_naming(database, name, forms)
     record_saved(request, "saved", name)
     job = app_state(request).job
     if job is not None and articles:
@@ -74,16 +76,15 @@ def add(request: Request, form: Annotated[NewEntry, Form()]) -> Response:
     return RedirectResponse(address, status_code=303)
 
 
-def _page(request: Request, added: str = "", fault: str | None = None) -> Response:
+def _page(
+    request: Request, database: Database, added: str = "", fault: str | None = None
+) -> Response:
     filters, registry = filters_of(request), companies_in_use(request)
-    with app_state(request).store.reading() as database:
-        names = suggested_names(
-            database, registry.is_registered, scope=filters.scope, limit=MAX_NAMES
-        )
-        sentences = {
-            row.name: named_sentences(database, row.name, scope=filters.scope) for row in names
-        }
-        offered = choices(database, filters)
+    names = suggested_names(database, registry.is_registered, scope=filters.scope, limit=MAX_NAMES)
+    sentences = {
+        row.name: named_sentences(database, row.name, scope=filters.scope) for row in names
+    }
+    offered = choices(database, filters)
     company = registry.by_name(added) if added else None
     is_of_many = load_vocabulary().is_of_many
     return render(
