@@ -38,11 +38,11 @@ COMPANIES = 40
 SEED = 0
 
 COLUMNS = (
-    Column(key="page", heading="page"),
-    Column(key="opened", heading="opened", number=True),
-    Column(key="p50", heading="ms", number=True),
-    Column(key="p95", heading="95 %", number=True),
-    Column(key="slowest", heading="slowest", number=True),
+    Column("page"),
+    Column("opened", number=True),
+    Column("p50", "ms", number=True),
+    Column("p95", "95 %", number=True),
+    Column("slowest", number=True),
 )
 
 

@@ -36,9 +36,9 @@ status = open("/proc/self/status").read()
 print(used, int(status.partition("VmHWM:")[2].split()[0]) / 1024)
 """
 COLUMNS = (
-    Column(key="measure", heading="measure"),
-    Column(key="value", heading="value", number=True),
-    Column(key="unit", heading="unit"),
+    Column("measure"),
+    Column("value", number=True),
+    Column("unit"),
 )
 
 

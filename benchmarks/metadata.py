@@ -154,9 +154,9 @@ def compare_metadata(
         for tool in tools
     ]
     heads = (
-        Column(key="set", heading="set"),
-        Column(key="tool", heading="tool"),
-        Column(key="version", heading="version", table=False),
+        Column("set"),
+        Column("tool"),
+        Column("version", table=False),
     )
     title = f"metadata of {len(pages)} articles: exact title and its word F1, F1 of authors, day"
     note = "A dash: no gold, or no such field in the tool."

@@ -166,7 +166,7 @@ def paper_tables(
         write_json({str(number): rows for number, rows in tables_by_number.items()})
         return
     for number, rows in tables_by_number.items():
-        columns = [Column(key=key, heading=key, number=key != "Tool") for key in rows[0]]
+        columns = [Column(key, number=key != "Tool") for key in rows[0]]
         render(rows, columns, form, title=f"Table {number}: {TABLES[number].title}")
 
 

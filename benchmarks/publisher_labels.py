@@ -108,9 +108,9 @@ def _show(scores: dict[str, list[float]], form: Format) -> None:
         for name, values in scores.items()
     ]
     columns = [
-        Column(key="learned", heading="learned from"),
-        Column(key="pages", heading="pages", number=True),
-        Column(key="f1", heading="word F1", number=True, show=lambda value: f"{value:.4f}"),
+        Column("learned", "learned from"),
+        Column("pages", number=True),
+        Column("f1", "word F1", number=True, show=lambda value: f"{value:.4f}"),
     ]
     render(rows, columns, form, title="articles of sites not trained on")
 

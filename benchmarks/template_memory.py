@@ -131,14 +131,14 @@ def show_remembered(scores: Sequence[MemoryScore], form: Format, *, title: str) 
         for group, members in sorted(groups.items())
     ]
     columns = [
-        Column(key="group", heading="pages of"),
-        Column(key="sites", heading="sites", number=True),
-        Column(key="pages", heading="pages", number=True),
-        Column(key="changed", heading="changed", number=True),
-        Column(key="dropped", heading="words dropped", number=True),
-        Column(key="gold", heading="of them gold", number=True),
-        Column(key="before", heading="word F1", number=True, show=lambda value: f"{value:.4f}"),
-        Column(key="after", heading="with memory", number=True, show=lambda value: f"{value:.4f}"),
+        Column("group", "pages of"),
+        Column("sites", number=True),
+        Column("pages", number=True),
+        Column("changed", number=True),
+        Column("dropped", "words dropped", number=True),
+        Column("gold", "of them gold", number=True),
+        Column("before", "word F1", number=True, show=lambda value: f"{value:.4f}"),
+        Column("after", "with memory", number=True, show=lambda value: f"{value:.4f}"),
     ]
     render(rows, columns, form, title=title)
 

@@ -195,8 +195,6 @@ NEWSCRAWL_LIMIT = _env("NEWSCRAWL_LIMIT", "1000")
 # Maximum age, in days, of pages from ordinary sitemaps (which list whole archives) without `-a
 # since=`; a source whose newest article is older is stale.
 NEWSCRAWL_RECENT_DAYS = _env("NEWSCRAWL_RECENT_DAYS", "7")
-# Maximum number of sitemaps read in one crawl; the newest of an index come first.
-NEWSCRAWL_SITEMAPS = _env("NEWSCRAWL_SITEMAPS", "30")
 # Processes that extract pages if they arrive faster than a thread can read them; 0 for none, auto
 # for one on each core, four at most.
 NEWSCRAWL_EXTRACTION_PROCESSES = _env("NEWSCRAWL_EXTRACTION_PROCESSES", "auto")

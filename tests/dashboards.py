@@ -15,15 +15,11 @@ import uvicorn
 from markupsafe import Markup
 
 from newscrawl.archive.warc import ArchiveWriter
-from newscrawl.cli.alerts import save_from_form
-from newscrawl.cli.explainer import Explainer, find_mentions_again
-from newscrawl.cli.sources import add_from_form, check_from_page
 from newscrawl.dashboard import Config, create_app
+from newscrawl.dashboard.explanations import Explainer
 from newscrawl.extraction.explain_page import AskedSentence
 from newscrawl.items import Article, Document, Mention, Page
 from newscrawl.mentions import load_companies
-from newscrawl.monitoring.alerts import send_test
-from newscrawl.monitoring.delivery import configured_recipients
 from newscrawl.reading import versions_of
 from newscrawl.storage import Database, open_database
 from newscrawl.storage.company_alerts import (
@@ -314,12 +310,6 @@ def dashboard(folder: Path, *, days: int, hostile: bool) -> Iterator[str]:
         folder / "news.sqlite",
         companies=Path("my-companies.toml"),
         explain=explainer(folder),
-        find_again=find_mentions_again,
-        save_recipient=save_from_form,
-        send_test=send_test,
-        settings_recipients=configured_recipients,
-        add_source=add_from_form,
-        check_source=check_from_page,
     )
     with pytest.MonkeyPatch.context() as patch:
         # The page of the editor names the file as it was given.

@@ -135,14 +135,12 @@ def _rows(cost: Cost) -> list[Row]:
 
 
 _COLUMNS = (
-    Column(key="part", heading="part"),
-    Column(key="what", heading="of"),
-    Column(key="ms", heading="ms", number=True, show=lambda value: _format_value(value, 2)),
-    Column(key="ratio", heading="× parse", number=True, show=lambda value: _format_value(value, 2)),
-    Column(
-        key="ms_per_kb", heading="ms a KB", number=True, show=lambda value: _format_value(value, 3)
-    ),
-    Column(key="mb", heading="MB", number=True, show=lambda value: _format_value(value, 0)),
+    Column("part"),
+    Column("what", "of"),
+    Column("ms", number=True, show=lambda value: _format_value(value, 2)),
+    Column("ratio", "× parse", number=True, show=lambda value: _format_value(value, 2)),
+    Column("ms_per_kb", "ms a KB", number=True, show=lambda value: _format_value(value, 3)),
+    Column("mb", "MB", number=True, show=lambda value: _format_value(value, 0)),
 )
 
 

@@ -100,9 +100,9 @@ def _choose_pages(folder: Any, count: int) -> list[bytes]:
 
 
 _COLUMNS: Final = (
-    Column(key="tool", heading="tool"),
-    Column(key="ms", heading="ms a page", number=True, show=lambda value: f"{value:.2f}"),
-    Column(key="ratio", heading="× bare parse", number=True, show=lambda value: f"{value:.2f}"),
+    Column("tool"),
+    Column("ms", "ms a page", number=True, show=lambda value: f"{value:.2f}"),
+    Column("ratio", "× bare parse", number=True, show=lambda value: f"{value:.2f}"),
 )
 
 if __name__ == "__main__":

@@ -19,12 +19,12 @@ from benchmarks.extraction.comparison import Benchmark, Plan, Row, read_unseen, 
 from benchmarks.extraction.environments import install as install_peers
 from benchmarks.extraction.peers import BARE_PARSE, MAIN_ENV, PEERS
 from benchmarks.extraction.tables import KIND, TABLES, mentions_mean, ranked
+from newscrawl.answers.names import match_one
 from newscrawl.cli.arguments import (
     CorpusOption,
     FormatOption,
     SetsOption,
     corpus_from,
-    match_one,
     takes_options,
 )
 from newscrawl.cli.output import Column, render, write_note
@@ -114,16 +114,16 @@ def benchmark(
         result = run(pages, shown)
     result.save(RESULT)
     groups = [group for group in result.pages if " " not in group]
-    columns = [Column(key="tool", heading="tool")]
-    columns += [Column(key=group, heading=group[:6], show=_three, number=True) for group in groups]
+    columns = [Column("tool")]
+    columns += [Column(group, group[:6], show=_three, number=True) for group in groups]
     columns += [
-        Column(key="mentions", heading="names", show=_three, number=True),
-        Column(key="ratio", heading="×", show=_one, number=True),
-        Column(key="pages_per_second", heading="/s", show=_whole, number=True),
-        Column(key="milliseconds", heading="ms a page", show=_one, number=True, table=False),
-        Column(key="errors", heading="failed", number=True, table=False),
-        Column(key="version", heading="version", table=False),
-        Column(key="reason", heading="why not", table=False),
+        Column("mentions", "names", show=_three, number=True),
+        Column("ratio", "×", show=_one, number=True),
+        Column("pages_per_second", "/s", show=_whole, number=True),
+        Column("milliseconds", "ms a page", show=_one, number=True, table=False),
+        Column("errors", "failed", number=True, table=False),
+        Column("version", table=False),
+        Column("reason", "why not", table=False),
     ]
     note = "names: F1 of companies; ×: CPU time by that of a bare lxml parse; /s: pages a second"
     if bare := [row.speed["parse"] for row in result.rows if "parse" in row.speed]:

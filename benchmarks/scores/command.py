@@ -28,6 +28,7 @@ from benchmarks.scores.mentions import (
     score_rules,
 )
 from benchmarks.scores.metadata import Score, labelled_pages, read_page, score
+from newscrawl.answers.names import match_one
 from newscrawl.cli.arguments import (
     ClusterOption,
     Command,
@@ -39,7 +40,6 @@ from newscrawl.cli.arguments import (
     SetsOption,
     companies_from,
     corpus_from,
-    match_one,
     open_workers,
 )
 from newscrawl.cli.output import Column, Row, progress, render, write_note
@@ -160,7 +160,7 @@ def _show_figures(kinds: Mapping[str, Sequence[Row]], part: str, form: Format) -
     if form != "table":
         rows = [{"kind": kind, **row} for kind, of_kind in kinds.items() for row in of_kind]
         keys = dict.fromkeys(key for row in rows for key in row)
-        render(rows, [Column(key=key, heading=key) for key in keys], form)
+        render(rows, [Column(key) for key in keys], form)
         return
     columns = {"group": "texts in", "texts": "texts", "mentions": "mentions", **dict(_FIGURES)}
     note = "held-out: texts whose mistakes were never inspected."
@@ -187,8 +187,8 @@ def _table(rows: Sequence[Row], headings: Mapping[str, str], *, title: str, note
     figures = dict(_FIGURES)
     columns = [
         Column(
-            key=key,
-            heading=heading,
+            key,
+            heading,
             number=key != "group",
             show=(lambda value: f"{value:.3f}") if key in figures else None,
         )
@@ -213,13 +213,10 @@ def _three(value: object) -> str:
 
 METADATA_COLUMNS = (
     *(
-        Column(key=key, heading=heading, number=True, show=_three)
+        Column(key, heading, number=True, show=_three)
         for key, heading in METADATA_MEASURES.values()
     ),
-    *(
-        Column(key=f"{key}.pages", heading="pages", table=False)
-        for key, _ in METADATA_MEASURES.values()
-    ),
+    *(Column(f"{key}.pages", "pages", table=False) for key, _ in METADATA_MEASURES.values()),
 )
 
 
@@ -246,7 +243,7 @@ def metadata(
         for group in sorted(scores, key=lambda group: (group == "all", group))
     ]
     title = f"metadata of {len(pages)} articles: exact title and its word F1, F1 of authors, day"
-    render(rows, (Column(key="set", heading="set"), *METADATA_COLUMNS), form, title=title)
+    render(rows, (Column("set"), *METADATA_COLUMNS), form, title=title)
 
 
 def metadata_values(scores: Mapping[str, Score]) -> dict[str, object]:
@@ -279,10 +276,10 @@ def kinds(
     ]
     chosen = [kind for kind in KINDS if any(row[kind] for row in rows) or form != "table"]
     columns = (
-        Column(key="type", heading="pages of type"),
-        Column(key="pages", heading="pages", number=True),
-        *(Column(key=kind, heading=kind, number=True) for kind in chosen),
-        Column(key="stored", heading="stored", number=True, show=_three),
+        Column("type", "pages of type"),
+        Column("pages", number=True),
+        *(Column(kind, number=True) for kind in chosen),
+        Column("stored", number=True, show=_three),
     )
     render(rows, columns, form, title=f"kinds of {len(pages)} pages, and the share stored")
 

@@ -4,7 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 
+from newscrawl.answers.chart import number_of
 from newscrawl.storage import Database, QuestionError, queries
+from newscrawl.storage.company_alerts import (
+    ALERTS_SHOWN,
+    CompanyAlert,
+    WatchedCompany,
+    list_alerts,
+    watched_companies,
+)
 from newscrawl.storage.queries import (
     CoMention,
     Completeness,
@@ -12,6 +20,7 @@ from newscrawl.storage.queries import (
     Group,
     Hits,
     LeftOut,
+    Measure,
     MentionCount,
     Scope,
     StoryRow,
@@ -207,3 +216,53 @@ def gap_before(database: Database, period: CompanyPeriod) -> Gap | None:
         queries.completeness(database, company=period.company, scope=half).read for half in halves
     )
     return Gap(first, since if is_read else None)
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodAlerts:
+    """The alerts about a company in a period, the newest first, and its watch; None if it is not
+    watched."""
+
+    raised: tuple[CompanyAlert, ...]
+    watch: WatchedCompany | None
+
+    @property
+    def watched_since(self) -> date | None:
+        return self.watch.added_at.date() if self.watch else None
+
+    @property
+    def has_spike(self) -> bool:
+        return any(alert.kind == "spike" for alert in self.raised)
+
+
+def period_alerts(database: Database, name: str, scope: Scope) -> PeriodAlerts:
+    """Return the alerts about a company in a scope with both days, and its watch."""
+    stored = list_alerts(database, kinds=ALERTS_SHOWN, company=name, since=scope.since)
+    watches = [
+        watch for watch in watched_companies(database) if not watch.other and watch.company == name
+    ]
+    last = last_day(scope)
+    return PeriodAlerts(
+        tuple(row.alert for row in stored if row.alert.day <= last),
+        watches[0] if watches else None,
+    )
+
+
+def has_subsidiaries(companies: Sequence[str], scope: Scope, names: Sequence[str]) -> bool:
+    """Return whether more companies that were mentioned count for one of these with subsidiaries
+    than without."""
+    alone, together = (replace(scope, subsidiaries=each) for each in (False, True))
+    more = {
+        name
+        for company in companies
+        for name in {*together.members(company)} - {*alone.members(company)}
+    }
+    return not more.isdisjoint(names)
+
+
+def most_counted(
+    counts: Sequence[MentionCount], measure: Measure, limit: int
+) -> list[tuple[MentionCount, int]]:
+    """Return the groups with the most, with what is counted, without those that have none."""
+    numbers = [(each, number_of(each.hits, measure) or 0) for each in counts]
+    return sorted((each for each in numbers if each[1]), key=lambda number: -number[1])[:limit]

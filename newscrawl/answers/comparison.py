@@ -120,3 +120,20 @@ def change_of_row(row: OverviewRow, overview: Overview) -> Change:
         rises=growth is None or growth > 0,
         growth=growth if (before or 0) >= MIN_FOR_PERCENT else None,
     )
+
+
+def in_order(answer: Overview, order: str) -> Sequence[OverviewRow]:
+    """Return the companies, those first whose change is least likely chance; for "fewer" only those
+    whose share of the articles read has fallen."""
+    rows = answer.companies
+    if order == "fewer":
+        now, before = answer.completeness.read, answer.before.read
+        rows = tuple(
+            row
+            for row in rows
+            if now
+            and before
+            and row.before
+            and row.hits.articles / now < row.before.articles / before
+        )
+    return sorted(rows, key=lambda row: 1 if row.chance is None else row.chance) if order else rows

@@ -5,13 +5,16 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from itertools import groupby, takewhile
+from statistics import median
 
 from newscrawl.answers.company import CompanyPeriod, Gap, gap_before
 from newscrawl.storage import Database, queries
-from newscrawl.storage.queries import Completeness, CoverageDay, Scope
+from newscrawl.storage.queries import Completeness, CoverageDay, Scope, UnmentionedCompany
 from newscrawl.storage.queries.completeness import COVERED, source_completeness
+from newscrawl.storage.queries.left_out import LeftOut
 from newscrawl.storage.saved_queries import scope_of_query
 from newscrawl.storage.scope import last_day
+from newscrawl.storage.status import SourceStatus
 from newscrawl.text import count_of
 
 # Ours: spans of days in a reason, sources that an answer names, and days that are searched for the
@@ -19,6 +22,7 @@ from newscrawl.text import count_of
 MAX_SPANS = 10
 MAX_UNREAD = 5
 SILENCE_DAYS = 14
+LOW = 0.5  # ours: of the expected articles
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,3 +171,76 @@ def _reason(day: CoverageDay) -> str:
     if day.state is None:
         return "not crawled"
     return f"{day.state.replace('_', ' ')}{f': {day.note}' if day.note else ''}"
+
+
+def last_named_before(
+    database: Database, registered: Sequence[str], scope: Scope, day: date
+) -> list[UnmentionedCompany]:
+    """Return the registered companies that the scope's articles don't name, and that were last
+    named before a day, the latest first."""
+    rows = queries.unmentioned_companies(database, registered, scope=scope)
+    earlier = [(row.last_mentioned, row) for row in rows if row.last_mentioned]
+    earlier = [(last, row) for last, row in earlier if last < day]
+    return [row for _, row in sorted(earlier, key=lambda pair: pair[0], reverse=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceDays:
+    """The health of a source, and its last days as of `today`. `expected` is the median of the
+    articles on its good days; of `paywalled` articles only headline and introduction were read."""
+
+    status: SourceStatus
+    days: list[CoverageDay]
+    expected: int | None
+    today: date
+    paywalled: int
+
+    @property
+    def last(self) -> CoverageDay | None:
+        return self.days[-1] if self.days else None
+
+    @property
+    def read(self) -> int:
+        return sum(day.state in COVERED for day in self.days)
+
+    @property
+    def faults(self) -> str:
+        """Return the days on which the source was not read, and why."""
+        return "".join(source.reasons for source in unread_sources(self.days))
+
+    @property
+    def is_low(self) -> bool:
+        """Return whether the last day had far fewer articles than usual; today may get more."""
+        if self.last is None or self.last.day >= self.today:
+            return False
+        return self.last.found < LOW * (self.expected or 0)
+
+
+def days_of_sources(
+    statuses: Iterable[SourceStatus],
+    coverage: Iterable[CoverageDay],
+    withheld: Iterable[LeftOut],
+    today: date,
+) -> list[SourceDays]:
+    by_source = {source: [*days] for source, days in groupby(coverage, lambda day: day.source)}
+    paywalled = {
+        slug: number
+        for left_out in withheld
+        if left_out.reason == "paywalled"
+        for slug, number in left_out.sources
+    }
+    rows = []
+    for status in statuses:
+        days = by_source.get(status.source, [])
+        good = [day.found for day in days if day.state in COVERED]
+        expected = round(median(good)) if good else None
+        hidden = paywalled.get(status.source, 0)
+        rows.append(SourceDays(status, days, expected, today, hidden))
+    return rows
+
+
+def of_past_period(rows: list[SourceDays]) -> list[SourceDays]:
+    """Return the rows of a period that is over: those of the sources that were to be read on one of
+    its days, by the days that were missed, since their present health says nothing of it."""
+    watched = [row for row in rows if row.days]
+    return sorted(watched, key=lambda row: (row.read - len(row.days), row.status.source))

@@ -1,7 +1,9 @@
 """The proof of a number: what is behind it, what it leaves out, and the sentences about both."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from itertools import chain
 from typing import Any, Protocol
 
 from newscrawl.answers.words import (
@@ -18,12 +20,17 @@ from newscrawl.answers.words import (
 from newscrawl.items import Versions
 from newscrawl.storage import Database, queries
 from newscrawl.storage.mentions import CORRECTED
-from newscrawl.storage.queries import Proof, ProvenArticle
-from newscrawl.storage.queries.article_details import CorrectionRow
+from newscrawl.storage.queries import Proof, ProvenArticle, Scope
+from newscrawl.storage.queries.article_details import (
+    CorrectionRow,
+    correction_of_number,
+    made_together,
+)
 from newscrawl.text import count_of
 
 # Ours: from which score on a mention is called very likely right, and likely right.
 VERY_LIKELY, LIKELY = 0.95, 0.8
+MAX_EARLIER = 20  # ours: corrections that are offered to be undone
 
 _PROOF_TITLES: Mapping[str, tuple[str, str]] = {
     "articles": ("article {does_it}", "articles {does}"),
@@ -225,3 +232,68 @@ def quarantine_reason(reason: str, note: str) -> str:
     """Return the reason why a version of an article was not applied."""
     words = _QUARANTINE_REASONS.get(reason, reason)
     return f"{words}: {note}" if note else words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberCorrections:
+    """Corrections of what a number counts: the one that was just `changed`, made or undone, with
+    how many others were undone at once with it, and how many mentions its article still has that
+    count for the number; the person's `earlier` ones of the last day, each with those that were
+    made with it; and of a list of corrections, their numbers by place, and those made at once."""
+
+    changed: CorrectionRow | None = None
+    also: int = 0
+    mentions_left: int = 0
+    earlier: Sequence[Sequence[CorrectionRow]] = ()
+    wrong: Mapping[tuple[str, str, int, str], int] = field(default_factory=dict)
+    at_once: Sequence[Sequence[CorrectionRow]] = ()
+
+
+def number_corrections(
+    database: Database,
+    scope: Scope,
+    counted: str,
+    names: Sequence[str],
+    *,
+    person: str,
+    number: int | None,
+    now: datetime,
+) -> NumberCorrections:
+    """Return the corrections of a number about companies or groups, which a person may correct;
+    `number` is that of the correction that was just made or undone."""
+    members = [scope.members(name) for name in names]
+    corrections = queries.corrections(database, scope=scope)
+    mistakes = [correction for correction in corrections if correction.kind == "wrong"]
+    shown = NumberCorrections()
+    if counted == "corrected":
+        places = {(row.url, row.section, row.start, row.company): row.id for row in mistakes}
+        at_once = [together for together in made_together(mistakes) if len(together) > 1]
+        shown = NumberCorrections(wrong=places, at_once=at_once)
+    elif person:
+        earlier = (
+            row
+            for row in mistakes
+            if row.made_by == person
+            and row.made_at > now - timedelta(days=1)
+            and row.id != number
+            and (not names or row.company in {*chain(*members)})
+        )
+        shown = NumberCorrections(earlier=made_together(earlier)[:MAX_EARLIER])
+    changed = correction_of_number(database, number) if number else None
+    page = queries.article_page(database, changed.url) if changed else None
+    if changed is None or changed.kind != "wrong" or page is None:
+        return shown
+    section = {"headline": "title", "body": "body"}.get(counted)
+    # Of two companies that are named together, the number is of the articles that name both.
+    of_number = {*chain(*(member for member in members if changed.company in member))}
+    mentions = [
+        mention
+        for mention in page.mentions
+        if section in {None, mention.section} and (not names or mention.company in of_number)
+    ]
+    also = 0
+    if changed.undone_at:
+        day = Scope(since=changed.day, until=changed.day, source=changed.source)
+        rows = queries.corrections(database, scope=day, undone=True)
+        also = sum(row.undone_at == changed.undone_at for row in rows if row.url == changed.url) - 1
+    return replace(shown, changed=changed, also=also, mentions_left=len(mentions))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from newscrawl import config, storage
+from newscrawl.answers.names import company_of, match_one
 from newscrawl.cli.arguments import (
     CompaniesOption,
     DatabaseOption,
@@ -16,20 +17,23 @@ from newscrawl.cli.arguments import (
     InputError,
     LimitOption,
     companies_from,
-    company_of,
     complete_company,
-    match_one,
     open_for_reading,
     parse_day,
 )
-from newscrawl.cli.output import Column, exit_without, render, write_note
+from newscrawl.cli.output import (
+    Column,
+    exit_without,
+    for_files,
+    render,
+    write_note,
+)
 from newscrawl.items import CompanyStructure
 from newscrawl.text import count_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from newscrawl.mentions import Companies
     from newscrawl.monitoring.digests import Digest
     from newscrawl.reports import ReportFormat
     from newscrawl.storage import Database
@@ -114,21 +118,12 @@ def watched(output_format: FormatOption = "table", database: DatabaseOption = No
     with open_for_reading(database) as store:
         companies = storage.company_alerts.watched_companies(store)
     columns = (
-        Column(key="company", heading="company", wide=True),
-        Column(key="with", heading="with", wide=True),
-        Column(key="since", heading="since"),
-        Column(key="by", heading="by"),
+        Column("company", wide=True),
+        Column("with", wide=True, of=lambda watch: watch.other),
+        Column("since", of=lambda watch: watch.added_at.date()),
+        Column("by", of=lambda watch: "recipients" if watch.for_recipient else watch.added_by),
     )
-    rows = [
-        {
-            "company": company.company,
-            "with": company.other,
-            "since": company.added_at.date(),
-            "by": "recipients" if company.for_recipient else company.added_by,
-        }
-        for company in companies
-    ]
-    render(rows, columns, output_format)
+    render(companies, columns, output_format)
     exit_without(companies, "Nothing is watched: newscrawl alerts watch COMPANY")
 
 
@@ -200,35 +195,23 @@ def list_alerts(
             store, kinds=storage.company_alerts.ALERTS_SHOWN, limit=limit
         )
     columns = (
-        Column(key="day", heading="day"),
-        Column(key="kind", heading="kind"),
-        Column(key="company", heading="company", wide=True),
-        Column(key="with", heading="with", wide=True),
-        Column(key="articles", heading="articles", number=True),
-        Column(key="expected", heading="expected", number=True),
-        Column(key="chance", heading="chance", table=False),
-        Column(key="raised_at", heading="raised", table=False),
-        Column(key="delivered_at", heading="delivered at", table=False),
-        Column(key="delivered_by", heading="delivered by", table=False),
-        Column(key="delivered", heading="sent", show=lambda done: "yes" if done else "no"),
+        Column("day", of=lambda row: row.alert.day),
+        Column("kind", of=lambda row: row.alert.kind),
+        Column("company", of=lambda row: row.alert.company, wide=True),
+        Column("with", of=lambda row: row.alert.other, wide=True),
+        Column("articles", of=lambda row: row.alert.facts.get("articles"), number=True),
+        Column("expected", of=lambda row: row.alert.facts.get("expected"), number=True),
+        Column("chance", of=lambda row: row.alert.facts.get("chance"), table=False),
+        *for_files("raised_at", "delivered_at"),
+        Column("delivered_by", of=lambda row: ", ".join(row.delivered_by), table=False),
+        Column(
+            "delivered",
+            "sent",
+            of=lambda row: row.delivered_at is not None,
+            show=lambda done: "yes" if done else "no",
+        ),
     )
-    rows = [
-        {
-            "day": row.alert.day,
-            "kind": row.alert.kind,
-            "company": row.alert.company,
-            "with": row.alert.other,
-            "articles": row.alert.facts.get("articles"),
-            "expected": row.alert.facts.get("expected"),
-            "chance": row.alert.facts.get("chance"),
-            "raised_at": row.raised_at,
-            "delivered_at": row.delivered_at,
-            "delivered_by": ", ".join(row.delivered_by),
-            "delivered": row.delivered_at is not None,
-        }
-        for row in alerts
-    ]
-    render(rows, columns, output_format)
+    render(alerts, columns, output_format)
     exit_without(alerts, "No alerts.")
 
 
@@ -391,7 +374,6 @@ _NewAddressOption = Annotated[
 _GetsOption = Annotated[
     Literal["alerts", "digests", "both"] | None, typer.Option(help="What it gets from now on.")
 ]
-_MAX_NAME = 60
 
 
 @recipients.command(
@@ -413,6 +395,7 @@ def add(
     is sent through NEWSCRAWL_SMTP_URL. URLs of webhooks must begin with https and lead to public
     addresses, unless NEWSCRAWL_WEBHOOK_PRIVATE=yes.
     """
+    from newscrawl.monitoring.delivery import save_recipient
     from newscrawl.storage.company_alerts import NOTICE_KINDS, Recipient, kind_of
 
     recipient = Recipient(
@@ -447,6 +430,7 @@ def edit(
 
     The companies given replace its former ones, which stay watched if it got alerts about them.
     """
+    from newscrawl.monitoring.delivery import save_recipient
     from newscrawl.storage.company_alerts import NOTICE_KINDS, kind_of, list_recipients
 
     if everything and company:
@@ -484,65 +468,6 @@ def _write_saved(store: "Database", saved: "Recipient", fresh: "list[str]") -> N
         write_note(sentence)
 
 
-def save_recipient(
-    store: "Database", registry: "Companies", given: "Recipient", former: "Recipient | None" = None
-) -> "tuple[Recipient, list[str]]":
-    """Store a recipient, whose companies are given by name or alias, in the place of its `former`
-    state; return it, and the companies that are newly watched, for alerts. Raise InputError,
-    SettingError or RecipientError."""
-    from newscrawl.monitoring.delivery import check_address
-    from newscrawl.storage.company_alerts import add_recipient, edit_recipient, watch_company
-
-    name = given.name.strip()
-    if not name or len(name) > _MAX_NAME or not name.isprintable() or name == "log":
-        raise InputError(f"{name!r} can't be a name: write up to {_MAX_NAME} letters, as in desk")
-    stored, groups = storage.queries.company_names(store), registry.structure.groups
-    # A group that the companies file has no longer may stay.
-    former_companies = former.companies if former else ()
-    about = [
-        company if company in former_companies else company_of(company, registry, stored, groups)
-        for company in given.companies
-    ]
-    recipient = replace(
-        given,
-        name=name,
-        address=given.address.strip(),
-        companies=tuple(dict.fromkeys(about)),
-    )
-    check_address(recipient)
-    if former is None:
-        add_recipient(store, recipient)
-    else:
-        edit_recipient(store, recipient)
-    watches = recipient.companies if "alerts" in recipient.gets else ()
-    return recipient, [watch for watch in watches if watch_company(store, watch, by=given.added_by)]
-
-
-def save_from_form(
-    store: "Database", registry: "Companies", given: "Recipient", former: "Recipient | None"
-) -> None:
-    """Store a recipient for the dashboard, as `save_recipient` does; every error is a
-    RecipientError."""
-    from newscrawl.storage.company_alerts import RecipientError
-
-    try:
-        save_recipient(store, registry, given, former)
-    except (InputError, config.SettingError) as error:
-        raise RecipientError(str(error)) from error
-
-
-def _row(recipient: "Recipient", *further: str) -> dict[str, object]:
-    return {
-        "name": recipient.name,
-        "kind": recipient.kind,
-        "address": recipient.shown_address,
-        "companies": ", ".join(recipient.companies) or "all",
-        "gets": ", ".join((*recipient.gets, *further)),
-        "added_at": recipient.added_at,
-        "added_by": recipient.added_by,
-    }
-
-
 @recipients.command("list", epilog="Example: newscrawl alerts recipients list --format json")
 def list_all(output_format: FormatOption = "table", database: DatabaseOption = None) -> None:
     """List the recipients, with what they get; first those of the settings. Of the URLs of webhooks
@@ -560,19 +485,17 @@ def list_all(output_format: FormatOption = "table", database: DatabaseOption = N
         of_settings = configured_recipients()
     except config.SettingError as error:
         write_note(f"{error}; the recipients of the settings are not listed.")
+    incidents = {"settings": ", incidents"}
     columns = (
-        Column(key="name", heading="name", wide=True),
-        Column(key="kind", heading="kind"),
-        Column(key="address", heading="address", wide=True),
-        Column(key="companies", heading="about", wide=True),
-        Column(key="gets", heading="gets"),
-        Column(key="added_at", heading="added", table=False),
-        Column(key="added_by", heading="by", wide=True),
+        Column("name", wide=True),
+        Column("kind"),
+        Column("address", of=lambda row: row.shown_address, wide=True),
+        Column("companies", "about", of=lambda row: ", ".join(row.companies) or "all", wide=True),
+        Column("gets", of=lambda row: ", ".join(row.gets) + incidents.get(row.added_by, "")),
+        Column("added_at", table=False),
+        Column("added_by", "by", wide=True),
     )
-    rows = [
-        *(_row(replace(setting, added_by="settings"), "incidents") for setting in of_settings),
-        *map(_row, stored),
-    ]
+    rows = [*(replace(setting, added_by="settings") for setting in of_settings), *stored]
     render(rows, columns, output_format)
     exit_without(rows, "No recipients: newscrawl alerts recipients add NAME ADDRESS")
 
@@ -624,21 +547,11 @@ def sent(
     with open_for_reading(database) as store:
         notices = sent_notices(store, limit)
     columns = (
-        Column(key="sent_at", heading="at"),
-        Column(key="recipient", heading="recipient", wide=True),
-        Column(key="subject", heading="subject", wide=True),
-        Column(key="result", heading="result", wide=True),
-        Column(key="cause", heading="cause", table=False),
+        Column("sent_at", "at", of=lambda sent: sent.sent_at and f"{sent.sent_at:%Y-%m-%d %H:%M}"),
+        Column("recipient", wide=True),
+        Column("subject", wide=True),
+        Column("result", of=lambda sent: sent.fault or "delivered", wide=True),
+        Column("cause", table=False),
     )
-    rows = [
-        {
-            "sent_at": notice.sent_at and f"{notice.sent_at:%Y-%m-%d %H:%M}",
-            "recipient": notice.recipient,
-            "subject": notice.subject,
-            "result": notice.fault or "delivered",
-            "cause": notice.cause,
-        }
-        for notice in notices
-    ]
-    render(rows, columns, output_format)
+    render(notices, columns, output_format)
     exit_without(notices, "Nothing was sent yet.")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from newscrawl import config, storage
+from newscrawl.answers.names import match_one
 from newscrawl.cli.arguments import (
     REASONS,
     ClusterOption,
@@ -26,7 +27,6 @@ from newscrawl.cli.arguments import (
     UntilOption,
     WorkersOption,
     companies_from,
-    match_one,
     open_for_reading,
     open_workers,
     own_sources_file,
@@ -39,6 +39,7 @@ from newscrawl.cli.output import (
     bytes_bar,
     counting_bar,
     exit_without,
+    for_files,
     render,
     write_note,
 )
@@ -63,22 +64,6 @@ _OUTCOMES = {
     "unchanged": "unchanged",
     "lost": "lost",
 }
-_COUNTED = (
-    "records",
-    "articles",
-    "new",
-    "revised",
-    "unchanged",
-    "quarantined",
-    "mentions",
-    "no_page",
-    "no_article",
-    "unwanted",
-    "too_large",
-    "unstorable",
-    "damaged",
-    "parts_lost",
-)
 
 
 def reading_config(
@@ -215,33 +200,26 @@ def _open_target(to: str | None, url: str) -> "Iterator[Database | Dataset]":
 
 def _show_files(states: "Sequence[FileProgress]", output_format: Format, seconds: float) -> None:
     columns = (
-        Column(key="file", heading="file", wide=True),
-        Column(key="records", heading="records", number=True),
-        Column(key="articles", heading="articles", number=True),
-        Column(key="new", heading="new", number=True),
-        Column(key="revised", heading="revised", number=True, table=False),
-        Column(key="unchanged", heading="known", number=True),
-        Column(key="quarantined", heading="", number=True, table=False),
-        Column(key="mentions", heading="mentions", number=True),
-        *(
-            Column(key=key, heading="", number=True, table=False)
-            for key in ("no_page", "no_article", "unwanted", "too_large", "unstorable")
-        ),
-        Column(key="damaged", heading="damaged", number=True),
-        Column(key="parts_lost", heading="", number=True, table=False),
-        Column(key="state", heading="state"),
+        Column("file", wide=True),
+        Column("records", number=True),
+        Column("articles", number=True),
+        Column("new", number=True),
+        *for_files("revised"),
+        Column("unchanged", "known", number=True),
+        *for_files("quarantined"),
+        Column("mentions", number=True),
+        *for_files("no_page", "no_article", "unwanted", "too_large", "unstorable"),
+        Column("damaged", number=True),
+        *for_files("parts_lost"),
+        Column("state"),
     )
     rows = []
     for state in states:
         outcome = "incomplete" if state.is_open else "done"
         outcome = "failed" if state.problem else outcome
-        rows.append(
-            {
-                "file": state.path.name,
-                **{key: state.counts[key] for key in _COUNTED},
-                "state": "done before" if state.done_before else outcome,
-            }
-        )
+        outcome = "done before" if state.done_before else outcome
+        counts = {column.key: state.counts[column.key] for column in columns}
+        rows.append({**counts, "file": state.path.name, "state": outcome})
     read = sum(state.bytes_read for state in states)
     note = f"{read / 1e6:,.1f} MB in {seconds:,.1f} s"
     render(rows, columns, output_format, note=note)
@@ -328,17 +306,14 @@ def _show_changes(changes: "Sequence[Change]", output_format: Format, *, every: 
         for change in listed
     ]
     columns = [
-        Column(key="became", heading="outcome", wide=True),
-        Column(key="outcome", heading="", table=False),
-        Column(key="reason", heading="", table=False),
-        Column(key="metadata", heading="", table=False),
-        Column(key="source", heading="source", wide=True),
-        Column(key="url", heading="article", wide=True),
-        Column(key="before", heading="", table=False),
-        Column(key="after", heading="", table=False),
-        Column(key="characters", heading="characters", number=True),
-        Column(key="gained", heading="gained", wide=True),
-        Column(key="lost", heading="lost", wide=True),
+        Column("became", "outcome", wide=True),
+        *for_files("outcome", "reason", "metadata"),
+        Column("source", wide=True),
+        Column("url", "article", wide=True),
+        *for_files("before", "after"),
+        Column("characters", number=True),
+        Column("gained", wide=True),
+        Column("lost", wide=True),
     ]
     if output_format != "table":
         columns = [column for column in columns if column.key not in {"characters", "became"}]
@@ -400,17 +375,16 @@ def rematch(
         with counting_bar("articles", count_texts(store, scope, task.done_before)) as advance:
             result = task.run(advance)
     if output_format == "table" or not examples:
-        rows = [asdict(change) for change in result.companies]
+        rows = result.companies
         company_columns = (
-            Column(key="company", heading="company", wide=True),
+            Column("company", wide=True),
             Column(
-                key="articles",
-                heading="articles",
+                "articles",
                 number=True,
                 show=lambda value: f"{value:+}" if value else "0",
             ),
-            Column(key="gained", heading="mentions gained", number=True),
-            Column(key="lost", heading="lost", number=True),
+            Column("gained", "mentions gained", number=True),
+            Column("lost", number=True),
         )
         shown = rows[:MAX_ROWS] if output_format == "table" else rows
         note = (
@@ -424,10 +398,10 @@ def rematch(
         render(shown, company_columns, output_format, note=note)
     if examples:
         columns = (
-            Column(key="company", heading="company", wide=True),
-            Column(key="change", heading="mentions"),
-            Column(key="sentence", heading="sentence", wide=True),
-            Column(key="url", heading="article", wide=True, table=False),
+            Column("company", wide=True),
+            Column("change", "mentions"),
+            Column("sentence", wide=True),
+            Column("url", "article", wide=True, table=False),
         )
-        render([asdict(example) for example in result.examples], columns, output_format)
+        render(result.examples, columns, output_format)
     exit_without(result.articles, "There was no article to read.")

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import UTC, date, datetime
@@ -14,8 +14,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from newscrawl import answers, config, storage
+from newscrawl.answers.names import company_of, match_one
 from newscrawl.storage.scope import FILTERS, NO_CATALOG, read_day, read_scope
-from newscrawl.text import match_name
 
 if TYPE_CHECKING:
     from newscrawl.answers.coverage import Reading
@@ -448,29 +448,6 @@ def name_of_user(written: str | None, what: str) -> str:
     raise InputError(f"who {what}? give --who NAME")
 
 
-def match_one(text: str, names: Sequence[str], what: str, see: str) -> str:
-    """Return the known name in any case; raise InputError with the nearest names."""
-    name, near = match_name(text, names)
-    if name is None:
-        advice = f"did you mean {' or '.join(near)}?" if near else f"{see} shows them all"
-        raise InputError(f"unknown {what} {text!r}: {advice}")
-    return name
-
-
-def company_of(
-    text: str, companies: "Companies", stored: Sequence[str], groups: Collection[str] = ()
-) -> str:
-    """Return the registry's or database's name of a company given by name or alias, or the name of
-    one of the groups; raise InputError with the nearest names."""
-    owners = {name: name for name in (*stored, *groups)}
-    for company in companies:
-        owners.update(dict.fromkeys((*company.aliases, *company.ambiguous), company.name))
-    owners.update({company.name: company.name for company in companies})
-    # Names before aliases, where only case distinguishes them.
-    names = [*(company.name for company in companies), *stored, *owners]
-    return owners[match_one(text, names, "company", "newscrawl companies list")]
-
-
 def company_names_of(texts: Sequence[str], query: QueryContext) -> list[str]:
     """Return the names, in the registry or the database, of companies given by name or alias, and
     of groups."""
@@ -522,11 +499,7 @@ def source_catalog() -> "SourceCatalog":
 
 def own_urls(path: Path | None) -> list[str]:
     """Return all URLs in the user's own sources file, whose hosts may be private ones."""
-    return [
-        url
-        for source in own_sources(path)
-        for url in (source.home, *source.feeds, *source.sitemaps, *source.news_sitemaps)
-    ]
+    return [url for source in own_sources(path) for url in source.urls]
 
 
 def open_for_reading(url: str | None) -> "Database":

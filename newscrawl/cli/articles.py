@@ -13,6 +13,7 @@ from rich.text import Text
 from typer.exceptions import TyperException
 
 from newscrawl import config, storage
+from newscrawl.answers.names import company_of
 from newscrawl.cli.arguments import (
     REASONS,
     Command,
@@ -26,7 +27,6 @@ from newscrawl.cli.arguments import (
     SourceOption,
     companies_from,
     company_names_of,
-    company_of,
     complete_company,
     name_of_user,
     open_for_reading,
@@ -147,7 +147,7 @@ def articles(
     records = records_of(rows)
     if request.output_format == "table":
         names = request.source_names
-        columns.insert(1, Column(key="article", heading="article", wide=True))
+        columns.insert(1, Column("article", wide=True))
         for record, row in zip(records, rows, strict=True):
             odd = row.kind if row.access == "open" else f"{row.access}: headline and introduction"
             facts = [
@@ -224,8 +224,8 @@ def _show_found(
     if request.output_format == "table":
         sources = request.source_names
         columns: tuple[Column, ...] = (
-            Column(key="day", heading="day"),
-            Column(key="article", heading="article", wide=True),
+            Column("day"),
+            Column("article", wide=True),
         )
         records = []
         for result in results:
@@ -238,7 +238,7 @@ def _show_found(
             records.append({"day": row.day, "article": _article_cell(row, facts, *lines)})
     else:
         names = ("day", "source", "url", "title", "published_at", "language", "snippets")
-        columns = tuple(Column(key=name, heading=name) for name in names)
+        columns = tuple(Column(name) for name in names)
         keys = ("day", "source", "url", "title", "published_at", "language")
         records = [
             {name: getattr(result.article, name) for name in keys}
@@ -275,8 +275,8 @@ def _show_quarantined(request: QueryContext, limit: int) -> None:
     records = records_of(rows)
     if request.output_format == "table":
         columns += [
-            Column(key="article", heading="article", wide=True),
-            Column(key="characters", heading="characters", number=True),
+            Column("article", wide=True),
+            Column("characters", number=True),
         ]
         for record, row in zip(records, rows, strict=True):
             why = REASONS.get(row.reason, row.reason)
@@ -310,7 +310,7 @@ def list_versions(
         )
         for column in columns_of(storage.queries.Version, without=("text", "access"))
     ]
-    columns.insert(-1, Column(key="characters", heading="characters", number=True))
+    columns.insert(-1, Column("characters", number=True))
     records = [
         {
             **record,
@@ -523,7 +523,7 @@ def list_corrections(
     ]
     records = records_of(rows)
     if query.output_format == "table":
-        columns.append(Column(key="what", heading="correction", wide=True))
+        columns.append(Column("what", "correction", wide=True))
         for record, row in zip(records, rows, strict=True):
             is_ = "is not" if row.kind == "wrong" else "is"
             undoing = ""

@@ -65,21 +65,12 @@ def list_companies(
     """List the companies with the names they are recognised by, your own ones first."""
     registry = companies_from(companies)
     columns = (
-        Column(key="name", heading="company", wide=True),
-        Column(key="aliases", heading="also found as", wide=True),
-        Column(key="ambiguous", heading="needs support", wide=True),
-        Column(key="origin", heading="from", wide=True),
+        Column("name", "company", wide=True),
+        Column("aliases", "also found as", wide=True),
+        Column("ambiguous", "needs support", wide=True),
+        Column("origin", "from", of=lambda company: _ORIGINS[company.origin], wide=True),
     )
-    rows = [
-        {
-            "name": company.name,
-            "aliases": company.aliases,
-            "ambiguous": company.ambiguous,
-            "origin": _ORIGINS[company.origin],
-        }
-        for company in registry
-    ]
-    render(rows, columns, output_format, note=_numbers(registry))
+    render(registry, columns, output_format, note=_numbers(registry))
 
 
 @app.command(epilog="Example: newscrawl companies find 'VW und Siemens wollen mehr' --language de")
@@ -102,18 +93,14 @@ def find(
     body = sys.stdin.buffer.read().decode("utf-8", "replace") if text == "-" else text
     mentions = companies_from(companies).find(body, title=title, language=language, source=source)
     columns = (
-        Column(key="company", heading="company", wide=True),
-        Column(key="section", heading="in"),
-        Column(key="start", heading="from", number=True),
-        Column(key="end", heading="to", number=True),
-        Column(key="surface", heading="surface", table=False),
-        Column(key="rule", heading="rule"),
-        Column(key="score", heading="score", number=True, show=lambda score: f"{score:.3f}"),
-        *(
-            (Column(key="context", heading="context", wide=True),)
-            if output_format == "table"
-            else ()
-        ),
+        Column("company", wide=True),
+        Column("section", "in"),
+        Column("start", "from", number=True),
+        Column("end", "to", number=True),
+        Column("surface", table=False),
+        Column("rule"),
+        Column("score", number=True, show=lambda score: f"{score:.3f}"),
+        *((Column("context", wide=True),) if output_format == "table" else ()),
     )
     rows = []
     for mention in mentions:

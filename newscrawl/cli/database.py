@@ -1,6 +1,5 @@
 """newscrawl db: the database itself."""
 
-from dataclasses import asdict
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,8 +24,10 @@ from newscrawl.cli.output import (
     MAX_ROWS,
     Column,
     counting_bar,
+    for_files,
     printable,
     render,
+    show_facts,
     total_bar,
     write_note,
 )
@@ -238,19 +239,18 @@ def _delete_forbidden(
     with counting_bar("articles", count_read_articles(store, sources)) as advance:
         result = robots_audit.audit(store, sources, fetcher, advance)
     columns = (
-        Column(key="article", heading="article", number=True),
-        Column(key="source", heading="source", wide=True),
-        Column(key="day", heading="day"),
-        Column(key="url", heading="URL", wide=True),
-        Column(key="rule", heading="rule", wide=True),
-        Column(key="host", heading="", table=False),
-        Column(key="read_at", heading="", table=False),
+        Column("article", number=True),
+        Column("source", wide=True),
+        Column("day"),
+        Column("url", "URL", wide=True),
+        Column("rule", wide=True),
+        *for_files("host", "read_at"),
     )
     rows, number = result.forbidden, len(result.forbidden)
     note = f"{number:,} of {result.articles:,} articles are forbidden by robots.txt"
     if output_format == "table" and number > MAX_ROWS:
         rows, note = rows[:MAX_ROWS], f"{note}; the first {MAX_ROWS} shown"
-    render([asdict(row) for row in rows], columns, output_format, note=note)
+    render(rows, columns, output_format, note=note)
     if result.unchecked:
         hosts = "; ".join(list(result.unknown)[:_MAX_HOSTS])
         further = len(result.unknown) - _MAX_HOSTS
@@ -295,12 +295,4 @@ def info(output_format: FormatOption = "table", database: DatabaseOption = None)
         "last run": facts.last_run,
         "megabytes on disk": round(size / 1e6, 1),
     }
-    columns = (
-        Column(key="fact", heading="", wide=True),
-        Column(key="value", heading="", wide=True),
-    )
-    render(
-        [{"fact": fact, "value": value} for fact, value in facts_by_name.items()],
-        columns,
-        output_format,
-    )
+    show_facts(facts_by_name, output_format)

@@ -10,7 +10,11 @@ from typing import Annotated, Literal
 import typer
 
 from newscrawl import settings
-from newscrawl.cli.arguments import InputError, PrivateOption, match_one
+from newscrawl.answers.names import match_one
+from newscrawl.cli.arguments import (
+    InputError,
+    PrivateOption,
+)
 from newscrawl.cli.output import printable, write_file, write_json, write_note
 
 PageArgument = Annotated[

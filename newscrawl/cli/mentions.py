@@ -23,6 +23,7 @@ from newscrawl.cli.output import (
     Column,
     columns_of,
     exit_without,
+    for_files,
     records_of,
     render,
     write_json,
@@ -401,8 +402,7 @@ def proof(
     one_company = len(query.scope.members(names[0])) == 1 if names else False
     columns = [
         Column(
-            key=name,
-            heading=name,
+            name,
             number=name in {"adds", "score"},
             wide=name in {"sentence", "source"},
             show=shown_as.get(name),
@@ -410,7 +410,7 @@ def proof(
         )
         for name in _PROVEN
     ]
-    columns += [Column(key=name, heading=name, table=False) for name in _FOR_FILES]
+    columns += for_files(*_FOR_FILES)
     whom = f" of {' and '.join(names)}" if names else ""
     render(
         [row for article in answer.articles for row in _proven_rows(article)],

@@ -17,18 +17,19 @@ from rich.console import Group
 from rich.text import Text
 
 from newscrawl import config, storage
+from newscrawl.answers.names import match_one
 from newscrawl.cli.arguments import (
     DatabaseOption,
     FormatOption,
     InputError,
     SlugsOption,
     chosen_sources,
-    match_one,
     open_for_reading,
     sources_by_slug,
 )
 from newscrawl.cli.output import (
     Column,
+    for_files,
     printable,
     render,
     source_columns,
@@ -100,7 +101,12 @@ def monitor(
             raise InputError(
                 f"--logs {logs}: {error.strerror}; name a folder that you may write to"
             ) from error
-    settings = dict(map(_name_and_value, setting or ()))
+    settings = {}
+    for text in setting or ():
+        name, sign, value = text.partition("=")
+        if not name or not sign:
+            raise InputError(f"--set {text}: write it as NAME=VALUE, as in DOWNLOAD_DELAY=2")
+        settings[name] = value
     command = CrawlCommand(
         environment={"NEWSCRAWL_DATABASE_URL": url},
         settings=settings,
@@ -109,10 +115,7 @@ def monitor(
         grace=_seconds("NEWSCRAWL_LEASE") / 3,
     )
     registry = sources_by_slug()
-    chosen = [
-        SourceFacts(entry.slug, entry.name, entry.country, entry.languages[0], entry.home)
-        for entry in chosen_sources(source, registry)
-    ]
+    chosen = [SourceFacts(*entry.stored_facts) for entry in chosen_sources(source, registry)]
     schedule = schedule_of({**vars(config), **settings})
     with storage.open_database(url) as store:
         channels = configured_channels(recipients=bool(list_recipients(store)))
@@ -144,13 +147,6 @@ def monitor(
         reschedule(store, [facts.slug for facts in chosen], schedule)
         if _run(store, url, plan) and once:
             raise typer.Exit(1)
-
-
-def _name_and_value(text: str) -> tuple[str, str]:
-    name, sign, value = text.partition("=")
-    if not name or not sign:
-        raise InputError(f"--set {text}: write it as NAME=VALUE, as in DOWNLOAD_DELAY=2")
-    return name, value
 
 
 def _run(store: "Database", url: str, plan: "MonitorPlan") -> bool:
@@ -433,10 +429,10 @@ def _screen(current: "WatchStatus", *, everything: bool) -> "Group":
         parts.append(Text(rest_note, style="dim"))
     if current.incidents:
         incident_columns = (
-            Column(key="since", heading="since", show=lambda at: _ago(at, current.moment)),
-            Column(key="source", heading="source", wide=True),
-            Column(key="kind", heading="incident", wide=True),
-            Column(key="note", heading="", wide=True),
+            Column("since", show=lambda at: _ago(at, current.moment)),
+            Column("source", wide=True),
+            Column("kind", "incident", wide=True),
+            Column("note", "", wide=True),
         )
         rows = [
             {
@@ -457,19 +453,18 @@ def _number(count: int, what: str) -> str:
 
 def _columns(moment: datetime) -> "tuple[Column, ...]":
     return (
-        Column(key="source", heading="source", wide=True),
+        Column("source", wide=True),
         Column(
-            key="health",
-            heading="health",
+            "health",
             show=lambda value: Text(_words(str(value)), style=_HEALTH_COLOURS[str(value)]),
         ),
-        Column(key="last_start", heading="crawled", show=lambda at: _ago(at, moment)),
-        Column(key="new_hour", heading="1 h", number=True),
-        Column(key="new_day", heading="24 h", number=True),
-        Column(key="pages_failed_day", heading="pages", number=True),
-        Column(key="gap_days", heading="gaps", number=True),
-        Column(key="remark", heading="remark", wide=True, show=_one_line),
-        *(Column(key=key, heading="", table=False) for key in _FOR_PROGRAMS),
+        Column("last_start", "crawled", show=lambda at: _ago(at, moment)),
+        Column("new_hour", "1 h", number=True),
+        Column("new_day", "24 h", number=True),
+        Column("pages_failed_day", "pages", number=True),
+        Column("gap_days", "gaps", number=True),
+        Column("remark", wide=True, show=_one_line),
+        *for_files(*_FOR_PROGRAMS),
     )
 
 

@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from dataclasses import KW_ONLY, asdict, dataclass, fields, is_dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,20 +39,39 @@ WIDE = 110
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Column:
-    """`key` is the name of the value in a row, in CSV and JSON; `heading` that in a table, whose
-    cells are broken into lines if the column is `wide`.
+    """`key` is the name of the value in a row, in CSV and JSON; `heading` that in a table, by
+    default the same in words. Cells of a table are broken into lines if the column is `wide`.
 
-    `show` makes the cell of a table; columns with `table=False` are for programs only.
+    `of` takes the value out of a row, by default that of the same name; `show` makes the cell of a
+    table; columns with `table=False` are for programs only.
     """
 
     key: str
-    heading: str
+    heading: str | None = None
+    _: KW_ONLY
+    of: Callable[[Any], object] | None = None
     show: Callable[[object], str | Text] | None = None
     number: bool = False
     wide: bool = False
     table: bool = True
+
+    @property
+    def words(self) -> str:
+        """Return the heading of the column in a table."""
+        return self.key.replace("_", " ") if self.heading is None else self.heading
+
+    def value(self, row: Any) -> object:
+        """Return the value in a row, which is a mapping or has attributes."""
+        if self.of is not None:
+            return self.of(row)
+        return row.get(self.key) if isinstance(row, Mapping) else getattr(row, self.key)
+
+
+def for_files(*keys: str) -> list[Column]:
+    """Return columns that are for programs only."""
+    return [Column(key, table=False) for key in keys]
 
 
 def show(
@@ -84,7 +103,7 @@ def columns_of(row: type, without: Collection[str] = ()) -> list[Column]:
             for column in columns_of(type_of(field), without):
                 if column.key in keys:
                     # The key that `flat_row` gives it where two have the same one.
-                    heading = f"{field.name} {column.heading}".replace("_", " ")
+                    heading = f"{field.name} {column.words}".replace("_", " ")
                     key = f"{field.name}_{column.key}"
                     columns.append(replace(column, key=key, heading=heading))
                 else:
@@ -92,8 +111,7 @@ def columns_of(row: type, without: Collection[str] = ()) -> list[Column]:
         else:
             columns.append(
                 Column(
-                    key=name,
-                    heading=name.replace("_", " "),
+                    name,
                     show=_FORMATS.get(name),
                     number=kind in {int, float},
                     wide=kind is str,
@@ -111,7 +129,7 @@ def records_of(rows: Iterable[Any]) -> list[dict[str, object]]:
 
 
 def render(
-    rows: Sequence[Row],
+    rows: Iterable[Any],
     columns: Sequence[Column],
     output_format: ExportFormat,
     *,
@@ -121,19 +139,20 @@ def render(
     """Write the rows to standard output; `title` and `note` go with a table only."""
     from newscrawl.templating import spreadsheet_text
 
+    records = [{column.key: column.value(row) for column in columns} for row in rows]
     if output_format == "csv":
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow([column.key for column in columns])
-        for record in rows:
-            values = (_field(record.get(column.key)) for column in columns)
+        for record in records:
+            values = map(_field, record.values())
             writer.writerow(
                 spreadsheet_text(value) if isinstance(value, str) else value for value in values
             )
     elif output_format == "json":
-        write_json([_values(row, columns) for row in rows])
+        write_json(records)
     elif output_format == "jsonl":
-        for row in rows:
-            line = json.dumps(_values(row, columns), ensure_ascii=False, default=_plain)
+        for record in records:
+            line = json.dumps(record, ensure_ascii=False, default=_plain)
             sys.stdout.write(f"{line}\n")
     elif output_format == "parquet":
         if sys.stdout.isatty():
@@ -145,16 +164,13 @@ def render(
             raise InputError(
                 "parquet needs a library that is not installed: pip install 'newscrawl[parquet]'"
             ) from error
-        parquet.write_table(
-            pyarrow.Table.from_pylist([dict(_values(row, columns)) for row in rows]),
-            sys.stdout.buffer,
-        )
+        parquet.write_table(pyarrow.Table.from_pylist(records), sys.stdout.buffer)
     else:
         console = terminal()
         # Not as the table's title and caption, which would be broken to the table's width.
         if title:
             console.print(Text(printable(title), style="bold"))
-        table = table_of(rows, columns)
+        table = table_of(records, [replace(column, of=None) for column in columns])
         unbounded = console.options.update(max_width=10_000)
         for gap in (1, 0):
             if Measurement.get(console, unbounded, table).minimum <= console.width:
@@ -163,6 +179,17 @@ def render(
         console.print(table)
         if note:
             console.print(Text(printable(note), style="dim"))
+
+
+def show_facts(
+    facts: Mapping[str, object],
+    output_format: ExportFormat,
+    show_value: Callable[[object], str] | None = None,
+) -> None:
+    """Write facts with their names."""
+    columns = (Column("fact", "", wide=True), Column("value", "", wide=True, show=show_value))
+    rows = [{"fact": name, "value": value} for name, value in facts.items()]
+    render(rows, columns, output_format)
 
 
 def write_json(value: object) -> None:
@@ -223,23 +250,23 @@ _FORMATS: dict[str, Callable[[object], str | Text]] = {
 }
 
 
-def table_of(rows: Iterable[Row], columns: Sequence[Column]) -> Table:
+def table_of(rows: Iterable[Any], columns: Sequence[Column]) -> Table:
     """Return the rows as a table for a terminal."""
     shown = [column for column in columns if column.table]
     table = Table(
         box=box.SIMPLE_HEAD,
         pad_edge=False,
-        show_header=any(column.heading for column in shown),
+        show_header=any(column.words for column in shown),
     )
     for column in shown:
         table.add_column(
-            column.heading,
+            column.words,
             justify="right" if column.number else "left",
             overflow="fold",
             no_wrap=not column.wide,
         )
     for row in rows:
-        table.add_row(*(_cell(column, row.get(column.key)) for column in shown))
+        table.add_row(*(_cell(column, column.value(row)) for column in shown))
     return table
 
 
@@ -253,10 +280,10 @@ def terminal() -> Console:
 
 def source_columns() -> list[Column]:
     """Return the columns of a table for a source: its slug, and its name where there is room."""
-    slug = Column(key="source", heading="source", wide=True)
+    slug = Column("source", wide=True)
     if terminal().width < WIDE:
         return [slug]
-    return [slug, Column(key="name", heading="name", wide=True)]
+    return [slug, Column("name", wide=True)]
 
 
 def _cell(column: Column, value: object) -> Text:
@@ -270,10 +297,6 @@ def _cell(column: Column, value: object) -> Text:
     if isinstance(shown, (tuple, list)):
         return Text(printable(", ".join(map(_item_text, shown))))
     return Text("\n".join(map(printable, str(shown).split("\n"))))
-
-
-def _values(row: Row, columns: Sequence[Column]) -> Row:
-    return {column.key: row.get(column.key) for column in columns}
 
 
 def _field(value: object) -> object:

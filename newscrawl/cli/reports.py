@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from newscrawl.answers.names import match_one
 from newscrawl.cli.arguments import (
     InputError,
     QueryContext,
     company_names_of,
     complete_company,
-    match_one,
     parse_day,
     source_catalog,
     takes_companies,

@@ -15,7 +15,14 @@ from newscrawl.cli.arguments import (
     name_of_user,
     open_for_reading,
 )
-from newscrawl.cli.output import Column, exit_without, render, total_bar, write_note
+from newscrawl.cli.output import (
+    Column,
+    exit_without,
+    for_files,
+    render,
+    total_bar,
+    write_note,
+)
 from newscrawl.text import count_of
 
 if TYPE_CHECKING:
@@ -169,14 +176,12 @@ def _count(store: "Database", name: str) -> None:
 
 def _show(rows: "list[SavedQueryRow]", output_format: Format) -> None:
     columns = [
-        Column(key="name", heading="name", wide=True),
-        Column(key="text", heading="text", wide=True),
-        Column(key="pending_text", heading="being counted", wide=True),
-        Column(key="counted", heading="counted", show=lambda done: "yes" if done else "not yet"),
-        Column(key="created_at", heading="created at", table=False),
-        Column(key="created_by", heading="created by", table=False),
-        Column(key="changed_at", heading="changed at", table=False),
-        Column(key="changed_by", heading="by"),
+        Column("name", wide=True),
+        Column("text", wide=True),
+        Column("pending_text", "being counted", wide=True),
+        Column("counted", show=lambda done: "yes" if done else "not yet"),
+        *for_files("created_at", "created_by", "changed_at"),
+        Column("changed_by", "by"),
     ]
     records = [asdict(row) for row in rows]
     for record in records:

@@ -70,13 +70,9 @@ def serve(
     """
     import uvicorn
 
-    from newscrawl.cli.alerts import save_from_form
-    from newscrawl.cli.explainer import Explainer, find_mentions_again
-    from newscrawl.cli.sources import add_from_form, check_from_page
     from newscrawl.dashboard import Config, create_app
+    from newscrawl.dashboard.explanations import Explainer
     from newscrawl.dashboard.security import MIN_TOKEN
-    from newscrawl.monitoring.alerts import send_test
-    from newscrawl.monitoring.delivery import configured_recipients
 
     url = database or config.NEWSCRAWL_DATABASE_URL
     try:
@@ -111,12 +107,6 @@ def serve(
         editors=_names(config.NEWSCRAWL_SERVE_EDITORS),
         hosts=frozenset(name.lower() for name in (*(allow_host or ()), host)),
         explain=Explainer(path),
-        find_again=find_mentions_again,
-        save_recipient=save_from_form,
-        send_test=send_test,
-        settings_recipients=configured_recipients,
-        add_source=add_from_form,
-        check_source=check_from_page,
     )
     application = create_app(dashboard)
     with _open_socket(host, port) as sock:
@@ -207,21 +197,12 @@ def list_all(output_format: FormatOption = "table", database: DatabaseOption = N
     with open_for_reading(database) as store:
         tokens = list_tokens(store)
     columns = (
-        Column(key="name", heading="name", wide=True),
-        Column(key="right", heading="right"),
-        Column(key="made", heading="made"),
-        Column(key="revoked", heading="revoked"),
+        Column("name", wide=True),
+        Column("right"),
+        Column("made", of=lambda token: token.made_at.date()),
+        Column("revoked", of=lambda token: token.revoked_at and token.revoked_at.date()),
     )
-    rows = [
-        {
-            "name": token.name,
-            "right": token.right,
-            "made": token.made_at.date(),
-            "revoked": token.revoked_at and token.revoked_at.date(),
-        }
-        for token in tokens
-    ]
-    render(rows, columns, output_format)
+    render(tokens, columns, output_format)
     exit_without(tokens, "No tokens: newscrawl tokens add NAME --right read")
 
 

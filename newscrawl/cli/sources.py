@@ -1,18 +1,18 @@
 """newscrawl sources: list, show, add and check sites, and show their coverage."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import MAXYEAR, datetime
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
 from newscrawl import config, storage
+from newscrawl.answers.names import match_one
 from newscrawl.cli.arguments import (
     DatabaseOption,
     Format,
@@ -25,7 +25,6 @@ from newscrawl.cli.arguments import (
     UntilOption,
     chosen_sources,
     complete_source,
-    match_one,
     open_for_reading,
     own_sources,
     own_sources_file,
@@ -38,23 +37,23 @@ from newscrawl.cli.output import (
     Column,
     columns_of,
     exit_without,
+    for_files,
     format_day,
     printable,
     progress,
     records_of,
     render,
+    show_facts,
     source_columns,
     terminal,
     write_json,
     write_note,
 )
-from newscrawl.items import copy_fields
 
 if TYPE_CHECKING:
     from newscrawl.sources import Source
     from newscrawl.sources.checks import SourceCheck
     from newscrawl.sources.discovery import FoundListings
-    from newscrawl.sources.visits import Fetcher
     from newscrawl.storage.source_stats import LastCheckup
 
 
@@ -100,24 +99,16 @@ def list_sources(
     checked, due = _stored(database)
     has_due = any(source.slug in due for source in chosen)
     columns = (
-        Column(key="slug", heading="slug"),
+        Column("slug"),
         # Beside the next crawl, a name would have six characters of a line in a usual terminal.
-        Column(
-            key="name", heading="name", wide=True, table=not has_due or terminal().width >= WIDE
-        ),
-        Column(key="country", heading="from"),
-        Column(key="languages", heading="in", wide=True),
-        Column(key="status", heading="", table=False),
-        Column(key="state", heading="check", show=state_text),
-        Column(key="last_ok", heading="last ok", show=format_day),
-        Column(
-            key="next_crawl",
-            heading="next due",
-            show=due_text,
-            table=has_due,
-        ),
-        Column(key="checked_at", heading="", table=False),
-        Column(key="home", heading="", table=False),
+        Column("name", wide=True, table=not has_due or terminal().width >= WIDE),
+        Column("country", "from"),
+        Column("languages", "in", wide=True),
+        Column("status", table=False),
+        Column("state", "check", show=state_text),
+        Column("last_ok", show=format_day),
+        Column("next_crawl", "next due", show=due_text, table=has_due),
+        *for_files("checked_at", "home"),
     )
     rows = [
         _record(source) | _checkup(checked.get(source.slug)) | {"next_crawl": due.get(source.slug)}
@@ -152,13 +143,7 @@ def show(
     if output_format == "json":
         write_json(record)
         return
-    columns = (
-        Column(key="fact", heading="", wide=True),
-        Column(key="value", heading="", wide=True, show=_lines),
-    )
-    render(
-        [{"fact": fact, "value": value} for fact, value in record.items()], columns, output_format
-    )
+    show_facts(record, output_format, _lines)
 
 
 @app.command(epilog="Example: newscrawl sources coverage --since 7d")
@@ -272,6 +257,7 @@ def add(
 
     Exit code 2 if the site can't be visited or is already registered.
     """
+    from newscrawl.sources.discovery import find_source
     from newscrawl.sources.registry import OWN_FILE, add_source
     from newscrawl.sources.visits import Fetcher
 
@@ -284,7 +270,7 @@ def add(
         def on_fetch(url: str) -> None:
             status.update(Text(f"Visiting {printable(url)}"))
 
-        source, found, notes = _find_source(
+        source, found, notes = find_source(
             url,
             file,
             fetcher,
@@ -301,92 +287,6 @@ def add(
         if (read := own_sources_file(None)) is None or read.resolve() != file.resolve():
             write_note(f"To use it in crawls: export NEWSCRAWL_SOURCES={file.absolute()}")
         write_note(f"Then: scrapy crawl {source.slug} -a limit=5")
-
-
-def _find_source(
-    url: str, file: Path, fetcher: "Fetcher", on_fetch: Callable[[str], None], **fields: Any
-) -> "tuple[Source, FoundListings, tuple[str, ...]]":
-    """Return the source of a site with its listings, and what was guessed; `fields` are those
-    that are known."""
-    from newscrawl.extraction.language import decide_language
-    from newscrawl.sources import discovery
-    from newscrawl.sources.registry import load_registry
-
-    registry = load_registry(file if file.exists() else None)
-    addresses = discovery.addresses_of(url)
-    discovery.refuse_known(addresses[0], fields.get("slug"), registry)
-    site = discovery.visit(addresses, fetcher, on_fetch=on_fetch)
-    # Before the other requests, as it may ask for an option.
-    source, notes = discovery.describe(
-        site, registry, detect_language=partial(decide_language, None), **fields
-    )
-    listings = discovery.find_listings(site, fetcher, on_fetch=on_fetch)
-    return discovery.with_listings(source, site, listings), listings, notes
-
-
-def add_from_form(store: storage.Database, url: str, country: str, language: str) -> str:
-    """Add a site to the own sources file for the dashboard, and return its slug; every error is a
-    SourceEditError."""
-    from newscrawl.dashboard import SourceEditError
-    from newscrawl.sources.registry import OWN_FILE, SourceError, add_source
-    from newscrawl.sources.urls import UrlError
-    from newscrawl.sources.visits import Fetcher, FetchError
-
-    file = Path(config.NEWSCRAWL_SOURCES or OWN_FILE)
-    languages = (language.lower(),) if language else ()
-    try:
-        with Fetcher() as fetcher:
-            source, _, _ = _find_source(
-                url,
-                file,
-                fetcher,
-                lambda _url: None,
-                country=country.lower() or None,
-                languages=languages,
-            )
-        add_source(file, source)
-    except (SourceError, UrlError, FetchError) as error:
-        raise SourceEditError(f"{error}.") from error
-    store.register_source(
-        source.slug, source.name, source.country, source.languages[0], source.home
-    )
-    return source.slug
-
-
-def check_from_page(store: storage.Database, slug: str) -> None:
-    """Check a site for the dashboard, and store the result; raise SourceEditError for one that is
-    not registered."""
-    from newscrawl.dashboard import SourceEditError
-    from newscrawl.sources.visits import Fetcher
-
-    source = sources_by_slug().get(slug)
-    if source is None:
-        raise SourceEditError(f"{slug} is in no list of sources here: newscrawl sources list.")
-    with Fetcher(named=own_urls(None)) as fetcher:
-        _check_and_record(store, [source], fetcher)
-
-
-def _check_and_record(
-    store: storage.Database, chosen: "Sequence[Source]", fetcher: "Fetcher", **options: Any
-) -> "Sequence[SourceCheck]":
-    """Visit sites, and store the results."""
-    from newscrawl.sources.checks import check_sources
-    from newscrawl.storage.source_stats import Checkup, record_checkups
-
-    recent = config.days("NEWSCRAWL_RECENT_DAYS", config.NEWSCRAWL_RECENT_DAYS)
-    checks = check_sources(chosen, fetcher, recent=recent, **options)
-    for source in chosen:
-        store.register_source(
-            source.slug, source.name, source.country, source.languages[0], source.home
-        )
-    record_checkups(
-        store,
-        [
-            copy_fields(Checkup, health, healthy=health.is_healthy, newest_at=health.newest)
-            for health in checks
-        ],
-    )
-    return checks
 
 
 def due_text(value: object) -> str:
@@ -406,15 +306,14 @@ def _show_found(
         )
         return
     columns = (
-        Column(key="kind", heading="kind"),
-        Column(key="url", heading="url", wide=True),
-        Column(key="entries", heading="entries", number=True),
+        Column("kind"),
+        Column("url", wide=True),
+        Column("entries", number=True),
         Column(
-            key="newest",
-            heading="newest",
+            "newest",
             show=lambda moment: f"{moment:%Y-%m-%d}" if moment else "–",
         ),
-        Column(key="found", heading="", table=False),
+        Column("found", table=False),
     )
     sections = [{"kind": "section", "url": url, "found": "home page"} for url in source.sections]
     title = f"{source.slug}: {source.name} ({source.country}, {', '.join(source.languages)})"
@@ -474,13 +373,15 @@ def check(
     ]
     if not chosen:
         raise InputError("no site matches: newscrawl sources list shows all")
+    from newscrawl.sources.checks import check_and_record
+
     # Opened first, so that a database that can't be written to fails before a thousand visits.
     with (
         storage.open_database(database or config.NEWSCRAWL_DATABASE_URL) as store,
         Fetcher(named=own_urls(sources)) as fetcher,
         progress("visiting", len(chosen)) as step,
     ):
-        checks = _check_and_record(
+        checks = check_and_record(
             store,
             chosen,
             fetcher,
@@ -495,14 +396,12 @@ def check(
 
 def _show_checks(checks: "Sequence[SourceCheck]", output_format: Format) -> None:
     columns = (
-        Column(key="slug", heading="source", wide=True),
-        Column(key="state", heading="state", show=state_text),
-        Column(key="read", heading="listings"),
-        Column(key="newest", heading="newest", show=format_day),
-        Column(key="note", heading="note", wide=True),
-        Column(key="listings", heading="", table=False),
-        Column(key="working", heading="", table=False),
-        Column(key="moved_to", heading="", table=False),
+        Column("slug", "source", wide=True),
+        Column("state", show=state_text),
+        Column("read", "listings"),
+        Column("newest", show=format_day),
+        Column("note", wide=True),
+        *for_files("listings", "working", "moved_to"),
     )
     records = [
         asdict(health) | {"read": f"{health.working} of {health.listings}"} for health in checks

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from newscrawl.answers.names import match_one
 from newscrawl.cli.arguments import (
     ClusterOption,
     CorpusOption,
@@ -23,7 +24,6 @@ from newscrawl.cli.arguments import (
     PrivateOption,
     SetsOption,
     corpus_from,
-    match_one,
     open_workers,
     takes_options,
 )
@@ -178,9 +178,9 @@ def _learn(pages: _Pages, plan: "Plan", options: _FitOptions, *, force: bool) ->
         for name, limit in zip(NAMES, fit.limits.tolist(), strict=True)
     ]
     columns = [
-        Column(key="feature", heading="feature"),
-        Column(key="side", heading="kept if"),
-        Column(key="limit", heading="limit", number=True, show=_four),
+        Column("feature"),
+        Column("side", "kept if"),
+        Column("limit", number=True, show=_four),
     ]
     render(rows, columns, options.form, title=f"limits of {plan.name}")
     write_note(
@@ -253,10 +253,10 @@ def _cross_validate(pages: _Pages, plan: "Plan", options: _FitOptions, folds: in
         for group, members in sorted(groups.items())
     ]
     columns = [
-        Column(key="group", heading="pages of"),
-        Column(key="pages", heading="pages", number=True),
-        Column(key="fe", heading="FE", number=True, show=_four),
-        Column(key="pr", heading="PR", number=True, show=_four),
+        Column("group", "pages of"),
+        Column("pages", number=True),
+        Column("fe", "FE", number=True, show=_four),
+        Column("pr", "PR", number=True, show=_four),
     ]
     render(rows, columns, options.form, title=f"similarity on unseen sites, {folds} folds by site")
 
@@ -413,20 +413,19 @@ def _show(
         for method, scores in group(in_group, "method").items()
     ]
     columns = [
-        Column(key="group", heading=by.replace("_", " ")),
-        Column(key="method", heading="method"),
-        Column(key="pages", heading="pages", number=True),
+        Column("group", by.replace("_", " ")),
+        Column("method"),
+        Column("pages", number=True),
     ]
     if form == "table":
         shown = [name for name in measures if any(row.get(name) for row in rows)]
         in_f1 = {*OVERLAP_MEASURES, MENTIONS}
         columns += [
-            Column(key=name, heading=f"{name} F1" if name in in_f1 else name, number=True)
-            for name in shown
+            Column(name, f"{name} F1" if name in in_f1 else name, number=True) for name in shown
         ]
     else:
         keys = dict.fromkeys(key for row in rows for key in row)
-        columns += [Column(key=key, heading=key) for key in list(keys)[3:]]
+        columns += [Column(key) for key in list(keys)[3:]]
     render(rows, columns, form, title="mean and 95 % interval (sites resampled)")
 
 

@@ -19,7 +19,7 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 from twisted.python.failure import Failure
 
-from newscrawl.config import days, whole_number
+from newscrawl.config import days
 from newscrawl.crawl.errors import (
     UNUSABLE,
     Cause,
@@ -65,6 +65,8 @@ Result = TypeVar("Result")
 LISTING_LIMITS: Final = Limits(seconds=20, megabytes=768, clock_seconds=80.0)
 # An index of indexes is rare; a third level has no use.
 MAX_NESTING: Final = 2
+# Ours: sitemaps that a crawl reads; the newest of an index come first.
+MAX_SITEMAPS: Final = 30
 # Google's news sitemaps list the articles of two days.
 NEWS_SITEMAP_DAYS: Final = timedelta(days=2)
 # Entries that are queued in one transaction.
@@ -139,9 +141,6 @@ class Listings:
     def __init__(
         self, crawler: Crawler, spider: SourceSpider, queue: PageQueue, arguments: CrawlArguments
     ) -> None:
-        def number(name: str) -> int:
-            return whole_number(name, crawler.settings[name])
-
         self._crawler = crawler
         self._session = CrawlSession.of(crawler)
         self._spider = spider
@@ -152,7 +151,7 @@ class Listings:
         self._seen: dict[str, int] = {}
         self._other_sites: set[str] = set()
         self._one_at_a_time = asyncio.Lock()
-        self._sitemaps_left = number("NEWSCRAWL_SITEMAPS")
+        self._sitemaps_left = MAX_SITEMAPS
         recent = "NEWSCRAWL_RECENT_DAYS"
         self._recent = days(recent, crawler.settings[recent])
         self._reads_sections = False

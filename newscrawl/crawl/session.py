@@ -210,9 +210,7 @@ class CrawlSession:
 
     def _register_source(self, url: str, source: Source) -> Database:
         database = open_database(url, cache=SQLITE_CACHE)
-        database.register_source(
-            source.slug, source.name, source.country, source.languages[0], source.home
-        )
+        database.register_source(*source.stored_facts)
         return database
 
     def _start_run(self, database: Database, slug: str) -> CrawlRun:

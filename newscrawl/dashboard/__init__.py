@@ -1,6 +1,6 @@
 """The web application: the questions of `storage.queries` as pages for a browser and as JSON."""
 
 from newscrawl.dashboard.app import create_app
-from newscrawl.dashboard.config import Config, SourceEditError, UnexplainedError
+from newscrawl.dashboard.config import Config
 
-__all__ = ["Config", "SourceEditError", "UnexplainedError", "create_app"]
+__all__ = ["Config", "create_app"]

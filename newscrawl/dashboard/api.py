@@ -141,41 +141,13 @@ class _Known:
                 raise HTTPException(404, f"unknown company {company!r}: {advice}")
 
 
-Known = Annotated[_Known, Depends()]
-
-
-def _company_of_path(company: Name, known: Known) -> str:
-    known.check(company)
-    return company
-
-
-def _company(known: Known, company: Value = None) -> str | None:
-    known.check(*filter(None, [company]))
-    return company
-
-
-def _beside(known: Known, beside: Value = None) -> str | None:
-    known.check(*filter(None, [beside]))
-    return beside
-
-
-def _companies(known: Known, company: Names) -> list[str]:
-    known.check(*company)
-    return company
-
-
 _FILLED_IN = {
     "database": OpenDatabase,
     "scope": FilledScope,
     "registered_companies": Annotated[Sequence[str], Depends(_registered_companies)],
     "versions": Annotated[Versions, Depends(versions_in_use)],
 }
-_IN_PATH = {"company": Annotated[str, Depends(_company_of_path)]}
-_NAMING_COMPANIES = {
-    "company": Annotated[str | None, Depends(_company)],
-    "beside": Annotated[str | None, Depends(_beside)],
-    "companies": Annotated[list[str], Depends(_companies)],
-}
+_NAMING_COMPANIES = {"company": Value, "beside": Value, "companies": Names}
 # The values of parameters by their names; those of others follow their annotations.
 _PARAMETERS = _NAMING_COMPANIES | {
     "without": Annotated[list[Text], Query(max_length=MAX_NAMES)],
@@ -237,8 +209,12 @@ def _endpoint(question: Question) -> Callable[..., Any]:
     """Return a function with the signature from which FastAPI makes the route."""
     names = {name: question.names.get(name, name) for name in question.parameters}
 
-    def endpoint(**values: Any) -> Any:
+    def endpoint(known: _Known | None = None, **values: Any) -> Any:
         arguments = {name: values[shown] for name, shown in names.items()}
+        for name in _NAMING_COMPANIES.keys() & arguments.keys():
+            companies = arguments[name]
+            assert known is not None  # noqa: S101 - of a question that names companies
+            known.check(*([companies] if isinstance(companies, str) else companies or ()))
         if question.daily or arguments.get("by"):
             arguments["scope"] = _with_first_day(arguments["scope"], arguments.get("by", "day"))
         answer = question.ask(**arguments)
@@ -246,10 +222,13 @@ def _endpoint(question: Question) -> Callable[..., Any]:
             raise HTTPException(404, question.missing)
         return answer
 
+    known = Parameter("known", Parameter.KEYWORD_ONLY, annotation=Annotated[_Known, Depends()])
     parameters = [
         _parameter(question, parameter).replace(name=names[parameter.name])
         for parameter in question.parameters.values()
     ]
+    if _names_companies(question):
+        parameters.append(known)
     vars(endpoint)["__signature__"] = Signature(parameters)
     endpoint.__name__ = question.name
     endpoint.__doc__ = question.ask.__doc__
@@ -261,12 +240,10 @@ def _parameter(question: Question, parameter: Parameter) -> Parameter:
     if parameter.name in question.filled_in:
         annotation, default = _FILLED_IN[parameter.name], Parameter.empty
     elif f"{{{parameter.name}}}" in question.path:
-        annotation = _IN_PATH[parameter.name]
+        annotation = Name
     elif parameter.name in _PARAMETERS:
         annotation = _PARAMETERS[parameter.name]
-        if parameter.name in _NAMING_COMPANIES:
-            default = Parameter.empty
-        elif annotation is Limit and default is None:
+        if annotation is Limit and default is None:
             default = DEFAULT_ROWS
     return parameter.replace(annotation=annotation, default=default, kind=Parameter.KEYWORD_ONLY)
 

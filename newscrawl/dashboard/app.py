@@ -64,14 +64,13 @@ def create_app(config: Config) -> FastAPI:
     )
     registry_file = CompaniesFile(config.companies) if config.companies else None
     sessions = Sessions(config.clock)
-    job = RematchJob(config.find_again, config.database_url) if config.find_again else None
     app.state.dashboard = AppState(
         config=config,
         store=store,
         seal=FormSeal(),
         sessions=sessions,
         registry=registry_file,
-        job=job,
+        job=RematchJob(config.database_url),
         counting=CountingJobs(config.database_url),
     )
     app.add_exception_handler(StorageError, _no_database)

@@ -5,71 +5,17 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
-from typing import Any, Protocol
 
 from markupsafe import Markup
 
+from newscrawl.dashboard.explanations import Explainer
 from newscrawl.extraction.explain_page import AskedSentence
 from newscrawl.items import SourceCatalog
-from newscrawl.mentions import Companies
-from newscrawl.storage import Database
-from newscrawl.storage.company_alerts import Recipient
-
-
-class UnexplainedError(Exception):
-    """A page that can't be explained: one line that says why."""
-
-
-class SourceEditError(Exception):
-    """A source that can't be added or checked: one line that says why."""
-
-
-class BusyError(Exception):
-    """As many pages wait for their explanation as may: one line that says so."""
-
 
 # A function of an article's URLs, the canonical one first, whether its page is to be fetched
 # instead of looked up in an archive, and the sentence to explain first: the content of a page, as
 # `explain_page.render_content` returns it, or UnexplainedError or BusyError.
-# The command line provides it, since the dashboard must not import the archive.
 Explain = Callable[[Sequence[str], bool, AskedSentence], Markup]
-
-
-class RematchReport(Protocol):
-    """Numbers of articles searched and changed, the changes of each company, and examples."""
-
-    @property
-    def articles(self) -> int: ...
-    @property
-    def changed(self) -> int: ...
-    @property
-    def companies(self) -> Sequence[Any]: ...
-    @property
-    def examples(self) -> Sequence[Any]: ...
-
-
-# A function of a database, a companies file or none, whether to write nothing, a function that
-# is called with the number of articles done, and the articles or None for all; the command line
-# provides it, too.
-FindAgain = Callable[
-    [Database, Path | None, bool, Callable[[int], None], Sequence[int] | None], RematchReport
-]
-
-
-# Functions that store a recipient, whose companies are given as in the companies, in the place of
-# its former state or as a new one, or raise RecipientError; that send a test message to one and
-# return why it failed, if it did; and that return those of the settings, or raise SettingError. The
-# command line provides them, since the dashboard must not import the delivery.
-SaveRecipient = Callable[[Database, Companies, Recipient, Recipient | None], None]
-SendTest = Callable[[Database, Recipient], str]
-SettingsRecipients = Callable[[], Sequence[Recipient]]
-
-
-# Functions that add a site by its address, country and language, each empty if it is not known, to
-# the own sources, and return its slug; and that check one by its slug, and store the result. Both
-# raise SourceEditError; the command line provides them.
-AddSource = Callable[[Database, str, str, str], str]
-CheckSource = Callable[[Database, str], None]
 
 
 def current_time() -> datetime:
@@ -97,13 +43,7 @@ class Config:
     proxies: tuple[IPv4Network | IPv6Network, ...] = ()
     editors: frozenset[str] = frozenset()
     hosts: frozenset[str] = frozenset()
-    explain: Explain | None = None
-    find_again: FindAgain | None = None
-    save_recipient: SaveRecipient | None = None
-    send_test: SendTest | None = None
-    settings_recipients: SettingsRecipients | None = None
-    add_source: AddSource | None = None
-    check_source: CheckSource | None = None
+    explain: Explain = field(default_factory=lambda: Explainer(None))
     clock: Callable[[], datetime] = current_time
 
     @property

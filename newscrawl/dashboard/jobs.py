@@ -8,13 +8,18 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event, Lock, Thread
 
-from newscrawl.dashboard.config import FindAgain, RematchReport
+from newscrawl.archive.reread import Rematch, RematchResult
 from newscrawl.mentions import CompaniesError
-from newscrawl.storage import StorageError, open_database, queries
+from newscrawl.storage import Database, StorageError, open_database
 from newscrawl.storage.mentions import count_texts
+from newscrawl.storage.queries import Scope
 from newscrawl.storage.saved_queries import count_history
 
 logger = logging.getLogger(__name__)
+
+# Ours: sentences of each company in a preview, and processes, which leave the server's thread free.
+EXAMPLES = 3
+WORKERS = 2
 
 
 class JobRunningError(Exception):
@@ -34,15 +39,36 @@ class JobState:
     running: bool = True
     done: int = 0
     total: int = 0
-    report: RematchReport | None = None
+    report: RematchResult | None = None
     fault: str | None = None
+
+
+def find_mentions_again(
+    database: Database,
+    companies: Path | None,
+    dry_run: bool,
+    on_progress: Callable[[int], None],
+    articles: Sequence[int] | None = None,
+) -> RematchResult:
+    """Find the mentions of stored articles again, as `newscrawl rematch` does: of all, or some."""
+    task = Rematch(
+        database,
+        companies,
+        Scope(),
+        workers=WORKERS if articles is None else 1,
+        dry_run=dry_run,
+        examples=EXAMPLES,
+        articles=articles,
+    )
+    if done_before := task.done_before:
+        on_progress(count_texts(database, Scope()) - count_texts(database, Scope(), done_before))
+    return task.run(on_progress)
 
 
 class RematchJob:
     """The job that runs, or the last one that ran. Safe to share between threads."""
 
-    def __init__(self, find_again: FindAgain, database_url: str) -> None:
-        self._find_again = find_again
+    def __init__(self, database_url: str) -> None:
         self._url = database_url
         self._lock = Lock()
         self._stopped = Event()
@@ -108,11 +134,9 @@ class RematchJob:
                 TemporaryDirectory(prefix="newscrawl-rematch-") as folder,
                 open_database(self._url, create=False) as database,
             ):
-                total = (
-                    count_texts(database, queries.Scope()) if articles is None else len(articles)
-                )
+                total = count_texts(database, Scope()) if articles is None else len(articles)
                 self._change(total=total)
-                report = self._find_again(
+                report = find_mentions_again(
                     database, file_in(Path(folder)), state.preview, self._advance, articles
                 )
         except _StoppedError:

@@ -248,7 +248,7 @@ class AppState:
     seal: FormSeal
     sessions: Sessions
     registry: CompaniesFile | None
-    job: RematchJob | None
+    job: RematchJob
     counting: CountingJobs
 
 

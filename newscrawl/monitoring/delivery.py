@@ -31,10 +31,20 @@ from typing import Literal, Protocol, Self
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from newscrawl import config
+from newscrawl.answers.names import company_of
 from newscrawl.config import SettingError, user_agent
+from newscrawl.mentions import Companies
 from newscrawl.sources.urls import is_public
-from newscrawl.storage import Database
-from newscrawl.storage.company_alerts import NoticeKind, Recipient, list_recipients
+from newscrawl.storage import Database, queries
+from newscrawl.storage.company_alerts import (
+    NoticeKind,
+    Recipient,
+    RecipientError,
+    add_recipient,
+    edit_recipient,
+    list_recipients,
+    watch_company,
+)
 from newscrawl.templating import MAX_TITLE, MAX_URL, markdown, one_line, safe_url
 
 logger = logging.getLogger(__name__)
@@ -226,6 +236,7 @@ def named_channels(channels: Iterable[Channel]) -> dict[str, Channel]:
     return channels_by_name
 
 
+MAX_NAME = 60  # characters of the name of a recipient
 _SMTP_SECONDS = 20
 _SMTP_PORTS = {"smtp": 587, "smtps": 465}
 _SMTP_EXAMPLE = (
@@ -681,3 +692,37 @@ class _Tls(http.client.HTTPSConnection):
     def connect(self) -> None:
         plain = socket.create_connection((self._checked, self.port), self.timeout)
         self.sock = self._context.wrap_socket(plain, server_hostname=self.host)
+
+
+def save_recipient(
+    store: Database, registry: Companies, draft: Recipient, former: Recipient | None = None
+) -> tuple[Recipient, list[str]]:
+    """Store a recipient, whose companies are given by name or alias, in the place of its `former`
+    state; return it, and the companies that are newly watched, for alerts. Raise SettingError,
+    QuestionError or RecipientError."""
+
+    name = draft.name.strip()
+    if not name or len(name) > MAX_NAME or not name.isprintable() or name == "log":
+        raise RecipientError(
+            f"{name!r} can't be a name: write up to {MAX_NAME} letters, as in desk"
+        )
+    stored, groups = queries.company_names(store), registry.structure.groups
+    # A group that the companies file has no longer may stay.
+    former_companies = former.companies if former else ()
+    about = [
+        company if company in former_companies else company_of(company, registry, stored, groups)
+        for company in draft.companies
+    ]
+    recipient = replace(
+        draft,
+        name=name,
+        address=draft.address.strip(),
+        companies=tuple(dict.fromkeys(about)),
+    )
+    check_address(recipient)
+    if former is None:
+        add_recipient(store, recipient)
+    else:
+        edit_recipient(store, recipient)
+    watches = recipient.companies if "alerts" in recipient.gets else ()
+    return recipient, [watch for watch in watches if watch_company(store, watch, by=draft.added_by)]

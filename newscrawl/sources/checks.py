@@ -7,11 +7,21 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
+from newscrawl import config
+from newscrawl.items import copy_fields
 from newscrawl.sources.feeds import FeedError
-from newscrawl.sources.registry import Source
+from newscrawl.sources.registry import (
+    Source,
+    SourceError,
+    load_registry,
+    load_sources,
+    own_file,
+)
 from newscrawl.sources.sitemaps import LISTING_BEGINNING, Sitemap, SitemapError, read_listing
 from newscrawl.sources.urls import page_key
 from newscrawl.sources.visits import DisallowedError, Fetcher, FetchError
+from newscrawl.storage import Database
+from newscrawl.storage.source_stats import Checkup, record_checkups
 
 State = Literal["reachable", "moved", "stale", "no feed", "blocked", "unreachable"]
 # States in which a crawl finds articles.
@@ -150,3 +160,35 @@ def _probe(url: str, fetcher: Fetcher, *, is_listing: bool) -> _Probe:
         return _Probe(trouble=f"{url} has no entries")
     moments = [entry.moment for entry in entries if entry.moment]
     return _Probe(newest=max(moments, default=None), moved_to=moved_to)
+
+
+def check_and_record(
+    database: Database,
+    chosen: Sequence[Source],
+    fetcher: Fetcher,
+    *,
+    workers: int = 1,
+    on_result: Callable[[SourceCheck], None] = lambda _health: None,
+) -> list[SourceCheck]:
+    """Check sources as `check_sources` does, and store the results."""
+    recent = config.days("NEWSCRAWL_RECENT_DAYS", config.NEWSCRAWL_RECENT_DAYS)
+    checks = check_sources(chosen, fetcher, recent=recent, workers=workers, on_result=on_result)
+    for source in chosen:
+        database.register_source(*source.stored_facts)
+    checkups = [
+        copy_fields(Checkup, health, healthy=health.is_healthy, newest_at=health.newest)
+        for health in checks
+    ]
+    record_checkups(database, checkups)
+    return checks
+
+
+def check_registered(database: Database, slug: str) -> None:
+    """Check a source of the registry, and store the result; raise SourceError for another."""
+    file = own_file(config.NEWSCRAWL_SOURCES)
+    source = {source.slug: source for source in load_registry(file)}.get(slug)
+    if source is None:
+        raise SourceError(f"{slug} is in no list of sources here: newscrawl sources list")
+    named_by_user = load_sources(file) if file else ()
+    with Fetcher(named=[url for each in named_by_user for url in each.urls]) as fetcher:
+        check_and_record(database, [source], fetcher)

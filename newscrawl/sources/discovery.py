@@ -6,10 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from itertools import islice
-from typing import Literal, NoReturn
+from pathlib import Path
+from typing import Any, Literal, NoReturn
 from urllib.parse import urljoin, urlsplit
 
+from newscrawl import config
+from newscrawl.extraction.language import decide_language
 from newscrawl.sources.feeds import Feed, FeedError
 from newscrawl.sources.front_pages import (
     ARTICLE,
@@ -23,7 +27,7 @@ from newscrawl.sources.front_pages import (
     parse,
     read_home,
 )
-from newscrawl.sources.registry import Source, SourceError
+from newscrawl.sources.registry import OWN_FILE, Source, SourceError, add_source, load_registry
 from newscrawl.sources.sitemaps import (
     LISTING_BEGINNING,
     Sitemap,
@@ -39,6 +43,7 @@ from newscrawl.sources.visits import (
     FetchResult,
     PrivateAddressError,
 )
+from newscrawl.storage import Database
 from newscrawl.text import weight_of
 
 ListingKind = Literal["feed", "sitemap", "news sitemap"]
@@ -419,3 +424,39 @@ def _raise_missing(field: str, option: str) -> NoReturn:
 def _slug(text: str) -> str:
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")
+
+
+def find_source(
+    url: str,
+    file: Path,
+    fetcher: Fetcher,
+    on_fetch: Callable[[str], None] = lambda _url: None,
+    **fields: Any,
+) -> tuple[Source, FoundListings, tuple[str, ...]]:
+    """Return the source of a site with its listings, and what was guessed; `fields` are those
+    that are known."""
+
+    registry = load_registry(file if file.exists() else None)
+    addresses = addresses_of(url)
+    refuse_known(addresses[0], fields.get("slug"), registry)
+    site = visit(addresses, fetcher, on_fetch=on_fetch)
+    # Before the other requests, as it may ask for an option.
+    source, notes = describe(
+        site, registry, detect_language=partial(decide_language, None), **fields
+    )
+    listings = find_listings(site, fetcher, on_fetch=on_fetch)
+    return with_listings(source, site, listings), listings, notes
+
+
+def add_site(database: Database, url: str, country: str, language: str) -> Source:
+    """Add a site to the user's own sources file, and return its source; raise SourceError,
+    UrlError or FetchError. Country and language are empty if they are not known."""
+    file = Path(config.NEWSCRAWL_SOURCES or OWN_FILE)
+    languages = (language.lower(),) if language else ()
+    with Fetcher() as fetcher:
+        source, _, _ = find_source(
+            url, file, fetcher, country=country.lower() or None, languages=languages
+        )
+    add_source(file, source)
+    database.register_source(*source.stored_facts)
+    return source

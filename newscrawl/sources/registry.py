@@ -65,6 +65,16 @@ class Source:
     status: Status = "active"
     groups: tuple[str, ...] = ()
 
+    @property
+    def stored_facts(self) -> tuple[str, str, str, str, str]:
+        """Return what the database stores of the source."""
+        return self.slug, self.name, self.country, self.languages[0], self.home
+
+    @property
+    def urls(self) -> tuple[str, ...]:
+        """Return the home page and all listings."""
+        return self.home, *self.feeds, *self.sitemaps, *self.news_sitemaps
+
     def on(self, *days: date) -> "Source":
         """Return the source with its dated URLs filled in for these days, without duplicates."""
         return replace(

@@ -125,7 +125,7 @@ def test_mentions_as_csv_have_empty_gaps(world: Newscrawl) -> None:
 def test_cell_of_csv_is_no_formula_where_a_semicolon_begins_a_cell(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    columns = [Column(key=key, heading=key) for key in ("title", "names", "articles")]
+    columns = [Column(key) for key in ("title", "names", "articles")]
     row = {"title": "Trams;=cmd|' /C calc'!A0", "names": ("Ada", "=1"), "articles": -1}
     render([row], columns, "csv")
     cells = next(csv.DictReader(StringIO(capsys.readouterr().out)))

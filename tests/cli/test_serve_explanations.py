@@ -6,9 +6,8 @@ import pytest
 
 from newscrawl import config
 from newscrawl.archive.warc import ArchiveWriter
-from newscrawl.cli import explainer
-from newscrawl.cli.explainer import Explainer
-from newscrawl.dashboard import UnexplainedError
+from newscrawl.dashboard import explanations
+from newscrawl.dashboard.explanations import Explainer, UnexplainedError
 from tests.archives import capture
 from tests.site.server import SiteServer
 
@@ -48,7 +47,7 @@ def test_page_of_another_article_is_not_taken_for_the_link_of_a_feed(tmp_path: P
 def test_page_archived_by_a_later_crawl_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(explainer, "READ_AGAIN", 0.0)
+    monkeypatch.setattr(explanations, "READ_AGAIN", 0.0)
     store(tmp_path, "https://news.example/other")
     explain = Explainer(tmp_path)
     with pytest.raises(UnexplainedError, match="not in the archive"):

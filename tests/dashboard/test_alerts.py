@@ -13,9 +13,8 @@ from fastapi.testclient import TestClient
 from playwright.sync_api import Browser, Page, expect
 
 from newscrawl import config
-from newscrawl.cli.alerts import save_from_form
 from newscrawl.dashboard import create_app
-from newscrawl.monitoring.delivery import configured_recipients
+from newscrawl.dashboard.pages import reports
 from newscrawl.storage import Database, open_database
 from newscrawl.storage.company_alerts import (
     Recipient,
@@ -191,7 +190,7 @@ def test_reader_sees_commands_in_place_of_buttons(news: Database, folder: Path) 
 
 @pytest.mark.parametrize("fault", ["", "the server answered 404"])
 def test_test_message_is_sent_by_a_button(
-    news: Database, folder: Path, browser: Browser, fault: str
+    news: Database, folder: Path, browser: Browser, fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
 
@@ -201,7 +200,8 @@ def test_test_message_is_sent_by_a_button(
         database.write(lambda session: record_sent(session, [notice]))
         return fault
 
-    with serving(config_of(folder / "news.sqlite", send_test=send)) as url:
+    monkeypatch.setattr(reports, "send_test", send)
+    with serving(config_of(folder / "news.sqlite")) as url:
         page = browser.new_page()
         page.goto(f"{url}/alerts")
         page.get_by_role("button", name="Send a test to mobility-room").click()
@@ -263,7 +263,7 @@ def test_reader_sees_recipients_but_no_form(tmp_path: Path) -> None:
     file = tmp_path / "news.sqlite"
     with open_database(f"sqlite:///{file}") as database:
         secret = add_token(database, "ann", "read")
-    app = create_app(config_of(file, save_recipient=save_from_form))
+    app = create_app(config_of(file))
     headers = {"Authorization": f"Bearer {secret}"}
     with TestClient(app, base_url="http://127.0.0.1:8300", headers=headers) as client:
         page = client.get("/alerts").text
@@ -318,7 +318,7 @@ def test_invalid_setting_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     file = tmp_path / "news.sqlite"
     with open_database(f"sqlite:///{file}"):
         pass
-    app = create_app(config_of(file, settings_recipients=configured_recipients))
+    app = create_app(config_of(file))
     with TestClient(app, base_url="http://127.0.0.1:8300") as client:
         answer = client.get("/alerts")
     assert answer.status_code == 200

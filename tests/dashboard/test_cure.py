@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 from starlette.testclient import TestClient
 
-from newscrawl.dashboard import create_app
+from newscrawl.dashboard import create_app, jobs
 from newscrawl.mentions import load_companies
 from newscrawl.storage import Database, open_database, queries
 from tests.dashboards import NOW, config_of
@@ -68,7 +68,9 @@ def correct(client: TestClient) -> str:
     return answer.text
 
 
-def test_wrong_mention_is_cured_for_good(tmp_path: Path, database: Database, file: Path) -> None:
+def test_wrong_mention_is_cured_for_good(
+    tmp_path: Path, database: Database, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert articles(database) == 4
     searched: list[Path | None] = []
 
@@ -76,7 +78,8 @@ def test_wrong_mention_is_cured_for_good(tmp_path: Path, database: Database, fil
         searched.append(path)
         return SimpleNamespace(articles=4, changed=3, companies=(), examples=())
 
-    config = config_of(tmp_path / "news.sqlite", companies=file, find_again=find_again)
+    monkeypatch.setattr(jobs, "find_mentions_again", find_again)
+    config = config_of(tmp_path / "news.sqlite", companies=file)
     with TestClient(create_app(config), base_url="http://127.0.0.1:8300") as client:
         page = correct(client)
         offers = re.findall(r'href="(/cure[^"]+)">([^<]+)</a>: (\d+) more articles? go', page)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from newscrawl.cli.explainer import find_mentions_again
+from newscrawl.dashboard import jobs
 from newscrawl.dashboard.jobs import JobRunningError, JobState, RematchJob
 from newscrawl.storage import Database, open_database, queries
 from tests.worlds import body, document, register, save_document
@@ -39,7 +39,7 @@ def ranking(url: str) -> list[str]:
 
 
 def test_preview_counts_and_writes_nothing(url: str) -> None:
-    job = RematchJob(find_mentions_again, url)
+    job = RematchJob(url)
     job.preview(COMPANIES, "Quayside Works")
     state = finished(job)
     assert (state.done, state.total, state.fault) == (2, 2, None)
@@ -53,7 +53,7 @@ def test_preview_counts_and_writes_nothing(url: str) -> None:
 def test_rematch_writes_what_the_preview_shows(url: str, tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text(COMPANIES, "utf-8")
-    job = RematchJob(find_mentions_again, url)
+    job = RematchJob(url)
     job.rematch(file)
     state = finished(job)
     assert state.report is not None
@@ -61,7 +61,9 @@ def test_rematch_writes_what_the_preview_shows(url: str, tmp_path: Path) -> None
     assert ranking(url) == ["Quayside Works"]
 
 
-def test_one_job_runs_at_a_time_and_can_be_stopped(url: str) -> None:
+def test_one_job_runs_at_a_time_and_can_be_stopped(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     waiting: list[Callable[[int], None]] = []
 
     def find_again(
@@ -76,7 +78,8 @@ def test_one_job_runs_at_a_time_and_can_be_stopped(url: str) -> None:
             time.sleep(0.01)
             advance(1)
 
-    job = RematchJob(find_again, url)  # type: ignore[arg-type]
+    monkeypatch.setattr(jobs, "find_mentions_again", find_again)
+    job = RematchJob(url)
     job.rematch(None)
     with pytest.raises(JobRunningError):
         job.preview(COMPANIES, "Quayside Works")
@@ -87,6 +90,6 @@ def test_one_job_runs_at_a_time_and_can_be_stopped(url: str) -> None:
 
 
 def test_fault_of_a_job_is_shown(url: str, tmp_path: Path) -> None:
-    job = RematchJob(find_mentions_again, f"sqlite:///{tmp_path}/nowhere.sqlite")
+    job = RematchJob(f"sqlite:///{tmp_path}/nowhere.sqlite")
     job.preview(COMPANIES, "Quayside Works")
     assert "nowhere.sqlite" in (finished(job).fault or "")

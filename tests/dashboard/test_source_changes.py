@@ -9,9 +9,12 @@ from shutil import copyfile
 import pytest
 from starlette.testclient import TestClient
 
-from newscrawl.cli.sources import add_from_form, check_from_page
-from newscrawl.dashboard import SourceEditError, create_app
+from newscrawl.dashboard import create_app
+from newscrawl.dashboard.pages import sources
 from newscrawl.dashboard.rendering import clock
+from newscrawl.sources import Source, SourceError
+from newscrawl.sources.checks import check_registered
+from newscrawl.sources.discovery import add_site
 from newscrawl.storage import Database, open_database
 from newscrawl.storage.frontier import due_sources
 from newscrawl.storage.source_stats import Checkup, record_checkups
@@ -27,12 +30,15 @@ def database(tmp_path: Path, sqlite_template: Path) -> Iterator[Database]:
         yield opened
 
 
-def add(database: Database, url: str, country: str, language: str) -> str:
-    """A stub of the command line's, which visits the site."""
+def add(database: Database, url: str, country: str, language: str) -> Source:
+    """A stub, which visits no site."""
     if "known" in url:
-        raise SourceEditError("it is registered already.")
-    database.register_source("courier", "Courier", country, language, url)
-    return "courier"
+        raise SourceError("it is registered already")
+    source = Source(
+        slug="courier", name="Courier", country=country, languages=(language,), home=url
+    )
+    database.register_source(*source.stored_facts)
+    return source
 
 
 def check(database: Database, slug: str) -> None:
@@ -41,9 +47,13 @@ def check(database: Database, slug: str) -> None:
 
 
 @pytest.fixture
-def client(tmp_path: Path, database: Database) -> Iterator[TestClient]:
+def client(
+    tmp_path: Path, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[TestClient]:
     assert database.name
-    config = config_of(tmp_path / "news.sqlite", add_source=add, check_source=check)
+    monkeypatch.setattr(sources, "add_site", add)
+    monkeypatch.setattr(sources, "check_registered", check)
+    config = config_of(tmp_path / "news.sqlite")
     with TestClient(create_app(config), base_url="http://127.0.0.1:8300") as opened:
         yield opened
 
@@ -85,7 +95,7 @@ def test_paused_source_is_not_due_until_it_is_resumed(
 
 
 def test_faults_of_the_command_line_are_told(database: Database) -> None:
-    with pytest.raises(SourceEditError, match="registered already"):
-        add_from_form(database, "https://www.ft.com/", "", "")
-    with pytest.raises(SourceEditError, match="no list of sources"):
-        check_from_page(database, "nowhere")
+    with pytest.raises(SourceError, match="registered already"):
+        add_site(database, "https://www.ft.com/", "", "")
+    with pytest.raises(SourceError, match="no list of sources"):
+        check_registered(database, "nowhere")

@@ -25,12 +25,9 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 import newscrawl
-from newscrawl.cli.alerts import save_from_form
-from newscrawl.cli.explainer import find_mentions_again
 from newscrawl.dashboard import Config, create_app
 from newscrawl.dashboard.pages import access
 from newscrawl.dashboard.security import MAX_SESSIONS, SESSION_COOKIE, SIGNED_IN_FOR, Sessions
-from newscrawl.monitoring.delivery import configured_recipients
 from newscrawl.storage import Database, open_database, queries
 from newscrawl.storage.tokens import (
     TokenError,
@@ -81,9 +78,6 @@ def config(url: str, companies: Path, **settings: Any) -> Config:
         database_url=url,
         companies=companies,
         explain=explainer(companies.parent),
-        find_again=find_mentions_again,
-        save_recipient=save_from_form,
-        settings_recipients=configured_recipients,
         clock=lambda: NOW,
         **settings,
     )

@@ -1,7 +1,6 @@
 """The pages of an article: its text with the mentions marked, the forms that correct these, its
 history, the quarantine, and the explanation of how its text was extracted."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Annotated, Literal
@@ -13,15 +12,20 @@ from markupsafe import Markup
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from newscrawl.answers.proof import evidence_text, quarantine_reason
-from newscrawl.dashboard.companies_file import registry_of
-from newscrawl.dashboard.config import BusyError, UnexplainedError
+from newscrawl.answers.article import companies_of, corrected_companies, marks_in
+from newscrawl.answers.proof import quarantine_reason
+from newscrawl.dashboard.explanations import (
+    BusyError,
+    UnexplainedError,
+    left_out_sentence,
+    sentence_at,
+)
+from newscrawl.dashboard.names import company_named
 from newscrawl.dashboard.rendering import (
     NAME_COOKIE,
     Edit,
     OpenDatabase,
     Sent,
-    TextSpan,
     app_state,
     article_address,
     changes,
@@ -34,9 +38,8 @@ from newscrawl.dashboard.rendering import (
     render,
 )
 from newscrawl.dashboard.security import POLICY
-from newscrawl.extraction.explain_page import AskedSentence, style_sheet
-from newscrawl.items import Mention, Section
-from newscrawl.mentions import CompanyFinder
+from newscrawl.extraction.explain_page import style_sheet
+from newscrawl.items import Mention
 from newscrawl.storage import CorrectionError, Database, RevisionError, queries
 from newscrawl.storage.corrections import (
     MAX_NAME,
@@ -46,22 +49,17 @@ from newscrawl.storage.corrections import (
     undo_correction,
     wrong_mentions,
 )
-from newscrawl.storage.mentions import CORRECTED
 from newscrawl.storage.queries import ArticlePage, QuarantineRow, Scope, Version
 from newscrawl.storage.queries.article_details import made_together
 from newscrawl.storage.revisions import apply_revision, decide_all, discard_revision
 from newscrawl.storage.scope import MAX_VALUE
 from newscrawl.templating import content_hash
-from newscrawl.text import match_name, sentence_around
 
 router = page_router()
 
 MAX_QUARANTINED = 200  # versions on a page
 MAX_DECISIONS = 20
 BUSY_RETRY_AFTER = 60  # ours: seconds; the limit of a page
-NOT_COUNTED = "not counted any more: it was corrected, or the registry or the text has changed"
-MAX_SENTENCES = 50  # of an article, in the explanation of one of them
-_Place = tuple[Section, int]  # the part and the start of a mention
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +110,13 @@ def article(request: Request, database: OpenDatabase, url: str) -> HTMLResponse:
         "article.html",
         article=article_page,
         row=article_page.row,
-        headline=pieces(article_page.row.title or "", _marks(article_page, "title")),
-        paragraphs=paragraphs(article_page.text, _marks(article_page, "body")),
+        headline=pieces(article_page.row.title or "", marks_in(article_page, "title")),
+        paragraphs=paragraphs(article_page.text, marks_in(article_page, "body")),
         person=name_of_person(request),
         # A person whom the token or the proxy names can't choose another name.
         is_named=identity is not None and identity.name is not None,
-        companies=_companies(article_page),
-        corrected=_corrected(article_page),
+        companies=companies_of(article_page),
+        corrected=corrected_companies(article_page),
         corrections=made_together(article_page.corrections),
         # The changes of each version, the newest first.
         revised=[
@@ -129,7 +127,6 @@ def article(request: Request, database: OpenDatabase, url: str) -> HTMLResponse:
         ][::-1],
         held=quarantined,
         aliases=[address for address in article_page.addresses if address != article_page.row.url],
-        explains=app_state(request).config.explain is not None,
     )
 
 
@@ -142,41 +139,6 @@ def decide(request: Request, database: OpenDatabase, form: Sent[Decision]) -> Re
     except RevisionError as error:
         raise HTTPException(409, str(error)) from error
     return RedirectResponse(article_address(url), status_code=303)
-
-
-def _marks(article_page: ArticlePage, section: str) -> list[TextSpan]:
-    """Return the marks in headline or body: mentions, and corrections with their place; of several
-    at one place, counted ones come first."""
-    here = [
-        correction
-        for correction in article_page.corrections
-        if correction.section == section and correction.state != "misplaced"
-    ]
-    missed = [one for one in here if one.kind == "missed"]
-    wrong = [one for one in here if one.kind == "wrong"]
-    mentions = [
-        mention
-        for mention in article_page.mentions
-        if mention.section == section and mention.rule != CORRECTED
-    ]
-    return [*missed, *mentions, *wrong]
-
-
-def _companies(article_page: ArticlePage) -> list[tuple[str, int]]:
-    """Return the companies of the article, the most mentioned first."""
-    counts: dict[str, int] = {}
-    for mention in article_page.mentions:
-        counts[mention.company] = counts.get(mention.company, 0) + 1
-    return sorted(counts.items(), key=lambda count: (-count[1], count[0]))
-
-
-def _corrected(article_page: ArticlePage) -> list[tuple[str, int]]:
-    """Return the companies with mentions that a person called wrong, and how many are left."""
-    companies = dict(_companies(article_page))
-    wrong = {
-        correction.company for correction in article_page.corrections if correction.kind == "wrong"
-    }
-    return [(name, companies.get(name, 0)) for name in sorted(wrong)]
 
 
 @router.get("/quarantine")
@@ -269,19 +231,19 @@ def _explain_article(
     wanted = form.left_out
     is_query = not saved.isdisjoint(parse_qs(form.proof.removeprefix("?")).get("company", ()))
     asked = (
-        _left_out(request, article_page, wanted)
+        left_out_sentence(state.registry, article_page, wanted)
         if wanted
-        else _sentence_at(article_page, form.at, is_query=is_query)
+        else sentence_at(article_page, form.at, is_query=is_query)
     )
     identity = identity_of_request(request)
     asked = replace(
         asked,
+        back=article_address(article_page.row.url),
         proof=f"/proof{form.proof}" if form.proof else "",
         place=asked.place if identity is not None and identity.right == "edit" else "",
     )
     try:
-        explain = state.config.explain or explain_nothing
-        return _framed(request, explain(urls, fetch_anew, asked))
+        return _framed(request, state.config.explain(urls, fetch_anew, asked))
     except BusyError as error:
         again = {"Retry-After": str(BUSY_RETRY_AFTER)}
         raise HTTPException(503, str(error), again) from error
@@ -294,81 +256,7 @@ def _explain_article(
             form=form,
             asked=asked,
             reason=str(error),
-            explains=state.config.explain is not None,
         )
-
-
-def explain_nothing(_urls: Sequence[str], _fetch_anew: bool, _asked: AskedSentence) -> Markup:
-    """Raise UnexplainedError, where no pages are kept."""
-    raise UnexplainedError("This dashboard keeps none.")
-
-
-def _left_out(request: Request, article_page: ArticlePage, company: str) -> AskedSentence:
-    """Return the question why a company around the article is not counted."""
-    file = app_state(request).registry
-    path = file.path if file is not None and file.path.exists() else None
-    finds = CompanyFinder(company, article_page.row.language, path)
-    return AskedSentence(back=article_address(article_page.row.url), left_out=company, finds=finds)
-
-
-def _sentence_at(article_page: ArticlePage, at: str, *, is_query: bool) -> AskedSentence:
-    """Return the sentence at a place, or else that of the first mention, of the body if it has one,
-    with the other sentences that have mentions. Words that a saved query matches are no mention."""
-    places = {
-        (mention.section, mention.start): (mention.start, mention.end)
-        for mention in article_page.mentions
-    }
-    back = article_address(article_page.row.url)
-    place = next((place for place in places if f"{place[0]}:{place[1]}" == at), None)
-    if at and place is None:
-        part, start = at.split(":")
-        unmentioned: _Place = ("title" if part == "title" else "body", int(start))
-        place, places[unmentioned] = unmentioned, (int(start), int(start) + 1)
-    elif place is None and places:
-        place = min(places)
-    if place is None:
-        return AskedSentence(back=back)
-    asked, *others = [
-        _sentence(article_page, *span) for span in _spans(article_page, places, place)
-    ]
-    if not any((mention.section, mention.start) == place for mention in article_page.mentions):
-        why = "words of the saved query" if is_query else NOT_COUNTED
-        asked = replace(asked, mentions=(why, *asked.mentions))
-    section, begin = place
-    return replace(asked, others=tuple(others), back=back, place=f"{section}-{begin}")
-
-
-def _spans(
-    article_page: ArticlePage, places: Mapping[_Place, tuple[int, int]], asked: _Place
-) -> list[tuple[Section, tuple[int, int]]]:
-    """Return the sentences that have mentions, without those within one before: the asked one, then
-    the headline, then those of the text in order."""
-    spans: list[tuple[Section, tuple[int, int]]] = []
-    for section, start in (
-        asked,
-        *sorted(places, key=lambda place: (place[0] == "body", place[1])),
-    ):
-        known = any(one == section and first <= start < last for one, (first, last) in spans)
-        if not known and len(spans) <= MAX_SENTENCES:
-            span = 0, len(article_page.row.title or "")
-            if section == "body":
-                span = sentence_around(article_page.text, *places[section, start])
-            spans.append((section, span))
-    return spans
-
-
-def _sentence(article_page: ArticlePage, section: Section, span: tuple[int, int]) -> AskedSentence:
-    """Return a sentence with the companies in it and why they count."""
-    first, last = span
-    text = article_page.row.title or "" if section == "title" else article_page.text
-    inside = (
-        f"{mention.company}: {evidence_text(mention)}"
-        for mention in article_page.mentions
-        if mention.section == section and first <= mention.start and mention.end <= last
-    )
-    return AskedSentence(
-        text=text[first:last].strip(), section=section, mentions=tuple(dict.fromkeys(inside))
-    )
 
 
 def _framed(request: Request, content: Markup) -> HTMLResponse:
@@ -467,7 +355,7 @@ def _judge_missed(
     request: Request, database: Database, page: ArticlePage, form: CorrectionForm
 ) -> list[Judgement]:
     surface = form.missed.strip()
-    company = _company(request, database, form.company.strip() or surface)
+    company = company_named(request, database, form.company.strip() or surface)
     if not form.place:
         return missed_mentions(page, company, surface)
     section, _, start = form.place.partition(":")
@@ -479,20 +367,3 @@ def _judge_missed(
         section="title" if section == "title" else "body",
     )
     return [Judgement(kind="missed", mention=mention)]
-
-
-def _company(request: Request, database: Database, text: str) -> str:
-    """Return the company of this name or form; raise CorrectionError if none or several have it."""
-    registry = registry_of(app_state(request).registry)
-    names = [company.name for company in registry] + queries.company_names(database)
-    name, near = match_name(text, names)
-    folded = text.casefold()
-    owners = [
-        company.name
-        for company in registry
-        if any(form.casefold() == folded for form in (*company.aliases, *company.ambiguous))
-    ]
-    if name is not None or len(owners) == 1:
-        return name or owners[0]
-    advice = f"is it {' or '.join((owners or near)[:3])}?" if owners or near else "see Registry"
-    raise CorrectionError(f"no one company is named {text!r}: write its name, {advice}")

@@ -2,22 +2,22 @@
 and the search."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
 
 from fastapi import Request
 from fastapi.responses import Response
-from starlette.exceptions import HTTPException
 
-from newscrawl.answers.chart import company_chart, number_of, proof_columns
-from newscrawl.answers.company import company_period
-from newscrawl.answers.comparison import change_of_row, compare_companies
-from newscrawl.answers.coverage import reading, silent_sources
+from newscrawl.answers.chart import company_chart, proof_columns
+from newscrawl.answers.company import company_period, has_subsidiaries, most_counted, period_alerts
+from newscrawl.answers.comparison import change_of_row, compare_companies, in_order
+from newscrawl.answers.coverage import last_named_before, reading, silent_sources
 from newscrawl.dashboard.charts import spark
 from newscrawl.dashboard.exports import articles_file, chart_file, export_format, ranking_file
-from newscrawl.dashboard.filters import DEFAULT_PERIOD, Count, Filters
+from newscrawl.dashboard.filters import DEFAULT_PERIOD, Filters
+from newscrawl.dashboard.names import check_is_named, companies_by_name, similar_names
 from newscrawl.dashboard.rendering import (
     OpenDatabase,
     choices,
@@ -29,26 +29,14 @@ from newscrawl.dashboard.rendering import (
 )
 from newscrawl.reports import MAX_ARTICLES
 from newscrawl.storage import Database, QuestionError, queries
-from newscrawl.storage.company_alerts import (
-    ALERTS_SHOWN,
-    CompanyAlert,
-    WatchedCompany,
-    list_alerts,
-    watched_companies,
-)
 from newscrawl.storage.queries import (
     FoundArticle,
     Group,
-    MentionCount,
-    Overview,
-    OverviewRow,
     QueryPreview,
     Scope,
-    UnmentionedCompany,
 )
 from newscrawl.storage.saved_queries import list_queries
 from newscrawl.storage.scope import MAX_VALUE, today
-from newscrawl.text import match_name
 
 router = page_router()
 
@@ -56,8 +44,6 @@ MAX_COMPANIES = 25  # on a page of the overview, and beside a company
 MAX_RANKED = 500  # companies with the most articles, of which the changes are compared
 MAX_DOWNLOADED = 10_000  # companies
 RESULTS = 20  # articles on a page of the search
-MIN_NAME = 2  # characters of a name for which the search also offers companies, MAX_CALLED of them
-MAX_CALLED = 5
 MAX_SILENT = 5  # sources that the first page names, of those that are not read at present
 ORDERS = ("", "change", "fewer")  # of the overview: by articles, clearest change, clearest fall
 
@@ -76,7 +62,7 @@ def overview(request: Request, database: OpenDatabase) -> Response:
         limit=MAX_DOWNLOADED if kind else limit,
         ranked="before" if order == "fewer" else "now",
     )
-    rows = _in_order(answer, order)
+    rows = in_order(answer, order)
     if kind:
         return ranking_file(kind, rows, filters)
     shown = rows[first : first + MAX_COMPANIES]
@@ -104,7 +90,14 @@ def overview(request: Request, database: OpenDatabase) -> Response:
         boilerplate=queries.boilerplate(database, scope=filters.scope),
         reading=replace(period_reading, silent=silent_sources(database, filters.scope)),
         most_silent=MAX_SILENT,
-        longer_silent=_longer_silent(request, database, filters) if order == "fewer" else [],
+        longer_silent=last_named_before(
+            database,
+            [company.name for company in companies_in_use(request)],
+            filters.scope,
+            filters.before.since,
+        )
+        if order == "fewer"
+        else [],
         quarantined=sum(queries.quarantine_sizes(database, scope=filters.scope).values()),
         first_days=None if answer.completeness.read else _first_days(database, filters),
         is_empty=not answer.completeness.read and queries.first_watched_day(database) is None,
@@ -121,36 +114,6 @@ def _first_days(database: Database, filters: Filters) -> Filters | None:
         return None
     until = min(since + timedelta(days=DEFAULT_PERIOD - 1), today(filters.scope))
     return replace(filters, since=since, until=max(since, until), days=None, page=1)
-
-
-def _in_order(answer: Overview, order: str) -> Sequence[OverviewRow]:
-    """Return the companies, those first whose change is least likely chance; for "fewer" only those
-    whose share of the articles read has fallen."""
-    rows = answer.companies
-    if order == "fewer":
-        now, before = answer.completeness.read, answer.before.read
-        rows = tuple(
-            row
-            for row in rows
-            if now
-            and before
-            and row.before
-            and row.hits.articles / now < row.before.articles / before
-        )
-    return sorted(rows, key=lambda row: 1 if row.chance is None else row.chance) if order else rows
-
-
-def _longer_silent(
-    request: Request, database: Database, filters: Filters
-) -> list[UnmentionedCompany]:
-    """Return the companies that were last named before both periods, the latest first."""
-    registered = [company.name for company in companies_in_use(request)]
-    unmentioned_companies = queries.unmentioned_companies(database, registered, scope=filters.scope)
-    first = filters.before.since
-    earlier = [
-        row for row in unmentioned_companies if row.last_mentioned and row.last_mentioned < first
-    ]
-    return sorted(earlier, key=lambda row: row.last_mentioned or date.min, reverse=True)
 
 
 @router.get("/search")
@@ -179,18 +142,8 @@ def search(request: Request, database: OpenDatabase) -> Response:
         count=count,
         fault=fault,
         shown=RESULTS,
-        companies=_companies_by_name(request, words, names),
+        companies=companies_by_name(request, words, names),
     )
-
-
-def _companies_by_name(request: Request, words: str, names: Sequence[str]) -> list[str]:
-    """Return the companies and groups that have this name or alias, or begin with it."""
-    if len(words) < MIN_NAME:
-        return []
-    registered = companies_in_use(request).by_name(words)
-    begin = [name for name in names if name.casefold().startswith(words.casefold())]
-    first = [registered.name] if registered and registered.name in names else []
-    return list(dict.fromkeys([*first, *begin]))[:MAX_CALLED]
 
 
 def _search(
@@ -270,7 +223,10 @@ def company(request: Request, database: OpenDatabase, name: str) -> Response:
             companies=[period],
             names_sources=True,
         ),
-        parts_by={by: _top(counts, filters.count) for by, counts in period.parts.items()},
+        parts_by={
+            by: most_counted(counts, filters.count, MAX_LISTED)
+            for by, counts in period.parts.items()
+        },
         new_sources=[
             source
             for source in queries.new_sources(database, name, scope=scope)
@@ -282,61 +238,9 @@ def company(request: Request, database: OpenDatabase, name: str) -> Response:
             database, name, scope=scope, limit=LATEST + 1, offset=first, each=2
         ),
         shown=LATEST,
-        alerts=_alerts(database, name, filters),
+        alerts=period_alerts(database, name, scope),
         person=name_of_person(request),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class PeriodAlerts:
-    """The alerts about a company in a period, the newest first, and its watch; None if it is not
-    watched."""
-
-    found: tuple[CompanyAlert, ...]
-    watch: WatchedCompany | None
-
-    @property
-    def watched_since(self) -> date | None:
-        return self.watch.added_at.date() if self.watch else None
-
-    @property
-    def has_spike(self) -> bool:
-        return any(one.kind == "spike" for one in self.found)
-
-
-def _alerts(database: Database, name: str, filters: Filters) -> PeriodAlerts:
-    stored = list_alerts(database, kinds=ALERTS_SHOWN, company=name, since=filters.since)
-    watches = [
-        watched_company
-        for watched_company in watched_companies(database)
-        if not watched_company.other and watched_company.company == name
-    ]
-    return PeriodAlerts(
-        tuple(one.alert for one in stored if one.alert.day <= filters.until),
-        watches[0] if watches else None,
-    )
-
-
-def check_is_named(request: Request, name: str, names: Sequence[str], scope: Scope) -> None:
-    """Raise HTTPException for a company that is neither registered nor among those that articles
-    name."""
-    if {*scope.members(name)} & {*names}:
-        return
-    registered = companies_in_use(request).by_name(name)
-    if registered and registered.name == name:
-        return
-    near = _similar_names(request, name, names)
-    advice = f" Did you mean {' or '.join(near)}?" if near else ""
-    raise HTTPException(404, f"No company {name!r} was ever mentioned in this database.{advice}")
-
-
-def _similar_names(request: Request, name: str, names: Sequence[str]) -> list[str]:
-    """Return the name that has this alias, or else up to three similar names."""
-    registered = companies_in_use(request).by_name(name)
-    if registered and registered.name in names:
-        return [registered.name]
-    same, near = match_name(name, names)
-    return [same] if same else near
 
 
 def _registered(request: Request, name: str, scope: Scope, names: Sequence[str]) -> dict[str, Any]:
@@ -349,25 +253,11 @@ def _registered(request: Request, name: str, scope: Scope, names: Sequence[str])
     )
     return {
         "facts": [fact for fact in facts if fact],
-        "has_subsidiaries": _has_subsidiaries([name], scope, names),
+        "has_subsidiaries": has_subsidiaries([name], scope, names),
         "members": sorted({*scope.members(name)} & {*names} - {name}),
         "owner": scope.structure.parents.get(name),
         "owned": scope.structure.owned.get(name, (None, None)),
     }
-
-
-def _has_subsidiaries(companies: Sequence[str], scope: Scope, names: Sequence[str]) -> bool:
-    """Return whether more companies that were mentioned count for one of these with subsidiaries
-    than without."""
-    alone, together = (replace(scope, subsidiaries=each) for each in (False, True))
-    more = {name for one in companies for name in {*together.members(one)} - {*alone.members(one)}}
-    return not more.isdisjoint(names)
-
-
-def _top(counts: Sequence[MentionCount], count: Count) -> list[tuple[MentionCount, int]]:
-    """Return the groups with the most, with what is counted, without those that have none."""
-    numbers = [(each, number_of(each.hits, count) or 0) for each in counts]
-    return sorted((each for each in numbers if each[1]), key=lambda number: -number[1])[:MAX_LISTED]
 
 
 @router.get("/compare")
@@ -404,9 +294,9 @@ def compare(request: Request, database: OpenDatabase) -> Response:
         comparison=comparison,
         chosen=chosen,
         written=chosen_names or chosen,
-        have_subsidiaries=_has_subsidiaries(chosen, scope, names),
+        have_subsidiaries=has_subsidiaries(chosen, scope, names),
         unknown={
-            name: _corrections(filters, chosen_names, name, _similar_names(request, name, offered))
+            name: _corrections(filters, chosen_names, name, similar_names(request, name, offered))
             for name in chosen_names
             if name not in mentioned
         },

@@ -87,10 +87,11 @@ def save(request: Request, database: OpenDatabase, form: Sent[PastedList]) -> Re
         return _page(request, form.text, fault=_fault(error), status=422)
     for company in companies:
         record_saved(request, "saved", company.name)
-    job = app_state(request).job
-    if job is not None and numbers:
+    if numbers:
         newest = sorted(numbers)[-MOST_ARTICLES:]
-        job.rematch_articles(file.path, f"the {len(newest):,} with their names", newest)
+        app_state(request).job.rematch_articles(
+            file.path, f"the {len(newest):,} with their names", newest
+        )
     return RedirectResponse("/registry", status_code=303)
 
 

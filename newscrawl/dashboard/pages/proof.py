@@ -1,20 +1,17 @@
 """The proof of a number: the articles behind it, what it leaves out, and the sources' coverage."""
 
 import re
-from collections.abc import Mapping, Sequence
-from datetime import timedelta
-from itertools import chain
+from collections.abc import Sequence
 from typing import Any, get_args
 
 from fastapi import Request
 from fastapi.responses import Response
 
 from newscrawl.answers.coverage import most_unread
-from newscrawl.answers.proof import number_proof
+from newscrawl.answers.proof import number_corrections, number_proof
 from newscrawl.dashboard.exports import export_format, proof_file
 from newscrawl.dashboard.filters import LAST_PAGE, Filters
-from newscrawl.dashboard.pages.cure import offered_cures
-from newscrawl.dashboard.pages.overview import check_is_named
+from newscrawl.dashboard.names import check_is_named
 from newscrawl.dashboard.rendering import (
     OpenDatabase,
     app_state,
@@ -25,21 +22,16 @@ from newscrawl.dashboard.rendering import (
     render,
     versions_in_use,
 )
+from newscrawl.dashboard.trial import offered_cures
 from newscrawl.reports import MAX_ARTICLES
-from newscrawl.storage import Database, QuestionError, queries
-from newscrawl.storage.queries import Counted, Scope
-from newscrawl.storage.queries.article_details import (
-    CorrectionRow,
-    correction_of_number,
-    made_together,
-)
+from newscrawl.storage import QuestionError, queries
+from newscrawl.storage.queries import Counted
 from newscrawl.storage.queries.left_out import OF_MENTIONS, REASONS, Order
 from newscrawl.storage.scope import MAX_VALUE
 
 router = page_router()
 
 ARTICLES = 50  # on a page
-MAX_EARLIER = 20  # corrections that a page offers to undo
 MAX_LEFT_OUT = 20  # sources, languages or countries that a number leaves out
 
 
@@ -63,10 +55,20 @@ def show_proof(request: Request, database: OpenDatabase) -> Response:
     )
     if kind:
         return proof_file(kind, database, answer.proof, filters)
-    corrections = _corrections(request, database, filters, target)
-    changed = corrections["changed"]
-    is_wrong = changed is not None and changed.undone_at is None
-    cures = offered_cures(request, database, changed) if is_wrong else []
+    person, number = name_of_person(request), request.query_params.get("corrected", "")
+    made = number_corrections(
+        database,
+        filters.scope,
+        counted,
+        [name for name in (company, target["beside"]) if name is not None],
+        person=person,
+        number=int(number) if re.fullmatch(r"[1-9][0-9]{0,17}", number) else None,
+        now=app_state(request).config.clock(),
+    )
+    changed = made.changed
+    cures = []
+    if changed is not None and changed.undone_at is None:
+        cures = offered_cures(app_state(request).registry, database, changed)
     unread = most_unread(database, filters.scope)
     pages = -(-answer.proof.total // ARTICLES)
     parts = {key: target[key] or "" for key in ("counted", "company", "split", "beside", "story")}
@@ -98,14 +100,14 @@ def show_proof(request: Request, database: OpenDatabase) -> Response:
         may_order=company is not None and not answer.is_query and counted in OF_MENTIONS,
         of_mentions=OF_MENTIONS,
         unread=unread,
-        **corrections,
+        person=person,
+        made=made,
         cures=cures,
         has_file=app_state(request).registry is not None,
         pages=min(pages, LAST_PAGE),
         beyond=pages > LAST_PAGE,
         shown=ARTICLES,
         shows_left_out=counted not in REASONS and target["story"] is None,
-        explains=app_state(request).config.explain is not None,
     )
 
 
@@ -137,61 +139,3 @@ def _choose(request: Request, name: str, choices: Sequence[Any]) -> Any:
     if value not in choices:
         raise QuestionError(f"{name} {value!r}: choose among {', '.join(choices)}")
     return value
-
-
-def _corrections(
-    request: Request, database: Database, filters: Filters, target: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return the person who may correct, the correction that was just made or undone here, if one
-    was, how many mentions its article still has that count for the number, the person's other
-    corrections of the last day, and the corrections of a list of them."""
-    names = [name for name in (target["company"], target["beside"]) if name is not None]
-    members = [filters.scope.members(name) for name in names]
-    person, number = name_of_person(request), request.query_params.get("corrected", "")
-    shown: dict[str, Any] = {
-        "person": person,
-        "changed": None,
-        "wrong": {},
-        "at_once": [],
-        "earlier": [],
-    }
-    if target["counted"] == "corrected":
-        wrong = _wrong_mentions(database, filters)
-        shown["wrong"] = {(one.url, one.section, one.start, one.company): one.id for one in wrong}
-        shown["at_once"] = [made for made in made_together(wrong) if len(made) > 1]
-    elif person:
-        yesterday = app_state(request).config.clock() - timedelta(days=1)
-        earlier = (
-            mention
-            for mention in _wrong_mentions(database, filters)
-            if mention.made_by == person
-            and mention.made_at > yesterday
-            and str(mention.id) != number
-            and (not names or mention.company in {*chain(*members)})
-        )
-        shown["earlier"] = made_together(earlier)[:MAX_EARLIER]
-    is_number = re.fullmatch(r"[1-9][0-9]{0,17}", number)
-    changed = correction_of_number(database, int(number)) if is_number else None
-    page = queries.article_page(database, changed.url) if changed else None
-    if changed is None or changed.kind != "wrong" or page is None:
-        return shown
-    section = {"headline": "title", "body": "body"}.get(target["counted"])
-    # Of two companies that are named together, the number is of the articles that name both.
-    counted = {*chain(*(member for member in members if changed.company in member))}
-    mentions = [
-        mention
-        for mention in page.mentions
-        if section in {None, mention.section} and (not names or mention.company in counted)
-    ]
-    also = 0
-    if changed.undone_at:  # how many other corrections were undone at once with this one
-        scope = Scope(since=changed.day, until=changed.day, source=changed.source)
-        rows = queries.corrections(database, scope=scope, undone=True)
-        also = sum(row.undone_at == changed.undone_at for row in rows if row.url == changed.url) - 1
-    return {**shown, "changed": changed, "also": also, "mentions_left": len(mentions)}
-
-
-def _wrong_mentions(database: Database, filters: Filters) -> list[CorrectionRow]:
-    """Return the corrections that call a mention wrong."""
-    corrections = queries.corrections(database, scope=filters.scope)
-    return [correction for correction in corrections if correction.kind == "wrong"]

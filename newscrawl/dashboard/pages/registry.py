@@ -5,7 +5,6 @@ import logging
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import date
 from functools import cache
 from typing import Annotated, Literal
 from urllib.parse import quote
@@ -22,27 +21,21 @@ from newscrawl.dashboard.companies_file import (
     CompaniesFileError,
     Definition,
     registry_of,
-    small_registry,
 )
-from newscrawl.dashboard.jobs import JobRunningError, JobState, RematchJob
+from newscrawl.dashboard.jobs import JobRunningError
 from newscrawl.dashboard.rendering import (
     OpenDatabase,
-    Piece,
     Sent,
     app_state,
     filters_of,
     name_of_person,
     page_router,
-    pieces,
     render,
 )
-from newscrawl.items import Mention
-from newscrawl.mentions import Companies, Company, sentence_span
+from newscrawl.dashboard.trial import try_out
+from newscrawl.mentions import Companies, Company
 from newscrawl.mentions.legal_forms import DEFAULT_CONTEXT
-from newscrawl.mentions.vocabulary import load_vocabulary
-from newscrawl.storage import Database, StorageError, queries
-from newscrawl.storage.queries.article_lists import StoredText, newest_texts
-from newscrawl.storage.queries.suggestions import word_in_archive
+from newscrawl.storage import StorageError, queries
 from newscrawl.storage.scope import MAX_VALUE, Scope
 from newscrawl.storage.tokens import RegistryChange, record_change, registry_changes
 from newscrawl.storage.words import folded_words
@@ -53,10 +46,6 @@ router = page_router()
 MAX_CHANGES = 8  # on the page
 MAX_BUNDLED = 60  # bundled companies on a page
 MAX_RANKED = 10_000  # companies that are sorted by their articles
-TRIED_ARTICLES = 2000  # ours: they are matched in half a second
-MAX_FOUND = 12  # articles of a preview
-EVERYDAY = 3  # ours: articles with a form in small letters, which a name hardly has
-MAX_SNIPPET = 400  # characters
 Lines = Annotated[str, Field(max_length=20_000)]
 Line = Annotated[str, Field(max_length=MAX_VALUE)]
 
@@ -137,8 +126,7 @@ def registry(
         overridden={company.name for company in in_use if company.origin == "override"},
         used={company.name for company in in_use if company.origin == "bundled"},
         words=q,
-        job=job_state(request),
-        searches=app_state(request).job is not None,
+        job=app_state(request).job.state,
         found=matching_companies[first : first + MAX_BUNDLED],
         more=len(matching_companies) > first + MAX_BUNDLED,
         number=len(matching_companies),
@@ -273,7 +261,7 @@ def preview_history(request: Request, form: Sent[Entry]) -> Response:
         text = writable_file(request).draft(
             form.definition, instead_of=form.former or None, mark=form.mark
         )
-        _job(request).preview(text, form.definition.name)
+        app_state(request).job.preview(text, form.definition.name)
     except CompaniesFileError as error:
         return _history(request, str(error))
     except JobRunningError:
@@ -287,14 +275,14 @@ def rematch(request: Request) -> Response:
     file = _file(request)
     path = file.path if file and file.path.exists() else None
     with suppress(JobRunningError):
-        _job(request).rematch(path)
+        app_state(request).job.rematch(path)
     return _history(request)
 
 
 @router.post("/registry/stop")
 def stop(request: Request) -> Response:
     """Stop the search of all stored articles."""
-    _job(request).stop()
+    app_state(request).job.stop()
     return _history(request)
 
 
@@ -318,20 +306,8 @@ def record_saved(request: Request, action: str, entry: str) -> None:
         logger.warning("%s %s by %s is not recorded: %s", entry, action, person, error)
 
 
-def job_state(request: Request) -> JobState | None:
-    job = app_state(request).job
-    return job.state if job else None
-
-
-def _job(request: Request) -> RematchJob:
-    job = app_state(request).job
-    if job is None:
-        raise HTTPException(404, "Stored articles are searched by newscrawl rematch only.")
-    return job
-
-
 def _history(request: Request, fault: str | None = None) -> HTMLResponse:
-    return render(request, "history.html", job=_job(request).state, fault=fault)
+    return render(request, "history.html", job=app_state(request).job.state, fault=fault)
 
 
 def _group_form(
@@ -360,8 +336,7 @@ def _form(request: Request, draft: Draft, *, saved: bool, status: int = 200) -> 
         status=status,
         draft=draft,
         saved=saved,
-        job=job_state(request),
-        searches=app_state(request).job is not None,
+        job=app_state(request).job.state,
         file=writable_file(request).path,
     )
 
@@ -403,103 +378,3 @@ def writable_file(request: Request) -> CompaniesFile:
             "No file to write to: start with newscrawl serve --companies FILE, a file of your own.",
         )
     return file
-
-
-@dataclass(frozen=True, slots=True)
-class TrialArticle:
-    """An article with mentions, a sentence of it, and the number of mentions that are `known`
-    now."""
-
-    url: str
-    source: str
-    day: date
-    title: list[Piece]
-    snippet: list[Piece]
-    mentions: int
-    known: int
-
-
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """The matches of a definition in `read` articles since `since`. `new` articles would newly be
-    counted, `lost` ones would no longer be. `certain` and `ambiguous` are the forms that are
-    searched, with those that follow from the registered name; `everyday` are certain ones that are
-    words, listed ones or those that many articles have in small letters."""
-
-    certain: tuple[str, ...]
-    ambiguous: tuple[str, ...]
-    read: int
-    since: date | None
-    mentions: int
-    articles: int
-    new: int
-    lost: int
-    found: tuple[TrialArticle, ...]
-    everyday: tuple[str, ...]
-    in_small_letters: int
-
-
-def try_out(database: Database, definition: Definition, former: str | None) -> Trial:
-    """Match a definition in the newest articles; raise CompaniesFileError for an invalid one.
-    `former` is the name under which it is stored now."""
-    companies = small_registry(definition)
-    texts = newest_texts(database, company=former or definition.name, limit=TRIED_ARTICLES)
-    hits, lost = [], 0
-    for text in texts:
-        mentions = companies.find(text.text, title=text.title, language=text.language)
-        if mentions:
-            hits.append((text, mentions))
-        elif text.known:
-            lost += 1
-    # New articles come first.
-    shown = sorted(hits, key=lambda hit: hit[0].known > 0)[:MAX_FOUND]
-    company = companies[0]
-    everyday, in_small_letters = _everyday_forms(company, database)
-    return Trial(
-        certain=company.certain,
-        ambiguous=company.ambiguous,
-        read=len(texts),
-        since=min((text.day for text in texts), default=None),
-        mentions=sum(len(mentions) for _, mentions in hits),
-        articles=len(hits),
-        new=sum(not text.known for text, _ in hits),
-        lost=lost,
-        found=tuple(trial_article(text, mentions) for text, mentions in shown),
-        everyday=everyday,
-        in_small_letters=in_small_letters,
-    )
-
-
-def _everyday_forms(company: Company, database: Database) -> tuple[tuple[str, ...], int]:
-    """Return the certain forms that are everyday words, and the number of the newest articles that
-    write such a form in small letters."""
-    everyday, number = [], 0
-    for form in company.certain:
-        if " " in form or form == form.lower():
-            continue
-        in_small_letters = word_in_archive(database, form, sentences=0).in_small_letters
-        if load_vocabulary().is_of_many(form) or in_small_letters >= EVERYDAY:
-            everyday.append(form)
-            number += in_small_letters
-    return tuple(everyday), number
-
-
-def trial_article(text: StoredText, mentions: Sequence[Mention]) -> TrialArticle:
-    """Return an article with a sentence of these mentions."""
-    title = [mention for mention in mentions if mention.section == "title"]
-    body = [mention for mention in mentions if mention.section == "body"]
-    snippet: list[Piece] = []
-    if body:
-        start, end = sentence_span(text.text, body[0])
-        start = max(start, body[0].start - MAX_SNIPPET // 2)
-        end = min(end, body[0].end + MAX_SNIPPET // 2)
-        snippet = pieces(text.text[start:end], body, start)
-    return TrialArticle(
-        text.url,
-        text.source,
-        text.day,
-        pieces(text.title, title),
-        snippet,
-        len(mentions),
-        text.known,
-    )

@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 
 from newscrawl import config as settings
 from newscrawl.config import SettingError
-from newscrawl.dashboard.config import Config
+from newscrawl.dashboard.names import watchable
 from newscrawl.dashboard.rendering import (
     OpenDatabase,
     Sent,
@@ -25,6 +25,8 @@ from newscrawl.dashboard.rendering import (
     render,
 )
 from newscrawl.dashboard.security import HEADERS
+from newscrawl.monitoring.alerts import send_test
+from newscrawl.monitoring.delivery import configured_recipients, save_recipient
 from newscrawl.reports import (
     MEDIA_TYPES,
     ReportFormat,
@@ -53,7 +55,6 @@ from newscrawl.storage.company_alerts import (
 )
 from newscrawl.storage.scope import MAX_VALUE
 from newscrawl.storage.status import last_monitor, next_digests
-from newscrawl.text import match_name
 
 router = page_router()
 
@@ -148,8 +149,8 @@ def watch(request: Request, database: OpenDatabase, form: Sent[WatchForm]) -> Re
     person = name_of_person(request) or form.person.strip()
     if not person:
         raise HTTPException(422, "Who watches it? Go back and write your name.")
-    name = _watchable(request, database, form.company)
-    other = _watchable(request, database, form.other) if form.other.strip() else ""
+    name = watchable(request, database, form.company)
+    other = watchable(request, database, form.other) if form.other.strip() else ""
     if other == name:
         raise HTTPException(422, "A pair is of two different companies.")
     watch_company(database, name, other, by=person)
@@ -162,19 +163,6 @@ def unwatch(database: OpenDatabase, form: Sent[WatchForm]) -> Response:
     if not unwatch_company(database, form.company, form.other):
         raise HTTPException(404, f"{form.company!r} is not watched.")
     return _back(form.company, form)
-
-
-def _watchable(request: Request, database: Database, text: str) -> str:
-    """Return the name of a company, group or saved query given by name or alias."""
-    registry = companies_in_use(request)
-    names = [*registry.structure.groups, *queries.company_names(database)]
-    name, near = match_name(text, names)
-    if name is not None:
-        return name
-    if (company := registry.by_name(text.strip())) is not None:
-        return company.name
-    advice = f" Did you mean {' or '.join(near)}?" if near else ""
-    raise HTTPException(422, f"No company, group or saved query is named {text!r}.{advice}")
 
 
 def _back(name: str, form: WatchForm) -> RedirectResponse:
@@ -198,9 +186,6 @@ def edit(request: Request, database: OpenDatabase, form: Sent[RecipientForm]) ->
 def _save(
     request: Request, database: Database, form: RecipientForm, former: Recipient | None
 ) -> Response:
-    state = app_state(request)
-    if state.config.save_recipient is None:
-        raise HTTPException(404, "Recipients can't be saved here.")
     person = name_of_person(request) or form.person.strip()
     if not person:
         return _alerts(
@@ -216,8 +201,8 @@ def _save(
         added_by=person,
     )
     try:
-        state.config.save_recipient(database, companies_in_use(request), recipient, former)
-    except RecipientError as error:
+        save_recipient(database, companies_in_use(request), recipient, former)
+    except (RecipientError, QuestionError, SettingError) as error:
         return _alerts(request, database, form, fault=str(error), former=former)
     return RedirectResponse(f"/alerts?saved={quote(recipient.name, safe='')}", 303)
 
@@ -249,12 +234,9 @@ def remove(database: OpenDatabase, form: Sent[RecipientForm]) -> Response:
 
 
 @router.post("/alerts/recipients/test")
-def send_test(request: Request, database: OpenDatabase, form: Sent[RecipientForm]) -> Response:
+def test_recipient(database: OpenDatabase, form: Sent[RecipientForm]) -> Response:
     """Send a test message to a recipient, and show whether it was delivered."""
-    send = app_state(request).config.send_test
-    if send is None:
-        raise HTTPException(404, "Messages can't be sent from here.")
-    send(database, _recipient(database, form.name))
+    send_test(database, _recipient(database, form.name))
     return RedirectResponse(f"/alerts?tested={quote(form.name, safe='')}", 303)
 
 
@@ -267,10 +249,11 @@ def _alerts(
     fault: str = "",
     former: Recipient | None = None,
 ) -> HTMLResponse:
-    config = app_state(request).config
-    of_settings, settings_fault = _settings_recipients(config)
+    of_settings, settings_fault = _settings_recipients()
     try:
-        digests = next_digests(database, settings.NEWSCRAWL_DIGEST, config.clock())
+        digests = next_digests(
+            database, settings.NEWSCRAWL_DIGEST, app_state(request).config.clock()
+        )
     except SettingError as error:
         digests, settings_fault = (), str(error)
     recipients = list_recipients(database)
@@ -297,19 +280,17 @@ def _alerts(
         ],
         shown=MAX_SENT,
         unconfirmed=UNCONFIRMED,
-        may_save=config.save_recipient is not None,
         form=form,
         former=former,
         fault=fault,
         done=done,
-        may_test=config.send_test is not None,
         person=name_of_person(request),
     )
 
 
-def _settings_recipients(config: Config) -> tuple[Sequence[Recipient], str]:
+def _settings_recipients() -> tuple[Sequence[Recipient], str]:
     """Return the recipients of the settings, and the error if the settings are invalid."""
     try:
-        return config.settings_recipients() if config.settings_recipients else (), ""
+        return configured_recipients(), ""
     except SettingError as error:
         return (), str(error)

@@ -3,9 +3,7 @@ usual number of articles."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
-from itertools import groupby
-from statistics import median
+from datetime import timedelta
 from typing import Annotated, Any, Literal
 
 from fastapi import Request
@@ -13,9 +11,8 @@ from fastapi.responses import RedirectResponse, Response
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from newscrawl.answers.coverage import unread_sources
-from newscrawl.dashboard.charts import Strip, strip
-from newscrawl.dashboard.config import SourceEditError
+from newscrawl.answers.coverage import SourceDays, days_of_sources, of_past_period
+from newscrawl.dashboard.charts import strip
 from newscrawl.dashboard.exports import export_format, table_file
 from newscrawl.dashboard.rendering import (
     OpenDatabase,
@@ -28,56 +25,21 @@ from newscrawl.dashboard.rendering import (
     render,
 )
 from newscrawl.reports import Table
+from newscrawl.sources import SourceError, UrlError
+from newscrawl.sources.checks import check_registered
+from newscrawl.sources.discovery import add_site
+from newscrawl.sources.visits import FetchError
 from newscrawl.storage import queries
 from newscrawl.storage.frontier import pause_source
-from newscrawl.storage.queries import CoverageDay
-from newscrawl.storage.queries.completeness import COVERED
-from newscrawl.storage.queries.left_out import LeftOut, withheld_articles
+from newscrawl.storage.queries.left_out import withheld_articles
 from newscrawl.storage.scope import MAX_VALUE
 from newscrawl.storage.source_stats import last_checkups
-from newscrawl.storage.status import Health, SourceStatus, list_incidents
+from newscrawl.storage.status import Health, list_incidents
 
 router = page_router()
 
 MAX_DAYS = 31  # a whole month
 MAX_ROWS = 40  # sources on a page; ours
-LOW = 0.5  # of the expected articles; ours
-
-
-@dataclass(frozen=True, slots=True)
-class SourceRow:
-    """The health of a source, and its last days as of `today`. `expected` is the median of the
-    articles on its good days; of `paywalled` articles only headline and introduction were read."""
-
-    status: SourceStatus
-    days: list[CoverageDay]
-    expected: int | None
-    today: date
-    paywalled: int
-
-    @property
-    def last(self) -> CoverageDay | None:
-        return self.days[-1] if self.days else None
-
-    @property
-    def read(self) -> int:
-        return sum(day.state in COVERED for day in self.days)
-
-    @property
-    def strip(self) -> Strip:
-        return strip(self.days, MAX_DAYS)
-
-    @property
-    def faults(self) -> str:
-        """Return the days on which the source was not read, and why."""
-        return "".join(source.reasons for source in unread_sources(self.days))
-
-    @property
-    def is_low(self) -> bool:
-        """Return whether the last day had far fewer articles than usual; today may get more."""
-        if self.last is None or self.last.day >= self.today:
-            return False
-        return self.last.found < LOW * (self.expected or 0)
 
 
 Line = Annotated[str, Field(max_length=MAX_VALUE)]
@@ -102,7 +64,7 @@ class Done:
 
 
 # What the sources can be sorted by, beside their state.
-ORDERS: dict[str, Callable[[SourceRow], Any]] = {
+ORDERS: dict[str, Callable[[SourceDays], Any]] = {
     "name": lambda row: row.status.source,
     "due": lambda row: (row.status.next_at is None, row.status.next_at),
     "unread": lambda row: row.read - len(row.days),
@@ -124,8 +86,8 @@ def sources(
     coverage = queries.coverage(database, scope=scope)
     withheld = withheld_articles(database, scope=scope)
     healths = queries.source_health(database, scope=filters.scope)
-    rows = _rows(healths, coverage, withheld, now.date())
-    rows = _of_period(rows) if is_past else rows
+    rows = days_of_sources(healths, coverage, withheld, now.date())
+    rows = of_past_period(rows) if is_past else rows
     asked = request.query_params
     words, state, order = (asked.get(name, "") for name in ("q", "state", "order"))
     names = queries.source_names(database)
@@ -140,18 +102,20 @@ def sources(
     if kind := export_format(request):
         return table_file(kind, {"Sources": _table(chosen, names)}, "sources", filters)
     begin = (filters.page - 1) * MAX_ROWS
+    shown = chosen[begin : begin + MAX_ROWS]
     return render(
         request,
         "sources.html",
         filters=filters,
         choices=choices(database, filters),
-        sources=chosen[begin : begin + MAX_ROWS],
+        sources=shown,
         more=len(chosen) > begin + MAX_ROWS,
         total=len(chosen),
         words=words,
         state=state,
         order=order,
         is_past=is_past,
+        strips={row.status.source: strip(row.days, MAX_DAYS) for row in shown},
         healths=tuple(Health),
         states=[
             ("", "Any state"),
@@ -165,15 +129,13 @@ def sources(
             default=None,
         ),
         check=last_checkups(database).get(done.tested),
-        may_add=app_state(request).config.add_source is not None,
-        may_check=app_state(request).config.check_source is not None,
         unread=withheld,
         first=first,
         number=min(MAX_DAYS, filters.length),
     )
 
 
-def _table(rows: Iterable[SourceRow], names: Mapping[str, str]) -> Table:
+def _table(rows: Iterable[SourceDays], names: Mapping[str, str]) -> Table:
     """Return the sources as a table of a file."""
     head = ("source", "name", "state", "days_read", "days", "found", "usual", "paywalled")
     table = [
@@ -196,62 +158,27 @@ def _table(rows: Iterable[SourceRow], names: Mapping[str, str]) -> Table:
 
 
 @router.post("/sources/add")
-def add(request: Request, database: OpenDatabase, form: Sent[SourceForm]) -> Response:
+def add(database: OpenDatabase, form: Sent[SourceForm]) -> Response:
     """Add a site by its address, and show it."""
-    add_source = app_state(request).config.add_source
-    if add_source is None:
-        raise HTTPException(404, "Sources can't be added here.")
     try:
-        slug = add_source(database, form.url, form.country, form.language)
-    except SourceEditError as error:
-        raise HTTPException(422, str(error)) from error
+        slug = add_site(database, form.url, form.country, form.language).slug
+    except (SourceError, UrlError, FetchError) as error:
+        raise HTTPException(422, f"{error}.") from error
     return RedirectResponse(f"/sources{query(q=slug, added=slug)}", status_code=303)
 
 
 @router.post("/sources/change")
 def change(request: Request, database: OpenDatabase, form: Sent[SourceForm]) -> Response:
     """Test, pause or resume a source, and show it."""
-    config = app_state(request).config
     if form.slug not in queries.source_names(database):
         raise HTTPException(404, f"No source {form.slug!r} is in the database.")
     if form.do != "test":
-        pause_source(database, form.slug, config.clock(), paused=form.do == "pause")
-    elif config.check_source is None:
-        raise HTTPException(404, "Sources can't be tested here.")
+        now = app_state(request).config.clock()
+        pause_source(database, form.slug, now, paused=form.do == "pause")
     else:
         try:
-            config.check_source(database, form.slug)
-        except SourceEditError as error:
-            raise HTTPException(422, str(error)) from error
+            check_registered(database, form.slug)
+        except SourceError as error:
+            raise HTTPException(422, f"{error}.") from error
     done = {"tested": form.slug} if form.do == "test" else {}
     return RedirectResponse(f"/sources{query(q=form.slug, **done)}", status_code=303)
-
-
-def _of_period(rows: list[SourceRow]) -> list[SourceRow]:
-    """Return the rows of a period that is over: those of the sources that were to be read on one of
-    its days, by the days that were missed, since their present health says nothing of it."""
-    watched = [row for row in rows if row.days]
-    return sorted(watched, key=lambda row: (row.read - len(row.days), row.status.source))
-
-
-def _rows(
-    statuses: Iterable[SourceStatus],
-    coverage: Iterable[CoverageDay],
-    withheld: Iterable[LeftOut],
-    today: date,
-) -> list[SourceRow]:
-    by_source = {source: [*days] for source, days in groupby(coverage, lambda day: day.source)}
-    paywalled = {
-        slug: number
-        for one in withheld
-        if one.reason == "paywalled"
-        for slug, number in one.sources
-    }
-    rows = []
-    for status in statuses:
-        days = by_source.get(status.source, [])
-        good = [day.found for day in days if day.state in COVERED]
-        expected = round(median(good)) if good else None
-        hidden = paywalled.get(status.source, 0)
-        rows.append(SourceRow(status, days, expected, today, hidden))
-    return rows

@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse, Response
 from pydantic import BaseModel, Field
 
 from newscrawl.dashboard.companies_file import CompaniesFileError, Definition, small_registry
-from newscrawl.dashboard.pages.registry import job_state, record_saved, writable_file
+from newscrawl.dashboard.pages.registry import record_saved, writable_file
 from newscrawl.dashboard.rendering import (
     OpenDatabase,
     Sent,
@@ -69,9 +69,10 @@ def add(request: Request, database: OpenDatabase, form: Sent[NewEntry]) -> Respo
         return _page(request, database, fault=str(error))
     articles = articles_naming(database, name, forms)
     record_saved(request, "saved", name)
-    job = app_state(request).job
-    if job is not None and articles:
-        job.rematch_articles(file.path, f"the {len(articles):,} with {name}", articles)
+    if articles:
+        app_state(request).job.rematch_articles(
+            file.path, f"the {len(articles):,} with {name}", articles
+        )
     address = f"/registry/suggestions?added={quote(name, safe='')}"
     return RedirectResponse(address, status_code=303)
 
@@ -100,5 +101,5 @@ def _page(
         file=app_state(request).registry,
         filters=filters,
         choices=offered,
-        job=job_state(request),
+        job=app_state(request).job.state,
     )

@@ -9,9 +9,8 @@ from urllib.parse import quote
 import httpx2
 import pytest
 
-from newscrawl.cli import explainer
-from newscrawl.cli.explainer import MAX_WAITING, Explainer
-from newscrawl.dashboard import UnexplainedError
+from newscrawl.dashboard import explanations
+from newscrawl.dashboard.explanations import MAX_WAITING, Explainer, UnexplainedError
 from newscrawl.storage import open_database
 from newscrawl.workers import Limits
 from tests.archives import capture, written
@@ -47,7 +46,7 @@ def dashboard(
     file = copyfile(sqlite_template, tmp_path / "news.sqlite")
     with open_database(f"sqlite:///{file}") as database:
         save_document(database, document("long", title="The tram"), register(database))
-    monkeypatch.setattr(explainer, "explained_content", WaitsForFile(tmp_path / "end"))
+    monkeypatch.setattr(explanations, "explained_content", WaitsForFile(tmp_path / "end"))
     with serving(config_of(Path(file), explain=Explainer(archive))) as base:
         yield Served(base, tmp_path)
 
@@ -84,10 +83,10 @@ def test_other_pages_answer_while_a_page_is_explained(dashboard: Served) -> None
 def test_explanation_over_its_limits_is_ended_and_the_next_one_works(
     archive: Path, monkeypatch: pytest.MonkeyPatch, work: object, fault: str
 ) -> None:
-    monkeypatch.setattr(explainer, "MAX_WAITING", 0)
+    monkeypatch.setattr(explanations, "MAX_WAITING", 0)
     explain = Explainer(archive, Limits(seconds=5, megabytes=1024, clock_seconds=300))
     with monkeypatch.context() as patch:
-        patch.setattr(explainer, "explained_content", work)
+        patch.setattr(explanations, "explained_content", work)
         with pytest.raises(UnexplainedError, match=fault):
             explain([URL], False)
     assert "The council voted" in explain([URL], False)

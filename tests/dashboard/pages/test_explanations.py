@@ -10,8 +10,8 @@ from markupsafe import Markup
 from starlette.testclient import TestClient
 
 from newscrawl.answers.proof import evidence_text
-from newscrawl.cli.explainer import Explainer
-from newscrawl.dashboard import UnexplainedError, create_app
+from newscrawl.dashboard import create_app
+from newscrawl.dashboard.explanations import UnexplainedError
 from newscrawl.extraction.explain_page import AskedSentence
 from newscrawl.mentions.score import load_model
 from newscrawl.storage import Database
@@ -181,7 +181,7 @@ def test_without_an_archive_a_mention_is_explained_from_the_database(
     file: Path, database: Database
 ) -> None:
     save(database, 0, replace(headline("Siemens"), score=0.98))
-    app = create_app(config_of(file, explain=Explainer(None)))
+    app = create_app(config_of(file))
     with TestClient(app, base_url="http://localhost") as client:
         proof = client.get("/proof?counted=headline&company=Siemens").text
         link = re.search(r'href="(/article/explanation[^"]+)"', proof)
@@ -226,7 +226,7 @@ def test_explanation_has_every_sentence_with_a_mention_once(file: Path, database
     mentions = [headline("Siemens"), body("Siemens"), body("Alstom", 12), body("Bosch", 37)]
     page = document(title="Siemens bids", text=text, mentions=mentions, published=NOW)
     save_document(database, page, register(database))
-    app = create_app(config_of(file, explain=Explainer(None)))
+    app = create_app(config_of(file))
     with TestClient(app, base_url="http://localhost") as client:
         article = client.get(f"/article?url={page.article.url}").text
         head, _, rest = article.partition('<div class="prose">')
