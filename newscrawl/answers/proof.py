@@ -1,4 +1,5 @@
-"""The proof of a number: what is behind it, what it leaves out, and the sentences about both."""
+"""The proof of a number: what is behind it, what it leaves out, and the sentences about both; and
+what an article counts for."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,9 +21,10 @@ from newscrawl.answers.words import (
 from newscrawl.items import Versions
 from newscrawl.storage import Database, queries
 from newscrawl.storage.mentions import CORRECTED
-from newscrawl.storage.queries import Proof, ProvenArticle, Scope
+from newscrawl.storage.queries import ArticlePage, Proof, ProvenArticle, Scope
 from newscrawl.storage.queries.article_details import (
     CorrectionRow,
+    MarkedMention,
     correction_of_number,
     made_together,
 )
@@ -297,3 +299,38 @@ def number_corrections(
         rows = queries.corrections(database, scope=day, undone=True)
         also = sum(row.undone_at == changed.undone_at for row in rows if row.url == changed.url) - 1
     return replace(shown, changed=changed, also=also, mentions_left=len(mentions))
+
+
+def marks_in(article_page: ArticlePage, section: str) -> list[MarkedMention | CorrectionRow]:
+    """Return the marks in headline or body: mentions, and corrections with their place; of several
+    at one place, counted ones come first."""
+    here = [
+        correction
+        for correction in article_page.corrections
+        if correction.section == section and correction.state != "misplaced"
+    ]
+    missed = [row for row in here if row.kind == "missed"]
+    wrong = [row for row in here if row.kind == "wrong"]
+    mentions = [
+        mention
+        for mention in article_page.mentions
+        if mention.section == section and mention.rule != CORRECTED
+    ]
+    return [*missed, *mentions, *wrong]
+
+
+def companies_of(article_page: ArticlePage) -> list[tuple[str, int]]:
+    """Return the companies of the article, the most mentioned first."""
+    counts: dict[str, int] = {}
+    for mention in article_page.mentions:
+        counts[mention.company] = counts.get(mention.company, 0) + 1
+    return sorted(counts.items(), key=lambda count: (-count[1], count[0]))
+
+
+def corrected_companies(article_page: ArticlePage) -> list[tuple[str, int]]:
+    """Return the companies with mentions that a person called wrong, and how many are left."""
+    companies = dict(companies_of(article_page))
+    wrong = {
+        correction.company for correction in article_page.corrections if correction.kind == "wrong"
+    }
+    return [(name, companies.get(name, 0)) for name in sorted(wrong)]

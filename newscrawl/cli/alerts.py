@@ -17,6 +17,7 @@ from newscrawl.cli.arguments import (
     InputError,
     LimitOption,
     companies_from,
+    company_option,
     complete_company,
     open_for_reading,
     parse_day,
@@ -355,13 +356,10 @@ _KindOption = Annotated[
 ]
 _AboutOption = Annotated[
     list[str] | None,
-    typer.Option(
+    company_option(
+        "Only notices about this company, group or saved query; may be repeated; else about all.",
         "--company",
         "-c",
-        help="Only notices about this company, group or saved query; may be repeated; else about "
-        "all.",
-        metavar="NAME",
-        autocompletion=complete_company,
     ),
 ]
 _OnlyOption = Annotated[

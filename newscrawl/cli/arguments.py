@@ -179,14 +179,18 @@ SinceOption = Annotated[str | None, _filter_option("since")]
 UntilOption = Annotated[str | None, _filter_option("until")]
 SourceOption = Annotated[str | None, _filter_option("source")]
 
+
+def company_option(words: str, *switches: str) -> Any:
+    """Return an option for companies, groups or saved queries; `words` are its help."""
+    return typer.Option(*switches, help=words, metavar="NAME", autocompletion=complete_company)
+
+
 CompanyOption = Annotated[
     str | None,
-    typer.Option(
+    company_option(
+        "Only this company, by name or alias, this group of your file, or this saved query.",
         "--company",
         "-c",
-        help="Only this company, by name or alias, this group of your file, or this saved query.",
-        metavar="NAME",
-        autocompletion=complete_company,
     ),
 ]
 LimitOption = Annotated[int, typer.Option("--limit", "-n", min=1, help="Maximum number of rows.")]

@@ -27,6 +27,7 @@ from newscrawl.cli.arguments import (
     SourceOption,
     companies_from,
     company_names_of,
+    company_option,
     complete_company,
     name_of_user,
     open_for_reading,
@@ -76,13 +77,7 @@ UrlArgument = Annotated[str, typer.Argument(help="Address of the article.", meta
 
 MentionedCompanyOption = Annotated[
     str | None,
-    typer.Option(
-        "--company",
-        "-c",
-        help="Only articles of this company, group or saved query.",
-        metavar="NAME",
-        autocompletion=complete_company,
-    ),
+    company_option("Only articles of this company, group or saved query.", "--company", "-c"),
 ]
 EveryKindOption = Annotated[
     bool, typer.Option("--all-kinds", help="Also list stored pages that are not articles.")

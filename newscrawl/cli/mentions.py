@@ -15,6 +15,7 @@ from newscrawl.cli.arguments import (
     LimitOption,
     QueryContext,
     company_names_of,
+    company_option,
     complete_company,
     source_catalog,
     takes_companies,
@@ -79,11 +80,7 @@ CountedOption = Annotated[
 ]
 BesideOption = Annotated[
     str | None,
-    typer.Option(
-        help="Only articles that mention this company, too.",
-        metavar="NAME",
-        autocompletion=complete_company,
-    ),
+    company_option("Only articles that mention this company, too."),
 ]
 OffsetOption = Annotated[int, typer.Option(min=0, help="Leave out the first articles.")]
 LeastSureOption = Annotated[

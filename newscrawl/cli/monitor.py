@@ -7,6 +7,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -101,12 +102,7 @@ def monitor(
             raise InputError(
                 f"--logs {logs}: {error.strerror}; name a folder that you may write to"
             ) from error
-    settings = {}
-    for text in setting or ():
-        name, sign, value = text.partition("=")
-        if not name or not sign:
-            raise InputError(f"--set {text}: write it as NAME=VALUE, as in DOWNLOAD_DELAY=2")
-        settings[name] = value
+    settings = crawl_settings(setting or ())
     command = CrawlCommand(
         environment={"NEWSCRAWL_DATABASE_URL": url},
         settings=settings,
@@ -147,6 +143,17 @@ def monitor(
         reschedule(store, [facts.slug for facts in chosen], schedule)
         if _run(store, url, plan) and once:
             raise typer.Exit(1)
+
+
+def crawl_settings(texts: "Sequence[str]") -> dict[str, str]:
+    """Return the settings of --set; raise InputError for one that is not NAME=VALUE."""
+    settings = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        if not name or not sign:
+            raise InputError(f"--set {text}: write it as NAME=VALUE, as in DOWNLOAD_DELAY=2")
+        settings[name] = value
+    return settings
 
 
 def _run(store: "Database", url: str, plan: "MonitorPlan") -> bool:
@@ -298,7 +305,7 @@ def status(
     with open_for_reading(database) as store:
         slugs = slugs_of(source or (), store)
         if watch:
-            _watch(store, slugs, pause, everything=everything)
+            refresh(lambda: _screen(_status(store, slugs), everything=everything), pause)
             return
         current = _status(store, slugs)
     if output_format == "json":
@@ -350,19 +357,15 @@ def slugs_of(slugs: Sequence[str], database: "Database") -> list[str] | None:
     return [match_one(slug, names, "source", "newscrawl sources list") for slug in slugs]
 
 
-def _watch(
-    database: "Database", slugs: Sequence[str] | None, every: float, *, everything: bool
-) -> None:
+def refresh(screen: "Callable[[], Group]", pause: float) -> None:
+    """Show a screen again and again, until Ctrl-C."""
     from rich.live import Live
 
-    first = _screen(_status(database, slugs), everything=everything)
-    with Live(first, console=terminal(), auto_refresh=False) as live:
-        try:
-            while True:
-                time.sleep(every)
-                live.update(_screen(_status(database, slugs), everything=everything), refresh=True)
-        except KeyboardInterrupt:
-            return
+    console = terminal()
+    with suppress(KeyboardInterrupt), Live(screen(), console=console, auto_refresh=False) as live:
+        while True:
+            time.sleep(pause)
+            live.update(screen(), refresh=True)
 
 
 def _screen(current: "WatchStatus", *, everything: bool) -> "Group":

@@ -20,7 +20,7 @@ from newscrawl.cli.arguments import (
     LimitOption,
     QueryContext,
     company_names_of,
-    complete_company,
+    company_option,
     takes_companies,
     takes_database,
     takes_scope,
@@ -35,13 +35,7 @@ _OPTIONS: dict[str, Any] = {
     "company": CompanyOption,
     "companies": Annotated[
         list[str],
-        typer.Option(
-            "--company",
-            "-c",
-            help="Two or more companies, groups or saved queries.",
-            metavar="NAME",
-            autocompletion=complete_company,
-        ),
+        company_option("Two or more companies, groups or saved queries.", "--company", "-c"),
     ],
     "limit": LimitOption,
     "offset": Annotated[int, typer.Option(min=0, help="Leave out the first rows.")],

@@ -14,9 +14,8 @@ from newscrawl.cli.arguments import (
     InputError,
     QueryContext,
     company_names_of,
-    complete_company,
+    company_option,
     parse_day,
-    source_catalog,
     takes_companies,
 )
 from newscrawl.cli.output import write_file, write_note
@@ -29,12 +28,8 @@ ReportFormat = Literal["html", "xlsx"]
 
 CompaniesToReport = Annotated[
     list[str] | None,
-    typer.Option(
-        "--company",
-        "-c",
-        help="A company, by name or alias, a group or a saved query; may be repeated.",
-        metavar="NAME",
-        autocompletion=complete_company,
+    company_option(
+        "A company, by name or alias, a group or a saved query; may be repeated.", "--company", "-c"
     ),
 ]
 EachOption = Annotated[
@@ -45,8 +40,6 @@ EachOption = Annotated[
         metavar="NAME",
     ),
 ]
-# As it was called before all commands had --group.
-SourceGroupOption = Annotated[str | None, typer.Option("--source-group", hidden=True)]
 PeriodOption = Annotated[
     str | None,
     typer.Option(
@@ -70,7 +63,6 @@ def report(
     query: QueryContext,
     company: CompaniesToReport = None,
     each_of: EachOption = None,
-    source_group: SourceGroupOption = None,
     period: PeriodOption = None,
     output: OutputOption = None,
     output_format: ReportFormatOption = None,
@@ -91,10 +83,7 @@ def report(
     kind: ReportFormat = output_format or ("xlsx" if ending == ".xlsx" else "html")
     if kind == "xlsx" and output is None and sys.stdout.isatty():
         raise InputError("a workbook is not for the terminal: give -o report.xlsx")
-    scope = query.scope
-    if source_group is not None:
-        scope = replace(scope, group=source_group, catalog=source_catalog())
-    first, last = _period(period, scope)
+    first, last = _period(period, query.scope)
     names = company_names_of(company or [], query)
     if each_of is not None:
         groups = query.scope.structure.groups
@@ -102,7 +91,7 @@ def report(
         names += [name, *groups[name]]
     if not names:
         raise InputError("a report on which companies? give -c NAME, or --each-of GROUP")
-    document = make_report(query.database, names, replace(scope, since=first, until=last))
+    document = make_report(query.database, names, replace(query.scope, since=first, until=last))
     if document.reading.completeness.level == "none":
         write_note(
             f"No source was crawled from {document.scope.since} to {document.scope.until}: choose "

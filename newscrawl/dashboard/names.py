@@ -47,19 +47,6 @@ def companies_by_name(request: Request, words: str, names: Sequence[str]) -> lis
     return list(dict.fromkeys([*first, *begin]))[:MAX_CALLED]
 
 
-def watchable(request: Request, database: Database, text: str) -> str:
-    """Return the name of a company, group or saved query given by name or alias."""
-    registry = companies_in_use(request)
-    names = [*registry.structure.groups, *queries.company_names(database)]
-    name, near = match_name(text, names)
-    if name is not None:
-        return name
-    if (company := registry.by_name(text.strip())) is not None:
-        return company.name
-    advice = f" Did you mean {' or '.join(near)}?" if near else ""
-    raise HTTPException(422, f"No company, group or saved query is named {text!r}.{advice}")
-
-
 def company_named(request: Request, database: Database, text: str) -> str:
     """Return the company of this name or form; raise CorrectionError if none or several have it."""
     registry = registry_of(app_state(request).registry)

@@ -114,7 +114,12 @@ class CompiledRegistry:
         self.owners: Sequence[tuple[int, int]] = tables["owners"]
         self.companies = Rows(rows[:companies], self._company)
         self._forms = Rows(rows[companies : companies + forms], self._form)
-        self.spelled = Rows(rows[companies + forms :], self._spellings)
+        self.spelled = Rows(
+            rows[companies + forms :],
+            lambda row: [
+                (text, tuple(self._forms[number] for number in meant)) for text, *meant in row
+            ],
+        )
 
     @property
     def beginnings(self) -> Sequence[str]:
@@ -139,9 +144,6 @@ class CompiledRegistry:
         doubtful, stem, languages = self._kinds[kind]
         form = Form(company, text, doubtful, False, languages)
         return _stem(form, text) if stem else form
-
-    def _spellings(self, row: list[Any]) -> list[tuple[str, tuple[Form, ...]]]:
-        return [(text, tuple(self._forms[number] for number in meant)) for text, *meant in row]
 
 
 def compile_registry(

@@ -1,13 +1,18 @@
-"""Charts as paths of SVG: curves with gaps, and bars."""
+"""Charts as paths of SVG: curves with gaps, bars, and small ones beside a name."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from newscrawl.answers.chart import Chart
+from newscrawl.storage.queries import CoverageDay
+from newscrawl.storage.queries.completeness import COVERED
 
 WIDTH, HEIGHT = 720, 210
 _LEFT, _RIGHT, _TOP, _BOTTOM = 40, 8, 8, 24  # margins for the labels
 _LABELS = 6  # dates below a chart
+SPARK_WIDTH, SPARK_HEIGHT = 120, 28
+_PAD = 2
+DAY_WIDTH, STRIP_HEIGHT = 8, 20
 
 Values = Sequence[int | None]
 Place = tuple[float, float]
@@ -100,3 +105,38 @@ def _places(slot: float, marked: Sequence[bool]) -> tuple[Place, ...]:
     """Return the left edges and widths of the slots that are marked."""
     places = [i for i, is_marked in enumerate(marked) if is_marked]
     return tuple((round(_LEFT + i * slot, 1), round(slot, 1)) for i in places)
+
+
+def spark(values: Sequence[int | None]) -> list[str]:
+    """Return the paths of a line chart of SPARK_WIDTH x SPARK_HEIGHT; gaps separate them."""
+    top = max((value for value in values if value is not None), default=0)
+    box = _PAD, _PAD, SPARK_WIDTH - 2 * _PAD, SPARK_HEIGHT - 2 * _PAD
+    return line_paths(values, box, top)
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """Paths of a strip of days: bars for what was found, crosses for days that failed, frames
+    for days without a crawl."""
+
+    bars: str
+    crosses: str
+    frames: str
+    width: int
+
+
+def strip(days: Sequence[CoverageDay], number: int) -> Strip:
+    """Return the last `number` days of a source, the last one at the right end. All days of a kind
+    are one path, since a page may show hundreds of sources."""
+    top = max((day.found for day in days), default=0) or 1
+    bars, crosses, frames = [], [], []
+    for place, day in enumerate(days[-number:], start=number - len(days[-number:])):
+        x = place * DAY_WIDTH
+        if day.state in COVERED:
+            height = 3 + (STRIP_HEIGHT - 5) * day.found / top
+            bars.append(f"M{x + 0.5} {STRIP_HEIGHT - 1}v{-height:.1f}h6v{height:.1f}z")
+        elif day.state is not None:
+            crosses.append(f"M{x + 1} 13l5 5m0 -5l-5 5")
+        else:
+            frames.append(f"M{x + 1} 13h5v5h-5z")
+    return Strip("".join(bars), "".join(crosses), "".join(frames), number * DAY_WIDTH)

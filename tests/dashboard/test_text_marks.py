@@ -2,7 +2,6 @@
 
 from hypothesis import given, strategies as st
 
-from newscrawl.dashboard.charts import spark
 from newscrawl.dashboard.rendering import (
     article_address,
     changes,
@@ -10,6 +9,7 @@ from newscrawl.dashboard.rendering import (
     paragraphs,
     pieces,
 )
+from newscrawl.reports.curves import spark
 from tests.worlds import body
 
 TEXTS = st.lists(st.text("ab .<\n", max_size=12), max_size=6).map("\n\n".join)

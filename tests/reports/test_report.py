@@ -555,7 +555,7 @@ def test_report_on_a_group_of_sources_says_so(
             "No source was crawled",
         ),
         (["--each-of", "nobody", "--period", "7d"], 2, "unknown group 'nobody'"),
-        (["-c", "Siemens", "--source-group", "nobody"], 2, "unknown group of sources 'nobody'"),
+        (["-c", "Siemens", "--group", "nobody"], 2, "unknown group of sources 'nobody'"),
     ],
 )
 def test_command_explains_what_is_wrong(

@@ -12,8 +12,12 @@ from markupsafe import Markup
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from newscrawl.answers.article import companies_of, corrected_companies, marks_in
-from newscrawl.answers.proof import quarantine_reason
+from newscrawl.answers.proof import (
+    companies_of,
+    corrected_companies,
+    marks_in,
+    quarantine_reason,
+)
 from newscrawl.dashboard.explanations import (
     BusyError,
     UnexplainedError,

@@ -14,7 +14,6 @@ from newscrawl.answers.chart import company_chart, proof_columns
 from newscrawl.answers.company import company_period, has_subsidiaries, most_counted, period_alerts
 from newscrawl.answers.comparison import change_of_row, compare_companies, in_order
 from newscrawl.answers.coverage import last_named_before, reading, silent_sources
-from newscrawl.dashboard.charts import spark
 from newscrawl.dashboard.exports import articles_file, chart_file, export_format, ranking_file
 from newscrawl.dashboard.filters import DEFAULT_PERIOD, Filters
 from newscrawl.dashboard.names import check_is_named, companies_by_name, similar_names
@@ -28,6 +27,7 @@ from newscrawl.dashboard.rendering import (
     render,
 )
 from newscrawl.reports import MAX_ARTICLES
+from newscrawl.reports.curves import spark
 from newscrawl.storage import Database, QuestionError, queries
 from newscrawl.storage.queries import (
     FoundArticle,

@@ -11,8 +11,8 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from newscrawl import config as settings
+from newscrawl.answers.names import company_of
 from newscrawl.config import SettingError
-from newscrawl.dashboard.names import watchable
 from newscrawl.dashboard.rendering import (
     OpenDatabase,
     Sent,
@@ -149,8 +149,10 @@ def watch(request: Request, database: OpenDatabase, form: Sent[WatchForm]) -> Re
     person = name_of_person(request) or form.person.strip()
     if not person:
         raise HTTPException(422, "Who watches it? Go back and write your name.")
-    name = watchable(request, database, form.company)
-    other = watchable(request, database, form.other) if form.other.strip() else ""
+    registry, stored = companies_in_use(request), queries.company_names(database)
+    groups = registry.structure.groups
+    name = company_of(form.company, registry, stored, groups)
+    other = company_of(form.other, registry, stored, groups) if form.other.strip() else ""
     if other == name:
         raise HTTPException(422, "A pair is of two different companies.")
     watch_company(database, name, other, by=person)

@@ -12,7 +12,6 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from newscrawl.answers.coverage import SourceDays, days_of_sources, of_past_period
-from newscrawl.dashboard.charts import strip
 from newscrawl.dashboard.exports import export_format, table_file
 from newscrawl.dashboard.rendering import (
     OpenDatabase,
@@ -25,6 +24,7 @@ from newscrawl.dashboard.rendering import (
     render,
 )
 from newscrawl.reports import Table
+from newscrawl.reports.curves import strip
 from newscrawl.sources import SourceError, UrlError
 from newscrawl.sources.checks import check_registered
 from newscrawl.sources.discovery import add_site
