@@ -2,8 +2,7 @@
 
 `mentions` scores the companies found in bundled texts and, with a corpus, in its news; `metadata`
 titles, authors, days and languages of pages with such golds; `kinds` counts what labelled pages of
-each type are taken for; `registry` counts what the bundled registry has, and `sentences` compares
-its mentions with labelled sentences.
+each type are taken for.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,32 +28,21 @@ from benchmarks.scores.mentions import (
     score_rules,
 )
 from benchmarks.scores.metadata import Score, labelled_pages, read_page, score
-from benchmarks.scores.registry import (
-    AuditRow,
-    SentenceRow,
-    as_markdown,
-    audit,
-    audit_sentences,
-    coverage,
-    listed_companies,
-)
 from newscrawl.answers.names import match_one
 from newscrawl.cli.arguments import (
     ClusterOption,
     Command,
-    CompaniesOption,
     CorpusOption,
     Format,
     FormatOption,
     InputError,
     LangsOption,
-    LimitOption,
     SetsOption,
     companies_from,
     corpus_from,
     open_workers,
 )
-from newscrawl.cli.output import Column, Row, progress, render, show, write_note
+from newscrawl.cli.output import Column, Row, progress, render, write_note
 from newscrawl.mentions import Companies
 from newscrawl.text import count_of
 from newscrawl.training.corpus import DEVELOPMENT, SEALED, Corpus, map_pages
@@ -296,49 +284,6 @@ def kinds(
     render(rows, columns, form, title=f"kinds of {len(pages)} pages, and the share stored")
 
 
-def registry(
-    listed: Annotated[
-        Path | None,
-        typer.Option(
-            help="Also count how many companies of this CSV (country, name, size) have an entry.",
-            metavar="FILE",
-        ),
-    ] = None,
-    markdown: Annotated[
-        bool, typer.Option("--markdown", help="Write the tables of docs/registry.md.")
-    ] = False,
-    form: FormatOption = "table",
-    companies: CompaniesOption = None,
-) -> None:
-    """Count the registry's entries by country and kind, and its forms by reason."""
-    entries = companies_from(companies)
-    rows = audit(entries)
-    if listed is not None:
-        if not listed.is_file():
-            raise InputError(f"no list at {listed}: give the path of a CSV file")
-        rows += coverage([*listed_companies(entries, listed)])
-    if markdown:
-        typer.echo(as_markdown(rows), nl=False)
-    else:
-        show(rows, AuditRow, form)
-
-
-def sentences(
-    folder: Annotated[
-        Path,
-        typer.Argument(
-            help="JSON lines with lang, text and spans (start, end, type).", metavar="DIR"
-        ),
-    ],
-    limit: LimitOption = 50,
-    form: FormatOption = "table",
-    companies: CompaniesOption = None,
-) -> None:
-    """Compare the mentions in labelled sentences with the labels: by language, rule and form, the
-    worst first."""
-    show(audit_sentences(companies_from(companies), folder, forms=limit), SentenceRow, form)
-
-
 app = typer.Typer(
     help=__doc__,
     no_args_is_help=True,
@@ -346,5 +291,5 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (mentions, metadata, kinds, registry, sentences):
+for command in (mentions, metadata, kinds):
     app.command(cls=Command)(command)

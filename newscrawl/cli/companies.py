@@ -23,8 +23,10 @@ from newscrawl.cli.arguments import (
 )
 from newscrawl.cli.output import (
     Column,
+    columns_of,
     exit_without,
     printable,
+    records_of,
     render,
     show,
     write_note,
@@ -155,18 +157,62 @@ def suggest(
     exit_without(names, "No article names an organisation that is not registered.")
 
 
-@app.command(epilog="Example: newscrawl companies audit --limit 20")
+@app.command(epilog="Example: newscrawl companies audit --listed listed.csv")
 def audit(
+    listed: Annotated[
+        Path | None,
+        typer.Option(
+            help="Also count how many companies of this CSV (country, name, size) have an entry.",
+            metavar="FILE",
+        ),
+    ] = None,
+    sentences: Annotated[
+        Path | None,
+        typer.Option(
+            help="Instead compare the mentions in labelled sentences (JSON lines with lang, text "
+            "and spans) with the labels: by language, rule and form, the worst first.",
+            metavar="DIR",
+        ),
+    ] = None,
+    stored: Annotated[
+        bool,
+        typer.Option(
+            "--stored",
+            help="Instead list the forms that look least like a company in your articles.",
+        ),
+    ] = False,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Write the tables of docs/registry.md.")
+    ] = False,
     limit: LimitOption = 50,
     output_format: FormatOption = "table",
+    companies: CompaniesOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """List the forms that look least like a company in your articles, each with an example."""
-    from newscrawl.storage.queries.left_out import FormInArticles, least_certain_forms
+    """Count entries by country and kind, and forms by reason; or list the worst forms."""
+    from newscrawl.mentions import registry_audit, sentence_audit
 
-    with open_for_reading(database) as store, store.reading() as session:
-        forms = least_certain_forms(session, limit)
-    show(forms, FormInArticles, output_format)
+    if stored:
+        from newscrawl.storage.queries.left_out import FormInArticles, least_certain_forms
+
+        with open_for_reading(database) as store, store.reading() as session:
+            forms = least_certain_forms(session, limit)
+        render(records_of(forms), columns_of(FormInArticles), output_format)
+        return
+    registry = companies_from(companies)
+    if sentences is not None:
+        compared = sentence_audit.audit_sentences(registry, sentences, forms=limit)
+        render(records_of(compared), columns_of(sentence_audit.SentenceRow), output_format)
+        return
+    rows = registry_audit.audit(registry)
+    if listed is not None:
+        if not listed.is_file():
+            raise InputError(f"no list at {listed}: give the path of a CSV file")
+        rows += registry_audit.coverage([*registry_audit.listed_companies(registry, listed)])
+    if markdown:
+        typer.echo(registry_audit.as_markdown(rows), nl=False)
+    else:
+        render(records_of(rows), columns_of(registry_audit.AuditRow), output_format)
 
 
 def _added_forms(file: Path, own: "Sequence[Company]") -> "Iterator[str]":

@@ -1,5 +1,6 @@
 """Shares, companions, stories, search and exports on the command line."""
 
+import gzip
 import json
 import os
 import re
@@ -312,6 +313,34 @@ def test_excluded_word_can_come_first_after_two_hyphens(world: Newscrawl) -> Non
     assert [row["url"] for row in rows(ran)] == ["https://ft.example/b"]
 
 
+def test_audit_compares_mentions_with_the_labels_of_sentences(
+    world: Newscrawl, tmp_path: Path
+) -> None:
+    lines = [
+        {"lang": "en", "text": "Siemens builds trams.", "spans": [[0, 7, "COM"]]},
+        {"lang": "en", "text": "In Bosch it rained.", "spans": [[3, 8, "LOC"]]},
+        {"lang": "de", "text": "Bosch schweigt.", "spans": []},
+    ]
+    folder = tmp_path / "sentences"
+    folder.mkdir()
+    with gzip.open(folder / "all.jsonl.gz", "wt") as file:
+        file.writelines(f"{json.dumps(line)}\n" for line in lines)
+    found = rows(world("companies", "audit", "--sentences", str(folder), "--format", "json"))
+    by_key = {
+        (row["table"], row["key"]): (row["right"], row["wrong"], row["unlabelled"]) for row in found
+    }
+    assert by_key == {
+        ("language", "en"): (1, 1, 0),
+        ("language", "de"): (0, 0, 1),
+        ("rule", "name"): (1, 1, 1),
+        ("form", "Bosch (Bosch)"): (0, 1, 1),
+    }
+    assert found[-1]["example"] == "In Bosch it rained."
+    (folder / "b.jsonl").write_text('{"text": "No label."}\n')
+    ran = world("companies", "audit", "--sentences", str(folder))
+    assert (ran.code, "b.jsonl, line 1: no labelled sentence" in ran.err) == (2, True)
+
+
 def test_audit_of_stored_articles_begins_with_the_least_certain_form(
     world: Newscrawl, own_database: Path
 ) -> None:
@@ -319,7 +348,7 @@ def test_audit_of_stored_articles_begins_with_the_least_certain_form(
         doubtful = replace(body("Bosch", 3), score=0.4)
         article = document("d", text="In Bosch it rained.", mentions=[doubtful])
         save_document(database, article, register(database, "ft"))
-    found = rows(world("companies", "audit", "--format", "json"))
+    found = rows(world("companies", "audit", "--stored", "--format", "json"))
     assert found[0]["form"] == "Bosch"
     assert found[0]["example"] == "In Bosch it rained."
     assert [row["score"] for row in found] == sorted(row["score"] for row in found)

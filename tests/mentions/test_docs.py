@@ -6,15 +6,15 @@ from importlib import import_module
 from pathlib import Path
 
 from benchmarks.scores.mentions import read_labelled, score_mentions
-from benchmarks.scores.registry import (
+from newscrawl.mentions import load_companies
+from newscrawl.mentions.registry import BUNDLED
+from newscrawl.mentions.registry_audit import (
     as_markdown,
     audit,
     coverage,
     listed_companies,
     missing_members,
 )
-from newscrawl.mentions import load_companies
-from newscrawl.mentions.registry import BUNDLED
 from tests.worlds import bundled_companies
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -71,9 +71,7 @@ def test_documented_scores_are_right():
 def test_audit_of_the_registry_is_as_documented():
     page = (DOCS / "registry.md").read_text(encoding="utf-8")
     for table in as_markdown(audit(bundled_companies())).split("\n\n"):
-        assert table.strip() in page, (
-            "write it anew: python -m benchmarks.scores registry --markdown"
-        )
+        assert table.strip() in page, "write it anew: newscrawl companies audit --markdown"
 
 
 def test_large_companies_of_indices_have_entries():

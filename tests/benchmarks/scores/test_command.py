@@ -1,7 +1,6 @@
 """The commands of `python -m benchmarks.scores`."""
 
 import csv
-import gzip
 import hashlib
 import json
 from pathlib import Path
@@ -117,34 +116,3 @@ def test_corpus_without_gold_metadata_is_refused(run_scores: Newscrawl, tmp_path
     ran = run_scores("metadata", "--corpus", tmp_path)
     assert ran.code == 1
     assert "no article with gold title, authors or date" in ran.err
-
-
-def test_sentences_compare_mentions_with_the_labels_of_sentences(
-    run_scores: Newscrawl, tmp_path: Path
-) -> None:
-    lines = [
-        {"lang": "en", "text": "Siemens builds trams.", "spans": [[0, 7, "COM"]]},
-        {"lang": "en", "text": "In Bosch it rained.", "spans": [[3, 8, "LOC"]]},
-        {"lang": "de", "text": "Bosch schweigt.", "spans": []},
-    ]
-    folder, companies = tmp_path / "sentences", tmp_path / "companies.toml"
-    folder.mkdir()
-    companies.write_text('[[company]]\nname = "Siemens"\n[[company]]\nname = "Bosch"\n')
-    with gzip.open(folder / "all.jsonl.gz", "wt") as file:
-        file.writelines(f"{json.dumps(line)}\n" for line in lines)
-    found = json.loads(
-        run_scores("sentences", folder, "--companies", companies, "--format", "json").out
-    )
-    by_key = {
-        (row["table"], row["key"]): (row["right"], row["wrong"], row["unlabelled"]) for row in found
-    }
-    assert by_key == {
-        ("language", "en"): (1, 1, 0),
-        ("language", "de"): (0, 0, 1),
-        ("rule", "name"): (1, 1, 1),
-        ("form", "Bosch (Bosch)"): (0, 1, 1),
-    }
-    assert found[-1]["example"] == "In Bosch it rained."
-    (folder / "b.jsonl").write_text('{"text": "No label."}\n')
-    ran = run_scores("sentences", folder)
-    assert (ran.code, "b.jsonl, line 1: no labelled sentence" in ran.err) == (2, True)
