@@ -30,10 +30,13 @@ _CREDIT = re.compile(
 # "Photo: Nintendo", "Image courtesy of Apple": who made a picture.
 _PICTURE = re.compile(
     r"\b(?:photos?|images?|pictures?|photograph|video|fotos?|bild|bilder|imagen|immagine|zdj|фото)"
-    r"(?: (?:credits?|source))?(?: ?:| courtesy(?: of|:)| by:?)\s?(?:[A-Z][\w']* ?/ ?)?$"
-    r"|(?:(?:写真|画像|[图圖照]片)(?:提供|[来來]源)?|[(【\[]提供|사진(?: ?제공)?|자료|供[图圖])"
-    r" ?[:=]\s?$",
+    r"(?: (?:credits?|source))?(?: ?:| courtesy(?: of|:)| by:?)\s?(?:[A-Z][\w']* ?/ ?)?$",
     re.IGNORECASE,
+)
+# The same in Chinese, Japanese and Korean.
+_PICTURE_BY = re.compile(
+    r"(?:(?:写真|画像|[图圖照]片)(?:提供|[来來]源)?|[(【\[]提供|사진(?: ?제공)?|자료|供[图圖])"
+    r" ?[:=]\s?$"
 )
 # A paper, a station or an agency as the medium: テレビ朝日の番組で, 接受凤凰网采访.
 _MEDIUM = re.compile(
@@ -169,8 +172,12 @@ class Credits:
         bracket = text.startswith(")", candidate.end) and _BEHIND_NAME.search(lead)
         if byline or bracket or _PICTURE.search(lead):
             return True
-        if _MEDIUM.search(form) and (
-            _MEDIUM_SAYS.match(text, candidate.end) or _ASKED_BY_MEDIUM.search(lead)
+        if lead.endswith((":", "=", ": ", "= ")) and _PICTURE_BY.search(lead):
+            return True
+        if (
+            not form.isascii()
+            and _MEDIUM.search(form)
+            and (_MEDIUM_SAYS.match(text, candidate.end) or _ASKED_BY_MEDIUM.search(lead))
         ):
             return True
         outlets = self._publishers.get(index)

@@ -18,7 +18,7 @@ from newscrawl.mentions.context import MentionContext, context_weight, rivals_at
 from newscrawl.mentions.east_asian import (
     has_predicate,
     names_person,
-    names_trade_line_or_place,
+    names_trade_place_or_crop,
 )
 from newscrawl.mentions.lists import CONJUNCTION, JOINT, count_beside, joined_after, joined_before
 from newscrawl.mentions.namesakes import is_namesake, is_place, is_team
@@ -31,6 +31,8 @@ EVERYDAY_CONTEXT = 2
 # person in the article, or an abbreviation behind an article ("the GM responds"). Ours, by hand.
 ACRONYM_CONTEXT = 2
 PERSON_CONTEXT = 4
+# The last letters that endings replace.
+_VOWELS = "aoаяα"
 # How many characters of a neighbourhood hold two long words.
 _REACH = 60
 _POSSESSIVE = re.compile(r"(?:'s|'S|'|s')(?= )")
@@ -96,6 +98,8 @@ _FIGURES = re.compile(
     r"|\d[\d.,]* (?:jobs|staff|workers|posts|employees|stores|Stellen|Arbeitsplätze|Jobs|Filialen"
     r"|emplois|postes|salariés|empleos|trabajadores|puestos|posti|lavoratori|dipendenti|esuberi))"
 )
+# What candidates for an office have, too: "Dole at 39 percent".
+_OF_PERSONS = re.compile(r" (?:[^\W\d_]+ ){0,2}(?:at|com|said) \d[\d.,]* ?(?:%|p)")
 _DEFINITE = frozenset({"la", "il", "l", "el"})
 _APPOSITION = re.compile(r", ([^\W\d_]+)[ ']((?:[\w-]+ ?){1,4})")
 _SMALL_BEFORE = re.compile(r"(?:^|[\s(\"'«“„])[^\W\d_A-ZÀ-ÖØ-Þ][^\W\d_A-ZÀ-ÖØ-Þ]*,? [\"«“„]?$")
@@ -161,9 +165,15 @@ class NeighbourWords:
         "Apple's shares"; `in_context` also a verb behind a surname."""
         if candidate.compound or self.cue_before(text, candidate.start, language):
             return True
-        if self._is_explained(text, candidate, language) or self._has_figures(text, candidate):
+        is_person = candidate.form.text in self.words.surnames and not in_context
+        if self._is_explained(text, candidate, language):
             return True
-        if has_predicate(text, candidate.end, language, self.words.predicates):
+        if self._has_figures(text, candidate) and not (
+            is_person and _OF_PERSONS.match(text, candidate.end, candidate.end + _REACH)
+        ):
+            return True
+        place = candidate.start, candidate.end
+        if has_predicate(text, *place, language, candidate.form.text, self.words):
             return True
         possessive = _POSSESSIVE.match(text, candidate.end)
         end = possessive.end() if possessive else candidate.end
@@ -193,9 +203,7 @@ class NeighbourWords:
         if candidate.form.text.lower() in self.words.titles and begins_sentence(text, candidate):
             return False
         # "Abbott said": persons speak, too.
-        if candidate.form.text in self.words.surnames and not in_context:
-            return False
-        return not self.is_behind_article(text, candidate, language)
+        return not is_person and not self.is_behind_article(text, candidate, language)
 
     def _has_figures(self, text: str, candidate: Candidate) -> bool:
         """Return whether figures follow that companies have: "Orange fell 2 percent", "Sky to axe
@@ -260,6 +268,13 @@ class NeighbourWords:
         if {first, phrase} & verbs:
             return True
         return first in self.words.auxiliaries and phrase.partition(" ")[2] in verbs
+
+    def is_everyday_in(self, candidate: Candidate, language: str | None) -> bool:
+        """Return whether a form, or the name whose case it is ("Stravou" of Strava), is an everyday
+        word of this very language."""
+        form = candidate.form.text
+        names = [form + vowel for vowel in _VOWELS] if candidate.form.stem else [form]
+        return any(self.words.is_everyday_in(name, language) for name in names)
 
     def has_model(self, text: str, candidate: Candidate, language: str | None) -> bool:
         """Return whether a model's name follows its maker's: "JBL Tune 710BT"."""
@@ -472,9 +487,9 @@ class NeighbourWords:
     ) -> bool:
         """Return whether the name means something else here: an arena, a family, a team, which all
         are `in_sports`, a section of the newspaper."""
-        if is_team(text, candidate.form.text, language, self.words, in_section=in_sports):
+        if is_team(text, candidate, language, self.words, in_section=in_sports):
             return True
-        if names_trade_line_or_place(text, candidate.start, candidate.end, language):
+        if names_trade_place_or_crop(text, candidate.start, candidate.end, language):
             return True
         before = words_before(text, candidate.start, 2)
         if bool(before) and before[-1].lower() in self.words.families:
@@ -547,7 +562,7 @@ class Disambiguator:
         sure = [rival for rival in rivals if not rival.form.is_doubtful(context.language)]
         if len(sure) != 1 or sure[0].form.text in context.persons:
             return None
-        if self.neighbours.words.is_everyday_in(sure[0].form.text, context.language):
+        if self.neighbours.is_everyday_in(sure[0], context.language):
             return None
         near = self._nearest(text, rivals, context)
         clear = near is not None and context_weight(near, context) >= EVERYDAY_CONTEXT
@@ -588,6 +603,11 @@ class Disambiguator:
         if is_acronym(form):
             job = self.neighbours.is_noun_behind_article(text, candidate, context.language)
             return PERSON_CONTEXT if job else ACRONYM_CONTEXT
+        words = self.neighbours.words
+        forename, _, surname = form.partition(" ")
+        # "Tout comme Marc Jacobs, elle s'inspire du grunge."
+        if surname and forename in words.given_names:
+            return PERSON_CONTEXT
         return EVERYDAY_CONTEXT if self.is_everyday(candidate, context) else 1
 
     def _beside(self, text: str, candidate: Candidate, context: MentionContext) -> str | None:

@@ -2,10 +2,12 @@
 follows a name says that it is a company's."""
 
 import re
-from collections.abc import Mapping, Set
+from collections.abc import Set
 from functools import lru_cache
 
 from icu4py.breakers import WordBreaker
+
+from newscrawl.mentions.vocabulary import Vocabulary
 
 # Signs; longer names hardly ever arise by chance.
 _LONGEST = 3
@@ -48,6 +50,20 @@ _SURNAMES = frozenset(
     "王李黄黃张張刘劉陈陳杨楊赵趙吴吳周徐孙孫朱胡郭罗羅郑鄭谢謝宋唐冯馮邓鄧曹彭曾肖萧田董潘袁蔡蒋蔣杜叶葉魏吕呂丁沈"
     "姚卢盧姜崔钟鍾谭譚汪范廖贾賈韦韋邹鄒孟秦邱尹薛闫閻段侯龚龔邵钱錢严嚴"
 )
+_TRADE_BEFORE = re.compile(
+    r"(?:(?:大手|メーカー|チェーン)の?|[傘伞][下]の|子会社の|巨[头頭]|[龙龍][头頭]|[厂廠]商|[车車房药藥]企|券商|运营商|[开開]发商|制造商|零售商|[电電]商)$"
+)
+# Signs between an everyday word and its predicate that tell of a field, a kitchen or a doctrine,
+# and those behind it: 苹果收购价, 小米订单农业.
+_OF_FIELDS = "种種植养養殖斤亩畝吨噸箱颗顆棵株粒园園树樹粥杂雜粮糧农農加批义義"
+_FIRM_JOINT = rf"(?: ?\([^()\n]{{1,12}}\))?[^，。！？；：、,;:!?()\n{_OF_FIELDS}]{{0,4}}?"
+_NO_FIELD = "(?!.{0,3}[种種]|[价價商站点點农農军軍])"
+# What is said of a crop: 苹果收购价, 三斤小米.
+_CROPS = frozenset({"苹果", "蘋果", "小米", "黑莓"})
+_CROP_BEHIND = re.compile(
+    rf".?[{_OF_FIELDS}]|收购[价站点商]|新品[种種]|[产產][区區地量]|[丰豐]收|采摘|成熟|[减減][产產]|滞销"
+)
+_CROP_BEFORE = re.compile(r"[斤吨噸箱筐颗顆棵株粒亩畝袋碗碟](?:[的红紅黄黃青])?$")
 # A country's name in front of a word for a trade, and what is said of all of that trade there:
 # 中国电信事业, 荷兰银行之首.
 _OF_COUNTRY = re.compile(
@@ -96,9 +112,10 @@ def is_across_words(text: str, start: int, end: int) -> bool:
 def names_person(text: str, start: int, end: int, given_names: Set[str]) -> bool:
     """Return whether an office or another name makes it a person's: 记者苏宁, 希尔顿将军,
     ジョン・B・マクドナルド, Hermes(黄远康)."""
-    joined = _JOINED_BEFORE.search(text, max(0, start - _LONGEST_JOINED), start)
-    if joined is not None and not given_names.isdisjoint(joined[0].split("・")):
-        return True
+    if text[start - 1 : start] == "・":
+        joined = _JOINED_BEFORE.search(text, max(0, start - _LONGEST_JOINED), start)
+        if joined is not None and not given_names.isdisjoint(joined[0].split("・")):
+            return True
     nickname = text[start:end].isascii() and _NICKNAME.match(text, end)
     return bool(
         (nickname and nickname[0].lstrip(" (")[0] in _SURNAMES)
@@ -108,11 +125,15 @@ def names_person(text: str, start: int, end: int, given_names: Set[str]) -> bool
     )
 
 
-def names_trade_line_or_place(text: str, start: int, end: int, language: str | None) -> bool:
+def names_trade_place_or_crop(text: str, start: int, end: int, language: str | None) -> bool:
     """Return whether the whole is a trade of a country (中国电信事业), a railway's line or station
-    (京王相模原線), or a place of an address (河合町角川)."""
+    (京王相模原線), a place of an address (河合町角川) or a crop (苹果收购价)."""
     if language not in _LINES:
         return False
+    if text[start:end] in _CROPS and (
+        _CROP_BEHIND.match(text, end) or _CROP_BEFORE.search(text, max(0, start - 2), start)
+    ):
+        return True
     if _OF_COUNTRY.fullmatch(text, start, end) and _OF_TRADE.match(text, end):
         return True
     if _RAILWAY.search(text, start, end) and _LINES[language].match(text, end):
@@ -136,15 +157,24 @@ def _follows_surname(text: str, start: int, end: int) -> bool:
 
 
 def has_predicate(
-    text: str, end: int, language: str | None, words: Mapping[str, frozenset[str]]
+    text: str, start: int, end: int, language: str | None, form: str, words: Vocabulary
 ) -> bool:
-    """Return whether the clause behind a name has one of the words of its language: 工行利润,
-    コマツが増益."""
+    """Return whether the clause behind a name has one of the words of its language (工行利润,
+    コマツが増益), or a word for its trade stands before it (流通大手のイオン)."""
     if language not in _JOINTS:
         return False
-    return _behind(language, words[language]).match(text, end) is not None
+    if _TRADE_BEFORE.search(text, max(0, start - 5), start):
+        return True
+    is_word = form in words.wordlike.get(language, ())
+    predicates = words.firm_predicates if is_word else words.predicates
+    return _behind(language, predicates[language], is_word).match(text, end) is not None
 
 
 @lru_cache
-def _behind(language: str, words: frozenset[str]) -> re.Pattern[str]:
-    return re.compile(f"{_JOINTS[language]}(?:{'|'.join(sorted(map(re.escape, words)))})")
+def _behind(language: str, words: frozenset[str], is_word: bool) -> re.Pattern[str]:
+    joint, behind = _JOINTS[language], ""
+    if is_word and language == "zh":
+        joint, behind = _FIRM_JOINT, _NO_FIELD
+    anywhere = "|".join(sorted(re.escape(word) for word in words if word[0] != "="))
+    beside = "|".join(sorted(re.escape(word[1:]) for word in words if word[0] == "="))
+    return re.compile(f"(?:{joint}(?:{anywhere})| ?(?:{beside or '(?!)'})){behind}")

@@ -39,6 +39,7 @@ _GENITIVE_S = frozenset({"de", "nl", "sv", "da", "no", "nb"})
 _DECLINE_O = frozenset({"cs", "sk", "hu"})
 _NEIGHBOURS = (frozenset({"cs", "sk"}), frozenset({"hr", "sr", "bs", "sl"}))
 _DECLINED_ABROAD = frozenset(_by_language(_DATA["declined_abroad"], ",")["any"])
+_VOWEL_BEFORE_N = frozenset({"hu", "fi"})
 _SLAVIC = frozenset({"pl", "cs", "sk", "hr", "sl", "sr", "bs"})
 # Letters that a declined name, and one with the ending of a possessive needs: shorter ones are
 # surnames, "Popov". Ours.
@@ -374,8 +375,16 @@ def _accepts_latin_ending(form: Form, low: str, language: str | None) -> bool:
         return True
     if language is None:
         return form.stem and low in _ENDINGS["pl"]
-    # What begins with a lengthened vowel follows a stem only.
-    follows = form.stem or language in _SLAVIC or not low.startswith(("á", "ó"))
+    # What begins with a lengthened vowel follows a stem only, in Hungarian nothing else does; a
+    # bare "n" follows a vowel: "Bayern" is no case of Bayer.
+    if language in _SLAVIC:
+        follows = True
+    elif language == "hu" and form.stem:
+        follows = low.startswith(("á", "ó"))
+    else:
+        follows = form.stem or not low.startswith(("á", "ó"))
+    if low == "n" and not form.stem and language in _VOWEL_BEFORE_N:
+        follows = form.text[-1].lower() in "aeiouyäöüáéíóőúű"
     return follows and low in _ENDINGS.get(language, ())
 
 

@@ -9,6 +9,7 @@ from typing import TypeVar
 from newscrawl.items import Mention
 from newscrawl.mentions.abbreviations import is_acronym, spells_out
 from newscrawl.mentions.candidates import Candidate, Exclusions, Finder
+from newscrawl.mentions.company import HOME_LANGUAGES
 from newscrawl.mentions.context import ContextFinder, MentionContext
 from newscrawl.mentions.credits import Credits
 from newscrawl.mentions.disambiguation import Disambiguator, NeighbourWords, begins_sentence
@@ -34,6 +35,9 @@ INHERITED_IN_DOUBT = 4
 # Ours: the maximum number of examined places, the first of an article; no article of the
 # development corpus has 300. Each takes about a hundredth of a millisecond if every line has names.
 MAX_CANDIDATES = 2_000
+
+# Letters of a name in which missing accents make no other abbreviation. Ours.
+MIN_WITHOUT_ACCENTS = 5
 
 Place = list[Candidate]
 Found = TypeVar("Found", Candidate, TickerHit)
@@ -181,7 +185,7 @@ class Matcher:
             sure = [rival for rival in rivals if not rival.form.is_doubtful(language)]
             form = sure[0].form.text if sure else ""
             person = persons.get(form)
-            everyday = self._words.is_everyday_in(form, language)
+            everyday = bool(sure) and self._neighbours.is_everyday_in(sure[0], language)
             before = person is None or rivals[0].start < person
             if sure and self._may_be_a_word(text, sure[0], everyday, language):
                 doubtful.append([rival.in_doubt() for rival in rivals])
@@ -196,8 +200,13 @@ class Matcher:
     ) -> bool:
         """Return whether a certain form stands here like a word that many names have."""
         form, surface = sure.form.text, text[sure.start : sure.end]
-        # "Solen" is Şölen and the sun.
-        if surface != form and self._words.is_everyday_in(surface, language):
+        # "Solen" is Şölen and the sun, "Dupont" DuPont and a person.
+        if surface != form and (
+            self._words.is_everyday_in(surface, language)
+            or (surface in self._words.surnames and surface == form.capitalize())
+        ):
+            return True
+        if form in self._words.venues:
             return True
         # "Lafayette Square" is a place in Italian texts, too, though "square" is no Italian word.
         if (
@@ -206,10 +215,19 @@ class Matcher:
             and self._neighbours.has_name_before(text, sure, language)
         ):
             return True
+        company = self._companies[sure.form.company]
+        home = HOME_LANGUAGES.get(company.facts.get("country", ""), ())
+        # "VUB" is VÚB and a university.
+        if len(surface) < MIN_WITHOUT_ACCENTS and surface.isascii() and not form.isascii():
+            return language is not None and language not in home
+        # "A puma was seen. Puma attacks are rare."
+        is_own = company.origin == "own"
+        if not is_own and begins_sentence(text, sure) and _is_written_small(text, surface):
+            return True
         if form.lower() not in self._words.shared_names:
             return False
         return self._neighbours.is_behind_article(text, sure, language) or (
-            self._companies[sure.form.company].origin == "own"
+            is_own
             and begins_sentence(text, sure)
             and not self._neighbours.has_cue(text, sure, language, in_context=True)
         )
@@ -299,6 +317,14 @@ class Matcher:
             rule=name.rule,
             score=score,
         )
+
+
+def _is_written_small(text: str, name: str) -> bool:
+    """Return whether the article has the name in small letters, as a word."""
+    low = name.lower()
+    if name != name.capitalize() or name == low:
+        return False
+    return any(f" {low}{mark}" in text for mark in (" ", ", ", ". ", ".\n"))
 
 
 def _reading_order(mention: Mention) -> tuple[bool, int, str]:

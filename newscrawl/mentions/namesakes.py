@@ -23,6 +23,7 @@ SHORT_REPORT = 300
 _SCORE = re.compile(
     r"(?<![\d.,:/-])(?:\d{1,3} ?[-–—―対对比] ?\d{1,3}|\d{1,2} ?: ?\d|\d{3}:\d{2,3})(?![\d.,:/-]*\d)"
 )
+_SCORE_BEFORE = re.compile(rf"{_SCORE.pattern}(?: [^\W\d_]+){{0,2}} $")
 # A newspaper's section of sports, by address.
 SPORTS_SECTION = re.compile(
     r"//[^/]+(?:/[^/]+)?/(?:sports?|deportes|esportes?|desporto|sportul|spor|urheilu|sporto|football"
@@ -39,6 +40,8 @@ _VENUE = re.compile(
     r"|University|College|School|Speedway|Raceway|Trophy|Championship"
     r"|League|Liga|Lig|Race|Masters|Marathon|Prize|Awards?|Rally|Invitational"
     r"|Medical Cent(?:er|re)|Medical Group|Music Hall|Scholars|Scholarship|Apollo)\b| Grand Prix\b"
+    r"| (?:Tennis|Golf|Ladies|Junior|Chess|Cycling) (?:Classic|Open|Challenge|Tour|Series)\b"
+    r"| [A-ZÇĞİÖŞÜ][^\W\d_]+spor\b"
 )
 # The same in scripts without blanks: "京セラドーム", "百岁山杯".
 _VENUE_UNSPACED = re.compile(
@@ -98,19 +101,31 @@ def is_place(text: str, candidate: Candidate, language: str | None, words: Vocab
 
 
 def is_team(
-    text: str, form: str, language: str | None, words: Vocabulary, *, in_section: bool
+    text: str, candidate: Candidate, language: str | None, words: Vocabulary, *, in_section: bool
 ) -> bool:
     """Return whether a report about sports, as its words or its section say, means a team by a
-    company's bare name: "ヤクルト"."""
-    low = form.casefold()
+    company's bare name: "ヤクルト", or another by one beside a score: "Viettel thắng 2-0"."""
+    low = candidate.form.text.casefold()
     languages = words.sports if language is None else (language, ANY)
     if not any(low in words.teams.get(key, ()) for key in languages):
-        return False
-    if in_section:
+        if not _is_beside_score(text, candidate):
+            return False
+    elif in_section:
         return True
     sports = (words.sports.get(key, frozenset()) for key in languages)
     needed = TEAM_WORDS if len(text) > SHORT_REPORT else TEAM_WORDS - 1
     return _weight_of_sports(text, frozenset(chain.from_iterable(sports))) >= needed
+
+
+def _is_beside_score(text: str, candidate: Candidate) -> bool:
+    """Return whether a score stands in the sentence behind the name, or right before it."""
+    score = _SCORE.search(text, candidate.end, candidate.end + _REACH)
+    if score is None:
+        return (
+            _SCORE_BEFORE.search(text, max(0, candidate.start - _REACH), candidate.start)
+            is not None
+        )
+    return not any(mark in text[candidate.end : score.start()] for mark in (". ", ", "))
 
 
 @lru_cache(maxsize=1)

@@ -334,7 +334,11 @@ def _forms_of(
                 bare.startswith(text[:-1]) and bare.count(" ") == text.count(" ")
                 for text in doubtful
             )
-            yield _stem(Form(index, stem, languages if in_doubt else frozenset()), stem)
+            # "Med* Expert*" would be medical experts elsewhere.
+            declined = home if " " in stem and script(stem[0]) == "latin" else frozenset()
+            yield _stem(
+                Form(index, stem, languages if in_doubt else frozenset(), languages=declined), stem
+            )
 
 
 def _with_cases(

@@ -23,6 +23,8 @@ _BY_LANGUAGE = (
     "words_like_cases",
     "names_like_forms",
     "predicates",
+    "wordlike",
+    "firm_predicates",
     "place_endings",
     "place_prepositions",
     "venue_prepositions",
@@ -67,7 +69,8 @@ class Vocabulary:
     `venue_prepositions`) or with one of `place_endings`.
     `function_words` can be no form at all, `abbreviations`, `places` and given names by
     themselves only ambiguous ones, as `common_words` in small letters only ambiguous ones.
-    `predicates` are words of a clause whose subject is a company, in languages without blanks.
+    `predicates` are words of a clause whose subject is a company, in languages without blanks,
+    `firm_predicates` those of them that are enough for a form that is `wordlike`.
     `words_like_cases` are words of a language that look like a case of a name ("Marele" in
     Romanian), `names_like_forms` persons and places that look like a name or a case of it.
     `topics` are word groups that a context names with "@", each word with the languages in which it
@@ -118,6 +121,8 @@ class Vocabulary:
     words_like_cases: Mapping[str, frozenset[str]]
     names_like_forms: Mapping[str, frozenset[str]]
     predicates: Mapping[str, frozenset[str]]
+    wordlike: Mapping[str, frozenset[str]]
+    firm_predicates: Mapping[str, frozenset[str]]
     topics: Mapping[str, tuple[tuple[str, frozenset[str]], ...]]
 
     def is_everyday(self, form: str, language: str | None = None) -> bool:
