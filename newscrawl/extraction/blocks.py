@@ -242,7 +242,7 @@ _TAGS_IN_TEXT: Final = 4  # numbers from LINK_START on
 # Bytes of UTF-8 that may stand before and behind tags between two words.
 _MAY_END_WORD, _MAY_BEGIN_WORD = (
     np.array([byte >= 0x80 or bool(re.match(signs, chr(byte))) for byte in range(256)])
-    for signs in ("[a-z0-9.!?%]", "[A-Z0-9+-]")
+    for signs in ("[a-z0-9.!?%:]", "[A-Z0-9+-]")
 )
 _ENDS_INLINE: Final = f"\x05{LINK_END}"
 _INLINE: Final = re.compile(f"[\x04\x05{LINK_START}{LINK_END}{END_OF_BLOCK}]")
@@ -251,7 +251,7 @@ LEAST_BEFORE_NUMBER: Final = 3
 LEAST_LABEL: Final = 5
 _SIGNS: Final = frozenset("+-−")
 _DIGITS: Final = frozenset("0123456789")
-_BEFORE_WORD: Final = _DIGITS | frozenset(".!?%")
+_BEFORE_WORD: Final = _DIGITS | frozenset(".!?%:")
 
 
 def _with_blanks_between(raw: tuple[str, ...]) -> tuple[str, ...]:
@@ -310,7 +310,7 @@ def _are_two_words(text: str, start: int, end: int) -> bool:
     if closes:
         before = _INLINE.split(_joined(text[max(0, start - MAX_NAME_LENGTH) : start]))[-1]
         return " " in before or len(before) >= LEAST_LABEL
-    label = _INLINE.split(_joined(text[end : end + MAX_NAME_LENGTH]))[0]
+    label = _INLINE.split(text[end : end + MAX_NAME_LENGTH])[0].strip()
     return label.isupper() and len(label) > 1 and _ends_word(text, start, LEAST_BEFORE_NUMBER)
 
 
@@ -327,11 +327,18 @@ def _joined(text: str) -> str:
     return text
 
 
-# Elements of paragraphs that may be hidden, and the classes of those that only screen readers read.
+# Elements of paragraphs that may be hidden, the styles of those that are, the classes of those that
+# only screen readers read, and those that hide an element unless others show it on large screens.
 _MAY_BE_HIDDEN: Final = "p > [style], p > [hidden], p > [class]"
-_FOR_SCREEN_READERS: Final = frozenset(
-    ("sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text", "screen-reader-only")
+_HIDING: Final = re.compile(
+    r"display:none|visibility:hidden|(?:left|text-indent):-\d{3,}|clip:rect\(0|font-size:0(?:px)?(?:;|$)"
 )
+_FOR_SCREEN_READERS: Final = re.compile(
+    r"visually[-_]?hidden|screen[-_]?reader|a11y-hidden|assistive|off-?screen|element-invisible"
+    r"|(?<![\w-])(?:sr[-_]only(?!-)|show-for-sr|tooltip(?:-?text)?(?![\w-]))"
+)
+_UNSHOWN: Final = frozenset(("hidden", "is-hidden", "d-none"))
+_SHOWN_AGAIN: Final = re.compile(r":|\bd-\w+-")
 # Ours: characters of a text that isn't shown; a longer one is the rest that readers unfold.
 MAX_HIDDEN: Final = 200
 
@@ -355,11 +362,12 @@ def drop_hidden(tree: LexborHTMLParser) -> None:
 def _is_hidden(node: LexborNode) -> bool:
     attributes = node.attributes
     style = (attributes.get("style") or "").replace(" ", "").lower()
-    return (
+    classes = (attributes.get("class") or "").lower()
+    return bool(
         "hidden" in attributes
-        or "display:none" in style
-        or "visibility:hidden" in style
-        or not _FOR_SCREEN_READERS.isdisjoint((attributes.get("class") or "").split())
+        or _HIDING.search(style)
+        or _FOR_SCREEN_READERS.search(classes)
+        or not (_UNSHOWN.isdisjoint(classes.split()) or _SHOWN_AGAIN.search(classes))
     )
 
 

@@ -1,9 +1,9 @@
 """The text of a page that is in its source, but not in its tree, for a script to show.
 
 Applications send what they show as data beside an empty page: JSON in a script (`__NEXT_DATA__`),
-the assignment of an object (`__INITIAL_STATE__`, `__NUXT__`), React's flight data, a TEMPLATE or a
-document in an attribute (srcdoc). Of all values of all scripts, the one with the most prose, in
-which lists of other articles don't count, is read like a page of its own.
+the assignment of an object (`__INITIAL_STATE__`, `__NUXT__`), React's flight data, a TEMPLATE, or a
+document or data in an attribute (srcdoc, data-props). Of all values, the one with the most prose,
+in which lists of other articles don't count, is read like a page of its own.
 """
 
 import json
@@ -38,7 +38,7 @@ MAX_DEPTH: Final = 80
 MAX_VALUES: Final = 200_000
 MAX_NAME: Final = 300  # characters
 
-_MARKS: Final = (b"<template", b"srcdoc", b"<script")
+_MARKS: Final = (b"<template", b"srcdoc", b"<script", b'="{', b"='{")
 _TEMPLATE: Final = re.compile(rb"<(/?)template\b", re.IGNORECASE)
 _BLOCK: Final = re.compile(
     r"<(?:p|div|h[1-6]|ul|ol|section|article|blockquote|br|table)\b", re.IGNORECASE
@@ -107,8 +107,14 @@ def with_embedded_text(page: ParsedPage, paragraphs: Sequence[str]) -> ParsedPag
         return None
     scripts = page.tree.css("script:not([src])")[:MAX_SCRIPTS]
     reader = _ProseReader(title)
+    elements = page.tree.css("body *")[:MAX_SCRIPTS]
     for value in (
-        *(frame.attributes.get("srcdoc") for frame in page.tree.css("iframe")[:MAX_SCRIPTS]),
+        *(
+            value
+            for element in elements
+            for name, value in element.attributes.items()
+            if value and (name == "srcdoc" or value.lstrip()[:1] in {"{", "["})
+        ),
         *values_of_scripts(
             [(script.attributes.get("type") or "", script.text() or "") for script in scripts]
         ),

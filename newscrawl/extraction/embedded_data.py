@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from html import escape
 from itertools import islice
 from typing import Any, Final
+from urllib.parse import unquote
 
 MAX_SCRIPT: Final = 2_000_000  # characters; ours
 MAX_OBJECTS: Final = 20  # ours: of a script
@@ -32,7 +33,12 @@ _TOKEN: Final = re.compile(
 _TRUTHS: Final = {"!0": "true", "!1": "false"}
 _LITERAL: Final = re.compile(r"true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _OBJECT: Final = re.compile(r"(?:=|return|\((?:[\w$.\s]{1,60},){0,4})\s*(?=[{\[](?!\s*[}\]]))")
-_PARSED: Final = re.compile(r"JSON\.parse\(\s*(?=[\"'`])")
+# A string that is parsed as JSON, or holds data or HTML.
+_PARSED: Final = re.compile(
+    r"JSON\.parse\(\s*(?=[\"'`])|[=(]\s*(?=[\"'`]\s*(?:[{<]|%7b))", re.IGNORECASE
+)
+# Angular's signs of JSON in a script.
+_ANGULAR: Final = {"&q;": '"', "&s;": "'", "&l;": "<", "&g;": ">", "&a;": "&"}
 _ARGUMENTS: Final = re.compile(r"function\s*\(([\w$,\s]*)\)\s*\{")
 _CALL: Final = re.compile(r'\s*;?\s*\}\s*\)?\s*\(((?:"(?:[^"\\]|\\.)*+"|[^")])*+)\)')
 _BOUND: Final = "\0"
@@ -77,6 +83,9 @@ def values_of_scripts(scripts: Sequence[tuple[str, str]]) -> Iterator[Any]:
         kind, text = declared.lower(), script[:MAX_SCRIPT]
         if "json" in kind:
             if "ld+" not in kind:
+                if text.lstrip().startswith("{&q;"):
+                    for sign, letter in _ANGULAR.items():
+                        text = text.replace(sign, letter)
                 yield from map(_unfolded, _json(text))
         elif "template" in kind or "html" in kind:
             yield text
@@ -96,8 +105,9 @@ def _objects(script: str, attempts: Iterator[int]) -> Iterator[Any]:
     """Yield the objects that a script assigns, returns or passes on; those that are no JSON while
     there are `attempts`."""
     for begin in islice(_PARSED.finditer(script), MAX_OBJECTS):
-        if string := _TOKEN.match(script, begin.end()):
-            yield from _json(_string(string[0]))
+        if literal := _TOKEN.match(script, begin.end()):
+            string = _string(literal[0])
+            yield unquote(string) if string[:1] == "%" else string
     end = 0
     for _ in range(MAX_OBJECTS):
         opening = _OBJECT.search(script, end)

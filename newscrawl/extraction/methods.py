@@ -116,9 +116,11 @@ NO_TEXT: Final = (
 
 _HEADINGS: Final = members_of("h1 h2 h3 h4 h5 h6")
 # Ours: blocks of a text from which on others are its siblings; of a list or table between two of
-# them the most cells, their words in the mean, and the share of these that may be linked.
+# them the most cells, the least of a table in a box (others hold a picture's caption), their words
+# in the mean, and the share of these that may be linked.
 MIN_SIBLINGS: Final = 3
 MAX_CELLS: Final = 40
+MIN_CELLS: Final = 4
 WORDS_OF_CELL: Final = 8
 MAX_LINKED_CELLS: Final = 0.5
 # Ours, fitted on the development corpus: the probability of a sentence beside the first or last
@@ -128,6 +130,7 @@ _CLOSING: Final = "\x03\x02 \"'”»’)"
 _ENDS: Final = frozenset(".!?…。！？।")
 _NO_SENTENCE: Final = ("©", "@", "://")
 _LISTS: Final = members_of("ul ol dl table")
+_TABLE: Final = tag_id("table")
 _ITALICS: Final = tag_ids("em i")
 _UNSEEN: Final = f"{UNWANTED} "
 _BYLINE_NAMES: Final = frozenset(
@@ -245,7 +248,8 @@ def _with_siblings(page: ParsedPage, mask: NDArray[np.bool_]) -> NDArray[np.bool
             continue
         cells = slice(before + 1, behind)
         result[cells] = _are_short(tokens, cells, MAX_LINKED_CELLS) and all(
-            _is_listed(blocks, owner, around) for owner in owners[cells].tolist()
+            _is_listed(blocks, owner, around, behind - before > MIN_CELLS)
+            for owner in owners[cells].tolist()
         )
     last = int(places[-1])
     around, behind = int(parents[owners[last]]), last + 1
@@ -285,12 +289,15 @@ def _is_sibling_sentence(blocks: BlockPage, place: int, beside: int) -> bool:
     )
 
 
-def _is_listed(blocks: BlockPage, owner: int, around: int) -> bool:
-    """Return whether an element is in a list or table right within another one."""
-    elements = blocks.elements
-    while owner > around and elements.parents[owner] != around:
+def _is_listed(blocks: BlockPage, owner: int, around: int, in_box: bool = False) -> bool:
+    """Return whether an element is in a list or table right within another one, or in a table in a
+    box within it."""
+    elements, last, in_table = blocks.elements, owner, False
+    while owner > around:
+        last, in_table = owner, in_table or elements.tags[owner] == _TABLE
         owner = int(elements.parents[owner])
-    return owner > around and bool(_LISTS[elements.tags[owner]])
+    is_listed = (in_table and in_box) or _LISTS[elements.tags[last]]
+    return bool(last > owner == around and is_listed)
 
 
 def _without_no_text(page: ParsedPage, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -54,11 +54,13 @@ _PUBLISHERS = (
     r"replytocom|rss|rss_?id|s_kwcid|sc_src|scm|segment_id|sfnsn|sfns|sh|smid|smprod|smtyp|"
     r"soc_(?:platform|src|trk)|spm|spref|sr_share|srnd|sref|sthash|taid|tblci|tpcc|track(?:ing|_?id)|trk|"
     r"trkcampaign|trkinfo|tsrc|unlocked_article_code|usqp|wprov|wt_?z?mc|wt\.\w+|xing_share|xtcr|xtref|"
-    r"zanpid|_branch_match_id|_?_twitter_impression|_hsenc|_hsmi|_openstat"
+    r"yptr|zanpid|emc?[di]i|google_editors_picks|hss_channel|feed_?(?:name|type)|rss_?feed|itid"
+    r"|seid|__tn__|_branch_match_id|_?_twitter_impression|_hsenc|_hsmi|_openstat"
 )
 _TRACKING = re.compile(rf"^(?:(?:{_CLICKS}|{_PUBLISHERS})$|(?:{_PROGRAMS})_)|(?:\b|_)(?:{_WORDS})")
 _CHANNEL = re.compile(
-    r"(?:rss\d?|feeds?|atom|newsletter|push|share|sharing|social|twitter|facebook|whatsapp|telegram"
+    r"(?:rss\d?|feeds?|atom|hootsuite|buffer|newsletter|push|share|sharing|social|twitter|facebook"
+    r"|whatsapp|telegram"
     r"|linkedin|instagram|flipboard|googlenews|msn|twsrc|(?:group|single)message|timeline)(?:[._]\w*)?",
     re.IGNORECASE,
 )

@@ -82,6 +82,9 @@ FORMS = {
     "a template": f"<template><article><h1>{TITLE}</h1>{HTML}</article></template>",
     "a shadow tree": f"<x-story><template shadowrootmode='open'>{HTML}</template></x-story>",
     "a script of HTML": script(HTML, "text/x-handlebars-template"),
+    "an attribute": f"<div data-page='{json.dumps({'props': ARTICLE})}'></div>",
+    "a string of HTML": script(f"const text = {json.dumps(HTML)}; show(text);"),
+    "signs of Angular": script(json.dumps(ARTICLE).replace('"', "&q;"), "application/json"),
     "srcdoc": f'<iframe srcdoc="{HTML.replace("<", "&lt;")}"></iframe>',
 }  # fmt: skip
 
