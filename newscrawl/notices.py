@@ -223,10 +223,8 @@ class _Hit(NamedTuple):
 Meanings = tuple[tuple[str, list[tuple[str, str]]], ...]
 
 
-@cache
-def _finder(kinds: frozenset[str], language: str = "") -> tuple[AhoCorasick, Meanings]:
-    """Return a finder of the words of some kinds, of all languages or one of them, and their
-    meanings."""
+def _meanings(kinds: frozenset[str], language: str = "") -> Meanings:
+    """Return the words of some kinds, of all languages or one of them, and their meanings."""
     meanings: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for of, words_by_kind in words_of_notices().items():
         if language in {"", of} or of == ANY:
@@ -234,15 +232,21 @@ def _finder(kinds: frozenset[str], language: str = "") -> tuple[AhoCorasick, Mea
                 for word in words_by_kind[kind]:
                     form = _form(of, kind, _ELIDED.sub(r"\1' ", word))
                     meanings[form].append((of, kind))
-    return AhoCorasick(list(meanings)), tuple(meanings.items())
+    return tuple(meanings.items())
+
+
+@cache
+def _finder(kinds: frozenset[str], language: str = "") -> tuple[AhoCorasick, Meanings]:
+    """Return a finder of these words, and their meanings."""
+    meanings = _meanings(kinds, language)
+    return AhoCorasick([word for word, _ in meanings]), meanings
 
 
 @cache
 def _signs() -> AhoCorasick:
     """Return a finder of labels and the beginnings of words without which nothing is a notice."""
-    _, meanings = _finder(_DECISIVE)
-    signs = _labels() | _bare_labels()
-    return AhoCorasick(sorted(signs.union(word.rstrip() for word, _ in meanings)))
+    words = (word.rstrip() for word, _ in _meanings(_DECISIVE))
+    return AhoCorasick(sorted({*_labels(), *_bare_labels(), *words}))
 
 
 def with_signs(raws: Sequence[str]) -> list[bool]:

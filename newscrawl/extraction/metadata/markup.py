@@ -444,7 +444,7 @@ def _is_hint(hints: str, words: tuple[str, ...]) -> bool:
     return False
 
 
-@lru_cache(maxsize=8192)  # of at most MAX_HINTS characters each
+@lru_cache(maxsize=2048)  # of at most MAX_HINTS characters each
 def _hints_of(hints: str) -> tuple[bool, bool]:
     """Return whether class and id of an element hint at an author, and at a date."""
     author = _is_hint(hints, _AUTHOR_HINTS) and not _NO_AUTHOR_HINT.search(hints)

@@ -39,7 +39,7 @@ _PATTERNS: Final[tuple[tuple[Field, int, str], ...]] = (
 _MEANINGS: Final = tuple((field, rank, re.compile(shape)) for field, rank, shape in _PATTERNS)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def meaning_of(name: str) -> tuple[Field, int] | None:
     """Return the field that a property states, and its rank: 1 is surest."""
     words = _SEPARATORS.sub(" ", name.lower()).strip()
