@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from newscrawl.extraction.embedded_data import FlightElement, values_of_scripts
 from newscrawl.extraction.html import parse
+from newscrawl.extraction.metadata.vocabulary import words
 from newscrawl.extraction.methods import ParsedPage
 from newscrawl.text import unescape, weight_of
 
@@ -45,29 +46,10 @@ _BLOCK: Final = re.compile(
 )
 _TAG: Final = re.compile(r"<[^<>]*>")
 _SENTENCE_ENDS: Final = tuple('.!?…:;。！？।۔؟"”»“’」』)）')
-# Words of a property's name whose value is a text that readers see, or a part of one; those whose
-# value is about other pages, or for machines; and those of a headline and of an address, which an
-# entry of a list of articles has both.
-_TEXTS: Final = frozenset(
-    (
-        "article", "blocks", "body", "children", "components", "content", "contents", "copy",
-        "data", "elements", "fragment", "html", "inner", "intro", "items", "lead", "main",
-        "markdown", "markup", "model", "nodes", "page", "paragraph", "paragraphs", "parts", "post",
-        "raw", "rendered", "rich", "root", "runs", "section", "sections", "segments", "spans",
-        "story", "text", "texts", "value", "values",
-    )
-)  # fmt: skip
-_OTHERS: Final = frozenset(
-    (
-        "ad", "ads", "caption", "class", "comment", "comments", "config", "consent", "cookie",
-        "credit", "css", "description", "excerpt", "footer", "i18n", "image", "images", "keywords",
-        "label", "labels", "latest", "legal", "locale", "menu", "messages", "meta", "nav",
-        "newsletter", "next", "popular", "previous", "promo", "recommended", "related", "seo",
-        "standfirst", "style", "summary", "tags", "teaser", "teasers", "translations", "trending",
-    )
-)  # fmt: skip
-_HEADLINES: Final = frozenset(["headline", "title", "name"])
-_ADDRESSES: Final = frozenset(["href", "link", "path", "permalink", "slug", "uri", "url"])
+_TEXTS: Final = frozenset(words("names", "texts"))
+_OTHERS: Final = frozenset(words("names", "no_texts"))
+_HEADLINES: Final = frozenset(words("names", "headlines"))
+_ADDRESSES: Final = frozenset(words("names", "addresses"))
 _WORD: Final = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 _STEMS: Final = re.compile(r"[^\W\d_]{4,}|[\u3040-\u9fff\uac00-\ud7a3]{2}")
 # A line for a template's engine, and a script's source.

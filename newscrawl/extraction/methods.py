@@ -41,6 +41,7 @@ from newscrawl.extraction.classifier import (
 from newscrawl.extraction.features import Features, keep, limits_for, measure, members_of
 from newscrawl.extraction.language import WordCounts
 from newscrawl.extraction.metadata.reader import Metadata
+from newscrawl.extraction.metadata.vocabulary import words
 from newscrawl.extraction.surroundings import (
     enciphered,
     with_standfirst,
@@ -133,13 +134,7 @@ _LISTS: Final = members_of("ul ol dl table")
 _TABLE: Final = tag_id("table")
 _ITALICS: Final = tag_ids("em i")
 _UNSEEN: Final = f"{UNWANTED} "
-_BYLINE_NAMES: Final = frozenset(
-    (
-        "c:author", "c:authors", "c:byline", "c:date", "c:dateline", "c:meta", "c:posted",
-        "c:pubdate", "c:published", "c:time", "c:timestamp", "c:updated", "p:author",
-        "p:datepublished",
-    )
-)  # fmt: skip
+_BYLINE_NAMES: Final = frozenset(words("names", "bylines"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from newscrawl.extraction.block_features import BlockFeatures, hints_of
 from newscrawl.extraction.blocks import UNWANTED, BlockPage, ElementNames, clean
 from newscrawl.extraction.features import members_of
-from newscrawl.extraction.metadata.vocabulary import any_of, contains_any
+from newscrawl.extraction.metadata.vocabulary import any_of, contains_any, words
 from newscrawl.extraction.tokens import Tokens
 from newscrawl.notices import words_of_notices
 
@@ -58,19 +58,8 @@ LINKED_STANDFIRST: Final = 0.2
 LIKELY_STANDFIRST: Final = 0.3
 NAMED_STANDFIRST: Final = 0.05
 _AROUND_STANDFIRST: Final = 3
-_OF_STANDFIRSTS: Final = frozenset(
-    "c:lead c:lede c:intro c:introduction c:introtext c:standfirst c:dek c:deck c:subtitle"  # noqa: SIM905
-    " c:subheadline c:subhead c:summary c:excerpt c:desc c:description c:abstract c:chapo"
-    " c:vorspann c:zajawka c:ingress c:entradilla c:bajada c:copete c:sommario c:occhiello c:perex"
-    " c:sapo c:lid c:manchet p:description p:alternativeheadline".split()
-)
-_OF_OTHER_LINES: Final = frozenset(
-    "c:caption c:credit c:credits c:byline c:author c:authors c:date c:time c:meta c:share c:social"  # noqa: SIM905
-    " c:breadcrumb c:breadcrumbs c:crumbs c:comment c:comments c:tags c:related c:teaser c:promo"
-    " c:video c:player c:photo c:image c:img c:picture c:figure c:gallery c:nav c:menu c:ad c:ads"
-    " c:cookie c:newsletter c:toc c:label c:kicker c:topic c:disclaimer c:disclosure c:affiliate"
-    " c:personal c:bio c:source c:imgcaption".split()
-)
+_OF_STANDFIRSTS: Final = frozenset(words("names", "standfirsts"))
+_OF_OTHER_LINES: Final = frozenset(words("names", "beside_standfirsts"))
 # Ours, fitted on the development corpus: elements around a paragraph whose names are read; the
 # share of the kept words that one which stands beside the text has at most, and that all of them
 # have; and the probability from which on the text of a card is the article's.
