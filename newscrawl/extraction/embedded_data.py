@@ -2,9 +2,9 @@
 
 import json
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from html import escape
 from itertools import islice
 from typing import Any, Final
@@ -154,7 +154,12 @@ def _javascript(script: str, arguments: Sequence[str]) -> Any:
     except (ValueError, RecursionError):
         return None
     bound = dict(zip((_BOUND + name for name in names), values, strict=False))
-    return _Bound(bound).follow(value) if names else value
+
+    def argument(value: Any) -> Any:
+        is_name = isinstance(value, str) and value[:1] == _BOUND
+        return bound.get(value) if is_name else value
+
+    return _References(argument).follow(value) if names else value
 
 
 def _is_json(literal: str) -> bool:
@@ -171,16 +176,18 @@ def _string(literal: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-class _References(ABC):
-    """Values in which some stand for others; subclasses find those by `target`."""
+@dataclass(slots=True)
+class _References:
+    """Values in which some stand for others: `target` gives the one for which each stands, or
+    itself."""
 
-    def __init__(self) -> None:
-        self._count = 0
+    target: Callable[[Any], Any]
+    count: int = 0
 
     def follow(self, value: Any, depth: int = 0) -> Any:
         """Return a value with what its parts refer to, within limits."""
-        self._count += 1
-        if depth > MAX_DEPTH or self._count > MAX_ENTRIES:
+        self.count += 1
+        if depth > MAX_DEPTH or self.count > MAX_ENTRIES:
             return None
         value = self.target(value)
         if isinstance(value, dict):
@@ -193,105 +200,66 @@ class _References(ABC):
             return replace(value, children=children, properties=properties)
         return value
 
-    @abstractmethod
-    def target(self, value: Any) -> Any:
-        """Return the value for which this one stands, or itself."""
+
+def _in_list(entries: list[Any], value: Any) -> Any:
+    """Return the value at a place of a list whose members are the places of theirs, as Nuxt and
+    SvelteKit write it."""
+    for _ in range(MAX_REFERENCES):
+        if type(value) is not int or not 0 <= value < len(entries):
+            return None
+        value = entries[value]
+        if not isinstance(value, list) or not value or not isinstance(value[0], str):
+            return value
+        value = value[-1]  # the kind of a value and its place: ["Reactive", 1]
+    return None
 
 
-class _Bound(_References):
-    """An object of a function that is called at once, with its arguments."""
-
-    def __init__(self, arguments: dict[str, Any]) -> None:
-        super().__init__()
-        self._arguments = arguments
-
-    def target(self, value: Any) -> Any:
-        is_name = isinstance(value, str) and value[:1] == _BOUND
-        return self._arguments.get(value) if is_name else value
-
-
-class _Folded(_References):
-    """A list of values whose members are the places of theirs, as Nuxt and SvelteKit write it."""
-
-    def __init__(self, entries: list[Any]) -> None:
-        super().__init__()
-        self._entries = entries
-
-    def target(self, value: Any) -> Any:
-        for _ in range(MAX_REFERENCES):
-            if type(value) is not int or not 0 <= value < len(self._entries):
-                return None
-            value = self._entries[value]
-            if not isinstance(value, list) or not value or not isinstance(value[0], str):
-                return value
-            value = value[-1]  # the kind of a value and its place: ["Reactive", 1]
-        return None
-
-
-class _Nodes(_References):
-    """Objects that are stored once, by a key, as Apollo writes it."""
-
-    def __init__(self, nodes: dict[str, Any]) -> None:
-        super().__init__()
-        self._nodes = nodes
-
-    def target(self, value: Any) -> Any:
-        for _ in range(MAX_REFERENCES):
-            reference = value.get("__ref") if isinstance(value, dict) else None
-            if not isinstance(reference, str):
-                return value
-            value = self._nodes.get(reference)
-        return None
+def _in_store(nodes: dict[str, Any], value: Any) -> Any:
+    """Return the object that is stored once, by a key, as Apollo writes it."""
+    for _ in range(MAX_REFERENCES):
+        reference = value.get("__ref") if isinstance(value, dict) else None
+        if not isinstance(reference, str):
+            return value
+        value = nodes.get(reference)
+    return None
 
 
 def _unfolded(value: Any) -> Any:
     if isinstance(value, list) and len(value) > 2 and isinstance(value[0], list | dict):
         members = list(value[0].values()) if isinstance(value[0], dict) else value[0]
         if members and type(members[-1]) is int:
-            return _Folded(value).follow(0)
+            return _References(partial(_in_list, value)).follow(0)
     if isinstance(value, dict):
         inner = [value, *(inner for inner in value.values() if isinstance(inner, dict))]
         nodes = {key: node for each in inner for key, node in each.items() if ":" in key}
-        return _Nodes(nodes).follow(value) if nodes else value
+        return _References(partial(_in_store, nodes)).follow(value) if nodes else value
     return value
 
 
-class _Flight(_References):
-    """Rows of React's flight data, in which "$1a" is a reference, and ["$", "p", key, properties]
-    an element."""
-
-    def __init__(self, rows: dict[str, Any]) -> None:
-        super().__init__()
-        self._rows = rows
-        self.referred: set[str] = set()
-
-    def target(self, value: Any) -> Any:
-        for _ in range(MAX_REFERENCES):
-            if not isinstance(value, str) or value[:1] != "$":
-                break
-            if value[:2] == "$$":
-                return value[1:]
-            name = value.lstrip("$L@")
-            self.referred.add(name)
-            value = self._rows.get(name)
-        if isinstance(value, list) and len(value) > 3 and value[0] == "$":
-            if not isinstance(value[3], dict):
-                return None
-            properties = dict(value[3])
-            html, children = (
-                properties.get("dangerouslySetInnerHTML"),
-                properties.pop("children", None),
-            )
-            if isinstance(html, dict):
-                children = html.get("__html")
-            is_tag = isinstance(value[1], str) and _NAME.fullmatch(value[1])
-            return FlightElement(
-                tag=value[1] if is_tag else "",
-                names=escape(str(properties.get("className", ""))),
-                children=children,
-                properties=() if is_tag else tuple(properties.values()),
-            )
+def _in_flight(rows: dict[str, Any], referred: set[str], value: Any) -> Any:
+    """Return what a value stands for in rows of React's flight data, in which "$1a" is a reference,
+    and ["$", "p", key, properties] an element; add the rows referred to."""
+    for _ in range(MAX_REFERENCES):
+        if not isinstance(value, str) or value[:1] != "$":
+            break
+        if value[:2] == "$$":
+            return value[1:]
+        name = value.lstrip("$L@")
+        referred.add(name)
+        value = rows.get(name)
+    if not isinstance(value, list) or len(value) < 4 or value[0] != "$":
         return value
+    if not isinstance(value[3], dict):
+        return None
+    properties = dict(value[3])
+    html, children = properties.get("dangerouslySetInnerHTML"), properties.pop("children", None)
+    is_tag = isinstance(value[1], str) and _NAME.fullmatch(value[1])
+    return FlightElement(
+        tag=value[1] if is_tag else "",
+        names=escape(str(properties.get("className", ""))),
+        children=html.get("__html") if isinstance(html, dict) else children,
+        properties=() if is_tag else tuple(properties.values()),
+    )
 
 
 def _flight_values(payload: str) -> Iterator[Any]:
@@ -308,6 +276,7 @@ def _flight_values(payload: str) -> Iterator[Any]:
         else:
             end = row.end() + int(length, 16)
             rows[name] = data[row.end() : end].decode(errors="replace")
-    flight = _Flight(rows)
+    referred = set[str]()
+    flight = _References(partial(_in_flight, rows, referred))
     values = {name: flight.follow(row) for name, row in rows.items()}
-    yield [value for name, value in values.items() if name not in flight.referred]
+    yield [value for name, value in values.items() if name not in referred]

@@ -16,13 +16,12 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Final
-from urllib.parse import urlsplit
 
 from ahocorasick_rs import AhoCorasick, BytesAhoCorasick
 from selectolax.lexbor import LexborNode
 
 from newscrawl.extraction.blocks import LETTERS_A_WORD, clean
-from newscrawl.extraction.metadata.reader import Metadata
+from newscrawl.extraction.metadata.reader import Metadata, address_of
 from newscrawl.extraction.metadata.vocabulary import (
     asks_to_subscribe,
     contains_any,
@@ -272,18 +271,16 @@ def undeclared_features(
     metadata, source = page.metadata, page.source
     if metadata.declared.has_data or not url or not paragraphs:
         return ()
-    lowered = url.lower()
-    try:
-        address = urlsplit(lowered)
-        labels = (address.hostname or "").split(".")[:-1]
-    except ValueError:
+    address = address_of(url)
+    if address is None:
         return ()
+    labels = (address.hostname or "").split(".")[:-1]
     parts = [_ENDING.sub("", part) for part in address.path.split("/") if part]
     places = {*parts, *labels}
     of_path = {name: not names.isdisjoint(places) for name, names in _PATHS_OF.items()}
     # What ends in "/news" is a list of news.
     of_path["news_path"] = not _PATHS_OF["news_path"].isdisjoint((*parts[:-1], *labels))
-    of_path["forum_path"] |= bool(_THREAD.search(lowered))
+    of_path["forum_path"] |= bool(_THREAD.search(url.lower()))
     lengths = [*map(_length_of, paragraphs)]
     spoken = f"  {'  '.join(paragraphs).lower().replace(' ', '  ')}  "
     first_person = sum(map(spoken.count, _FIRST_PERSON))

@@ -258,14 +258,6 @@ class PageSignals:
         """Bylines and dates that are marked as such anywhere on the page."""
         return markup.anywhere(self.tree, self.dialect, self.surroundings.ancestors)
 
-    def labelled_date(self) -> dates.Stamp | None:
-        """Return a date that follows a word for publishing or changing, anywhere in the text."""
-        return markup.labelled_date(self.own_text, self.dialect)
-
-    def only_day(self) -> dates.Stamp | None:
-        """Return the day that the page shows, if it shows one only."""
-        return markup.only_day(self.own_text, self.dialect)
-
     @cached_property
     def text(self) -> str:
         """Return the text of the page, a line for each piece between two tags."""

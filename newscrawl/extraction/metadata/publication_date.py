@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone, tzinfo
 from typing import Final
 
-from newscrawl.extraction.metadata import dates, jsonld
+from newscrawl.extraction.metadata import dates, jsonld, markup
 from newscrawl.extraction.metadata.dates import Stamp
 from newscrawl.extraction.metadata.meanings import rank_of
 from newscrawl.extraction.metadata.page_signals import PageSignals
@@ -96,12 +96,12 @@ def shown_change(signals: PageSignals) -> Iterable[Stamp | None]:
 
 def text(signals: PageSignals) -> Iterable[Stamp | None]:
     """Read a date that follows a word for publishing or changing, anywhere in the text."""
-    return [signals.labelled_date()]
+    return [markup.labelled_date(signals.own_text, signals.dialect)]
 
 
 def only_day(signals: PageSignals) -> Iterable[Stamp | None]:
     """Read the one day that short lines of the page name, if they name no other."""
-    return [signals.only_day()]
+    return [markup.only_day(signals.own_text, signals.dialect)]
 
 
 def _date_in(signals: PageSignals, node: jsonld.Node, key: str) -> Stamp | None:
@@ -209,7 +209,10 @@ def _shown_day(
         is_built = is_same and published[0].day - shown.day > _A_ZONE_AWAY
         is_surer = changed and not is_changed
         is_finer = shown.timed and not published[0].timed
-        return [shown] if is_built or is_surer or is_finer or _is_generic(signals) else []
+        # The meta "date" alone may be the day of the last building.
+        names = signals.metas_that_state("published")
+        is_generic = names == [_GENERIC] and not any(json_ld_of_article(signals))
+        return [shown] if is_built or is_surer or is_finer or is_generic else []
     is_later = shown.day - published[0].day > _A_ZONE_AWAY
     is_change = any(shown.day == stamp.day for stamp in changed)
     # 3/4 may be read in the wrong order.
@@ -244,12 +247,6 @@ def _in_zone_of_page(published: datetime, signals: PageSignals) -> datetime:
         if _WESTERNMOST <= offset <= _EASTERNMOST:
             return published.astimezone(timezone(offset))
     return published
-
-
-def _is_generic(signals: PageSignals) -> bool:
-    """Return whether only the meta "date" states a date, which may be that of the last building."""
-    names = signals.metas_that_state("published")
-    return names == [_GENERIC] and not any(json_ld_of_article(signals))
 
 
 def _is_before(published: Stamp, changed: Stamp) -> bool:

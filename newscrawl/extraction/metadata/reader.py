@@ -408,7 +408,7 @@ def _declared_kind(signals: PageSignals, *, has_date: bool) -> DeclaredKind:
     if _is_of_error(title.lower()):
         return DeclaredKind("error")
     types = frozenset(chain.from_iterable(signals.data.types))
-    address = _split(signals.url)
+    address = address_of(signals.url)
     has_data = jsonld.hold_article(types)
     is_article = has_data or og_type.endswith("article")
     path = address.path + "/" if address else ""
@@ -431,7 +431,8 @@ def _is_of_error(title: str) -> bool:
     )
 
 
-def _split(url: str | None) -> SplitResult | None:
+def address_of(url: str | None) -> SplitResult | None:
+    """Return the parts of an address in lower case, None if it is none."""
     try:
         return urlsplit(url.lower()) if url else None
     except ValueError:
