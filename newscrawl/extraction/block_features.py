@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from itertools import islice
 from typing import Any, Final
 
@@ -62,15 +62,6 @@ OPENERS: Final = tuple(
     "p div li td th h1 h2 h3 h4 h5 h6 blockquote figcaption section article header footer"  # noqa: SIM905
     " nav aside main form table pre dd dt body address caption summary button".split()
 )
-# Columns without an upper bound, whose logarithms are taken.
-_UNBOUNDED: Final = frozenset(
-    (
-        "words", "unlinked_words", "chars", "sentence_length", "sentences", "tags", "ratio",
-        "smoothed", "derivative", "depth", "left_out_before", "left_out_after", "page_words",
-        "page_blocks", *(f"prose_per_block_{step}" for step in range(ANCESTORS)),
-        *(f"blocks_{step}" for step in range(ANCESTORS)),
-    )
-)  # fmt: skip
 _IN_LANDMARKS: Final = tuple(f"in_{name}" for name in LANDMARKS)
 # The columns of blocks and of the elements around them, in their order.
 _OF_BLOCK: Final = (
@@ -92,6 +83,16 @@ _OF_PAGE: Final = (
 )  # fmt: skip
 _OF_JSON_LD: Final = ("has_data", "data_begins", "data_ends")
 NAMES: Final = (*_OF_BLOCK, *_OF_RATIOS, *_OF_TREE, *_OF_PAGE, *_OF_JSON_LD)
+# Columns without an upper bound, whose logarithms are taken.
+_WITHOUT_BOUND: Final = frozenset(
+    (
+        "words", "unlinked_words", "chars", "sentence_length", "sentences", "tags", "ratio",
+        "smoothed", "derivative", "depth", "left_out_before", "left_out_after", "page_words",
+        "page_blocks", *(f"prose_per_block_{step}" for step in range(ANCESTORS)),
+        *(f"blocks_{step}" for step in range(ANCESTORS)),
+    )
+)  # fmt: skip
+_UNBOUNDED: Final = [place for place, name in enumerate(NAMES) if name in _WITHOUT_BOUND]
 # Ours: ratios that differ by less than this share of their mean are equal.
 LEAST_DEVIATION: Final = 1e-9
 _HINT: Final = re.compile(r"[a-z]{2,}|[A-Z][a-z]+")
@@ -157,7 +158,7 @@ def block_features(candidates: Candidates, features: Features, metadata: Metadat
     descendants = elements[1:]
     names = page.elements.names
     return BlockFeatures(
-        names=tuple(columns),
+        names=NAMES,
         values=_as_columns(columns, len(page)),
         openers=_positions(OPENERS)[page.elements.tags[page.owners]],
         paths=paths,
@@ -172,16 +173,10 @@ def block_features(candidates: Candidates, features: Features, metadata: Metadat
 def _as_columns(columns: dict[str, NDArray[Any]], rows: int) -> NDArray[np.float32]:
     """Put the columns side by side; of unbounded values take the logarithms."""
     table = np.concatenate(list(columns.values()), dtype=np.float32).reshape(len(columns), rows)
-    unbounded = _unbounded_columns(tuple(columns))
-    values = table.take(unbounded, axis=0)
+    values = table.take(_UNBOUNDED, axis=0)
     np.maximum(values, 0, out=values)
-    table[unbounded] = np.log1p(values, out=values)
+    table[_UNBOUNDED] = np.log1p(values, out=values)
     return np.ascontiguousarray(table.T)
-
-
-@lru_cache(maxsize=4)
-def _unbounded_columns(names: tuple[str, ...]) -> NDArray[np.int64]:
-    return np.array([place for place, name in enumerate(names) if name in _UNBOUNDED])
 
 
 def opening_words(features: Features) -> list[list[str]]:

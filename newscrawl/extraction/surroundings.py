@@ -88,23 +88,14 @@ _NO_LETTERS: Final = re.compile(rf"[\W\d_{UNWANTED}]+")
 
 
 @cache
-def _labels_of_comments() -> frozenset[str]:
-    return frozenset(
-        label for kinds in words_of_notices().values() for label in kinds.get("comments", ())
-    )
-
-
-@cache
-def _openings_of_comments() -> frozenset[str]:
-    """Return the first letters of all labels, by which most blocks are passed over."""
-    return frozenset(label.split()[0][:3] for label in _labels_of_comments())
-
-
-@cache
-def _beginnings_of_comments() -> tuple[str, ...]:
-    return tuple(
-        f"{label} " for label in _labels_of_comments() if label.count(" ") + 1 >= _OPENS_LABEL
-    )
+def _comments() -> tuple[frozenset[str], frozenset[str], tuple[str, ...]]:
+    """Return all labels of comments; their first letters, by which most blocks are passed over; and
+    those that other words may follow."""
+    kinds = words_of_notices().values()
+    labels = frozenset(label for by_kind in kinds for label in by_kind.get("comments", ()))
+    openings = frozenset(label.split()[0][:3] for label in labels)
+    beginnings = tuple(f"{label} " for label in labels if label.count(" ") + 1 >= _OPENS_LABEL)
+    return labels, openings, beginnings
 
 
 def enciphered(features: BlockFeatures) -> NDArray[np.bool_]:
@@ -200,10 +191,11 @@ def without_comments(
 def _is_label_of_comments(raw: str) -> bool:
     lowered = raw.lower()
     opening = _OPENING.match(lowered)
-    if opening is None or opening[1] not in _openings_of_comments():
+    labels, openings, beginnings = _comments()
+    if opening is None or opening[1] not in openings:
         return False
     label = _NO_LETTERS.sub(" ", lowered).strip()
-    return label in _labels_of_comments() or label.startswith(_beginnings_of_comments())
+    return label in labels or label.startswith(beginnings)
 
 
 def without_further_stories(

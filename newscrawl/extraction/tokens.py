@@ -8,7 +8,7 @@ their lower case, so that all words of a page are computed and looked up at once
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -265,7 +265,7 @@ def _in_links(codes: NDArray[np.intp]) -> NDArray[np.bool_]:
 def _numbers(
     codes: NDArray[np.intp], starts: NDArray[np.int64], ends: NDArray[np.int64]
 ) -> WordNumbers:
-    powers, inverses = _powers(len(codes))
+    powers, inverses = _powers(max(len(codes), _USUAL))
     sums = np.zeros(len(codes) + 1, dtype=np.uint64)
     np.cumsum(lower_case().take(codes) * powers[: len(codes)], out=sums[1:])
     numbers = sums.take(ends)
@@ -274,18 +274,9 @@ def _numbers(
     return numbers
 
 
+@lru_cache(maxsize=1)  # of a page of usual size
 def _powers(count: int) -> tuple[WordNumbers, WordNumbers]:
-    """Return the powers of the base from the first on, of its inverse from the 0th; cached for
-    pages of usual size."""
-    return _usual_powers() if count <= _USUAL else _powers_up_to(count)
-
-
-@cache
-def _usual_powers() -> tuple[WordNumbers, WordNumbers]:
-    return _powers_up_to(_USUAL)
-
-
-def _powers_up_to(count: int) -> tuple[WordNumbers, WordNumbers]:
+    """Return the powers of the base from the first on, of its inverse from the 0th."""
     base, inverse = np.full((2, count), _BASE, dtype=np.uint64)
     inverse[0], inverse[1:] = 1, _INVERSE
     return np.multiply.accumulate(base), np.multiply.accumulate(inverse)

@@ -616,7 +616,7 @@ class _Reader:
         self._label = text if len(text) < 30 and not dated else ""
 
     def _byline(self, node: LexborNode, lines: list[str], sighting: Sighting) -> None:
-        if names.is_secondary(self._label) or is_foreign(node, self._ancestors, has_item=False):
+        if names.secondary_in(self._label) or is_foreign(node, self._ancestors, has_item=False):
             return
         name = node.css_first("[itemprop~=name],[property$=name],[rel~=author]")
         if name is not None:

@@ -202,11 +202,6 @@ def is_weak(name: str) -> bool:
     return not is_full(name) or is_organisation(name)
 
 
-def all_persons(names: Iterable[str]) -> bool:
-    """Return whether all of these have a first and a last name."""
-    return all(" " in name for name in names)
-
-
 def hold_runs(names: Iterable[str], longer_names: Iterable[str]) -> bool:
     """Return whether any name is a known one and two words or more, as "Jane Doe Max Weber"."""
     runs = [frozenset(name.casefold().split()) for name in names]
@@ -252,17 +247,13 @@ def _main_part(byline: str) -> str:
     """Return a byline up to who reviewed, edited or illustrated the text."""
     if dated := _DATED_BY.match(byline):
         byline = byline[dated.end() :]
-    secondary = _secondary_in(byline)
+    secondary = secondary_in(byline)
     return byline[: secondary.start()] if secondary and secondary.start() > 0 else byline
 
 
-def _secondary_in(text: str) -> re.Match[str] | None:
+def secondary_in(text: str) -> re.Match[str] | None:
+    """Return what says that a name follows of one who didn't write the article."""
     return _SECONDARY.search(text) if contains_any(text.lower(), _SECONDARY_ENDS) else None
-
-
-def is_secondary(label: str) -> bool:
-    """Return whether a text says that a name follows of one who didn't write the article."""
-    return _secondary_in(label) is not None
 
 
 def is_organisation(name: str) -> bool:

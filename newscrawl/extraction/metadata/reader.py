@@ -347,7 +347,7 @@ def _find_authors(signals: PageSignals, declared: tuple[str, ...]) -> tuple[str,
     persons = names.persons([byline])
     if not persons or len(persons) > len(declared) + MAX_MORE:
         return declared
-    if names.all_persons(persons) and not names.hold_runs(persons, declared):
+    if all(" " in name for name in persons) and not names.hold_runs(persons, declared):
         return persons if not titles.all_sites(persons[-1:], signals.site_names) else declared
     return declared
 
