@@ -51,6 +51,13 @@ _BINS = (
     Column("score", "mean", ".3f"),
     Column("share", "right", ".3f"),
 )
+_SEALED = (
+    Column("group", "language"),
+    *_BINS[1:],
+    Column("brier", "Brier", ".4f"),
+    Column("area", "area", ".3f"),
+    Column("first_tenth", "in the first tenth", ".3f"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +151,23 @@ def train_mentions(corpus: Corpus | None, cases: Path | None, fit: FitOptions) -
 def score_sealed_mentions(corpus: Corpus, fit: FitOptions) -> None:
     """Show how well our scores fit the sealed texts, to which they were not fitted."""
     companies = load_companies(config.NEWSCRAWL_COMPANIES or None)
-    calibration = mention_calibration.score_sealed(companies, corpus)
-    if calibration is None:
+    by_language = mention_calibration.score_sealed(companies, corpus)
+    if not by_language:
         raise RecipeError(f"{corpus.name}: holds none of the sealed texts with labelled mentions")
-    _show_calibration(calibration, fit.form)
+    _show_calibration(by_language["all"], fit.form)
+    rows = [
+        {
+            "group": language,
+            "mentions": each.mentions,
+            "score": sum(one.score * one.mentions for one in each.bins) / each.mentions,
+            "share": 1 - each.wrong / each.mentions,
+            "brier": each.brier,
+            "area": each.area,
+            "first_tenth": each.first_tenth,
+        }
+        for language, each in by_language.items()
+    ]
+    show(rows, _SEALED, fit.form, title="sealed texts by language")
 
 
 def _show_calibration(calibration: mention_calibration.Calibration, form: Format) -> None:
@@ -164,7 +184,8 @@ def _show_calibration(calibration: mention_calibration.Calibration, form: Format
     write_note(
         f"scores of {calibration.mentions} mentions of unseen sites, {calibration.wrong} of them "
         f"wrong: Brier score {calibration.brier:.5f} ({calibration.constant:.5f} for the plain "
-        f"share of right ones), area under the curve {calibration.area:.3f}"
+        f"share of right ones), area under the curve {calibration.area:.3f}; of the wrong ones "
+        f"{calibration.first_tenth:.3f} are in the least sure tenth"
     )
 
 

@@ -284,7 +284,7 @@ def join_texts(
     skipped: Counter[str] = Counter()
     for article in labels:
         page = pages.get((article.set, article.page))
-        text = _text(article, page) if page else None
+        text = text_of(page, article.paragraphs) if page else None
         if page is None or text is None:
             skipped[f"not in {corpus.name}"] += 1
         elif hashlib.sha256(text.encode()).hexdigest() != article.sha256:
@@ -294,13 +294,13 @@ def join_texts(
     return texts, dict(skipped)
 
 
-def _text(labels: ArticleLabels, page: GoldPage) -> str | None:
-    """Return the gold text, or the paragraphs of the page that the labels name."""
-    if labels.paragraphs is None:
+def text_of(page: GoldPage, paragraphs: Sequence[int] | None) -> str | None:
+    """Return the gold text, or those paragraphs of the page, from a first to an end."""
+    if paragraphs is None:
         return page.text
-    nodes = parse(decode(page.html)).css("p")
-    paragraphs = (" ".join(node.text().split()) for node in nodes[slice(*labels.paragraphs)])
-    return "\n\n".join(filter(None, paragraphs))
+    nodes = parse(decode(page.html)).css("p")[slice(*paragraphs)]
+    lines = (" ".join(node.text().split()) for node in nodes)
+    return "\n\n".join(filter(None, lines))
 
 
 def _join_text(labels: ArticleLabels, page: GoldPage, text: str) -> RealText:

@@ -138,7 +138,7 @@ class Credits:
         if not source:
             return frozenset()
         name = source.strip().casefold()
-        host = _host(name)
+        host = host_of(name)
         labels = host.split(".")
         domains = (".".join(labels[start:]) for start in range(len(labels)))
         return frozenset().union(*(self._published.get(key, ()) for key in (name, *domains)))
@@ -225,7 +225,7 @@ def _points_to(text: str, candidate: Candidate, lead: str) -> bool:
     return _MY.search(lead) is not None and _MINE.match(text, candidate.end) is not None
 
 
-def _host(source: str) -> str:
+def host_of(source: str) -> str:
     try:
         host = urlsplit(source if "//" in source else f"//{source}").hostname or ""
     except ValueError:

@@ -110,7 +110,7 @@ class Matcher:
             by_rule += self._find_supported(content, doubtful, context)
         names = [FoundName(c.form.company, c.start, c.end, rule, c) for c, rule in by_rule]
         names += [FoundName(hit.company, hit.start, hit.end, "ticker") for hit in tickers]
-        evidence = evidence_of(article, names, language, self._words)
+        evidence = evidence_of(article, names, self._companies, language, source, self._words)
         scored = [
             (self._mention(article, name, load_model().score(evidence_of_name)), evidence_of_name)
             for name, evidence_of_name in zip(names, evidence, strict=True)

@@ -69,33 +69,36 @@ def rows_of(sheet: Worksheet) -> list[dict[str, Any]]:
 # The numbers -------------------------------------------------------------------------------------
 
 
-def test_numbers_are_those_of_the_questions(news: Database, report: Report) -> None:
-    ranked = {one.company: one.hits for one in queries.company_ranking(news, SCOPE, stories=True)}
-    scope = replace(SCOPE, since=SINCE - timedelta(days=30), until=SINCE - timedelta(days=1))
-    earlier = {one.company: one.hits for one in queries.company_ranking(news, scope)}
-    assert [one.company for one in report.companies] == NAMES
-    for place, one in enumerate(report.companies):
-        assert replace(one.hits, stories=one.stories) == ranked[one.company]
-        assert one.change.before == earlier[one.company].articles
-        days = queries.mention_counts(news, "day", company=one.company, scope=SCOPE)
-        numbers = [day.hits and day.hits.articles for day in days]
-        assert [row.numbers[place] for row in report.chart.rows] == numbers
-    assert [*report.shares] == queries.share_of_voice(news, NAMES, scope=SCOPE)
+def test_workbook_has_the_numbers_of_the_api(client: TestClient, report: Report) -> None:
+    rows = rows_of(opened(workbook(report))["Key figures"])
+    assert [row["Company"] for row in rows] == NAMES
+    period = {"since": str(SINCE), "until": str(TODAY)}
+    earlier = {"since": str(SINCE - timedelta(days=30)), "until": str(SINCE - timedelta(days=1))}
+    shares = client.get("/api/share", params={"company": NAMES, **period}).json()
+    for row, share in zip(rows, shares, strict=True):
+        asked = {"company": row["Company"], "by": "day"}
+        counts = client.get("/api/counts", params={**asked, **period}).json()
+        before = client.get("/api/counts", params={**asked, **earlier}).json()
+        assert row["Articles"] == sum(one["hits"]["articles"] for one in counts if one["hits"])
+        assert row["Articles before"] == sum(
+            one["hits"]["articles"] for one in before if one["hits"]
+        )
+        assert row["In headlines"] == sum(one["hits"]["in_title"] for one in counts if one["hits"])
+        assert row["In the body"] == sum(one["hits"]["in_body"] for one in counts if one["hits"])
+        assert row["Articles read"] == client.get("/api/completeness", params=period).json()["read"]
+        assert row["Share"] == pytest.approx(share["share"])
+        assert row["Articles"] > 20
 
 
-def test_workbook_has_the_numbers_of_the_report(report: Report) -> None:
-    book = opened(workbook(report))
-    names = ("Articles", "Articles before", "In headlines", "In the body", "Articles read", "Share")
-    read = report.reading.completeness.read
-    rows = rows_of(book["Key figures"])
-    for row, one, share in zip(rows, report.companies, report.shares, strict=True):
-        hits = one.hits
-        numbers = (hits.articles, one.change.before, hits.in_title, hits.in_body, read, share.share)
-        assert row["Company"] == one.company
-        assert tuple(row[name] for name in names) == pytest.approx(numbers)
-    rows = rows_of(book["Over time"])
-    days = [(row["Day"].date(), *(row[name] for name in NAMES)) for row in rows]
-    assert days == [(row.first, *row.numbers) for row in report.chart.rows]
+def test_series_of_the_workbook_are_those_of_the_api(client: TestClient, report: Report) -> None:
+    rows = rows_of(opened(workbook(report))["Over time"])
+    for name in NAMES:
+        asked = {"company": name, "by": "day", "since": str(SINCE), "until": str(TODAY)}
+        counts = client.get("/api/counts", params=asked).json()
+        assert [row["Day"].date().isoformat() for row in rows] == [one["key"] for one in counts]
+        assert [row[name] for row in rows] == [
+            one["hits"] and one["hits"]["articles"] for one in counts
+        ]
 
 
 def test_page_has_the_numbers_of_the_workbook(report: Report) -> None:
@@ -231,15 +234,25 @@ def test_chart_marks_the_days_that_are_not_over_or_not_read_by_all_sources(
     assert "Line on top: some sources missing." in html
 
 
-def test_sources_have_their_share_of_the_articles_read(news: Database, report: Report) -> None:
-    first = queries.mention_counts(news, "source", company="Siemens", scope=SCOPE)[0]
+def test_sources_have_their_share_of_the_articles_read(
+    news: Database, client: TestClient, report: Report
+) -> None:
+    sources = queries.mention_counts(news, "source", company="Siemens", scope=SCOPE)
+    first = sources[0]
     assert first.hits is not None
     expected = (first.hits.articles, first.completeness.read, first.share)
+    assert first.share == pytest.approx(first.hits.articles / first.completeness.read)
     row = rows_of(opened(workbook(report))["Sources"])[0]
     # Files have fifteen digits.
     assert (row["Articles"], row["Articles read"], row["Share"]) == pytest.approx(expected)
+    html = html_report(report)
     articles, read = (f'<td class="n">{number:,}</td>' for number in expected[:2])
-    assert f"{articles}{read}" in html_report(report)
+    assert f"{articles}{read}" in html
+    asked = {"company": "Siemens", "by": "source", "since": str(SINCE), "until": str(TODAY)}
+    assert client.get("/api/counts", params=asked).json()[0]["share"] == first.share
+    page = client.get(f"/company/Siemens?since={SINCE}&until={TODAY}").text
+    page = re.sub(r"<[^>]+>", "", page)
+    assert f"of {first.completeness.read:,} · {first.share:.0%}" in page
 
 
 def test_top_stories_lead_to_all_of_them(client: TestClient, report: Report) -> None:
@@ -606,3 +619,10 @@ def test_numbers_of_a_report_lead_to_proofs_that_add_up(client: TestClient, filt
 )
 def test_dashboard_refuses_reports_on_nothing(client: TestClient, query: str, code: int) -> None:
     assert client.get(f"/report?{query}").status_code == code
+
+
+def test_numbers_are_those_of_the_question(news: Database, report: Report) -> None:
+    ranked = {one.company: one for one in queries.company_ranking(news, scope=SCOPE, stories=True)}
+    for one in report.companies:
+        assert one.hits.articles == ranked[one.company].hits.articles
+        assert one.stories == ranked[one.company].hits.stories

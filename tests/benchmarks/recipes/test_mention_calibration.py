@@ -49,7 +49,7 @@ def test_mentions_beyond_the_labels_are_wrong() -> None:
     )
     found = judged_case(companies, text)
     assert [one.is_right for one in found] == [False, True]
-    assert {"rule=name", "companies=some", "mentions=one"} <= set(found[0].evidence)
+    assert {"rule=certain", "companies=some", "mentions=one"} <= set(found[0].evidence)
 
 
 def test_doubtful_mention_has_a_lower_score_than_one_beyond_doubt() -> None:
