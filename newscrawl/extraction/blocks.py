@@ -335,7 +335,7 @@ _HIDING: Final = re.compile(
 )
 _FOR_SCREEN_READERS: Final = re.compile(
     r"visually[-_]?hidden|screen[-_]?reader|a11y-hidden|assistive|off-?screen|element-invisible"
-    r"|(?<![\w-])(?:sr[-_]only(?!-)|show-for-sr|tooltip(?:-?text)?(?![\w-]))"
+    r"|(?<![\w-])(?:sr[-_]only(?!-)|show-for-sr|tooltip[-_]*(?:text|content|body)(?![\w-]))"
 )
 _UNSHOWN: Final = frozenset(("hidden", "is-hidden", "d-none"))
 _SHOWN_AGAIN: Final = re.compile(r":|\bd-\w+-")
