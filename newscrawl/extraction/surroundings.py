@@ -145,6 +145,8 @@ def without_asides(
     owners, elements = blocks.owners, blocks.elements
     words = tokens.words * mask
     places = np.flatnonzero(words)
+    if not len(places):
+        return mask
     around, nearest = owners[places], set[int]()
     for _ in range(AROUND_ASIDE):
         nearest.update(around.tolist())

@@ -41,7 +41,7 @@ _VENUE = re.compile(
     r"|League|Liga|Lig|Race|Masters|Marathon|Prize|Awards?|Rally|Invitational"
     r"|Medical Cent(?:er|re)|Medical Group|Music Hall|Scholars|Scholarship|Apollo)\b| Grand Prix\b"
     r"| (?:Tennis|Golf|Ladies|Junior|Chess|Cycling) (?:Classic|Open|Challenge|Tour|Series)\b"
-    r"| [A-ZÇĞİÖŞÜ][^\W\d_]+spor\b"
+    r"| [A-ZÇĞİÖŞÜ][^\W\d_]+spor\b| takım[ıl]|(?: (?:Kadın|Erkek|Genç))? (?:Voleybol|Basketbol)\b"
 )
 # The same in scripts without blanks: "京セラドーム", "百岁山杯".
 _VENUE_UNSPACED = re.compile(
@@ -59,8 +59,12 @@ _VENUE_UNSPACED = re.compile(
 
 # "Sargsian (Arm)": a player's country.
 _COUNTRY_CODE = re.compile(r"\([A-Z][a-z]{2}\)")
-# Leagues that a sponsor's name follows: "Ligue 1 McDonald's", "V-League LPBank".
-_LEAGUE_BEFORE = re.compile(r"(?:\b(?:Ligue|Liga|Serie|Division|Bundesliga) [A-D1-4]|-League) $")
+# Leagues and clubs that a sponsor's name follows: "Ligue 1 McDonald's", "V-League LPBank",
+# "Fenerbahçe Opet".
+_LEAGUE_BEFORE = re.compile(
+    r"(?:\b(?:Ligue|Liga|Serie|Division|Bundesliga) [A-D1-4]"
+    r"|-League|\b(?:Fenerbahçe|Galatasaray|Beşiktaş)) $"
+)
 
 
 def is_namesake(text: str, candidate: Candidate, before: Sequence[str], words: Vocabulary) -> bool:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from newscrawl.extraction.blocks import read_blocks
-from newscrawl.extraction.extract import parse_page
+from newscrawl.extraction.extract import extract, parse_page
 from newscrawl.extraction.features import measure
 from newscrawl.extraction.html import parse
 from newscrawl.extraction.surroundings import (
@@ -217,3 +217,7 @@ def test_enciphered_paragraphs_are_no_text() -> None:
         f"<h1>{TITLE}</h1><p>{LEAD}</p><div class='p--obfuscated'><p>Uif gfssz pg Mvoe</p></div>"
     )
     assert enciphered(page.block_features).tolist() == [False, False, True]
+
+
+def test_page_that_says_only_its_headline_is_read() -> None:
+    assert extract(b"<h1>Hi</h1><p>Hi</p>").title == "Hi"

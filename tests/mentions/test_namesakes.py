@@ -297,6 +297,9 @@ def test_of_two_companies_with_one_name_the_one_at_home_is_meant(companies):
         ("巨头之一百度宣布裁员。", "zh", "Baidu"),
         ("华为站在十字路口。", "zh", "Huawei"),
         ("Google YouTube chief Neal Mohan resigned.", "en", "YouTube"),
+        ("Fenerbahçe, Opet ile anlaşma imzaladı.", "tr", "Opet"),
+        ("VakıfBank kredi faizlerini düşürdü.", "tr", "VakıfBank"),
+        ("Amazon kârını açıkladı.", "tr", "Amazon"),
         ("Snapchat, X and Reddit sue the state.", "en", "Reddit"),
     ],
 )
