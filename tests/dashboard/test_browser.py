@@ -85,7 +85,7 @@ def test_page_fits_each_window_and_has_no_barrier(look: Look, path: str) -> None
         assert watched.violations() == [], scheme
     for width in (320, 390, 768):
         page.set_viewport_size({"width": width, "height": 860})
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.wait_for_function(f"document.documentElement.scrollWidth <= {width}")
         page.evaluate("document.documentElement.classList.add('filters-open')")
         assert page.eval_on_selector_all(".segments", over) == [], width
 
