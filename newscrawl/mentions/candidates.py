@@ -252,8 +252,11 @@ def _lacks_umlaut(surface: str, form: str) -> bool:
 
 
 # Chinese, Japanese and Korean signs around a phrase in other letters are no part of its words.
-_NOT_BEHIND_WORD = r"(?<![^\W\u3041-\u9fff\uac00-\ud7a3])"
-_NOT_BEFORE_WORD = r"(?![^\W\u3041-\u9fff\uac00-\ud7a3]|-(?-i:[A-ZÄÖÜ]))"
+_EAST_ASIAN = r"\u3041-\u9fff\uac00-\ud7a3"
+_EAST_ASIAN_SIGN = re.compile(f"[{_EAST_ASIAN}]")
+# Python takes a hundred times as long to compile the second, which few texts need.
+_LETTER = r"\w"
+_LETTER_BUT_EAST_ASIAN = rf"(?-i:[^\W{_EAST_ASIAN}])"
 
 
 class Exclusions:
@@ -296,19 +299,28 @@ class _Phrase:
 
     def reaches(self, text: str, begin: int, right: int, place: int) -> bool:
         """Return whether it occurs between `left` and `right` and covers the place."""
+        amid_signs = _EAST_ASIAN_SIGN.search(text, max(0, begin - 1), right + 1) is not None
+        pattern = self._pattern_amid_signs if amid_signs else self._pattern
         return any(
-            match.start() <= place < match.end()
-            for match in self._pattern.finditer(text, begin, right)
+            match.start() <= place < match.end() for match in pattern.finditer(text, begin, right)
         )
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
+        return self._between(_LETTER)
+
+    @cached_property
+    def _pattern_amid_signs(self) -> re.Pattern[str]:
+        return self._between(_LETTER_BUT_EAST_ASIAN)
+
+    def _between(self, letter: str) -> re.Pattern[str]:
+        """Return the pattern of the phrase where no such letter stands beside it."""
         escaped = re.escape(self._text).replace(r"\*", r"\w*").replace(r"\ ", "[ -]")
         # Chinese and Japanese don't separate words: a phrase is found between any two letters.
-        begin = "" if script(self._text[0]) in _UNSPACED else _NOT_BEHIND_WORD
+        begin = "" if script(self._text[0]) in _UNSPACED else f"(?<!{letter})"
         # "Die Linde" is a tree, "die Linde-Fusion" is not: a compound is not an excluded phrase.
         spaced = script(self._text[-1]) not in _UNSPACED
-        stop = rf"(?:s|es|n)?{_NOT_BEFORE_WORD}" if spaced else ""
+        stop = rf"(?:s|es|n)?(?!{letter}|-(?-i:[A-ZÄÖÜ]))" if spaced else ""
         return re.compile(f"{begin}{escaped}{stop}", re.IGNORECASE)
 
 

@@ -463,8 +463,8 @@ def test_run_is_open_until_it_is_finished(database: Database, run: int) -> None:
 
 
 def test_finishing_an_unknown_run_is_refused(database: Database, run: int) -> None:
-    with pytest.raises(StorageError, match="no run 99"):
-        database.finish_run(99, "finished", {})
+    with pytest.raises(StorageError, match=f"no run {run + 1}"):
+        database.finish_run(run + 1, "finished", {})
 
 
 # --- Coverage ---

@@ -203,7 +203,7 @@ def test_applied_revision_counts_and_the_old_text_is_a_version(
 def test_discarded_revision_is_not_listed_again(database: Database, run: int) -> None:
     save_document(database, shell(), run)
     (row,) = queries.quarantined(database)
-    assert decide_all(database, [row.id, row.id, 9999], discard_revision)[0] == [URL]
+    assert decide_all(database, [row.id, row.id, row.id + 1], discard_revision)[0] == [URL]
     assert save_document(database, shell(fetched_at=moment(2)), run) == SaveResult("unchanged", 0)
     assert queries.quarantined(database) == []
     assert save_document(database, shell("Another shell."), run).outcome == "quarantined"
