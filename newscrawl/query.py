@@ -35,7 +35,7 @@ from newscrawl.storage.queries import *
 from newscrawl.storage.queries import suggestions
 from newscrawl.storage.queries.questions import flat_row
 from newscrawl.storage.queries.suggestions import SuggestedName
-from newscrawl.text import match_name
+from newscrawl.text import did_you_mean, match_name
 
 if TYPE_CHECKING:
     import pandas
@@ -91,7 +91,7 @@ def _check_company(name: str, database: Database, scope: queries.Scope | None) -
         return
     match, near = match_name(name, [*stored, *structure.groups, *registered])
     near = [match] if match else near
-    advice = f"did you mean {' or '.join(near)}?" if near else "registered_companies() lists them"
+    advice = did_you_mean(near) if near else "registered_companies() lists them"
     raise QuestionError(f"unknown company {name!r}: {advice}")
 
 

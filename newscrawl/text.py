@@ -104,6 +104,11 @@ def match_name(text: str, names: Sequence[str]) -> tuple[str | None, list[str]]:
     return None, [by_folded[name] for name in near]
 
 
+def did_you_mean(near: Sequence[str]) -> str:
+    """Return the question whether one of the similar names was meant."""
+    return f"did you mean {' or '.join(near)}?"
+
+
 def stream_safe(text: str) -> str:
     """Return the text with at most `MAX_MARKS` combining marks in a row; the rest become U+FFFD.
 

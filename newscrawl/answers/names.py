@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from newscrawl.storage import QuestionError
-from newscrawl.text import match_name
+from newscrawl.text import did_you_mean, match_name
 
 if TYPE_CHECKING:
     from newscrawl.mentions import Companies
@@ -14,7 +14,7 @@ def match_one(text: str, names: Sequence[str], what: str, see: str) -> str:
     """Return the known name in any case; raise QuestionError with the nearest names."""
     name, near = match_name(text, names)
     if name is None:
-        advice = f"did you mean {' or '.join(near)}?" if near else f"{see} shows them all"
+        advice = did_you_mean(near) if near else f"{see} shows them all"
         raise QuestionError(f"unknown {what} {text!r}: {advice}")
     return name
 

@@ -1,7 +1,6 @@
 """The spiders of the registry's sources, and the common parts of our Scrapy commands."""
 
 import argparse
-import difflib
 import logging
 import sys
 from collections.abc import Mapping, Sequence
@@ -16,6 +15,7 @@ from scrapy.utils.misc import load_object
 from newscrawl.config import SettingError
 from newscrawl.sources import SourceError, load_sources, own_file
 from newscrawl.sources.urls import address_of
+from newscrawl.text import did_you_mean, match_name
 
 # A setting that a command sets for itself: its pipelines store nothing.
 STORE_NOTHING: Final = "NEWSCRAWL_STORE_NOTHING"
@@ -57,8 +57,8 @@ def print_error(message: str) -> None:
 
 def unknown_source(name: str, names: Sequence[str]) -> str:
     """Return the message about an unknown source, with similar names."""
-    near = difflib.get_close_matches(name, names, n=3)
-    advice = f"did you mean {' or '.join(near)}?" if near else "see scrapy list"
+    _, near = match_name(name, names)
+    advice = did_you_mean(near) if near else "see scrapy list"
     return f"no source {name!r}; {advice}"
 
 

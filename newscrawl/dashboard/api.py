@@ -29,7 +29,7 @@ from newscrawl.storage import QuestionError, queries
 from newscrawl.storage.queries import QUESTIONS, Question, Scope
 from newscrawl.storage.scope import FILTERS, MAX_VALUE, read_scope
 from newscrawl.storage.search_language import MAX_LENGTH
-from newscrawl.text import match_name
+from newscrawl.text import did_you_mean, match_name
 
 MAX_DAYS_OF_HOURS = 366
 MAX_NAMES = 20  # in one comparison
@@ -136,7 +136,7 @@ class _Known:
         for company in companies:
             if known.isdisjoint(self.scope.members(company)):
                 _, near = match_name(company, sorted(known))
-                advice = f"did you mean {' or '.join(near)}? " if near else ""
+                advice = f"{did_you_mean(near)} " if near else ""
                 advice += "/api/companies lists those that were mentioned"
                 raise HTTPException(404, f"unknown company {company!r}: {advice}")
 

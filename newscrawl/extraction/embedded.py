@@ -89,13 +89,15 @@ def with_embedded_text(page: ParsedPage, paragraphs: Sequence[str]) -> ParsedPag
         return None
     scripts = page.tree.css("script:not([src])")[:MAX_SCRIPTS]
     reader = _ProseReader(title)
+    frames = page.tree.css("iframe[srcdoc]")[:MAX_SCRIPTS]
     elements = page.tree.css("body *")[:MAX_SCRIPTS]
     for value in (
+        *(frame.attributes["srcdoc"] or "" for frame in frames),
         *(
             value
             for element in elements
-            for name, value in element.attributes.items()
-            if value and (name == "srcdoc" or value.lstrip()[:1] in {"{", "["})
+            for value in element.attributes.values()
+            if value and value.lstrip()[:1] in {"{", "["}
         ),
         *values_of_scripts(
             [(script.attributes.get("type") or "", script.text() or "") for script in scripts]

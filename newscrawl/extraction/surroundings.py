@@ -67,13 +67,8 @@ AROUND_ASIDE: Final = 3
 SHARE_OF_ASIDE: Final = 0.2
 SHARE_OF_ASIDES: Final = 0.4
 LIKELY_IN_CARD: Final = 0.9
-_OF_ASIDES: Final = frozenset(
-    "c:caption c:captions c:tweet c:disclaimer c:disclosure c:footer c:cta c:comment c:comments"  # noqa: SIM905
-    " c:newsletter c:banner".split()
-)
-_OF_CARDS: Final = frozenset(
-    "c:card c:cards c:teaser c:teasers c:excerpt c:related c:recommended c:promo".split()  # noqa: SIM905
-)
+_OF_ASIDES: Final = frozenset(words("names", "asides"))
+_OF_CARDS: Final = frozenset(words("names", "cards"))
 # Names of elements whose text only subscribers see in clear; a tag or a category of WordPress is
 # none.
 _IN_CIPHERS: Final = ("obfuscated", "encrypted", "enciphered", "ciphered", "scrambled")

@@ -52,7 +52,6 @@ from newscrawl.storage.query_matches import count_hits, parse_saved, write_match
 from newscrawl.storage.rollups import days_in_sources
 from newscrawl.storage.scope import (
     Scope,
-    did_you_mean,
     usual_spelling,
 )
 from newscrawl.storage.search_language import (
@@ -68,7 +67,7 @@ from newscrawl.storage.search_language import (
 )
 from newscrawl.storage.text_index import POSTGRES_SEARCH, SQLITE_SEARCH, article_of
 from newscrawl.storage.words import folded_words
-from newscrawl.text import match_name
+from newscrawl.text import did_you_mean, match_name
 
 # Ours: each query is matched with every article that is stored.
 MAX_QUERIES = 100
@@ -377,7 +376,7 @@ def _find_query(session: Session, name: str, *, lock: bool = False) -> SavedQuer
 
 
 def _raise_unknown(name: str, near: Sequence[str]) -> NoReturn:
-    advice = f"did you mean {' or '.join(near)}?" if near else "newscrawl queries list shows them"
+    advice = did_you_mean(near) if near else "newscrawl queries list shows them"
     raise QuestionError(f"no saved query {name!r}: {advice}")
 
 

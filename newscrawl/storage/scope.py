@@ -18,7 +18,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 from newscrawl.items import By, CompanyStructure, Group, Measure, Period, SourceCatalog
 from newscrawl.storage import QuestionError
 from newscrawl.storage.documents import LAST_MINUTE, minute_of
-from newscrawl.text import match_name
+from newscrawl.text import did_you_mean, match_name
 
 if TYPE_CHECKING:
     from newscrawl.storage.search_language import Node
@@ -525,10 +525,6 @@ def usual_spelling(text: str, known: Sequence[str], kind: str) -> str:
     else:
         advice = f"this database holds {', '.join(known) or 'none yet'}"
     raise QuestionError(f"unknown {kind} {text!r}: {advice}")
-
-
-def did_you_mean(near: Sequence[str]) -> str:
-    return f"did you mean {' or '.join(near)}?"
 
 
 # --- Days and moments ---

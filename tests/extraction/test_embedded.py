@@ -86,6 +86,7 @@ FORMS = {
     "a string of HTML": script(f"const text = {json.dumps(HTML)}; show(text);"),
     "signs of Angular": script(json.dumps(ARTICLE).replace('"', "&q;"), "application/json"),
     "srcdoc": f'<iframe srcdoc="{HTML.replace("<", "&lt;")}"></iframe>',
+    "a late frame": f'{"<b></b>" * 400}<iframe srcdoc="{HTML.replace("<", "&lt;")}"></iframe>',
 }  # fmt: skip
 
 
