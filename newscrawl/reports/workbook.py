@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
+from operator import attrgetter
 from typing import Any
 
 from newscrawl.answers import words
@@ -38,6 +39,11 @@ class Table:
 
     head: Sequence[str]
     rows: Sequence[Sequence[object]]
+
+    @classmethod
+    def of_records(cls, records: Iterable[object], *names: str) -> "Table":
+        """Return a row for each record, of two or more attributes with these names."""
+        return cls(names, [attrgetter(*names)(record) for record in records])
 
     @classmethod
     def of_articles(

@@ -14,7 +14,13 @@ from newscrawl.answers.chart import company_chart, proof_columns
 from newscrawl.answers.company import company_period, has_subsidiaries, most_counted, period_alerts
 from newscrawl.answers.comparison import change_of_row, compare_companies, in_order
 from newscrawl.answers.coverage import last_named_before, reading, silent_sources
-from newscrawl.dashboard.exports import articles_file, chart_file, export_format, ranking_file
+from newscrawl.dashboard.exports import (
+    articles_file,
+    chart_file,
+    export_format,
+    ranking_file,
+    table_file,
+)
 from newscrawl.dashboard.filters import DEFAULT_PERIOD, Filters
 from newscrawl.dashboard.names import check_is_named, companies_by_name, similar_names
 from newscrawl.dashboard.rendering import (
@@ -26,7 +32,7 @@ from newscrawl.dashboard.rendering import (
     page_router,
     render,
 )
-from newscrawl.reports import MAX_ARTICLES
+from newscrawl.reports import MAX_ARTICLES, Table
 from newscrawl.reports.curves import spark
 from newscrawl.storage import Database, QuestionError, queries
 from newscrawl.storage.queries import (
@@ -194,6 +200,9 @@ def company(request: Request, database: OpenDatabase, name: str) -> Response:
         split=split,
         parts=period.parts.get(split, ()) if split else (),
     )
+    if kind and request.query_params.get("table") == "beside":
+        table = Table.of_records(period.beside, "company", "kind", "articles", "share")
+        return table_file(kind, {"Companies": table}, f"named with {name}", filters)
     if kind:
         return chart_file(kind, database, chart, [name], filters)
     saved = next(iter(list_queries(database, named=name)), None)
@@ -284,6 +293,9 @@ def compare(request: Request, database: OpenDatabase) -> Response:
     comparison = compare_companies(
         database, chosen, scope, by=filters.by, measure=filters.count, brief=True
     )
+    if kind and request.query_params.get("table") == "shares":
+        table = Table.of_records(comparison.shares, "company", "number", "share")
+        return table_file(kind, {"Shares": table}, "share of voice", filters)
     if kind:
         return chart_file(kind, database, comparison.chart, chosen, filters)
     return render(

@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from newscrawl import config as settings
 from newscrawl.answers.names import company_of
 from newscrawl.config import SettingError
+from newscrawl.dashboard.exports import export_format, table_file
 from newscrawl.dashboard.rendering import (
     OpenDatabase,
     Sent,
@@ -30,6 +31,7 @@ from newscrawl.monitoring.delivery import configured_recipients, save_recipient
 from newscrawl.reports import (
     MEDIA_TYPES,
     ReportFormat,
+    Table,
     article_table,
     html_report,
     make_report,
@@ -59,6 +61,7 @@ from newscrawl.storage.status import last_monitor, next_digests
 router = page_router()
 
 MAX_SENT = 50
+MAX_ROWS = 10_000  # in a file; ours
 MAX_ALERTS = 20
 # Ours, in characters: the URL of a webhook of Teams has some 300, and the companies of a recipient.
 MAX_ADDRESS = 2_000
@@ -133,9 +136,13 @@ def alerts(
     removed: str = "",
     tested: str = "",
     edit: str = "",
-) -> HTMLResponse:
-    """Show what is watched, who gets alerts and digests, and what was sent; with `edit`, the form
-    to change this recipient."""
+) -> Response:
+    """Show what is watched, who gets alerts and digests, and what was sent, or return what was sent
+    as a file; with `edit`, the form to change this recipient."""
+    if kind := export_format(request):
+        notices = sent_notices(database, MAX_ROWS)
+        table = Table.of_records(notices, "sent_at", "recipient", "cause", "subject", "fault")
+        return table_file(kind, {"Sent": table}, "sent", filters_of(request))
     if not edit:
         done = Done(saved, removed, tested)
         return _alerts(request, database, RecipientForm.model_construct(), done)
@@ -277,6 +284,7 @@ def _alerts(
         monitor=last_monitor(database),
         has_mail_server=bool(settings.NEWSCRAWL_SMTP_URL),
         sent=sent_notices(database, MAX_SENT),
+        filters=filters_of(request),
         alerts=[
             stored.alert for stored in list_alerts(database, limit=MAX_ALERTS, kinds=ALERTS_SHOWN)
         ],

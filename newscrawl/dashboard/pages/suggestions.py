@@ -10,6 +10,7 @@ from fastapi.responses import RedirectResponse, Response
 from pydantic import BaseModel, Field
 
 from newscrawl.dashboard.companies_file import CompaniesFileError, Definition, small_registry
+from newscrawl.dashboard.exports import export_format, table_file
 from newscrawl.dashboard.pages.registry import record_saved, writable_file
 from newscrawl.dashboard.rendering import (
     OpenDatabase,
@@ -23,6 +24,7 @@ from newscrawl.dashboard.rendering import (
 )
 from newscrawl.mentions.legal_forms import forms_of
 from newscrawl.mentions.vocabulary import load_vocabulary
+from newscrawl.reports import Table
 from newscrawl.storage import Database
 from newscrawl.storage.queries.suggestions import (
     articles_naming,
@@ -34,6 +36,7 @@ from newscrawl.storage.scope import MAX_VALUE
 router = page_router()
 
 MAX_NAMES = 50  # on a page
+MAX_ROWS = 1_000  # in a file; ours
 
 
 class NewEntry(BaseModel):
@@ -48,7 +51,12 @@ def suggestions(
     database: OpenDatabase,
     added: Annotated[str, Field(max_length=MAX_VALUE)] = "",
 ) -> Response:
-    """Show the names in most articles of the period, with sentences."""
+    """Show the names in most articles of the period, with sentences, or return them as a file."""
+    if kind := export_format(request):
+        filters, is_registered = filters_of(request), companies_in_use(request).is_registered
+        rows = suggested_names(database, is_registered, scope=filters.scope, limit=MAX_ROWS)
+        table = Table.of_records(rows, "name", "articles", "sentence")
+        return table_file(kind, {"Names": table}, "suggestions", filters)
     return _page(request, database, added)
 
 

@@ -175,6 +175,34 @@ def test_articles_of_the_last_month_are_two_clicks_away(
     assert [str(day)[:10] for day in days] == [str(last)]
 
 
+@pytest.mark.parametrize(
+    ("path", "text", "rows"),
+    [
+        (
+            "/company/Siemens",
+            "Named with",
+            [["company", "kind", "articles", "share"], ["Bosch", "company", "1", "0.5"]],
+        ),
+        (
+            "/compare?company=Siemens&company=Bosch",
+            "Share of voice",
+            [["company", "number", "share"], ["Siemens", "2", "0.66"], ["Bosch", "1", "0.33"]],
+        ),
+    ],
+)
+def test_tables_beside_a_chart_are_saved(
+    client: TestClient, database: Database, path: str, text: str, rows: list[list[str]]
+) -> None:
+    save(database, 0, body("Siemens"), body("Bosch", 8))
+    save(database, 1, body("Siemens"))
+    menu = re.search(rf"<b>{text}</b>.*?</p>", client.get(path).text)
+    assert menu
+    link = next(unescape(link) for link in re.findall(r'href="([^"]+)"', menu[0]))
+    assert [
+        [cell[:4] if "." in cell else cell for cell in row] for row in read_csv(client, link)
+    ] == rows
+
+
 def test_chart_is_saved_as_a_picture(client: TestClient, database: Database) -> None:
     save(database, 0, headline("Siemens"), body("<b>Bosch", 8))
     for path in ("/company/Siemens?days=7", "/compare?company=Siemens&company=%3Cb%3EBosch"):
@@ -184,8 +212,16 @@ def test_chart_is_saved_as_a_picture(client: TestClient, database: Database) -> 
         assert 'class="bars"' in answer.text or "&lt;b&gt;Bosch" in answer.text
 
 
-@pytest.mark.parametrize(("path", "column"), [("/sources", "next_due"), ("/queries", "articles")])
-def test_tables_of_sources_and_queries_are_saved(
+@pytest.mark.parametrize(
+    ("path", "column"),
+    [
+        ("/sources", "next_due"),
+        ("/queries", "articles"),
+        ("/alerts", "recipient"),
+        ("/registry/suggestions", "sentence"),
+    ],
+)
+def test_tables_of_pages_without_a_chart_are_saved(
     client: TestClient, database: Database, path: str, column: str
 ) -> None:
     save(database, 0, headline("Siemens"))
