@@ -5,7 +5,7 @@ import json
 import lzma
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import ExitStack, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
@@ -54,7 +54,11 @@ def write_answers(url: str, folder: Path) -> Iterator[str]:
     API only where it is not the JSON of the answer in Python.
     """
     files = Files.write(folder)
-    with pytest.MonkeyPatch.context() as patch, open_database(url) as database:
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        open_database(url) as database,
+        ExitStack() as applications,
+    ):
         _set_up(patch, files, url)
         fill(database)
         catalog = query.source_catalog(files.sources)
@@ -62,7 +66,8 @@ def write_answers(url: str, folder: Path) -> Iterator[str]:
         clients, structures = {}, {}
         for name, path in _company_files(files).items():
             application = create_app(replace(shared, companies=path))
-            clients[name] = TestClient(application, base_url="http://localhost")
+            client = TestClient(application, base_url="http://localhost")
+            clients[name] = applications.enter_context(client)
             structures[name] = query.company_structure(path)
         views = Views(database, clients, files, structures, catalog)
         for name, every in questions().items():
