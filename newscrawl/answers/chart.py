@@ -175,9 +175,9 @@ def company_chart(
     for place, period in enumerate(periods):
         total = number_of(period.hits, measure)
         values = [number_of(each[place].hits, measure) or 0 for each in counts_by_part]
-        left = 0 if overlaps else max((total or 0) - sum(values), 0)
+        spare = 0 if overlaps else max((total or 0) - sum(values), 0)
         rows.append(
-            make_row(period, [None if total is None else n for n in (*values, left)], by, scope)
+            make_row(period, [None if total is None else n for n in (*values, spare)], by, scope)
         )
     if any(row.numbers[-1] for row in rows):
         return Chart(series=(*drawn, OTHERS), rows=tuple(rows))

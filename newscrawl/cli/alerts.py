@@ -310,7 +310,7 @@ def digest(
 
 def _send(
     store: "Database",
-    made: "Digest",
+    digest: "Digest",
     structure: CompanyStructure,
     report: "ReportFormat | None",
     *,
@@ -325,17 +325,17 @@ def _send(
             "NEWSCRAWL_WEBHOOKS"
         )
     if again:
-        storage.company_alerts.delete_alert(store, made.cause)
-    sent = send_digest(store, made, channels, structure, report)
+        storage.company_alerts.delete_alert(store, digest.cause)
+    sent = send_digest(store, digest, channels, structure, report)
     if sent is None:
-        title = digest_title(made)
+        title = digest_title(digest)
         write_note(f"{title}: sent before, or just now by another process (--again repeats it).")
         return
     for failure in sent.failed:
         write_note(f"{failure.channel} failed: {failure.reason}")
     if sent.failed:
         raise typer.Exit(1)
-    write_note(f"{digest_title(made)}: sent.")
+    write_note(f"{digest_title(digest)}: sent.")
 
 
 recipients = typer.Typer(
@@ -439,7 +439,7 @@ def edit(
         recipients = {recipient.name: recipient for recipient in list_recipients(store)}
         chosen = match_one(name, list(recipients), "recipient", "newscrawl alerts recipients list")
         former = recipients[chosen]
-        given = replace(
+        changed = replace(
             former,
             address=address or former.address,
             kind=kind or (kind_of(address.strip()) if address else former.kind),
@@ -447,7 +447,7 @@ def edit(
             gets=former.gets if gets is None else NOTICE_KINDS if gets == "both" else (gets,),
             added_by=config.user_name(),
         )
-        _write_saved(store, *save_recipient(store, companies_from(companies), given, former))
+        _write_saved(store, *save_recipient(store, companies_from(companies), changed, former))
 
 
 def _write_saved(store: "Database", saved: "Recipient", fresh: "list[str]") -> None:

@@ -445,9 +445,9 @@ def scope_of(database: "Database", **filters: str | None) -> "Scope":
     )
 
 
-def name_of_user(written: str | None, what: str) -> str:
+def name_of_user(name_option: str | None, what: str) -> str:
     """Return the name given, or the user's; raise InputError with a question if there is none."""
-    if name := written or config.user_name():
+    if name := name_option or config.user_name():
         return name
     raise InputError(f"who {what}? give --who NAME")
 

@@ -215,17 +215,17 @@ def audit(
         render(records_of(rows), columns_of(registry_audit.AuditRow), output_format)
 
 
-def _added_forms(file: Path, own: "Sequence[Company]") -> "Iterator[str]":
+def _added_forms(file: Path, companies: "Sequence[Company]") -> "Iterator[str]":
     """Yield for each company the forms that count and that the file does not list, those that need
     support first, then the names that count without it though they are words."""
     from newscrawl.mentions.legal_forms import forms_of
     from newscrawl.mentions.registry_file import read_file
 
-    written = {entry.company.name: forms_of(entry.company) for entry in read_file(file).entries}
+    listed = {entry.company.name: forms_of(entry.company) for entry in read_file(file).entries}
     lines: list[tuple[bool, str]] = []
-    for company in own:
+    for company in companies:
         new = [
-            form for form in dict.fromkeys(forms_of(company)) if form not in written[company.name]
+            form for form in dict.fromkeys(forms_of(company)) if form not in listed[company.name]
         ]
         if new and company.origin == "override":
             lines.append((False, f"{company.name}: with all forms of the bundled {new[0]}"))

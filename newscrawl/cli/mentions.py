@@ -183,9 +183,9 @@ def _since_the_watch_began(query: QueryContext, company: str | None) -> QueryCon
 
 
 def _show_counts(
-    query: QueryContext, asked: QueryContext, company: str | None, by: By, *, stories: bool
+    query: QueryContext, question: QueryContext, company: str | None, by: By, *, stories: bool
 ) -> None:
-    """Write the counts of periods or groups; `asked` is the question as it was written."""
+    """Write the counts of periods or groups; `question` is the question as it was written."""
     counts = storage.queries.mention_counts(
         query.database, by, company=company, scope=query.scope, stories=stories
     )
@@ -212,7 +212,7 @@ def _show_counts(
     note = _OF_GROUPS if by == "group" else ""
     if query.output_format == "table" and by in _PERIODS:
         note += _mark_partial(by, records)
-        note += _older_articles(query, company) if query is not asked else ""
+        note += _older_articles(query, company) if query is not question else ""
         records = _join_gaps(by, records)
     title = f"{company or 'All companies'} by {by}"
     mentioned = any(row.hits and row.hits.articles for row in counts)

@@ -330,14 +330,14 @@ def bytes_bar(name: str, size: int) -> Iterator[Callable[[int, int], None]]:
     """Show a bar on standard error; call what it yields with bytes and articles done."""
     from rich.progress import DownloadColumn, TextColumn
 
-    found = TextColumn("{task.fields[articles]} articles")
-    with _bar(DownloadColumn(), found) as bar:
+    counter = TextColumn("{task.fields[articles]} articles")
+    with _bar(DownloadColumn(), counter) as bar:
         task = bar.add_task(name, total=size, articles=0)
         articles = 0
 
-        def advance(done: int, found: int) -> None:
+        def advance(done: int, more: int) -> None:
             nonlocal articles
-            articles += found
+            articles += more
             bar.update(task, advance=done, articles=articles)
 
         yield advance

@@ -270,7 +270,7 @@ def add(
         def on_fetch(url: str) -> None:
             status.update(Text(f"Visiting {printable(url)}"))
 
-        source, found, notes = find_source(
+        source, listings, notes = find_source(
             url,
             file,
             fetcher,
@@ -280,7 +280,7 @@ def add(
             country=country.lower() if country else None,
             languages=tuple(code.lower() for code in language or ()),
         )
-    _show_found(source, found, notes, output_format)
+    _show_found(source, listings, notes, output_format)
     if not dry_run:
         add_source(file, source)
         write_note(f"Added {source.slug!r} to {file}.")

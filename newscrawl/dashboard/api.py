@@ -131,11 +131,11 @@ class _Known:
         """Raise HTTPException for a company that is neither mentioned nor registered."""
         if not companies:
             return
-        known = {entry.name for entry in companies_in_use(self.request)}
-        known.update(queries.company_names(self.database))
+        names = {entry.name for entry in companies_in_use(self.request)}
+        names.update(queries.company_names(self.database))
         for company in companies:
-            if known.isdisjoint(self.scope.members(company)):
-                _, near = match_name(company, sorted(known))
+            if names.isdisjoint(self.scope.members(company)):
+                _, near = match_name(company, sorted(names))
                 advice = f"{did_you_mean(near)} " if near else ""
                 advice += "/api/companies lists those that were mentioned"
                 raise HTTPException(404, f"unknown company {company!r}: {advice}")

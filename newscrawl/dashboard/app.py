@@ -108,7 +108,7 @@ def _bad_filter(request: Request, error: Exception) -> Response:
     path = request.url.path
     if (path not in _FILTERED and not path.startswith("/company/")) or _has_filters(request):
         return _answer(request, 422, "This page can't be shown", str(error))
-    filters, others = usable_filters(request)
+    filters, changes = usable_filters(request)
     with app_state(request).store.reading() as database:
         offered = choices(database, filters)
     return render(
@@ -118,7 +118,7 @@ def _bad_filter(request: Request, error: Exception) -> Response:
         reason=str(error),
         filters=filters,
         choices=offered,
-        others=others,
+        others=changes,
         # A report has no form of filters: the page that leads to it has.
         action=page_before(request)[1].partition("?")[0] if path == "/report" else path,
     )

@@ -82,10 +82,10 @@ class CompaniesFile:
         if fault is None and not _TABLE.search(content.decode("utf-8", "replace")):
             return FileState((), _mark(content), None)
         try:
-            written, groups = _read_file(self.path, content)
+            companies, groups = _read_file(self.path, content)
         except CompaniesError as error:
             return FileState((), "", f"Mend the file first. {error}")
-        return FileState(written, _mark(content), fault, groups)
+        return FileState(companies, _mark(content), fault, groups)
 
     def _format_fault(self) -> str | None:
         if self.path.is_dir():
@@ -300,11 +300,11 @@ def _rename(groups: MutableMapping[str, object], former: str | None, name: str |
 def _table(text: str) -> Mapping[str, object]:
     """Return the keys of an entry."""
     try:
-        found = tomlkit.parse(text)["company"]
+        entries = tomlkit.parse(text)["company"]
     except ParseError as error:
         raise CompaniesFileError(f"Mend the file first. {error}") from error
-    assert isinstance(found, AoT)  # noqa: S101 - the text begins with [[company]]
-    return found[0]
+    assert isinstance(entries, AoT)  # noqa: S101 - the text begins with [[company]]
+    return entries[0]
 
 
 def _list(values: tuple[str, ...]) -> Array:

@@ -71,14 +71,14 @@ def sentence_at(article_page: ArticlePage, at: str, *, is_query: bool) -> AskedS
         place = min(places)
     if place is None:
         return AskedSentence()
-    asked, *others = [
+    first, *others = [
         _sentence(article_page, *span) for span in _spans(article_page, places, place)
     ]
     if not any((mention.section, mention.start) == place for mention in article_page.mentions):
         why = "words of the saved query" if is_query else NOT_COUNTED
-        asked = replace(asked, mentions=(why, *asked.mentions))
+        first = replace(first, mentions=(why, *first.mentions))
     section, begin = place
-    return replace(asked, others=tuple(others), place=f"{section}-{begin}")
+    return replace(first, others=tuple(others), place=f"{section}-{begin}")
 
 
 def _spans(
@@ -91,8 +91,8 @@ def _spans(
         asked,
         *sorted(places, key=lambda place: (place[0] == "body", place[1])),
     ):
-        known = any(one == section and first <= start < last for one, (first, last) in spans)
-        if not known and len(spans) <= MAX_SENTENCES:
+        is_listed = any(part == section and first <= start < last for part, (first, last) in spans)
+        if not is_listed and len(spans) <= MAX_SENTENCES:
             span = 0, len(article_page.row.title or "")
             if section == "body":
                 span = sentence_around(article_page.text, *places[section, start])

@@ -120,7 +120,7 @@ def changes(before: str, after: str) -> list[list[Edit]]:
             edits += [[Edit(text, "same")] for text in old[i1:i2]]
         elif tag == "replace" and i2 - i1 == j2 - j1:
             pairs = zip(old[i1:i2], new[j1:j2], strict=True)
-            edits += [list(_rewritten(left, right)) for left, right in pairs]
+            edits += [list(_rewritten(period, right)) for period, right in pairs]
         else:
             edits += [[Edit(text, "gone")] for text in old[i1:i2]]
             edits += [[Edit(text, "new")] for text in new[j1:j2]]

@@ -166,7 +166,7 @@ def identity_of(config: Config, reading: Reading, hashes: Collection[str]) -> Id
     """Return the identity of a request with tokens of these hashes; None without a right. While
     there is no token, all requests have the right to edit. Raise StorageError if the database can't
     be read: whether it has the token, or any, is unknown then."""
-    if config.token and any(is_equal(one, hash_of(config.token)) for one in hashes):
+    if config.token and any(is_equal(value, hash_of(config.token)) for value in hashes):
         return Identity(None, "edit", signed_in=True)
     if config.is_closed and not hashes:
         return None
@@ -217,8 +217,8 @@ class Sessions:
 
 
 def _bearer(request: Request) -> str:
-    kind, _, given = request.headers.get("Authorization", "").partition(" ")
-    return given.strip() if kind.lower() == "bearer" else ""
+    kind, _, token = request.headers.get("Authorization", "").partition(" ")
+    return token.strip() if kind.lower() == "bearer" else ""
 
 
 def _forwarded_user(request: Request) -> str | None:
@@ -249,8 +249,8 @@ def _refusal(request: Request, identity: Identity | None) -> Response | None:
         )
     if changes:
         return PlainTextResponse("Sign in first.\n", status_code=401)
-    wanted = path + (f"?{request.url.query}" if request.url.query else "")
-    return RedirectResponse(f"/sign-in?then={quote(wanted, safe='')}", status_code=303)
+    address = path + (f"?{request.url.query}" if request.url.query else "")
+    return RedirectResponse(f"/sign-in?then={quote(address, safe='')}", status_code=303)
 
 
 def is_allowed_host(headers: Headers, names: frozenset[str]) -> bool:

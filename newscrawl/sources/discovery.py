@@ -435,7 +435,6 @@ def find_source(
 ) -> tuple[Source, FoundListings, tuple[str, ...]]:
     """Return the source of a site with its listings, and what was guessed; `fields` are those
     that are known."""
-
     registry = load_registry(file if file.exists() else None)
     addresses = addresses_of(url)
     refuse_known(addresses[0], fields.get("slug"), registry)

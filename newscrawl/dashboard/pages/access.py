@@ -7,11 +7,7 @@ from fastapi import Form, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
-from newscrawl.dashboard.rendering import (
-    app_state,
-    page_router,
-    render,
-)
+from newscrawl.dashboard.rendering import app_state, page_router, render
 from newscrawl.dashboard.security import SESSION_COOKIE, SIGNED_IN_FOR, identity_of
 from newscrawl.storage.tokens import hash_of
 

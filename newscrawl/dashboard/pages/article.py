@@ -98,16 +98,16 @@ def article(request: Request, database: OpenDatabase, url: str) -> HTMLResponse:
     """Show an article."""
     article_page = queries.article_page(database, url)
     versions = queries.history(database, url)
-    held = queries.quarantined_text(database, article_page.row.url) if article_page else None
+    version = queries.quarantined_text(database, article_page.row.url) if article_page else None
     if article_page is None:
         raise HTTPException(404, "No article with this address is in the database.")
     identity = identity_of_request(request)
-    quarantined = held and QuarantinedVersion(
-        held.row,
-        quarantine_reason(held.row.reason, held.row.note),
-        bool(held.text),
-        changes(article_page.row.title or "", held.row.new_title or ""),
-        changes(article_page.text, held.text) if held.text else [],
+    quarantined = version and QuarantinedVersion(
+        version.row,
+        quarantine_reason(version.row.reason, version.row.note),
+        bool(version.text),
+        changes(article_page.row.title or "", version.row.new_title or ""),
+        changes(article_page.text, version.text) if version.text else [],
     )
     return render(
         request,
@@ -152,20 +152,20 @@ def quarantine(
     source: Annotated[str, Query(max_length=MAX_VALUE)] = "",
 ) -> HTMLResponse:
     """Show the versions in the quarantine, of one source or of all."""
-    wanted = source.replace("\0", "") or None
-    rows = queries.quarantined(database, scope=Scope(source=wanted), limit=MAX_QUARANTINED)
+    source_or_all = source.replace("\0", "") or None
+    rows = queries.quarantined(database, scope=Scope(source=source_or_all), limit=MAX_QUARANTINED)
     sizes = queries.quarantine_sizes(database)
     decisions = queries.quarantine_decisions(
-        database, scope=Scope(source=wanted), limit=MAX_DECISIONS
+        database, scope=Scope(source=source_or_all), limit=MAX_DECISIONS
     )
     return render(
         request,
         "quarantine.html",
         rows=[(row, quarantine_reason(row.reason, row.note)) for row in rows],
-        source=wanted,
+        source=source_or_all,
         sizes=sorted(sizes.items()),
         decisions=decisions,
-        number=sizes.get(wanted, 0) if wanted else sum(sizes.values()),
+        number=sizes.get(source_or_all, 0) if source_or_all else sum(sizes.values()),
     )
 
 
@@ -232,22 +232,22 @@ def _explain_article(
     if article_page is None:
         raise HTTPException(404, "No article with this address is in the database.")
     urls = list(dict.fromkeys((article_page.row.url, *article_page.addresses)))
-    wanted = form.left_out
+    reason = form.left_out
     is_query = not saved.isdisjoint(parse_qs(form.proof.removeprefix("?")).get("company", ()))
-    asked = (
-        left_out_sentence(state.registry, article_page, wanted)
-        if wanted
+    sentence = (
+        left_out_sentence(state.registry, article_page, reason)
+        if reason
         else sentence_at(article_page, form.at, is_query=is_query)
     )
     identity = identity_of_request(request)
-    asked = replace(
-        asked,
+    sentence = replace(
+        sentence,
         back=article_address(article_page.row.url),
         proof=f"/proof{form.proof}" if form.proof else "",
-        place=asked.place if identity is not None and identity.right == "edit" else "",
+        place=sentence.place if identity is not None and identity.right == "edit" else "",
     )
     try:
-        return _framed(request, state.config.explain(urls, fetch_anew, asked))
+        return _framed(request, state.config.explain(urls, fetch_anew, sentence))
     except BusyError as error:
         again = {"Retry-After": str(BUSY_RETRY_AFTER)}
         raise HTTPException(503, str(error), again) from error
@@ -258,7 +258,7 @@ def _explain_article(
             "explanation.html",
             status=502 if fetch_anew else 200,
             form=form,
-            asked=asked,
+            asked=sentence,
             reason=str(error),
         )
 
@@ -306,21 +306,21 @@ class NameForm(BaseModel):
 @router.post("/article/corrections")
 def correct(request: Request, database: OpenDatabase, form: Sent[CorrectionForm]) -> Response:
     """Correct mentions of an article, or undo that, and show the article, or the proof again."""
-    made: list[int] = []
+    numbers: list[int] = []
     try:
         undone = form.undo or form.undo_all
         if undone is not None:
             name, together = name_of_person(request), form.undo is None
             undo_correction(database, undone, name, together=together)
-            made = [undone]
+            numbers = [undone]
         else:
             judgements = _judgements(request, database, form)
-            made = add_corrections(database, form.url, judgements, name_of_person(request))
+            numbers = add_corrections(database, form.url, judgements, name_of_person(request))
     except CorrectionError as error:
         raise HTTPException(409, f"{error}.") from error
     back = article_address(form.url)
     if form.proof:
-        back = f"/proof{form.proof}" + (f"&corrected={made[0]}" if made else "")
+        back = f"/proof{form.proof}" + (f"&corrected={numbers[0]}" if numbers else "")
     return RedirectResponse(back, status_code=303)
 
 

@@ -56,7 +56,7 @@ def show_proof(request: Request, database: OpenDatabase) -> Response:
     if kind:
         return proof_file(kind, database, answer.proof, filters)
     person, number = name_of_person(request), request.query_params.get("corrected", "")
-    made = number_corrections(
+    corrections = number_corrections(
         database,
         filters.scope,
         counted,
@@ -65,7 +65,7 @@ def show_proof(request: Request, database: OpenDatabase) -> Response:
         number=int(number) if re.fullmatch(r"[1-9][0-9]{0,17}", number) else None,
         now=app_state(request).config.clock(),
     )
-    changed = made.changed
+    changed = corrections.changed
     cures = []
     if changed is not None and changed.undone_at is None:
         cures = offered_cures(app_state(request).registry, database, changed)
@@ -101,7 +101,7 @@ def show_proof(request: Request, database: OpenDatabase) -> Response:
         of_mentions=OF_MENTIONS,
         unread=unread,
         person=person,
-        made=made,
+        made=corrections,
         cures=cures,
         has_file=app_state(request).registry is not None,
         pages=min(pages, LAST_PAGE),
@@ -119,7 +119,7 @@ def _target(request: Request, filters: Filters) -> dict[str, Any]:
         "company": _name(request, "company"),
         "beside": _name(request, "beside"),
         "split": filters.split if filters.split != "whole" else None,
-        "without": [one for one in request.query_params.getlist("without") if one][:MAX_LEFT_OUT],
+        "without": list(filter(None, request.query_params.getlist("without")))[:MAX_LEFT_OUT],
         "story": request.query_params.get("story", "").strip() or None,
         "order": _choose(request, "order", get_args(Order)),
     }

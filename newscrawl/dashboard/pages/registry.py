@@ -143,10 +143,10 @@ def edit(request: Request, name: str = "", copied: str = "", saved: bool = False
     """Show the form for an entry of the file, for a copy of a bundled one, or for a new one."""
     opened = writable_file(request).open()
     source = registry_of(None) if copied else opened.companies
-    wanted = copied or name
-    company = next((each for each in source if each.name == wanted), None)
-    if wanted and company is None:
-        raise HTTPException(404, f"No company {wanted!r} exists.")
+    original = copied or name
+    company = next((each for each in source if each.name == original), None)
+    if original and company is None:
+        raise HTTPException(404, f"No company {original!r} exists.")
     definition = Definition.of(company) if company else Definition(name="", lists={}, facts={})
     draft = Draft(definition, None if copied else name or None, opened.mark, opened.fault)
     return _form(request, draft, saved=saved)
@@ -348,12 +348,12 @@ def folded(form: str) -> str:
 
 
 def _matching_companies(companies: Companies, words: str) -> list[Company]:
-    if not (wanted := folded(words.strip())):
+    if not (part := folded(words.strip())):
         return list(companies)
     return [
         company
         for company in companies
-        if any(wanted in folded(form) for form in (company.name, *company.aliases))
+        if any(part in folded(form) for form in (company.name, *company.aliases))
     ]
 
 

@@ -131,11 +131,11 @@ def _searched(
     """Return the number of sources that a query can find, the articles read in each language, the
     most first, and the read sources in which nothing was found, with their languages."""
     with database.reading() as session:
-        own = scope_of_text(session, text, validate_in(database, scope))
-        known = completeness_by(session, "language", own)
-        sources = completeness_by(session, "source", own)
+        limited = scope_of_text(session, text, validate_in(database, scope))
+        by_language = completeness_by(session, "language", limited)
+        sources = completeness_by(session, "source", limited)
         languages = languages_of_sources(session)
-    read = {language: one.read for language, one in known.items() if one.read}
+    read = {language: one.read for language, one in by_language.items() if one.read}
     most = dict(sorted(read.items(), key=lambda one: -one[1]))
     # Articles that were not examined may be of any source.
     certain = preview.complete and preview.articles

@@ -88,8 +88,8 @@ def sources(
     healths = queries.source_health(database, scope=filters.scope)
     rows = days_of_sources(healths, coverage, withheld, now.date())
     rows = of_past_period(rows) if is_past else rows
-    asked = request.query_params
-    words, state, order = (asked.get(name, "") for name in ("q", "state", "order"))
+    parameters = request.query_params
+    words, state, order = (parameters.get(name, "") for name in ("q", "state", "order"))
     names = queries.source_names(database)
     chosen = [
         row
