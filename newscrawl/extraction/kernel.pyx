@@ -385,8 +385,8 @@ cdef inline bint ends_name(uint8_t byte) noexcept:
 cdef const uint8_t *tag_end(
     const uint8_t *place, const uint8_t *end, size_t *attributes
 ) noexcept:
-    """Return the place behind a tag, from behind its "<", as `limits._SHORT_TAG` has it; NULL where
-    it doesn't end. Count its attributes."""
+    """Return the place behind a tag, from behind its "<", as `limits._TOKEN` has it; NULL where it
+    doesn't end. Count its attributes."""
     if place < end and place[0] == c"/":
         place += 1
     if place >= end or not is_letter(place[0]):
@@ -429,243 +429,26 @@ cdef const uint8_t *value_end(const uint8_t *place, const uint8_t *end) noexcept
     return place
 
 
-cdef bint is_closed_at(
-    const uint8_t *place, const uint8_t *end, const uint8_t *name, size_t length
-) noexcept:
-    """Return whether the end tag of a name stands at a place."""
-    cdef size_t index
-    if <size_t> (end - place) < length + 3 or place[1] != c"/":
-        return False
-    for index in range(length):
-        if place[2 + index] | 0x20 != name[index] | 0x20:
-            return False
-    return ends_name(place[2 + length])
-
-
-cdef bint is_closed_behind(
-    const uint8_t *place, const uint8_t *end, const uint8_t *name, size_t length
-) noexcept:
-    """Return whether text without tags stands at a place, and then the end tag of a name."""
-    place = <const uint8_t *> memchr(place, c"<", end - place)
-    return place != NULL and is_closed_at(place, end, name, length)
-
-
-cdef bint begins(const uint8_t *place, const uint8_t *end, const char *name) noexcept:
-    """Return whether a name in lower case stands at a place."""
-    while name[0]:
-        if place >= end or place[0] | 0x20 != <uint8_t> name[0]:
-            return False
-        place += 1
-        name += 1
-    return True
-
-
-cdef bint has_text_of_table(const uint8_t *place, const uint8_t *end) noexcept:
-    """Return whether a tag begins at a place behind which text of a table may stand, and text
-    does."""
-    cdef bint ends_element = place[0] == c"/"
-    if ends_element:
-        place += 1
-        if place >= end:
-            return False
-        if not is_letter(place[0]):
-            place += 1
-        elif not (
-            begins(place, end, "td") or begins(place, end, "th")
-            or begins(place, end, "caption") or begins(place, end, "tr")
-            or begins(place, end, "tbody") or begins(place, end, "tfoot")
-            or begins(place, end, "table")
-        ):
-            return False
-    elif place[0] != c"!" and place[0] != c"?" and not (
-        begins(place, end, "tr") or begins(place, end, "tbody") or begins(place, end, "thead")
-        or begins(place, end, "tfoot") or begins(place, end, "table")
-        or begins(place, end, "input")
-    ):
-        return False
-    while place < end and place[0] != c">":
-        if place[0] == c"<":
-            return False
-        place += 1
-    place += 1
-    while place < end and (is_space(place[0]) or place[0] == 0x0B):
-        place += 1
-    return place < end and place[0] != c"<"
-
-
-cdef size_t signs_of(const uint8_t *place, const uint8_t *end) noexcept:
-    """Return how many brackets and equals signs there are, whose numbers follow each other."""
-    cdef size_t count = 0
-    while place < end:
-        count += <uint8_t> (place[0] - c"<") <= 2
-        place += 1
-    return count
-
-
-cdef const uint8_t *comment_end(const uint8_t *place, const uint8_t *end) noexcept:
-    """Return the place behind a comment, as `limits._COMMENT_END` has it."""
-    while place < end:
-        place = <const uint8_t *> memchr(place, c">", end - place)
-        if place == NULL:
-            return end
-        place += 1
-        if memcmp(place - 3, b"--", 2) == 0 or memcmp(place - 4, b"--!", 3) == 0:
-            return place
-    return end
-
-
-cdef const uint8_t *raw_text_end(
-    const uint8_t *place, const uint8_t *end, const uint8_t *name, size_t length
-) noexcept:
-    """Return the place of the end tag of a raw text."""
-    while place < end:
+def may_be_crowded(bytes html, size_t short, size_t most, size_t readings):
+    """Return whether what begins like a tag, wherever it stands, is longer than a short one and has
+    more than the most attributes, or the page would be read more often than this for it."""
+    cdef const uint8_t *end = <const uint8_t *> PyBytes_AS_STRING(html) + PyBytes_GET_SIZE(html)
+    cdef const uint8_t *place = end - PyBytes_GET_SIZE(html)
+    cdef const uint8_t *behind
+    cdef size_t attributes, length, left = readings * <size_t> PyBytes_GET_SIZE(html)
+    while True:
         place = <const uint8_t *> memchr(place, c"<", end - place)
         if place == NULL:
-            return end
-        if is_closed_at(place, end, name, length):
-            return place
-        place += 1
-    return end
-
-
-cdef bint same(const uint8_t *data, const char *word, size_t length) noexcept:
-    """Return whether a word in lower case stands at a place, in any case."""
-    cdef size_t place
-    cdef uint8_t letter
-    for place in range(length):
-        letter = data[place]
-        if c"A" <= letter <= c"Z":
-            letter |= 0x20
-        if letter != <uint8_t> word[place]:
             return False
-    return True
-
-
-cdef class Marks:
-    """Names of tags, in lower case, that are compared together."""
-
-    cdef tuple texts  # in order, so that those with the same first letter follow each other
-    cdef uint8_t first[256]  # the number of the first text with a letter, from 1 on
-
-    def __cinit__(self, tuple texts):
-        self.texts = tuple(sorted(texts))
-        for place in range(256):
-            self.first[place] = 0
-        if len(texts) > 255:
-            raise ValueError("there may be up to 255 marks")
-        for place in range(len(texts), 0, -1):
-            self.first[self.texts[place - 1][0]] = place
-
-    cdef size_t name_at(self, const uint8_t *place, const uint8_t *end) except? 0:
-        """Return the length of the name at a place that is one of the texts; 0 for others."""
-        cdef size_t length, which = self.first[place[0] | 0x20], count = len(self.texts)
-        cdef bytes text
-        while 0 < which <= count:
-            text = <bytes> self.texts[which - 1]
-            if <uint8_t> PyBytes_AS_STRING(text)[0] != place[0] | 0x20:
-                break
-            length = PyBytes_GET_SIZE(text)
-            if (
-                <size_t> (end - place) > length and ends_name(place[length])
-                and same(place, PyBytes_AS_STRING(text), length)
-            ):
-                return length
-            which += 1
-        return 0
-
-
-cdef class Survey:
-    """Sees for most pages that they are within the limits, as `limits.within_limits` does."""
-
-    cdef Marks formats, raw_texts
-    cdef size_t max_tag, max_closed, max_signs, max_attributes, max_readings
-
-    def __cinit__(self, *, tuple formats, tuple raw_texts, dict limits):
-        """Take the names of formatting elements and of those whose text has no tags."""
-        self.formats, self.raw_texts = Marks(formats), Marks(raw_texts)
-        self.max_tag, self.max_closed = limits["tag"], limits["closed"]
-        self.max_signs, self.max_attributes = limits["signs"], limits["attributes"]
-        self.max_readings = limits["readings"]
-
-    def run(self, bytes html):
-        """Return what decides whether a page is within the limits, or None where Python must look.
-
-        These are the numbers of "<", of start tags, of end tags and of texts that may stand in a
-        table; of formatting elements that aren't closed behind their text, and of their attributes;
-        and the places of such names in tags that are longer than `max_tag`. An end tag is looked
-        for in `max_closed` bytes. A page in which a tag has too many attributes is left to Python.
-        """
-        cdef const uint8_t *start = <const uint8_t *> PyBytes_AS_STRING(html)
-        cdef const uint8_t *end = start + PyBytes_GET_SIZE(html)
-        cdef const uint8_t *place = start
-        cdef const uint8_t *token = start  # the end of the last token: no other begins before
-        cdef const uint8_t *limit
-        cdef const uint8_t *behind
-        cdef size_t marks = 0, opening = 0, ending = 0, in_table = 0, opened = 0, attributes = 0
-        cdef size_t count, length, left = self.max_readings * <size_t> (end - start)
-        cdef list unclear = []
-        cdef bint has_table = False
-        if end - start < 3:
-            return None
-        if <size_t> (end - start) > self.max_signs and signs_of(start, end) > self.max_signs:
-            return None
-        while True:
-            place = <const uint8_t *> memchr(place, c"<", end - place)
-            if place == NULL or end - place < 3:
-                break
-            place += 1
-            if place > token:
-                token = self.token_end(place, end)
-                if token == NULL:
-                    return None
-            marks += 1
-            in_table += has_text_of_table(place, end)
-            has_table = has_table or begins(place, end, "table")
-            if place[0] == c"/":
-                ending += 1
-                continue
-            if not is_letter(place[0]):
-                continue
-            opening += 1
-            length = self.formats.name_at(place, end)
-            if length == 0:
-                continue
-            limit = place - 1 + min(<size_t> (end - place) + 1, self.max_tag)
-            count = 0
-            behind = tag_end(place, limit, &count)
-            left -= min(left, <size_t> ((limit if behind == NULL else behind) - place))
-            if not left:
-                return None
-            if behind == NULL:
-                unclear.append(place - start)
-                continue
-            limit = place + min(<size_t> (end - place), self.max_closed)
-            if behind >= limit or not is_closed_behind(behind, limit, place, length):
-                opened += 1
-                attributes += count
-        if not has_table:
-            in_table = 0
-        return marks, opening, ending, in_table, opened, attributes, unclear
-
-    cdef const uint8_t *token_end(self, const uint8_t *place, const uint8_t *end) except? NULL:
-        """Return the place behind the comment, tag or raw text that begins before a place; NULL for
-        a tag with too many attributes."""
-        cdef const uint8_t *behind
-        cdef size_t count = 0, length
-        if end - place > 2 and place[0] == c"!" and place[1] == c"-" and place[2] == c"-":
-            return comment_end(place + 3, end)
-        if not is_letter(place[1] if place[0] == c"/" else place[0]):
-            if place[0] != c"!" and place[0] != c"?" and place[0] != c"/":
-                return place
-            behind = <const uint8_t *> memchr(place, c">", end - place)
-            return end if behind == NULL else behind + 1
-        behind = tag_end(place, end, &count)
-        if count > self.max_attributes:
-            return NULL
-        if behind == NULL:
-            return end
-        length = 0 if place[0] == c"/" else self.raw_texts.name_at(place, end)
-        return behind if length == 0 else raw_text_end(behind, end, place, length)
+        place += 1
+        if not is_letter(place[1] if place[0] == c"/" else place[0]):  # bytes end with a NUL
+            continue
+        attributes = 0
+        behind = tag_end(place, end, &attributes)
+        length = (end if behind == NULL else behind) - place + 1
+        if length > left or (length > short and attributes > most):
+            return True
+        left -= length
 
 
 # --- The walk ------------------------------------------------------------------------------------

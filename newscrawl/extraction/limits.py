@@ -13,9 +13,8 @@ of a tag, a comment or a script would hide all that follows.
 
 import re
 from collections.abc import Iterable
-from functools import cache
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,8 +51,6 @@ MAX_SHORT_TAG: Final = 4000
 # Ours: how often the bytes of a page may be read in search of attributes; a page of which more
 # would have to be read counts as one with too many.
 MAX_READINGS: Final = 4
-# Ours: brackets and equals signs of a page, 8 bytes and more for each; no page of news has as many.
-MAX_MARKS: Final = 1_000_000
 
 # The HTML standard's list of active formatting elements; A closes itself.
 FORMATTING: Final = frozenset(b"b big code em font i nobr s small strike strong tt u".split())
@@ -69,7 +66,6 @@ _ATTRIBUTE: Final = (
     rb"(?:%b=%b%b)?+" % (_SPACES, _SPACES, _VALUE)
 )
 _TAG: Final = re.compile(rb"</?%b((?:%b)*+)" % (_TAG_NAME, _ATTRIBUTE))
-_SHORT_TAG: Final = re.compile(rb"</?%b(?:%b)*+[\t\n\f\r /]*+>" % (_TAG_NAME, _ATTRIBUTE))
 _EACH_ATTRIBUTE: Final = re.compile(_ATTRIBUTE)
 _TOKEN: Final = re.compile(
     rb"<(?:(!--)|[!?][^>]*+>?|/(?![a-zA-Z])[^>]*+>?|(/?)(%b)((?:%b)*+)([\t\n\f\r /]*+(?:>|\Z)))"
@@ -114,8 +110,7 @@ _CDATA: Final = re.compile(rb"<!\[CDATA\[", re.IGNORECASE)
 
 # --- Bytes, as tables that numpy looks up --------------------------------------------------------
 
-_LESS, _EQUALS, _GREATER, _BLANK = b"<=> "
-_DOUBLE, _SINGLE = b"\"'"
+_LESS: Final = ord("<")
 
 
 def _table_of(members: Iterable[int]) -> NDArray[np.bool_]:
@@ -126,13 +121,6 @@ def _table_of(members: Iterable[int]) -> NDArray[np.bool_]:
 
 _LETTERS: Final = _table_of([*range(65, 91), *range(97, 123)])
 _MARKUP: Final = _LETTERS | _table_of(b"/!?")
-# The byte after "<" where a tag begins; an end tag may make an element, too ("</p>").
-_BEGINNING: Final = _LETTERS | _table_of(b"/")
-# The byte after "=" where a value may be opened by another quote than the double one.
-_ODD: Final = _table_of([*range(_BLANK + 1), _SINGLE])
-# The byte before a quote that may open a value.
-_OPENING: Final = _table_of([*range(_BLANK + 1), _EQUALS])
-_PADDING: Final = _table_of(b" /").astype(np.int64)
 
 
 def _format_beginnings() -> NDArray[np.bool_]:
@@ -170,20 +158,12 @@ _TABLE_BEGINNINGS: Final = _table_beginnings()
 
 def within_limits(html: bytes) -> bytes:
     """Return the page reduced to the parser's limits; a usual one is returned unchanged."""
-    html = html[:MAX_BYTES]
-    if _is_usual(html):
-        return html
-    html, after = _cut(html)
-    source = np.frombuffer(html, dtype=np.uint8)
-    # How many of the "<" may begin what `_TEXT_IN_TABLE` finds.
-    beginnings = np.count_nonzero(_TABLE_BEGINNINGS[source[after], source[after + 1]])
-    if int(beginnings) * len(html) > MAX_COPIED and (
-        (len(_TEXT_IN_TABLE.findall(html)) if b"<table" in html.lower() else 0) * len(html)
-        > MAX_COPIED
-    ):
+    html, after = _cut(html[:MAX_BYTES])
+    if len(after) * len(html) > MAX_COPIED and _texts_in_tables(html, after) > MAX_COPIED:
         html, after = _cut(_TextsInTables(html).rewrite())
-        source = np.frombuffer(html, dtype=np.uint8)
-    opening = after[_LETTERS[source[after]]]
+    source = np.frombuffer(html, dtype=np.uint8)
+    first = source[after]
+    opening = after[_LETTERS[first]]
     places = opening[_FORMAT_BEGINNINGS[source[opening], source[opening + 1]]].tolist()
     formats = [place for place in places if _is_open_format(html, place)]
     reopened = len(opening) * len(formats)
@@ -193,47 +173,20 @@ def within_limits(html: bytes) -> bytes:
         len(opening) * (len(formats) + _attributes_at(html, formats)) > MAX_REOPENED
     ):
         html = _FormatAttributes(html).rewrite()
-    unclosed = len(opening) - int(np.count_nonzero(source[after] == ord("/")))
+    unclosed = len(opening) - int(np.count_nonzero(first == ord("/")))
     if len(opening) > MAX_ELEMENTS_UNCHECKED or unclosed > MAX_UNCLOSED:
         return flatten(html)
     return limit_attributes(html) if has_crowded_tag(html) else html
 
 
-def _is_usual(html: bytes) -> bool:
-    """Return whether the kernel sees that a page is within all limits."""
-    if compiled.kernel is None:
-        return False
-    survey = _compiled_survey().run(html)
-    if survey is None:
-        return False
-    marks, opening, ending, in_table, formats, attributes, unclear = survey
-    unclear = [place for place in unclear if _is_open_format(html, place)]
-    attributes += _attributes_at(html, unclear)
-    return bool(
-        marks <= MAX_MARKUP
-        and in_table * len(html) <= MAX_COPIED
-        and opening * (formats + len(unclear) + attributes) <= MAX_REOPENED
-        and opening <= MAX_ELEMENTS_UNCHECKED
-        and opening - ending <= MAX_UNCLOSED
-    )
-
-
-@cache
-def _compiled_survey() -> Any:
-    """Return the kernel's survey over the names and limits of this module."""
-    kernel = compiled.kernel
-    assert kernel is not None  # noqa: S101 - asked for by its one caller
-    return kernel.Survey(
-        formats=_FORMATS,
-        raw_texts=tuple(sorted(_RAW_TEXT_ENDS)),
-        limits={
-            "tag": MAX_SHORT_TAG,
-            "closed": MAX_CLOSED,
-            "signs": MAX_MARKS,
-            "attributes": MAX_ATTRIBUTES,
-            "readings": MAX_READINGS,
-        },
-    )
+def _texts_in_tables(html: bytes, after: NDArray[np.int64]) -> int:
+    """Return how many texts may be in tables, but in no cell, times the bytes of the page; `after`
+    are the places behind each "<"."""
+    source = np.frombuffer(html, dtype=np.uint8)
+    most = int(np.count_nonzero(_TABLE_BEGINNINGS[source[after], source[after + 1]])) * len(html)
+    if most <= MAX_COPIED or b"<table" not in html.lower():
+        return 0
+    return len(_TEXT_IN_TABLE.findall(html)) * len(html)
 
 
 def _is_open_format(html: bytes, place: int) -> bool:
@@ -315,38 +268,14 @@ def _attributes_at(html: bytes, places: Iterable[int]) -> int:
 
 
 # --- Tags with too many attributes ---------------------------------------------------------------
-# Every page is checked, so the check must be fast: the places of the quotes show at once that most
-# tags are harmless; only the others are read.
 
 
 def has_crowded_tag(html: bytes) -> bool:
-    """Return whether a tag has, or may have, more attributes than a parser can take."""
-    source = np.frombuffer(html, dtype=np.uint8)
-    # "<", "=" and ">", whose numbers follow each other.
-    marks = (source[:-1] - _LESS) <= _GREATER - _LESS
-    too_many = bool(np.count_nonzero(marks) > MAX_MARKS)
-    return too_many or (_may_be_crowded(html, _doubtful_tags(source, marks)) and _is_crowded(html))
-
-
-def _may_be_crowded(html: bytes, starts: Iterable[int]) -> bool:
-    """Return whether one of the tags that begin at `starts` has too many, or all of them are too
-    long to be read. They may overlap, and be in scripts."""
-    unread = MAX_READINGS * len(html)
-    for start in starts:
-        if _SHORT_TAG.match(html, start, start + MAX_SHORT_TAG):
-            continue
-        if not (tag := _TAG.match(html, start)):
-            continue
-        if len(_EACH_ATTRIBUTE.findall(tag[1])) > MAX_ATTRIBUTES:
-            return True
-        unread -= tag.end() - start
-        if unread < 0:
-            return True
-    return False
-
-
-def _is_crowded(html: bytes) -> bool:
-    """Return whether a tag has too many attributes; comments and raw texts have no tags."""
+    """Return whether a tag has more attributes than a parser can take; comments and raw texts have
+    no tags. The kernel sees that most pages have nothing that could be such a tag."""
+    kernel = compiled.kernel
+    if kernel and not kernel.may_be_crowded(html, MAX_SHORT_TAG, MAX_ATTRIBUTES, MAX_READINGS):
+        return False
     end = 0
     while token := _TOKEN.search(html, end):
         start, end = token.span()
@@ -362,37 +291,6 @@ def _is_crowded(html: bytes) -> bool:
             closed = _RAW_TEXT_ENDS[name].search(html, end)
             end = closed.start() if closed else len(html)
     return False
-
-
-def _doubtful_tags(source: NDArray[np.uint8], marks: NDArray[np.bool_]) -> list[int]:
-    """Return where tags begin that may be longer than `MAX_SHORT_TAG`: all but those that end at
-    the first ">" behind their name, which is near and not quoted."""
-    places = np.flatnonzero(marks)
-    kinds = source[places]
-    brackets = np.flatnonzero(kinds != _EQUALS)
-    if not len(brackets):
-        return []
-    at = places[brackets]
-    tags = np.flatnonzero((kinds[brackets[:-1]] == _LESS) & _BEGINNING[source[at[:-1] + 1]])
-    first, last = brackets[tags], brackets[tags + 1]
-    start, stop = at[tags], at[tags + 1]
-    doubtful = (kinds[last] == _LESS) | (stop - start > MAX_SHORT_TAG)
-    odd = np.cumsum((kinds == _EQUALS) & _ODD[source[places + 1]])
-    has_values = last - first > 1
-    doubtful |= has_values & ((odd[last] > odd[first]) | ~_end_quoted(source, stop))
-    result: list[int] = start[doubtful].tolist()
-    if kinds[brackets[-1]] == _LESS:
-        result.append(int(at[-1]))
-    return result
-
-
-def _end_quoted(source: NDArray[np.uint8], stop: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which tags, whose ">" are at `stop`, end with a quote that opens nothing; "/" may
-    follow the quote."""
-    end = stop - 1
-    for _ in range(2):
-        end -= _PADDING[source[end]]
-    return np.asarray((source[end] == _DOUBLE) & ~_OPENING[source[end - 1]])
 
 
 # --- Tags, read one after the other and rewritten ------------------------------------------------
