@@ -121,7 +121,7 @@ def send_notices(database: Database, name: str) -> None:
             fault="the server answered 404",
         ),
     ]
-    database.write(lambda session: record_sent(session, sent))
+    record_sent(database, sent)
 
 
 WIRE = "https://northern-ledger.example/wire/tram"

@@ -12,7 +12,7 @@ from newscrawl.storage import Database, queries
 from newscrawl.storage.queries import Completeness, CoverageDay, Scope, UnmentionedCompany
 from newscrawl.storage.queries.completeness import COVERED, source_completeness
 from newscrawl.storage.queries.left_out import LeftOut
-from newscrawl.storage.saved_queries import scope_of_query
+from newscrawl.storage.saved_queries import own_scope
 from newscrawl.storage.scope import last_day
 from newscrawl.storage.status import SourceStatus
 from newscrawl.text import count_of
@@ -80,8 +80,8 @@ def reading(
     """Return what a reader must know of the numbers of a scope, or of those of a `company` or saved
     query in it; `companies` are those whose gaps before it matter. It `names_sources` that were not
     read, of those with articles about the companies."""
-    scope = scope_of_query(database, company or "", scope)
-    before = before and scope_of_query(database, company or "", before)
+    scope = own_scope(database, company, scope)
+    before = before and own_scope(database, company, before)
     gaps: dict[Gap, list[str]] = {}
     for period in companies:
         if gap := gap_before(database, period):

@@ -226,7 +226,7 @@ def send_test(database: Database, recipient: Recipient) -> str:
     except DeliveryError as error:
         fault = str(error)
     sent = SentNotice(recipient=recipient.name, cause="test", subject=notice.subject, fault=fault)
-    database.write(lambda session: record_sent(session, [sent]))
+    record_sent(database, [sent])
     return fault
 
 

@@ -44,7 +44,7 @@ from newscrawl.reports import (
     report_file,
 )
 from newscrawl.storage import Database, company_alerts, queries
-from newscrawl.storage.company_alerts import CompanyAlert, SentNotice, StoredAlert, last_failure
+from newscrawl.storage.company_alerts import CompanyAlert, SentNotice, StoredAlert, failures
 from newscrawl.storage.queries import Scope, StoryRow
 from newscrawl.storage.scope import NO_STRUCTURE, last_day
 
@@ -291,7 +291,7 @@ def send_due_digests(
         channels = digest_channels(database, structure)
         first = last - timedelta(days=_LENGTHS[digest_time.span] - 1)
         scope = Scope(since=first, until=last, zone=digest_time.zone)
-        failed_at = last_failure(database, _cause(digest_time.span, last))
+        failed_at = max(failures(database, _cause(digest_time.span, last)), default=None)
         if (
             not channels
             or stopping()

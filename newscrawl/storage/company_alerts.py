@@ -1,6 +1,6 @@
 """The companies that analysts watch, and the alerts about them, each delivered once."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import date, datetime, timedelta
@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session, aliased
 
 from newscrawl.items import copy_fields
 from newscrawl.storage import StorageError
-from newscrawl.storage.database import Database
+from newscrawl.storage.database import reads, writes
 from newscrawl.storage.leases import clock
 from newscrawl.storage.models import (
     Appearance,
@@ -110,48 +110,39 @@ class SentNotice:
     sent_at: datetime | None = None
 
 
-def add_recipient(database: Database, recipient: Recipient) -> None:
+@writes
+def add_recipient(session: Session, recipient: Recipient) -> None:
     """Store a recipient; raise RecipientError if the name is taken."""
-
-    def work(session: Session) -> None:
-        if session.scalar(select(RecipientRow.id).where(RecipientRow.name == recipient.name)):
-            raise RecipientError(
-                f"{recipient.name} is a recipient already: edit it, or choose another name"
-            )
-        session.add(RecipientRow(**asdict(recipient) | {"added_at": clock(session)}))
-
-    database.write(work)
+    if session.scalar(select(RecipientRow.id).where(RecipientRow.name == recipient.name)):
+        raise RecipientError(
+            f"{recipient.name} is a recipient already: edit it, or choose another name"
+        )
+    session.add(RecipientRow(**asdict(recipient) | {"added_at": clock(session)}))
 
 
-def edit_recipient(database: Database, recipient: Recipient) -> None:
+@writes
+def edit_recipient(session: Session, recipient: Recipient) -> None:
     """Give the recipient of this name another kind, address, companies and notices; raise
     RecipientError if there is none."""
     values = {name: getattr(recipient, name) for name in ("kind", "address", "companies", "gets")}
-
-    def work(session: Session) -> None:
-        changed = update(RecipientRow).where(RecipientRow.name == recipient.name).values(values)
-        if session.scalar(changed.returning(RecipientRow.id)) is None:
-            raise RecipientError(f"no recipient {recipient.name} is in the database")
-
-    database.write(work)
+    changed = update(RecipientRow).where(RecipientRow.name == recipient.name).values(values)
+    if session.scalar(changed.returning(RecipientRow.id)) is None:
+        raise RecipientError(f"no recipient {recipient.name} is in the database")
 
 
-def remove_recipient(database: Database, name: str) -> bool:
+@writes
+def remove_recipient(session: Session, name: str) -> bool:
     """Delete a recipient; return False if there is none of this name."""
-
-    def work(session: Session) -> bool:
-        removed = session.execute(
-            delete(RecipientRow).where(RecipientRow.name == name).returning(RecipientRow.id)
-        )
-        return removed.first() is not None
-
-    return database.write(work)
+    removed = session.execute(
+        delete(RecipientRow).where(RecipientRow.name == name).returning(RecipientRow.id)
+    )
+    return removed.first() is not None
 
 
-def list_recipients(database: Database) -> list[Recipient]:
+@reads
+def list_recipients(session: Session) -> list[Recipient]:
     """Return all recipients by name, in alphabetical order."""
-    with database.reading() as session:
-        rows = session.scalars(select(RecipientRow)).all()
+    rows = session.scalars(select(RecipientRow)).all()
     recipients = [
         copy_fields(
             Recipient,
@@ -164,7 +155,8 @@ def list_recipients(database: Database) -> list[Recipient]:
     return sorted(recipients, key=lambda recipient: recipient.name.casefold())
 
 
-def record_sent(session: Session, notices: Iterable[SentNotice]) -> None:
+@writes
+def record_sent(session: Session, notices: Collection[SentNotice]) -> None:
     """Record attempts to send notices, in the caller's transaction."""
     now = clock(session)
     session.add_all(SentRow(**asdict(notice) | {"sent_at": now}) for notice in notices)
@@ -178,6 +170,7 @@ def confirm_sent(session: Session, notice: SentNotice) -> None:
     session.execute(update(SentRow).where(SentRow.id == last).values(fault=notice.fault))
 
 
+@reads
 def failures(session: Session, cause: str) -> Sequence[datetime]:
     """Return when a notice with this cause was sent in vain to at least one recipient, in order."""
     failed = (SentRow.cause == cause, SentRow.fault.not_in(("", UNCONFIRMED)))
@@ -185,17 +178,11 @@ def failures(session: Session, cause: str) -> Sequence[datetime]:
     return session.scalars(query).all()
 
 
-def last_failure(database: Database, cause: str) -> datetime | None:
-    """Return when a notice with this cause was last sent in vain; None if it never was."""
-    with database.reading() as session:
-        return max(failures(session, cause), default=None)
-
-
-def sent_notices(database: Database, limit: int) -> Sequence[SentNotice]:
+@reads
+def sent_notices(session: Session, limit: int) -> Sequence[SentNotice]:
     """Return the newest attempts to send notices, the newest first."""
     query = select(SentRow).order_by(SentRow.sent_at.desc(), SentRow.id.desc()).limit(limit)
-    with database.reading() as session:
-        return [copy_fields(SentNotice, row) for row in session.scalars(query)]
+    return [copy_fields(SentNotice, row) for row in session.scalars(query)]
 
 
 AlertKind = Literal["spike", "first mention", "first pair", "digest"]
@@ -245,57 +232,52 @@ class StoredAlert:
     delivered_at: datetime | None
 
 
-def watch_company(database: Database, company: str, other: str = "", by: str = "") -> bool:
+@writes
+def watch_company(session: Session, company: str, other: str = "", by: str = "") -> bool:
     """Watch a company or a pair, in a person's name; return False if it is watched already."""
     company, other = _pair(company, other)
-
-    def work(session: Session) -> bool:
-        if session.scalar(select(WatchedRow.id).where(*_of(company, other))) is not None:
-            return False
-        row = WatchedRow(company=company, other=other, added_at=clock(session), added_by=by)
-        session.add(row)
-        return True
-
-    return database.write(work)
+    if session.scalar(select(WatchedRow.id).where(*_of(company, other))) is not None:
+        return False
+    row = WatchedRow(company=company, other=other, added_at=clock(session), added_by=by)
+    session.add(row)
+    return True
 
 
-def unwatch_company(database: Database, company: str, other: str = "") -> bool:
+@writes
+def unwatch_company(session: Session, company: str, other: str = "") -> bool:
     """Stop watching a company or a pair; return False if it was not watched."""
     company, other = _pair(company, other)
-
-    def work(session: Session) -> bool:
-        removed = session.execute(
-            delete(WatchedRow).where(*_of(company, other)).returning(WatchedRow.id)
-        )
-        return removed.first() is not None
-
-    return database.write(work)
+    removed = session.execute(
+        delete(WatchedRow).where(*_of(company, other)).returning(WatchedRow.id)
+    )
+    return removed.first() is not None
 
 
-def watched_companies(database: Database) -> list[WatchedCompany]:
+@reads
+def watched_companies(session: Session) -> list[WatchedCompany]:
     """Return all companies and pairs that are watched, by name, with the companies about which
     recipients get alerts."""
-    with database.reading() as session:
-        rows = {
-            (row.company, row.other): copy_fields(WatchedCompany, row, for_recipient=False)
-            for row in session.scalars(select(WatchedRow))
-        }
-        addressed = session.scalars(select(RecipientRow).order_by(RecipientRow.added_at))
-        for recipient in addressed:
-            for company in recipient.companies if "alerts" in recipient.gets else ():
-                implied = WatchedCompany(
-                    company=company,
-                    other="",
-                    added_at=recipient.added_at,
-                    added_by=recipient.added_by,
-                    for_recipient=True,
-                )
-                rows.setdefault((company, ""), implied)
+    rows = {
+        (row.company, row.other): copy_fields(WatchedCompany, row, for_recipient=False)
+        for row in session.scalars(select(WatchedRow))
+    }
+    addressed = session.scalars(select(RecipientRow).order_by(RecipientRow.added_at))
+    for recipient in addressed:
+        for company in recipient.companies if "alerts" in recipient.gets else ():
+            implied = WatchedCompany(
+                company=company,
+                other="",
+                added_at=recipient.added_at,
+                added_by=recipient.added_by,
+                for_recipient=True,
+            )
+            rows.setdefault((company, ""), implied)
     return [rows[pair] for pair in sorted(rows)]
 
 
+@reads
 def first_mention_day(
-    database: Database,
+    session: Session,
     watch: WatchedCompany,
     groups: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
 ) -> date | None:
@@ -313,61 +295,52 @@ def first_mention_day(
         query = query.join(beside_company, beside_company.id == beside.company_id).where(
             beside_company.name.in_(beside_names)
         )
-    with database.reading() as session:
-        # Nearly all companies were mentioned before, which an unordered query finds at once.
-        if session.execute(query.where(Article.first_seen_at < watch.added_at).limit(1)).first():
-            return None
-        first = session.execute(query.order_by(Article.first_seen_at).limit(1)).first()
+    # Nearly all companies were mentioned before, which an unordered query finds at once.
+    if session.execute(query.where(Article.first_seen_at < watch.added_at).limit(1)).first():
+        return None
+    first = session.execute(query.order_by(Article.first_seen_at).limit(1)).first()
     return first[0] if first else None
 
 
-def record_alerts(database: Database, alerts: Iterable[CompanyAlert]) -> list[CompanyAlert]:
+@writes
+def record_alerts(session: Session, alerts: Collection[CompanyAlert]) -> list[CompanyAlert]:
     """Store the alerts with new causes, and return them."""
     by_cause = {alert.cause: alert for alert in alerts}
-
-    def work(session: Session) -> list[CompanyAlert]:
-        stored = set(session.scalars(select(AlertRow.cause).where(AlertRow.cause.in_(by_cause))))
-        now = clock(session)
-        recorded = []
-        for cause, alert in by_cause.items():
-            if cause in stored:
-                continue
-            # Another worker may store it at the same moment.
-            with suppress(IntegrityError), session.begin_nested():
-                session.add(AlertRow(**asdict(alert), raised_at=now, delivered_by=[]))
-                session.flush()
-                recorded.append(alert)
-        return recorded
-
-    return database.write(work) if by_cause else []
+    stored = set(session.scalars(select(AlertRow.cause).where(AlertRow.cause.in_(by_cause))))
+    now = clock(session)
+    recorded = []
+    for cause in (cause for cause in by_cause if cause not in stored):
+        # Another worker may store it at the same moment.
+        with suppress(IntegrityError), session.begin_nested():
+            session.add(AlertRow(**asdict(by_cause[cause]), raised_at=now, delivered_by=[]))
+            session.flush()
+            recorded.append(by_cause[cause])
+    return recorded
 
 
+@writes
 def claim_alerts(
-    database: Database, now: datetime | None = None, *, retry: bool = False
+    session: Session, now: datetime | None = None, *, retry: bool = False
 ) -> list[StoredAlert]:
     """Return the alerts to deliver, which are reserved for this worker for a while. After a failure
     an alert is left out for a pause of RETRIES, unless `retry`. `now` is that of the database by
     default."""
-
-    def work(session: Session) -> list[StoredAlert]:
-        moment = now or clock(session)
-        for row in _paused_alerts(session, moment) if retry else ():
-            row.claimed_until = None
-        rows = session.scalars(
-            update(AlertRow)
-            .where(*_pending_conditions(moment), _free(moment))
-            .values(claimed_until=moment + CLAIM)
-            .returning(AlertRow)
-        )
-        return [_stored_alert(row) for row in rows]
-
-    return sorted(database.write(work), key=lambda alert: alert.number)
+    moment = now or clock(session)
+    for row in _paused_alerts(session, moment) if retry else ():
+        row.claimed_until = None
+    rows = session.scalars(
+        update(AlertRow)
+        .where(*_pending_conditions(moment), _free(moment))
+        .values(claimed_until=moment + CLAIM)
+        .returning(AlertRow)
+    )
+    return sorted(map(_stored_alert, rows), key=lambda alert: alert.number)
 
 
-def count_paused(database: Database) -> int:
+@reads
+def count_paused(session: Session) -> int:
     """Return the number of alerts that failed and wait for the end of their pause."""
-    with database.reading() as session:
-        return len(_paused_alerts(session, clock(session)))
+    return len(_paused_alerts(session, clock(session)))
 
 
 def _paused_alerts(session: Session, now: datetime) -> list[AlertRow]:
@@ -391,96 +364,83 @@ def _free(now: datetime) -> ColumnElement[bool]:
     return or_(AlertRow.claimed_until.is_(None), AlertRow.claimed_until < now)
 
 
+@writes
 def mark_delivered(
-    database: Database,
+    session: Session,
     number: int,
     delivered_by: Sequence[str],
-    sent: Iterable[SentNotice] = (),
+    sent: Collection[SentNotice] = (),
     *,
     done: bool,
 ) -> None:
     """Store the channels that have delivered an alert, which can be claimed again after a pause
     unless `done`, and record what was sent just now."""
-
-    def work(session: Session) -> None:
-        record_sent(session, sent)
-        row = session.get(AlertRow, number, with_for_update=True)
-        if row is None:
-            return
-        row.delivered_by = list(delivered_by)
-        row.delivered_at = clock(session) if done else None
-        row.claimed_until = _end_of_pause(session, row.cause)
-
-    database.write(work)
+    record_sent(session, sent)
+    row = session.get(AlertRow, number, with_for_update=True)
+    if row is None:
+        return
+    row.delivered_by = list(delivered_by)
+    row.delivered_at = clock(session) if done else None
+    row.claimed_until = _end_of_pause(session, row.cause)
 
 
-def claim_digest(database: Database, digest: CompanyAlert) -> StoredAlert | None:
+@writes
+def claim_digest(session: Session, digest: CompanyAlert) -> StoredAlert | None:
     """Return a digest, stored and reserved for this worker for a while; None while another worker
     sends it."""
-    record_alerts(database, [digest])
-
-    def work(session: Session) -> StoredAlert | None:
-        now = clock(session)
-        row = session.scalars(
-            update(AlertRow)
-            .where(AlertRow.cause == digest.cause, _free(now))
-            .values(claimed_until=now + CLAIM)
-            .returning(AlertRow)
-        ).one_or_none()
-        return None if row is None else _stored_alert(row)
-
-    return database.write(work)
+    record_alerts(session, [digest])
+    now = clock(session)
+    row = session.scalars(
+        update(AlertRow)
+        .where(AlertRow.cause == digest.cause, _free(now))
+        .values(claimed_until=now + CLAIM)
+        .returning(AlertRow)
+    ).one_or_none()
+    return None if row is None else _stored_alert(row)
 
 
-def begin_sending(database: Database, number: int, notice: SentNotice) -> bool:
+@writes
+def begin_sending(session: Session, number: int, notice: SentNotice) -> bool:
     """Record that a digest is sent to a recipient, before it is: if this process ends now, nobody
     sends it there again. Return False if it has been sent there."""
-
-    def work(session: Session) -> bool:
-        row = session.get(AlertRow, number, with_for_update=True)
-        if row is None or notice.recipient in row.delivered_by:
-            return False
-        row.delivered_by = [*row.delivered_by, notice.recipient]
-        row.claimed_until = clock(session) + CLAIM
-        record_sent(session, [replace(notice, fault=UNCONFIRMED)])
-        return True
-
-    return database.write(work)
+    row = session.get(AlertRow, number, with_for_update=True)
+    if row is None or notice.recipient in row.delivered_by:
+        return False
+    row.delivered_by = [*row.delivered_by, notice.recipient]
+    row.claimed_until = clock(session) + CLAIM
+    record_sent(session, [replace(notice, fault=UNCONFIRMED)])
+    return True
 
 
-def end_sending(database: Database, number: int, notice: SentNotice) -> None:
+@writes
+def end_sending(session: Session, number: int, notice: SentNotice) -> None:
     """Record that a digest was delivered to a recipient, or that it failed and may be sent there
     again."""
-
-    def work(session: Session) -> None:
-        confirm_sent(session, notice)
-        row = session.get(AlertRow, number, with_for_update=True)
-        if row is not None and notice.fault:
-            row.delivered_by = [
-                recipient for recipient in row.delivered_by if recipient != notice.recipient
-            ]
-
-    database.write(work)
+    confirm_sent(session, notice)
+    row = session.get(AlertRow, number, with_for_update=True)
+    if row is not None and notice.fault:
+        row.delivered_by = [
+            recipient for recipient in row.delivered_by if recipient != notice.recipient
+        ]
 
 
-def release_digest(database: Database, number: int, *, done: bool) -> None:
+@writes
+def release_digest(session: Session, number: int, *, done: bool) -> None:
     """Allow others to send the rest of a digest, or with `done` record that all have it."""
-
-    def work(session: Session) -> None:
-        delivered_at = clock(session) if done else None
-        values = {"claimed_until": None, "delivered_at": delivered_at}
-        session.execute(update(AlertRow).where(AlertRow.id == number).values(values))
-
-    database.write(work)
+    delivered_at = clock(session) if done else None
+    values = {"claimed_until": None, "delivered_at": delivered_at}
+    session.execute(update(AlertRow).where(AlertRow.id == number).values(values))
 
 
-def delete_alert(database: Database, cause: str) -> None:
+@writes
+def delete_alert(session: Session, cause: str) -> None:
     """Delete an alert, so that it may be raised again."""
-    database.write(lambda session: session.execute(delete(AlertRow).where(AlertRow.cause == cause)))
+    session.execute(delete(AlertRow).where(AlertRow.cause == cause))
 
 
+@reads
 def list_alerts(
-    database: Database,
+    session: Session,
     *,
     kinds: Sequence[AlertKind] | None = None,
     company: str | None = None,
@@ -495,8 +455,7 @@ def list_alerts(
         query = query.where(or_(AlertRow.company == company, AlertRow.other == company))
     if since is not None:
         query = query.where(AlertRow.day >= since)
-    with database.reading() as session:
-        return [_stored_alert(row) for row in session.scalars(query.limit(limit))]
+    return [_stored_alert(row) for row in session.scalars(query.limit(limit))]
 
 
 def _of(company: str, other: str) -> tuple[ColumnElement[bool], ColumnElement[bool]]:

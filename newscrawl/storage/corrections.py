@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from newscrawl.items import Mention, Section, copy_fields
 from newscrawl.storage import CorrectionError, models
 from newscrawl.storage.articles import lock_source, numbers_at
-from newscrawl.storage.database import Database
+from newscrawl.storage.database import reads, writes
 from newscrawl.storage.documents import clean
 from newscrawl.storage.mentions import (
     CORRECTED,
@@ -101,8 +101,9 @@ def missed_mentions(page: ArticlePage, company: str, surface: str) -> list[Judge
     ]
 
 
+@writes
 def add_corrections(
-    database: Database, url: str, judgements: Sequence[Judgement], made_by: str
+    session: Session, url: str, judgements: Sequence[Judgement], made_by: str
 ) -> list[int]:
     """Store a person's corrections of an article atomically; return their ids.
 
@@ -112,113 +113,101 @@ def add_corrections(
     name = _name(made_by)
     if not judgements:
         raise CorrectionError("no such words are in the article, or they are found already")
-
-    def work(session: Session) -> list[int]:
-        connection = session.connection()
-        number = numbers_at(connection, [url]).get(url)
-        if number is None:
-            raise CorrectionError(
-                f"no article is stored under {url}: newscrawl articles lists them"
+    connection = session.connection()
+    number = numbers_at(connection, [url]).get(url)
+    if number is None:
+        raise CorrectionError(f"no article is stored under {url}: newscrawl articles lists them")
+    names = {judgement.mention.company for judgement in judgements}
+    saved = select(models.Company.name).join(models.SavedQuery)
+    query = connection.execute(saved.where(models.Company.name.in_(names))).scalar()
+    if query is not None:
+        raise CorrectionError(f"{query!r} is a saved query: newscrawl queries edit changes it")
+    text, before, mentions = _lock_article(connection, number)
+    ids = []
+    made_at = datetime.now(UTC)  # of all of them, by which they can be undone together
+    for judgement in judgements:
+        corrected = replace(judgement.mention, rule=CORRECTED)
+        same = [
+            correction.id
+            for correction in before
+            if correction.state != "misplaced"
+            and correction.mention == corrected
+            and correction.kind == judgement.kind
+        ]
+        if not same:
+            _check(judgement, text, before, mentions)
+            mention = judgement.mention
+            is_title = mention.section == "title"
+            whole = text.title if is_title else text.text
+            start, end = 0, len(whole)
+            if not is_title:
+                start, end = sentence_around(whole, mention.start, mention.end)
+            row = insert(models.Correction).values(
+                article_id=text.number,
+                kind=judgement.kind,
+                company=clean(mention.company),
+                section=mention.section,
+                start_offset=mention.start,
+                end_offset=mention.end,
+                surface=mention.surface,
+                sentence=whole[start:end],
+                sentence_offset=mention.start - start,
+                state="applied",
+                replaced=[],
+                made_by=name,
+                made_at=made_at,
             )
-        names = {judgement.mention.company for judgement in judgements}
-        saved = select(models.Company.name).join(models.SavedQuery)
-        query = connection.execute(saved.where(models.Company.name.in_(names))).scalar()
-        if query is not None:
-            raise CorrectionError(f"{query!r} is a saved query: newscrawl queries edit changes it")
-        text, before, mentions = _lock_article(connection, number)
-        ids = []
-        made_at = datetime.now(UTC)  # of all of them, by which they can be undone together
-        for judgement in judgements:
-            corrected = replace(judgement.mention, rule=CORRECTED)
-            same = [
-                correction.id
-                for correction in before
-                if correction.state != "misplaced"
-                and correction.mention == corrected
-                and correction.kind == judgement.kind
-            ]
-            if not same:
-                _check(judgement, text, before, mentions)
-                mention = judgement.mention
-                is_title = mention.section == "title"
-                whole = text.title if is_title else text.text
-                start, end = 0, len(whole)
-                if not is_title:
-                    start, end = sentence_around(whole, mention.start, mention.end)
-                row = insert(models.Correction).values(
-                    article_id=text.number,
-                    kind=judgement.kind,
-                    company=clean(mention.company),
-                    section=mention.section,
-                    start_offset=mention.start,
-                    end_offset=mention.end,
-                    surface=mention.surface,
-                    sentence=whole[start:end],
-                    sentence_offset=mention.start - start,
-                    state="applied",
-                    replaced=[],
-                    made_by=name,
-                    made_at=made_at,
-                )
-                same = list(connection.execute(row.returning(models.Correction.id)).scalars())
-            ids.append(same[-1])
-        _apply_anew(connection, text, without_corrections(before, mentions))
-        return ids
-
-    return database.write(work)
+            same = list(connection.execute(row.returning(models.Correction.id)).scalars())
+        ids.append(same[-1])
+    _apply_anew(connection, text, without_corrections(before, mentions))
+    return ids
 
 
+@writes
 def undo_correction(
-    database: Database, number: int, undone_by: str, *, together: bool = False
+    session: Session, number: int, undone_by: str, *, together: bool = False
 ) -> str:
     """Undo a correction, or with `together` all that were made with it at once, and restore the
     article's mentions. The correction's row stays, with the time and the person who undid it.
     Return the URL of the article; raise CorrectionError if no such correction is in force."""
     name = _name(undone_by)
-
-    def work(session: Session) -> str:
-        connection = session.connection()
-        in_force = models.Correction.undone_at.is_(None)
-        this = and_(models.Correction.id == number, in_force)
-        row = connection.execute(select(*_MADE_TOGETHER).where(this)).one_or_none()
-        if row is None:
-            raise _unknown_correction(number)
-        text, before, mentions = _lock_article(connection, row.article_id)
-        if together:
-            same = (column == value for column, value in zip(_MADE_TOGETHER, row, strict=True))
-            this = and_(*same, in_force)
-        record = {"undone_by": name, "undone_at": datetime.now(UTC), "replaced": []}
-        if not connection.execute(update(models.Correction).where(this).values(record)).rowcount:
-            raise _unknown_correction(number)
-        _apply_anew(connection, text, without_corrections(before, mentions))
-        return text.url
-
-    return database.write(work)
+    connection = session.connection()
+    in_force = models.Correction.undone_at.is_(None)
+    this = and_(models.Correction.id == number, in_force)
+    row = connection.execute(select(*_MADE_TOGETHER).where(this)).one_or_none()
+    if row is None:
+        raise _unknown_correction(number)
+    text, before, mentions = _lock_article(connection, row.article_id)
+    if together:
+        same = (column == value for column, value in zip(_MADE_TOGETHER, row, strict=True))
+        this = and_(*same, in_force)
+    record = {"undone_by": name, "undone_at": datetime.now(UTC), "replaced": []}
+    if not connection.execute(update(models.Correction).where(this).values(record)).rowcount:
+        raise _unknown_correction(number)
+    _apply_anew(connection, text, without_corrections(before, mentions))
+    return text.url
 
 
-def corrected_texts(database: Database, scope: Scope) -> list[CorrectedText]:
+@reads
+def corrected_texts(session: Session, scope: Scope) -> list[CorrectedText]:
     """Return the articles of the scope with a correction that has its place in them."""
     with_place = select(models.Correction.article_id).where(
         models.Correction.state != "misplaced", models.Correction.undone_at.is_(None)
     )
     query = articles_within(select(Article.id), scope, every_kind=True)
-    with database.reading() as session:
-        connection = session.connection()
-        numbers = session.scalars(
-            query.where(Article.id.in_(with_place)).order_by(Article.id)
-        ).all()
-        mentions = mentions_of(connection, numbers)
-        return [
-            copy_fields(
-                CorrectedText,
-                text,
-                mentions=tuple(
-                    (mention.company, mention.surface)
-                    for mention in _in_order(mentions[text.number])
-                ),
-            )
-            for text in (text_of(connection, number) for number in numbers)
-        ]
+    connection = session.connection()
+    numbers = session.scalars(query.where(Article.id.in_(with_place)).order_by(Article.id)).all()
+    mentions = mentions_of(connection, numbers)
+    return [
+        copy_fields(
+            CorrectedText,
+            text,
+            mentions=tuple(
+                (mention.company, mention.surface) for mention in _in_order(mentions[text.number])
+            ),
+        )
+        for text in (text_of(connection, number) for number in numbers)
+    ]
 
 
 def _in_order(mentions: Iterable[Mention]) -> list[Mention]:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, date, datetime
-from functools import partial
+from functools import partial, wraps
 from pathlib import Path
 from threading import Lock
-from typing import Any, Final, Literal, Self, TypeVar, get_args
+from typing import Any, Concatenate, Final, Literal, ParamSpec, Self, TypeVar, get_args
 
 from sqlalchemy import JSON, URL, Connection, Engine, Table, bindparam, func, insert, select, text
 from sqlalchemy.exc import DBAPIError
@@ -38,6 +38,7 @@ RETRY_PAUSES = (0.05, 0.2, 0.8)
 MAX_ANSWERS = 500
 
 Result = TypeVar("Result")
+Given = ParamSpec("Given")
 
 # The key of `AnswerCache.get` in the `info` of a session.
 ANSWERS = "answers"
@@ -393,6 +394,36 @@ class Database:
                 return work(connection)
 
         return _retry_if_locked(transaction, self._url, self.lock_wait, longest)
+
+
+def reads(
+    function: Callable[Concatenate[Session, Given], Result],
+) -> Callable[Concatenate[Database | Session, Given], Result]:
+    """Let a function that reads in a session be called with a database, too, which opens one."""
+
+    @wraps(function)
+    def read(database: Database | Session, *args: Given.args, **kwargs: Given.kwargs) -> Result:
+        if isinstance(database, Session):
+            return function(database, *args, **kwargs)
+        with database.reading() as session:
+            return function(session, *args, **kwargs)
+
+    return read  # type: ignore[return-value]  # the API names the database
+
+
+def writes(
+    function: Callable[Concatenate[Session, Given], Result],
+) -> Callable[Concatenate[Database | Session, Given], Result]:
+    """Let a function that writes in a session be called with a database, too: as a transaction of
+    its own, which is repeated if another one prevented it."""
+
+    @wraps(function)
+    def write(database: Database | Session, /, *args: Given.args, **kwargs: Given.kwargs) -> Result:
+        if isinstance(database, Session):
+            return function(database, *args, **kwargs)
+        return database.write(lambda session: function(session, *args, **kwargs))
+
+    return write
 
 
 def source_number(session: Session, slug: str) -> int:

@@ -36,7 +36,7 @@ from sqlalchemy.orm import Session, aliased
 from newscrawl.items import Document, Hints
 from newscrawl.storage import models
 from newscrawl.storage.articles import lock_source
-from newscrawl.storage.database import Database
+from newscrawl.storage.database import Database, reads
 from newscrawl.storage.documents import DELETED, Record, record_of
 from newscrawl.storage.frontier.queue import NAMED_AGAIN, unpack_hints
 from newscrawl.storage.mentions import write_occurrences
@@ -89,8 +89,9 @@ class StoredAddress:
     title: str | None
 
 
+@reads
 def articles_under(
-    database: Database, urls: Collection[str]
+    session: Session, urls: Collection[str]
 ) -> tuple[list[StoredAddress], list[str]]:
     """Return the articles under these URLs which are not deleted yet; and the URLs under which
     there is none."""
@@ -100,8 +101,7 @@ def articles_under(
         .where(Article.kind != DELETED, ArticleUrl.url.in_(urls))
         .order_by(Article.id)
     )
-    with database.reading() as session:
-        rows = session.execute(query).all()
+    rows = session.execute(query).all()
     articles = {
         number: StoredAddress(number, article_url, title) for _, number, article_url, title in rows
     }
@@ -109,8 +109,9 @@ def articles_under(
     return list(articles.values()), [url for url in urls if url not in stored_urls]
 
 
+@reads
 def articles_of(
-    database: Database, source: str | None, before: date | None = None
+    session: Session, source: str | None, before: date | None = None
 ) -> list[StoredAddress]:
     """Return the articles of a source, or of all, which are not deleted yet; only those of days
     before `before` if it is given."""
@@ -119,8 +120,7 @@ def articles_of(
         query = query.join(Source, Source.id == Article.source_id).where(Source.slug == source)
     if before is not None:
         query = query.where(Article.day < before)
-    with database.reading() as session:
-        return [StoredAddress(*row) for row in session.execute(query.order_by(Article.id))]
+    return [StoredAddress(*row) for row in session.execute(query.order_by(Article.id))]
 
 
 def delete_articles(
@@ -260,11 +260,11 @@ class PublishedHints:
     language: str | None
 
 
-def count_read_articles(database: Database, sources: Collection[str] | None) -> int:
+@reads
+def count_read_articles(session: Session, sources: Collection[str] | None) -> int:
     """Return the number of articles that `read_articles` yields."""
-    with database.reading() as session:
-        joined = select(func.count()).join_from(Article, Source, Source.id == Article.source_id)
-        return session.scalar(joined.where(*_were_read(sources))) or 0
+    joined = select(func.count()).join_from(Article, Source, Source.id == Article.source_id)
+    return session.scalar(joined.where(*_were_read(sources))) or 0
 
 
 def read_articles(
@@ -307,7 +307,8 @@ def _were_read(sources: Collection[str] | None) -> list[ColumnElement[bool]]:
     return were_read if sources is None else [*were_read, Source.slug.in_(sources)]
 
 
-def published_hints(database: Database, numbers: Sequence[int]) -> dict[int, PublishedHints]:
+@reads
+def published_hints(session: Session, numbers: Sequence[int]) -> dict[int, PublishedHints]:
     """Return the hints that feeds published of articles: from the queue, or as they were stored
     before the page could be read; else the stored headline only."""
     chosen = Article.id.in_(numbers)
@@ -327,22 +328,21 @@ def published_hints(database: Database, numbers: Sequence[int]) -> dict[int, Pub
         .where(Revision.article_id.in_(numbers), Revision.access != "open")
         .order_by(Revision.article_id, Revision.number)
     )
-    with database.reading() as session:
-        hints: dict[int, Hints] = {}
-        for number, title, text in session.execute(before):
-            hints[number] = Hints(title=title, standfirst=text or None)
-        for number, packed in session.execute(queued):
-            if packed.get("title"):
-                hints[number] = unpack_hints(packed)
-        return {
-            row.id: PublishedHints(
-                source=row.slug,
-                url=row.url,
-                hints=hints.get(row.id) or Hints(title=row.title),
-                language=row.language,
-            )
-            for row in session.execute(articles)
-        }
+    hints: dict[int, Hints] = {}
+    for number, title, standfirst in session.execute(before):
+        hints[number] = Hints(title=title, standfirst=standfirst or None)
+    for number, packed in session.execute(queued):
+        if packed.get("title"):
+            hints[number] = unpack_hints(packed)
+    return {
+        row.id: PublishedHints(
+            source=row.slug,
+            url=row.url,
+            hints=hints.get(row.id) or Hints(title=row.title),
+            language=row.language,
+        )
+        for row in session.execute(articles)
+    }
 
 
 def reduce_articles(database: Database, documents: Mapping[int, Document]) -> None:

@@ -24,7 +24,7 @@ from uuid import uuid4
 from sqlalchemy import ColumnElement, Update, and_, func, or_, select, update
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from newscrawl.storage.database import Database, source_number
+from newscrawl.storage.database import Database, source_number, writes
 from newscrawl.storage.engine import MAX_INTERACTIVE_WAIT
 from newscrawl.storage.models import Lease, Source, Worker
 
@@ -242,25 +242,19 @@ class WorkerFacts:
     digests: str = ""
 
 
-def record_worker_start(database: Database, worker: str, facts: WorkerFacts) -> None:
+@writes
+def record_worker_start(session: Session, worker: str, facts: WorkerFacts) -> None:
     """Record that a worker has started."""
-
-    def work(session: Session) -> None:
-        now = clock(session)
-        session.merge(Worker(name=worker, **asdict(facts), started_at=now, seen_at=now))
-
-    database.write(work)
+    now = clock(session)
+    session.merge(Worker(name=worker, **asdict(facts), started_at=now, seen_at=now))
 
 
-def record_heartbeat(database: Database, worker: str, *, stopped: bool = False) -> None:
+@writes
+def record_heartbeat(session: Session, worker: str, *, stopped: bool = False) -> None:
     """Record that a worker is still running, or that it has stopped."""
-
-    def work(session: Session) -> None:
-        now = clock(session)
-        values = {"seen_at": now, "stopped_at": now if stopped else None}
-        session.execute(update(Worker).where(Worker.name == worker).values(values))
-
-    database.write(work)
+    now = clock(session)
+    values = {"seen_at": now, "stopped_at": now if stopped else None}
+    session.execute(update(Worker).where(Worker.name == worker).values(values))
 
 
 def clock(session: Session) -> datetime:

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from newscrawl.items import Mention, Section, UnregisteredName, copy_fields
 from newscrawl.storage import models
 from newscrawl.storage.company_alerts import rename_company
-from newscrawl.storage.database import Database
+from newscrawl.storage.database import Database, reads, writes
 from newscrawl.storage.documents import clean
 from newscrawl.storage.engine import BulkInsert, Statement, one_of
 from newscrawl.storage.models import Article, Base, Company, Source
@@ -219,11 +219,11 @@ def text_batches(
         after = batch[-1].number
 
 
-def count_texts(database: Database, scope: Scope, after: int = 0) -> int:
+@reads
+def count_texts(session: Session, scope: Scope, after: int = 0) -> int:
     """Return how many articles `text_batches` yields."""
     query = articles_within(select(Article.id), scope, every_kind=True).where(Article.id > after)
-    with database.reading() as session:
-        return session.scalar(select(func.count()).select_from(query.subquery())) or 0
+    return session.scalar(select(func.count()).select_from(query.subquery())) or 0
 
 
 _STORED_TEXT = (
@@ -248,20 +248,21 @@ def text_of(connection: Connection, number: int, *, lock: bool = False) -> Store
     return StoredText(**connection.execute(query).mappings().one())
 
 
-def stored_mentions(database: Database, numbers: Sequence[int]) -> dict[int, set[Mention]]:
+@reads
+def stored_mentions(session: Session, numbers: Sequence[int]) -> dict[int, set[Mention]]:
     """Return the stored mentions of articles."""
-    with database.reading() as session:
-        return mentions_of(session.connection(), numbers)
+    return mentions_of(session.connection(), numbers)
 
 
-def stored_corrections(database: Database, numbers: Sequence[int]) -> dict[int, list[Correction]]:
+@reads
+def stored_corrections(session: Session, numbers: Sequence[int]) -> dict[int, list[Correction]]:
     """Return the corrections of articles that have any, the oldest first."""
-    with database.reading() as session:
-        return corrections_of(session.connection(), numbers)
+    return corrections_of(session.connection(), numbers)
 
 
+@writes
 def write_mentions(
-    database: Database,
+    session: Session,
     texts: Sequence[StoredText],
     mentions_by_article: Mapping[int, Sequence[Mention]],
     step: Step,
@@ -275,23 +276,19 @@ def write_mentions(
     """
     changed = mentions_by_article.keys() | names_by_article.keys()
     read = {text.number: text for text in texts if text.number in changed}
-
-    def work(session: Session) -> None:
-        rows = select(Article.id, Article.content_hash).where(Article.id.in_(list(read)))
-        now = session.execute(rows.order_by(Article.id).with_for_update()).all()
-        connection = session.connection()
-        rollups = RollupUpdate(connection)
-        for number, content_hash in now:
-            if content_hash != read[number].content_hash:
-                continue
-            if number in names_by_article:
-                replace_unregistered(connection, {number: names_by_article[number]})
-            if number in mentions_by_article:
-                replace_mentions(connection, read[number], mentions_by_article[number], rollups)
-        rollups.write()
-        record_step(session, step)
-
-    database.write(work)
+    rows = select(Article.id, Article.content_hash).where(Article.id.in_(list(read)))
+    now = session.execute(rows.order_by(Article.id).with_for_update()).all()
+    connection = session.connection()
+    rollups = RollupUpdate(connection)
+    for number, content_hash in now:
+        if content_hash != read[number].content_hash:
+            continue
+        if number in names_by_article:
+            replace_unregistered(connection, {number: names_by_article[number]})
+        if number in mentions_by_article:
+            replace_mentions(connection, read[number], mentions_by_article[number], rollups)
+    rollups.write()
+    record_step(session, step)
 
 
 def replace_mentions(

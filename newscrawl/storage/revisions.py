@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from newscrawl.items import Hints, Mention, copy_fields
 from newscrawl.storage import RevisionError, models
 from newscrawl.storage.articles import StoredArticle, lock_source, revise, stored_article
-from newscrawl.storage.database import Database
+from newscrawl.storage.database import Database, reads, writes
 from newscrawl.storage.documents import Record, StoredMetadata, fingerprint_of, rank
 from newscrawl.storage.mentions import Correction, corrections_of
 from newscrawl.storage.models import (
@@ -59,85 +59,80 @@ class EarlierVersion:
     has_language: bool
 
 
-def apply_revision(database: Database, number: int, decided_by: str = "") -> str:
+@writes
+def apply_revision(session: Session, number: int, decided_by: str = "") -> str:
     """Make the quarantined revision its article's newest version; return the article's URL.
 
     Raise RevisionError if it is not pending, or is a page without an article.
     """
-
-    def work(session: Session) -> str:
-        connection = session.connection()
-        revision, stored = _lock_pending(connection, number)
-        if not revision["text"]:
-            raise RevisionError(
-                f"revision {number} can't be applied: its page holds no article; "
-                f"newscrawl revisions discard {number} removes it from the list"
-            )
-        columns = {
-            **unpack_columns(revision["facts"]),
-            "url": stored.url,
-            "title": revision["title"],
-            "text": revision["text"],
-        }
-        record = _record(
-            columns,
-            content_hash=revision["content_hash"],
-            fingerprint=revision["fingerprint"],
-            mentions=tuple(Mention(**mention) for mention in revision["mentions"]),
-            boilerplate=revision["boilerplate"],
+    connection = session.connection()
+    revision, stored = _lock_pending(connection, number)
+    if not revision["text"]:
+        raise RevisionError(
+            f"revision {number} can't be applied: its page holds no article; "
+            f"newscrawl revisions discard {number} removes it from the list"
         )
-        close_pending(connection, stored.id, "applied", decided_by)
-        _revise(connection, record, stored)
-        return str(stored.url)
+    columns = {
+        **unpack_columns(revision["facts"]),
+        "url": stored.url,
+        "title": revision["title"],
+        "text": revision["text"],
+    }
+    record = _record(
+        columns,
+        content_hash=revision["content_hash"],
+        fingerprint=revision["fingerprint"],
+        mentions=tuple(Mention(**mention) for mention in revision["mentions"]),
+        boilerplate=revision["boilerplate"],
+    )
+    close_pending(connection, stored.id, "applied", decided_by)
+    _revise(connection, record, stored)
+    return str(stored.url)
 
-    return database.write(work)
 
-
-def discard_revision(database: Database, number: int, decided_by: str = "") -> str:
+@writes
+def discard_revision(session: Session, number: int, decided_by: str = "") -> str:
     """Reject the quarantined revision until its hash is deleted; return the article's URL. Raise
     RevisionError if it is not pending."""
-
-    def work(session: Session) -> str:
-        connection = session.connection()
-        _, stored = _lock_pending(connection, number)
-        close_pending(connection, stored.id, "discarded", decided_by)
-        return str(stored.url)
-
-    return database.write(work)
+    connection = session.connection()
+    _, stored = _lock_pending(connection, number)
+    close_pending(connection, stored.id, "discarded", decided_by)
+    return str(stored.url)
 
 
-def earlier_version(database: Database, url: str, number: int) -> EarlierVersion:
+@reads
+def earlier_version(session: Session, url: str, number: int) -> EarlierVersion:
     """Return the version of the article under this address, for restoring; raise RevisionError if
     there is no such version."""
-    with database.reading() as session:
-        under = select(Article).join(ArticleUrl, ArticleUrl.article_id == Article.id)
-        article = session.scalar(under.where(ArticleUrl.url == url))
-        if article is None:
-            raise RevisionError(f"no article is stored under {url}: newscrawl articles lists them")
-        revision = session.scalar(
-            select(Revision).where(Revision.article_id == article.id, Revision.number == number)
+    under = select(Article).join(ArticleUrl, ArticleUrl.article_id == Article.id)
+    article = session.scalar(under.where(ArticleUrl.url == url))
+    if article is None:
+        raise RevisionError(f"no article is stored under {url}: newscrawl articles lists them")
+    revision = session.scalar(
+        select(Revision).where(Revision.article_id == article.id, Revision.number == number)
+    )
+    if number == article.revision:
+        raise RevisionError(f"version {number} is the newest one of {article.url} already")
+    if revision is None:
+        raise RevisionError(
+            f"{article.url} has no version {number}, they go from 1 to {article.revision}: "
+            "newscrawl revisions list shows them"
         )
-        if number == article.revision:
-            raise RevisionError(f"version {number} is the newest one of {article.url} already")
-        if revision is None:
-            raise RevisionError(
-                f"{article.url} has no version {number}, they go from 1 to {article.revision}: "
-                "newscrawl revisions list shows them"
-            )
-        facts = revision.facts
-        return EarlierVersion(
-            article_id=article.id,
-            url=article.url,
-            number=number,
-            title=revision.title or "",
-            text=revision.text,
-            language=facts["language"] if facts else article.language,
-            has_language=facts is not None,
-        )
+    facts = revision.facts
+    return EarlierVersion(
+        article_id=article.id,
+        url=article.url,
+        number=number,
+        title=revision.title or "",
+        text=revision.text,
+        language=facts["language"] if facts else article.language,
+        has_language=facts is not None,
+    )
 
 
+@writes
 def restore_version(
-    database: Database,
+    session: Session,
     version: EarlierVersion,
     mentions: Sequence[Mention],
     language: str | None,
@@ -145,48 +140,42 @@ def restore_version(
 ) -> int:
     """Make an earlier version, with the mentions found in it, the article's newest one; return its
     new number. The version before becomes a revision, and is not taken from the site again."""
-
-    def work(session: Session) -> int:
-        connection = session.connection()
-        lock_source(connection, version.article_id)
-        stored = stored_article(connection, version.article_id)
-        conditions = (Revision.article_id == version.article_id, Revision.number == version.number)
-        revision = session.scalar(select(Revision).where(*conditions))
-        if stored is None or revision is None:
-            raise RevisionError(f"{version.url} is not stored any more")
-        if stored.content_hash == revision.content_hash:
-            raise RevisionError(f"{version.url} already has the text of version {version.number}")
-        now = dict(
-            connection.execute(_ARTICLES.select().where(_ARTICLES.c.id == stored.id))
-            .mappings()
-            .one()
-        )
-        boilerplate = select(Company.name, Boilerplate.number).join(
-            Company, Company.id == Boilerplate.company_id
-        )
-        columns = {
-            **unpack_columns(revision.facts or pack_columns(now)),
-            "url": stored.url,
-            "title": revision.title,
-            "text": revision.text,
-            "access": revision.access,
-            "language": language,
-        }
-        record = _record(
-            columns,
-            content_hash=revision.content_hash,
-            fingerprint=fingerprint_of(revision.title, revision.text, stored.published_at),
-            mentions=mentions,
-            boilerplate=dict(
-                connection.execute(boilerplate.where(Boilerplate.article_id == stored.id)).all()
-            ),
-        )
-        reject_version(connection, stored.id, stored.content_hash, record.seen_at, decided_by)
-        accept(connection, stored.id, revision.content_hash)
-        _revise(connection, record, stored)
-        return int(now["revision"]) + 1
-
-    return database.write(work)
+    connection = session.connection()
+    lock_source(connection, version.article_id)
+    stored = stored_article(connection, version.article_id)
+    conditions = (Revision.article_id == version.article_id, Revision.number == version.number)
+    revision = session.scalar(select(Revision).where(*conditions))
+    if stored is None or revision is None:
+        raise RevisionError(f"{version.url} is not stored any more")
+    if stored.content_hash == revision.content_hash:
+        raise RevisionError(f"{version.url} already has the text of version {version.number}")
+    now = dict(
+        connection.execute(_ARTICLES.select().where(_ARTICLES.c.id == stored.id)).mappings().one()
+    )
+    boilerplate = select(Company.name, Boilerplate.number).join(
+        Company, Company.id == Boilerplate.company_id
+    )
+    columns = {
+        **unpack_columns(revision.facts or pack_columns(now)),
+        "url": stored.url,
+        "title": revision.title,
+        "text": revision.text,
+        "access": revision.access,
+        "language": language,
+    }
+    record = _record(
+        columns,
+        content_hash=revision.content_hash,
+        fingerprint=fingerprint_of(revision.title, revision.text, stored.published_at),
+        mentions=mentions,
+        boilerplate=dict(
+            connection.execute(boilerplate.where(Boilerplate.article_id == stored.id)).all()
+        ),
+    )
+    reject_version(connection, stored.id, stored.content_hash, record.seen_at, decided_by)
+    accept(connection, stored.id, revision.content_hash)
+    _revise(connection, record, stored)
+    return int(now["revision"]) + 1
 
 
 def decide_all(
@@ -292,18 +281,19 @@ class StoredVersion:
         return reason_against_record(self.kept, reread, self.names, self.layout_changed)
 
 
-def articles_at(database: Database, urls: Sequence[str]) -> dict[str, tuple[int, str]]:
+@reads
+def articles_at(session: Session, urls: Sequence[str]) -> dict[str, tuple[int, str]]:
     """Return the ids and own URLs of the articles under canonical URLs."""
     query = (
         select(ArticleUrl.url, Article.id, Article.url)
         .join(Article, Article.id == ArticleUrl.article_id)
         .where(ArticleUrl.url.in_(urls))
     )
-    with database.reading() as session:
-        return {url: (number, article_url) for url, number, article_url in session.execute(query)}
+    return {url: (number, article_url) for url, number, article_url in session.execute(query)}
 
 
-def versions_at(database: Database, urls: Sequence[str]) -> dict[str, StoredVersion]:
+@reads
+def versions_at(session: Session, urls: Sequence[str]) -> dict[str, StoredVersion]:
     """Return the articles under canonical URLs, their own or an alias."""
     query = (
         select(ArticleUrl.url, Article, Source)
@@ -311,45 +301,44 @@ def versions_at(database: Database, urls: Sequence[str]) -> dict[str, StoredVers
         .join(Source, Source.id == Article.source_id)
         .where(ArticleUrl.url.in_(urls))
     )
-    with database.reading() as session:
-        rows = session.execute(query).all()
-        table = models.Mention
-        companies_query = (
-            select(table.article_id, Company.name, func.count())
-            .join(Company, Company.id == table.company_id)
-            .where(table.article_id.in_(list({article.id for _, article, _ in rows})))
-            .group_by(table.article_id, Company.name)
+    rows = session.execute(query).all()
+    table = models.Mention
+    companies_query = (
+        select(table.article_id, Company.name, func.count())
+        .join(Company, Company.id == table.company_id)
+        .where(table.article_id.in_(list({article.id for _, article, _ in rows})))
+        .group_by(table.article_id, Company.name)
+    )
+    companies: dict[int, Counter[str]] = {}
+    for number, company, count in session.execute(companies_query):
+        companies.setdefault(number, Counter())[company] = count
+    connection = session.connection()
+    corrections = corrections_of(connection, [article.id for _, article, _ in rows])
+    changed = {
+        number: layout_changed_since(connection, number)
+        for number in {source.id for _, _, source in rows}
+    }
+    return {
+        url: _version(
+            article,
+            source,
+            companies=companies.get(article.id, Counter()),
+            layout_changed=changed[source.id],
+            corrections=corrections.get(article.id, ()),
         )
-        companies: dict[int, Counter[str]] = {}
-        for number, company, count in session.execute(companies_query):
-            companies.setdefault(number, Counter())[company] = count
-        connection = session.connection()
-        corrections = corrections_of(connection, [article.id for _, article, _ in rows])
-        changed = {
-            number: layout_changed_since(connection, number)
-            for number in {source.id for _, _, source in rows}
-        }
-        return {
-            url: _version(
-                article,
-                source,
-                companies=companies.get(article.id, Counter()),
-                layout_changed=changed[source.id],
-                corrections=corrections.get(article.id, ()),
-            )
-            for url, article, source in rows
-        }
+        for url, article, source in rows
+    }
 
 
-def listed_at(database: Database, urls: Sequence[str]) -> dict[str, str]:
+@reads
+def listed_at(session: Session, urls: Sequence[str]) -> dict[str, str]:
     """Return the sources of those canonical URLs that a feed or sitemap has listed."""
     query = (
         select(FrontierUrl.url, Source.slug)
         .join(Source, Source.id == FrontierUrl.source_id)
         .where(FrontierUrl.url.in_(urls))
     )
-    with database.reading() as session:
-        return dict(session.execute(query).all())
+    return dict(session.execute(query).all())
 
 
 def _version(article: Article, source: Source, **values: Any) -> StoredVersion:

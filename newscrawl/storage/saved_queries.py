@@ -33,7 +33,7 @@ from sqlalchemy.orm import Session
 from newscrawl.items import UNKNOWN, copy_fields
 from newscrawl.storage import QuestionError
 from newscrawl.storage.company_alerts import rename_company
-from newscrawl.storage.database import Database
+from newscrawl.storage.database import Database, reads, writes
 from newscrawl.storage.models import (
     Appearance,
     Article,
@@ -96,68 +96,66 @@ class SavedQueryRow:
     changed_by: str
 
 
-def list_queries(database: Database, *, named: str | None = None) -> list[SavedQueryRow]:
+@reads
+def list_queries(session: Session, *, named: str | None = None) -> list[SavedQueryRow]:
     """Return all saved queries, by name, or those with this name: one or none."""
     query = select(Company.name, SavedQuery).join(Company, Company.id == SavedQuery.company_id)
     if named is not None:
         query = query.where(Company.name == named)
-    with database.reading() as session:
-        rows = [
-            copy_fields(SavedQueryRow, saved, name=name, counted=saved.pending_text is None)
-            for name, saved in session.execute(query)
-        ]
+    rows = [
+        copy_fields(SavedQueryRow, saved, name=name, counted=saved.pending_text is None)
+        for name, saved in session.execute(query)
+    ]
     return sorted(rows, key=lambda row: row.name.casefold())
 
 
-def find_query(database: Database, name: str) -> SavedQueryRow:
+@reads
+def find_query(session: Session, name: str) -> SavedQueryRow:
     """Return a saved query by its name in any case; raise QuestionError with similar names."""
-    rows = {row.name: row for row in list_queries(database)}
+    rows = {row.name: row for row in list_queries(session)}
     stored_name, near = match_name(name, [*rows])
     return rows[stored_name] if stored_name is not None else _raise_unknown(name, near)
 
 
-def read_query(database: Database, text: str) -> str:
+@reads
+def read_query(session: Session, text: str) -> str:
     """Return a query as it is saved, with sources by their slugs; raise QuestionError for a
     fault."""
-    with database.reading() as session:
-        text = with_slugs(session, text)
+    text = with_slugs(session, text)
     parse_query(text)  # slugs may be longer than names
     return text
 
 
+@writes
 def add_query(
-    database: Database, name: str, text: str, made_by: str, *, taken: Collection[str] = ()
+    session: Session, name: str, text: str, made_by: str, *, taken: Collection[str] = ()
 ) -> str:
     """Save a query, whose history is not counted yet; return its name as it is stored.
 
     `taken` are names of the registry. Raise QuestionError for a text with a fault, for a name in
     use, and for more than MAX_QUERIES.
     """
-    text = read_query(database, text)
+    text = read_query(session, text)
     name = _valid_name(name)
-
-    def work(session: Session) -> None:
-        connection = session.connection()
-        _lock(connection)
-        if (session.scalar(select(func.count()).select_from(SavedQuery)) or 0) >= MAX_QUERIES:
-            raise QuestionError(f"{MAX_QUERIES} queries are saved already: remove one first")
-        _refuse_name(name, [*taken, *session.scalars(select(Company.name))])
-        row = insert(Company).values(name=name).returning(Company.id)
-        now = datetime.now(UTC)
-        saved = SavedQuery(
-            company_id=connection.execute(row).scalar_one(),
-            text=text,
-            version=0,
-            pending_text=text,
-            position=0,
-            created_at=now,
-            created_by=made_by,
-            changed_at=now,
-            changed_by=made_by,
-        )
-        session.add(saved)
-
-    database.write(work)
+    connection = session.connection()
+    _lock(connection)
+    if (session.scalar(select(func.count()).select_from(SavedQuery)) or 0) >= MAX_QUERIES:
+        raise QuestionError(f"{MAX_QUERIES} queries are saved already: remove one first")
+    _refuse_name(name, [*taken, *session.scalars(select(Company.name))])
+    row = insert(Company).values(name=name).returning(Company.id)
+    now = datetime.now(UTC)
+    saved = SavedQuery(
+        company_id=connection.execute(row).scalar_one(),
+        text=text,
+        version=0,
+        pending_text=text,
+        position=0,
+        created_at=now,
+        created_by=made_by,
+        changed_at=now,
+        changed_by=made_by,
+    )
+    session.add(saved)
     return name
 
 
@@ -167,66 +165,57 @@ def _refuse_name(name: str, names: Sequence[str]) -> None:
         raise QuestionError(f"a company, group or query is named {used!r}: choose another")
 
 
-def edit_query(database: Database, name: str, text: str | None, made_by: str) -> bool:
+@writes
+def edit_query(session: Session, name: str, text: str | None, made_by: str) -> bool:
     """Replace the text of a query, or with None count its present text again; return whether there
     is anything to count. Its numbers stay until the history is counted. Raise QuestionError."""
     if text is not None:
-        text = read_query(database, text)
-
-    def work(session: Session) -> bool:
-        _lock(session.connection())
-        saved = _find_query(session, name)
-        if text is not None and text == (saved.pending_text or saved.text):
-            return saved.pending_text is not None
-        _delete_matches(session, saved, QueryMatch.version > saved.version)
-        saved.pending_text = text if text is not None else saved.pending_text or saved.text
-        saved.position = 0
-        if text is not None:
-            saved.changed_at, saved.changed_by = datetime.now(UTC), made_by
-        return True
-
-    return database.write(work)
+        text = read_query(session, text)
+    _lock(session.connection())
+    saved = _find_query(session, name)
+    if text is not None and text == (saved.pending_text or saved.text):
+        return saved.pending_text is not None
+    _delete_matches(session, saved, QueryMatch.version > saved.version)
+    saved.pending_text = text if text is not None else saved.pending_text or saved.text
+    saved.position = 0
+    if text is not None:
+        saved.changed_at, saved.changed_by = datetime.now(UTC), made_by
+    return True
 
 
+@writes
 def rename_query(
-    database: Database, name: str, new_name: str, made_by: str, *, taken: Collection[str] = ()
+    session: Session, name: str, new_name: str, made_by: str, *, taken: Collection[str] = ()
 ) -> str:
     """Give a query another name; return it as it is stored. Its numbers, watches and alerts stay,
     and recipients get those under the new name. `taken` are names of the registry. Raise
     QuestionError for a name in use."""
     new_name = _valid_name(new_name)
-
-    def work(session: Session) -> None:
-        _lock(session.connection())
-        saved = _find_query(session, name)
-        names = session.scalars(select(Company.name).where(Company.id != saved.company_id))
-        _refuse_name(new_name, [*taken, *names])
-        company = update(Company).where(Company.id == saved.company_id)
-        session.execute(company.values(name=new_name))
-        saved.changed_at, saved.changed_by = datetime.now(UTC), made_by
-        rename_company(session, name, new_name)
-
-    database.write(work)
+    _lock(session.connection())
+    saved = _find_query(session, name)
+    names = session.scalars(select(Company.name).where(Company.id != saved.company_id))
+    _refuse_name(new_name, [*taken, *names])
+    company = update(Company).where(Company.id == saved.company_id)
+    session.execute(company.values(name=new_name))
+    saved.changed_at, saved.changed_by = datetime.now(UTC), made_by
+    rename_company(session, name, new_name)
     return new_name
 
 
-def remove_query(database: Database, name: str) -> None:
+@writes
+def remove_query(session: Session, name: str) -> None:
     """Delete a query with its numbers, and stop watching it; raise QuestionError."""
-
-    def work(session: Session) -> None:
-        _lock(session.connection())
-        saved = _find_query(session, name)
-        number = saved.company_id
-        _delete_matches(session, saved, literal(value=True))
-        for table in _ROLLUPS:
-            session.execute(delete(table).where(table.company_id == number))
-        watched = or_(WatchedCompany.company == name, WatchedCompany.other == name)
-        session.execute(delete(WatchedCompany).where(watched))
-        session.delete(saved)
-        session.flush()
-        session.execute(delete(Company).where(Company.id == number))
-
-    database.write(work)
+    _lock(session.connection())
+    saved = _find_query(session, name)
+    number = saved.company_id
+    _delete_matches(session, saved, literal(value=True))
+    for table in _ROLLUPS:
+        session.execute(delete(table).where(table.company_id == number))
+    watched = or_(WatchedCompany.company == name, WatchedCompany.other == name)
+    session.execute(delete(WatchedCompany).where(watched))
+    session.delete(saved)
+    session.flush()
+    session.execute(delete(Company).where(Company.id == number))
 
 
 def count_history(
@@ -264,32 +253,29 @@ def count_history(
     return None
 
 
+@writes
 def _count_batch(
-    database: Database, name: str, pending: str, node: Node, keys: Sequence[int]
+    session: Session, name: str, pending: str, node: Node, keys: Sequence[int]
 ) -> bool:
     """Store the matches among some articles; return False if the query has another text now."""
-
-    def work(session: Session) -> bool:
-        saved = _find_query(session, name, lock=True)
-        if saved.pending_text != pending:
-            return False
-        sqlite = session.get_bind().dialect.name == "sqlite"
-        numbers = [article_of(key) if sqlite else key for key in keys]
-        _delete_matches(
-            session,
-            saved,
-            (QueryMatch.version == saved.version + 1) & QueryMatch.article_id.in_(numbers),
-        )
-        rows = [
-            (saved.company_id, saved.version + 1, number, *hits)
-            for number, article in searched_articles(session, numbers, lock=True).items()
-            if (hits := count_hits(node, article))
-        ]
-        write_matches(session.connection(), rows)
-        saved.position = max(saved.position, keys[-1])
-        return True
-
-    return database.write(work)
+    saved = _find_query(session, name, lock=True)
+    if saved.pending_text != pending:
+        return False
+    sqlite = session.get_bind().dialect.name == "sqlite"
+    numbers = [article_of(key) if sqlite else key for key in keys]
+    _delete_matches(
+        session,
+        saved,
+        (QueryMatch.version == saved.version + 1) & QueryMatch.article_id.in_(numbers),
+    )
+    rows = [
+        (saved.company_id, saved.version + 1, number, *hits)
+        for number, article in searched_articles(session, numbers, lock=True).items()
+        if (hits := count_hits(node, article))
+    ]
+    write_matches(session.connection(), rows)
+    saved.position = max(saved.position, keys[-1])
+    return True
 
 
 def searched_articles(
@@ -313,49 +299,45 @@ def searched_articles(
     }
 
 
-def _activate(database: Database, name: str, pending: str) -> None:
+@writes
+def _activate(session: Session, name: str, pending: str) -> None:
     """Replace the counts of the former text by those of the pending one, in all tables."""
-
-    def work(session: Session) -> None:
-        _lock(session.connection())
-        saved = _find_query(session, name)
-        if saved.pending_text != pending:
-            return
-        _delete_matches(session, saved, QueryMatch.version <= saved.version)
-        for rollup in _ROLLUPS:
-            session.execute(delete(rollup).where(rollup.company_id == saved.company_id))
-        saved.version += 1
-        saved.text, saved.pending_text, saved.position = pending, None, 0
-        session.flush()
-        # The rows of the query, from its matches.
-        article, table = CountedArticle, Appearance
-        same = [article.minute, article.article_id, article.source_id, article.language]
-        same += [article.section, article.limited, article.story_id]
-        number = literal(saved.company_id).label("company_id")
-        matches = (
-            select(number, *same, QueryMatch.in_title, QueryMatch.in_body)
-            .join(QueryMatch, QueryMatch.article_id == article.article_id)
-            .where(QueryMatch.company_id == saved.company_id, QueryMatch.version == saved.version)
+    _lock(session.connection())
+    saved = _find_query(session, name)
+    if saved.pending_text != pending:
+        return
+    _delete_matches(session, saved, QueryMatch.version <= saved.version)
+    for rollup in _ROLLUPS:
+        session.execute(delete(rollup).where(rollup.company_id == saved.company_id))
+    saved.version += 1
+    saved.text, saved.pending_text, saved.position = pending, None, 0
+    session.flush()
+    # The rows of the query, from its matches.
+    article, table = CountedArticle, Appearance
+    same = [article.minute, article.article_id, article.source_id, article.language]
+    same += [article.section, article.limited, article.story_id]
+    number = literal(saved.company_id).label("company_id")
+    matches = (
+        select(number, *same, QueryMatch.in_title, QueryMatch.in_body)
+        .join(QueryMatch, QueryMatch.article_id == article.article_id)
+        .where(QueryMatch.company_id == saved.company_id, QueryMatch.version == saved.version)
+    )
+    session.execute(_insert_from(table, matches))
+    sums: list[Any] = [func.count().label("articles")]
+    sums += [
+        func.sum(getattr(table, name)).label(name) for name in ("limited", "in_title", "in_body")
+    ]
+    nothing = [literal(0).label(name) for name in ("boilerplate", "boilerplate_articles")]
+    by_source: list[Any] = [table.source_id, Article.day, table.language]
+    for rollup, keys in ((DailyCompany, [Article.day]), (DailyCompanySource, by_source)):
+        counts = (
+            select(number, *keys, *sums, *nothing)
+            .join(Article, Article.id == table.article_id)
+            .where(table.company_id == saved.company_id)
+            .group_by(*keys)
         )
-        session.execute(_insert_from(table, matches))
-        sums: list[Any] = [func.count().label("articles")]
-        sums += [
-            func.sum(getattr(table, name)).label(name)
-            for name in ("limited", "in_title", "in_body")
-        ]
-        nothing = [literal(0).label(name) for name in ("boilerplate", "boilerplate_articles")]
-        by_source: list[Any] = [table.source_id, Article.day, table.language]
-        for rollup, keys in ((DailyCompany, [Article.day]), (DailyCompanySource, by_source)):
-            counts = (
-                select(number, *keys, *sums, *nothing)
-                .join(Article, Article.id == table.article_id)
-                .where(table.company_id == saved.company_id)
-                .group_by(*keys)
-            )
-            session.execute(_insert_from(rollup, counts))
-        session.execute(days_in_sources(DailyCompanySource.company_id == saved.company_id))
-
-    database.write(work)
+        session.execute(_insert_from(rollup, counts))
+    session.execute(days_in_sources(DailyCompanySource.company_id == saved.company_id))
 
 
 def _insert_from(table: type[Any], rows: Any) -> Any:
@@ -494,13 +476,6 @@ def _refuse_source(source: str, names: Mapping[str, str]) -> None:
 # --- What a saved query can match ---
 
 
-def scope_of_query(database: Database, name: str, scope: Scope) -> Scope:
-    """Return the scope of the articles that the filters of the saved query of this name let
-    through; unchanged for a company, and for a query without filters."""
-    with database.reading() as session:
-        return own_scope(session, name, scope)
-
-
 def scope_of_text(session: Session, text: str, scope: Scope) -> Scope:
     """Return the scope of the articles that the filters of a query let through; raise
     QuerySyntaxError."""
@@ -508,9 +483,10 @@ def scope_of_text(session: Session, text: str, scope: Scope) -> Scope:
     return replace(scope, among=node) if any(filters_of(node)) else scope
 
 
+@reads
 def own_scope(session: Session, name: str | None, scope: Scope) -> Scope:
-    """Return the scope of `scope_of_query` in an open session; the name may be None, for a question
-    about no company."""
+    """Return the scope of the articles that the filters of the saved query of this name let
+    through; unchanged for a company, for a query without filters, and without a name."""
     return limited_to(session, [name], scope)[name]
 
 

@@ -17,21 +17,21 @@ from sqlalchemy.orm import Session
 
 from newscrawl.items import Memory, RobotsPolicy, Versions
 from newscrawl.storage import models
-from newscrawl.storage.database import Database, source_number
+from newscrawl.storage.database import Database, reads, source_number, writes
 from newscrawl.storage.documents import MAX_URL_BYTES
 from newscrawl.storage.scope import Scope
 
 
-def memory_of(database: Database, slug: str) -> Memory:
+@reads
+def memory_of(session: Session, slug: str) -> Memory:
     """Return the template memory of a source; an empty one if nothing was learned yet."""
     query = (
         select(models.TemplateMemory)
         .join(models.Source, models.Source.id == models.TemplateMemory.source_id)
         .where(models.Source.slug == slug)
     )
-    with database.reading() as session:
-        row = session.scalar(query)
-        return Memory() if row is None else _memory(row)
+    row = session.scalar(query)
+    return Memory() if row is None else _memory(row)
 
 
 def memories(database: Database) -> Iterator[tuple[str, Memory]]:
@@ -44,19 +44,16 @@ def memories(database: Database) -> Iterator[tuple[str, Memory]]:
             yield slug, _memory(row)
 
 
-def keep_memory(database: Database, slug: str, memory: Memory) -> None:
+@writes
+def keep_memory(session: Session, slug: str, memory: Memory) -> None:
     """Replace the template memory of a registered source."""
     counts = {f"{fingerprint:016x}": count for fingerprint, count in memory.seen.items()}
-
-    def work(session: Session) -> None:
-        source_id = source_number(session, slug)
-        session.merge(
-            models.TemplateMemory(
-                source_id=source_id, pages=memory.pages, seen=counts, updated_at=datetime.now(UTC)
-            )
+    source_id = source_number(session, slug)
+    session.merge(
+        models.TemplateMemory(
+            source_id=source_id, pages=memory.pages, seen=counts, updated_at=datetime.now(UTC)
         )
-
-    database.write(work)
+    )
 
 
 def _memory(row: models.TemplateMemory) -> Memory:
@@ -69,7 +66,8 @@ _INSERT: dict[str, Any] = {"sqlite": sqlite.insert, "postgresql": postgresql.ins
 _AT_ONCE = 500
 
 
-def keep_robots_policy(database: Database, policy: RobotsPolicy) -> None:
+@writes
+def keep_robots_policy(session: Session, policy: RobotsPolicy) -> None:
     """Replace the robots.txt of a host, unless the stored one is newer."""
     if len(policy.origin.encode()) > MAX_URL_BYTES:
         return  # no host has such a name
@@ -79,40 +77,37 @@ def keep_robots_policy(database: Database, policy: RobotsPolicy) -> None:
         "rules": zlib.compress(policy.rules),
         "fetched_at": policy.fetched_at,
     }
-
-    def work(session: Session) -> None:
-        insert = _INSERT[session.connection().dialect.name](models.RobotsPolicy).values(row)
-        new = {name: insert.excluded[name] for name in ("status", "rules", "fetched_at")}
-        session.execute(
-            insert.on_conflict_do_update(
-                index_elements=["origin"],
-                set_=new,
-                where=models.RobotsPolicy.fetched_at <= insert.excluded.fetched_at,
-            )
+    insert = _INSERT[session.connection().dialect.name](models.RobotsPolicy).values(row)
+    new = {name: insert.excluded[name] for name in ("status", "rules", "fetched_at")}
+    session.execute(
+        insert.on_conflict_do_update(
+            index_elements=["origin"],
+            set_=new,
+            where=models.RobotsPolicy.fetched_at <= insert.excluded.fetched_at,
         )
+    )
 
-    database.write(work)
 
-
-def robots_policy(database: Database, origin: str) -> RobotsPolicy | None:
+@reads
+def robots_policy(session: Session, origin: str) -> RobotsPolicy | None:
     """Return the last robots.txt of a host, None if it was never read."""
-    return robots_policies(database, [origin]).get(origin)
+    return robots_policies(session, [origin]).get(origin)
 
 
-def robots_policies(database: Database, origins: Collection[str]) -> dict[str, RobotsPolicy]:
+@reads
+def robots_policies(session: Session, origins: Collection[str]) -> dict[str, RobotsPolicy]:
     """Return the last robots.txt of these hosts, of those that were ever read."""
     hosts = list(dict.fromkeys(origins))
     policies: dict[str, RobotsPolicy] = {}
-    with database.reading() as session:
-        for start in range(0, len(hosts), _AT_ONCE):
-            chosen = models.RobotsPolicy.origin.in_(hosts[start : start + _AT_ONCE])
-            for row in session.scalars(select(models.RobotsPolicy).where(chosen)):
-                policies[row.origin] = RobotsPolicy(
-                    origin=row.origin,
-                    status=row.status,
-                    rules=zlib.decompress(row.rules),
-                    fetched_at=row.fetched_at,
-                )
+    for start in range(0, len(hosts), _AT_ONCE):
+        chosen = models.RobotsPolicy.origin.in_(hosts[start : start + _AT_ONCE])
+        for row in session.scalars(select(models.RobotsPolicy).where(chosen)):
+            policies[row.origin] = RobotsPolicy(
+                origin=row.origin,
+                status=row.status,
+                rules=zlib.decompress(row.rules),
+                fetched_at=row.fetched_at,
+            )
     return policies
 
 
@@ -135,13 +130,13 @@ class Step:
     finished: bool = False
 
 
-def load_progress(database: Database, task: str) -> TaskProgress:
+@reads
+def load_progress(session: Session, task: str) -> TaskProgress:
     """Return the progress of a task; a new one is at position 0."""
-    with database.reading() as session:
-        row = session.get(models.Progress, task)
-        if row is None:
-            return TaskProgress()
-        return TaskProgress(position=row.position, counts=row.counts, finished_at=row.finished_at)
+    row = session.get(models.Progress, task)
+    if row is None:
+        return TaskProgress()
+    return TaskProgress(position=row.position, counts=row.counts, finished_at=row.finished_at)
 
 
 def record_step(session: Session, step: Step) -> None:
@@ -155,22 +150,22 @@ def record_step(session: Session, step: Step) -> None:
     row.updated_at, row.finished_at = now, now if step.finished else None
 
 
+@writes
 def record_rematch(
-    database: Database, scope: Scope, versions: Versions, started_at: datetime
+    session: Session, scope: Scope, versions: Versions, started_at: datetime
 ) -> None:
     """Record that the mentions of all articles of a scope were found again."""
-    values = {
-        "started_at": started_at,
-        "finished_at": datetime.now(UTC),
-        "source": scope.source,
-        "since": scope.since,
-        "versions": asdict(versions),
-    }
-    database.write(lambda session: session.add(models.Rematch(**values)))
+    rematch = models.Rematch(
+        started_at=started_at,
+        finished_at=datetime.now(UTC),
+        source=scope.source,
+        since=scope.since,
+        versions=asdict(versions),
+    )
+    session.add(rematch)
 
 
-def delete_progress(database: Database, task: str) -> None:
+@writes
+def delete_progress(session: Session, task: str) -> None:
     """Delete the progress of a task, so that it starts from the beginning."""
-
-    this = models.Progress.task == task
-    database.write(lambda session: session.execute(delete(models.Progress).where(this)))
+    session.execute(delete(models.Progress).where(models.Progress.task == task))

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Select, and_, exists, false, func, not_, o
 from sqlalchemy.orm import Session
 
 from newscrawl.items import UNKNOWN
-from newscrawl.storage.database import Database
+from newscrawl.storage.database import reads
 from newscrawl.storage.documents import COUNTED_KINDS
 from newscrawl.storage.models import Article, Coverage, DailySource, Source
 from newscrawl.storage.scope import (
@@ -26,15 +26,15 @@ _ONE_DAY = timedelta(days=1)
 _Columns = TypeVarTuple("_Columns")
 
 
-def validate_in(database: Database, scope: Scope) -> Scope:
+@reads
+def validate_in(session: Session, scope: Scope) -> Scope:
     """Return the valid scope, with source and country as they are written in the database; raise
     QuestionError for those that it does not have."""
     scope = scope.validate()
     usual: dict[str, Any] = {}
-    with database.reading() as session:
-        for name, column in (("source", Source.slug), ("country", Source.country)):
-            if text := getattr(scope, name):
-                usual[name] = usual_spelling(text, sorted({*session.scalars(select(column))}), name)
+    for name, column in (("source", Source.slug), ("country", Source.country)):
+        if text := getattr(scope, name):
+            usual[name] = usual_spelling(text, sorted({*session.scalars(select(column))}), name)
     return replace(scope, **usual)
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import Integer, delete, func, insert, select
 from sqlalchemy.orm import Session
 
 from newscrawl.items import copy_fields
-from newscrawl.storage.database import Database, source_number
+from newscrawl.storage.database import Database, reads, source_number, writes
 from newscrawl.storage.models import Coverage, Listing, Run, Source, SourceCheckup, SourceStats
 
 # Ours: how far back a source's history is used.
@@ -64,30 +64,30 @@ def refresh_source_stats(
     return len(sums)
 
 
+@reads
 def _sum_days(
-    database: Database, now: datetime, ended_after: datetime | None
+    session: Session, now: datetime, ended_after: datetime | None
 ) -> "dict[tuple[int, date], _Sum]":
     """Return the sums by source and day. They are computed outside of the transaction that writes
     them, so that crawls don't wait for it."""
     oldest = now.date() - timedelta(days=HISTORY_DAYS)
     sums: dict[tuple[int, date], _Sum] = defaultdict(_Sum)
-    with database.reading() as session:
-        # A later day was stored while the clock was wrong.
-        until_today = SourceStats.day <= now.date()
-        last = session.scalar(select(func.max(SourceStats.day)).where(until_today))
-        first = max(last - timedelta(days=1), oldest) if last else oldest
-        begin = datetime.combine(first, time(), UTC)
-        query = select(Run.source_id, Run.started_at, Run.finished_at, Run.counts)
-        query = query.where(Run.started_at >= begin)
-        if ended_after is not None:
-            touched = select(Run.source_id).where(
-                Run.started_at >= begin, Run.finished_at >= ended_after
-            )
-            query = query.where(Run.source_id.in_(touched))
-        for source_id, started, finished, counts in session.execute(
-            query.execution_options(yield_per=500)
-        ):
-            sums[source_id, started.date()].add(started, finished, counts or {}, now)
+    # A later day was stored while the clock was wrong.
+    until_today = SourceStats.day <= now.date()
+    last = session.scalar(select(func.max(SourceStats.day)).where(until_today))
+    first = max(last - timedelta(days=1), oldest) if last else oldest
+    begin = datetime.combine(first, time(), UTC)
+    query = select(Run.source_id, Run.started_at, Run.finished_at, Run.counts)
+    query = query.where(Run.started_at >= begin)
+    if ended_after is not None:
+        touched = select(Run.source_id).where(
+            Run.started_at >= begin, Run.finished_at >= ended_after
+        )
+        query = query.where(Run.source_id.in_(touched))
+    for source_id, started, finished, counts in session.execute(
+        query.execution_options(yield_per=500)
+    ):
+        sums[source_id, started.date()].add(started, finished, counts or {}, now)
     return sums
 
 
@@ -99,7 +99,8 @@ def _replace(session: Session, day: date, rows: list[dict[str, object]]) -> None
     session.execute(insert(SourceStats), rows)
 
 
-def daily_source_stats(database: Database, since: date) -> dict[str, list[DailySourceStats]]:
+@reads
+def daily_source_stats(session: Session, since: date) -> dict[str, list[DailySourceStats]]:
     """Return each source's days, the oldest first."""
     query = (
         select(Source.slug, SourceStats)
@@ -108,11 +109,10 @@ def daily_source_stats(database: Database, since: date) -> dict[str, list[DailyS
         .order_by(SourceStats.day)
     )
     days: dict[str, list[DailySourceStats]] = defaultdict(list)
-    with database.reading() as session:
-        for slug, row in session.execute(query):
-            text, page = row.text_characters, row.page_characters
-            share = text / page if page else None
-            days[slug].append(copy_fields(DailySourceStats, row, text_share=share))
+    for slug, row in session.execute(query):
+        text, page = row.text_characters, row.page_characters
+        share = text / page if page else None
+        days[slug].append(copy_fields(DailySourceStats, row, text_share=share))
     return dict(days)
 
 
@@ -186,31 +186,32 @@ def _median(weighted: Iterable[tuple[float, int]]) -> float | None:
     return None
 
 
-def articles_so_far(database: Database) -> dict[str, int]:
+@reads
+def articles_so_far(session: Session) -> dict[str, int]:
     """Return the number of new articles of each source since its first stored day, those of the
     crawls included that have ended since the last inspection."""
     new = func.coalesce(Run.counts["newscrawl/articles_new"].as_integer(), 0, type_=Integer())
-    with database.reading() as session:
-        last = session.scalar(select(func.max(SourceStats.day)))
-        # A later inspection sums up the last two days again.
-        first = last - timedelta(days=1) if last else date.min
-        queries = (
-            select(SourceStats.source_id, func.sum(SourceStats.new))
-            .where(SourceStats.day < first)
-            .group_by(SourceStats.source_id),
-            select(Run.source_id, func.sum(new))
-            .where(Run.started_at >= datetime.combine(first, time(), UTC))
-            .group_by(Run.source_id),
-        )
-        sums: dict[int, int] = defaultdict(int)
-        for query in queries:
-            for source_id, number in session.execute(query):
-                sums[source_id] += int(number)
-        slugs = session.execute(select(Source.id, Source.slug))
-        return {slug: sums[number] for number, slug in slugs if number in sums}
+    last = session.scalar(select(func.max(SourceStats.day)))
+    # A later inspection sums up the last two days again.
+    first = last - timedelta(days=1) if last else date.min
+    queries = (
+        select(SourceStats.source_id, func.sum(SourceStats.new))
+        .where(SourceStats.day < first)
+        .group_by(SourceStats.source_id),
+        select(Run.source_id, func.sum(new))
+        .where(Run.started_at >= datetime.combine(first, time(), UTC))
+        .group_by(Run.source_id),
+    )
+    sums: dict[int, int] = defaultdict(int)
+    for query in queries:
+        for source_id, number in session.execute(query):
+            sums[source_id] += int(number)
+    slugs = session.execute(select(Source.id, Source.slug))
+    return {slug: sums[number] for number, slug in slugs if number in sums}
 
 
-def coverage_by_day(database: Database, since: date) -> dict[str, dict[date, str]]:
+@reads
+def coverage_by_day(session: Session, since: date) -> dict[str, dict[date, str]]:
     """Return each source's states by day, of the days since then on which it was crawled."""
     query = (
         select(Source.slug, Coverage.day, Coverage.state)
@@ -218,9 +219,8 @@ def coverage_by_day(database: Database, since: date) -> dict[str, dict[date, str
         .where(Coverage.day >= since)
     )
     states: dict[str, dict[date, str]] = defaultdict(dict)
-    with database.reading() as session:
-        for slug, day, state in session.execute(query):
-            states[slug][day] = state
+    for slug, day, state in session.execute(query):
+        states[slug][day] = state
     return dict(states)
 
 
@@ -246,33 +246,30 @@ class LastCheckup(Checkup):
     last_ok: datetime | None
 
 
+@writes
 def record_checkups(
-    database: Database, checkups: Iterable[Checkup], *, at: datetime | None = None
+    session: Session, checkups: Iterable[Checkup], *, at: datetime | None = None
 ) -> None:
     """Store the results for registered sources, in one transaction; raise StorageError for
     others."""
     moment = at or datetime.now(UTC)
     results = list(checkups)
-
-    def work(session: Session) -> None:
-        for checkup in results:
-            values = asdict(checkup)
-            number = source_number(session, values.pop("slug"))
-            last_ok = {"last_ok": moment} if values.pop("healthy") else {}
-            row = SourceCheckup(source_id=number, checked_at=moment, **values, **last_ok)
-            session.merge(row)
-
-    database.write(work)
+    for checkup in results:
+        values = asdict(checkup)
+        number = source_number(session, values.pop("slug"))
+        last_ok = {"last_ok": moment} if values.pop("healthy") else {}
+        row = SourceCheckup(source_id=number, checked_at=moment, **values, **last_ok)
+        session.merge(row)
 
 
-def last_checkups(database: Database) -> dict[str, LastCheckup]:
+@reads
+def last_checkups(session: Session) -> dict[str, LastCheckup]:
     """Return the last check of each source that was ever checked, by slug."""
     query = select(Source.slug, SourceCheckup).join(Source, Source.id == SourceCheckup.source_id)
-    with database.reading() as session:
-        return {
-            slug: copy_fields(LastCheckup, row, slug=slug, healthy=row.last_ok == row.checked_at)
-            for slug, row in session.execute(query)
-        }
+    return {
+        slug: copy_fields(LastCheckup, row, slug=slug, healthy=row.last_ok == row.checked_at)
+        for slug, row in session.execute(query)
+    }
 
 
 # Ours: a listing whose next poll was due longer ago is no longer polled (it has left the registry,
@@ -299,7 +296,8 @@ class ListingHealth:
     failed: tuple[FailedListing, ...] = ()
 
 
-def listing_health(database: Database, now: datetime) -> Mapping[str, ListingHealth]:
+@reads
+def listing_health(session: Session, now: datetime) -> Mapping[str, ListingHealth]:
     """Return the health of each source's listings, by slug; sitemaps of an index are left out."""
     query = (
         select(Source.slug, Listing)
@@ -309,27 +307,23 @@ def listing_health(database: Database, now: datetime) -> Mapping[str, ListingHea
     )
     working: dict[str, int] = defaultdict(int)
     failed: dict[str, list[FailedListing]] = defaultdict(list)
-    with database.reading() as session:
-        for slug, listing in session.execute(query).all():
-            if listing.failures:
-                fault = Run.counts[f"newscrawl/listing_fault/{listing.id}"].as_string()
-                recent = (Run.source_id == listing.source_id, Run.finished_at > now - _ABANDONED)
-                last_fault = (
-                    select(fault)
-                    .where(*recent, fault.is_not(None))
-                    .order_by(Run.id.desc())
-                    .limit(1)
+    for slug, listing in session.execute(query).all():
+        if listing.failures:
+            fault = Run.counts[f"newscrawl/listing_fault/{listing.id}"].as_string()
+            recent = (Run.source_id == listing.source_id, Run.finished_at > now - _ABANDONED)
+            last_fault = (
+                select(fault).where(*recent, fault.is_not(None)).order_by(Run.id.desc()).limit(1)
+            )
+            failed[slug].append(
+                FailedListing(
+                    url=listing.url,
+                    failures=listing.failures,
+                    last_read=listing.checked_at,
+                    fault=session.scalar(last_fault) or "",
                 )
-                failed[slug].append(
-                    FailedListing(
-                        url=listing.url,
-                        failures=listing.failures,
-                        last_read=listing.checked_at,
-                        fault=session.scalar(last_fault) or "",
-                    )
-                )
-            else:
-                working[slug] += 1
+            )
+        else:
+            working[slug] += 1
     return {
         slug: ListingHealth(working=working[slug], failed=tuple(failed[slug]))
         for slug in sorted({*working, *failed})

@@ -5,7 +5,7 @@ An incident is a fault of a source, or of the watch itself. Its start, its end, 
 reported are recorded.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from newscrawl.config import Span, digest_times
 from newscrawl.items import Withheld, copy_fields
 from newscrawl.storage import models
-from newscrawl.storage.database import Database
+from newscrawl.storage.database import reads, writes
 from newscrawl.storage.frontier import PAUSED, due_sources, next_crawls
 from newscrawl.storage.leases import clock
 from newscrawl.storage.models import (
@@ -67,91 +67,77 @@ class Incident:
         return f"{self.source or 'watch'}/{self.kind}"
 
 
+@writes
 def record_incidents(
-    database: Database, observed: Iterable[Incident], cleared: Collection[str]
+    session: Session, observed: Collection[Incident], cleared: Collection[str]
 ) -> None:
     """Open an incident for each new cause, update those that are open, and close those whose
     causes are `cleared`. An open incident in neither stays open: its state is unknown."""
     wrong = {incident.cause: incident for incident in observed}
     table = models.Incident
-
-    def work(session: Session) -> None:
-        now = clock(session)
-        is_open = table.recovered_at.is_(None)
-        open_rows = {row.cause: row for row in session.scalars(select(table).where(is_open))}
-        for cause, row in open_rows.items():
-            if incident := wrong.get(cause):
-                row.note, row.facts, row.seen_at = incident.note, dict(incident.facts), now
-            elif cause in cleared:
-                row.recovered_at = now
-        new = [incident for cause, incident in wrong.items() if cause not in open_rows]
-        slugs = {incident.source for incident in new if incident.source is not None}
-        query = select(Source.slug, Source.id).where(Source.slug.in_(slugs))
-        ids = dict(session.execute(query).all())
-        for incident in new:
-            if incident.source is not None and incident.source not in ids:
-                continue  # a source that was never crawled
-            session.add(
-                table(
-                    cause=incident.cause,
-                    kind=incident.kind,
-                    source_id=ids.get(incident.source or ""),
-                    note=incident.note,
-                    facts=dict(incident.facts),
-                    opened_at=now,
-                    seen_at=now,
-                )
+    now = clock(session)
+    is_open = table.recovered_at.is_(None)
+    open_rows = {row.cause: row for row in session.scalars(select(table).where(is_open))}
+    for cause, row in open_rows.items():
+        if incident := wrong.get(cause):
+            row.note, row.facts, row.seen_at = incident.note, dict(incident.facts), now
+        elif cause in cleared:
+            row.recovered_at = now
+    new = [incident for cause, incident in wrong.items() if cause not in open_rows]
+    slugs = {incident.source for incident in new if incident.source is not None}
+    query = select(Source.slug, Source.id).where(Source.slug.in_(slugs))
+    ids = dict(session.execute(query).all())
+    for incident in new:
+        if incident.source is not None and incident.source not in ids:
+            continue  # a source that was never crawled
+        session.add(
+            table(
+                cause=incident.cause,
+                kind=incident.kind,
+                source_id=ids.get(incident.source or ""),
+                note=incident.note,
+                facts=dict(incident.facts),
+                opened_at=now,
+                seen_at=now,
             )
+        )
 
-    database.write(work)
 
-
-def open_incidents(session: Session) -> tuple[Incident, ...]:
-    """Return what `list_incidents` does, within a session."""
+@reads
+def list_incidents(session: Session) -> tuple[Incident, ...]:
+    """Return the incidents that are not over, the newest first."""
     table = models.Incident
     query = _QUERY.where(table.recovered_at.is_(None))
     rows = session.execute(query.order_by(table.opened_at.desc(), table.id.desc()))
     return tuple(_incident(row, slug) for row, slug in rows)
 
 
-def list_incidents(database: Database) -> tuple[Incident, ...]:
-    """Return the incidents that are not over, the newest first."""
-    with database.reading() as session:
-        return open_incidents(session)
-
-
-def claim_unreported(database: Database) -> tuple[list[Incident], list[Incident]]:
+@writes
+def claim_unreported(session: Session) -> tuple[list[Incident], list[Incident]]:
     """Return the incidents, and the recoveries, that were not reported; the caller reports them. An
     incident that was over before it was reported is not reported at all."""
     table = models.Incident
-
-    def work(session: Session) -> tuple[list[Incident], list[Incident]]:
-        now = clock(session)
-        opened = (table.reported_at.is_(None), table.recovered_at.is_(None))
-        over = (
-            table.reported_at.is_not(None),
-            table.recovered_at.is_not(None),
-            table.recovery_reported_at.is_(None),
-        )
-        return (
-            _claim(session, opened, {"reported_at": now}),
-            _claim(session, over, {"recovery_reported_at": now}),
-        )
-
-    return database.write(work)
+    now = clock(session)
+    opened = (table.reported_at.is_(None), table.recovered_at.is_(None))
+    over = (
+        table.reported_at.is_not(None),
+        table.recovered_at.is_not(None),
+        table.recovery_reported_at.is_(None),
+    )
+    return (
+        _claim(session, opened, {"reported_at": now}),
+        _claim(session, over, {"recovery_reported_at": now}),
+    )
 
 
+@writes
 def release_unreported(
-    database: Database, incidents: Iterable[Incident], *, recoveries: bool
+    session: Session, incidents: Collection[Incident], *, recoveries: bool
 ) -> None:
     """Allow incidents that could not be reported to be claimed again."""
     ids = [incident.id for incident in incidents]
     values = {"recovery_reported_at": None} if recoveries else {"reported_at": None}
-
-    def work(session: Session) -> None:
-        session.execute(update(models.Incident).where(models.Incident.id.in_(ids)).values(values))
-
-    database.write(work)
+    session.execute(update(models.Incident).where(models.Incident.id.in_(ids)).values(values))
 
 
 _QUERY = select(models.Incident, Source.slug).outerjoin(
@@ -368,27 +354,27 @@ class LastMonitor:
     running: bool
 
 
-def last_monitor(database: Database) -> LastMonitor | None:
+@reads
+def last_monitor(session: Session) -> LastMonitor | None:
     """Return the monitor that was seen last; None before the first one."""
-    with database.reading() as session:
-        running = and_(Worker.stopped_at.is_(None), Worker.seen_at >= clock(session) - SILENT)
-        order = (running.desc(), Worker.seen_at.desc())
-        row = session.execute(select(Worker.seen_at, running).order_by(*order).limit(1)).first()
+    running = and_(Worker.stopped_at.is_(None), Worker.seen_at >= clock(session) - SILENT)
+    order = (running.desc(), Worker.seen_at.desc())
+    row = session.execute(select(Worker.seen_at, running).order_by(*order).limit(1)).first()
     return None if row is None else LastMonitor(row.seen_at, bool(row[1]))
 
 
+@reads
 def next_digests(
-    database: Database, setting: str, now: datetime | None = None
+    session: Session, setting: str, now: datetime | None = None
 ) -> tuple[NextDigest, ...]:
     """Return the next digest of each kind, by the schedule of the monitors that run, or by that of
     the last round, or else by NEWSCRAWL_DIGEST as it is here; raise SettingError for an invalid
     one."""
-    with database.reading() as session:
-        moment = clock(session)
-        recent = select(Worker).where(Worker.seen_at > moment - LATE)
-        workers = session.scalars(recent.order_by(Worker.started_at.desc())).all()
-        running = [worker for worker in workers if worker.stopped_at is None]
-        schedules = {worker.digests for worker in running or workers[:1]} - {""}
+    moment = clock(session)
+    recent = select(Worker).where(Worker.seen_at > moment - LATE)
+    workers = session.scalars(recent.order_by(Worker.started_at.desc())).all()
+    running = [worker for worker in workers if worker.stopped_at is None]
+    schedules = {worker.digests for worker in running or workers[:1]} - {""}
     digests = {
         time.span: NextDigest(
             span=time.span,
@@ -412,54 +398,54 @@ def only_checked() -> ColumnElement[bool]:
     return and_(checked, ~or_(*crawled))
 
 
-def watch_status(database: Database, slugs: Sequence[str] | None = None) -> WatchStatus:
+@reads
+def watch_status(session: Session, slugs: Sequence[str] | None = None) -> WatchStatus:
     """Return the state of these sources, or of all that are crawled into the database, and of the
     workers."""
-    with database.reading() as session:
-        now = clock(session)
-        if slugs is None:
-            query = select(Source.slug).where(~only_checked()).order_by(Source.slug)
-            slugs = session.scalars(query).all()
-        moments = Run.started_at.label("last_start"), Run.finished_at.label("last_end")
-        runs = select(Run.id).where(Run.source_id == Source.id).order_by(Run.id.desc())
-        newest = runs.limit(1).correlate(Source).scalar_subquery()
-        lease_query = select(Source.slug, Lease).join(Lease, Lease.source_id == Source.id)
-        by_slug = {}
-        for slug, lease in session.execute(lease_query):
-            running = lease.expires_at is not None and lease.expires_at > now
-            by_slug[slug] = {
-                "running_since": lease.taken_at if running else None,
-                "worker": lease.holder if running else None,
-                "failures": lease.failures,
-                "failure_note": _failure_cause(slug, lease.note or "") if lease.failures else "",
-            }
-        pending = (
-            select(Source.slug, func.count().label("quarantined"))
-            .join(Article, Article.source_id == Source.id)
-            .join(QuarantinedRevision, QuarantinedRevision.article_id == Article.id)
-            .where(QuarantinedRevision.state == "pending")
-            .group_by(Source.slug)
-        )
-        parts: list[Mapping[str, Mapping[str, Any]]] = [
-            _by_slug(session, select(Source.slug, Source.name)),
-            by_slug,
-            _by_slug(session, select(Source.slug, *moments).join(Run, Run.id == newest)),
-            _last_states(session, now),
-            _last_day(session, now),
-            _coverage(session, now.date()),
-            _causes(session, now),
-            _by_slug(session, pending),
-        ]
-        workers, incidents = _workers(session, now), open_incidents(session)
-        notes: dict[str, dict[str, Any]] = {}
-        for incident in incidents:
-            if incident.source is not None:
-                of_source = notes.setdefault(incident.source, {"incidents": {}})
-                of_source["incidents"][incident.kind] = incident.note
-        parts.append(notes)
-        waiting = select(func.count()).where(Lease.queued_until > now)
-        queued = session.scalars(waiting).one()
-    due = due_sources(database, now.astimezone(UTC), slugs)
+    now = clock(session)
+    if slugs is None:
+        query = select(Source.slug).where(~only_checked()).order_by(Source.slug)
+        slugs = session.scalars(query).all()
+    moments = Run.started_at.label("last_start"), Run.finished_at.label("last_end")
+    runs = select(Run.id).where(Run.source_id == Source.id).order_by(Run.id.desc())
+    newest = runs.limit(1).correlate(Source).scalar_subquery()
+    lease_query = select(Source.slug, Lease).join(Lease, Lease.source_id == Source.id)
+    by_slug = {}
+    for slug, lease in session.execute(lease_query):
+        running = lease.expires_at is not None and lease.expires_at > now
+        by_slug[slug] = {
+            "running_since": lease.taken_at if running else None,
+            "worker": lease.holder if running else None,
+            "failures": lease.failures,
+            "failure_note": _failure_cause(slug, lease.note or "") if lease.failures else "",
+        }
+    pending = (
+        select(Source.slug, func.count().label("quarantined"))
+        .join(Article, Article.source_id == Source.id)
+        .join(QuarantinedRevision, QuarantinedRevision.article_id == Article.id)
+        .where(QuarantinedRevision.state == "pending")
+        .group_by(Source.slug)
+    )
+    parts: list[Mapping[str, Mapping[str, Any]]] = [
+        _by_slug(session, select(Source.slug, Source.name)),
+        by_slug,
+        _by_slug(session, select(Source.slug, *moments).join(Run, Run.id == newest)),
+        _last_states(session, now),
+        _last_day(session, now),
+        _coverage(session, now.date()),
+        _causes(session, now),
+        _by_slug(session, pending),
+    ]
+    workers, incidents = _workers(session, now), list_incidents(session)
+    notes: dict[str, dict[str, Any]] = {}
+    for incident in incidents:
+        if incident.source is not None:
+            of_source = notes.setdefault(incident.source, {"incidents": {}})
+            of_source["incidents"][incident.kind] = incident.note
+    parts.append(notes)
+    waiting = select(func.count()).where(Lease.queued_until > now)
+    queued = session.scalars(waiting).one()
+    due = due_sources(session, now.astimezone(UTC), slugs)
     parts.append(
         {
             source.slug: {
@@ -470,7 +456,7 @@ def watch_status(database: Database, slugs: Sequence[str] | None = None) -> Watc
             for source in due
         }
     )
-    parts.append({slug: {"next_at": at} for slug, at in next_crawls(database).items()})
+    parts.append({slug: {"next_at": at} for slug, at in next_crawls(session).items()})
     sources = tuple(
         SourceStatus(source=slug, **{k: v for part in parts for k, v in part.get(slug, {}).items()})
         for slug in slugs

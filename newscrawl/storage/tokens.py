@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from newscrawl.items import copy_fields
 from newscrawl.storage import StorageError
-from newscrawl.storage.database import Database
+from newscrawl.storage.database import reads, writes
 from newscrawl.storage.leases import clock
 from newscrawl.storage.models import RegistryChange as ChangeRow, Token as TokenRow
 
@@ -46,55 +46,49 @@ class RegistryChange:
     made_at: datetime
 
 
-def add_token(database: Database, name: str, right: Right) -> str:
+@writes
+def add_token(session: Session, name: str, right: Right) -> str:
     """Store a new token and return its secret, which can't be found out later; raise TokenError if
     the name was used before."""
     secret = f"nc_{secrets.token_urlsafe(_BYTES)}"
-
-    def work(session: Session) -> None:
-        if session.scalar(select(TokenRow.id).where(TokenRow.name == name)) is not None:
-            raise TokenError(f"a token was named {name} before: choose another name")
-        row = TokenRow(name=name, rights=right, token_hash=hash_of(secret), made_at=clock(session))
-        session.add(row)
-
-    database.write(work)
+    if session.scalar(select(TokenRow.id).where(TokenRow.name == name)) is not None:
+        raise TokenError(f"a token was named {name} before: choose another name")
+    row = TokenRow(name=name, rights=right, token_hash=hash_of(secret), made_at=clock(session))
+    session.add(row)
     return secret
 
 
-def list_tokens(database: Database) -> list[Token]:
+@reads
+def list_tokens(session: Session) -> list[Token]:
     """Return all tokens by name, also those that were revoked."""
-    with database.reading() as session:
-        rows = session.scalars(select(TokenRow)).all()
-        return sorted((_token(row) for row in rows), key=lambda token: token.name.casefold())
+    rows = session.scalars(select(TokenRow)).all()
+    return sorted((_token(row) for row in rows), key=lambda token: token.name.casefold())
 
 
-def revoke_token(database: Database, name: str) -> bool:
+@writes
+def revoke_token(session: Session, name: str) -> bool:
     """Revoke a token; return False if there is none of this name in use."""
-
-    def work(session: Session) -> bool:
-        revoked = session.execute(
-            update(TokenRow)
-            .where(TokenRow.name == name, TokenRow.revoked_at.is_(None))
-            .values(revoked_at=clock(session))
-            .returning(TokenRow.id)
-        )
-        return revoked.first() is not None
-
-    return database.write(work)
+    revoked = session.execute(
+        update(TokenRow)
+        .where(TokenRow.name == name, TokenRow.revoked_at.is_(None))
+        .values(revoked_at=clock(session))
+        .returning(TokenRow.id)
+    )
+    return revoked.first() is not None
 
 
-def find_token(database: Database, hashes: Collection[str]) -> Token | None:
+@reads
+def find_token(session: Session, hashes: Collection[str]) -> Token | None:
     """Return the token in use whose secret has one of these hashes."""
     query = select(TokenRow).where(TokenRow.token_hash.in_(hashes), TokenRow.revoked_at.is_(None))
-    with database.reading() as session:
-        row = session.scalar(query.limit(1))
-        return None if row is None else _token(row)
+    row = session.scalar(query.limit(1))
+    return None if row is None else _token(row)
 
 
-def has_tokens(database: Database) -> bool:
+@reads
+def has_tokens(session: Session) -> bool:
     """Return whether a token was ever made; the dashboard stays closed when the last is revoked."""
-    with database.reading() as session:
-        return bool(session.scalar(select(exists().select_from(TokenRow))))
+    return bool(session.scalar(select(exists().select_from(TokenRow))))
 
 
 def hash_of(secret: str) -> str:
@@ -102,21 +96,18 @@ def hash_of(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-def record_change(database: Database, made_by: str, action: str, entry: str) -> None:
+@writes
+def record_change(session: Session, made_by: str, action: str, entry: str) -> None:
     """Record a change of the companies file."""
-
-    def work(session: Session) -> None:
-        now = clock(session)
-        session.add(ChangeRow(made_at=now, made_by=made_by, action=action, entry=entry))
-
-    database.write(work)
+    now = clock(session)
+    session.add(ChangeRow(made_at=now, made_by=made_by, action=action, entry=entry))
 
 
-def registry_changes(database: Database, limit: int) -> Sequence[RegistryChange]:
+@reads
+def registry_changes(session: Session, limit: int) -> Sequence[RegistryChange]:
     """Return the last changes of the companies file, the newest first."""
     query = select(ChangeRow).order_by(ChangeRow.id.desc()).limit(limit)
-    with database.reading() as session:
-        return [copy_fields(RegistryChange, row) for row in session.scalars(query)]
+    return [copy_fields(RegistryChange, row) for row in session.scalars(query)]
 
 
 def _token(row: TokenRow) -> Token:

@@ -197,7 +197,7 @@ def test_test_message_is_sent_by_a_button(
     def send(database: Database, recipient: Recipient) -> str:
         asked.append(recipient.name)
         notice = SentNotice(recipient=recipient.name, cause="test", subject="a test", fault=fault)
-        database.write(lambda session: record_sent(session, [notice]))
+        record_sent(database, [notice])
         return fault
 
     monkeypatch.setattr(reports, "send_test", send)

@@ -10,7 +10,7 @@ from newscrawl.storage.saved_queries import (
     count_history,
     edit_query,
     find_query,
-    scope_of_query,
+    own_scope,
 )
 from tests.worlds import day, document, moment, register, save_documents
 
@@ -174,7 +174,7 @@ def test_what_is_left_out_of_a_saved_query_is_limited_by_its_filters(
     )
     assert completeness.read == read
     assert completeness == queries.completeness(
-        withheld, scope=scope_of_query(withheld, "strikes", scope)
+        withheld, scope=own_scope(withheld, "strikes", scope)
     )
 
 
@@ -219,6 +219,6 @@ def test_query_has_no_number_where_none_of_its_sources_was_read(withheld: Databa
 
 def test_company_depends_on_all_sources(withheld: Database) -> None:
     scope = Scope(until=day(0), now=moment(0))
-    assert scope_of_query(withheld, "Siemens", scope) == scope
+    assert own_scope(withheld, "Siemens", scope) == scope
     completeness = queries.completeness(withheld, company="Siemens", scope=scope)
     assert completeness == queries.completeness(withheld, scope=scope)

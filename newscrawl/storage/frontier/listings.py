@@ -27,7 +27,7 @@ from sqlalchemy.orm import Session, aliased
 
 from newscrawl.config import SettingError, duration, durations
 from newscrawl.items import copy_fields
-from newscrawl.storage.database import Database
+from newscrawl.storage.database import Database, reads, writes
 from newscrawl.storage.documents import clean
 from newscrawl.storage.models import (
     Article,
@@ -149,44 +149,41 @@ def publishing_interval(
     return max(gap, min(by_feed, (now - dated[-1]) / 2))
 
 
-def reschedule(database: Database, slugs: Collection[str], schedule: Schedule) -> None:
+@writes
+def reschedule(session: Session, slugs: Collection[str], schedule: Schedule) -> None:
     """Compute again when the listings of these sources, and the sources, are due: a schedule that
     was changed after their last crawls counts at once.
 
     The time of a failed reading isn't stored: its next one comes sooner if the minimum interval is
     shorter, and not later if it is longer.
     """
-
-    def work(session: Session) -> None:
-        query = (
-            select(Listing, Poll)
-            .join(Source, Source.id == Listing.source_id)
-            .join(Poll, Poll.source_id == Source.id)
-            # Others are due at once, or are polled no more.
-            .where(Source.slug.in_(slugs), Listing.next_poll_at > Poll.polled_at)
-        )
-        listings: list[dict[str, Any]] = []
-        polls: dict[int, dict[str, Any]] = {}
-        for listing, poll in session.execute(query):
-            interval = timedelta(seconds=listing.interval_seconds or 0.0)
-            if listing.failures or listing.checked_at is None:
-                latest = schedule.poll_at(interval, 0, listing.failures, poll.polled_at)
-                due_at = min(listing.next_poll_at or latest, latest)
-            else:
-                due_at = schedule.poll_at(interval, listing.polls_since_new, 0, listing.checked_at)
-            listings.append({"row": listing.id, "was": listing.next_poll_at, "at": due_at})
-            if listing.parent_id is None and poll.polled_at < poll.next_poll_at < PAUSED:
-                change: dict[str, Any] = {
-                    "row": poll.source_id,
-                    "was": poll.next_poll_at,
-                    "at": due_at,
-                }
-                change = polls.setdefault(poll.source_id, change)
-                change["at"] = max(poll.polled_at, min(change["at"], due_at))
-        _move(session, Listing, Listing.id, listings)
-        _move(session, Poll, Poll.source_id, list(polls.values()))
-
-    database.write(work)
+    query = (
+        select(Listing, Poll)
+        .join(Source, Source.id == Listing.source_id)
+        .join(Poll, Poll.source_id == Source.id)
+        # Others are due at once, or are polled no more.
+        .where(Source.slug.in_(slugs), Listing.next_poll_at > Poll.polled_at)
+    )
+    listings: list[dict[str, Any]] = []
+    polls: dict[int, dict[str, Any]] = {}
+    for listing, poll in session.execute(query):
+        interval = timedelta(seconds=listing.interval_seconds or 0.0)
+        if listing.failures or listing.checked_at is None:
+            latest = schedule.poll_at(interval, 0, listing.failures, poll.polled_at)
+            due_at = min(listing.next_poll_at or latest, latest)
+        else:
+            due_at = schedule.poll_at(interval, listing.polls_since_new, 0, listing.checked_at)
+        listings.append({"row": listing.id, "was": listing.next_poll_at, "at": due_at})
+        if listing.parent_id is None and poll.polled_at < poll.next_poll_at < PAUSED:
+            change: dict[str, Any] = {
+                "row": poll.source_id,
+                "was": poll.next_poll_at,
+                "at": due_at,
+            }
+            change = polls.setdefault(poll.source_id, change)
+            change["at"] = max(poll.polled_at, min(change["at"], due_at))
+    _move(session, Listing, Listing.id, listings)
+    _move(session, Poll, Poll.source_id, list(polls.values()))
 
 
 def _move(session: Session, table: Any, key: Any, rows: list[dict[str, Any]]) -> None:
@@ -221,22 +218,20 @@ SOURCE_PAUSE = timedelta(minutes=10)
 PAUSED = datetime(9999, 12, 31, tzinfo=UTC)
 
 
-def pause_source(database: Database, slug: str, now: datetime, *, paused: bool) -> None:
+@writes
+def pause_source(session: Session, slug: str, now: datetime, *, paused: bool) -> None:
     """Pause a source, so that no monitor crawls it, or let it be due at once again."""
-
-    def work(session: Session) -> None:
-        number = session.scalars(select(Source.id).where(Source.slug == slug)).one()
-        values = {"next_poll_at": PAUSED if paused else now}
-        this = update(Poll).where(Poll.source_id == number)
-        if session.connection().execute(this.values(values)).rowcount == 0:
-            polled_at = now - SOURCE_PAUSE
-            session.add(Poll(source_id=number, polled_at=polled_at, interval_seconds=0, **values))
-
-    database.write(work)
+    number = session.scalars(select(Source.id).where(Source.slug == slug)).one()
+    values = {"next_poll_at": PAUSED if paused else now}
+    this = update(Poll).where(Poll.source_id == number)
+    if session.connection().execute(this.values(values)).rowcount == 0:
+        polled_at = now - SOURCE_PAUSE
+        session.add(Poll(source_id=number, polled_at=polled_at, interval_seconds=0, **values))
 
 
+@reads
 def due_sources(
-    database: Database,
+    session: Session,
     now: datetime,
     slugs: Collection[str],
     *,
@@ -248,7 +243,7 @@ def due_sources(
     its `pause` after the last crawl, which is shorter if its listings are polled sooner. `slugs`
     may name sources that are not in the database yet.
     """
-    polls = _polls(database, FrontierUrl.due_at <= now)
+    polls = _polls(session, FrontierUrl.due_at <= now)
     due = []
     for slug in dict.fromkeys(slugs):
         if slug not in polls:
@@ -267,17 +262,18 @@ def due_sources(
     )
 
 
-def next_crawls(database: Database) -> dict[str, datetime]:
+@reads
+def next_crawls(session: Session) -> dict[str, datetime]:
     """Return when each source that was crawled is due next, in the past where it is late: with its
     poll or with its first page, and not during its pause after the last crawl."""
-    polls = _polls(database, FrontierUrl.due_at.is_not(None))
+    polls = _polls(session, FrontierUrl.due_at.is_not(None))
     return {
         slug: _due_at(poll_at, polled_at, page_at, SOURCE_PAUSE)
         for slug, (poll_at, polled_at, page_at, _) in polls.items()
     }
 
 
-def _polls(database: Database, which: ColumnElement[bool]) -> dict[str, Sequence[Any]]:
+def _polls(session: Session, which: ColumnElement[bool]) -> dict[str, Sequence[Any]]:
     """Return of each source when it is polled next, when it was, and the time of the first of the
     pages and their number."""
     page_at, waiting = func.min(FrontierUrl.due_at).label("page_at"), func.count().label("waiting")
@@ -288,8 +284,7 @@ def _polls(database: Database, which: ColumnElement[bool]) -> dict[str, Sequence
         .join(Poll, Poll.source_id == Source.id)
         .outerjoin(pages, pages.c.source_id == Source.id)
     )
-    with database.reading() as session:
-        return {slug: poll for slug, *poll in session.execute(query)}
+    return {slug: poll for slug, *poll in session.execute(query)}
 
 
 def _due_at(

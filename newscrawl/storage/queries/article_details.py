@@ -13,7 +13,7 @@ from sqlalchemy import Select, case, func, select
 from sqlalchemy.orm import Session
 
 from newscrawl.items import Section, Versions, copy_fields
-from newscrawl.storage.database import Database
+from newscrawl.storage.database import reads
 from newscrawl.storage.models import (
     Article,
     ArticleUrl,
@@ -193,42 +193,39 @@ class HeldText:
 
 
 @question("/article", missing=MISSING)
-def article_page(database: Database, url: str) -> ArticlePage | None:
+def article_page(session: Session, url: str) -> ArticlePage | None:
     """Return the article with this URL, canonical or not; None if it is not stored."""
-    with database.reading() as session:
-        article = session.scalar(_article_at(url))
-        if article is None:
-            return None
-        (row,) = article_rows(session, [article.id], None)
-        mentions = mentions_in(session, {article.id: row.day})[article.id]
-        query = _CORRECTIONS.join(Source, Source.id == Article.source_id).where(
-            Article.id == article.id
-        )
-        query = query.where(Correction.undone_at.is_(None))
-        addresses = select(ArticleUrl.url).where(ArticleUrl.article_id == article.id)
-        same_story = [] if row.story is None else copies_of(session, row.story)
-        copies = [number for number in same_story if number != row.number]
-        boilerplate = (
-            select(Company.name, Boilerplate.number)
-            .join(Company, Company.id == Boilerplate.company_id)
-            .where(Boilerplate.article_id == article.id)
-        )
-        return copy_fields(
-            ArticlePage,
-            article,
-            row=row,
-            authors=tuple(article.authors),
-            mentions=tuple(
-                sorted(mentions, key=lambda m: (m.section != "title", m.start, m.end, m.company))
-            ),
-            corrections=tuple(CorrectionRow(**row) for row in session.execute(query).mappings()),
-            addresses=tuple(sorted(session.scalars(addresses))),
-            copies=tuple(article_rows(session, copies, None)),
-            boilerplate=tuple(
-                sorted((name, count) for name, count in session.execute(boilerplate))
-            ),
-            versions=versions_by_article(session, [article.id])[article.id],
-        )
+    article = session.scalar(_article_at(url))
+    if article is None:
+        return None
+    (row,) = article_rows(session, [article.id], None)
+    mentions = mentions_in(session, {article.id: row.day})[article.id]
+    query = _CORRECTIONS.join(Source, Source.id == Article.source_id).where(
+        Article.id == article.id
+    )
+    query = query.where(Correction.undone_at.is_(None))
+    addresses = select(ArticleUrl.url).where(ArticleUrl.article_id == article.id)
+    same_story = [] if row.story is None else copies_of(session, row.story)
+    copies = [number for number in same_story if number != row.number]
+    boilerplate = (
+        select(Company.name, Boilerplate.number)
+        .join(Company, Company.id == Boilerplate.company_id)
+        .where(Boilerplate.article_id == article.id)
+    )
+    return copy_fields(
+        ArticlePage,
+        article,
+        row=row,
+        authors=tuple(article.authors),
+        mentions=tuple(
+            sorted(mentions, key=lambda m: (m.section != "title", m.start, m.end, m.company))
+        ),
+        corrections=tuple(CorrectionRow(**row) for row in session.execute(query).mappings()),
+        addresses=tuple(sorted(session.scalars(addresses))),
+        copies=tuple(article_rows(session, copies, None)),
+        boilerplate=tuple(sorted((name, count) for name, count in session.execute(boilerplate))),
+        versions=versions_by_article(session, [article.id])[article.id],
+    )
 
 
 def versions_by_article(
@@ -271,27 +268,26 @@ def versions_text(numbers: Iterable[tuple[Versions, int]]) -> str:
 
 
 @question("/article/history", missing=MISSING)
-def history(database: Database, url: str) -> list[Version]:
+def history(session: Session, url: str) -> list[Version]:
     """Return the versions of the article with this URL, the oldest first; none if it is not
     stored."""
-    with database.reading() as session:
-        article = session.scalar(_article_at(url))
-        if article is None:
-            return []
-        former = session.scalars(
-            select(Revision).where(Revision.article_id == article.id).order_by(Revision.number)
-        ).all()
-        changes_query = (
-            select(MentionChange.number, Company.name, MentionChange.difference)
-            .join(Company, Company.id == MentionChange.company_id)
-            .where(MentionChange.article_id == article.id)
-        )
-        by_version: dict[int, list[tuple[str, int]]] = defaultdict(list)
-        for version, name, difference in session.execute(changes_query):
-            by_version[version].append((name, difference))
-        changes = defaultdict(
-            tuple, {version: tuple(sorted(rows)) for version, rows in by_version.items()}
-        )
+    article = session.scalar(_article_at(url))
+    if article is None:
+        return []
+    former = session.scalars(
+        select(Revision).where(Revision.article_id == article.id).order_by(Revision.number)
+    ).all()
+    changes_query = (
+        select(MentionChange.number, Company.name, MentionChange.difference)
+        .join(Company, Company.id == MentionChange.company_id)
+        .where(MentionChange.article_id == article.id)
+    )
+    by_version: dict[int, list[tuple[str, int]]] = defaultdict(list)
+    for version, name, difference in session.execute(changes_query):
+        by_version[version].append((name, difference))
+    changes = defaultdict(
+        tuple, {version: tuple(sorted(rows)) for version, rows in by_version.items()}
+    )
     latest_since = former[-1].replaced_at if former else article.first_seen_at
     versions: list[tuple[int, Article | Revision, datetime, datetime | None]] = [
         *(
@@ -348,7 +344,7 @@ _CORRECTIONS = (
 
 @question("/corrections")
 def corrections(
-    database: Database,
+    session: Session,
     *,
     scope: Scope = ANY,
     undone: bool = False,
@@ -360,15 +356,14 @@ def corrections(
     was_undone = Correction.undone_at.is_not(None)
     query = articles_within(_CORRECTIONS, scope, every_kind=True)
     query = query.where(was_undone if undone else ~was_undone).limit(limit).offset(offset)
-    with database.reading() as session:
-        return [CorrectionRow(**row) for row in session.execute(query).mappings()]
+    return [CorrectionRow(**row) for row in session.execute(query).mappings()]
 
 
-def correction_of_number(database: Database, number: int) -> CorrectionRow | None:
+@reads
+def correction_of_number(session: Session, number: int) -> CorrectionRow | None:
     """Return a correction, in force or undone; None if there is none with this number."""
     query = _CORRECTIONS.join(Source, Source.id == Article.source_id)
-    with database.reading() as session:
-        row = session.execute(query.where(Correction.id == number)).mappings().one_or_none()
+    row = session.execute(query.where(Correction.id == number)).mappings().one_or_none()
     return CorrectionRow(**row) if row else None
 
 
@@ -408,20 +403,19 @@ _PENDING = QuarantinedRevision.state == "pending"
 
 @question("/quarantine")
 def quarantined(
-    database: Database, *, scope: Scope = ANY, limit: int | None = None, offset: int = 0
+    session: Session, *, scope: Scope = ANY, limit: int | None = None, offset: int = 0
 ) -> list[QuarantineRow]:
     """Return the quarantined revisions of the scope's articles, the newest first."""
     query = select(*_COLUMNS).select_from(QuarantinedRevision)
     query = query.join(Article, Article.id == QuarantinedRevision.article_id).where(_PENDING)
     query = articles_within(query, scope, every_kind=True)
     newest_first = (QuarantinedRevision.seen_at.desc(), QuarantinedRevision.id.desc())
-    with database.reading() as session:
-        rows = session.execute(query.order_by(*newest_first).limit(limit).offset(offset))
-        return [QuarantineRow(**row) for row in rows.mappings()]
+    rows = session.execute(query.order_by(*newest_first).limit(limit).offset(offset))
+    return [QuarantineRow(**row) for row in rows.mappings()]
 
 
 @question("/quarantine/text", missing="no revision of this article is quarantined")
-def quarantined_text(database: Database, url: str) -> HeldText | None:
+def quarantined_text(session: Session, url: str) -> HeldText | None:
     """Return the quarantined revision of the article with this canonical URL; None without one."""
     query = (
         select(*_COLUMNS, QuarantinedRevision.text.label("held"))
@@ -430,8 +424,7 @@ def quarantined_text(database: Database, url: str) -> HeldText | None:
         .join(Source, Source.id == Article.source_id)
         .where(_PENDING, Article.url == url)
     )
-    with database.reading() as session:
-        row = session.execute(query).mappings().one_or_none()
+    row = session.execute(query).mappings().one_or_none()
     if row is None:
         return None
     values = dict(row)
@@ -441,7 +434,7 @@ def quarantined_text(database: Database, url: str) -> HeldText | None:
 
 @question("/quarantine/decisions")
 def quarantine_decisions(
-    database: Database, *, scope: Scope = ANY, limit: int | None = None, offset: int = 0
+    session: Session, *, scope: Scope = ANY, limit: int | None = None, offset: int = 0
 ) -> list[QuarantineDecision]:
     """Return the decisions to apply, discard or restore a revision of an article of the scope, the
     last one first."""
@@ -460,13 +453,12 @@ def quarantine_decisions(
     )
     query = articles_within(query, scope, every_kind=True)
     last_first = (QuarantinedRevision.closed_at.desc(), QuarantinedRevision.id.desc())
-    with database.reading() as session:
-        rows = session.execute(query.order_by(*last_first).limit(limit).offset(offset))
-        return [QuarantineDecision(**row) for row in rows.mappings()]
+    rows = session.execute(query.order_by(*last_first).limit(limit).offset(offset))
+    return [QuarantineDecision(**row) for row in rows.mappings()]
 
 
 @question("/quarantine/sizes")
-def quarantine_sizes(database: Database, *, scope: Scope = ANY) -> dict[str, int]:
+def quarantine_sizes(session: Session, *, scope: Scope = ANY) -> dict[str, int]:
     """Return the number of quarantined revisions of each source of the scope.
 
     The days of the scope are ignored.
@@ -478,8 +470,7 @@ def quarantine_sizes(database: Database, *, scope: Scope = ANY) -> dict[str, int
         .where(_PENDING, *sources_within(scope))
         .group_by(Source.slug)
     )
-    with database.reading() as session:
-        return {slug: int(number) for slug, number in session.execute(query)}
+    return {slug: int(number) for slug, number in session.execute(query)}
 
 
 # --- Parts of an article ---

@@ -25,7 +25,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 
 from newscrawl.items import Section, copy_fields
-from newscrawl.storage.database import Database
+from newscrawl.storage.database import reads
 from newscrawl.storage.documents import COUNTED_KINDS
 from newscrawl.storage.models import (
     Appearance,
@@ -165,7 +165,7 @@ class StoredText:
 
 @question("/articles")
 def articles(
-    database: Database,
+    session: Session,
     *,
     company: str | None = None,
     scope: Scope = ANY,
@@ -174,17 +174,16 @@ def articles(
     every_kind: bool = False,
 ) -> list[ArticleRow]:
     """Return the newest articles first; with `every_kind` also pages that don't count."""
-    with database.reading() as session:
-        numbers = _newest(session, company, scope, every_kind=every_kind)
-        members = scope.tenures(company) if company is not None else None
-        return article_rows(
-            session, list(session.scalars(numbers.limit(limit).offset(offset))), members
-        )
+    numbers = _newest(session, company, scope, every_kind=every_kind)
+    members = scope.tenures(company) if company is not None else None
+    return article_rows(
+        session, list(session.scalars(numbers.limit(limit).offset(offset))), members
+    )
 
 
 @question("/companies/{company}/articles")
 def company_articles(
-    database: Database,
+    session: Session,
     company: str,
     *,
     scope: Scope = ANY,
@@ -194,27 +193,25 @@ def company_articles(
 ) -> list[FoundArticle]:
     """Return the articles that mention a company, the newest first, each with up to `each` of the
     sentences that mention it; the marks are the counted mentions."""
-    with database.reading() as session:
-        numbers = _newest(session, company, scope, every_kind=False).limit(limit).offset(offset)
-        return _load_articles(session, session.scalars(numbers).all(), scope.tenures(company), each)
+    numbers = _newest(session, company, scope, every_kind=False).limit(limit).offset(offset)
+    return _load_articles(session, session.scalars(numbers).all(), scope.tenures(company), each)
 
 
+@reads
 def articles_at(
-    database: Database, urls: Sequence[str], companies: Sequence[str], *, scope: Scope, each: int
+    session: Session, urls: Sequence[str], companies: Sequence[str], *, scope: Scope, each: int
 ) -> list[FoundArticle]:
     """Return the articles with these canonical URLs, in this order, each with up to `each` of the
     sentences that mention the companies; those that are not stored are left out."""
     members = [tenure for company in companies for tenure in scope.tenures(company)]
-    with database.reading() as session:
-        stored = session.execute(select(Article.url, Article.id).where(Article.url.in_(urls)))
-        numbers = dict(stored.all())
-        return _load_articles(
-            session, [numbers[url] for url in urls if url in numbers], members, each
-        )
+    stored = session.execute(select(Article.url, Article.id).where(Article.url.in_(urls)))
+    numbers = dict(stored.all())
+    return _load_articles(session, [numbers[url] for url in urls if url in numbers], members, each)
 
 
+@reads
 def pair_articles(
-    database: Database, company: str, other: str, *, scope: Scope, limit: int
+    session: Session, company: str, other: str, *, scope: Scope, limit: int
 ) -> tuple[list[FoundArticle], int]:
     """Return the newest articles that mention both companies or groups, and the number of all.
 
@@ -223,17 +220,16 @@ def pair_articles(
     """
     members, members_beside = scope.tenures(company), scope.tenures(other)
     naming = select(Appearance.article_id).join(Company, Company.id == Appearance.company_id)
-    with database.reading() as session:
-        numbers = _newest(session, company, scope, every_kind=False)
-        (number,) = numbers.selected_columns
-        is_beside = Company.name.in_(scope.members(other))
-        keys = session.scalars(numbers.where(number.in_(naming.where(is_beside)))).all()
-        rows = article_rows(session, keys[:limit], [*members, *members_beside])
-        days = {row.number: row.day for row in rows}
-        texts = texts_of(session, list(days))
-        places, beside = (_places_of(session, days, some) for some in (members, members_beside))
-        _add_matches(session, rows, texts, members, places)
-        _add_matches(session, rows, texts, members_beside, beside)
+    numbers = _newest(session, company, scope, every_kind=False)
+    (number,) = numbers.selected_columns
+    is_beside = Company.name.in_(scope.members(other))
+    keys = session.scalars(numbers.where(number.in_(naming.where(is_beside)))).all()
+    rows = article_rows(session, keys[:limit], [*members, *members_beside])
+    days = {row.number: row.day for row in rows}
+    texts = texts_of(session, list(days))
+    places, beside = (_places_of(session, days, some) for some in (members, members_beside))
+    _add_matches(session, rows, texts, members, places)
+    _add_matches(session, rows, texts, members_beside, beside)
     articles_of_both = [
         FoundArticle(
             article=row,
@@ -264,7 +260,7 @@ def _load_articles(
 
 @question("/stories")
 def stories(
-    database: Database,
+    session: Session,
     *,
     company: str | None = None,
     scope: Scope = ANY,
@@ -276,34 +272,33 @@ def stories(
     Only stories with `least` articles in the scope are returned. With a company, only articles that
     mention it are counted.
     """
-    with database.reading() as session:
-        rollup = rollup_table(session, scope, by=None, company=company, stories=True)
-        table = rollup.table
-        articles, newest = func.count(), func.max(table.minute)
-        query = (
-            rollup.select(
-                table.story_id,
-                articles,
-                func.count(table.source_id.distinct()),
-                func.min(table.minute),
-                newest,
-            )
-            .group_by(table.story_id)
-            .having(articles >= least)
-            .order_by(articles.desc(), newest.desc(), table.story_id.desc())
-            .limit(limit)
+    rollup = rollup_table(session, scope, by=None, company=company, stories=True)
+    table = rollup.table
+    articles, newest = func.count(), func.max(table.minute)
+    query = (
+        rollup.select(
+            table.story_id,
+            articles,
+            func.count(table.source_id.distinct()),
+            func.min(table.minute),
+            newest,
         )
-        rows = session.execute(query).all()
-        headline_query = (
-            select(CountedArticle.story_id, Article.title, Article.url)
-            .join(Article, Article.id == CountedArticle.article_id)
-            .order_by(Article.id.desc())
-        )
-        firsts = {}
-        for story, _, _, minute, _ in rows:
-            first = CountedArticle.story_id == story, CountedArticle.minute == minute
-            for key, headline, address in session.execute(headline_query.where(*first)):
-                firsts[key] = (headline, address)
+        .group_by(table.story_id)
+        .having(articles >= least)
+        .order_by(articles.desc(), newest.desc(), table.story_id.desc())
+        .limit(limit)
+    )
+    rows = session.execute(query).all()
+    headline_query = (
+        select(CountedArticle.story_id, Article.title, Article.url)
+        .join(Article, Article.id == CountedArticle.article_id)
+        .order_by(Article.id.desc())
+    )
+    firsts = {}
+    for story, _, _, minute, _ in rows:
+        first = CountedArticle.story_id == story, CountedArticle.minute == minute
+        for key, headline, address in session.execute(headline_query.where(*first)):
+            firsts[key] = (headline, address)
     return [
         StoryRow(
             story=story,
@@ -318,8 +313,9 @@ def stories(
     ]
 
 
+@reads
 def newest_texts(
-    database: Database, *, company: str, limit: int, naming: bool = False
+    session: Session, *, company: str, limit: int, naming: bool = False
 ) -> list[StoredText]:
     """Return the newest articles that count, the newest first; only those `naming` the company, if
     set."""
@@ -333,18 +329,17 @@ def newest_texts(
     if naming:
         named = select(Mention.article_id).join(Company, Company.id == Mention.company_id)
         newest = newest.where(Article.id.in_(named.where(Company.name == company)))
-    with database.reading() as session:
-        rows = session.execute(newest).all()
-        counted = (
-            select(Mention.article_id, func.count())
-            .join(Company, Company.id == Mention.company_id)
-            .where(
-                Company.name == company,
-                Mention.article_id >= min((article.id for article, _ in rows), default=0),
-            )
-            .group_by(Mention.article_id)
+    rows = session.execute(newest).all()
+    counted = (
+        select(Mention.article_id, func.count())
+        .join(Company, Company.id == Mention.company_id)
+        .where(
+            Company.name == company,
+            Mention.article_id >= min((article.id for article, _ in rows), default=0),
         )
-        counts = dict(session.execute(counted).all())
+        .group_by(Mention.article_id)
+    )
+    counts = dict(session.execute(counted).all())
     return [
         copy_fields(
             StoredText,

@@ -30,7 +30,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 
 from newscrawl.storage import models
-from newscrawl.storage.database import Database
+from newscrawl.storage.database import reads
 from newscrawl.storage.models import Company, CompanyPair, CompanySource
 from newscrawl.storage.queries.rollup_tables import (
     Columns,
@@ -217,10 +217,10 @@ def hits_by_name(
     return hits
 
 
-def count_stories(database: Database, company: str, scope: Scope) -> int:
+@reads
+def count_stories(session: Session, company: str, scope: Scope) -> int:
     """Return the number of a company's stories: it is not the sum of those of several days."""
-    with database.reading() as session:
-        hits = hits_by_name(session, [company], validate_in(database, scope), stories=True)[company]
+    hits = hits_by_name(session, [company], validate_in(session, scope), stories=True)[company]
     return (hits.stories if hits else 0) or 0
 
 

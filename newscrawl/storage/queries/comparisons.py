@@ -11,7 +11,6 @@ from sqlalchemy import ColumnElement, Select, Subquery, and_, func, select, unio
 from sqlalchemy.orm import Session, aliased
 
 from newscrawl.storage import QuestionError
-from newscrawl.storage.database import Database
 from newscrawl.storage.models import Appearance, Company, CompanyPair, SavedQuery
 from newscrawl.storage.queries.company_counts import (
     Unions,
@@ -207,7 +206,7 @@ class Overview:
 
 @question("/share", names={"companies": "company"})
 def share_of_voice(
-    database: Database,
+    session: Session,
     companies: Sequence[str],
     *,
     by: By | None = None,
@@ -224,30 +223,27 @@ def share_of_voice(
     if len(chosen) < 2:
         raise QuestionError("a share of voice needs two companies or more")
     stories = measure == "stories"
-    with database.reading() as session:
-        scopes = limited_to(session, chosen, scope)
-        if by is None:
-            within = {
-                limited: completeness_within(session, limited) for limited in {*scopes.values()}
-            }
-            hits = hits_by_name(session, chosen, scope, stories=stories)
-            return _shares({name: within[scopes[name]] for name in chosen}, hits, measure)
-        each = {name: hits_by(session, by, name, scope, stories=stories) for name in chosen}
-        read_by_scope = {
-            limited: completeness_by(session, by, limited) for limited in {scope, *scopes.values()}
-        }
-        left_out = days_left_out_by(read_by_scope[scope], by, scope)
-        return [
-            share
-            for key in read_by_scope[scope]
-            for share in _shares(
-                {name: read_by_scope[scopes[name]].get(key, _NOTHING_READ) for name in chosen},
-                {name: each[name].get(key) for name in chosen},
-                measure,
-                key=key,
-                days_left_out=left_out.get(key),
-            )
-        ]
+    scopes = limited_to(session, chosen, scope)
+    if by is None:
+        within = {limited: completeness_within(session, limited) for limited in {*scopes.values()}}
+        hits = hits_by_name(session, chosen, scope, stories=stories)
+        return _shares({name: within[scopes[name]] for name in chosen}, hits, measure)
+    each = {name: hits_by(session, by, name, scope, stories=stories) for name in chosen}
+    read_by_scope = {
+        limited: completeness_by(session, by, limited) for limited in {scope, *scopes.values()}
+    }
+    left_out = days_left_out_by(read_by_scope[scope], by, scope)
+    return [
+        share
+        for key in read_by_scope[scope]
+        for share in _shares(
+            {name: read_by_scope[scopes[name]].get(key, _NOTHING_READ) for name in chosen},
+            {name: each[name].get(key) for name in chosen},
+            measure,
+            key=key,
+            days_left_out=left_out.get(key),
+        )
+    ]
 
 
 def _shares(
@@ -279,7 +275,7 @@ def _shares(
 
 @question("/overview")
 def overview(
-    database: Database,
+    session: Session,
     *,
     scope: Scope = ANY,
     limit: int = 20,
@@ -292,25 +288,22 @@ def overview(
     Without `since`, the scope is the last 30 days.
     """
     scope, earlier = two_periods(scope)
-    with database.reading() as session:
-        completeness, completeness_before = (
-            completeness_by(session, "day", period) for period in (scope, earlier)
-        )
-        leading, compared = (scope, earlier) if ranked == "now" else (earlier, scope)
-        leading_hits = {row.company: row.hits for row in ranked_companies(session, leading, limit)}
-        names = tuple(leading_hits)
-        groups = [name for name in names if name in scope.structure.groups]
-        compared_hits = listed_hits(session, names, compared) | hits_by_name(
-            session, groups, compared
-        )
-        now, hits_before = (
-            (leading_hits, compared_hits) if ranked == "now" else (compared_hits, leading_hits)
-        )
-        series = daily_hits(session, tuple(filter(now.get, names)), scope)
-        series_before = daily_hits(session, tuple(filter(hits_before.get, names)), earlier)
-        read_days, read_days_before = (
-            known_days(session, names, period) for period in (scope, earlier)
-        )
+    completeness, completeness_before = (
+        completeness_by(session, "day", period) for period in (scope, earlier)
+    )
+    leading, compared = (scope, earlier) if ranked == "now" else (earlier, scope)
+    leading_hits = {row.company: row.hits for row in ranked_companies(session, leading, limit)}
+    names = tuple(leading_hits)
+    groups = [name for name in names if name in scope.structure.groups]
+    compared_hits = listed_hits(session, names, compared) | hits_by_name(session, groups, compared)
+    now, hits_before = (
+        (leading_hits, compared_hits) if ranked == "now" else (compared_hits, leading_hits)
+    )
+    series = daily_hits(session, tuple(filter(now.get, names)), scope)
+    series_before = daily_hits(session, tuple(filter(hits_before.get, names)), earlier)
+    read_days, read_days_before = (
+        known_days(session, names, period) for period in (scope, earlier)
+    )
     rows = []
     for name in names:
         hits, by_day = now[name] or Hits(), series.get(name, {})
@@ -417,18 +410,11 @@ class CoMention:
 
 
 @question("/companies/{company}/together")
+@cache_answers
 def co_mentions(
-    database: Database, company: str, *, scope: Scope = ANY, limit: int = 20, stories: bool = False
+    session: Session, company: str, *, scope: Scope = ANY, limit: int = 20, stories: bool = False
 ) -> list[CoMention]:
     """Return the companies mentioned in the same articles as this one, most articles first."""
-    with database.reading() as session:
-        return _co_mentions(session, company, scope, limit, stories=stories)
-
-
-@cache_answers
-def _co_mentions(
-    session: Session, company: str, scope: Scope, limit: int, *, stories: bool
-) -> list[CoMention]:
     days = company_days(session, company, scope)
     rollup = rollup_table(session, scope, by=None, company=days)
     all_articles = session.scalar(rollup.select(rollup.hits()[0])) or 0

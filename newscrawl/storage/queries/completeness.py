@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from newscrawl.items import UNKNOWN
 from newscrawl.storage import QuestionError, migrations
-from newscrawl.storage.database import COVERAGE_STATES, CoverageState, Database
+from newscrawl.storage.database import COVERAGE_STATES, CoverageState, reads
 from newscrawl.storage.models import (
     Article,
     Company,
@@ -125,16 +125,15 @@ class CoverageDay:
 
 @question("/completeness")
 def completeness(
-    database: Database, *, company: str | None = None, scope: Scope = ANY
+    session: Session, *, company: str | None = None, scope: Scope = ANY
 ) -> Completeness:
     """Return how complete the counts of the scope are; those of a saved query depend only on the
     articles and sources that its filters let through."""
-    with database.reading() as session:
-        return completeness_within(session, own_scope(session, company, scope))
+    return completeness_within(session, own_scope(session, company, scope))
 
 
 @question("/coverage", daily=True)
-def coverage(database: Database, *, scope: Scope = ANY) -> list[CoverageDay]:
+def coverage(session: Session, *, scope: Scope = ANY) -> list[CoverageDay]:
     """Return how each source was crawled on each day.
 
     The days of a source go from its first recorded crawl to `until`, or today if that is earlier;
@@ -147,19 +146,18 @@ def coverage(database: Database, *, scope: Scope = ANY) -> list[CoverageDay]:
         .join(Source, Source.id == Coverage.source_id)
         .where(*sources_within(scope), *between(Coverage.day, scope))
     )
-    with database.reading() as session:
-        first = first_days(session, scope)
-        recorded = {
-            (slug, day): CoverageDay(
-                source=slug,
-                day=day,
-                state=states[state],
-                found=listed,
-                stored=stored,
-                note=note,
-            )
-            for slug, day, state, listed, stored, note in session.execute(query)
-        }
+    first = first_days(session, scope)
+    recorded = {
+        (slug, day): CoverageDay(
+            source=slug,
+            day=day,
+            state=states[state],
+            found=listed,
+            stored=stored,
+            note=note,
+        )
+        for slug, day, state, listed, stored, note in session.execute(query)
+    }
     return [
         recorded.get((slug, day)) or CoverageDay(source=slug, day=day, state=None)
         for slug, start in sorted(first.items())
@@ -167,20 +165,20 @@ def coverage(database: Database, *, scope: Scope = ANY) -> list[CoverageDay]:
     ]
 
 
-def source_completeness(database: Database, scope: Scope) -> dict[str, Completeness]:
+@reads
+def source_completeness(session: Session, scope: Scope) -> dict[str, Completeness]:
     """Return how complete the counts of each source are."""
-    with database.reading() as session:
-        return completeness_by(session, "source", validate_in(database, scope))
+    return completeness_by(session, "source", validate_in(session, scope))
 
 
+@reads
 def first_watched_day(
-    database: Database, company: str | None = None, *, scope: Scope = ANY
+    session: Session, company: str | None = None, *, scope: Scope = ANY
 ) -> date | None:
     """Return the first day for which a crawl of one of the scope's sources, or of the saved
     query's, was recorded; None before any crawl."""
-    with database.reading() as session:
-        read_scope = own_scope(session, company, scope.validate())
-        return min(first_days(session, read_scope).values(), default=None)
+    read_scope = own_scope(session, company, scope.validate())
+    return min(first_days(session, read_scope).values(), default=None)
 
 
 @cache_answers
@@ -374,53 +372,44 @@ class DatabaseFacts:
 
 
 @question("/companies")
-def company_names(database: Database) -> list[str]:
+def company_names(session: Session) -> list[str]:
     """Return all companies that were ever mentioned, by name."""
-    with database.reading() as session:
-        return sorted(session.scalars(select(Company.name)))
+    return sorted(session.scalars(select(Company.name)))
 
 
 @question("/sources/names")
-def source_names(database: Database) -> dict[str, str]:
+def source_names(session: Session) -> dict[str, str]:
     """Return the names of all sources that were ever crawled into this database, by their slugs."""
-    with database.reading() as session:
-        return dict(session.execute(select(Source.slug, Source.name).order_by(Source.slug)).all())
+    return dict(session.execute(select(Source.slug, Source.name).order_by(Source.slug)).all())
 
 
 @question("/sources/health")
-def source_health(database: Database, *, scope: Scope = ANY) -> list[SourceStatus]:
+def source_health(session: Session, *, scope: Scope = ANY) -> list[SourceStatus]:
     """Return the present health of the scope's sources, the worst first.
 
     The days of the scope are ignored.
     """
     query = select(Source.slug).where(*sources_within(scope), ~only_checked()).order_by(Source.slug)
-    with database.reading() as session:
-        slugs = session.scalars(query).all()
-    return sorted(watch_status(database, slugs).sources, key=lambda source: source.severity)
+    slugs = session.scalars(query).all()
+    return sorted(watch_status(session, slugs).sources, key=lambda source: source.severity)
 
 
 @question("/countries")
-def countries(database: Database) -> list[str]:
+def countries(session: Session) -> list[str]:
     """Return the countries of these sources."""
-    with database.reading() as session:
-        return sorted(session.scalars(select(Source.country).distinct()))
+    return sorted(session.scalars(select(Source.country).distinct()))
 
 
 @question("/languages")
-def languages(database: Database) -> list[str]:
-    """Return the languages of all articles that count."""
-    with database.reading() as session:
-        return _languages(session)
-
-
 @cache_answers
-def _languages(session: Session) -> list[str]:
+def languages(session: Session) -> list[str]:
+    """Return the languages of all articles that count."""
     query = select(DailySource.language).where(DailySource.read > 0).distinct()
     return sorted(filter(None, session.scalars(query)))
 
 
 @question("/sections")
-def sections(database: Database, *, limit: int = 100) -> list[str]:
+def sections(session: Session, *, limit: int = 100) -> list[str]:
     """Return the publishers' sections with the most articles that count, by name."""
     number = func.count()
     query = (
@@ -430,12 +419,11 @@ def sections(database: Database, *, limit: int = 100) -> list[str]:
         .order_by(number.desc(), CountedArticle.section)
         .limit(limit)
     )
-    with database.reading() as session:
-        return sorted(session.scalars(query))
+    return sorted(session.scalars(query))
 
 
 @question("/facts")
-def facts(database: Database) -> DatabaseFacts:
+def facts(session: Session) -> DatabaseFacts:
     """Return the size of the database, its first and last day, and its last crawl."""
     tables = {
         "sources": Source,
@@ -445,13 +433,12 @@ def facts(database: Database) -> DatabaseFacts:
         "companies": Company,
         "mentions": Mention,
     }
-    with database.reading() as session:
-        rows = {
-            name: session.scalar(select(func.count()).select_from(table)) or 0
-            for name, table in tables.items()
-        }
-        first, last = session.execute(select(func.min(Article.day), func.max(Article.day))).one()
-        last_run = session.scalar(select(func.max(Run.started_at)))
+    rows = {
+        name: session.scalar(select(func.count()).select_from(table)) or 0
+        for name, table in tables.items()
+    }
+    first, last = session.execute(select(func.min(Article.day), func.max(Article.day))).one()
+    last_run = session.scalar(select(func.max(Run.started_at)))
     return DatabaseFacts(
         version=migrations.HEAD, rows=rows, first_day=first, last_day=last, last_run=last_run
     )

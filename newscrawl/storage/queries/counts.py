@@ -11,7 +11,6 @@ from sqlalchemy.orm import Session
 
 from newscrawl.items import UNKNOWN
 from newscrawl.storage import models
-from newscrawl.storage.database import Database
 from newscrawl.storage.models import Company, SavedQuery, Source
 from newscrawl.storage.queries.company_counts import (
     hits_by_company,
@@ -155,7 +154,7 @@ class NewSource:
 
 @question("/counts")
 def mention_counts(
-    database: Database,
+    session: Session,
     by: By = "day",
     *,
     company: str | None = None,
@@ -172,9 +171,8 @@ def mention_counts(
     day with which it shares most hours. Share and completeness of a saved query are of the articles
     and sources that its filters let through. Raise QuestionError for any other `by`.
     """
-    with database.reading() as session:
-        completeness = completeness_by(session, by, own_scope(session, company, scope))
-        hits = hits_by(session, by, company, scope, stories=stories)
+    completeness = completeness_by(session, by, own_scope(session, company, scope))
+    hits = hits_by(session, by, company, scope, stories=stories)
     nothing = Hits(stories=0) if stories else Hits()
     left_out = days_left_out_by(completeness, by, scope)
     rows = [
@@ -193,12 +191,11 @@ def mention_counts(
 
 @question("/ranking")
 def company_ranking(
-    database: Database, *, scope: Scope = ANY, limit: int | None = None, stories: bool = False
+    session: Session, *, scope: Scope = ANY, limit: int | None = None, stories: bool = False
 ) -> list[CompanyCount]:
     """Return the companies, saved queries and groups by the number of articles that mention them,
     most first; with `subsidiaries`, only owners. A group has a row in addition to its companies."""
-    with database.reading() as session:
-        return [*ranked_companies(session, scope, limit, stories=stories)]
+    return [*ranked_companies(session, scope, limit, stories=stories)]
 
 
 @cache_answers
@@ -242,70 +239,64 @@ def ranked_companies(
 
 
 @question("/boilerplate")
-def boilerplate(
-    database: Database, *, company: str | None = None, scope: Scope = ANY
-) -> Boilerplate:
+def boilerplate(session: Session, *, company: str | None = None, scope: Scope = ANY) -> Boilerplate:
     """Return the mentions of the company, or of any, outside the articles of the pages.
 
     They are stored by day, source, country and language; section and zone are ignored.
     """
     scope = scope.of_days()
-    with database.reading() as session:
-        if company is not None and scope.tenures(company) != [Tenure(company)]:
-            table = models.Boilerplate
-            days = company_days(session, company, scope)
-            rollup = rollup_table(session, scope, by="hour", company=None)
-            query = (
-                rollup.select(func.sum(table.number), func.count(table.article_id.distinct()))
-                .join(table, table.article_id == rollup.table.article_id)
-                .where(counts_on(table.company_id, rollup.table, days), table.number > 0)
-            )
-        else:
-            rollup = rollup_table(session, scope, by=None, company=company)
-            sums = func.sum(rollup.table.boilerplate), func.sum(rollup.table.boilerplate_articles)
-            query = rollup.select(*sums)
-        mentions, pages = session.execute(query).one()
+    if company is not None and scope.tenures(company) != [Tenure(company)]:
+        table = models.Boilerplate
+        days = company_days(session, company, scope)
+        rollup = rollup_table(session, scope, by="hour", company=None)
+        query = (
+            rollup.select(func.sum(table.number), func.count(table.article_id.distinct()))
+            .join(table, table.article_id == rollup.table.article_id)
+            .where(counts_on(table.company_id, rollup.table, days), table.number > 0)
+        )
+    else:
+        rollup = rollup_table(session, scope, by=None, company=company)
+        sums = func.sum(rollup.table.boilerplate), func.sum(rollup.table.boilerplate_articles)
+        query = rollup.select(*sums)
+    mentions, pages = session.execute(query).one()
     return Boilerplate(mentions=int(mentions or 0), pages=int(pages or 0))
 
 
 @question("/companies/unmentioned")
 def unmentioned_companies(
-    database: Database, registered_companies: Sequence[str], *, scope: Scope = ANY
+    session: Session, registered_companies: Sequence[str], *, scope: Scope = ANY
 ) -> list[UnmentionedCompany]:
     """Return the registered companies, groups and saved queries without an article of the scope, by
     name.
 
     If nothing was crawled, nothing is returned: a missing mention then has no meaning.
     """
-    with database.reading() as session:
-        if completeness_within(session, scope).level == "none":
-            return []
-        names = dict(session.execute(select(Company.id, Company.name)).all())
-        unions, owning = unions_of(session, scope)
-        names |= owning
-        hits = hits_by_company(session, scope, unions)
-        mentioned = {
-            names[number] for number, company_hits in hits.items() if company_hits.articles
-        }
-        saved = select(Company.name).join(SavedQuery, SavedQuery.company_id == Company.id)
-        counted = (*registered_companies, *session.scalars(saved.where(SavedQuery.version > 0)))
-        owners = dict.fromkeys(scope.owner(name) for name in counted)
-        missing = [name for name in owners if name not in mentioned]
-        groups = hits_by_name(session, [*scope.structure.groups], scope)
-        silent = [name for name, group in groups.items() if group is None or not group.articles]
-        last: dict[str, date | None] = {}
-        if scope.since:
-            rollup = companies_table(session, _before(scope))
-            table = rollup.table
-            query = rollup.select(Company.name, func.max(table.day)).where(table.articles > 0)
-            query = query.join(Company, Company.id == table.company_id).group_by(Company.name)
-            for name, day in session.execute(query):
-                owner = scope.owner(name, day)
-                last[owner] = max(day, last.get(owner) or day)
-            for name in silent:
-                rollup = rollup_table(session, _before(scope), by="hour", company=name)
-                minute = session.scalar(rollup.select(func.max(rollup.table.minute)))
-                last[name] = None if minute is None else day_of_minute(minute)
+    if completeness_within(session, scope).level == "none":
+        return []
+    names = dict(session.execute(select(Company.id, Company.name)).all())
+    unions, owning = unions_of(session, scope)
+    names |= owning
+    hits = hits_by_company(session, scope, unions)
+    mentioned = {names[number] for number, company_hits in hits.items() if company_hits.articles}
+    saved = select(Company.name).join(SavedQuery, SavedQuery.company_id == Company.id)
+    counted = (*registered_companies, *session.scalars(saved.where(SavedQuery.version > 0)))
+    owners = dict.fromkeys(scope.owner(name) for name in counted)
+    missing = [name for name in owners if name not in mentioned]
+    groups = hits_by_name(session, [*scope.structure.groups], scope)
+    silent = [name for name, group in groups.items() if group is None or not group.articles]
+    last: dict[str, date | None] = {}
+    if scope.since:
+        rollup = companies_table(session, _before(scope))
+        table = rollup.table
+        query = rollup.select(Company.name, func.max(table.day)).where(table.articles > 0)
+        query = query.join(Company, Company.id == table.company_id).group_by(Company.name)
+        for name, day in session.execute(query):
+            owner = scope.owner(name, day)
+            last[owner] = max(day, last.get(owner) or day)
+        for name in silent:
+            rollup = rollup_table(session, _before(scope), by="hour", company=name)
+            minute = session.scalar(rollup.select(func.max(rollup.table.minute)))
+            last[name] = None if minute is None else day_of_minute(minute)
     return [
         UnmentionedCompany(company=name, last_mentioned=last.get(name))
         for name in sorted([*missing, *silent])
@@ -313,21 +304,20 @@ def unmentioned_companies(
 
 
 @question("/companies/{company}/new-sources")
-def new_sources(database: Database, company: str, *, scope: Scope = ANY) -> list[NewSource]:
+def new_sources(session: Session, company: str, *, scope: Scope = ANY) -> list[NewSource]:
     """Return the sources that name the company for the first time, those with the most articles
     first.
 
     They name it in the scope, and in no stored article before. A source may have named it before
     its first crawl.
     """
-    with database.reading() as session:
-        days = company_days(session, company, scope)
-        new = sources_naming(session, days, scope)
-        if scope.since:
-            new -= sources_naming(session, days, _before(scope))
-        slugs = session.scalars(select(Source.slug).where(Source.id.in_(new))).all()
-        hits = hits_by(session, "source", company, scope)
-        watched = first_days(session, scope)
+    days = company_days(session, company, scope)
+    new = sources_naming(session, days, scope)
+    if scope.since:
+        new -= sources_naming(session, days, _before(scope))
+    slugs = session.scalars(select(Source.slug).where(Source.id.in_(new))).all()
+    hits = hits_by(session, "source", company, scope)
+    watched = first_days(session, scope)
     rows = [
         NewSource(source=slug, articles=hits[slug].articles, watched_since=watched.get(slug))
         for slug in slugs

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session, aliased
 
 from newscrawl.items import Counted, Place, Reason, Section, Withheld
 from newscrawl.storage import QuestionError, models
-from newscrawl.storage.database import Database
+from newscrawl.storage.database import reads
 from newscrawl.storage.engine import one_of
 from newscrawl.storage.models import (
     Appearance,
@@ -439,22 +439,17 @@ def left_out(session: Session, target: ProofTarget) -> Iterator[LeftOut]:
         yield LeftOut(reason="kind", articles=articles, mentions=mentions)
 
 
+@reads
+@cache_answers
 def withheld_articles(
-    database: Database, company: str | None = None, *, scope: Scope = ANY
+    session: Session, company: str | None = None, *, scope: Scope = ANY
 ) -> tuple[LeftOut, ...]:
     """Return how many more articles may name the company, by reason: only their headline and
     standfirst may be read, and do not name it. Without a company, return those of all articles
     read, whatever they name."""
-    with database.reading() as session:
-        return _withheld_of(session, company, validate_in(database, scope))
-
-
-@cache_answers
-def _withheld_of(session: Session, company: str | None, scope: Scope) -> tuple[LeftOut, ...]:
     counted: Counted = "read" if company is None else "articles"
-    return tuple(
-        _withheld_articles(session, ProofTarget(counted=counted, company=company, scope=scope))
-    )
+    target = ProofTarget(counted=counted, company=company, scope=validate_in(session, scope))
+    return tuple(_withheld_articles(session, target))
 
 
 def _withheld_articles(session: Session, target: ProofTarget) -> Iterator[LeftOut]:

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session, aliased
 
 from newscrawl.items import Counted, Section, Versions, Withheld
 from newscrawl.storage import QuestionError, models
-from newscrawl.storage.database import Database
+from newscrawl.storage.database import reads
 from newscrawl.storage.models import (
     Appearance,
     Article,
@@ -135,7 +135,7 @@ class Proof:
 
 @question("/proof")
 def proof(  # noqa: PLR0913 - one for each part of a number
-    database: Database,
+    session: Session,
     versions: Versions = Versions(),  # noqa: B008 - frozen
     *,
     counted: Counted = "articles",
@@ -158,62 +158,59 @@ def proof(  # noqa: PLR0913 - one for each part of a number
     `story` is an article's address, and leaves in those of its story. The order "least-sure" begins
     with the mentions least likely right. Raise QuestionError for parts that don't go together.
     """
-    with database.reading() as session:
-        target = ProofTarget(
-            counted=counted,
-            company=None if counted == "read" else company,
-            beside=beside,
-            # Of articles read, those among which a saved query counts.
-            scope=own_scope(session, company, scope) if counted == "read" else scope,
-            split=split,
-            without=tuple(without),
-            story=None if story is None else _story_at(session, story),
-            order=order,
-        )
-        target.check()
-        number, total = _sums_of(session, target)
-        articles = _articles(session, target, _page_of(session, target, limit, offset))
-        query = (
-            select(Article.method, func.count())
-            .where(Article.id.in_([article.article.number for article in articles]))
-            .group_by(Article.method)
-            .order_by(func.count().desc(), Article.method)
-        )
-        slugs = select(Source.slug, Source.name)
-        if target.without and target.split != "language":
-            slugs = slugs.where(not_(in_groups(target)))
-        names = dict(session.execute(slugs).all())
-        read_scope = own_scope(session, target.company, target.scope)
-        return Proof(
-            counted=counted,
-            company=company,
-            beside=beside,
-            number=number,
-            total=total,
-            articles=articles,
-            left_out=tuple(left_out(session, target)),
-            coverage=tuple(
-                SourceRead(source=slug, name=names[slug], completeness=complete)
-                for slug, complete in completeness_by(session, "source", read_scope).items()
-                if slug in names
-            ),
-            methods=tuple((method, number) for method, number in session.execute(query)),
-            versions=versions,
-        )
+    target = ProofTarget(
+        counted=counted,
+        company=None if counted == "read" else company,
+        beside=beside,
+        # Of articles read, those among which a saved query counts.
+        scope=own_scope(session, company, scope) if counted == "read" else scope,
+        split=split,
+        without=tuple(without),
+        story=None if story is None else _story_at(session, story),
+        order=order,
+    )
+    target.check()
+    number, total = _sums_of(session, target)
+    articles = _articles(session, target, _page_of(session, target, limit, offset))
+    query = (
+        select(Article.method, func.count())
+        .where(Article.id.in_([article.article.number for article in articles]))
+        .group_by(Article.method)
+        .order_by(func.count().desc(), Article.method)
+    )
+    slugs = select(Source.slug, Source.name)
+    if target.without and target.split != "language":
+        slugs = slugs.where(not_(in_groups(target)))
+    names = dict(session.execute(slugs).all())
+    read_scope = own_scope(session, target.company, target.scope)
+    return Proof(
+        counted=counted,
+        company=company,
+        beside=beside,
+        number=number,
+        total=total,
+        articles=articles,
+        left_out=tuple(left_out(session, target)),
+        coverage=tuple(
+            SourceRead(source=slug, name=names[slug], completeness=complete)
+            for slug, complete in completeness_by(session, "source", read_scope).items()
+            if slug in names
+        ),
+        methods=tuple((method, number) for method, number in session.execute(query)),
+        versions=versions,
+    )
 
 
+@reads
 def count_versions(
-    database: Database, companies: Sequence[str], *, scope: Scope = ANY
+    session: Session, companies: Sequence[str], *, scope: Scope = ANY
 ) -> tuple[tuple[Versions, int], ...]:
     """Return the versions that found the articles of these companies or queries, each with the
     number of its articles, most first."""
     versions_of_articles: dict[int, Versions] = {}
-    with database.reading() as session:
-        for name in companies:
-            rollup = rollup_table(session, scope, by="hour", company=name)
-            versions_of_articles |= versions_by_article(
-                session, rollup.select(rollup.table.article_id)
-            )
+    for name in companies:
+        rollup = rollup_table(session, scope, by="hour", company=name)
+        versions_of_articles |= versions_by_article(session, rollup.select(rollup.table.article_id))
     return tuple(Counter(versions_of_articles.values()).most_common())
 
 

@@ -1,18 +1,19 @@
 """Declare a question once, by a decorated function that returns dataclasses.
 
     @question("/stories")
-    def stories(database: Database, *, scope: Scope = ANY, limit: int = 20) -> list[StoryRow]:
+    def stories(session: Session, *, scope: Scope = ANY, limit: int = 20) -> list[StoryRow]:
         '''Return the stories of the scope that most articles report.'''
 
 This makes the function in `newscrawl.query`, the route of the API with its parameters and JSON
 schema (`newscrawl.dashboard.api`), and `newscrawl ask stories` with its options and columns
 (`newscrawl.cli.questions`).
 
-The command line and the API fill in the parameters of `FILLED_IN`: `database`; `scope`, made of the
-filters for days, source, country, language and section; `registered_companies`, the names of the
-registered companies; and `versions`, those of newscrawl, companies and models. All others become
-options of the command and parameters of the route. To fill in another one, add its name there, and
-its value to `_FILLED_IN` in `newscrawl.cli.questions` and in `newscrawl.dashboard.api`.
+The function reads in a session, and is asked of a database. The command line and the API fill in
+the parameters of `FILLED_IN`: `database`; `scope`, made of the filters for days, source, country,
+language and section; `registered_companies`, the names of the registered companies; and `versions`,
+those of newscrawl, companies and models. All others become options of the command and parameters of
+the route. To fill in another one, add its name there, and its value to `_FILLED_IN` in
+`newscrawl.cli.questions` and in `newscrawl.dashboard.api`.
 
 Only a question that takes a scope and returns a list of dataclasses becomes a command of
 `newscrawl ask`. The first paragraph of its docstring is the help, with "List" for "Return".
@@ -29,7 +30,7 @@ from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, get_args
 from sqlalchemy.orm import Session
 
 from newscrawl.storage import QuestionError
-from newscrawl.storage.database import ANSWERS, Database
+from newscrawl.storage.database import ANSWERS, Database, reads
 from newscrawl.storage.documents import minute_of
 from newscrawl.storage.scope import QUARTER, Scope
 from newscrawl.storage.scope_conditions import validate_in
@@ -93,36 +94,39 @@ def question(
     names: Mapping[str, str] = MappingProxyType({}),
     missing: str | None = None,
     daily: bool = False,
-) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
-    """Register a function as a question; its scope is validated whenever it is called, by the
-    sources of the database, too.
+) -> Callable[
+    [Callable[Concatenate[Session, _P], _T]], Callable[Concatenate[Database | Session, _P], _T]
+]:
+    """Register a function as a question, which is asked of a database or in an open session; its
+    scope is validated whenever it is called, by the sources of the database, too.
 
     `path` is the route below /api; a {company} in it must be one that was mentioned or is
     registered. See `Question` for the rest.
     """
 
-    def register(function: Callable[_P, _T]) -> Callable[_P, _T]:
-        scoped = "scope" in signature(function).parameters
+    def register(
+        function: Callable[Concatenate[Session, _P], _T],
+    ) -> Callable[Concatenate[Database | Session, _P], _T]:
+        _, *parameters = signature(function).parameters.values()
+        scoped = any(parameter.name == "scope" for parameter in parameters)
 
+        @reads
         @wraps(function)
-        def ask(*args: _P.args, **kwargs: _P.kwargs) -> _T:
+        def ask(session: Session, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
             if scoped:
-                database = kwargs.get("database", args[0] if args else None)
                 scope = ANY if kwargs.get("scope") is None else kwargs["scope"]
                 if not isinstance(scope, Scope):
                     raise QuestionError(
                         f"the scope {scope!r} is not a Scope: Scope(country='gb') is"
                     )
-                kwargs["scope"] = (
-                    validate_in(database, scope)
-                    if isinstance(database, Database)
-                    else scope.validate()
-                )
+                kwargs["scope"] = validate_in(session, scope)
             limit = kwargs.get("limit")
             if limit is not None and (not isinstance(limit, int) or limit < 0):
                 raise QuestionError(f"the limit {limit!r} is not a number of rows from 0 on")
-            return function(*args, **kwargs)
+            return function(session, *args, **kwargs)
 
+        of = Parameter("database", Parameter.POSITIONAL_OR_KEYWORD, annotation=Database)
+        vars(ask)["__signature__"] = signature(function).replace(parameters=[of, *parameters])
         QUESTIONS[function.__name__] = Question(
             ask=ask, path=path, names=names, missing=missing, daily=daily
         )

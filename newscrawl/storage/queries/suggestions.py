@@ -7,8 +7,9 @@ from datetime import date
 from itertools import islice
 
 from sqlalchemy import Select, func, select
+from sqlalchemy.orm import Session
 
-from newscrawl.storage.database import Database
+from newscrawl.storage.database import reads
 from newscrawl.storage.models import Article, Source, UnregisteredName
 from newscrawl.storage.queries.questions import ANY
 from newscrawl.storage.queries.text_search import find_candidates
@@ -56,8 +57,9 @@ class NamedSentence:
     country: str
 
 
+@reads
 def suggested_names(
-    database: Database,
+    session: Session,
     is_registered: Callable[[str], bool],
     *,
     scope: Scope = ANY,
@@ -65,46 +67,45 @@ def suggested_names(
 ) -> list[SuggestedName]:
     """Return the names in most articles of the scope without those that `is_registered` knows by
     now, such as `is_registered` of `newscrawl.load_companies()`. Raise QuestionError."""
-    scope = validate_in(database, scope)
+    scope = validate_in(session, scope)
     names = select(
         UnregisteredName.name, func.count(), func.max(UnregisteredName.article_id)
     ).join_from(UnregisteredName, Article, Article.id == UnregisteredName.article_id)
     names = articles_within(names, scope).group_by(UnregisteredName.name)
     names = names.order_by(func.count().desc(), UnregisteredName.name)
-    with database.reading() as session:
-        rows = session.execute(names.execution_options(yield_per=_AT_ONCE))
-        chosen = []
-        for name, articles, newest in rows:
-            if not is_registered(name):
-                chosen.append((name, articles, newest))
-            if len(chosen) == limit:
-                break
-        rows.close()
-        return [
-            SuggestedName(
-                name=name,
-                articles=articles,
-                sentence=session.scalar(
-                    select(UnregisteredName.sentence).where(
-                        UnregisteredName.name == name, UnregisteredName.article_id == newest
-                    )
+    rows = session.execute(names.execution_options(yield_per=_AT_ONCE))
+    chosen = []
+    for name, articles, newest in rows:
+        if not is_registered(name):
+            chosen.append((name, articles, newest))
+        if len(chosen) == limit:
+            break
+    rows.close()
+    return [
+        SuggestedName(
+            name=name,
+            articles=articles,
+            sentence=session.scalar(
+                select(UnregisteredName.sentence).where(
+                    UnregisteredName.name == name, UnregisteredName.article_id == newest
                 )
-                or "",
             )
-            for name, articles, newest in chosen
-        ]
+            or "",
+        )
+        for name, articles, newest in chosen
+    ]
 
 
-def articles_naming(database: Database, name: str, forms: Iterable[str]) -> list[int]:
+@reads
+def articles_naming(session: Session, name: str, forms: Iterable[str]) -> list[int]:
     """Return the ids of the articles with a suggested name, or with one of the forms by the search
     index: the newest MOST_ARTICLES."""
     terms = [Term(tuple(words)) for form in (name, *forms) if (words := folded_words(form))]
     suggested = select(UnregisteredName.article_id).where(UnregisteredName.name == name)
-    with database.reading() as session:
-        numbers = {*session.scalars(suggested)}
-        if terms:
-            scope = Scope().validate()
-            numbers.update(find_candidates(session, Or(tuple(terms)), scope, MOST_ARTICLES, 0))
+    numbers = {*session.scalars(suggested)}
+    if terms:
+        scope = Scope().validate()
+        numbers.update(find_candidates(session, Or(tuple(terms)), scope, MOST_ARTICLES, 0))
     return sorted(numbers)[-MOST_ARTICLES:]
 
 
@@ -118,13 +119,13 @@ class WordInArchive:
     sentences: tuple[str, ...]
 
 
-def word_in_archive(database: Database, word: str, *, sentences: int = 10) -> WordInArchive:
+@reads
+def word_in_archive(session: Session, word: str, *, sentences: int = 10) -> WordInArchive:
     """Return how a form of one word is written in the newest articles that the index finds."""
     term, scope = Term(tuple(folded_words(word))), Scope().validate()
-    with database.reading() as session:
-        numbers = find_candidates(session, term, scope, _NEWEST, 0) if term.words else ()
-        newest = select(Article.text).where(Article.id.in_(numbers)).order_by(Article.id.desc())
-        texts = session.scalars(newest).all()
+    numbers = find_candidates(session, term, scope, _NEWEST, 0) if term.words else ()
+    newest = select(Article.text).where(Article.id.in_(numbers)).order_by(Article.id.desc())
+    texts = session.scalars(newest).all()
     small = re.compile(rf"\b{re.escape(word.lower())}\b")
     places = (
         (text, place)
@@ -141,8 +142,9 @@ def word_in_archive(database: Database, word: str, *, sentences: int = 10) -> Wo
     )
 
 
+@reads
 def named_sentences(
-    database: Database, name: str, *, scope: Scope = ANY, limit: int = 3
+    session: Session, name: str, *, scope: Scope = ANY, limit: int = 3
 ) -> list[NamedSentence]:
     """Return the newest sentences that are kept of a name."""
     query: Select[str, str, date, str, str] = (
@@ -157,8 +159,7 @@ def named_sentences(
         .where(UnregisteredName.name == name, UnregisteredName.sentence != "")
     )
     newest = articles_within(query, scope).order_by(UnregisteredName.article_id.desc())
-    with database.reading() as session:
-        return [
-            NamedSentence(url=row[0], sentence=row[1], day=row[2], source=row[3], country=row[4])
-            for row in session.execute(newest.limit(limit))
-        ]
+    return [
+        NamedSentence(url=row[0], sentence=row[1], day=row[2], source=row[3], country=row[4])
+        for row in session.execute(newest.limit(limit))
+    ]

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Select, and_, cast, func, literal_column, 
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.orm import Session
 
-from newscrawl.storage.database import Database
+from newscrawl.storage.engine import one_of
 from newscrawl.storage.models import Appearance, Article, CountedArticle, DailySource, Source
 from newscrawl.storage.queries.article_lists import FoundArticle, article_rows, snippets
 from newscrawl.storage.queries.questions import ANY, about, question
@@ -75,7 +75,7 @@ MAX_PARTS = 10
 
 @question("/search", names={"query": "q"})
 def search(
-    database: Database,
+    session: Session,
     query: str,
     *,
     scope: Scope = ANY,
@@ -93,24 +93,23 @@ def search(
     has up to `each` snippets with the words marked. Raise QuestionError for a query with a fault,
     or with a source, country or language of which nothing is stored.
     """
-    with database.reading() as session:
-        node = parse_query(with_slugs(session, query))
-        if is_exact(node):
-            numbers = find_candidates(session, node, scope, limit, offset)
-        else:
-            numbers = []
-            candidates = find_candidates(session, node, scope, MAX_EXAMINED, 0)
-            for start in range(0, len(candidates), _AT_ONCE):
-                some = candidates[start : start + _AT_ONCE]
-                articles = searched_articles(session, some)
-                numbers += [key for key in some if evaluate(node, articles[key]) is not None]
-                if len(numbers) >= limit + offset:
-                    break
-            numbers = numbers[offset : offset + limit]
-        rows = article_rows(session, numbers, None)
-        texts = select(Article.id, Article.text, Source.country).join(Source)
-        contents = session.execute(texts.where(Article.id.in_(numbers))) if rows else ()
-        bodies = {number: (text, country) for number, text, country in contents}
+    node = parse_query(with_slugs(session, query))
+    if is_exact(node):
+        numbers = find_candidates(session, node, scope, limit, offset)
+    else:
+        numbers = []
+        candidates = find_candidates(session, node, scope, MAX_EXAMINED, 0)
+        for start in range(0, len(candidates), _AT_ONCE):
+            some = candidates[start : start + _AT_ONCE]
+            articles = searched_articles(session, some)
+            numbers += [key for key in some if evaluate(node, articles[key]) is not None]
+            if len(numbers) >= limit + offset:
+                break
+        numbers = numbers[offset : offset + limit]
+    rows = article_rows(session, numbers, None)
+    texts = select(Article.id, Article.text, Source.country).join(Source)
+    contents = session.execute(texts.where(Article.id.in_(numbers))) if rows else ()
+    bodies = {number: (text, country) for number, text, country in contents}
     results = []
     for row in rows:
         body, country = bodies[row.number]
@@ -167,44 +166,38 @@ class QueryPreview:
 
 
 @question("/queries")
-def saved_queries(database: Database) -> list[SavedQueryRow]:
+def saved_queries(session: Session) -> list[SavedQueryRow]:
     """Return the saved queries, which count like companies, by name."""
-    return list_queries(database)
+    return list_queries(session)
 
 
 @question("/queries/preview", names={"query": "q"})
 def preview_query(
-    database: Database, query: str, *, scope: Scope = ANY, limit: int = 5
+    session: Session, query: str, *, scope: Scope = ANY, limit: int = 5
 ) -> QueryPreview:
     """Return how many articles of the scope a query matches, and the `limit` newest of them.
 
     The newest 5,000 articles with its words are examined. Raise QuestionError for a query with a
     fault.
     """
-    with database.reading() as session:
-        node = parse_query(with_slugs(session, query))
-        matches = _count(session, node, scope)
-        alone = [] if matches.keys else list(parts_of(node))[:MAX_PARTS]
-        parts = tuple(
-            QueryPart(text=query_text(part), articles=len(_count(session, part, scope).keys))
-            for part in alone
-        )
-        slugs: set[str] = set()
-        slugs_query = select(Source.slug).join(Article, Article.source_id == Source.id).distinct()
-        for start in range(0, len(matches.keys), _AT_ONCE):
-            slugs.update(
-                session.scalars(
-                    slugs_query.where(Article.id.in_(matches.keys[start : start + _AT_ONCE]))
-                )
-            )
-        sources = tuple(sorted(slugs))
+    node = parse_query(with_slugs(session, query))
+    matches = _count(session, node, scope)
+    alone = [] if matches.keys else list(parts_of(node))[:MAX_PARTS]
+    parts = tuple(
+        QueryPart(text=query_text(part), articles=len(_count(session, part, scope).keys))
+        for part in alone
+    )
+    slugs = select(Source.slug).join(Article, Article.source_id == Source.id).distinct()
+    in_some = session.scalars(
+        slugs.where(one_of(Article.id, "numbers")), {"numbers": list(matches.keys)}
+    )
     return QueryPreview(
         articles=len(matches.keys),
         examined=matches.examined,
         complete=matches.complete,
-        sources=sources,
+        sources=tuple(sorted(in_some)),
         wider=matches.wider,
-        examples=tuple(search(database, query, scope=scope, limit=limit, each=2)),
+        examples=tuple(search(session, query, scope=scope, limit=limit, each=2)),
         parts=parts,
     )
 
