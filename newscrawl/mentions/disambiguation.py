@@ -65,7 +65,8 @@ _LIFE = re.compile(
     r" (?:himself|herself|was born|died|\(\d{4}[-–]\d{4}\)|wurde \d{4} geboren|starb|né en|née en"
     r"|est mort|naquit|nació en|murió|nacque|morì|morreu|faleceu|zmarła?|urodziła? się"
     r"|werd geboren|overleed|zemřela?|zomrela?|meghalt|kuoli|öldü|умерл?а?|скончал(?:ся|ась)"
-    r"|помер(?:ла)?|πέθανε|umro|umrla|a murit)\b"
+    r"|помер(?:ла)?|πέθανε|umro|umrla|a murit|evlendi|emekli oldu|casou"
+    r"|estudou em|se casó|estudió en|si sposò|emigrated)\b"
 )
 # Words after which a form is a given name: "Rafael del Pino", "Wanda S."
 _SURNAME = re.compile(
@@ -136,7 +137,10 @@ _LINE_WORD = re.compile(r"[^\W\d_]{4,}")
 # A headline whose words of four letters and more have capitals, but for a few.
 _TITLE_CASE_SHARE = 0.7
 # "The Porsche family", "Ford clan": the owners.
-_FAMILY = re.compile(r" (?:family|families|clan|dynasty|heirs?|siblings|brothers|sisters)\b")
+_FAMILY = re.compile(
+    r" (?:(?:family|families|clan|dynasty|heirs?|siblings|brothers|sisters|ailesi|suku|suvun)\b"
+    r"|ailesi|család)"
+)
 _ELIDED = re.compile(r"^(?:[dl]|qu)'", re.IGNORECASE)
 
 
@@ -168,7 +172,7 @@ class NeighbourWords:
         is_person = candidate.form.text in self.words.surnames and not in_context
         if self._is_explained(text, candidate, language):
             return True
-        if self._has_figures(text, candidate) and not (
+        if self._has_figures(text, candidate, language) and not (
             is_person and _OF_PERSONS.match(text, candidate.end, candidate.end + _REACH)
         ):
             return True
@@ -205,10 +209,13 @@ class NeighbourWords:
         # "Abbott said": persons speak, too.
         return not is_person and not self.is_behind_article(text, candidate, language)
 
-    def _has_figures(self, text: str, candidate: Candidate) -> bool:
+    def _has_figures(self, text: str, candidate: Candidate, language: str | None) -> bool:
         """Return whether figures follow that companies have: "Orange fell 2 percent", "Sky to axe
         1,000 jobs"."""
         if candidate.form.text.lower() in _COUNTED:
+            return False
+        # "Eles", a pronoun, "ask for 105%" in Portuguese.
+        if self.is_everyday_in(candidate, language) and language != "en":
             return False
         return _FIGURES.match(text, candidate.end, candidate.end + _REACH) is not None
 
@@ -374,6 +381,20 @@ class NeighbourWords:
             return False
         verb = surname[1].lower() in self.words.verbs[ANY]
         return (certain or bool(candidate.form.ambiguous)) and not verb
+
+    def may_be_given_name(self, text: str, candidate: Candidate) -> bool:
+        """Return whether a form that is a given name, too, has a name behind it: "Mercedes Jones",
+        not "Mercedes Benz"."""
+        if candidate.form.text not in self.words.given_forms or candidate.inflected:
+            return False
+        surname = _SURNAME.match(text, candidate.end)
+        return (
+            surname is not None
+            and surname[1] is not None
+            and surname[1].istitle()
+            and surname[1] not in self.words.places
+            and not _is_in_title_case(text, candidate.start)
+        )
 
     def _has_given_name_behind(self, text: str, candidate: Candidate, language: str | None) -> bool:
         """Return whether it is a surname in a list: "Bosch, Laura 1992"."""

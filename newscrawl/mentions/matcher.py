@@ -181,13 +181,15 @@ class Matcher:
         """
         certain = []
         doubtful = []
+        end = 0
         for rivals in places:
+            behind_name, end = rivals[0].start == end + 1, rivals[0].end
             sure = [rival for rival in rivals if not rival.form.is_doubtful(language)]
             form = sure[0].form.text if sure else ""
             person = persons.get(form)
             everyday = bool(sure) and self._neighbours.is_everyday_in(sure[0], language)
             before = person is None or rivals[0].start < person
-            if sure and self._may_be_a_word(text, sure[0], everyday, language):
+            if sure and self._may_be_a_word(text, sure[0], everyday, language, behind_name):
                 doubtful.append([rival.in_doubt() for rival in rivals])
             elif sure and len(rivals) == 1 and before and not everyday:
                 certain.append(sure[0])
@@ -196,7 +198,7 @@ class Matcher:
         return certain, doubtful
 
     def _may_be_a_word(
-        self, text: str, sure: Candidate, everyday: bool, language: str | None
+        self, text: str, sure: Candidate, everyday: bool, language: str | None, behind_name: bool
     ) -> bool:
         """Return whether a certain form stands here like a word that many names have."""
         form, surface = sure.form.text, text[sure.start : sure.end]
@@ -208,12 +210,23 @@ class Matcher:
             return True
         if form in self._words.venues:
             return True
-        # "Lafayette Square" is a place in Italian texts, too, though "square" is no Italian word.
+        # "Lafayette Square" is a place in Italian texts, too, though "square" is no Italian word,
+        # and "The Annoying Orange" a film.
         if (
             not everyday
-            and self._words.is_everyday(form, language)
+            and (
+                self._words.is_everyday(form, language)
+                or (
+                    language not in {None, "en"}
+                    and form.lower() in self._words.common_words
+                    and not behind_name
+                    and text[sure.start - 2 : sure.start].isascii()
+                )
+            )
             and self._neighbours.has_name_before(text, sure, language)
         ):
+            return True
+        if self._neighbours.may_be_given_name(text, sure):
             return True
         company = self._companies[sure.form.company]
         home = HOME_LANGUAGES.get(company.facts.get("country", ""), ())

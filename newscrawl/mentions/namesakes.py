@@ -23,6 +23,7 @@ SHORT_REPORT = 300
 _SCORE = re.compile(
     r"(?<![\d.,:/-])(?:\d{1,3} ?[-–—―対对比] ?\d{1,3}|\d{1,2} ?: ?\d|\d{3}:\d{2,3})(?![\d.,:/-]*\d)"
 )
+_DIGIT = re.compile(r"\d")
 _SCORE_BEFORE = re.compile(rf"{_SCORE.pattern}(?: [^\W\d_]+){{0,2}} $")
 # A newspaper's section of sports, by address.
 SPORTS_SECTION = re.compile(
@@ -41,7 +42,8 @@ _VENUE = re.compile(
     r"|League|Liga|Lig|Race|Masters|Marathon|Prize|Awards?|Rally|Invitational"
     r"|Medical Cent(?:er|re)|Medical Group|Music Hall|Scholars|Scholarship|Apollo)\b| Grand Prix\b"
     r"| (?:Tennis|Golf|Ladies|Junior|Chess|Cycling) (?:Classic|Open|Challenge|Tour|Series)\b"
-    r"| [A-ZÇĞİÖŞÜ][^\W\d_]+spor\b| takım[ıl]|(?: (?:Kadın|Erkek|Genç))? (?:Voleybol|Basketbol)\b"
+    r"| [A-ZÇĞİÖŞÜ][^\W\d_]+spor\b|(?: [^\W\d_]+){0,3} [Öö]dül(?:ü|leri)(?![^\W\d_]*ye)"
+    r"|(?: Sport?)? [Ss]alonu| takım[ıl]|(?: (?:Kadın|Erkek|Genç))? (?:Voleybol|Basketbol)\b"
 )
 # The same in scripts without blanks: "京セラドーム", "百岁山杯".
 _VENUE_UNSPACED = re.compile(
@@ -123,6 +125,9 @@ def is_team(
 
 def _is_beside_score(text: str, candidate: Candidate) -> bool:
     """Return whether a score stands in the sentence behind the name, or right before it."""
+    # Cheaper than the search for a score, which few places have.
+    if _DIGIT.search(text, max(0, candidate.start - _REACH), candidate.end + _REACH) is None:
+        return False
     score = _SCORE.search(text, candidate.end, candidate.end + _REACH)
     if score is None:
         return (

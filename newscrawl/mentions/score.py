@@ -95,7 +95,7 @@ def evidence_of(
                 f"platform={_platform(form, length, words)}",
                 f"language={of_language}",
                 f"line={next((word for most, word in _LENGTHS if length <= most), 'long')}",
-                f"outlet={'own' if len(form) > 2 and _letters(form) in host else 'other'}",
+                f"outlet={'own' if host and len(form) > 2 and _letters(form) in host else 'other'}",
                 f"near={_near(text, name, places)}",
                 f"before={_before(text, name, words)}",
                 f"after={_after(text, name)}",

@@ -121,6 +121,14 @@ def companies():
         ("Block B2 chung cư bị phong tỏa.", "vi"),
         ("Rừng Amazon đang cháy.", "vi"),
         ("حرائق غابات الأمازون تتوسع.", "ar"),
+        ("Onun annesi o zaman Mercedes Kaya ile tanıştı.", "tr"),
+        ("La ministra Mercedes Olmedo habló.", "es"),
+        ("Bu bölüm Red Apple adlı filmden.", "tr"),
+        ("Takım Rhenus Sport salonunda oynuyor.", "tr"),
+        ("Şarkıcı MTV Avrupa Müzik Ödülü kazandı.", "tr"),
+        ("Köln'de Porsche ailesinin evi yandı.", "tr"),
+        ("Eles pediram um aumento de 12%.", "pt"),
+        ("Rezerwę opisał potem dziennikarz Varian Kowal.", "pl"),
     ],
 )
 def test_namesakes_are_no_companies_in_any_language(companies, text, language):
@@ -290,6 +298,8 @@ def test_of_two_companies_with_one_name_the_one_at_home_is_meant(companies):
         ("Nokia syntyi vuonna 1865.", "fi", "Nokia"),
         ("Mercedes Aktie fällt", "de", "Mercedes-Benz"),
         ("Mercedes India sales rise", "en", "Mercedes-Benz"),
+        ("A Mercedesnél Kecskeméten is leépítés lesz.", "hu", "Mercedes-Benz"),
+        ("Samsung Apple'ı geçti.", "tr", "Apple"),
         ("La cotización en Sabadell sube", "es", "Banco Sabadell"),
         ("De topman van Schiphol vertrekt.", "nl", "Schiphol Group"),
         ("Layoffs at Six Flags", "en", "Six Flags"),
