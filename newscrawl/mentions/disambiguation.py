@@ -665,6 +665,10 @@ class Disambiguator:
                 return False
             # "ATM" does not name Atm Milano, nor "BOSS" Boss; "JUMBO" is Jumbo in Greece.
             surface = text[candidate.start : candidate.end]
+            # "奥米加(Omega)" says how a word is spelled.
+            around = text[candidate.start - 1 : candidate.start] + text[candidate.end :][:1]
+            if around in {"()", "（）"} and self.neighbours.words.is_of_many(form):
+                return False
             if not home and (
                 is_acronym(surface)
                 or self.neighbours.words.is_everyday(form)

@@ -128,6 +128,13 @@ def companies():
         ("Şarkıcı MTV Avrupa Müzik Ödülü kazandı.", "tr"),
         ("Köln'de Porsche ailesinin evi yandı.", "tr"),
         ("Eles pediram um aumento de 12%.", "pt"),
+        ("理事は日本電気協会で学んだ。", "ja"),
+        ("捕鯨船ナイアンティック号が来た。", "ja"),
+        ("该厂达到世界先进水平。", "zh"),
+        ("奥米加（Omega）是狼群的首领。", "zh"),
+        ("زار الوفد مدينة بابل القديمة.", "ar"),
+        ("Hal itu dikatakannya kepada radio RFI.", "id"),
+        ("A kasza típusa FS 80 volt.", "hu"),
         ("Rezerwę opisał potem dziennikarz Varian Kowal.", "pl"),
     ],
 )
