@@ -58,8 +58,14 @@ def words_of_notices() -> Mapping[str, Mapping[str, tuple[str, ...]]]:
 _OF_PAGES: Final = ("page", "state", "reader", "rest", "pay")
 _OF_REST: Final = frozenset({"rest", "pay"})
 _OF_SELF: Final = frozenset({"page", "state", "reader"})
-# Ours: the share of each sentence's words that may be others where a notice addresses nobody.
-MAX_OTHERS: Final = 0.2
+# Ours: the share of each sentence's words that may be others where a notice addresses nobody, and
+# where it addresses its reader.
+MAX_OTHERS: Final = 0.25
+MAX_OTHERS_TO_READER: Final = 0.34
+# "404", "Error 404", "HTTP-Fehler 503": the number of an answer, which says what became of a page.
+_ANSWER: Final = re.compile(
+    r"^ (?:[^\W\d][\w/-]* ){0,2}(?:4(?:0[0134]|10|29|51)|50[0234]) (?:[^\W\d]\w* )?$"
+)
 
 
 @cache
@@ -70,7 +76,7 @@ def _notices() -> dict[str, dict[str, tuple[str, ...]]]:
     return {
         language: {
             kind: tuple(
-                _spread(form) if kind in _OF_REST else form
+                _spread(form) if kind in _OF_REST else _elided(form)
                 for form in (_form(language, kind, word) for word in kinds.get(kind, ()))
             )
             for kind in _OF_PAGES
@@ -104,33 +110,41 @@ def _sentences(text: str) -> list[str]:
 
 def speaks_to_reader(text: str) -> bool:
     """Return whether a text has a word that addresses its reader."""
-    spoken = " ".join(_sentences(text))
+    spoken = " ".join(_sentences(_elided(text)))
     return any(word in spoken for kinds in _notices().values() for word in kinds["reader"])
 
 
 def tells_of_itself(text: str) -> bool:
     """Return whether a short text speaks to its reader of page, browser, cookies, access or login
     in each of its sentences, as do soft errors, shells, consent and maintenance pages."""
-    sentences = _sentences(text)
+    text = _elided(text)
+    spoken = [f" {' '.join(part.split())} " for part in _SENTENCE.split(_lower(text))]
+    has_answer = any(map(_ANSWER.match, spoken))
+    sentences = [sentence for sentence in _sentences(text) if not _ANSWER.match(sentence)]
     for language, kinds in _notices().items():
         hits = {
             kind: {word for word in words for sentence in sentences if word in sentence}
             for kind, words in ((kind, kinds[kind]) for kind in ("page", "state", "reader"))
         }
-        if not hits["page"] or not hits["state"]:
+        if not hits["page"] or not (hits["state"] or has_answer):
             continue
         if hits["reader"] and len(hits["page"]) + len(hits["state"]) >= MIN_SELF_WORDS:
             words = set().union(*hits.values())
             if all(any(word in sentence for word in words) for sentence in sentences):
                 return True
         finder, meanings = _finder(_OF_SELF, language)
+        most = MAX_OTHERS_TO_READER if hits["reader"] else MAX_OTHERS
         if all(
-            _kinds_and_others(language, sentence, _hits(finder, meanings, sentence))[1]
-            <= MAX_OTHERS
+            _kinds_and_others(language, sentence, _hits(finder, meanings, sentence))[1] <= most
             for sentence in sentences
         ):
             return True
     return False
+
+
+def _elided(text: str) -> str:
+    """Return a text in which a short word before an apostrophe stands alone."""
+    return _ELIDED.sub(r"\1 ", text)
 
 
 def _spread(text: str) -> str:
@@ -230,7 +244,7 @@ def _meanings(kinds: frozenset[str], language: str = "") -> Meanings:
         if language in {"", of} or of == ANY:
             for kind in kinds & words_by_kind.keys():
                 for word in words_by_kind[kind]:
-                    form = _form(of, kind, _ELIDED.sub(r"\1' ", word))
+                    form = _form(of, kind, _elided(word))
                     meanings[form].append((of, kind))
     return tuple(meanings.items())
 
@@ -277,7 +291,7 @@ def is_notice(raw: str) -> bool:
     if not languages or _QUOTED.search(_QUOTED_NAME.sub(r"\1", raw)):
         return False
     text = raw.replace(LINK_START, "").replace(LINK_END, "")
-    text = _ELIDED.sub(r"\1' ", text if text.isascii() else _SCRIPTS.sub(" ", text))
+    text = _elided(text if text.isascii() else _SCRIPTS.sub(" ", text))
     sentences = _sentences(text)
     asks = len(sentences) == 1 and text.rstrip().endswith(("?", "？", "؟"))
     if asks or len(sentences) > MOST_SENTENCES:
@@ -363,12 +377,15 @@ def _bare(label: str) -> str:
 @cache
 def _labels() -> frozenset[str]:
     """Return the labels of other articles and of biographies in all languages."""
-    return frozenset(
-        label
-        for kinds in words_of_notices().values()
-        for kind in ("label", "about")
-        for label in kinds.get(kind, ())
-    )
+    labels = (kinds.get("label", ()) for kinds in words_of_notices().values())
+    return frozenset(_abouts()).union(*labels)
+
+
+@cache
+def _abouts() -> tuple[str, ...]:
+    """Return what stands before biographies in all languages, the longest first."""
+    words = {word for kinds in words_of_notices().values() for word in kinds.get("about", ())}
+    return tuple(sorted(words, key=len, reverse=True))
 
 
 @cache
@@ -389,14 +406,12 @@ def _names_another(raw: str) -> bool:
 
 def is_biography(text: str, authors: Collection[str]) -> bool:
     """Return whether a paragraph begins with a person and goes on with a profession. Without
-    authors any capitalised name is a person."""
-    folded = text.lstrip().lower()
-    if authors:
-        name = next((author for author in authors if folded.startswith(author.lower())), None)
-        behind = len(name) if name else -1
-    else:
-        person = _PERSON.match(text)
-        behind = person.end() if person else -1
+    authors any capitalised name is a person, and "the author"."""
+    folded = text.lstrip().lstrip(_MARKS).lstrip().lower()
+    names = [author.lower() for author in authors] if authors else _abouts()
+    name = next(filter(folded.startswith, names), None)
+    person = _PERSON.match(text) if not (name or authors) else None
+    behind = len(text) - len(folded) + len(name) if name else person.end() if person else -1
     if behind < 0:
         return False
     words = " ".join(" ".join(_sentences(text[behind:])).split()[:BEFORE_ROLE])

@@ -84,6 +84,15 @@ from newscrawl.notices import is_biography, is_notice, tells_of_itself
         "Facebookでログイン",
         "페이스북으로 로그인",
         "本文来源：网易科技报道",
+        "Hirdetés",
+        "Story continues below advertisement",
+        "Поделиться",
+        "シェアする",
+        "Get the latest headlines delivered to your inbox.",
+        "Soutenez-nous en faisant un don.",
+        "This material may not be published, broadcast or rewritten.",
+        "Translated with Google Translate.",
+        "Disclosure: the author holds shares in Amazon.",
     ],
 )
 def test_paragraph_of_a_paper_or_platform(paragraph: str) -> None:
@@ -137,6 +146,9 @@ def test_paragraph_of_a_paper_or_platform(paragraph: str) -> None:
         "페이스북으로 로그인하는 기능에 장애가 발생해 이용자가 불편을 겪었다.",
         "稿件显示，来源于三家银行的数据上涨。",
         "All rights to the harbour were sold. Siemens paid.",
+        "Advertisement revenue of Google fell.",
+        "La publicidad del puerto costó dos millones.",
+        "Hintergrund: Siemens baut den Kran.",
     ],
 )
 def test_sentence_about_something_else(paragraph: str) -> None:
@@ -150,6 +162,9 @@ def test_sentence_about_something_else(paragraph: str) -> None:
         ("Anna Keller ist Redakteurin der Zeitung.", ["Anna Keller"], True),
         ("Анна Келлер — корреспондент газеты.", ["Анна Келлер"], True),
         ("Tom Weber is a professor of economics.", [], True),
+        ("The author is a former engineer of Google.", [], True),
+        ("– La autora es periodista en Madrid.", [], True),
+        ("The author fell off the quay.", [], False),
         ("Anna Keller fell off the quay on Friday.", ["Anna Keller"], False),
         ("The harbour reopened on Friday, an editor said.", [], False),
     ],
@@ -185,6 +200,15 @@ def test_biography_set_apart_at_the_end_is_no_text(end: str) -> None:
         "Halaman yang anda cari tidak dijumpai. Ia mungkin telah dialihkan atau dipadamkan.",
         "申し訳ありません。このページは存在しないか、削除されました。",
         "이 페이지에 접근할 권한이 없습니다.",
+        "Erreur 404 : cette page n’existe plus. Retour à l’accueil.",
+        "Fehler 404: Diese Seite existiert leider nicht mehr.",
+        "Vous avez été bloqué. Vous ne pouvez pas accéder à ce site.",
+        "Dit artikel is niet meer beschikbaar.",
+        "Sito in manutenzione. Torneremo presto.",
+        "Din session har gått ut. Logga in igen.",
+        "Puslapis, kurio ieškote, nerastas.",
+        "お住まいの地域ではご利用いただけません。",
+        "文章已被删除。",
     ],
 )
 def test_page_that_speaks_of_itself_is_no_article(text: str) -> None:
@@ -203,6 +227,8 @@ def test_page_that_speaks_of_itself_is_no_article(text: str) -> None:
             "vecinos no pudieron pagar sus recibos."
         ),
         "法院周五下令运营商封锁该网站的访问。网站所有者表示将上诉。",
+        "404 articles on the harbour were read on the site, the paper said.",
+        "Der Artikel wurde aus dem Gesetz gestrichen, sagte die Ministerin.",
     ],
 )
 def test_short_article_about_a_page_is_one(text: str) -> None:

@@ -101,8 +101,10 @@ _MY = re.compile(
 _MINE = re.compile(r" (?:page|profile|channel|board|feed|group|community)\b", re.IGNORECASE)
 # "腾讯财经讯": the agency of a Chinese byline.
 _BYLINE = re.compile(r"(?:网|財經|财经|科技|体育|娱乐|新闻|汽车|房产)?(?:讯|訊|消息)")
-# "Siemens wins order - PR Newswire": what a headline is from, behind its last mark.
-_BEHIND_HEADLINE = re.compile(r"[^\n]{15} (?:[-–—|·•]|//?) ?(?:via )?$")
+# "Siemens wins order - PR Newswire", "(Business Wire)", "| Google News": what a headline is from,
+# behind its last mark.
+_BEHIND_HEADLINE = re.compile(r"[^\n]{15} (?:[-–—|·•(\[]|//?) ?(?:via )?$")
+_END_OF_HEADLINE = re.compile(r"( News)?[)\]/]{0,2}(?:\n|\Z)")
 # Platforms whose names stand beside those of others in sentences, too: "Google YouTube chief".
 _NO_BUTTONS = frozenset(("Apple", "ESPN", "Google", "LINE", "Max", "MAX", "Messenger"))
 _STOP = re.compile(r"[.!?](?=\s)|\n|[。！？]")
@@ -181,10 +183,11 @@ class Credits:
         ):
             return True
         outlets = self._publishers.get(index)
+        ended = _END_OF_HEADLINE.match(text, candidate.end)
+        if ended and (outlets or ended[1]) and _BEHIND_HEADLINE.search(lead):
+            return "\n" not in text[: candidate.end]
         if outlets is None:
             return False
-        if candidate.end in {len(text), text.find("\n")} and _BEHIND_HEADLINE.search(lead):
-            return "\n" not in text[: candidate.end]
         dateline = lead.endswith("(") and _DATELINE.match(text, candidate.end)
         if dateline or _CREDIT.search(lead):
             return True

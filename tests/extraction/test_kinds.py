@@ -184,6 +184,15 @@ def test_article_about_walls_is_an_article(path: str) -> None:
         "Continua a leggere con l’abbonamento",
         "পুরো খবর পড়তে সাবস্ক্রাইব করুন",
         "この記事は残り800文字",
+        "This post is for paid subscribers",
+        "The rest of this article is behind a paywall.",
+        "Noch 80 % des Artikels",
+        "Hai già un abbonamento? Accedi",
+        "Masz już prenumeratę? Zaloguj się",
+        "Det här är en premiumartikel",
+        "Odomknite si článok",
+        "남은 내용은 구독 후 읽을 수 있습니다",
+        "此內容僅限訂戶閱讀",
     ],
 )
 def test_call_behind_a_short_text_makes_a_paywall(call: str) -> None:
@@ -200,6 +209,8 @@ def test_call_behind_a_short_text_makes_a_paywall(call: str) -> None:
         "Join us on Facebook.",
         "同社の有料会員は百万人を超えた。",
         "Mehr zum Thema lesen Sie hier. About us",
+        "Das Auto kostet 80 % des Listenpreises.",
+        "Logga in. Om oss",
     ],
 )
 def test_other_lines_behind_a_short_text_make_no_paywall(line: str) -> None:

@@ -110,6 +110,8 @@ def test_bundled_registry_has_publishers(company, source, text):
     ("title", "expected"),
     [
         ("Siemens wins order for crane - PR Newswire", {"Siemens"}),
+        ("Siemens wins order for crane (Business Wire)", {"Siemens"}),
+        ("Siemens wins order for crane | Google News", {"Siemens"}),
         ("Siemens wins order for crane | Business Wire", {"Siemens"}),
         ("Court stops the sale of Business Wire", {"Business Wire"}),
     ],
