@@ -49,6 +49,8 @@ from newscrawl.extraction.surroundings import (
     without_cards,
     without_comments,
     without_further_stories,
+    without_gated,
+    without_last_links,
 )
 from newscrawl.extraction.tokens import Tokens
 from newscrawl.notices import LONGEST_NOTICE, is_biography, is_notice, with_signs
@@ -216,7 +218,10 @@ def _combined_method(threshold: float) -> Callable[[ParsedPage], Body]:
             mask = without_comments(page.candidates.page, tokens.words, mask)
             mask = without_further_stories(page.candidates.page, tokens, is_title, mask)
             mask = without_cards(page.candidates.page, tokens, page.probabilities, mask)
+            mask = without_last_links(page.candidates.page, tokens, page.probabilities, mask)
             mask = without_asides(page.candidates.page, tokens, page.probabilities, mask)
+        if page.metadata.paywalled:
+            mask = without_gated(page.candidates.page, tokens.words, mask)
         mask = _without_no_text(page, without_repetitions(page.candidates.page, mask))
         paragraphs = _paragraphs(page.candidates.page, mask)
         of_stop_words = tokens.stop_words[mask].sum(axis=0)

@@ -13,7 +13,8 @@ from newscrawl.extraction.blocks import UNWANTED, BlockPage, ElementNames, clean
 from newscrawl.extraction.features import members_of
 from newscrawl.extraction.metadata.vocabulary import any_of, contains_any, words
 from newscrawl.extraction.tokens import Tokens
-from newscrawl.notices import words_of_notices
+from newscrawl.notices import offers_the_rest, words_of_notices
+from newscrawl.text import LINK_END, LINK_START
 
 # Ours: characters of the longest label above comments; words of a text below which they stand, if
 # the label is a heading, and if it is not: a count of comments may stand below the headline, too.
@@ -49,6 +50,10 @@ LINKED_HEADLINE: Final = 0.8
 MIN_CARDS: Final = 3
 AROUND_CARD: Final = 6
 SHARE_OF_CARDS: Final = 0.4
+# Ours: words of a label above the headlines of other articles, characters of the line that offers
+# the rest of an article that isn't free.
+WORDS_OF_LABEL: Final = 7
+LONGEST_GATE: Final = 160
 LIKELY_TEXT: Final = 0.9
 # Ours, fitted on the development corpus: the fewest words of a standfirst between the headline and
 # the first paragraph, the share of them in links at most, and its probability, by itself and in an
@@ -178,11 +183,25 @@ def without_comments(
         raw = blocks.raw[place]
         if len(raw) > LONGEST_LABEL or not _is_label_of_comments(raw):
             continue
+        if _is_button(raw) and _goes_on(blocks, places, place):
+            continue
         if _HEADINGS[tags[place]] or above[place - 1] >= MIN_ABOVE_LABEL:
             mask = mask.copy()
             mask[place:] = False
             return mask
     return mask
+
+
+def _is_button(raw: str) -> bool:
+    """Return whether a label is a link, or stands in a row of links."""
+    return raw.count(LINK_START) > 1 or (raw[:1] == LINK_START and raw[-1:] == LINK_END)
+
+
+def _goes_on(blocks: BlockPage, places: NDArray[np.int64], place: int) -> bool:
+    """Return whether the text goes on behind a block in the element that it was in before."""
+    behind = int(np.searchsorted(places, place, side="right"))
+    around = blocks.elements.parents[blocks.owners[places[behind - 1 : behind + 1]]]
+    return len(around) > 1 and bool(around[0] == around[1])
 
 
 def _is_label_of_comments(raw: str) -> bool:
@@ -354,3 +373,43 @@ def without_cards(
             break
         result &= ~listed
     return result if result.any() else mask
+
+
+def without_last_links(
+    blocks: BlockPage, tokens: Tokens, probabilities: NDArray[np.float32], mask: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Return the kept blocks without a few headlines of other articles that are links at their end,
+    of which the network isn't sure, and the label above them."""
+    words = tokens.words * mask
+    places = np.flatnonzero(words)
+    is_link = tokens.linked[places] >= LINKED_HEADLINE * words[places]
+    is_link &= words[places] > MIN_HEADLINE
+    first = len(places) - int(is_link[::-1].argmin()) if len(places) else 0
+    links = places[first:]
+    if not len(links) or probabilities[links].mean() > LIKELY_TEXT:
+        return mask
+    are_sentences = any(clean(blocks.raw[place]).endswith(".") for place in links.tolist())
+    if are_sentences or words[links].sum() > SHARE_OF_ASIDE * words.sum():
+        return mask
+    label = int(places[first - 1])
+    is_label = _HEADINGS[blocks.elements.tags[blocks.owners[label]]]
+    is_label |= clean(blocks.raw[label]).endswith((":", "：", "…"))
+    mask = mask.copy()
+    mask[label if is_label and tokens.words[label] <= WORDS_OF_LABEL else links[0] :] = False
+    return mask
+
+
+def without_gated(
+    blocks: BlockPage, words: NDArray[np.int64], mask: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Return the kept blocks of a page that isn't free above the line that offers the rest: below
+    it the paper speaks of subscriptions, accounts and devices."""
+    above = (words * mask).cumsum()
+    for place in np.flatnonzero(mask)[1:].tolist():
+        if above[-1] - above[place] > SHARE_OF_ASIDES * above[place]:
+            continue
+        if len(blocks.raw[place]) <= LONGEST_GATE and offers_the_rest(blocks.raw[place]):
+            mask = mask.copy()
+            mask[place:] = False
+            break
+    return mask

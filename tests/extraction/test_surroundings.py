@@ -14,6 +14,8 @@ from newscrawl.extraction.surroundings import (
     without_cards,
     without_comments,
     without_further_stories,
+    without_gated,
+    without_last_links,
 )
 
 LEAD = (
@@ -45,6 +47,7 @@ def kept(body: str, *, likely: float = 0.6) -> list[str]:
     mask = without_comments(page, tokens.words, ~is_title)
     mask = without_further_stories(page, tokens, is_title, mask)
     mask = without_cards(page, tokens, probabilities, mask)
+    mask = without_last_links(page, tokens, probabilities, mask)
     mask = without_asides(page, tokens, probabilities, mask)
     return [text for text, is_kept in zip(page.texts, mask, strict=True) if is_kept]
 
@@ -221,3 +224,48 @@ def test_enciphered_paragraphs_are_no_text() -> None:
 
 def test_page_that_says_only_its_headline_is_read() -> None:
     assert extract(b"<h1>Hi</h1><p>Hi</p>").title == "Hi"
+
+
+@pytest.mark.parametrize("label", ["<a>i</a> <a>p</a> Comments (3)", "<a>Leave a comment</a>"])
+def test_a_link_to_the_comments_between_two_paragraphs_ends_no_text(label: str) -> None:
+    page = f"<div><p>{LEAD} {BODY}</p><p>{label}</p><p>{BODY}</p></div>"
+    assert len(kept(page)) == 3
+
+
+LINES = (
+    "<p><a>Norrby elects a mayor who wants a bridge</a></p>"
+    "<p><a>Why the ferries of Tarnow are late again</a></p>"
+)
+
+
+@pytest.mark.parametrize("label", ["", "<h4>Related posts</h4>", "<p>You may also like:</p>"])
+def test_headlines_of_other_articles_at_the_end_are_none_of_the_text(label: str) -> None:
+    assert kept(f"<p>{LEAD}</p><p>{BODY}</p>{label}{LINES}") == [LEAD, BODY]
+
+
+def test_links_are_text_where_they_are_much_of_it_likely_or_a_sentence() -> None:
+    assert len(kept(f"<p>{LEAD}</p>{LINES}")) == 3
+    assert len(kept(f"<p>{LEAD}</p><p>{BODY}</p>{LINES}", likely=0.95)) == 4
+    sentence = "<p><a>The report is in the library of the port.</a></p>"
+    assert len(kept(f"<p>{LEAD}</p><p>{BODY}</p>{sentence}")) == 3
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Il vous reste 40% de cet article à lire. La suite est réservée aux abonnés.",
+        "この記事は有料会員限定です。登録すると続きをお読みいただけます。",
+        "The rest of this article is for subscribers only.",
+    ],
+)
+def test_below_the_line_that_offers_the_rest_of_a_paid_article_is_no_text(line: str) -> None:
+    below = "You can read with this account on one device at a time."
+    page = read_blocks(parse(f"<p>{LEAD}</p><p>{BODY}</p><p>{line}</p><p>{below}</p>".encode()))
+    words, mask = measure(page).tokens.words, np.ones(4, dtype=bool)
+    assert without_gated(page, words, mask).tolist() == [True, True, False, False]
+
+
+def test_a_line_that_offers_the_rest_above_much_text_ends_nothing() -> None:
+    line = "The rest of this article is for subscribers only."
+    page = read_blocks(parse(f"<p>{LEAD}</p><p>{line}</p><p>{BODY}</p>".encode()))
+    assert without_gated(page, measure(page).tokens.words, np.ones(3, dtype=bool)).all()
