@@ -183,18 +183,15 @@ def without_comments(
         raw = blocks.raw[place]
         if len(raw) > LONGEST_LABEL or not _is_label_of_comments(raw):
             continue
-        if _is_button(raw) and _goes_on(blocks, places, place):
+        # A button, alone or in a row of links, leads to comments that are elsewhere.
+        is_button = raw.count(LINK_START) > 1 or raw[:1] + raw[-1:] == LINK_START + LINK_END
+        if is_button and _goes_on(blocks, places, place):
             continue
         if _HEADINGS[tags[place]] or above[place - 1] >= MIN_ABOVE_LABEL:
             mask = mask.copy()
             mask[place:] = False
             return mask
     return mask
-
-
-def _is_button(raw: str) -> bool:
-    """Return whether a label is a link, or stands in a row of links."""
-    return raw.count(LINK_START) > 1 or (raw[:1] == LINK_START and raw[-1:] == LINK_END)
 
 
 def _goes_on(blocks: BlockPage, places: NDArray[np.int64], place: int) -> bool:
