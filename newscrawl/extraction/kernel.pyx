@@ -429,26 +429,43 @@ cdef const uint8_t *value_end(const uint8_t *place, const uint8_t *end) noexcept
     return place
 
 
-def may_be_crowded(bytes html, size_t short, size_t most, size_t readings):
-    """Return whether what begins like a tag, wherever it stands, is longer than a short one and has
-    more than the most attributes, or the page would be read more often than this for it."""
-    cdef const uint8_t *end = <const uint8_t *> PyBytes_AS_STRING(html) + PyBytes_GET_SIZE(html)
-    cdef const uint8_t *place = end - PyBytes_GET_SIZE(html)
+def survey(bytes html, bytes pairs, size_t short, size_t most, size_t readings):
+    """Return the numbers that `limits.Survey` has; `pairs` has a flag of 1 for two bytes behind "<"
+    whose places are listed, and of 2 for those that are counted.
+
+    A tag may be crowded if what begins like one, wherever it stands, is longer than a short one and
+    has more than the most attributes, or if the page would be read more often than this to see it.
+    """
+    cdef const uint8_t *flags = <const uint8_t *> PyBytes_AS_STRING(pairs)
+    cdef const uint8_t *start = <const uint8_t *> PyBytes_AS_STRING(html)
+    cdef const uint8_t *end = start + PyBytes_GET_SIZE(html)
+    cdef const uint8_t *place = start
     cdef const uint8_t *behind
-    cdef size_t attributes, length, left = readings * <size_t> PyBytes_GET_SIZE(html)
+    cdef size_t marks = 0, opening = 0, ending = 0, counted = 0, attributes, length
+    cdef size_t left = readings * <size_t> PyBytes_GET_SIZE(html)
+    cdef uint8_t flag
+    cdef list places = []
+    cdef bint is_crowded = False
+    if PyBytes_GET_SIZE(pairs) != 0x10000:
+        raise ValueError("the table of pairs is of another size")
     while True:
         place = <const uint8_t *> memchr(place, c"<", end - place)
-        if place == NULL:
-            return False
+        if place == NULL or end - place < 3:
+            return marks, opening, ending, counted, places, is_crowded
         place += 1
-        if not is_letter(place[1] if place[0] == c"/" else place[0]):  # bytes end with a NUL
-            continue
-        attributes = 0
-        behind = tag_end(place, end, &attributes)
-        length = (end if behind == NULL else behind) - place + 1
-        if length > left or (length > short and attributes > most):
-            return True
-        left -= length
+        marks += 1
+        opening += is_letter(place[0])
+        ending += place[0] == c"/"
+        flag = flags[place[0] << 8 | place[1]]
+        counted += flag >> 1
+        if flag & 1:
+            places.append(place - start)
+        if not is_crowded and is_letter(place[1] if place[0] == c"/" else place[0]):
+            attributes = 0
+            behind = tag_end(place, end, &attributes)
+            length = (end if behind == NULL else behind) - place + 1
+            is_crowded = length > left or (length > short and attributes > most)
+            left -= min(length, left)
 
 
 # --- The walk ------------------------------------------------------------------------------------

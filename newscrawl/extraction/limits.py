@@ -14,7 +14,7 @@ of a tag, a comment or a script would hide all that follows.
 import re
 from collections.abc import Iterable
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,70 +123,90 @@ _LETTERS: Final = _table_of([*range(65, 91), *range(97, 123)])
 _MARKUP: Final = _LETTERS | _table_of(b"/!?")
 
 
-def _format_beginnings() -> NDArray[np.bool_]:
-    """Return which two bytes can begin the name of a formatting element; a name of one letter
-    ends there."""
-    table = np.zeros((256, 256), dtype=bool)
+_FORMAT, _IN_TABLE = 1, 2
+
+
+def _beginnings() -> NDArray[np.uint8]:
+    """Return for each two bytes behind "<" whether they can begin the name of a formatting element
+    (one of one letter ends there), or what `_TEXT_IN_TABLE` finds."""
+    table = np.zeros((256, 256), dtype=np.uint8)
     for name in FORMATTING:
         for first in {name[0], name.upper()[0]}:
             if len(name) == 1:
-                table[first] |= ~_LETTERS
+                table[first, ~_LETTERS] |= _FORMAT
             else:
-                table[first, [name[1], name.upper()[1]]] = True
+                table[first, [name[1], name.upper()[1]]] |= _FORMAT
+    for first, second in (b"ta", b"tb", b"th", b"tf", b"tr", b"in", b"/t", b"/c"):
+        for letter in {first, *bytes([first]).upper()}:
+            table[letter, [second, *bytes([second]).upper()]] |= _IN_TABLE
+    table[ord("/"), ~_LETTERS] |= _IN_TABLE
+    table[list(b"!?")] |= _IN_TABLE
     return table
 
 
-_FORMAT_BEGINNINGS: Final = _format_beginnings()
-
-
-def _table_beginnings() -> NDArray[np.bool_]:
-    """Return which two bytes behind "<" can begin what `_TEXT_IN_TABLE` finds."""
-    table = np.zeros((256, 256), dtype=bool)
-    for first, second in ("ta", "tb", "th", "tf", "tr", "in", "/t", "/c"):
-        for letter in {first, first.upper()}:
-            table[ord(letter), [ord(second), ord(second.upper())]] = True
-    table[ord("/")] |= ~_LETTERS
-    table[list(b"!?")] = True
-    return table
-
-
-_TABLE_BEGINNINGS: Final = _table_beginnings()
+_BEGINNINGS: Final = _beginnings()
+_PAIRS: Final = _BEGINNINGS.tobytes()
 
 
 # --- The decision --------------------------------------------------------------------------------
 
 
+class Survey(NamedTuple):
+    """What decides whether a page is within the limits: how many "<" it has, start tags, end tags,
+    and tags behind which text may be in a table but in no cell; the places behind "<" where the
+    name of a formatting element may begin; and whether a tag may have too many attributes."""
+
+    marks: int
+    opening: int
+    ending: int
+    in_table: int
+    formats: list[int]
+    may_be_crowded: bool
+
+    @classmethod
+    def of(cls, html: bytes) -> "Survey":
+        """Survey a page."""
+        if compiled.kernel is not None:
+            limits = MAX_SHORT_TAG, MAX_ATTRIBUTES, MAX_READINGS
+            return cls(*compiled.kernel.survey(html, _PAIRS, *limits))
+        source = np.frombuffer(html, dtype=np.uint8)
+        after = np.flatnonzero(source[:-2] == _LESS) + 1
+        first = source[after]
+        flags = _BEGINNINGS[first, source[after + 1]]
+        return cls(
+            marks=len(after),
+            opening=int(np.count_nonzero(_LETTERS[first])),
+            ending=int(np.count_nonzero(first == ord("/"))),
+            in_table=int(np.count_nonzero(flags & _IN_TABLE)),
+            formats=after[(flags & _FORMAT).astype(bool)].tolist(),
+            may_be_crowded=True,
+        )
+
+
 def within_limits(html: bytes) -> bytes:
     """Return the page reduced to the parser's limits; a usual one is returned unchanged."""
-    html, after = _cut(html[:MAX_BYTES])
-    if len(after) * len(html) > MAX_COPIED and _texts_in_tables(html, after) > MAX_COPIED:
-        html, after = _cut(_TextsInTables(html).rewrite())
-    source = np.frombuffer(html, dtype=np.uint8)
-    first = source[after]
-    opening = after[_LETTERS[first]]
-    places = opening[_FORMAT_BEGINNINGS[source[opening], source[opening + 1]]].tolist()
-    formats = [place for place in places if _is_open_format(html, place)]
-    reopened = len(opening) * len(formats)
+    html = html[:MAX_BYTES]
+    survey = Survey.of(html)
+    if survey.marks > MAX_MARKUP:
+        html = _cut(html)
+        survey = Survey.of(html)
+    if survey.in_table * len(html) > MAX_COPIED and (
+        (len(_TEXT_IN_TABLE.findall(html)) if b"<table" in html.lower() else 0) * len(html)
+        > MAX_COPIED
+    ):
+        html = _cut(_TextsInTables(html).rewrite())
+        survey = Survey.of(html)
+    formats = [place for place in survey.formats if _is_open_format(html, place)]
+    reopened = survey.opening * len(formats)
     if reopened > MAX_REOPENED:
         html = _FORMAT_NAME.sub(rb"<\1span", html)
     elif reopened * MAX_ATTRIBUTES > MAX_REOPENED and (
-        len(opening) * (len(formats) + _attributes_at(html, formats)) > MAX_REOPENED
+        survey.opening * (len(formats) + _attributes_at(html, formats)) > MAX_REOPENED
     ):
         html = _FormatAttributes(html).rewrite()
-    unclosed = len(opening) - int(np.count_nonzero(first == ord("/")))
-    if len(opening) > MAX_ELEMENTS_UNCHECKED or unclosed > MAX_UNCLOSED:
+    if survey.opening > MAX_ELEMENTS_UNCHECKED or survey.opening - survey.ending > MAX_UNCLOSED:
         return flatten(html)
-    return limit_attributes(html) if has_crowded_tag(html) else html
-
-
-def _texts_in_tables(html: bytes, after: NDArray[np.int64]) -> int:
-    """Return how many texts may be in tables, but in no cell, times the bytes of the page; `after`
-    are the places behind each "<"."""
-    source = np.frombuffer(html, dtype=np.uint8)
-    most = int(np.count_nonzero(_TABLE_BEGINNINGS[source[after], source[after + 1]])) * len(html)
-    if most <= MAX_COPIED or b"<table" not in html.lower():
-        return 0
-    return len(_TEXT_IN_TABLE.findall(html)) * len(html)
+    return limit_attributes(html) if survey.may_be_crowded and has_crowded_tag(html) else html
 
 
 def _is_open_format(html: bytes, place: int) -> bool:
@@ -243,16 +263,12 @@ def _insert(html: bytes, place: int, tag: bytes) -> bytes:
     return b"%b%b%b" % (html[:place], tag, html[place:])
 
 
-def _cut(html: bytes) -> tuple[bytes, NDArray[np.int64]]:
-    """Return the page up to `MAX_MARKUP`, and the places behind each "<"."""
+def _cut(html: bytes) -> bytes:
+    """Return the page up to `MAX_MARKUP`."""
     source = np.frombuffer(html, dtype=np.uint8)
-    after = np.flatnonzero(source[:-2] == _LESS)
-    after += 1
-    if len(after) > MAX_MARKUP:
-        markup = after[_MARKUP[source[after]]]
-        if len(markup) > MAX_MARKUP:
-            return html[: markup[MAX_MARKUP] - 1], markup[: MAX_MARKUP - 1]
-    return html, after
+    after = np.flatnonzero(source[:-2] == _LESS) + 1
+    markup = after[_MARKUP[source[after]]]
+    return html[: markup[MAX_MARKUP] - 1] if len(markup) > MAX_MARKUP else html
 
 
 def _attributes_at(html: bytes, places: Iterable[int]) -> int:
@@ -272,10 +288,7 @@ def _attributes_at(html: bytes, places: Iterable[int]) -> int:
 
 def has_crowded_tag(html: bytes) -> bool:
     """Return whether a tag has more attributes than a parser can take; comments and raw texts have
-    no tags. The kernel sees that most pages have nothing that could be such a tag."""
-    kernel = compiled.kernel
-    if kernel and not kernel.may_be_crowded(html, MAX_SHORT_TAG, MAX_ATTRIBUTES, MAX_READINGS):
-        return False
+    no tags."""
     end = 0
     while token := _TOKEN.search(html, end):
         start, end = token.span()
