@@ -6,12 +6,12 @@ recorded in its block, all others end a block. The tree is not changed.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
 from itertools import pairwise
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -210,32 +210,58 @@ def clean(raw: str) -> str:
     return raw.strip()
 
 
+class Walked(NamedTuple):
+    """What a walk over a page has met.
+
+    `text` is the page's text, `END_OF_BLOCK` after each block, or the squeezed texts of the blocks.
+    `rows` have five numbers for each block: its owner, the tags, images and removed elements up to
+    its end, and whether a line break began it; `elements` have four for each boundary element: its
+    parent, tag, depth and end.
+    """
+
+    text: str | Sequence[str]
+    rows: NDArray[np.int64]
+    removed: NDArray[np.int64]
+    elements: NDArray[np.int64]
+    names: Callable[[int], ElementNames]
+
+
 def read_blocks(tree: LexborHTMLParser, profile: ProfileName = "html5") -> BlockPage:
     """Merge the text of a parsed page into blocks under a boundary profile."""
     start = tree.body or tree.root
+    columns = None
     if compiled.kernel is not None and start is not None:
-        columns = _compiled_walk(profile).run(start.mem_id)
-        if columns is not None:
-            raw, *numbers, names = columns
-            breaks = np.frombuffer(numbers.pop(5), dtype=bool)
-            owners, removed, removed_from, tags, images, parents, tag_numbers, depths, ends = (
-                np.frombuffer(each, dtype=np.int64) for each in numbers
-            )
-            return BlockPage(
-                raw=_with_blanks_between(raw),
-                owners=owners,
-                removed=removed,
-                removed_from=removed_from,
-                tags=tags,
-                images=images,
-                breaks=breaks,
-                elements=Elements(parents, tag_numbers, depths, ends, names),
-                profile=profile,
-            )
-    walk = _Walk(start)
-    if walk.nodes:
-        walk.run(_steps(profile))
-    return walk.result(profile)
+        columns = _walker(profile).run(start.mem_id)
+    if columns is not None:
+        rows, removed, elements = (np.frombuffer(each, dtype=np.int64) for each in columns[1:4])
+        walked = Walked(columns[0], rows, removed, elements, columns[4])
+    else:
+        walked = walk(start, _steps(profile))
+    table, texts = walked.rows.reshape(-1, 5), walked.text
+    if isinstance(texts, str):
+        parts = texts.split(END_OF_BLOCK)[: len(table)]
+        if len(texts) > MAX_BLOCK:
+            parts = _within_limits(parts)
+            table = table[: len(parts)]
+        texts = [" ".join(part.split()) for part in parts]
+    owners, tags, images, removed_from, breaks = np.ascontiguousarray(table.T)
+    parents, tag_numbers, depths, ends = np.ascontiguousarray(walked.elements.reshape(-1, 4).T)
+    return BlockPage(
+        raw=_with_blanks_between(tuple(texts)),
+        owners=owners,
+        removed=_known(walked.removed),
+        removed_from=np.concatenate(([0], removed_from)),
+        tags=np.diff(tags, prepend=0),
+        images=np.diff(images, prepend=0),
+        breaks=breaks.astype(bool),
+        elements=Elements(parents, _known(tag_numbers), depths, ends, walked.names),
+        profile=profile,
+    )
+
+
+def _known(tags: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return tag numbers, with one number for all unknown elements, whose numbers are addresses."""
+    return np.minimum(tags, LAST_KNOWN_TAG + 1)
 
 
 _TAGS_IN_TEXT: Final = 4  # numbers from LINK_START on
@@ -402,136 +428,86 @@ def _steps(profile: ProfileName) -> tuple[int, ...]:
     return tuple([steps.get(tag, _BOUNDARY) for tag in range(LAST_KNOWN_TAG + 1)])
 
 
-def _step_of_unknown(owner: int) -> int:
-    """Return the step for an unknown element: within a paragraph it is inline, and unrecorded."""
-    return _THROUGH if owner in _PARAGRAPH_LIKE_IDS else _BOUNDARY
-
-
-class _Walk:
-    """The columns that one walk over a page fills.
-
-    `text` is the page's text, `END_OF_BLOCK` after each block. `rows` say for each block its
-    owner, the tags, images and removed elements up to its end, and whether a line break began it.
-    """
-
-    __slots__ = ("depths", "ends", "nodes", "parents", "removed", "rows", "tags", "text")
-
-    def __init__(self, start: LexborNode | None) -> None:
-        self.text: list[str] = []
-        self.rows: list[int] = []
-        self.removed: list[int] = []
-        self.nodes = [] if start is None else [start]
-        self.tags = [node.tag_id for node in self.nodes]
-        self.parents = [-1 for _ in self.nodes]
-        self.depths = [0 for _ in self.nodes]
-        self.ends = [0 for _ in self.nodes]
-
-    def run(self, steps: tuple[int, ...]) -> None:  # noqa: C901, PLR0912, PLR0915
-        """Walk in document order without recursion; each node is entered and left once.
-
-        The loop runs thousands of times a page: with local variables and few calls it takes little
-        more than half the time of one with methods.
-        """
-        add, rows, removed, nodes = self.text.append, self.rows, self.removed, self.nodes
-        parents, tag_ids, depths, ends = self.parents, self.tags, self.depths, self.ends
-        owner = tags = images = breaks = 0
-        has_text = after_break = False
-        entered: list[tuple[LexborNode, int]] = []  # below the first, each with its step
-        most = 5 * MAX_BLOCKS  # numbers in the rows
-        node = nodes[0].first_child
-        while node is not None or entered:
-            if node is None:
-                node, step = entered.pop()
-                if step == _BOUNDARY:
-                    if has_text:
-                        rows += owner, tags, images, len(removed), after_break
-                        add(END_OF_BLOCK)
-                    has_text, after_break, breaks = False, False, 0
-                    ends[owner] = len(nodes)
-                    owner = parents[owner]
-                    if len(rows) >= most:
-                        break
-                elif has_text or step == _LINK:
-                    add(_CLOSING[step])
-                node = node.next
-                continue
-            tag = node.tag_id
-            if tag == TEXT:  # half of all nodes
-                text = node.text_content
-                if text and (has_text or not text.isspace()):
-                    add(text)
-                    has_text = True
-                    breaks = breaks and breaks * text.isspace()
-                node = node.next
-                continue
-            step = steps[tag] if tag <= LAST_KNOWN_TAG else _step_of_unknown(tag_ids[owner])
-            if step == _PRUNE:
-                tags += 2
-                images += tag == _IMG
-            elif step != _PASS:
-                tags += 2
-                if step == _BOUNDARY:
-                    if has_text:
-                        rows += owner, tags, images, len(removed), after_break
-                        add(END_OF_BLOCK)
-                    has_text, after_break, breaks = False, False, 0
-                    parents.append(owner)
-                    owner = len(nodes)
-                    nodes.append(node)
-                    tag_ids.append(tag)
-                    depths.append(len(entered) + 1)
-                    ends.append(0)
-                    if len(rows) >= most:
-                        break
-                elif step != _THROUGH:
-                    removed.append(tag)
-                    if has_text or step == _LINK:
-                        add(_OPENING[step])
-                    if step == _LINE_BREAK and (breaks := breaks + 1) == _PARAGRAPH_BREAK:
-                        if has_text:
-                            rows += owner, tags, images, len(removed), after_break
-                            add(END_OF_BLOCK)
-                        has_text, after_break = False, True
-                        if len(rows) >= most:
-                            break
-                entered.append((node, step))
-                node = node.first_child
-                continue
+def walk(start: LexborNode | None, steps: Sequence[int]) -> Walked:  # noqa: C901, PLR0912, PLR0915
+    """Walk in document order without recursion. The loop runs thousands of times a page: local
+    variables and few calls take little more than half the time of methods."""
+    pieces: list[str] = []
+    rows: list[int] = []
+    removed: list[int] = []
+    nodes = [] if start is None else [start]
+    elements = [number for node in nodes for number in (-1, node.tag_id, 0, 0)]
+    add = pieces.append
+    owner = tags = images = breaks = 0
+    has_text = after_break = False
+    entered: list[tuple[LexborNode, int]] = []  # below the first, each with its step
+    most = 5 * MAX_BLOCKS  # numbers in the rows
+    node = start.first_child if start is not None else None
+    while (node is not None or entered) and len(rows) < most:
+        if node is None:
+            node, step = entered.pop()
+            if step == _BOUNDARY:
+                if has_text:
+                    rows += owner, tags, images, len(removed), after_break
+                    add(END_OF_BLOCK)
+                has_text, after_break, breaks = False, False, 0
+                elements[4 * owner + 3] = len(nodes)
+                owner = elements[4 * owner]
+            elif has_text or step == _LINK:
+                add(_CLOSING[step])
             node = node.next
-        if has_text:
-            rows += owner, tags, images, len(removed), after_break
-            add(END_OF_BLOCK)
-        while owner >= 0:  # still open, where the walk has stopped at the limit
-            ends[owner] = len(nodes)
-            owner = parents[owner]
-
-    def result(self, profile: ProfileName) -> BlockPage:
-        """Return the blocks of the walk."""
-        nodes = self.nodes
-        table = _numbers(self.rows).reshape(-1, 5)
-        joined = "".join(self.text)
-        texts = joined.split(END_OF_BLOCK)[: len(table)]
-        if len(joined) > MAX_BLOCK:
-            texts = _within_limits(texts)
-            table = table[: len(texts)]
-        columns = np.ascontiguousarray(table.T)
-        return BlockPage(
-            raw=_with_blanks_between(tuple([" ".join(text.split()) for text in texts])),
-            owners=columns[0],
-            removed=_tag_numbers(self.removed),
-            removed_from=np.concatenate(([0], columns[3])),
-            tags=np.diff(columns[1], prepend=0),
-            images=np.diff(columns[2], prepend=0),
-            breaks=columns[4].astype(bool),
-            elements=Elements(
-                parents=_numbers(self.parents),
-                tags=_tag_numbers(self.tags),
-                depths=_numbers(self.depths),
-                ends=_numbers(self.ends),
-                names=lambda element: names_of(nodes[element]),
-            ),
-            profile=profile,
-        )
+            continue
+        tag = node.tag_id
+        if tag == TEXT:  # half of all nodes
+            text = node.text_content
+            if text and (has_text or not text.isspace()):
+                add(text)
+                has_text = True
+                breaks = breaks and breaks * text.isspace()
+            node = node.next
+            continue
+        if tag <= LAST_KNOWN_TAG:
+            step = steps[tag]
+        else:  # within a paragraph an unknown element is inline, and unrecorded
+            step = _THROUGH if elements[4 * owner + 1] in _PARAGRAPH_LIKE_IDS else _BOUNDARY
+        if step == _PRUNE:
+            tags += 2
+            images += tag == _IMG
+        elif step != _PASS:
+            tags += 2
+            if step == _BOUNDARY:
+                if has_text:
+                    rows += owner, tags, images, len(removed), after_break
+                    add(END_OF_BLOCK)
+                has_text, after_break, breaks = False, False, 0
+                elements += owner, tag, len(entered) + 1, 0
+                owner = len(nodes)
+                nodes.append(node)
+            elif step != _THROUGH:
+                removed.append(tag)
+                if has_text or step == _LINK:
+                    add(_OPENING[step])
+                if step == _LINE_BREAK and (breaks := breaks + 1) == _PARAGRAPH_BREAK:
+                    if has_text:
+                        rows += owner, tags, images, len(removed), after_break
+                        add(END_OF_BLOCK)
+                    has_text, after_break = False, True
+            entered.append((node, step))
+            node = node.first_child
+            continue
+        node = node.next
+    if has_text:
+        rows += owner, tags, images, len(removed), after_break
+        add(END_OF_BLOCK)
+    while owner >= 0 and nodes:  # still open, where the walk has stopped at the limit
+        elements[4 * owner + 3] = len(nodes)
+        owner = elements[4 * owner]
+    return Walked(
+        text="".join(pieces),
+        rows=np.array(rows, dtype=np.int64),
+        removed=np.array(removed, dtype=np.int64),
+        elements=np.array(elements, dtype=np.int64),
+        names=lambda element: names_of(nodes[element]),
+    )
 
 
 def _within_limits(texts: list[str]) -> list[str]:
@@ -556,20 +532,11 @@ def _beginning(text: str) -> str:
     return squeezed[:MAX_BLOCK] + abs(still_open) * mark
 
 
-def _numbers(values: list[int]) -> NDArray[np.int64]:
-    return np.array(values, dtype=np.int64)
-
-
-def _tag_numbers(tags: list[int]) -> NDArray[np.int64]:
-    """Return tag numbers, with one number for all unknown elements, whose numbers are addresses."""
-    return np.minimum(_numbers(tags), LAST_KNOWN_TAG + 1)
-
-
 # --- The same walk, compiled ---------------------------------------------------------------------
 
 
 @cache
-def _compiled_walk(profile: ProfileName) -> Any:
+def _walker(profile: ProfileName) -> Any:
     """Return the kernel's walk over the tables of a profile."""
     kernel = compiled.kernel
     assert kernel is not None  # noqa: S101 - asked for by its one caller
@@ -593,11 +560,9 @@ def _compiled_walk(profile: ProfileName) -> Any:
             "paragraph_break": _PARAGRAPH_BREAK,
             "max_blocks": MAX_BLOCKS,
             "max_block": MAX_BLOCK,
-            "max_text": MAX_TEXT,
             "max_name": MAX_NAME_LENGTH,
         },
         attributes=compiled.attribute_numbers(kernel),
-        beginning=_beginning,
     )
 
 

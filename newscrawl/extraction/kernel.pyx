@@ -5,8 +5,8 @@ them.
 
 The tree is read by the addresses of Lexbor's nodes, whose layout is stated below. `compiled` loads
 this module only for versions of selectolax that have this layout, and only after `read_tree` has
-given what selectolax gives. No address is kept after a call. What a function can't read as Python would (text that isn't UTF-8) it refuses by
-returning None, and Python reads the page.
+given what selectolax gives. No address is kept after a call. What the walk can't read as Python
+would (text that isn't UTF-8) it refuses by returning None, and Python reads the page.
 """
 
 from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_FromStringAndSize
@@ -211,16 +211,6 @@ cdef bytearray taken(Numbers *numbers):
     )
 
 
-cdef bytearray flags_of(Numbers *numbers):
-    """Return for each of the numbers a byte that says whether it isn't 0."""
-    cdef bytearray flags = bytearray(numbers.size)
-    cdef uint8_t *to = <uint8_t *> PyByteArray_AS_STRING(flags)
-    cdef size_t place
-    for place in range(numbers.size):
-        to[place] = numbers.items[place] != 0
-    return flags
-
-
 # --- Text ----------------------------------------------------------------------------------------
 
 
@@ -279,90 +269,6 @@ cdef size_t squeeze(uint8_t *data, size_t length) noexcept:
         to += 1
         place += 1
     return to - data
-
-
-cdef size_t characters(const uint8_t *data, size_t length) noexcept:
-    cdef size_t count = 0
-    cdef size_t place
-    for place in range(length):
-        count += (data[place] & 0xC0) != 0x80
-    return count
-
-
-cdef size_t beginning_of(const uint8_t *data, size_t length, size_t most) noexcept:
-    """Return the bytes that the first characters of a text take."""
-    cdef size_t count = 0
-    cdef size_t place
-    if length <= most:
-        return length
-    for place in range(length):
-        if (data[place] & 0xC0) != 0x80:
-            if count == most:
-                return place
-            count += 1
-    return length
-
-
-cdef bint hides(const uint8_t *data, size_t length) noexcept:
-    """Return whether a style has "display:none", whatever blanks it has."""
-    cdef const char *wanted = "display:none"
-    cdef size_t place, start, matched
-    for start in range(length):
-        if data[start] != c"d":
-            continue
-        matched = 0
-        for place in range(start, length):
-            if data[place] == 0x20:
-                continue
-            if data[place] != <uint8_t> wanted[matched]:
-                break
-            matched += 1
-            if matched == 12:
-                return True
-    return False
-
-
-cdef size_t sequence_at(const uint8_t *place, const uint8_t *end) noexcept:
-    """Return the length of the UTF-8 sequence of several bytes at a place; 0 where it is none."""
-    cdef uint8_t first = place[0]
-    cdef uint8_t least = 0x80, most = 0xBF
-    cdef size_t length, index
-    if 0xC2 <= first <= 0xDF:
-        length = 2
-    elif 0xE0 <= first <= 0xEF:
-        length = 3
-        if first == 0xE0:
-            least = 0xA0
-        elif first == 0xED:
-            most = 0x9F
-    elif 0xF0 <= first <= 0xF4:
-        length = 4
-        if first == 0xF0:
-            least = 0x90
-        elif first == 0xF4:
-            most = 0x8F
-    else:
-        return 0
-    if <size_t> (end - place) < length or not least <= place[1] <= most:
-        return 0
-    for index in range(2, length):
-        if place[index] & 0xC0 != 0x80:
-            return 0
-    return length
-
-
-cdef bint is_sequences(const uint8_t *place, size_t length) noexcept:
-    """Return whether a short text is UTF-8."""
-    cdef const uint8_t *end = place + length
-    while place < end:
-        if place[0] < 0x80:
-            place += 1
-            continue
-        length = sequence_at(place, end)
-        if length == 0:
-            return False
-        place += length
-    return True
 
 
 # --- Limits --------------------------------------------------------------------------------------
@@ -478,8 +384,7 @@ cdef struct Entered:
 
 cdef struct Columns:
     Text text
-    Numbers owners, removed, removed_from, tags, images, breaks
-    Numbers parents, tag_numbers, depths, ends
+    Numbers rows, removed, elements  # as `blocks.Walked` has them
     Entered *stack
     size_t depth, room
 
@@ -500,23 +405,10 @@ cdef int enter(Columns *columns, Node *node, uint8_t step) except -1:
     return 0
 
 
-cdef void release(Columns *columns) noexcept:
-    free(columns.text.items)
-    free(columns.owners.items)
-    free(columns.removed.items)
-    free(columns.removed_from.items)
-    free(columns.tags.items)
-    free(columns.images.items)
-    free(columns.breaks.items)
-    free(columns.parents.items)
-    free(columns.tag_numbers.items)
-    free(columns.depths.items)
-    free(columns.ends.items)
-    free(columns.stack)
-
-
 cdef enum:
     STEPS = 16
+    ROW = 5
+    ELEMENT = 4
 
 cdef enum:
     CLASS, IDENTITY, ITEMPROP, ROLE, HIDDEN, ARIA_HIDDEN, STYLE, NAMES
@@ -525,79 +417,20 @@ STEPS_OF_WALK = STEPS
 ATTRIBUTES = ("class", "id", "itemprop", "role", "hidden", "aria-hidden", "style")
 
 
-cdef struct Named:
-    size_t start
-    uint16_t lengths[HIDDEN]  # of class, id, itemprop and role, which follow each other
-    uint8_t has_more, is_hidden
-
-
-cdef class Names:
-    """What names the elements of a page, as bytes that become texts where Python asks for them."""
-
-    cdef Named *items
-    cdef size_t size, room
-    cdef Text text
-
-    def __dealloc__(self):
-        free(self.items)
-        free(self.text.items)
-
-    cdef Named *new(self) except NULL:
-        cdef size_t room
-        cdef Named *items
-        if self.size == self.room:
-            room = 2 * self.room + 256
-            items = <Named *> realloc(self.items, room * sizeof(Named))
-            if items == NULL:
-                raise MemoryError
-            self.items, self.room = items, room
-        self.size += 1
-        self.items[self.size - 1] = Named(self.text.size, [0, 0, 0, 0], 0, 0)
-        return &self.items[self.size - 1]
-
-    cdef int add(self, Named *named, int which, Bytes *value, size_t max_name) except -1:
-        cdef size_t length
-        if value == NULL or value.data == NULL:
-            return 0
-        length = beginning_of(value.data, value.length, max_name)
-        if not is_sequences(value.data, length):
-            raise LayoutError("a name isn't UTF-8")
-        put(&self.text, value.data, length)
-        named.lengths[which] = <uint16_t> length
-        return 0
-
-    def __call__(self, size_t element):
-        """Return what names an element, as `blocks.names_of` does."""
-        cdef Named *named
-        cdef const uint8_t *place
-        cdef int which
-        cdef list values = []
-        if element >= self.size:
-            raise IndexError("there is no such element")
-        named = &self.items[element]
-        place = self.text.items + named.start
-        for which in range(HIDDEN):
-            values.append(decoded(place, named.lengths[which]) if named.lengths[which] else "")
-            place += named.lengths[which]
-        if not named.has_more:
-            return values[0] or None
-        return (*values, named.is_hidden != 0)
-
-
 cdef class Walk:
-    """Merges the text of pages into blocks, as `blocks.read_blocks` does."""
+    """Merges the text of pages into blocks, as `blocks.walk` does."""
 
     cdef uint8_t steps[KNOWN]
     cdef uint8_t paragraph_like[KNOWN]
     cdef uint8_t opening[STEPS]
     cdef uint8_t closing[STEPS]
     cdef uintptr_t numbers[NAMES]
+    cdef tuple names
     cdef uint8_t prune, boundary, link, line_break, read, passed, through, end_of_block
-    cdef size_t image, paragraph_break, max_blocks, max_block, max_text, max_name
-    cdef object beginning
+    cdef size_t image, paragraph_break, max_blocks, max_block, max_name
 
     def __cinit__(self, *, bytes steps, bytes paragraph_like, bytes opening, bytes closing,
-                  dict step, dict limits, dict attributes, object beginning):
+                  dict step, dict limits, dict attributes):
         """Take the tables of a profile: the step at each tag, what the tags of removed elements
         become, and Lexbor's numbers for the attributes that it knows (0 for others)."""
         if len(steps) != KNOWN or len(paragraph_like) != KNOWN:
@@ -610,6 +443,7 @@ cdef class Walk:
         memcpy(self.closing, PyBytes_AS_STRING(closing), STEPS)
         for place, name in enumerate(ATTRIBUTES):
             self.numbers[place] = attributes[name]
+        self.names = tuple([name.encode() for name in ATTRIBUTES])
         self.prune, self.boundary, self.link = step["prune"], step["boundary"], step["link"]
         self.line_break, self.read = step["line_break"], step["read"]
         self.passed, self.through = step["pass"], step["through"]
@@ -618,68 +452,67 @@ cdef class Walk:
         self.end_of_block = 0
         self.image, self.paragraph_break = limits["image"], limits["paragraph_break"]
         self.max_blocks, self.max_block = limits["max_blocks"], limits["max_block"]
-        self.max_text, self.max_name = limits["max_text"], limits["max_name"]
-        if self.max_name > 10_000:
-            raise ValueError("names may have up to 10,000 characters")
-        self.beginning = beginning
+        self.max_name = limits["max_name"]
 
     def run(self, uintptr_t address):
-        """Walk over the tree of a node in document order, and return the columns of the blocks, or
-        None where Python must read the page."""
+        """Walk over the tree of a node in document order, and return what `blocks.Walked` has, the
+        texts of the blocks already parted unless they may be too long; None where Python must read
+        the page."""
         cdef Columns columns
-        cdef Names names = Names.__new__(Names)
+        cdef list names = []
         columns = Columns(
-            text=Text(NULL, 0, 0), owners=Numbers(NULL, 0, 0), removed=Numbers(NULL, 0, 0),
-            removed_from=Numbers(NULL, 0, 0), tags=Numbers(NULL, 0, 0),
-            images=Numbers(NULL, 0, 0), breaks=Numbers(NULL, 0, 0), parents=Numbers(NULL, 0, 0),
-            tag_numbers=Numbers(NULL, 0, 0), depths=Numbers(NULL, 0, 0), ends=Numbers(NULL, 0, 0),
-            stack=NULL, depth=0, room=0,
+            text=Text(NULL, 0, 0), rows=Numbers(NULL, 0, 0), removed=Numbers(NULL, 0, 0),
+            elements=Numbers(NULL, 0, 0), stack=NULL, depth=0, room=0,
         )
         try:
             if not self.walk(<Node *> address, &columns, names):
                 return None
-            raw = self.texts(&columns)
+            if columns.text.size > self.max_block:
+                text = decoded(columns.text.items, columns.text.size)
+            else:
+                text = self.texts(&columns)
             return (
-                tuple(raw), taken(&columns.owners), taken(&columns.removed),
-                taken(&columns.removed_from), taken(&columns.tags), taken(&columns.images),
-                flags_of(&columns.breaks), taken(&columns.parents), taken(&columns.tag_numbers),
-                taken(&columns.depths), taken(&columns.ends), names,
+                text, taken(&columns.rows), taken(&columns.removed), taken(&columns.elements),
+                names.__getitem__,
             )
         except (LayoutError, UnicodeDecodeError):
             return None
         finally:
-            release(&columns)
+            free(columns.text.items)
+            free(columns.rows.items)
+            free(columns.removed.items)
+            free(columns.elements.items)
+            free(columns.stack)
 
     cdef int add_block(self, Columns *columns, int64_t owner, int64_t tags, int64_t images,
                        bint after_break) except -1:
-        push(&columns.owners, owner)
-        push(&columns.tags, tags)
-        push(&columns.images, images)
-        push(&columns.removed_from, <int64_t> columns.removed.size)
-        push(&columns.breaks, after_break)
+        push(&columns.rows, owner)
+        push(&columns.rows, tags)
+        push(&columns.rows, images)
+        push(&columns.rows, <int64_t> columns.removed.size)
+        push(&columns.rows, after_break)
         put(&columns.text, &self.end_of_block, 1)
         return 0
 
     cdef int add_element(self, Columns *columns, Node *node, int64_t parent, int64_t depth,
-                         Names names) except -1:
-        push(&columns.parents, parent)
-        push(&columns.tag_numbers, <int64_t> min(node.local_name, <uintptr_t> KNOWN))
-        push(&columns.depths, depth)
-        push(&columns.ends, 0)
-        self.add_names(node, names)
+                         list names) except -1:
+        push(&columns.elements, parent)
+        push(&columns.elements, <int64_t> node.local_name)
+        push(&columns.elements, depth)
+        push(&columns.elements, 0)
+        names.append(self.names_of(node))
         return 0
 
-    cdef bint walk(self, Node *node, Columns *columns, Names names) except -1:
+    cdef bint walk(self, Node *node, Columns *columns, list names) except -1:
         cdef int64_t owner = 0, tags = 0, images = 0
         cdef size_t breaks = 0, length
         cdef bint has_text = False, after_break = False
         cdef uint8_t step
         cdef uintptr_t tag
         cdef const uint8_t *data
-        push(&columns.removed_from, 0)
         self.add_element(columns, node, -1, 0, names)
         node = node.first_child
-        while (node != NULL or columns.depth) and columns.owners.size < self.max_blocks:
+        while (node != NULL or columns.depth) and columns.rows.size < ROW * self.max_blocks:
             if node == NULL:
                 columns.depth -= 1
                 node = columns.stack[columns.depth].node
@@ -689,8 +522,7 @@ cdef class Walk:
                         self.add_block(columns, owner, tags, images, after_break)
                     has_text = after_break = False
                     breaks = 0
-                    columns.ends.items[owner] = <int64_t> columns.parents.size
-                    owner = columns.parents.items[owner]
+                    owner = leave(columns, owner)
                 elif (has_text or step == self.link) and self.closing[step]:
                     put(&columns.text, &self.closing[step], 1)
                 node = node.next
@@ -698,7 +530,7 @@ cdef class Walk:
             tag = node.local_name
             if tag < KNOWN:
                 step = self.steps[tag]
-            elif self.is_paragraph_like(columns.tag_numbers.items[owner]):
+            elif self.is_paragraph_like(columns.elements.items[ELEMENT * owner + 1]):
                 step = self.through
             else:
                 step = self.boundary
@@ -727,9 +559,9 @@ cdef class Walk:
                     self.add_element(
                         columns, node, owner, <int64_t> columns.depth + 1, names
                     )
-                    owner = <int64_t> columns.parents.size - 1
+                    owner = <int64_t> (columns.elements.size // ELEMENT) - 1
                 elif step != self.through:
-                    push(&columns.removed, <int64_t> min(tag, <uintptr_t> KNOWN))
+                    push(&columns.removed, <int64_t> tag)
                     if (has_text or step == self.link) and self.opening[step]:
                         put(&columns.text, &self.opening[step], 1)
                     if step == self.line_break:
@@ -746,112 +578,85 @@ cdef class Walk:
         if has_text:
             self.add_block(columns, owner, tags, images, after_break)
         while owner >= 0:  # still open, where the walk has stopped at the limit
-            columns.ends.items[owner] = <int64_t> columns.parents.size
-            owner = columns.parents.items[owner]
+            owner = leave(columns, owner)
         return True
 
     cdef bint is_paragraph_like(self, int64_t tag) noexcept:
         return 0 <= tag < KNOWN and self.paragraph_like[tag]
 
     cdef list texts(self, Columns *columns):
-        """Return the texts of the blocks, and leave out the blocks beyond the limits."""
         cdef list texts = []
         cdef uint8_t *place = columns.text.items
         cdef uint8_t *end = place + columns.text.size
         cdef uint8_t *stop
-        cdef int64_t left = <int64_t> self.max_text
-        cdef size_t length, count
-        cdef bint is_long = False
-        if columns.text.size > self.max_block:
-            is_long = characters(place, columns.text.size) > self.max_block
-        while place < end and <size_t> len(texts) < columns.owners.size:
-            if is_long and left <= 0:
-                break
+        while <size_t> len(texts) < columns.rows.size // ROW:
             stop = <uint8_t *> memchr(place, self.end_of_block, end - place)
             if stop == NULL:
                 stop = end
-            length = stop - place
-            if is_long:
-                count = characters(place, length)
-                if count > self.max_block:
-                    text = self.beginning(decoded(place, length))
-                    left -= len(text)
-                    texts.append(" ".join(text.split()))
-                    place = stop + 1
-                    continue
-                left -= count
-            texts.append(decoded(place, squeeze(place, length)))
+            texts.append(decoded(place, squeeze(place, stop - place)))
             place = stop + 1
-        columns.owners.size = columns.breaks.size = len(texts)
-        columns.tags.size = columns.images.size = len(texts)
-        columns.removed_from.size = len(texts) + 1
-        differences(&columns.tags)
-        differences(&columns.images)
         return texts
 
-    cdef int add_names(self, Node *node, Names names) except -1:
-        """Add what names an element: its class, and more where it has more."""
-        cdef Named *named = names.new()
+    cdef object names_of(self, Node *node):
+        """Return what names an element, as `blocks.names_of` does."""
         cdef Attribute *attribute
         cdef Bytes *values[NAMES]
         cdef int which
-        if node.type != ELEMENT_NODE:
-            return 0
-        attribute = (<Element *> node).first_attribute
-        if attribute == NULL:
-            return 0
+        cdef bint has_more = False
+        if node.type != ELEMENT_NODE or (<Element *> node).first_attribute == NULL:
+            return None
         for which in range(NAMES):
             values[which] = NULL
+        attribute = (<Element *> node).first_attribute
+        is_hidden = False
         while attribute != NULL:
             which = self.which(attribute)
             if which < NAMES:
                 values[which] = attribute.value
-                named.has_more |= which != CLASS
-                named.is_hidden |= which == HIDDEN
+                has_more |= which != CLASS
+                is_hidden = is_hidden or which == HIDDEN
             attribute = attribute.next
-        for which in range(HIDDEN if named.has_more else IDENTITY):
-            names.add(named, which, values[which], self.max_name)
-        named.is_hidden |= is_true(values[ARIA_HIDDEN]) or hides_element(values[STYLE])
-        return 0
+        classes = value_of(values[CLASS])[:self.max_name]
+        if not has_more:
+            return classes or None
+        is_hidden = (
+            is_hidden or value_of(values[ARIA_HIDDEN]) == "true"
+            or "display:none" in value_of(values[STYLE]).replace(" ", "")
+        )
+        return (
+            classes, value_of(values[IDENTITY])[:self.max_name],
+            value_of(values[ITEMPROP])[:self.max_name], value_of(values[ROLE])[:self.max_name],
+            is_hidden,
+        )
 
     cdef int which(self, Attribute *attribute) except -1:
         """Return which of `ATTRIBUTES` one is; their number for another one."""
         cdef uintptr_t number = attribute.qualified_name or attribute.node.local_name
         cdef int place
-        cdef Name *name
-        if number < KNOWN:
-            for place in range(NAMES):
+        cdef Name *name = NULL if number < KNOWN else name_of(attribute)
+        cdef bytes text
+        for place in range(NAMES):
+            if name == NULL:
                 if self.numbers[place] == number and number:
                     return place
-            return NAMES
-        name = name_of(attribute)
-        if name.length == 4 and memcmp(name.text, b"role", 4) == 0:
-            return ROLE
-        if name.length == 8 and memcmp(name.text, b"itemprop", 8) == 0:
-            return ITEMPROP
-        if name.length == 6 and memcmp(name.text, b"hidden", 6) == 0:
-            return HIDDEN
-        if name.length == 11 and memcmp(name.text, b"aria-hidden", 11) == 0:
-            return ARIA_HIDDEN
+                continue
+            text = <bytes> self.names[place]
+            if name.length == <size_t> PyBytes_GET_SIZE(text) and not self.numbers[place]:
+                if memcmp(name.text, PyBytes_AS_STRING(text), name.length) == 0:
+                    return place
         return NAMES
 
 
-cdef void differences(Numbers *numbers) noexcept:
-    """Make sums up to each place the numbers of each place."""
-    cdef size_t place
-    for place in range(numbers.size, 1, -1):
-        numbers.items[place - 1] -= numbers.items[place - 2]
+cdef int64_t leave(Columns *columns, int64_t owner) noexcept:
+    """End an element, and return the one around it."""
+    columns.elements.items[ELEMENT * owner + 3] = <int64_t> (columns.elements.size // ELEMENT)
+    return columns.elements.items[ELEMENT * owner]
 
 
-cdef bint is_true(Bytes *value) noexcept:
-    return (
-        value != NULL and value.data != NULL and value.length == 4
-        and memcmp(value.data, b"true", 4) == 0
-    )
-
-
-cdef bint hides_element(Bytes *value) noexcept:
-    return value != NULL and value.data != NULL and hides(value.data, value.length)
+cdef str value_of(Bytes *value):
+    if value == NULL or value.data == NULL:
+        return ""
+    return decoded(value.data, value.length)
 
 
 # --- Words ---------------------------------------------------------------------------------------
@@ -924,7 +729,7 @@ cdef class Counter:
     cdef bytes flags
     cdef uint64_t base
     cdef uint8_t joins, alone
-    cdef size_t languages, width, sets, sentence_end
+    cdef size_t languages, width, sets
     cdef uint32_t link_start, link_end, end_of_block
 
     def __cinit__(self, *, bytes classes, bytes in_words, bytes lower, dict table, bytes flags,
@@ -942,51 +747,35 @@ cdef class Counter:
         self.joins, self.alone = numbers["joins"], numbers["alone"]
         self.languages, self.width = numbers["languages"], numbers["width"]
         self.link_start, self.link_end = numbers["link_start"], numbers["link_end"]
-        self.end_of_block, self.sentence_end = numbers["end_of_block"], numbers["sentence_end"]
-        if self.sentence_end >= self.width or not self.languages or max(classes) >= self.width:
+        self.end_of_block = numbers["end_of_block"]
+        if not self.languages or max(classes) >= self.width:
             raise ValueError("tables of words are of another size")
         self.sets = PyBytes_GET_SIZE(flags) // self.languages
 
     def count(self, tuple raw):
-        """Return the columns of `tokens.Tokens`; None where a block has a NUL."""
+        """Return the columns of blocks without NULs that `tokens.count` makes `tokens.Tokens` of."""
         cdef Numbers numbers = Numbers(NULL, 0, 0)
         cdef Numbers starts = Numbers(NULL, 0, 0)
         cdef Numbers ends = Numbers(NULL, 0, 0)
-        cdef size_t blocks = len(raw), block
-        cdef bytearray words = bytearray(8 * blocks), linked = bytearray(8 * blocks)
-        cdef bytearray letters = bytearray(8 * blocks), sentences = bytearray(8 * blocks)
-        cdef bytearray word_from = bytearray(8 * (blocks + 1))
-        cdef int64_t *sentences_of = <int64_t *> PyByteArray_AS_STRING(sentences)
-        cdef int64_t *first_word = <int64_t *> PyByteArray_AS_STRING(word_from)
-        cdef bytearray chars = bytearray(8 * blocks * self.width)
-        cdef bytearray stops = bytearray(8 * blocks * self.languages)
+        cdef size_t blocks = len(raw), column
+        cdef list columns = [
+            bytearray(8 * blocks * width) for width in (1, 1, 1, self.width, self.languages)
+        ]
         cdef int64_t *of_block[5]
         cdef int64_t depth = 0, place = 0
         cdef str text
-        of_block[0] = <int64_t *> PyByteArray_AS_STRING(words)
-        of_block[1] = <int64_t *> PyByteArray_AS_STRING(linked)
-        of_block[2] = <int64_t *> PyByteArray_AS_STRING(letters)
-        of_block[3] = <int64_t *> PyByteArray_AS_STRING(chars)
-        of_block[4] = <int64_t *> PyByteArray_AS_STRING(stops)
+        for column in range(5):
+            of_block[column] = <int64_t *> PyByteArray_AS_STRING(columns[column])
         try:
-            for block in range(blocks):
-                text = raw[block]
-                if not self.count_block(
-                    text, of_block, &depth, place, &numbers, &starts, &ends
-                ):
-                    return None
+            for text in raw:
+                self.count_block(text, of_block, &depth, place, &numbers, &starts, &ends)
                 place += len(text) + 1
-                sentences_of[block] = max(of_block[3][self.sentence_end], of_block[0][0] > 0)
-                first_word[block + 1] = <int64_t> numbers.size
                 of_block[0] += 1
                 of_block[1] += 1
                 of_block[2] += 1
                 of_block[3] += self.width
                 of_block[4] += self.languages
-            return (
-                words, linked, letters, chars, stops, sentences, word_from, taken(&numbers),
-                taken(&starts), taken(&ends),
-            )
+            return (*columns, taken(&numbers), taken(&starts), taken(&ends))
         finally:
             free(numbers.items)
             free(starts.items)
@@ -994,7 +783,7 @@ cdef class Counter:
 
     cdef int count_block(self, str text, int64_t **of_block, int64_t *depth, int64_t first,
                          Numbers *numbers, Numbers *starts, Numbers *ends) except -1:
-        """Count the words and characters of a block; return whether it has no NUL."""
+        """Count the words and characters of a block."""
         cdef int kind = PyUnicode_KIND(text)
         cdef void *data = PyUnicode_DATA(text)
         cdef Py_ssize_t length = PyUnicode_GET_LENGTH(text)
@@ -1034,9 +823,7 @@ cdef class Counter:
                 depth[0] += 1
             elif code == self.link_end:
                 depth[0] -= 1
-            elif code == self.end_of_block and place < length:
-                return 0
-        return 1
+        return 0
 
     cdef void add_word(self, uint64_t number, int64_t **of_block, int64_t depth) noexcept:
         """Count a word: in its block, in links, and for each language of which it is a stop

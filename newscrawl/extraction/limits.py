@@ -196,7 +196,8 @@ def within_limits(html: bytes) -> bytes:
     ):
         html = _cut(_TextsInTables(html).rewrite())
         survey = Survey.of(html)
-    formats = [place for place in survey.formats if _is_open_format(html, place)]
+    opens = _OPEN_FORMAT.match
+    formats = [at for at in survey.formats if opens(html, at - 1, at + MAX_CLOSED)]
     reopened = survey.opening * len(formats)
     if reopened > MAX_REOPENED:
         html = _FORMAT_NAME.sub(rb"<\1span", html)
@@ -207,10 +208,6 @@ def within_limits(html: bytes) -> bytes:
     if survey.opening > MAX_ELEMENTS_UNCHECKED or survey.opening - survey.ending > MAX_UNCLOSED:
         return flatten(html)
     return limit_attributes(html) if survey.may_be_crowded and has_crowded_tag(html) else html
-
-
-def _is_open_format(html: bytes, place: int) -> bool:
-    return _OPEN_FORMAT.match(html, place - 1, place + MAX_CLOSED) is not None
 
 
 def flatten(html: bytes) -> bytes:

@@ -170,33 +170,49 @@ class Tokens:
 
 def count(raw: tuple[str, ...]) -> Tokens:
     """Count words and characters in the raw texts of blocks (`BlockPage.raw`)."""
-    if compiled.kernel is not None and (columns := _compiled_counter().count(raw)) is not None:
-        return _tokens_of_columns(raw, columns)
     text = END_OF_BLOCK.join((*raw, ""))
     if text.count(END_OF_BLOCK) != len(raw):  # the page has NULs of its own
         return count(tuple(each.replace(END_OF_BLOCK, " ") for each in raw))
-    codes = codes_of(text)
+    words, linked, letters, chars, stop_words, numbers, starts, ends = (
+        (np.frombuffer(each, dtype=np.int64) for each in _compiled_counter().count(raw))
+        if compiled.kernel is not None
+        else _columns(raw, codes_of(text))
+    )
+    chars = chars.reshape(len(raw), len(Char))
+    return Tokens(
+        words=words,
+        linked=linked,
+        letters_in_words=letters,
+        stop_words=stop_words.reshape(len(raw), len(languages())),
+        chars=chars,
+        sentences=np.maximum(chars[:, Char.SENTENCE_END], words > 0),
+        numbers=numbers.view(np.uint64),
+        word_from=np.concatenate(([0], np.cumsum(words))),
+        raw=raw,
+        spans=(starts, ends),
+    )
+
+
+def _columns(raw: tuple[str, ...], codes: NDArray[np.intp]) -> tuple[NDArray[Any], ...]:
+    """Return the columns that `count` makes tokens of, as the kernel does."""
     sizes = np.fromiter(map(len, raw), dtype=np.int64, count=len(raw)) + 1
     width = len(Char)
     cells = np.repeat(np.arange(0, len(raw) * width, width), sizes)  # of the blocks' characters
     starts, ends = _spans(codes)
     numbers = _numbers(codes, starts, ends)
     where = cells.take(starts) // width
-    words = np.bincount(where, minlength=len(raw))
-    letters = np.bincount(where, weights=ends - starts, minlength=len(raw))
     cells += classes().take(codes)
-    chars = np.bincount(cells, minlength=len(raw) * width).reshape(len(raw), width)
-    return Tokens(
-        words=words,
-        linked=np.bincount(where[_in_links(codes).take(starts)], minlength=len(raw)),
-        letters_in_words=letters.astype(np.int64),
-        stop_words=_stop_words(numbers, where, len(raw)),
-        chars=chars,
-        sentences=np.maximum(chars[:, Char.SENTENCE_END], words > 0),
-        numbers=numbers,
-        word_from=np.concatenate(([0], np.cumsum(words))),
-        raw=raw,
-        spans=(starts, ends),
+    steps = (codes == ord(LINK_START)).astype(np.int8) - (codes == ord(LINK_END))
+    in_links = np.cumsum(steps, dtype=np.int32) > 0
+    return (
+        np.bincount(where, minlength=len(raw)),
+        np.bincount(where[in_links.take(starts)], minlength=len(raw)),
+        np.bincount(where, weights=ends - starts, minlength=len(raw)).astype(np.int64),
+        np.bincount(cells, minlength=len(raw) * width),
+        _stop_words(numbers, where, len(raw)),
+        numbers,
+        starts,
+        ends,
     )
 
 
@@ -222,26 +238,7 @@ def _compiled_counter() -> Any:
             "link_start": ord(LINK_START),
             "link_end": ord(LINK_END),
             "end_of_block": ord(END_OF_BLOCK),
-            "sentence_end": int(Char.SENTENCE_END),
         },
-    )
-
-
-def _tokens_of_columns(raw: tuple[str, ...], columns: tuple[Any, ...]) -> Tokens:
-    words, linked, letters, chars, stop_words, sentences, word_from, numbers, starts, ends = (
-        np.frombuffer(each, dtype=np.int64) for each in columns
-    )
-    return Tokens(
-        words=words,
-        linked=linked,
-        letters_in_words=letters,
-        stop_words=stop_words.reshape(len(words), len(languages())),
-        chars=chars.reshape(len(words), len(Char)),
-        sentences=sentences,
-        numbers=numbers.view(np.uint64),
-        word_from=word_from,
-        raw=raw,
-        spans=(starts, ends),
     )
 
 
@@ -254,12 +251,6 @@ def _spans(codes: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int64
     starts = np.flatnonzero(alone | (joins[1:-1] & ~joins[:-2]))
     ends = np.flatnonzero(alone | (joins[1:-1] & ~joins[2:])) + 1
     return starts, ends
-
-
-def _in_links(codes: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Return for each character whether it is inside a link."""
-    steps = (codes == ord(LINK_START)).astype(np.int8) - (codes == ord(LINK_END))
-    return np.asarray(np.cumsum(steps, dtype=np.int32) > 0)
 
 
 def _numbers(

@@ -78,7 +78,8 @@ class _Reader:
         while self._goes_on("}"):
             if key := _KEY.match(self._text, self._at):
                 self._at = key.end()
-                self._skip_spaces()
+                while self._text[self._at : self._at + 1].isspace():
+                    self._at += 1
                 if self._text[self._at : self._at + 1] in (",", "}", "]", ""):
                     values.setdefault(key[1], None)
                 else:
@@ -104,10 +105,6 @@ class _Reader:
             self._at += 1
             return False
         return self._at < len(self._text) and self._left > 0
-
-    def _skip_spaces(self) -> None:
-        while self._text[self._at : self._at + 1].isspace():
-            self._at += 1
 
     def _string(self, end: re.Pattern[str]) -> str:
         start = self._at + 1

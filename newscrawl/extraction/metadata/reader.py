@@ -403,9 +403,11 @@ def _name_of(node: jsonld.Node) -> str | None:
 
 def _declared_kind(signals: PageSignals, *, has_date: bool) -> DeclaredKind:
     """Return the declared kind; `has_date` tells whether a field states a date of publication."""
-    title = signals.title or signals.title_element or ""
+    title = (signals.title or signals.title_element or "").lower()
     og_type = (signals.meta("og:type") or "").lower()
-    if _is_of_error(title.lower()):
+    if contains_any(title, _OF_ERRORS) or (
+        contains_any(title, _IN_STATUS) and _STATUS.match(title)
+    ):
         return DeclaredKind("error")
     types = frozenset(chain.from_iterable(signals.data.types))
     address = address_of(signals.url)
@@ -423,12 +425,6 @@ def _declared_kind(signals: PageSignals, *, has_date: bool) -> DeclaredKind:
         kind = "front"
     could_be_front = kind is None and not has_date and _is_section(address)
     return DeclaredKind(kind or "article", is_article, could_be_front, has_data)
-
-
-def _is_of_error(title: str) -> bool:
-    return contains_any(title, _OF_ERRORS) or (
-        contains_any(title, _IN_STATUS) and bool(_STATUS.match(title))
-    )
 
 
 def address_of(url: str | None) -> SplitResult | None:
