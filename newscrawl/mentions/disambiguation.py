@@ -52,6 +52,10 @@ _OTHER_SCRIPTS = frozenset(
 )
 # Of them those in whose news a Latin abbreviation is a company of the country: NEC, CGV.
 _HOMES = frozenset({"zh", "ja", "ko"})
+# Languages of a country or two, in whose news the abbreviation of a company of the country is it.
+_OF_A_COUNTRY = re.compile(
+    "bg|cs|da|el|et|fi|he|hr|hu|id|it|lt|lv|nb|nl|nn|no|pl|pt|ro|sk|sl|sr|sv|tr|uk"
+)
 _LATIN_BEFORE = re.compile(r"[A-Za-z][\w.']*[ -]$")
 _LATIN_AFTER = re.compile(r"[ -][A-Za-z]")
 # Substitutes in a line of players: "Spies (73. Weichert), Babbel, Bode (52. Eck)".
@@ -101,6 +105,8 @@ _FIGURES = re.compile(
 )
 # What candidates for an office have, too: "Dole at 39 percent".
 _OF_PERSONS = re.compile(r" (?:[^\W\d_]+ ){0,2}(?:at|com|said) \d[\d.,]* ?(?:%|p)")
+_FEMININE = ("a", "as", "à")
+_CAPITAL_AFTER = re.compile(r" (?:[^\W_a-zß-öø-ÿ]|of )")
 _DEFINITE = frozenset({"la", "il", "l", "el"})
 _APPOSITION = re.compile(r", ([^\W\d_]+)[ ']((?:[\w-]+ ?){1,4})")
 _SMALL_BEFORE = re.compile(r"(?:^|[\s(\"'«“„])[^\W\d_A-ZÀ-ÖØ-Þ][^\W\d_A-ZÀ-ÖØ-Þ]*,? [\"«“„]?$")
@@ -430,6 +436,28 @@ class NeighbourWords:
         # "Das Target" is not a German noun, so that an article is not evidence.
         return language == "de" or not self.is_behind_article(text, candidate, language)
 
+    def is_feminine(self, text: str, candidate: Candidate, language: str | None) -> bool:
+        """Return whether a feminine article is before the form, which neither a man nor a masculine
+        noun has: "da Oi", "alla Ford"; "Pinto da Costa" is a name."""
+        articles = self.words.feminine_articles.get(language or "", ())
+        form = candidate.form.text
+        is_person = form in self.words.surnames
+        if not articles or form.endswith(_FEMININE) or form in self.words.places_too:
+            return False
+        if form.lower() in self.words.shared_names and not is_person:
+            return False
+        if text[candidate.start - 1] != " " or _CAPITAL_AFTER.match(text, candidate.end):
+            return False
+        before = words_before(text, candidate.start, 3)
+        joined = " ".join(before[-2:]).lower() in articles
+        article = before[-1] if before else ""
+        ahead = before[: -2 if joined else -1]
+        if (ahead and ahead[-1][:1].isupper()) or not (joined or article.lower() in articles):
+            return False
+        # "Perguntou a Ford", "a Oi": a preposition, a greeting.
+        sure = not is_person and len(form) > 2 and not self.words.is_everyday(form, language)
+        return joined or article != "a" or sure
+
     def is_noun_behind_article(self, text: str, candidate: Candidate, language: str | None) -> bool:
         """Return whether it is a noun of its own, with no word of a company after it: "The GM
         responds", "a PC"."""
@@ -649,10 +677,28 @@ class Disambiguator:
             return "cue"
         if self._is_listed(text, candidate, context):
             return "company beside"
+        surface = text[candidate.start : candidate.end]
+        home = context.language in self._home(candidate)
+        if (home or not is_acronym(surface)) and self.neighbours.is_feminine(
+            text, candidate, context.language
+        ):
+            return "cue"
+        if (
+            home
+            and _OF_A_COUNTRY.fullmatch(context.language or "")
+            and self._is_abbreviation(surface)
+            and not _CAPITAL_AFTER.match(text, candidate.end)
+        ):
+            return "capital"
         if self._is_name_by_capital(text, candidate, context.language):
             return "capital"
         other_forms = context.supported.get(candidate.form.company, set()) - {candidate.form.text}
         return "other name" if other_forms else None
+
+    def _is_abbreviation(self, surface: str) -> bool:
+        """Return whether it is one that means nothing else to everybody, as DNA does."""
+        words = self.neighbours.words
+        return is_acronym(surface) and len(surface) > 2 and surface not in words.abbreviations
 
     def _is_name_by_capital(self, text: str, candidate: Candidate, language: str | None) -> bool:
         if language in _OTHER_SCRIPTS:

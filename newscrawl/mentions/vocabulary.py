@@ -13,6 +13,7 @@ _BY_LANGUAGE = (
     "modifiers",
     "capitalised",
     "articles",
+    "feminine_articles",
     "teams",
     "sports",
     "registered_forms",
@@ -53,7 +54,8 @@ class Vocabulary:
     `after`, `before` and `verbs` are by language. So are `articles`, behind which no verb
     supports a name ("the target announced"), `modifiers`, everyday words ("total") after which
     a cue counts only behind an apostrophe or a hyphen, and `capitalised` words, which have a
-    capital among small letters only as names ("chez Orange").
+    capital among small letters only as names ("chez Orange"). `feminine_articles` stand before
+    companies, and neither before men nor masculine nouns ("da Oi").
     `boilerplate` marks a newspaper's sentences about itself ("all rights reserved").
     `examples` are nouns of which companies are named as examples ("companies like Bain").
     `families` before a name mean its owners, not its company ("Familie Merck").
@@ -93,6 +95,7 @@ class Vocabulary:
     verbs: Mapping[str, frozenset[str]]
     auxiliaries: frozenset[str]
     articles: Mapping[str, frozenset[str]]
+    feminine_articles: Mapping[str, frozenset[str]]
     modifiers: Mapping[str, frozenset[str]]
     capitalised: Mapping[str, frozenset[str]]
     examples: frozenset[str]
