@@ -176,6 +176,8 @@ LONGEST_NOTICE: Final = 320
 # Ours: a request stands within this number of words of the beginning or end of its sentence, and a
 # word that names the article within this number of its beginning.
 EDGE: Final = 3
+# Ours: words of a sentence that begins with who helped with the article; a longer one goes on.
+MOST_CREDITED: Final = 10
 # Ours: sentences of such a paragraph.
 MOST_SENTENCES: Final = 3
 # Ours: characters of the owner's name behind a notice of rights.
@@ -196,9 +198,10 @@ _CLASSES: Final = (
     (frozenset({"rest", "pay"}), 0.3),
     (frozenset({"rights"}), 0.6),
     (frozenset({"piece", "origin"}), 0.8),
+    (frozenset({"credit"}), 0.9),
 )
 # Without one of these a paragraph is of no class.
-_DECISIVE: Final = frozenset({"ask", "consent", "pay", "rights", "origin"})
+_DECISIVE: Final = frozenset({"ask", "consent", "pay", "rights", "origin", "credit"})
 _IN_CLASSES: Final = frozenset().union(*(required for required, _ in _CLASSES))
 # Words that such paragraphs have beside those.
 _BESIDE: Final = frozenset({"fill", "page", "state", "reader", "rest", "pay", "role"})
@@ -206,7 +209,7 @@ _IN_PARAGRAPHS: Final = _IN_CLASSES | _BESIDE
 _BLANKS: Final = re.compile(f"[{re.escape(_MARKS)}.!?:;。！？।؟\n{LINK_START}{LINK_END}]")
 # Languages in which a request may end with its verb.
 _ASKS_LAST: Final = frozenset({"de", "nl", "tr", "hi", "bn", "fa", "hu"})
-_AT_EDGE: Final = frozenset({"ask", "piece"})
+_AT_EDGE: Final = frozenset({"ask", "piece", "credit"})
 _WITH_PREFIXES: Final = frozenset({"ar", "he"})
 # Somebody's words; a name of one word stands in quotation marks, too, as in Lithuanian.
 _QUOTED: Final = re.compile('["“”„«»「」『』]')
@@ -224,6 +227,7 @@ _LABEL: Final = re.compile(
 )
 _PERSON: Final = re.compile(
     r"[\W_]*(?:[^\W\d_a-zа-яёα-ωà-ÿ][\w'’.-]*[ ]+){1,3}[^\W\d_a-zа-яёα-ωà-ÿ][\w'’-]*"
+    r"(?![\w'’.-]| [^\W\d_a-zа-яёα-ωà-ÿ])"
 )
 
 
@@ -354,6 +358,9 @@ def _kinds_and_others(language: str, sentence: str, hits: Iterable[_Hit]) -> tup
         is_known[first : last + 1] = [True] * (last + 1 - first)
         covered.update(range(start, end))
         at_edge = first < EDGE or (language in _ASKS_LAST and len(tokens) - last < EDGE)
+        if kind == "credit":
+            is_short = len(tokens) <= MOST_CREDITED
+            at_edge = (first == 0 and is_short) or last == len(tokens) - 1
         if kind in _IN_CLASSES and (at_edge or kind not in _AT_EDGE or language in _WITHOUT_BLANKS):
             kinds.add(kind)
     if language in _WITHOUT_WORDS:
@@ -366,6 +373,26 @@ def _kinds_and_others(language: str, sentence: str, hits: Iterable[_Hit]) -> tup
         if any(map(str.isalpha, sentence[start:end])) and sentence[start:end] not in stop_words
     ]
     return kinds, contents.count(False) / max(len(contents), 1)
+
+
+@cache
+def _offers() -> re.Pattern[str]:
+    """Return a pattern of links that all offer something at a shop."""
+    words = [
+        (language, re.escape(word))
+        for language, kinds in words_of_notices().items()
+        for word in kinds.get("shop", ())
+    ]
+    begin = "|".join(word for _, word in words)
+    end = "|".join(word for language, word in words if language in _ASKS_LAST | _WITHOUT_BLANKS)
+    text = rf"(?:(?:{begin})\b|[$€£¥] ?\d|\d[\d.,]* ?[$€£])[^{LINK_END}]*|[^{LINK_END}]*(?:{end})"
+    link = rf"{LINK_START}\s*(?:{text})?\s*{LINK_END}"
+    return re.compile(rf"(?:{link}[\s|,•·/–—-]*)+")
+
+
+def is_offer(raw: str) -> bool:
+    """Return whether a paragraph is nothing but links to shops: "Buy on Amazon", "$20 at Argos"."""
+    return raw[:1] == LINK_START and _offers().fullmatch(_lower(raw)) is not None
 
 
 def _bare(label: str) -> str:

@@ -3,13 +3,17 @@
 import pytest
 
 from newscrawl.extraction.extract import extract
-from newscrawl.notices import is_biography, is_notice, tells_of_itself
+from newscrawl.notices import is_biography, is_notice, is_offer, tells_of_itself
 
 
 @pytest.mark.parametrize(
     "paragraph",
     [
         "Subscribe to our morning newsletter.",
+        "The Lund Gazette's Anna Berg contributed to this report.",
+        "Additional reporting by Tom Ray in Tarnow",
+        "Mit Material von dpa",
+        "Con información de EFE",
         "An dieser Stelle finden Sie einen externen Inhalt von Instagram, der den Artikel ergänzt.",
         "Sekite mus „Facebook“ ir „Instagram“.",
         "下載我們的App：App Store、Google Play",
@@ -233,3 +237,29 @@ def test_page_that_speaks_of_itself_is_no_article(text: str) -> None:
 )
 def test_short_article_about_a_page_is_one(text: str) -> None:
     assert not tells_of_itself(text)
+
+
+@pytest.mark.parametrize(
+    "paragraph",
+    [
+        "Ten offices contributed to this report on the harbour, which the council will discuss.",
+        "Additional reporting rules will cost the banks of Lund two million a year.",
+        "Con información de EFE, el banco de Lund anunció que cerrará sus oficinas en Tarnow.",
+    ],
+)
+def test_a_sentence_that_goes_on_behind_who_helped_is_text(paragraph: str) -> None:
+    assert not is_notice(paragraph)
+
+
+def test_links_to_shops_are_offers_and_headlines_are_none() -> None:
+    assert is_offer("\x02Check price at Argos\x03 | \x02$18 at Currys\x03")
+    assert is_offer("\x02Zum Angebot\x03")
+    assert not is_offer("Buy it at Argos")
+    assert not is_offer("\x02Buyers of ferries wait longer\x03")
+    assert not is_offer("\x02View at Argos\x03 or ask in the shop")
+
+
+def test_a_name_of_five_words_begins_no_biography() -> None:
+    assert is_biography("Anna Berg is the chief technology officer of a port.", ["Anna Berg"])
+    assert is_biography("Anna Berg, an economist, lives in Lund.", ())
+    assert not is_biography("Retired Navy Capt. Tom Ray and an analyst told the station so.", ())

@@ -53,16 +53,17 @@ from newscrawl.extraction.surroundings import (
     without_last_links,
 )
 from newscrawl.extraction.tokens import Tokens
-from newscrawl.notices import LONGEST_NOTICE, is_biography, is_notice, with_signs
+from newscrawl.notices import LONGEST_NOTICE, is_biography, is_notice, is_offer, with_signs
 
 # Ours: the page gives no evidence for or against a text that only its JSON-LD has.
 CONFIDENCE_IN_JSON_LD: Final = 0.5
 # Ours: words of an article from which on a second one may follow it, most words of a label above an
-# advertisement and of a copyright, and how many blocks before and from a headline on may hold its
-# date or byline.
+# advertisement, of a copyright and of links to shops, and how many blocks before and from a
+# headline on may hold its date or byline.
 MIN_STORY: Final = 40
 MAX_LABEL: Final = 4
 MAX_RIGHTS: Final = 30
+MAX_OFFERS: Final = 14
 BESIDE_HEADLINE: Final = (2, 5)
 # Ours: characters of the longest biography of an author, and the last blocks of a text of which one
 # may be a biography without a name that the page states.
@@ -102,6 +103,17 @@ NO_TEXT: Final = (
         max_words=MAX_RIGHTS,
         matches=re.compile(r"[\W_]*?(?:©|\(c\)|copyright (?:©|\(c\)|\d{4}))", re.IGNORECASE).match,
         examples=("© 2026 The Pier. All rights reserved.", "Copyright 2026 Pier Media"),
+    ),
+    NoText(
+        name="links to shops",
+        max_words=MAX_OFFERS,
+        matches=is_offer,
+        examples=(
+            "\x02Buy on Amazon\x03",
+            "\x02View At Argos $18\x03 | \x02£20 at Currys\x03",
+            "\x02Bei Otto kaufen\x03",
+            "\x02楽天市場で購入\x03",
+        ),
     ),
     NoText(
         name="what a paper or platform says of itself",
