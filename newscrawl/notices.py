@@ -223,7 +223,8 @@ _SCRIPTS: Final = re.compile(
 )
 _TOKEN: Final = re.compile(r"\S+")
 _LABEL: Final = re.compile(
-    rf"[^\w\n]*([^\n{LINK_START}{LINK_END}]{{2,40}}?) ?(?:[:：՝|›»>→–—/\]】{LINK_START}]|- |\Z)"
+    rf"[^\w\n]*([^\n{LINK_START}{LINK_END}]{{2,40}}?) ?"
+    rf"(?:[:：՝|›»>→–—/\]】{LINK_START}]|- |[.…]*\Z)"
 )
 _PERSON: Final = re.compile(
     r"[\W_]*(?:[^\W\d_a-zа-яёα-ωà-ÿ][\w'’.-]*[ ]+){1,3}[^\W\d_a-zа-яёα-ωà-ÿ][\w'’-]*"

@@ -7,6 +7,7 @@ charset detected.
 import codecs
 import re
 from collections.abc import Iterator
+from string import ascii_lowercase
 from typing import Final
 
 import cchardet
@@ -30,6 +31,11 @@ MAX_BROKEN_SHARE: Final = 0.1
 MAX_PASTED: Final = 10
 # Ours: bytes that bound the guess to some milliseconds; the mean page has 92,000.
 GUESSED_FROM: Final = 1 << 18
+# What is declared where nothing is known.
+WESTERN: Final = frozenset({"cp1252", "iso8859-1", "latin-1", "iso-8859-1", "windows-1252"})
+# KOI8-U has letters of Ukrainian where KOI8-R draws boxes.
+WIDER_CHARSETS: Final = {"koi8-r": "koi8-u"}
+_TEXT_WITH_HIGH_BYTES: Final = re.compile(rb">([^<>]*[\x80-\xff][^<>]*)")
 # Ours, measured over 400 pages: twice as fast as one decode(), which fills fresh memory.
 CHECKED_AT_ONCE: Final = 4096
 # Ours: characters of a text or attribute that are read as metadata.
@@ -223,9 +229,12 @@ def _find_encoding(html: bytes, declared: str | None) -> str:
         valid = len(text) - len(text.encode("ascii", "ignore")) - broken
         if valid and broken <= max(valid, MAX_PASTED):
             return "utf-8"
+    is_western = may_be_western(html)
     for encoding in _candidates(html, declared):
         # The page isn't valid UTF-8, so a declaration of it is wrong.
-        if encoding != "utf-8" and _fits(html, encoding, high_bytes):
+        if encoding == "utf-8" or (encoding in WESTERN and not is_western):
+            continue
+        if _fits(html, encoding, high_bytes):
             return encoding
     return "utf-8" if not high_bytes else LAST_RESORT
 
@@ -246,7 +255,16 @@ def _candidates(html: bytes, declared: str | None) -> Iterator[str]:
         yield by_header
     guess = cchardet.detect(html[:GUESSED_FROM])["encoding"]
     if guess and (by_statistics := resolve_encoding(guess)):
-        yield by_statistics
+        yield WIDER_CHARSETS.get(by_statistics, by_statistics)
+
+
+def may_be_western(text: bytes) -> bool:
+    """Return whether a text may be of Western Europe, where most letters of words are ASCII; those
+    of a Greek, Russian or Japanese one are not."""
+    letters = b" ".join(_TEXT_WITH_HIGH_BYTES.findall(text[:GUESSED_FROM]))
+    high_bytes = len(letters.translate(None, _ASCII))
+    small = len(letters) - len(letters.translate(None, ascii_lowercase.encode()))
+    return high_bytes <= small
 
 
 def _fits(html: bytes, encoding: str, high_bytes: int) -> bool:

@@ -27,6 +27,8 @@ CLOSE: Final = 0.8
 # and the words that a text needs for that.
 MIN_STOP_WORDS: Final = 3
 MIN_WORDS: Final = 12
+# Ours: letters of a sentence of fewer words, as in Finnish, from which likelihood decides.
+MIN_LETTERS: Final = 80
 # Ours: how much likelier another language than the declared one must be, for each character, where
 # few of the declared one's stop words stand: sentences in 45 languages declared as English have
 # 1.2 to 10, lists of names in English texts at most 0.6.
@@ -94,7 +96,8 @@ def decide_language(
     other_script = declared is not None and _is_latin(text[:READ]) is (declared in NOT_LATIN)
     other_words = words >= MIN_WORDS and best >= MIN_STOP_WORDS and best > 2 * of_declared
     few = words < SURE_WORDS or declared in languages()
-    if declared in languages() and words >= MIN_WORDS and of_declared < SURE_SHARE * words:
+    is_long = words >= MIN_WORDS or len(text) >= MIN_LETTERS
+    if declared in languages() and is_long and of_declared < SURE_SHARE * words:
         scores = dict(_identifier().rank(text[:READ]))
         likeliest = max(scores, key=scores.__getitem__)
         if scores[likeliest] - scores[declared] >= FAR * len(text[:READ]):

@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from html import unescape
 from time import struct_time
 from typing import Any
 
@@ -86,14 +87,24 @@ _CLOCK_TOLERANCE = timedelta(minutes=5)
 _EASTERNMOST = timedelta(hours=14)
 # A link that ends a description, with the tags and signs after it, and how many are left out.
 # Ours: characters of "Continue reading" or "Share on Facebook" in all languages.
-_LAST_LINK = re.compile(r"<a\b[^<>]*+>[^<>]{0,60}</a>[^\w<>]*+(?:<[^<>]*+>[^\w<>]*+)*+")
+_LAST_LINK = re.compile(
+    r"<a\b[^<>]*+>(?:[^<>]{1,60}+|<(?!/?a\b)[^<>]*+>){0,6}</a>[^\w<>]*+(?:<[^<>]*+>[^\w<>]*+)*+"
+)
+# What introduces such a link: "[", "(Source:".
+_BEFORE_LINK = re.compile(r"\s*[\[(]\s*(?:\w{1,12}:)?\s*\Z")
+# Markup that is escaped once too often.
+_ESCAPED = re.compile(r"&lt;/?(?:p|br|div|a|img|span)\b", re.IGNORECASE)
 _MAX_TAIL = 10
 _SENTENCE_ENDS = tuple('.!?…:。！？।۔؟]»”"')
 # Ours: characters of a last paragraph beside the headline that it names, as WordPress writes "The
 # post … appeared first on …" in the language of the site.
 _MAX_SIGNATURE = 80
-# What FeedBurner appends: "[[ This is a content summary only. ... ]]".
-_SUMMARY_ONLY = re.compile(r"\s*\[\[[^\[\]]*\]\]$")
+# What FeedBurner and Reddit append: "[[ This is a content summary only. ... ]]"; and the owner.
+_SUMMARY_ONLY = re.compile(
+    r"\s*\[\[[^\[\]]*\]\]$|\s*submitted by\s+/?u/\S+.*$"
+    r"|\s*(?:©|copyright ©?)\s*\d{4}[^.!?]{0,60}\.?$",
+    re.IGNORECASE,
+)
 # Ours: entries that may be published at the same moment.
 _MAX_SAME = 2
 
@@ -320,6 +331,8 @@ def introduction(description: str | None, title: str | None) -> str | None:
     reading", "Facebook"), a last paragraph that names the headline ("The post … appeared first
     on …") and last sentences in which the paper speaks of itself."""
     markup = (description or "")[:_TEXT]
+    if "<" not in markup and _ESCAPED.search(markup):
+        markup = unescape(markup)
     blocks = list(_BLOCK.finditer(markup))[-_MAX_TAIL:] if title else []
     for block in reversed(blocks):
         last = plain_text(markup[block.end() :], MAX_STANDFIRST)
@@ -335,7 +348,7 @@ def introduction(description: str | None, title: str | None) -> str | None:
         end = place
     text = plain_text(markup, MAX_STANDFIRST)
     if end < len(markup):
-        before = markup[:end].rstrip()
+        before = _BEFORE_LINK.sub("", markup[:end]).rstrip()
         without_links = plain_text(before, MAX_STANDFIRST)
         follows_block = _BLOCK.fullmatch(before, max(0, before.rfind("<")))
         if follows_block or (without_links or "").endswith(_SENTENCE_ENDS):
@@ -351,7 +364,7 @@ def _without_notices(text: str) -> str:
         if not last or not is_notice(text[last:]):
             break
         text = text[:last].rstrip()
-    return text
+    return _SUMMARY_ONLY.sub("", text) or text
 
 
 def _whole(text: str | None) -> int | None:
@@ -368,6 +381,8 @@ def _entry(raw: Any, base: str, language: str | None) -> Entry:
         raise UrlError("has no URL")
     authors = (raw.get("authors") or ())[:MAX_AUTHORS]
     bylines = [plain_text(author.get("name"), MAX_TITLE) for author in authors]
+    if len(authors) == 1 and (line := raw.get("author")):  # feedparser takes some wrongly apart
+        bylines = [plain_text(line, MAX_TITLE)]
     # Not by feedparser's own look-up, which returns the other date, with a warning.
     modified = _moment(dict.get(raw, "updated"), dict.get(raw, "updated_parsed"))
     published = _moment(raw.get("published"), raw.get("published_parsed"))
@@ -377,7 +392,7 @@ def _entry(raw: Any, base: str, language: str | None) -> Entry:
         hints=Hints(
             title=title,
             standfirst=introduction(raw.get("summary"), title),
-            authors=names.clean(line for line in bylines if line and "@" not in line),
+            authors=names.are_of_persons(names.clean(filter(None, bylines))),
             # Many feeds have one date: "updated" of Atom, which requires only this one, or dc:date.
             published=published or modified,
             of_change=published is None and modified is not None,

@@ -14,6 +14,7 @@ from itertools import islice
 
 import cchardet
 
+from newscrawl.extraction.html import WESTERN, WIDER_CHARSETS, may_be_western
 from newscrawl.text import PASTED
 
 # Ours: elements of feeds are four to eight levels deep, HTML within them up to twenty more.
@@ -57,7 +58,7 @@ _NO_CHARSETS = frozenset(
     {"idna", "punycode", "unicode-escape", "unicode_escape", "raw-unicode-escape"}
     | {"raw_unicode_escape", "undefined", "utf-7", "mbcs", "oem"}
 )
-_WIDER = {"gb2312": "gb18030", "iso8859-1": "cp1252", "ascii": "cp1252"}
+_WIDER = {"gb2312": "gb18030", "iso8859-1": "cp1252", "ascii": "cp1252", **WIDER_CHARSETS}
 _WIDE = frozenset({"utf-16", "utf-32"})
 # Characters that XML 1.0, 2.2 excludes.
 _FORBIDDEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -143,6 +144,8 @@ def decode_xml(body: bytes, content_type: str | None = None) -> str:
             return text
         if "utf-8" in charsets and wrong <= len(body) - len(text):
             return body.decode("utf-8", PASTED)
+    if not may_be_western(body):
+        charsets = [charset for charset in charsets if charset not in WESTERN]
     for charset in (*charsets, None):
         if charset is None:
             # Only documents without a right label are searched for the charset of their letters.

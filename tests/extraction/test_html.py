@@ -209,3 +209,9 @@ def test_pasted_or_cut_characters_leave_all_others_of_utf_8_right(
 ) -> None:
     html = b"<meta charset=utf-8><p>" + body + b"</p>" + b"<p>The quay opened on Friday.</p>" * 20
     assert f"<p>{text}</p>" in decode(html, header).decode()
+
+
+@pytest.mark.parametrize("codec", ["cp1251", "koi8-r", "cp1253"])
+def test_page_of_another_script_is_not_in_the_declared_latin_1(codec: str) -> None:
+    html = page(GREEK if codec == "cp1253" else RUSSIAN, '<meta charset="iso-8859-1">')
+    assert decode(html.encode(codec)).decode() == html

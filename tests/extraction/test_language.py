@@ -113,6 +113,10 @@ def test_few_words_do_not_overrule_a_declared_language() -> None:
         ("uk", "Міст закрито до весни, а пором ходить лише ввечері."),
         ("ar", "الجسر مغلق حتى الربيع والعبارة تعمل في المساء فقط."),
         ("hi", "पुल वसंत तक बंद रहेगा और नाव केवल शाम को चलेगी।"),
+        (
+            "fi",
+            "Kalasatama avattiin perjantaina yhdeksän viikon korjaustöiden jälkeen, kertoi kunta.",
+        ),
     ],
 )
 def test_one_paragraph_overrules_a_wrong_declaration(language: str, text: str) -> None:

@@ -151,7 +151,9 @@ def test_places_of_the_publication_date_are_asked_in_their_order(html: str) -> N
         ("published", ("publish_time tnt:published prism.publicationDate weibo:article:create_at "
          "first_publication_date publishedAt fecha_publicacion dataPubblicazione rbpubdate "
          "publiseringsdato yayin_tarihi tanggal_terbit publish_up launchDate datetime "
-         "veroeffentlichungsdatum DC.date.issued schema:dateCreated gentime story_date date")),
+         "dcterms.available nrbi:date artikel.datum date_de_publication julkaisupaiva "
+         "datum_vydani дата_публикации veroeffentlichungsdatum DC.date.issued "
+         "schema:dateCreated gentime story_date date")),
         ("modified", ("article:modified_time lastUpdated update_time revision_date "
          "cms:last_published")),
         ("author", ("dable:author rbauthors article_author_name byline writer columnist autor "
@@ -220,6 +222,11 @@ BODY = "<p>The harbour reopened on Friday, the port authority said in a statemen
         "<p>Silta avattiin 12. toukokuuta 2004.</p>",
         "<p>Most byl otevřen 12. května 2004.</p>",
         "<p>Bron öppnades den 12 maj 2004.</p>",
+        "<figure><figcaption>The quay on 12 May 2004</figcaption></figure>",
+        "<section class=responses><p>By Bo Lee</p><time datetime=2026-11-09>1 d</time></section>",
+        "<div itemscope itemtype=https://schema.org/Book><b itemprop=author>Bo Lee</b></div>",
+        "<div class=discussion><b itemprop=author>Bo Lee</b></div>",
+        "<div class=prev-next><a href=/x>Quay</a> <i class=date>9 November 2026</i></div>",
         "<div class=yorumlar><b class=author>Bo Lee</b><i class=tarih>9.11.2026</i></div>",
         "<div class=commentaires><b class=author>Bo Lee</b><i class=date>9/11/2026</i></div>",
         "<blockquote><p>Great quay.</p><i class=author>Bo Lee</i></blockquote>",

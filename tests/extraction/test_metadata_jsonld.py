@@ -63,13 +63,15 @@ AUTHOR = '"author": {"@type": "Person", "name": "Jane Doe"}'
         re.sub(r'"([\w@]+)":', r"\1:", f'{{"@type": "NewsArticle", {AUTHOR}}}'),
         f'var data = {{"@type": "NewsArticle", {AUTHOR}}};',
         f'\ufeff{{"@type": "NewsArticle", {AUTHOR}}}',
+        f'{{"@type": "schema:NewsArticle", {AUTHOR}}}'.replace('"author', '"schema:author'),
+        f'{{"@type": "NewsArticle", {AUTHOR}}}'.replace('"author', '"Author'),
         json.dumps(f'{{"@type": "NewsArticle", {AUTHOR}}}'),
         f'{{"@type": "NewsArticle", {AUTHOR}}}'.replace('"', "&quot;"),
         f'{{"@type": "NewsArticle", {AUTHOR}}}'.replace('"', "”"),
     ],
     ids=["quotes within quotes", "no value", "undefined", "template", "leading zero", "no comma",
          "no brace", "cut", "single quotes", "bare keys", "assignment", "byte-order mark",
-         "JSON in JSON", "HTML", "word processor"],
+         "prefix", "capital", "JSON in JSON", "HTML", "word processor"],
 )  # fmt: skip
 def test_author_is_found_in_invalid_json_ld(script: str) -> None:
     assert next(jsonld.read([script]).articles)["author"]["name"] == "Jane Doe"

@@ -31,6 +31,7 @@ def read(
         ('<p class="author">Jane Doe<br>3 November 2026</p>', ("Jane Doe",)),
         ("<p>By Jane Doe</p>", ("Jane Doe",)),
         ("<p>By <a>Jane Doe</a> and <a>Tom Ray</a></p>", ("Jane Doe", "Tom Ray")),
+        ("<p>By Jane Doe<br>Editor</p><p>By Tom Ray</p>", ("Jane Doe", "Tom Ray")),
         ("<p>Von <b>Max Weber</b></p>", ("Max Weber",)),
         ("<p>Par Anne Petit</p>", ("Anne Petit",)),
         ("<p>Por Ana Ruiz</p>", ("Ana Ruiz",)),
@@ -328,6 +329,7 @@ def test_only_day_of_a_page_is_its_date() -> None:
     far = "<i>Ships</i>" * 60
     assert read(far + line).published == DAY
     assert read(far + line + "<p>Races of May 5, 2026</p>").published is None
+    assert read(f"{far}<ul><li>{line}</ul>").published is None
     assert read(f"{far}<script>var built = '2026-11-03';</script>").published is None
 
 

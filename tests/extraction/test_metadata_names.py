@@ -59,6 +59,9 @@ from newscrawl.extraction.metadata import byline_lines, names, text_bylines
         ("بقلم أحمد منصور", ["أحمد منصور"]),
         ("מאת דנה לוי", ["דנה לוי"]),
         ("लेखक: राजेश कुमार", ["राजेश कुमार"]),
+        ("dpa/Jane Doe", ["Jane Doe"]),
+        ("By Jane Doe with additional reporting by Tom Ray", ["Jane Doe"]),
+        ("Un reportaje de Ana Ruiz", ["Ana Ruiz"]),
     ],
 )  # fmt: skip
 def test_names_are_read_from_a_byline(byline: str, wanted: list[str]) -> None:
@@ -125,6 +128,19 @@ def test_number_and_length_of_names_are_limited(texts: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("bylines", "authors"),
+    [
+        (["jane@acme.example (Jane Doe)"], ("Jane Doe",)),
+        (["Jane Doe <jane@acme.example>"], ("Jane Doe",)),
+        (["jane@acme.example"], ()),
+        (["Doe, Jane; Ray, Tom"], ("Jane Doe", "Tom Ray")),
+    ],
+)
+def test_fields_are_cleaned_to_names(bylines: list[str], authors: tuple[str, ...]) -> None:
+    assert names.clean(bylines) == authors
+
+
+@pytest.mark.parametrize(
     ("line", "authors"),
     [
         ("김민수 기자 minsu@news.example", ("김민수",)),
@@ -143,6 +159,9 @@ def test_number_and_length_of_names_are_limited(texts: list[str]) -> None:
         ("【ワシントン=山田花子】", ("山田花子",)),
         ("김민수 문화부 기자", ("김민수",)),
         ("이데일리 김민수 기자", ("김민수",)),
+        ("[항구경제=김민수 기자]", ("김민수",)),
+        ("撰稿人：王芳", ("王芳",)),
+        ("Πηγή: Άννα Νίκου", ()),
         ("財經中心／王芳報導", ("王芳",)),
         ("By Jane Doe in Berlin and Tom Ray in Paris", ("Jane Doe", "Tom Ray")),
         ("Aus Berlin von Jane Doe", ("Jane Doe",)),

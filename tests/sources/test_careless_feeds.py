@@ -24,6 +24,7 @@ HEADLINES = {
     "shift_jis": "橋は春まで修理のため閉鎖されると市が発表した",
     "euc-jp": "橋は春まで修理のため閉鎖されると市が発表した",
     "euc-kr": "다리는 봄까지 수리를 위해 폐쇄된다고 시가 밝혔다",
+    "koi8-u": "Трамвай знову їздить набережною після ремонту, її відкрили",
     "cp1252": "La société a fermé le pont à péage jusqu’à l’été, dit-elle",
 }
 
@@ -47,6 +48,12 @@ def test_charset_without_or_with_a_wrong_declaration_is_found(
     headline = HEADLINES[charset]
     body = feed_of(headline, charset, declaration)
     assert {entry.hints.title for entry in feed(body).entries} == {headline}
+
+
+@pytest.mark.parametrize("charset", ["windows-1251", "windows-1253", "euc-kr", "gb18030"])
+def test_letters_of_another_script_are_not_those_of_latin_1(charset: str) -> None:
+    body = feed_of(HEADLINES[charset], charset, '<?xml version="1.0" encoding="iso-8859-1"?>')
+    assert {entry.hints.title for entry in feed(body).entries} == {HEADLINES[charset]}
 
 
 def test_charset_of_a_faulty_header_is_found() -> None:
@@ -137,6 +144,13 @@ TEXT = "The quay opened."
         "<p>{}</p><p>This article was originally published on <a href=x>Gazette</a>.</p>",
         "{}<br/><br/>Der Beitrag Quay erschien zuerst auf Gazette.",
         "<p>{}</p><p>La entrada <a href=x>Quay</a> se publicó primero en <a href=y>G</a>.</p>",
+        "{} <a href=x>Continue reading <span class=nav>&rarr;</span></a>",
+        "{} [<a href=x>more</a>]",
+        "{} (Source: <a href=x>Gazette</a>)",
+        "{} Read more...",
+        "<p>{}</p><p>© 2026 Pier Gazette. All rights reserved.</p>",
+        "{} submitted by <a href=u>/u/ida</a> <a href=l>[link]</a> <a href=c>[comments]</a>",
+        "&lt;p&gt;{}&lt;/p&gt;&lt;p&gt;The post &lt;a href=x&gt;Quay&lt;/a&gt; is on G.&lt;/p&gt;",
         "<p>{} <a href=x>[…]</a></p><p>投稿 <a href=x>Quay</a> は <a href=y>G</a> に表示</p>",
     ],
 )
@@ -149,6 +163,7 @@ def test_tails_of_a_description_are_no_introduction(description: str) -> None:
     [
         ("The tram is by <a href=x>Siemens</a>", "The tram is by Siemens"),
         ("<a href=x>The quay opened</a>", "The quay opened"),
+        ("The sign says &lt;stop&gt; now.", "The sign says <stop> now."),
         ("<p>Quay opens again.</p>", "Quay opens again."),
         (f"<p>One.</p><p>Quay: {'work goes on ' * 9}.</p>", f"One. Quay: {'work goes on ' * 9}."),
         (None, None),
@@ -156,6 +171,23 @@ def test_tails_of_a_description_are_no_introduction(description: str) -> None:
 )
 def test_introductions_are_left_whole(description: str | None, text: str | None) -> None:
     assert introduction(description, "Quay") == text
+
+
+@pytest.mark.parametrize(
+    ("creator", "authors"),
+    [
+        ("ida@acme.example (Ida Holm)", ["Ida Holm"]),
+        ("Ida Holm (ida@acme.example)", ["Ida Holm"]),
+        ("Associated Press", []),
+        ("PTI", []),
+        ("Редакция", []),
+        ("Holm, Ida; Berg, Ola", ["Ida Holm", "Ola Berg"]),
+    ],
+)
+def test_author_of_an_entry_is_a_person(creator: str, authors: list[str]) -> None:
+    item = f"<item><link>https://news.example/1</link><dc:creator>{creator}</dc:creator></item>"
+    (entry,) = feed(f"<rss><channel>{item}</channel></rss>").entries
+    assert list(entry.hints.authors) == authors
 
 
 def test_local_time_that_is_labelled_utc_is_not_in_the_future() -> None:

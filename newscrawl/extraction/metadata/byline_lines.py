@@ -179,7 +179,7 @@ def _authors_cjk(text: str) -> tuple[str, ...] | None:
     text = _OF_DESK.sub(r"記者\1", text)
     text = _DAY_CJK.sub(" ", _REPORTED.sub(r"\1 ", text)).strip(" \u3000=＝|｜·/／")
     is_bracketed = text[:1] in tuple("【[（(") and text[-1:] in tuple("】]）)")
-    inner = text[1:-1].strip() if is_bracketed else _DATELINE.sub("", text)
+    inner = _DATELINE.sub("", text[1:-1].strip() if is_bracketed else text)
     is_bracketed, whole_line, text = inner != text, text.strip("【】[]（）()"), inner
     name = _WRITER_IN_BRACKETS.sub("", text).strip()
     if (is_bracketed or name != text) and _NAME_CJK.fullmatch("".join(name.split())):

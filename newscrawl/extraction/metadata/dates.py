@@ -100,6 +100,11 @@ _OTHER_CLOCK: Final = re.compile(
     r"|([01]\d|2[0-3])([0-5]\d)\s?(?=h(?:ou)?rs?\b)|(\d\d?)\s?(?=[ap]\.?\s?m\b|Uhr\b|h(?!\s?\d)\b))",
     re.IGNORECASE,
 )
+# "20261112083000", "Thu Nov 12 08:30:00 CET 2026": as databases, Unix and Java write moments.
+_COMPACT: Final = re.compile(r"^((?:19|20)\d{6})(\d{4}(?:\d\d)?)$")
+_YEAR_LAST: Final = re.compile(
+    r"([A-Z][a-z]{2} \d{1,2}),? (\d\d:\d\d(?::\d\d)?)( [A-Z]{2,5}| [+-]\d{4})? ((?:19|20)\d\d)$"
+)
 _EPOCH: Final = re.compile(r"(\d{10})(?:\d{3})?(?:\.\d+)?")
 _OFFSET: Final = re.compile(r"([+-])(\d\d?):?(\d\d)?")
 _IN_PATH: Final = re.compile(
@@ -160,6 +165,7 @@ def read(value: str | None, dialect: Dialect = ISO) -> Stamp | None:
         return None
     if epoch := _EPOCH.fullmatch(value):
         return _stamp(datetime.fromtimestamp(int(epoch[1]), UTC), timed=True)
+    value = _COMPACT.sub(r"\1T\2", _YEAR_LAST.sub(r"\1 \4 \2\3", value))
     try:
         moment = datetime.fromisoformat(value)
     except ValueError:

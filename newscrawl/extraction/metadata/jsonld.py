@@ -34,6 +34,8 @@ LIST_TYPES: Final = frozenset({"collectionpage", "searchresultspage", "itemlist"
 
 _WRAPPERS: Final = re.compile(r"^\s*(?:<!--|//\s*<!\[CDATA\[|<!\[CDATA\[|/\*\s*<!\[CDATA\[\s*\*/)+")
 _CLOSERS: Final = re.compile(r"(?:-->|//\s*\]\]>|\]\]>|/\*\s*\]\]>\s*\*/|;)\s*$")
+# "schema:author", "http://schema.org/author", "Author": keys that are written elsehow.
+_SPELLED_KEY: Final = re.compile(r'"(?:schema:|https?://schema\.org/)?([A-Za-z])(\w+)"(?=\s{0,9}:)')
 _QUOTATION_MARKS: Final = str.maketrans("“”„", '"""')
 _DECODER: Final = json.JSONDecoder(strict=False)
 
@@ -108,6 +110,8 @@ def parse(script: str) -> list[Any]:
     text = script.strip()
     if not text:
         return []
+    if "schema:" in text or "org/headline" in text or '"Author"' in text:
+        text = _SPELLED_KEY.sub(lambda key: f'"{key[1].lower()}{key[2]}"', text)
     try:
         value = _DECODER.decode(text)
         is_encoded_twice = isinstance(value, str) and value.lstrip().startswith(("{", "["))

@@ -159,7 +159,11 @@ class Surroundings:
     @cached_property
     def byline(self) -> str | None:
         """Return the first byline after the headline that opens with a word such as "By"."""
-        for _, node, _, content in self.after:
+        bylines: list[str] = []
+        last = len(self.after)
+        for number, (_, node, _, content) in enumerate(self.after):
+            if number > last:
+                break
             if content and len(content) <= 2 * MAX_OPENING:
                 text = squeeze(content)
                 if (
@@ -167,8 +171,10 @@ class Surroundings:
                     and (byline := _byline_in(node, text))
                     and not is_foreign(node, self.ancestors, has_item=False)
                 ):
-                    return byline
-        return None
+                    bylines.append(byline)
+                    # A second author has a line of the same kind.
+                    last = number + NODES_OF_BYLINE
+        return "\n".join(bylines) or None
 
     @property
     def author_and_place(self) -> tuple[str, ...]:
@@ -215,7 +221,9 @@ class Surroundings:
 _FOREIGN: Final = re.compile(
     r"(?<![a-z])(?:comments?(?:list|-list|s|-area|-body|-item)?|kom+ent\w*|commentaires?|coment\w+|"
     r"commenti|reactions?|reacties|respond|repl(?:y|ies)|reviews|yorum\w*|hozzasz\w+|disqus\w*|"
-    r"opiniones|avis|user-?reviews?|feedback|letters|testimonials?|"
+    r"opiniones|avis|user-?reviews?|feedback|letters|testimonials?|responses|leserbriefe?|discussions?|"
+    r"post-?nav(?:igation)?|prev-?next|pagination|carousel[\w-]*|slick[\w-]*|swiper[\w-]*|events|"
+    r"schema\.org/(?:book|movie|product|event|musicalbum|videogame)|newsletter-?(?:box|signup|form)|"
     r"related[\w-]*|recommend\w*|teasers?(?!-?text)|trending|popular[\w-]*|most-?read|breaking|"
     r"columnists|video-?cards?|podcast-?(?:box|promo)|upcoming[\w-]*|weather|"
     r"(?:more|next|other|recent)[_-]?(?:news|stories|story|articles?|posts?|entries)|"
@@ -228,11 +236,19 @@ _FOREIGN_QUERY: Final = (
     "[class*=oment],[id*=oment],[id*=disqus],[id=respond],[class*=eaction],[class*=yorum],"
     "[class*=reviews],[class*=most-],[class*=more-],[class*=next-],[class*=opular],"
     "[class*=atest],[class*=ecent],[class*=pcoming],[class*=eather],"
-    "[class=avis],[class=opiniones],[class*=eedback]"
+    "[class=avis],[class=opiniones],[class*=eedback],[class*=esponses],[class*=eserbrief],"
+    "[class*=iscussion],[class*=prev],[class*=ewsletter],[class*=carousel],[class=events]"
 )
+# Lines in these aren't for the day of the page, where nothing says so.
+_BESIDE_TEXT: Final = "figcaption,blockquote,dl,ul,ol"
+MAX_BESIDE_TEXT: Final = 200
 _ASIDE: Final = tag_ids("aside nav")
 _ITEM: Final = tag_id("li")
-_QUOTE: Final = tag_id("blockquote")
+_QUOTES: Final = tag_ids("blockquote figcaption")
+_CARD: Final = tag_id("article")
+_FOOTER, _BODY = map(tag_id, ("footer", "body"))
+MAX_CARD: Final = 500
+"""Ours: letters of another story's card."""
 
 
 def is_foreign(node: LexborNode, own_ancestors: Set[int], *, has_item: bool = True) -> bool:
@@ -246,7 +262,11 @@ def is_foreign(node: LexborNode, own_ancestors: Set[int], *, has_item: bool = Tr
         if _is_marked_foreign(node.attributes):
             return True
         may_be_box = tag in _ASIDE or (has_item and tag == _ITEM)
-        if tag == _QUOTE or (may_be_box and _holds_teaser(node)):
+        if tag in _QUOTES or (may_be_box and _holds_teaser(node)):
+            return True
+        if tag == _CARD and _holds_teaser(node) and len(node.text()) < MAX_CARD:
+            return True
+        if tag == _FOOTER and (around := node.parent) is not None and around.tag_id == _BODY:
             return True
     return False
 
@@ -390,6 +410,15 @@ def _ends_of_years(text: str) -> Iterator[int]:
         at = text.find("20", at + 2)
 
 
+def without_lists(tree: LexborHTMLParser, text: str) -> str:
+    """Return the text of a page without its lists, captions and quotations."""
+    for node in tree.css(_BESIDE_TEXT)[:MAX_BESIDE_TEXT]:
+        part = node.text(separator="\n")
+        if 2 * len(part) < len(text):
+            text = text.replace(part, "\n", 1)
+    return text
+
+
 def without_foreign(tree: LexborHTMLParser, text: str) -> str:
     """Return the text of a page without its comments and boxes of teasers."""
     for node in tree.css(_FOREIGN_QUERY)[:MAX_MARKED]:
@@ -492,7 +521,10 @@ def _fields_of(itemprop: str, rdfa_property: str) -> tuple[str, ...]:
     return tuple(meaning[0] for meaning in meanings if meaning)
 
 
-_DATE_DATA: Final = ("value", "data-date", "data-time", "data-publi", "data-utime", "data-pub")
+_DATE_DATA: Final = (
+    "data-date", "data-time", "data-publi", "data-utime", "data-pub", "data-epoch", "data-seconds",
+    "data-created", "data-posted", "data-unix", "data-iso",
+)  # fmt: skip
 
 
 def _titled_date(node: LexborNode) -> str | None:
@@ -501,7 +533,9 @@ def _titled_date(node: LexborNode) -> str | None:
     is_titled = "title" in node.attributes
     element = node if is_titled else node.css_first("time,.value-title,abbr[title]")
     title = element.attributes.get("title") if element is not None else None
-    data = (text for name, text in node.attributes.items() if name.startswith(_DATE_DATA))
+    data = (
+        text for name, text in node.attributes.items() if name.startswith((*_DATE_DATA, "value"))
+    )
     stamps = ((text, dates.read(text)) for text in (title, *data) if text)
     text, stamp = next((pair for pair in stamps if pair[1]), ("", None))
     return stamp.moment.isoformat() if stamp and text.isdigit() else text or None
@@ -558,6 +592,7 @@ class _Reader:
             return
         is_author = "author" in fields or "author" in rel
         hints_at_author, hints_at_date = _hints_of(hints[:MAX_HINTS])
+        hints_at_date = hints_at_date or any(name.startswith(_DATE_DATA) for name in attributes)
         if node.tag_id == _LINK and not hints_at_author:
             hints_at_author = bool(
                 names.AUTHOR_LINK.search((attributes.get("href") or "")[:MAX_HINTS])

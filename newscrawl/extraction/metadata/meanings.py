@@ -18,7 +18,7 @@ def _any(*names: str) -> str:
 
 # Behind a word for publishing or changing; in one word with it only where it is a long one.
 _WHEN: Final = rf"(?: ?(?:{_any('date')})|\b(?:{_any('date_alone')})\b| )*"
-_DATES: Final = rf"(?:{_any('date')})(?: of)? ?"
+_DATES: Final = rf"(?:{_any('date')})(?: of| de| di| da| van| der)? ?"
 _OTHERS: Final = re.compile(rf"\b(?:{_any('others')})")
 _DAY: Final = rf"(?:(?:{_any('article')}) ?)+(?:{_any('date')})|(?:{_any('day')})"
 # Field and rank of what a name says, the surest first.

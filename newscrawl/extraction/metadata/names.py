@@ -48,6 +48,9 @@ _TRAILING: Final = re.compile(
     r"|https?:\S*|\S+@\S+|www\.\S*)\s*$",
     re.IGNORECASE,
 )
+_AGENCIES: Final = frozenset(words("bylines", "agencies"))
+# An address of mail, and the name in brackets behind it.
+_MAILBOX: Final = re.compile(r"[<(]?[\w.+-]+@[\w.-]+[>)]?(?:\s*\(([^()@]+)\))?")
 _AGENCY: Final = re.compile(rf"\s+(?:{_of('agencies')})$", re.IGNORECASE)
 _DAY_AFTER: Final = re.compile(
     r"\s(?=([^\W\d_]{3,12})\.?\s\d{1,2}\b|\d{1,2}\.?\s(?:de\s)?([^\W\d_]{3,12})\b)"
@@ -101,14 +104,29 @@ _DATED_BY: Final = re.compile(
 )
 # "…, de Lisboa", behind a name.
 _FROM: Final = re.compile(r"(?:de|da|do|di|from|aus|din|från|fra|z|ze|iz|из|від)\s\w+")
-_UNFINISHED: Final = re.compile(r"(?:\s+(?:under|in|on|at|am|um|le|el|il))+$")
+_UNFINISHED: Final = re.compile(r"(?:\s+(?:under|in|on|at|am|um|le|el|il|with))+$")
 _TAG: Final = re.compile(r"</?[a-zA-Z][^<>]*>")
 _LETTER: Final = re.compile(r"[^\W\d_]")
 
 
 def clean(bylines: Iterable[str]) -> tuple[str, ...]:
     """Take the names out of fields that hold authors, each once, in order."""
-    return _unique(name for byline in bylines for name in split(_in_order(byline)))
+    entries = (
+        part.strip()
+        for byline in bylines
+        for part in (_MAILBOX.sub(r"\1", byline) if "@" in byline else byline).split(";")
+    )
+    return _unique(name for entry in entries for name in split(_in_order(entry)))
+
+
+def are_of_persons(names: Iterable[str]) -> tuple[str, ...]:
+    """Leave out agencies, papers and desks, whole or as letters ("PTI")."""
+    return tuple(
+        name
+        for name in names
+        if not (is_organisation(name) or name.lower() in _AGENCIES)
+        and (is_full(name) or not name.isupper())
+    )
 
 
 def _in_order(byline: str) -> str:
@@ -223,7 +241,8 @@ def opens_byline(text: str) -> bool:
 @lru_cache(maxsize=256)  # of the bylines of a few pages, each asked for persons, desks and names
 def split(byline: str) -> tuple[str, ...]:
     """Split one byline ("By Jane Doe and Max Weber, Berlin") into names."""
-    if _PLAIN_NAME.fullmatch(byline) and not opens_byline(byline) and is_name(byline):
+    is_plain = _PLAIN_NAME.fullmatch(byline) and not _AGENCY.search(byline)
+    if is_plain and not opens_byline(byline) and is_name(byline):
         return (byline,)
     byline = _TAG.sub(" ", byline) if "<" in byline else byline
     pieces = [
@@ -233,6 +252,8 @@ def split(byline: str) -> tuple[str, ...]:
         for part in _split_weakly(_strip(piece))
     ]
     names = [piece for piece in pieces if is_name(piece)]
+    if len(names) > 1 and names[0].lower() in _AGENCIES:  # "dpa/Jane Doe"
+        names = names[1:]
     if len(names) > 1 and " " in names[0]:
         # "Jane Doe, Berlin": after a full name a single word is a place or an agency.
         names = [

@@ -100,8 +100,12 @@ def text(signals: PageSignals) -> Iterable[Stamp | None]:
 
 
 def only_day(signals: PageSignals) -> Iterable[Stamp | None]:
-    """Read the one day that short lines of the page name, if they name no other."""
-    return [markup.only_day(signals.own_text, signals.dialect)]
+    """Read the one day that short lines of the page name, if they name no other; those of lists,
+    captions and quotations alone are none."""
+    if markup.only_day(signals.own_text, signals.dialect) is None:
+        return []
+    text_alone = markup.without_lists(signals.tree, signals.own_text)
+    return [markup.only_day(text_alone, signals.dialect)]
 
 
 def _date_in(signals: PageSignals, node: jsonld.Node, key: str) -> Stamp | None:

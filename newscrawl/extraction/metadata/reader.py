@@ -388,7 +388,8 @@ def _each_of(signals: PageSignals, value: object, depth: int = 0) -> Iterator[ob
 def _name_of(node: jsonld.Node) -> str | None:
     """Return the name of a person in JSON-LD, in one or in parts; else that in its address."""
     name = jsonld.text_of(node.get("name"))
-    keys = ("givenName", "familyName") if "givenName" in node else ("firstName", "lastName")
+    is_given = "givenName" in node
+    keys = ("givenName", "additionalName", "familyName") if is_given else ("firstName", "lastName")
     parts = (jsonld.text_of(node.get(key)) for key in keys)
     return (
         name
