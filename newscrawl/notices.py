@@ -59,9 +59,11 @@ _OF_PAGES: Final = ("page", "state", "reader", "rest", "pay")
 _OF_REST: Final = frozenset({"rest", "pay"})
 _OF_SELF: Final = frozenset({"page", "state", "reader"})
 # Ours: the share of each sentence's words that may be others where a notice addresses nobody, and
-# where it addresses its reader.
+# where it addresses its reader; the mean share where it does with several words about pages, which
+# a text on robots has, too.
 MAX_OTHERS: Final = 0.25
 MAX_OTHERS_TO_READER: Final = 0.34
+MEAN_OTHERS: Final = 0.72
 # "404", "Error 404", "HTTP-Fehler 503": the number of an answer, which says what became of a page.
 _ANSWER: Final = re.compile(
     r"^ (?:[^\W\d][\w/-]* ){0,2}(?:4(?:0[0134]|10|29|51)|50[0234]) (?:[^\W\d]\w* )?$"
@@ -128,17 +130,18 @@ def tells_of_itself(text: str) -> bool:
         }
         if not hits["page"] or not (hits["state"] or has_answer):
             continue
+        finder, meanings = _finder(_OF_SELF, language)
+        others = [
+            _kinds_and_others(language, sentence, _hits(finder, meanings, sentence))[1]
+            for sentence in sentences
+        ]
+        if max(others, default=0) <= (MAX_OTHERS_TO_READER if hits["reader"] else MAX_OTHERS):
+            return True
         if hits["reader"] and len(hits["page"]) + len(hits["state"]) >= MIN_SELF_WORDS:
             words = set().union(*hits.values())
-            if all(any(word in sentence for word in words) for sentence in sentences):
+            is_spoken = all(any(word in sentence for word in words) for sentence in sentences)
+            if is_spoken and sum(others) <= MEAN_OTHERS * len(others):
                 return True
-        finder, meanings = _finder(_OF_SELF, language)
-        most = MAX_OTHERS_TO_READER if hits["reader"] else MAX_OTHERS
-        if all(
-            _kinds_and_others(language, sentence, _hits(finder, meanings, sentence))[1] <= most
-            for sentence in sentences
-        ):
-            return True
     return False
 
 

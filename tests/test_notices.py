@@ -263,3 +263,13 @@ def test_a_name_of_five_words_begins_no_biography() -> None:
     assert is_biography("Anna Berg is the chief technology officer of a port.", ["Anna Berg"])
     assert is_biography("Anna Berg, an economist, lives in Lund.", ())
     assert not is_biography("Retired Navy Capt. Tom Ray and an analyst told the station so.", ())
+
+
+def test_a_text_about_robots_that_names_its_post_is_no_wall() -> None:
+    text = (
+        "Factories of cars employ more robots than all other branches of the world together."
+        " Rarer are robots that paint letters with a brush, as monks of Lund did for centuries."
+        " To see more pictures of the workshop you can check this post."
+    )
+    assert not tells_of_itself(text)
+    assert tells_of_itself(f"{text[-62:]} Please turn on cookies in your browser.")
