@@ -268,7 +268,7 @@ _TAGS_IN_TEXT: Final = 4  # numbers from LINK_START on
 # Bytes of UTF-8 that may stand before and behind tags between two words.
 _MAY_END_WORD, _MAY_BEGIN_WORD = (
     np.array([byte >= 0x80 or bool(re.match(signs, chr(byte))) for byte in range(256)])
-    for signs in ("[a-z0-9.!?%:]", "[A-Z0-9+-]")
+    for signs in ("[A-Za-z0-9.!?%:]", "[A-Z0-9+-]")
 )
 _ENDS_INLINE: Final = f"\x05{LINK_END}"
 _INLINE: Final = re.compile(f"[\x04\x05{LINK_START}{LINK_END}{END_OF_BLOCK}]")
@@ -277,7 +277,7 @@ LEAST_BEFORE_NUMBER: Final = 3
 LEAST_LABEL: Final = 5
 _SIGNS: Final = frozenset("+-−")
 _DIGITS: Final = frozenset("0123456789")
-_BEFORE_WORD: Final = _DIGITS | frozenset(".!?%:")
+_BEFORE_WORD: Final = _DIGITS | frozenset(".!?%:”»")
 
 
 def _with_blanks_between(raw: tuple[str, ...]) -> tuple[str, ...]:
@@ -326,16 +326,20 @@ def _are_two_words(text: str, start: int, end: int) -> bool:
     """Return whether two words meet at a run of tags between two characters."""
     letter, behind = text[start - 1], text[end]
     number = behind.isdigit() or (behind in _SIGNS and text[end + 1 : end + 2] in _DIGITS)
+    closes, opens = text[start] in _ENDS_INLINE, text[end - 1] not in _ENDS_INLINE
+    if letter.isupper():  # "BERLIN" before "Alstom"
+        label = _INLINE.split(text[max(0, start - MAX_NAME_LENGTH) : start])[-1]
+        is_label = len(label) >= LEAST_BEFORE_NUMBER and label.isupper()
+        return closes and is_label and behind.isupper() and text[end + 1 : end + 2].islower()
     if not (behind.isupper() or number) or not (letter.islower() or letter in _BEFORE_WORD):
         return False
-    closes, opens = text[start] in _ENDS_INLINE, text[end - 1] not in _ENDS_INLINE
     if number:
         return letter.islower() and _ends_word(text, start, LEAST_BEFORE_NUMBER)
     if closes and opens:
         return _ends_word(text, start, 2)
     if closes:
         before = _INLINE.split(_joined(text[max(0, start - MAX_NAME_LENGTH) : start]))[-1]
-        return " " in before or len(before) >= LEAST_LABEL
+        return " " in before or len(before) >= LEAST_LABEL or before[:-1].strip("€$£").isdigit()
     label = _INLINE.split(text[end : end + MAX_NAME_LENGTH])[0].strip()
     return label.isupper() and len(label) > 1 and _ends_word(text, start, LEAST_BEFORE_NUMBER)
 
@@ -355,15 +359,22 @@ def _joined(text: str) -> str:
 
 # Elements of paragraphs that may be hidden, the styles of those that are, the classes of those that
 # only screen readers read, and those that hide an element unless others show it on large screens.
-_MAY_BE_HIDDEN: Final = "p > [style], p > [hidden], p > [class]"
+_MAY_BE_HIDDEN: Final = (
+    "p > [style], p > [hidden], p > [class], p > * > [style], p > [popover], p [role=tooltip], "
+    "form > label, label[for], p > label"
+)
 _HIDING: Final = re.compile(
-    r"display:none|visibility:hidden|(?:left|text-indent):-\d{3,}|clip:rect\(0|font-size:0(?:px)?(?:;|$)"
+    r"display:none|visibility:hidden|(?:left|text-indent):-\d{3,}|clip:rect\(0|clip-path:inset\(50|mso-hide:all"
+    r"|(?:font-size|(?<!line-)(?:max-)?height|(?<![a-z-])(?:max-)?width|opacity):0(?:px|em|\.0+)?(?:;|$|!)"
 )
 _FOR_SCREEN_READERS: Final = re.compile(
     r"visually[-_]?hidden|screen[-_]?reader|a11y-hidden|assistive|off-?screen|element-invisible"
-    r"|(?<![\w-])(?:sr[-_]only(?!-)|show-for-sr|tooltip[-_]*(?:text|content|body)(?![\w-]))"
+    r"|(?<![\w-])(?:sr[-_]only|accessib(?:le|ility)-?(?:text|label|hidden)|show-for-sr|tooltip[-_]*(?:text|content|body)(?![\w-]))"
 )
-_UNSHOWN: Final = frozenset(("hidden", "is-hidden", "d-none"))
+_OF_FIELD: Final = tag_id("label")  # what a form asks for
+_UNSHOWN: Final = frozenset(
+    ("hidden", "is-hidden", "d-none", "invisible", "hide", "mw-hidden", "vh", "audible", "u-hidden")
+)
 _SHOWN_AGAIN: Final = re.compile(r":|\bd-\w+-")
 # Ours: characters of a text that isn't shown; a longer one is the rest that readers unfold.
 MAX_HIDDEN: Final = 200
@@ -390,7 +401,9 @@ def _is_hidden(node: LexborNode) -> bool:
     style = (attributes.get("style") or "").replace(" ", "").lower()
     classes = (attributes.get("class") or "").lower()
     return bool(
-        "hidden" in attributes
+        not attributes.keys().isdisjoint(("hidden", "popover"))
+        or attributes.get("role") == "tooltip"
+        or node.tag_id == _OF_FIELD
         or _HIDING.search(style)
         or _FOR_SCREEN_READERS.search(classes)
         or not (_UNSHOWN.isdisjoint(classes.split()) or _SHOWN_AGAIN.search(classes))

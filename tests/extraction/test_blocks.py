@@ -424,6 +424,8 @@ def test_references_escaped_too_often_are_resolved(raw: str, text: str) -> None:
     ("html", "text"),
     [
         ("<b>Second bidder</b>Alstom came second", "Second bidder Alstom came second"),
+        ("<b>BERLIN</b><i>Alstom came second", "BERLIN Alstom came second"),
+        ("<b>Mc</b>Donald and <b>I</b>BM came", "McDonald and IBM came"),
         ("<span>17 January</span><span>Alstom</span> came", "17 January Alstom came"),
         ("<i>by far.</i><i>Alstom</i> came second", "by far. Alstom came second"),
         ("Shares of Boeing<a class=t>BA</a> rose", "Shares of Boeing BA rose"),

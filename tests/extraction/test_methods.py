@@ -105,13 +105,19 @@ def test_part_beside_the_paragraphs_belongs_to_the_text(
         "<small hidden>",
         "<a class='x sr-only' href='/'>",
         "<b class=screen-reader-text><i class=sr-only>",
+        "<i style='opacity:0'>",
+        "<b><i style='display:none'>",
+        "<span style='max-height:0;overflow:hidden'>",
+        "<i class=tip role=tooltip>",
+        "<i class=invisible>",
+        "<label>",
     ],
 )
 def test_hidden_inline_element_is_no_text(
     monkeypatch: pytest.MonkeyPatch, kernel: ModuleType | None, start: str
 ) -> None:
     monkeypatch.setattr(compiled, "kernel", kernel)
-    end = "</i></b>" if "<i" in start else "</a></small></em></span>"
+    end = "</i></b>" if "<i" in start else "</a></small></em></span></label>"
     paragraphs = "".join(f"<p>{sentence} {start}Gloss{end} He left.</p>" for sentence in SENTENCES)
     text = extract(f"<article><h1>Harbour</h1>{paragraphs}</article>").text
     assert "Gloss" not in text
