@@ -1,7 +1,7 @@
 """The methods that extract the body of a page, with one signature."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, get_args
@@ -140,11 +140,12 @@ WORDS_OF_CELL: Final = 8
 MAX_LINKED_CELLS: Final = 0.5
 # Ours, fitted on the development corpus: the probability of a sentence beside the first or last
 # block.
-LEAST_SIBLING: Final = 0.1
+LEAST_SIBLING: Final = 0.08
 _CLOSING: Final = "\x03\x02 \"'”»’)"
 _ENDS: Final = frozenset(".!?…。！？।")
 _NO_SENTENCE: Final = ("©", "@", "://")
 _LISTS: Final = members_of("ul ol dl table")
+_CAPTION: Final = tag_id("figcaption")
 _TABLE: Final = tag_id("table")
 _ITALICS: Final = tag_ids("em i")
 _UNSEEN: Final = f"{UNWANTED} "
@@ -259,10 +260,12 @@ def _with_siblings(page: ParsedPage, mask: NDArray[np.bool_]) -> NDArray[np.bool
         if around < 0 or parents[owners[behind]] != around or behind - before - 1 > MAX_CELLS:
             continue
         cells = slice(before + 1, behind)
-        result[cells] = _are_short(tokens, cells, MAX_LINKED_CELLS) and all(
+        listed = [
             _is_listed(blocks, owner, around, behind - before > MIN_CELLS)
+            or (blocks.elements.tags[owner] == _CAPTION and behind - before > MIN_CELLS)
             for owner in owners[cells].tolist()
-        )
+        ]
+        result[cells] = listed[0] and all(listed) and _are_short(tokens, cells, MAX_LINKED_CELLS)
     last = int(places[-1])
     around, behind = int(parents[owners[last]]), last + 1
     end = min(len(mask), behind + MAX_CELLS)
@@ -271,10 +274,29 @@ def _with_siblings(page: ParsedPage, mask: NDArray[np.bool_]) -> NDArray[np.bool
     cells = slice(last + 1, behind)
     if behind > last + 2 and _are_short(tokens, cells, linked=0.0):
         result[cells] = True
+    for cells in _halves_of_lists(blocks, mask, (int(places[0]), last)):
+        if _are_short(tokens, cells, MAX_LINKED_CELLS):
+            result[cells] = True
     for place, beside in ((int(places[0]) - 1, int(places[0])), (last + 1, last), (last + 2, last)):
         if 0 <= place < len(mask) and page.probabilities[place] >= LEAST_SIBLING:
             result[place] |= _is_sibling_sentence(blocks, place, beside)
     return result
+
+
+def _halves_of_lists(
+    blocks: BlockPage, mask: NDArray[np.bool_], edges: tuple[int, int]
+) -> Iterator[slice]:
+    """Yield the blocks of the lists at both edges of the kept ones of which at least half is kept:
+    the text doesn't begin or end within a list."""
+    tags, ends = blocks.elements.tags, blocks.elements.ends
+    for place in edges:
+        owner = int(blocks.owners[place])
+        while owner > 0 and not _LISTS[tags[owner]]:
+            owner = int(blocks.elements.parents[owner])
+        if owner > 0:
+            first, end = np.searchsorted(blocks.owners, (owner, int(ends[owner])))
+            if end - first <= MAX_CELLS and 2 * mask[first:end].sum() >= end - first:
+                yield slice(int(first), int(end))
 
 
 def _are_short(tokens: Tokens, cells: slice, linked: float) -> bool:

@@ -99,6 +99,12 @@ _SENTENCE_ENDS = tuple('.!?…:。！？।۔؟]»”"')
 # Ours: characters of a last paragraph beside the headline that it names, as WordPress writes "The
 # post … appeared first on …" in the language of the site.
 _MAX_SIGNATURE = 80
+# Keys of JSON that hold a list of articles: those of JSON Feed, of the interfaces of systems and
+# agencies, and of schema.org.
+_LISTS = (
+    "items", "articles", "posts", "entries", "stories", "news", "results", "data", "docs",
+    "itemListElement",
+)  # fmt: skip
 # What FeedBurner and Reddit append: "[[ This is a content summary only. ... ]]"; and the owner.
 _SUMMARY_ONLY = re.compile(
     r"\s*\[\[[^\[\]]*\]\]$|\s*submitted by\s+/?u/\S+.*$"
@@ -220,7 +226,8 @@ def _parse_json(text: str) -> feedparser.FeedParserDict:
         feed = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise FeedError("is neither XML nor JSON") from error
-    posts = feed.get("items") if isinstance(feed, dict) else feed
+    lists = map(feed.get, _LISTS) if isinstance(feed, dict) else (feed,)
+    posts = next((each for each in lists if isinstance(each, list)), None)
     if not isinstance(posts, list):
         raise FeedError("is JSON without a list of items: it is no JSON Feed")
     entries = [_entry_of_json(post) for post in posts if isinstance(post, dict)]
@@ -240,15 +247,26 @@ def _entry_of_json(post: dict[str, Any]) -> feedparser.FeedParserDict:
         texts = (value.get("rendered") if isinstance(value, dict) else value for value in values)
         return next((value for value in texts if value and isinstance(value, str)), None)
 
+    if isinstance(inner := post.get("item"), dict):  # a ListItem of schema.org
+        post = {**post, **inner}
     authors = post.get("authors") or [post.get("author")]
     tags = post.get("tags")
     identifier = text("id") or ""
     return feedparser.FeedParserDict(
-        link=text("url", "external_url", "link") or (identifier if "://" in identifier else None),
-        title=text("title"),
-        summary=text("summary", "excerpt", "content_text"),
-        published=text("date_published", "date_gmt", "date"),
-        updated=text("date_modified", "modified_gmt"),
+        link=text("url", "external_url", "link", "permalink", "webUrl")
+        or (identifier if "://" in identifier else None),
+        title=text("title", "headline", "name", "webTitle"),
+        summary=text("summary", "excerpt", "custom_excerpt", "description", "content_text"),
+        published=text(
+            "date_published",
+            "date_gmt",
+            "date",
+            "published_at",
+            "publishedAt",
+            "datePublished",
+            "webPublicationDate",
+        ),
+        updated=text("date_modified", "modified_gmt", "updated_at", "dateModified"),
         authors=[
             author
             for author in (authors if isinstance(authors, list) else ())
@@ -375,7 +393,7 @@ def _whole(text: str | None) -> int | None:
 def _entry(raw: Any, base: str, language: str | None) -> Entry:
     tags = raw.get("tags") or [{}]
     identifier = (raw.get("id") or "").strip()
-    link = raw.get("feedburner_origlink") or raw.get("link")
+    link = raw.get("feedburner_origlink") or raw.get("pheedo_origlink") or raw.get("link")
     link = link or (identifier if identifier.startswith(("http://", "https://")) else None)
     if not link:
         raise UrlError("has no URL")

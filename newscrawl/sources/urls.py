@@ -27,7 +27,7 @@ from newscrawl.config import SettingError
 MAX_LENGTH = 2000
 # How sites mark the AMP twin and the print view of an article: by a parameter that is set, by one
 # with such a value, or by the end of the path. Ours, from the addresses of many sites.
-_VIEWS = frozenset({"amp", "print", "printable", "mobile", "m", "noamp", "valid_amp"})
+_VIEWS = frozenset({"amp", "_amp", "print", "printable", "mobile", "m", "noamp", "valid_amp"})
 _VIEW_PARAMETERS = frozenset(
     {"output", "outputtype", "view", "mode", "format", "display", "layout", "template"}
 )
@@ -54,14 +54,14 @@ _PUBLISHERS = (
     r"replytocom|rss|rss_?id|s_kwcid|sc_src|scm|segment_id|sfnsn|sfns|sh|smid|smprod|smtyp|"
     r"soc_(?:platform|src|trk)|spm|spref|sr_share|srnd|sref|sthash|taid|tblci|tpcc|track(?:ing|_?id)|trk|"
     r"trkcampaign|trkinfo|tsrc|unlocked_article_code|usqp|wprov|wt_?z?mc|wt\.\w+|xing_share|xtcr|xtref|"
-    r"yptr|zanpid|emc?[di]i|google_editors_picks|hss_channel|feed_?(?:name|type)|rss_?feed|itid"
+    r"yptr|zanpid|em[cd]i|email_?hash|elq\w*|trkid|noredirect|social|\w*from_?rss\w*|is_?rss|google_editors_picks|hss_channel|feed_?(?:name|type)|rss_?feed|itid"
     r"|seid|__tn__|_branch_match_id|_?_twitter_impression|_hsenc|_hsmi|_openstat"
 )
 _TRACKING = re.compile(rf"^(?:(?:{_CLICKS}|{_PUBLISHERS})$|(?:{_PROGRAMS})_)|(?:\b|_)(?:{_WORDS})")
 _CHANNEL = re.compile(
     r"(?:rss\d?|feeds?|atom|hootsuite|buffer|newsletter|push|share|sharing|social|twitter|facebook"
     r"|whatsapp|telegram"
-    r"|linkedin|instagram|flipboard|googlenews|msn|twsrc|(?:group|single)message|timeline)(?:[._]\w*)?",
+    r"|linkedin|instagram|flipboard|googlenews|msn|twsrc|(?:group|single)message|timeline)(?:[._]\w*)?|rss-feed",
     re.IGNORECASE,
 )
 # Of these, some number articles on some sites: those that say more than a campaign's name.

@@ -76,6 +76,11 @@ LINKED = '<a href="/x">The second phase is due to begin in March and takes about
         ((2, "<table><tr><td>Siemens</td><td>3.1</td></tr></table>"), "3.1"),
         ((4, "<ul><li>Siemens</li><li>Alstom</li></ul>"), "Alstom"),
         ((4, "<table><tr><td>Siemens</td><td>3.1</td></tr></table>"), "3.1"),
+        (
+            (2, f"<figure><table>{'<tr><td>Siemens<td>3.1' * 3}</table><figcaption>Bids</figure>"),
+            "Siemens",
+        ),
+        ((4, "<ul><li>Siemens: 40<li>Alstom: 38<li>Hitachi: 35</ul>"), "Hitachi"),
         ((0, f"<p>{LINKED}</p>"), "The second phase"),
         ((4, f"<p><b>{LINKED}</b></p>"), "The second phase"),
         ((4, "<p>Boeing shares fell 2% on Friday.</p>"), "Boeing shares"),

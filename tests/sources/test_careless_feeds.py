@@ -99,6 +99,26 @@ def test_posts_of_wordpress_are_read() -> None:
     assert entry.hints.published == datetime(2026, 11, 20, 9, tzinfo=UTC)
 
 
+@pytest.mark.parametrize(
+    "listing",
+    [
+        {"articles": [{"url": URL, "title": "Quay", "publishedAt": "2026-03-05T07:30:00Z"}]},
+        {"posts": [{"url": URL, "title": "Quay", "published_at": "2026-03-05T07:30:00Z"}]},
+        {"results": [{"link": URL, "headline": "Quay", "date": "2026-03-05T07:30:00Z"}]},
+        {
+            "itemListElement": [
+                {"item": {"url": URL, "name": "Quay", "datePublished": "2026-03-05T07:30Z"}}
+            ]
+        },
+    ],
+    ids=["agency", "Ghost", "search", "schema.org"],
+)
+def test_list_of_articles_in_json_is_read(listing: object) -> None:
+    (entry,) = feed(json.dumps(listing)).entries
+    assert (entry.url, entry.hints.title) == (URL, "Quay")
+    assert entry.hints.published == datetime(2026, 3, 5, 7, 30, tzinfo=UTC)
+
+
 @pytest.mark.parametrize("text", ["{", '{"a": 1}', "[" * 100_000, '{"items": 5}'])
 def test_json_that_is_no_feed_is_refused(text: str) -> None:
     with pytest.raises(FeedError, match="JSON"):

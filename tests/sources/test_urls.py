@@ -60,6 +60,7 @@ def test_main_urls_of_a_canonical_url_are_canonical(host: str, path: str, query:
     "parameters",
     [
         "partner=reuters&emc=rss", "CMP=share_btn_wa", "cmpid=socialflow-x", "smid=ios-share",
+        "emci=a", "elqTrackId=a", "isFromRss=1", "via=rss-feed", "_amp=true",
         "srnd=homepage-europe", "ocid=entnewsntp", "spm=C7354.P4", "taid=65f1", "rss=1", "from=rss",
         "feature=feed", "via=twitter", "channel=newsletter.daily", "__twitter_impression=true",
         "gclsrc=aw.ds&wbraid=1", "igsh=x", "at_custom1=x", "shared=mail", "isappinstalled=0",
