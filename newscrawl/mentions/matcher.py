@@ -219,7 +219,7 @@ class Matcher:
                 or (
                     language not in {None, "en"}
                     and form.lower() in self._words.common_words
-                    and not behind_name
+                    and not (behind_name or sure.inflected or text.startswith("'", sure.end))
                     and text[sure.start - 2 : sure.start].isascii()
                 )
             )

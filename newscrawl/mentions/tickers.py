@@ -146,6 +146,8 @@ def has_code_behind(text: str, candidate: Candidate, company: Company) -> bool:
     codes = {code for code in _CODE.findall(brackets[1]) if not _YEAR.fullmatch(code)}
     if not is_spaced(form[0]) and any(map(_SIX_DIGITS.fullmatch, codes)):
         return True
+    # "小米(01810)": Hong Kong fills its numbers up.
+    codes |= {code.lstrip("0") for code in codes}
     symbols = {ticker.rpartition(":")[2].partition(".")[0] for ticker in company.tickers}
     # "Reliance (RELI.NS)": what Reuters makes of a name.
     reuters = _RIC.fullmatch(brackets[1])
