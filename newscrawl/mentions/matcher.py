@@ -369,7 +369,13 @@ def _longest(candidates: Iterable[Candidate]) -> list[Place]:
             longest.append((start, end))
         elif end - start > longest[-1][1] - longest[-1][0]:
             longest[-1] = start, end
-    return [spans[span] for span in longest]
+    return [_without_cases(spans[span]) for span in longest]
+
+
+def _without_cases(rivals: Place) -> Place:
+    """Return a place without cases of names if a certain name stands there: "Sanyo" is not Sany."""
+    names = [rival for rival in rivals if not rival.inflected]
+    return names if any(not rival.form.ambiguous for rival in names) else rivals
 
 
 def _is_apposition(places: Sequence[Place], rivals: Place) -> bool:
