@@ -12,7 +12,7 @@ of a tag, a comment or a script would hide all that follows.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -224,36 +224,41 @@ def limit_attributes(html: bytes) -> bytes:
     return _Tags(html).rewrite()
 
 
+_Match = re.Match[bytes]
+
+
+def _tokens(html: bytes) -> Iterator[tuple[_Match, bytes, int, _Match | None, int]]:
+    """Yield the tags and comments of a page, none of those within comments and raw texts: each with
+    its name in lower case and its end; and what closes the comment, or the raw text behind the tag,
+    with the place up to which there are no tags."""
+    resume = 0
+    while token := _TOKEN.search(html, resume):
+        name, close = (token[3] or b"").lower(), None
+        end = resume = token.end()
+        if token[1]:  # "<!-->" and "<!--->" are whole comments
+            close = _COMMENT_END.search(html, token.start() + 2)
+            resume = close.end() if close else len(html)
+        elif name in _RAW_TEXT_ENDS and not token[2]:
+            close = _RAW_TEXT_ENDS[name].search(html, end)
+            resume = close.start() if close else len(html)
+        yield token, name, end, close, resume
+
+
 def close_raw_text(html: bytes) -> bytes:
     """Return the page with the first comment or raw text (`<title>`, `<textarea>`) closed that has
     no end and hides all behind it; a page without one is returned unchanged."""
-    end = 0
-    while token := _TOKEN.search(html, end):
-        end = token.end()
-        name = (token[3] or b"").lower()
-        if token[1]:
-            closed = _COMMENT_END.search(html, token.start() + 2)
-            if not closed:
-                return _insert(html, end, b"-->")
-            end = closed.end()
-        elif name in _RAW_TEXT_ENDS and not token[2]:
-            closed = _RAW_TEXT_ENDS[name].search(html, end)
-            if closed and not (
-                name == b"title" and _HEAD_IN_TITLE.search(html, end, closed.start())
-            ):
-                end = closed.start()
-            else:
-                place = _end_of_unclosed(html, name, end)
-                return html if place is None else _insert(html, place, b"</%b>" % name)
+    for token, name, end, close, resume in _tokens(html):
+        if token[1] and not close:
+            return _insert(html, end, b"-->")
+        if name not in _RAW_TEXT_ENDS or token[2]:
+            continue
+        if close is None or (name == b"title" and _HEAD_IN_TITLE.search(html, end, resume)):
+            # Where a raw text without an end should have ended.
+            first = _ENDS_OF_UNCLOSED[name].search(html, end) if name in _ENDS_OF_UNCLOSED else None
+            if first is None and name in _ENDS_OF_UNCLOSED:
+                return html
+            return _insert(html, first.start() if first else end, b"</%b>" % name)
     return html
-
-
-def _end_of_unclosed(html: bytes, name: bytes, start: int) -> int | None:
-    """Return where a raw text without an end should have ended; None if it can't be said."""
-    if name not in _ENDS_OF_UNCLOSED:
-        return start
-    first = _ENDS_OF_UNCLOSED[name].search(html, start)
-    return first.start() if first else None
 
 
 def _insert(html: bytes, place: int, tag: bytes) -> bytes:
@@ -286,21 +291,11 @@ def _attributes_at(html: bytes, places: Iterable[int]) -> int:
 def has_crowded_tag(html: bytes) -> bool:
     """Return whether a tag has more attributes than a parser can take; comments and raw texts have
     no tags."""
-    end = 0
-    while token := _TOKEN.search(html, end):
-        start, end = token.span()
-        name = (token[3] or b"").lower()
-        if token[1]:
-            closed = _COMMENT_END.search(html, start + 2)
-            end = closed.end() if closed else len(html)
-        elif end - start > MAX_SHORT_TAG and len(_EACH_ATTRIBUTE.findall(token[4] or b"")) > (
-            MAX_ATTRIBUTES
-        ):
-            return True
-        elif name in _RAW_TEXT_ENDS and not token[2]:
-            closed = _RAW_TEXT_ENDS[name].search(html, end)
-            end = closed.start() if closed else len(html)
-    return False
+    return any(
+        end - token.start() > MAX_SHORT_TAG
+        and len(_EACH_ATTRIBUTE.findall(token[4] or b"")) > MAX_ATTRIBUTES
+        for token, _, end, _, _ in _tokens(html)
+    )
 
 
 # --- Tags, read one after the other and rewritten ------------------------------------------------
@@ -315,25 +310,19 @@ class _Tags:
     def rewrite(self) -> bytes:
         """Return the page with its tags changed."""
         parts: list[bytes] = []
-        end = 0
-        while token := _TOKEN.search(self._html, end):
-            parts.append(self.text(self._html[end : token.start()]))
-            end = token.end()
+        before = 0
+        for token, name, end, _, resume in _tokens(self._html):
+            parts.append(self.text(self._html[before : token.start()]))
             if token[1]:
-                # "<!-->" and "<!--->" are whole comments.
-                closed = _COMMENT_END.search(self._html, token.start() + 2)
-                end = closed.end() if closed else len(self._html)
-                parts.append(self._html[token.start() : end])
+                parts.append(self._html[token.start() : resume])
             elif token[3] is None:
                 parts.append(token[0])
             elif token[5][-1:] == b">":  # a tag cut off by the end of the page is ignored
-                name = token[3].lower()
                 parts.append(self._tag(token, name))
-                if name in _RAW_TEXT_ENDS and not token[2]:
-                    closed = _RAW_TEXT_ENDS[name].search(self._html, end)
-                    parts.append(self.raw_text(name, self._html[end : closed and closed.start()]))
-                    end = closed.start() if closed else len(self._html)
-        return b"".join([*parts, self._html[end:]])
+                if resume > end:
+                    parts.append(self.raw_text(name, self._html[end:resume]))
+            before = resume
+        return b"".join([*parts, self._html[before:]])
 
     def _tag(self, token: re.Match[bytes], name: bytes) -> bytes:
         if token[2]:
