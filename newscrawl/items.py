@@ -242,9 +242,9 @@ class Barrier:
     redirected_to: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Origin:
-    """The source of an article, with the fields to register it if it is new."""
+    """What the database stores of a source."""
 
     slug: str
     name: str

@@ -26,7 +26,7 @@ from newscrawl.extraction.template_memory import templates
 from newscrawl.items import Document, Page
 from newscrawl.mentions import Companies
 from newscrawl.reading import NoArticleError, PageReader, Reason
-from newscrawl.storage.frontier import FetchOutcome
+from newscrawl.storage.frontier.queue import FetchOutcome
 
 # The `outcome` of a drop says whether its page is fetched again; with "read", the default, it is.
 

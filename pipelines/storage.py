@@ -26,7 +26,7 @@ from newscrawl.sources import load_sources, own_file
 from newscrawl.storage import CoverageState, Database, SaveResult, StorageError, open_database
 from newscrawl.storage.articles import LostArticle
 from newscrawl.storage.batch import Batches, FinishedPage, Written, write_batch
-from newscrawl.storage.frontier import FetchOutcome
+from newscrawl.storage.frontier.queue import FetchOutcome
 from newscrawl.storage.saved_state import keep_memory
 from pipelines.extraction import NoArticle
 from pipelines.stats import Counts, abort_note, gap_note, state_of, summary

@@ -25,7 +25,7 @@ from newscrawl.items import Access, ArticleItem, FetchAttempt, Hints, Page
 from newscrawl.sources import Source, site_name
 from newscrawl.sources.urls import address_of, canonical_if_valid
 from newscrawl.storage import StorageError
-from newscrawl.storage.frontier import DequeuedPage
+from newscrawl.storage.frontier.queue import DequeuedPage
 
 # Maximum number of days for which dated URLs are built.
 MAX_DAYS = 31

@@ -6,14 +6,8 @@ from datetime import UTC, datetime, timedelta
 from newscrawl.items import Document, FetchAttempt, Hints
 from newscrawl.storage import Database
 from newscrawl.storage.batch import FinishedPage, write_batch
-from newscrawl.storage.frontier import (
-    DequeuedPage,
-    Frontier,
-    FrontierEntry,
-    Reading,
-    Schedule,
-    open_frontier,
-)
+from newscrawl.storage.frontier.listings import Reading, Schedule
+from newscrawl.storage.frontier.queue import DequeuedPage, Frontier, FrontierEntry, open_frontier
 from tests.worlds import document, register
 
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)

@@ -9,7 +9,7 @@ import pytest
 from newscrawl import config
 from newscrawl.cli.database import retention_time
 from newscrawl.config import SettingError
-from newscrawl.storage.frontier import schedule_of
+from newscrawl.storage.frontier.listings import schedule_of
 from tests.conftest import Newscrawl
 
 IN_SECONDS = (

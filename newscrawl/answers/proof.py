@@ -21,10 +21,9 @@ from newscrawl.answers.words import (
 from newscrawl.items import Versions
 from newscrawl.storage import Database, queries
 from newscrawl.storage.mentions import CORRECTED
-from newscrawl.storage.queries import ArticlePage, Proof, ProvenArticle, Scope
+from newscrawl.storage.queries import ArticlePage, MarkedMention, Proof, ProvenArticle, Scope
 from newscrawl.storage.queries.article_details import (
     CorrectionRow,
-    MarkedMention,
     correction_of_number,
     made_together,
 )

@@ -102,7 +102,7 @@ def prune(
     time = retention_time(keep)
     with open_for_reading(database) as store, total_bar("rows") as report:
         pruned = Pruning(database=store, keep=time, report=report).run()
-    counts = ", ".join(f"{number:,} {name}" for name, number in pruned.counts.items())
+    counts = ", ".join(f"{number:,} {name}" for name, number in pruned.items())
     write_note(f"Deleted: {counts.replace('_', ' ')}.")
 
 

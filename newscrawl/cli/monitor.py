@@ -84,14 +84,15 @@ def monitor(
     Exit code 1 if a crawl failed (with --once).
     """
     from newscrawl.cli.database import retention_time
+    from newscrawl.items import Origin
     from newscrawl.monitoring.delivery import configured_channels
     from newscrawl.monitoring.health_checks import Inspector
     from newscrawl.monitoring.scheduler import MonitorPlan, same_host_sources
     from newscrawl.monitoring.supervisor import CrawlCommand, CrawlLimits
     from newscrawl.storage.company_alerts import list_recipients
     from newscrawl.storage.deletion import prune_daily
-    from newscrawl.storage.frontier import reschedule, schedule_of
-    from newscrawl.storage.leases import LeaseTerms, SourceFacts
+    from newscrawl.storage.frontier.listings import reschedule, schedule_of
+    from newscrawl.storage.leases import LeaseTerms
 
     _log_to_stderr()
     url = database or config.NEWSCRAWL_DATABASE_URL
@@ -111,7 +112,7 @@ def monitor(
         grace=_seconds("NEWSCRAWL_LEASE") / 3,
     )
     registry = sources_by_slug()
-    chosen = [SourceFacts(*entry.stored_facts) for entry in chosen_sources(source, registry)]
+    chosen = [Origin(*entry.stored_facts) for entry in chosen_sources(source, registry)]
     schedule = schedule_of({**vars(config), **settings})
     with storage.open_database(url) as store:
         channels = configured_channels(recipients=bool(list_recipients(store)))
@@ -119,8 +120,8 @@ def monitor(
 
         def prune(stopping: "Callable[[], bool]") -> None:
             pruned = prune_daily(store, keep, stopping)
-            if pruned and any(pruned.counts.values()):
-                counts = ", ".join(f"{number} {name}" for name, number in pruned.counts.items())
+            if pruned and any(pruned.values()):
+                counts = ", ".join(f"{number} {name}" for name, number in pruned.items())
                 logging.getLogger("newscrawl.monitor").info("Pruned: %s", counts)
 
         plan = MonitorPlan(

@@ -52,9 +52,8 @@ from newscrawl.cli.output import (
 
 if TYPE_CHECKING:
     from newscrawl.sources import Source
-    from newscrawl.sources.checks import SourceCheck
     from newscrawl.sources.discovery import FoundListings
-    from newscrawl.storage.source_stats import LastCheckup
+    from newscrawl.storage.source_stats import Checkup, LastCheckup
 
 
 app = typer.Typer(
@@ -187,7 +186,7 @@ def _record(source: "Source") -> dict[str, object]:
 def _stored(database: str | None) -> "tuple[dict[str, LastCheckup], dict[str, datetime]]":
     """Return the last check of each source, and when its next crawl is due; nothing if there is no
     database and none was given."""
-    from newscrawl.storage.frontier import next_crawls
+    from newscrawl.storage.frontier.listings import next_crawls
     from newscrawl.storage.source_stats import last_checkups
 
     try:
@@ -394,21 +393,18 @@ def check(
         raise typer.Exit(1)
 
 
-def _show_checks(checks: "Sequence[SourceCheck]", output_format: Format) -> None:
+def _show_checks(checks: "Sequence[Checkup]", output_format: Format) -> None:
     columns = (
         Column("slug", "source", wide=True),
         Column("state", show=state_text),
-        Column("read", "listings"),
-        Column("newest", show=format_day),
+        Column("read", "listings", of=lambda check: f"{check.working} of {check.listings}"),
+        Column("newest", of=lambda check: check.newest_at, show=format_day),
         Column("note", wide=True),
         *for_files("listings", "working", "moved_to"),
     )
-    records = [
-        asdict(health) | {"read": f"{health.working} of {health.listings}"} for health in checks
-    ]
     counts = Counter(health.state for health in checks)
     note = ", ".join(f"{count} {state}" for state, count in counts.most_common())
-    render(records, columns, output_format, note=note)
+    render(checks, columns, output_format, note=note)
 
 
 def state_text(value: object) -> "Text":

@@ -20,7 +20,7 @@ from scrapy.crawler import Crawler
 from newscrawl.crawl.session import CrawlSession
 from newscrawl.sources import Entry, Source, UrlError, canonical_url
 from newscrawl.sources.robots import origin_of, stated_sitemaps
-from newscrawl.storage.frontier import Reading
+from newscrawl.storage.frontier.listings import Reading
 from newscrawl.storage.saved_state import robots_policy
 
 logger = logging.getLogger(__name__)

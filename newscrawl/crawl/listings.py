@@ -47,7 +47,8 @@ from newscrawl.sources.front_pages import classify_links
 from newscrawl.sources.sitemaps import MAX_BYTES, read_listing
 from newscrawl.sources.urls import address_of, canonical_if_valid, main_addresses
 from newscrawl.storage import StorageError
-from newscrawl.storage.frontier import FrontierEntry, KnownListing, Reading, publishing_interval
+from newscrawl.storage.frontier.listings import KnownListing, Reading, publishing_interval
+from newscrawl.storage.frontier.queue import FrontierEntry
 from newscrawl.workers import (
     Limits,
     WorkerProcess,

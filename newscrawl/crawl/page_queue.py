@@ -17,7 +17,7 @@ from newscrawl.crawl.middlewares import RETRY_REASON
 from newscrawl.crawl.session import CrawlSession
 from newscrawl.items import FetchAttempt
 from newscrawl.storage import StorageError
-from newscrawl.storage.frontier import MAX_CRASHES, DequeuedPage, FetchOutcome
+from newscrawl.storage.frontier.queue import MAX_CRASHES, DequeuedPage, FetchOutcome
 
 logger = logging.getLogger(__name__)
 

@@ -66,32 +66,23 @@ class ReportingHandler(HTTP11DownloadHandler):
             downloader.request_written(urlsplit(request.absoluteURI.decode()).hostname or "")
 
 
-class _Factory(_LenientHTTP11ClientFactory):
+class _Reporting:
+    """A factory or a protocol that asks before each request, and reports it."""
+
     def __init__(
-        self,
-        may_send: Callable[[], bool],
-        on_write: Callable[[Request], None],
-        *arguments: Any,
+        self, may_send: Callable[[], bool], on_write: Callable[[Request], None], *arguments: Any
     ) -> None:
-        super().__init__(*arguments)  # type: ignore[no-untyped-call]
+        super().__init__(*arguments)
         self._may_send = may_send
         self._on_write = on_write
 
+
+class _Factory(_Reporting, _LenientHTTP11ClientFactory):
     def buildProtocol(self, addr: IAddress | None) -> "_Protocol":  # noqa: ARG002, N802
         return _Protocol(self._may_send, self._on_write, self._quiescentCallback)
 
 
-class _Protocol(_LenientHTTP11ClientProtocol):
-    def __init__(
-        self,
-        may_send: Callable[[], bool],
-        on_write: Callable[[Request], None],
-        *arguments: Any,
-    ) -> None:
-        super().__init__(*arguments)  # type: ignore[no-untyped-call]
-        self._may_send = may_send
-        self._on_write = on_write
-
+class _Protocol(_Reporting, _LenientHTTP11ClientProtocol):
     def request(self, request: Request) -> Deferred[IResponse]:
         """Write the request, and report it; fail if the lease expired while it was connecting."""
         if not self._may_send():

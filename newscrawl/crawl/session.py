@@ -26,7 +26,8 @@ from newscrawl.items import Memory, Versions
 from newscrawl.sources import Source, UrlError, web_url
 from newscrawl.storage import Database, StorageError, open_database
 from newscrawl.storage.batch import Writer
-from newscrawl.storage.frontier import Frontier, Reading, open_frontier, schedule_of
+from newscrawl.storage.frontier.listings import Reading, schedule_of
+from newscrawl.storage.frontier.queue import Frontier, open_frontier
 from newscrawl.storage.leases import MAX_UNRENEWED, MonitorsLease, SourceLease, boot_time
 from newscrawl.storage.saved_state import memory_of
 

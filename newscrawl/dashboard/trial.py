@@ -21,8 +21,9 @@ from newscrawl.items import Mention
 from newscrawl.mentions import Companies, Company, sentence_span
 from newscrawl.mentions.vocabulary import load_vocabulary
 from newscrawl.storage import Database, queries
+from newscrawl.storage.mentions import StoredText
 from newscrawl.storage.queries.article_details import CorrectionRow
-from newscrawl.storage.queries.article_lists import StoredText, newest_texts
+from newscrawl.storage.queries.article_lists import newest_texts
 from newscrawl.storage.queries.suggestions import word_in_archive
 
 TRIED_ARTICLES = 2000  # ours: they are matched in half a second

@@ -166,18 +166,13 @@ _MEASURES: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceRecord:
-    """What the checks of a source need: its days, the oldest first, its coverage by day, the
-    note of the newest one, the number of crawls that failed in a row and the cause of the last
-    one, the health of its feeds and sitemaps, and the number of its revisions in the quarantine."""
+    """What the checks of a source need: its status, its days, the oldest first, its coverage by
+    day, and the health of its feeds and sitemaps."""
 
-    slug: str
+    status: SourceStatus
     days: Sequence[DailySourceStats] = ()
     coverage: Mapping[date, str] = field(default_factory=dict)
-    coverage_note: str = ""
-    failures: int = 0
-    note: str = ""
     listings: ListingHealth = field(default_factory=ListingHealth)
-    quarantined: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +182,10 @@ class CheckResult:
     source: str
     kind: IncidentKind
     incident: Incident | None = None
+
+
+# What a check has found: a kind of incident, and its note, None if the source is healthy.
+_Finding = tuple[IncidentKind, str | None, Mapping[str, object]]
 
 
 def group_incidents(
@@ -229,7 +228,7 @@ def group_incidents(
 
 def check(record: SourceRecord, today: date) -> list[CheckResult]:
     """Return a result for each kind of incident that can be assessed."""
-    checks: tuple[Callable[[SourceRecord, date], list[CheckResult]], ...] = (
+    checks: tuple[Callable[[SourceRecord, date], Iterator[_Finding]], ...] = (
         _unreachable,
         _feed_failed,
         _check_blocking,
@@ -240,133 +239,123 @@ def check(record: SourceRecord, today: date) -> list[CheckResult]:
         _check_drift,
         _check_quarantine,
     )
-    results = [result for check in checks for result in check(record, today)]
-    is_blocked = any(result.kind == "blocked" and result.incident for result in results)
-    # Crawls that fail because the site refuses their pages have one cause, and one incident.
+    slug = record.status.source
+    findings = [finding for check in checks for finding in check(record, today)]
+    is_blocked = any(kind == "blocked" and note is not None for kind, note, _ in findings)
     return [
-        result
-        for result in results
-        if not (is_blocked and result.kind == "unreachable" and result.incident)
+        CheckResult(
+            slug,
+            kind,
+            None if note is None else Incident(kind=kind, source=slug, note=note, facts=facts),
+        )
+        for kind, note, facts in findings
+        # Crawls that fail because the site refuses their pages have one cause, and one incident.
+        if note is None or not (is_blocked and kind == "unreachable")
     ]
 
 
-def _result(
-    kind: IncidentKind,
-    record: SourceRecord,
-    note: str | None,
-    facts: Mapping[str, object] | None = None,
-) -> CheckResult:
-    if note is None:
-        return CheckResult(record.slug, kind)
-    return CheckResult(
-        record.slug, kind, Incident(kind=kind, source=record.slug, note=note, facts=facts or {})
-    )
+def _unreachable(record: SourceRecord, _today: date) -> Iterator[_Finding]:
+    failures = record.status.failures
+    note = f"{record.status.failure_note or 'no reason'}; {failures} crawls failed in a row"
+    if not 0 < failures < MIN_FAILURES:
+        yield "unreachable", note if failures else None, {"failures": failures}
 
 
-def _unreachable(record: SourceRecord, _today: date) -> list[CheckResult]:
-    if 0 < record.failures < MIN_FAILURES:
-        return []
-    if not record.failures:
-        return [_result("unreachable", record, None)]
-    note = f"{record.note or 'no reason'}; {record.failures} crawls failed in a row"
-    return [_result("unreachable", record, note, {"failures": record.failures})]
-
-
-def _feed_failed(record: SourceRecord, _today: date) -> list[CheckResult]:
+def _feed_failed(record: SourceRecord, _today: date) -> Iterator[_Finding]:
     """Find feeds and sitemaps that fail while others work; if none works, the crawls fail, and
     `_unreachable` reports it."""
     lost = [listing for listing in record.listings.failed if listing.failures >= MIN_FAILURES]
     if not record.listings.working:
-        return []
-    if not lost:
-        return [_result("feed_failed", record, None)]
-    first = max(lost, key=lambda listing: listing.failures)
-    last = f"last read on {first.last_read:%Y-%m-%d}" if first.last_read else "never read before"
-    more = f"; so did {len(lost) - 1} more" if len(lost) > 1 else ""
-    cause = f"{first.fault}; " if first.fault else ""
-    note = f"{cause}{first.url} failed {first.failures} times in a row, {last}{more}"
-    facts = {"listings": {listing.url: listing.failures for listing in lost}}
-    return [_result("feed_failed", record, note, facts)]
+        return
+    note = None
+    if lost:
+        first = max(lost, key=lambda listing: listing.failures)
+        last = "never read before"
+        if first.last_read:
+            last = f"last read on {first.last_read:%Y-%m-%d}"
+        more = f"; so did {len(lost) - 1} more" if len(lost) > 1 else ""
+        cause = f"{first.fault}; " if first.fault else ""
+        note = f"{cause}{first.url} failed {first.failures} times in a row, {last}{more}"
+    yield "feed_failed", note, {"listings": {listing.url: listing.failures for listing in lost}}
 
 
-def _check_blocking(record: SourceRecord, today: date) -> list[CheckResult]:
+def _check_blocking(record: SourceRecord, today: date) -> Iterator[_Finding]:
     state = _latest_state(record, today)
     # While no crawl succeeds, `_unreachable` reports the refusal.
     note = _BLOCKED.get(state or "")
-    if note and not (state == "refused" and record.failures):
-        return [_result("blocked", record, note, {"state": state})]
+    if note and not (state == "refused" and record.status.failures):
+        yield "blocked", note, {"state": state}
+        return
     now = _latest_day(record, today, lambda stats: stats.fetched + stats.refused)
     if now is None:
-        return [_result("blocked", record, None)] if state in {"ok", "incomplete"} else []
+        if state in {"ok", "incomplete"}:
+            yield "blocked", None, {}
+        return
     before = [(stats.refused, stats.fetched + stats.refused) for stats in _before(record, now.day)]
     change = changed_share("refused", now.refused, now.fetched + now.refused, before)
     if change is None:
-        return [_result("blocked", record, None)]
-    note = f"{change.now:.0%} of the pages are refused, usually {change.before:.0%}"
-    facts = {change.measure: {"now": change.now, "before": change.before}}
-    return [_result("blocked", record, note, facts)]
+        yield "blocked", None, {}
+    else:
+        note = f"{change.now:.0%} of the pages are refused, usually {change.before:.0%}"
+        yield "blocked", note, {change.measure: {"now": change.now, "before": change.before}}
 
 
-def _not_crawled(record: SourceRecord, today: date) -> list[CheckResult]:
+def _not_crawled(record: SourceRecord, today: date) -> Iterator[_Finding]:
     """Find a source that was crawled before, but neither yesterday nor today."""
     yesterday = today - timedelta(days=1)
-    if not any(day < yesterday for day in record.coverage):
-        return []
-    if yesterday in record.coverage or today in record.coverage:
-        return [_result("not_crawled", record, None)]
-    last = max(record.coverage)
-    note = f"no crawl has ended since {last}"
-    return [_result("not_crawled", record, note, {"last_day": last.isoformat()})]
+    if any(day < yesterday for day in record.coverage):
+        last = max(record.coverage)
+        is_crawled = yesterday in record.coverage or today in record.coverage
+        note = None if is_crawled else f"no crawl has ended since {last}"
+        yield "not_crawled", note, {"last_day": last.isoformat()}
 
 
-def _incomplete(record: SourceRecord, today: date) -> list[CheckResult]:
+def _incomplete(record: SourceRecord, today: date) -> Iterator[_Finding]:
     """Find a source whose feed has rolled over, until a day on which it has not."""
     state = _latest_state(record, today)
-    if state == "incomplete":
-        return [_result("incomplete", record, record.coverage_note, {"state": state})]
-    return [_result("incomplete", record, None)] if state in {"ok", "paywalled"} else []
+    if state in {"incomplete", "ok", "paywalled"}:
+        note = record.status.coverage_note if state == "incomplete" else None
+        yield "incomplete", note, {"state": state}
 
 
-def _missing(record: SourceRecord, today: date) -> list[CheckResult]:
+def _missing(record: SourceRecord, today: date) -> Iterator[_Finding]:
     """Find a source with far fewer articles yesterday than on such days before."""
     yesterday = today - timedelta(days=1)
     day = next((stats for stats in record.days if stats.day == yesterday), None)
     expected = expected_articles(record.days, yesterday)
     if day is None or expected is None or day.runs <= day.failed_runs:
-        return []
-    if not expected.is_missed_by(day.new):
-        return [_result("missing", record, None)]
+        return
     note = f"{day.new} new articles on {yesterday}, {expected.number:.0f} were to be expected"
     facts = {"day": yesterday.isoformat(), "found": day.new, "expected": expected.number}
-    return [_result("missing", record, note, facts)]
+    yield "missing", note if expected.is_missed_by(day.new) else None, facts
 
 
-def _stale(record: SourceRecord, today: date) -> list[CheckResult]:
+def _stale(record: SourceRecord, today: date) -> Iterator[_Finding]:
     """Find a source without a new article for full days, though its crawls succeeded."""
     if _latest_state(record, today) == "stale_feed":
         note = "the feeds and sitemaps list nothing that is recent"
-        return [_result("stale", record, note, {"state": "stale_feed"})]
+        yield "stale", note, {"state": "stale_feed"}
+        return
     last = max((stats.day for stats in record.days if stats.new), default=None)
     if last is None:
-        return []
+        return
     read = [stats.day for stats in record.days if stats.runs > stats.failed_runs]
     without_new = [day for day in read if last < day < today]
     awaited = 0.0
     for day in without_new:
         expected = expected_articles([stats for stats in record.days if stats.day <= last], day)
         if expected is None:
-            return []
+            return
         awaited += expected.number
-    if awaited < MIN_AWAITED:
-        return [_result("stale", record, None)]
     note = f"no new article since {last}, {awaited:.0f} were to be expected"
-    return [_result("stale", record, note, {"last_day": last.isoformat(), "expected": awaited})]
+    facts = {"last_day": last.isoformat(), "expected": awaited}
+    yield "stale", None if awaited < MIN_AWAITED else note, facts
 
 
-def _check_drift(record: SourceRecord, today: date) -> list[CheckResult]:
+def _check_drift(record: SourceRecord, today: date) -> Iterator[_Finding]:
     now = _latest_day(record, today, lambda stats: stats.read + stats.dropped)
     if now is None:
-        return []
+        return
     changes = _changes(now, _before(record, now.day))
     facts = {change.measure: {"now": change.now, "before": change.before} for change in changes}
     facts_and_day = {"day": now.day.isoformat(), **facts}
@@ -377,20 +366,16 @@ def _check_drift(record: SourceRecord, today: date) -> list[CheckResult]:
         notes.append(f"{_MEASURES[change.measure]}: {values}")
     note = f"{'; '.join(notes)} (on {now.day})"
     is_layout = len(changes) >= _MIN_LAYOUT_CHANGES
-    return [
-        _result("layout_changed", record, note if is_layout else None, facts_and_day),
-        _result("drift", record, note if changes and not is_layout else None, facts_and_day),
-    ]
+    yield "layout_changed", note if is_layout else None, facts_and_day
+    yield "drift", note if changes and not is_layout else None, facts_and_day
 
 
-def _check_quarantine(record: SourceRecord, _today: date) -> list[CheckResult]:
+def _check_quarantine(record: SourceRecord, _today: date) -> Iterator[_Finding]:
     """Find a source whose pages no longer contain their articles, or whose new versions are
     quarantined."""
-    number = record.quarantined
-    if number < MIN_QUARANTINED:
-        return [_result("quarantined", record, None)]
+    number = record.status.quarantined
     note = f"{number:,} articles would have become worse: newscrawl articles --quarantined"
-    return [_result("quarantined", record, note, {"revisions": number})]
+    yield "quarantined", note if number >= MIN_QUARANTINED else None, {"revisions": number}
 
 
 def _changes(now: DailySourceStats, before: Sequence[DailySourceStats]) -> list[Change]:
@@ -485,27 +470,21 @@ class Inspector:
         self._last = now
         statuses = watch_status(self._database, self._slugs).sources
         since = now.date() - timedelta(days=HISTORY_DAYS)
-        days, coverage = (
-            daily_source_stats(self._database, since),
-            coverage_by_day(self._database, since),
-        )
+        days = daily_source_stats(self._database, since)
+        coverage = coverage_by_day(self._database, since)
         listings = listing_health(self._database, now)
         records = [
             SourceRecord(
-                slug=status.source,
+                status=status,
                 days=days.get(status.source, ()),
                 coverage=coverage.get(status.source, {}),
-                coverage_note=status.coverage_note,
-                failures=status.failures,
-                note=status.failure_note,
                 listings=listings.get(status.source, ListingHealth()),
-                quarantined=status.quarantined,
             )
             for status in statuses
             if status.last_start or status.failures
         ]
         results = [result for record in records for result in check(record, now.date())]
-        slugs = [record.slug for record in records]
+        slugs = [record.status.source for record in records]
         record_incidents(self._database, *group_incidents(results, slugs, statuses))
         self._deliver(pending_incidents(self._database))
         if watched_companies(self._database):

@@ -31,16 +31,16 @@ from huey.registry import Message
 from huey.serializer import Serializer
 
 from newscrawl.config import SettingError
+from newscrawl.items import Origin
 from newscrawl.mentions import CompaniesError
 from newscrawl.monitoring.digests import never
 from newscrawl.monitoring.supervisor import CrawlCommand, CrawlLimits, Supervisor
 from newscrawl.sources import Source
 from newscrawl.storage import Database, StorageError
-from newscrawl.storage.frontier import due_sources
+from newscrawl.storage.frontier.listings import due_sources
 from newscrawl.storage.leases import (
     Leases,
     LeaseTerms,
-    SourceFacts,
     WorkerFacts,
     record_heartbeat,
     record_worker_start,
@@ -73,7 +73,7 @@ class MonitorPlan:
     `once`, the monitor ends when no source is due any more.
     """
 
-    sources: Sequence[SourceFacts]
+    sources: Sequence[Origin]
     same_host: Mapping[str, Collection[str]]
     workers: int
     command: CrawlCommand

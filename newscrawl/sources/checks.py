@@ -5,10 +5,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Literal
 
 from newscrawl import config
-from newscrawl.items import copy_fields
 from newscrawl.sources.feeds import FeedError
 from newscrawl.sources.registry import (
     Source,
@@ -21,35 +19,12 @@ from newscrawl.sources.sitemaps import LISTING_BEGINNING, Sitemap, SitemapError,
 from newscrawl.sources.urls import page_key
 from newscrawl.sources.visits import DisallowedError, Fetcher, FetchError
 from newscrawl.storage import Database
-from newscrawl.storage.source_stats import Checkup, record_checkups
-
-State = Literal["reachable", "moved", "stale", "no feed", "blocked", "unreachable"]
-# States in which a crawl finds articles.
-HEALTHY: tuple[State, ...] = ("reachable", "moved")
+from newscrawl.storage.source_stats import CheckState, Checkup, record_checkups
 
 # Statuses with which a server refuses us; others are faults of the page.
 _REFUSALS = frozenset({401, 402, 403, 407, 429, 451})
 # Ours: maximum number of listings that a check fetches of one source.
 MAX_LISTINGS = 12
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceCheck:
-    """The result of a check: `working` of the `listings` could be read, `newest` is the time of
-    their newest article, `moved_to` the new address of a home page that has moved permanently."""
-
-    slug: str
-    state: State
-    note: str = ""
-    listings: int = 0
-    working: int = 0
-    newest: datetime | None = None
-    moved_to: str | None = None
-
-    @property
-    def is_healthy(self) -> bool:
-        """Return whether a crawl would find articles."""
-        return self.state in HEALTHY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +44,8 @@ def check_sources(
     *,
     recent: timedelta,
     workers: int,
-    on_result: Callable[[SourceCheck], None] = lambda _health: None,
-) -> list[SourceCheck]:
+    on_result: Callable[[Checkup], None] = lambda _health: None,
+) -> list[Checkup]:
     """Check sources concurrently and return the results in the order of `sources`.
 
     Requests to one host are sequential. `on_result` is called with each result at once.
@@ -86,7 +61,7 @@ def check_sources(
         return [future.result() for future in waiting]
 
 
-def check(source: Source, fetcher: Fetcher, *, recent: timedelta) -> SourceCheck:
+def check(source: Source, fetcher: Fetcher, *, recent: timedelta) -> Checkup:
     """Fetch a source's home page and listings; stale if all articles are older than `recent`."""
     home = _probe(source.home, fetcher, is_listing=False)
     # The listings that a crawl would request today.
@@ -99,20 +74,20 @@ def check(source: Source, fetcher: Fetcher, *, recent: timedelta) -> SourceCheck
     working = [probe for probe in probes if probe.trouble is None]
     newest = max((probe.newest for probe in working if probe.newest), default=None)
     state, note = _judge(home, probes, newest, recent)
-    return SourceCheck(
+    return Checkup(
         slug=source.slug,
         state=state,
         note=note,
         listings=len(urls),
         working=len(working),
-        newest=newest,
+        newest_at=newest,
         moved_to=home.moved_to,
     )
 
 
 def _judge(
     home: _Probe, probes: Sequence[_Probe], newest: datetime | None, recent: timedelta
-) -> tuple[State, str]:
+) -> tuple[CheckState, str]:
     visits = (home, *probes)
     troubles = [probe.trouble for probe in visits if probe.trouble]
     if any(probe.trouble is None for probe in probes):
@@ -168,18 +143,14 @@ def check_and_record(
     fetcher: Fetcher,
     *,
     workers: int = 1,
-    on_result: Callable[[SourceCheck], None] = lambda _health: None,
-) -> list[SourceCheck]:
+    on_result: Callable[[Checkup], None] = lambda _health: None,
+) -> list[Checkup]:
     """Check sources as `check_sources` does, and store the results."""
     recent = config.days("NEWSCRAWL_RECENT_DAYS", config.NEWSCRAWL_RECENT_DAYS)
     checks = check_sources(chosen, fetcher, recent=recent, workers=workers, on_result=on_result)
     for source in chosen:
         database.register_source(*source.stored_facts)
-    checkups = [
-        copy_fields(Checkup, health, healthy=health.is_healthy, newest_at=health.newest)
-        for health in checks
-    ]
-    record_checkups(database, checkups)
+    record_checkups(database, checks)
     return checks
 
 

@@ -13,7 +13,6 @@ from typing import Any
 from sqlalchemy import (
     Connection,
     Row,
-    Table,
     bindparam,
     delete,
     exists,
@@ -55,11 +54,7 @@ from newscrawl.storage.words import Wording, same_story
 _ARTICLE_IDS = Statement(
     select(ArticleUrl.url, ArticleUrl.article_id).where(one_of(ArticleUrl.url, "urls"))
 )
-_ADD = BulkInsert(
-    Base.metadata.tables["article_urls"],
-    ("url", "article_id"),
-    lambda row: row.on_conflict_do_nothing(),
-)
+_ADD = BulkInsert(ArticleUrl, conflict=lambda row: row.on_conflict_do_nothing())
 
 
 def stored_urls(connection: Connection, urls: Iterable[str]) -> set[str]:
@@ -78,10 +73,9 @@ def add_urls(connection: Connection, addresses: Sequence[tuple[str, int]]) -> No
     _ADD.write(connection, addresses)
 
 
-_ARTICLES: Table = Base.metadata.tables["articles"]
-_NUMBERS = RowIds(_ARTICLES)
-_COLUMNS = [column.name for column in _ARTICLES.c if column.name != "revised_at"]
-_ADD_ARTICLES = BulkInsert(_ARTICLES, _COLUMNS)
+_NUMBERS = RowIds(Article)
+_COLUMNS = [column.name for column in Article.__table__.c if column.name != "revised_at"]
+_ADD_ARTICLES = BulkInsert(Article, _COLUMNS)
 _TEXTS_OF_SOURCES = Statement(
     select(Article.source_id, Article.fingerprint).where(
         one_of(Article.source_id, "sources"), one_of(Article.fingerprint, "fingerprints")

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Final, Generic, ParamSpec, TypeVar
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, update
 from sqlalchemy.orm import Session
 
 from newscrawl.items import Article, Document, Origin, Versions
@@ -29,7 +29,7 @@ from newscrawl.storage.articles import (
     stored_urls,
     without_wrong_claims,
 )
-from newscrawl.storage.database import Database
+from newscrawl.storage.database import Database, register_sources
 from newscrawl.storage.documents import Record, record_of
 from newscrawl.storage.frontier.queue import FetchResult, mark_done, mark_stored
 from newscrawl.storage.quarantine import is_unannounced
@@ -350,22 +350,10 @@ class IngestionWriter:
 
     def _begin_runs(self, session: Session, origins: Sequence[Origin]) -> dict[str, int]:
         """Return the ids of new runs by source; a new source is registered."""
-        now, table = datetime.now(UTC), models.Source
-        slugs = [origin.slug for origin in origins]
-        source_ids = dict(
-            session.execute(select(table.slug, table.id).where(table.slug.in_(slugs))).all()
-        )
-        added = [
-            table(**asdict(origin), registered_at=now)
-            for origin in origins
-            if origin.slug not in source_ids
-        ]
-        session.add_all(added)
-        session.flush()
-        source_ids |= {source.slug: source.id for source in added}
+        now, numbers = datetime.now(UTC), register_sources(session, origins)
         runs = {
-            slug: models.Run(source_id=source_ids[slug], started_at=now, versions=self._versions)
-            for slug in slugs
+            slug: models.Run(source_id=numbers[slug], started_at=now, versions=self._versions)
+            for slug in (origin.slug for origin in origins)
         }
         session.add_all(runs.values())
         session.flush()

@@ -3,7 +3,7 @@
 import random
 import sqlite3
 import time
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, date, datetime
@@ -16,7 +16,7 @@ from sqlalchemy import JSON, URL, Connection, Engine, Table, bindparam, func, in
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
-from newscrawl.items import Versions
+from newscrawl.items import Origin, Versions
 from newscrawl.storage import StorageError, engine as engines, migrations, models
 from newscrawl.storage.engine import MAX_INTERACTIVE_WAIT, MAX_WAIT, LockWait
 from newscrawl.storage.models import Base, SavedQuery
@@ -426,6 +426,21 @@ def writes(
     return write
 
 
+def register_sources(session: Session, origins: Iterable[Origin]) -> dict[str, int]:
+    """Return the ids of the sources by slug, of which the new ones are added."""
+    by_slug = {origin.slug: origin for origin in origins}
+    query = select(models.Source.slug, models.Source.id)
+    ids = dict(session.execute(query.where(models.Source.slug.in_(by_slug))).all())
+    added = [
+        models.Source(**asdict(origin), registered_at=_now())
+        for slug, origin in by_slug.items()
+        if slug not in ids
+    ]
+    session.add_all(added)
+    session.flush()
+    return ids | {source.slug: source.id for source in added}
+
+
 def source_number(session: Session, slug: str) -> int:
     """Return the id of a registered source; raise StorageError for another."""
     number = session.scalar(select(models.Source.id).where(models.Source.slug == slug))
@@ -507,13 +522,13 @@ def copy_database(
 def _copy(table: Table, source: Connection, target: Connection) -> None:
     ordered = select(table).order_by(*table.primary_key.columns)
     # Otherwise None would become the JSON value null, which no "IS NULL" finds.
-    json = [column.name for column in table.c if isinstance(column.type, JSON) and column.nullable]
+    json = [column.key for column in table.c if isinstance(column.type, JSON) and column.nullable]
     nulls = {name: bindparam(f"new_{name}", type_=JSON(none_as_null=True)) for name in json}
     added = insert(table).values(nulls) if nulls else insert(table)
     with source.execute(ordered.execution_options(yield_per=_AT_ONCE)) as result:
         for rows in result.mappings().partitions(_AT_ONCE):
             values = [
-                {f"new_{name}" if name in nulls else name: value for name, value in row.items()}
+                {f"new_{c.key}" if c.key in nulls else c.key: row[c] for c in table.c}
                 for row in rows
             ]
             target.execute(added, values)

@@ -11,7 +11,7 @@ PostgreSQL removes deleted rows by VACUUM, which it runs itself.
 import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from typing import Any, Final
@@ -19,7 +19,6 @@ from typing import Any, Final
 from sqlalchemy import (
     ColumnElement,
     Connection,
-    Select,
     and_,
     delete,
     exists,
@@ -416,25 +415,6 @@ _PIECE, _PRUNED_AT_ONCE = 10_000, 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PruneResult:
-    """The number of deleted rows; some of the `runs` have lost only their counts."""
-
-    pages: int = 0
-    listings: int = 0
-    runs: int = 0
-    monitors: int = 0
-    incidents: int = 0
-    robots_policies: int = 0
-    revisions: int = 0
-    sent_notices: int = 0
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Return the numbers by their names."""
-        return {column.name: getattr(self, column.name) for column in fields(self)}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Pruning:
     """Deletes rows older than `keep`. `is_stopping` is called between two pieces of work, and
     `report` with the number of rows done and of all."""
@@ -449,67 +429,48 @@ class Pruning:
         if self.keep < MIN_KEEP:
             raise ValueError(f"keep {self.keep}: less than {MIN_KEEP}")
 
-    def run(self) -> PruneResult:
-        """Delete the rows; only a part of them if it is stopped. Raise StorageError."""
+    def run(self) -> dict[str, int]:
+        """Delete the rows, only a part of them if it is stopped, and return their numbers by name;
+        some of the runs have lost only their counts. Raise StorageError."""
+        limit = self.now - self.keep
+        # Rows of sources that were not crawled since are kept.
+        crawled = select(Poll.source_id).where(Poll.polled_at >= limit)
         seen_at = func.coalesce(FrontierUrl.visited_at, FrontierUrl.discovered_at)
         stored = exists().where(ArticleUrl.url == FrontierUrl.url)
         listed_at = func.coalesce(FrontierUrl.named_at, FrontierUrl.discovered_at)
         # A listing that has had new entries since would have listed the page again.
         silent = exists().where(
             Listing.id == FrontierUrl.listing_id,
-            or_(Listing.changed_at > self._limit + NAMED_AGAIN, Listing.next_poll_at < self._limit),
+            or_(Listing.changed_at > limit + NAMED_AGAIN, Listing.next_poll_at < limit),
         )
         unnamed = and_(
-            listed_at < self._limit,
-            FrontierUrl.source_id.in_(self._crawled_sources()),
+            listed_at < limit,
+            FrontierUrl.source_id.in_(crawled),
             or_(FrontierUrl.listing_id.is_(None), silent),
         )
-        return PruneResult(
-            pages=self._drop(
-                FrontierUrl,
-                and_(FrontierUrl.due_at.is_(None), seen_at < self._limit, or_(stored, unnamed)),
-            ),
-            listings=self._drop(
-                Listing,
-                and_(
-                    Listing.next_poll_at < self._limit,
-                    Listing.source_id.in_(self._crawled_sources()),
-                ),
-                at_once=1,
-            ),
-            runs=self._drop(Run, and_(self._old_run(), ~exists().where(Article.run_id == Run.id)))
+        pages = and_(FrontierUrl.due_at.is_(None), seen_at < limit, or_(stored, unnamed))
+        listings = and_(Listing.next_poll_at < limit, Listing.source_id.in_(crawled))
+        # The last run of each source is kept for its time.
+        later = aliased(Run)
+        is_followed = exists().where(later.source_id == Run.source_id, later.id > Run.id)
+        runs = and_(Run.started_at < limit, is_followed)
+        return {
+            "pages": self._drop(FrontierUrl, pages),
+            "listings": self._drop(Listing, listings, at_once=1),
+            "runs": self._drop(Run, and_(runs, ~exists().where(Article.run_id == Run.id)))
             + sum(
                 self._write(update(Run).where(Run.id.in_(numbers)).values(counts=null()))
-                for numbers in self._find_ids(Run, and_(self._old_run(), Run.counts.is_not(None)))
+                for numbers in self._find_ids(Run, and_(runs, Run.counts.is_not(None)))
             ),
-            monitors=self._drop_all(models.Worker, models.Worker.seen_at < self._limit),
-            incidents=self._drop(Incident, Incident.recovered_at < self._limit),
-            robots_policies=self._drop_all(
-                models.RobotsPolicy, models.RobotsPolicy.fetched_at < self._limit
+            # Of so few that one statement suffices.
+            "monitors": self._write(delete(models.Worker).where(models.Worker.seen_at < limit)),
+            "incidents": self._drop(Incident, Incident.recovered_at < limit),
+            "robots_policies": self._write(
+                delete(models.RobotsPolicy).where(models.RobotsPolicy.fetched_at < limit)
             ),
-            revisions=self._drop(QuarantinedRevision, QuarantinedRevision.closed_at < self._limit),
-            sent_notices=self._drop(models.SentNotice, models.SentNotice.sent_at < self._limit),
-        )
-
-    @property
-    def _limit(self) -> datetime:
-        return self.now - self.keep
-
-    # What is deleted ---------------------------------------------------------------------------
-
-    def _crawled_sources(self) -> Select[int]:
-        """Return the sources that were crawled since; rows of other sources are not deleted."""
-        return select(Poll.source_id).where(Poll.polled_at >= self._limit)
-
-    def _old_run(self) -> ColumnElement[bool]:
-        """Return the condition of an old run. The last run of each source is kept for its time."""
-        later = aliased(Run)
-        return and_(
-            Run.started_at < self._limit,
-            exists().where(later.source_id == Run.source_id, later.id > Run.id),
-        )
-
-    # How ---------------------------------------------------------------------------------------
+            "revisions": self._drop(QuarantinedRevision, QuarantinedRevision.closed_at < limit),
+            "sent_notices": self._drop(models.SentNotice, models.SentNotice.sent_at < limit),
+        }
 
     def _drop(
         self, table: Any, condition: ColumnElement[bool], *, at_once: int = _PRUNED_AT_ONCE
@@ -521,10 +482,6 @@ class Pruning:
                 chosen = numbers[start : start + at_once]
                 dropped += self._write(delete(table).where(table.id.in_(chosen), condition))
         return dropped
-
-    def _drop_all(self, table: Any, condition: ColumnElement[bool]) -> int:
-        """Delete the rows of a table so small that one statement suffices."""
-        return self._write(delete(table).where(condition))
 
     def _find_ids(self, table: Any, condition: ColumnElement[bool]) -> Iterator[Sequence[int]]:
         """Yield the ids of the rows, piece by piece through the whole table."""
@@ -556,7 +513,7 @@ class Pruning:
 
 def prune_daily(
     database: Database, keep: timedelta, is_stopping: Callable[[], bool] = lambda: False
-) -> PruneResult | None:
+) -> dict[str, int] | None:
     """Delete old rows, unless that was done within a day, on this machine or another; return the
     numbers, or None. Raise StorageError."""
     now = datetime.now(UTC)
@@ -567,7 +524,7 @@ def prune_daily(
     def note(session: Session) -> None:
         row = session.get(models.Progress, _PRUNE)
         if row is not None:
-            row.counts = pruned.counts
+            row.counts = pruned
             row.updated_at = row.finished_at = datetime.now(UTC)
 
     database.write(note)

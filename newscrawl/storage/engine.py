@@ -536,24 +536,31 @@ _FEW: Final = 16
 
 
 class BulkInsert:
-    """An INSERT of many rows into the named columns of a table: tuples in the order of the names.
+    """An INSERT of many rows into the named columns of a table or model, by default into all but a
+    numbered `id`: tuples in the order of the names.
 
     `conflict` is the SQL for rows that exist already, in the dialect of both databases.
     """
 
     def __init__(
-        self, table: TableClause, names: Sequence[str], conflict: Callable[[Any], Any] | None = None
+        self,
+        of: Any,
+        names: Sequence[str] = (),
+        conflict: Callable[[Any], Any] | None = None,
     ) -> None:
+        table: TableClause = getattr(of, "__table__", of)
+        names = names or [column.key for column in table.c if column.key != "id"]
         resolve: Callable[[Any], Any] = conflict or (lambda statement: statement)
         self._columns = [table.c[name] for name in names]
         self._names = names
-        self._copy = None if conflict else f"COPY {table.name} ({', '.join(names)}) FROM STDIN"
+        columns = ", ".join(column.name for column in self._columns)
+        self._copy = None if conflict else f"COPY {table.name} ({columns}) FROM STDIN"
         # Inline: without RETURNING, which would fetch each row's id.
         inserts = {"sqlite": sqlite.insert(table), "postgresql": postgresql.insert(table)}
         self._rows = Statement(
             {name: resolve(insert).inline() for name, insert in inserts.items()}, names
         )
-        parameters = (bindparam(c.name, type_=postgresql.ARRAY(c.type)) for c in self._columns)
+        parameters = (bindparam(c.key, type_=postgresql.ARRAY(c.type)) for c in self._columns)
         arrays = func.unnest(*parameters).table_valued(*names).render_derived()
         chosen = select(*(arrays.c[name] for name in names))
         self._arrays = Statement(resolve(postgresql.insert(table).from_select(names, chosen)))
@@ -580,7 +587,8 @@ class BulkInsert:
 class RowIds:
     """New ids for rows of a table. SQLite has one writer, so the largest id can be incremented."""
 
-    def __init__(self, table: TableClause) -> None:
+    def __init__(self, of: Any) -> None:
+        table: TableClause = of.__table__
         counted = func.generate_series(1, bindparam("count", type_=Integer()))
         sequence = func.pg_get_serial_sequence(table.name, "id")
         numbers = counted.table_valued("number")

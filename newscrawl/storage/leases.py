@@ -13,18 +13,19 @@ import os
 import platform
 import re
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 from uuid import uuid4
 
 from sqlalchemy import ColumnElement, Update, and_, func, or_, select, update
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from newscrawl.storage.database import Database, source_number, writes
+from newscrawl.items import Origin
+from newscrawl.storage.database import Database, register_sources, source_number, writes
 from newscrawl.storage.engine import MAX_INTERACTIVE_WAIT
 from newscrawl.storage.models import Lease, Source, Worker
 
@@ -37,16 +38,6 @@ MAX_UNRENEWED: Final = 0.75
 # Ours: no lease and no pause is as long.
 _FARTHEST = timedelta(days=1)
 _RELEASED = {"holder": None, "taken_at": None, "expires_at": None}
-
-
-class SourceFacts(NamedTuple):
-    """The facts of a source in the database."""
-
-    slug: str
-    name: str
-    country: str
-    language: str
-    home: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,21 +72,17 @@ class Leases:
         self._held: set[str] = set()
         self.terms = terms
 
-    def register(self, sources: Iterable[SourceFacts]) -> None:
+    def register(self, sources: Collection[Origin]) -> None:
         """Register the sources, and add a lease for each."""
-        facts = {source.slug: source for source in sources}
 
         def work(session: Session) -> None:
-            registered = set(session.scalars(select(Source.slug)))
-            now = clock(session)
-            missing = [source for slug, source in facts.items() if slug not in registered]
-            session.add_all(Source(**source._asdict(), registered_at=now) for source in missing)
-            session.flush()
-            without = select(Source.id).where(
-                Source.slug.in_(facts), Source.id.not_in(select(Lease.source_id))
+            numbers = register_sources(session, sources).values()
+            leased = set(session.scalars(select(Lease.source_id)))
+            session.add_all(
+                Lease(source_id=number, failures=0, note="")
+                for number in numbers
+                if number not in leased
             )
-            for source_id in session.scalars(without).all():
-                session.add(Lease(source_id=source_id, failures=0, note=""))
 
         self._database.write(work)
 
@@ -365,7 +352,11 @@ class SourceLease:
 
         def work(session: Session) -> None:
             now = clock(session)
-            lease = self._row(session)
+            number = source_number(session, self._slug)
+            lease = session.get(Lease, number, with_for_update=True)
+            if lease is None:
+                lease = Lease(source_id=number, failures=0, note="")
+                session.add(lease)
             if lease.holder and lease.expires_at and lease.expires_at > now:
                 process = process_of(lease.holder)
                 if process is None or not process.is_gone():
@@ -388,28 +379,18 @@ class SourceLease:
     def renew(self) -> float:
         """Extend the lease; return for how many seconds, 0 if another process has taken it."""
 
-        def work(session: Session) -> float:
-            lease = self._row(session)
-            if lease.holder != self._holder:
-                return 0.0
-            lease.expires_at = clock(session) + self.length
-            return self.length.total_seconds()
-
-        return self._database.write(work)
+        ours = _of(self._slug).where(Lease.holder == self._holder)
+        is_ours = self._database.write(
+            lambda session: _changes_row(
+                session, ours.values(expires_at=clock(session) + self.length)
+            )
+        )
+        return self.length.total_seconds() if is_ours else 0.0
 
     def release(self) -> None:
         """Release the lease, if it is still ours."""
         ours = _of(self._slug).where(Lease.holder == self._holder)
         self._database.write(lambda session: session.execute(ours.values(_RELEASED)))
-
-    def _row(self, session: Session) -> Lease:
-        number = source_number(session, self._slug)
-        lease = session.get(Lease, number, with_for_update=True)
-        if lease is None:
-            lease = Lease(source_id=number, failures=0, note="")
-            session.add(lease)
-            session.flush()
-        return lease
 
 
 class MonitorsLease(SourceLease):

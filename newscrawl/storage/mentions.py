@@ -5,6 +5,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from datetime import date
 from difflib import SequenceMatcher
 from types import MappingProxyType
 from typing import Literal
@@ -18,7 +19,7 @@ from newscrawl.storage.company_alerts import rename_company
 from newscrawl.storage.database import Database, reads, writes
 from newscrawl.storage.documents import clean
 from newscrawl.storage.engine import BulkInsert, Statement, one_of
-from newscrawl.storage.models import Article, Base, Company, Source
+from newscrawl.storage.models import Article, Company, Source
 from newscrawl.storage.rollups import RollupUpdate
 from newscrawl.storage.saved_state import Step, record_step
 from newscrawl.storage.scope import Scope
@@ -30,26 +31,8 @@ _COMPANIES = Statement(
     .outerjoin(models.SavedQuery)
     .where(one_of(Company.name, "names"))
 )
-_ADD_COMPANIES = BulkInsert(
-    Base.metadata.tables["companies"], ("name",), lambda row: row.on_conflict_do_nothing()
-)
-_MENTIONS = BulkInsert(
-    Base.metadata.tables["mentions"],
-    (
-        "article_id",
-        "company_id",
-        "section",
-        "start_offset",
-        "end_offset",
-        "surface",
-        "rule",
-        "score",
-    ),
-)
-_BOILERPLATE = BulkInsert(
-    Base.metadata.tables["boilerplate"],
-    ("article_id", "company_id", "number"),
-)
+_ADD_COMPANIES = BulkInsert(Company, conflict=lambda row: row.on_conflict_do_nothing())
+_MENTIONS, _BOILERPLATE = BulkInsert(models.Mention), BulkInsert(models.Boilerplate)
 
 # Occurrences in headline and body, by the company's number.
 MentionIds = dict[int, tuple[int, int]]
@@ -88,26 +71,6 @@ class Correction:
 def overlap(first: Mention, second: Mention) -> bool:
     """Return whether two mentions share characters."""
     return first.section == second.section and first.start < second.end and second.start < first.end
-
-
-_CORRECTIONS = (
-    select(
-        models.Correction.article_id,
-        models.Correction.id,
-        models.Correction.kind,
-        models.Correction.company,
-        models.Correction.section,
-        models.Correction.start_offset.label("start"),
-        models.Correction.end_offset.label("end"),
-        models.Correction.surface,
-        models.Correction.sentence,
-        models.Correction.sentence_offset,
-        models.Correction.state,
-        models.Correction.replaced,
-    )
-    .where(models.Correction.undone_at.is_(None))
-    .order_by(models.Correction.id)
-)
 
 
 def write_occurrences(
@@ -189,15 +152,17 @@ AT_ONCE = 200
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredText:
     """An article to search for mentions. `content_hash` shows whether it is unchanged when they are
-    written."""
+    written, `known` counts the stored ones of a company that is asked for."""
 
     number: int
     url: str
     title: str
     text: str
     language: str | None
+    day: date
     content_hash: str
     source: str = ""
+    known: int = 0
 
 
 def text_batches(
@@ -205,7 +170,7 @@ def text_batches(
 ) -> Iterator[list[StoredText]]:
     """Yield all articles of the scope with ids above `after`, in their order, AT_ONCE at a time;
     if `numbers` are given, only these."""
-    query = articles_within(select(*_STORED_TEXT), scope, every_kind=True)
+    query = articles_within(select(*STORED_TEXT), scope, every_kind=True)
     if numbers is not None:
         query = query.where(Article.id.in_(numbers))
     query = query.order_by(Article.id).limit(AT_ONCE)
@@ -226,12 +191,13 @@ def count_texts(session: Session, scope: Scope, after: int = 0) -> int:
     return session.scalar(select(func.count()).select_from(query.subquery())) or 0
 
 
-_STORED_TEXT = (
+STORED_TEXT = (
     Article.id.label("number"),
     Article.url,
     func.coalesce(Article.title, "").label("title"),
     Article.text,
     Article.language,
+    Article.day,
     Article.content_hash,
     select(Source.slug)
     .where(Source.id == Article.source_id)
@@ -243,7 +209,7 @@ _STORED_TEXT = (
 
 def text_of(connection: Connection, number: int, *, lock: bool = False) -> StoredText:
     """Return an article; with `lock`, it is locked until the transaction ends."""
-    query = select(*_STORED_TEXT).where(Article.id == number)
+    query = select(*STORED_TEXT).where(Article.id == number)
     query = query.with_for_update() if lock else query
     return StoredText(**connection.execute(query).mappings().one())
 
@@ -305,33 +271,10 @@ def replace_mentions(
 def mentions_of(connection: Connection, numbers: Sequence[int]) -> dict[int, set[Mention]]:
     """Return the mentions of articles as they count."""
     table = models.Mention
-    query = (
-        select(
-            table.article_id,
-            Company.name,
-            table.surface,
-            table.start_offset,
-            table.end_offset,
-            table.section,
-            table.rule,
-            table.score,
-        )
-        .join(Company, Company.id == table.company_id)
-        .where(table.article_id.in_(numbers))
-    )
+    query = select(table, Company.name).join(Company).where(table.article_id.in_(numbers))
     by_article: dict[int, set[Mention]] = defaultdict(set)
     for row in connection.execute(query):
-        where: Section = "title" if row.section == "title" else "body"
-        mention = Mention(
-            company=row.name,
-            surface=row.surface,
-            start=row.start_offset,
-            end=row.end_offset,
-            section=where,
-            rule=row.rule,
-            score=row.score,
-        )
-        by_article[row.article_id].add(mention)
+        by_article[row.article_id].add(copy_fields(Mention, row, company=row.name))
     return by_article
 
 
@@ -340,13 +283,13 @@ def mentions_of(connection: Connection, numbers: Sequence[int]) -> dict[int, set
 
 def corrections_of(connection: Connection, numbers: Sequence[int]) -> dict[int, list[Correction]]:
     """Return the corrections of articles that have any, the oldest first."""
-    query = _CORRECTIONS.where(models.Correction.article_id.in_(numbers))
+    table = models.Correction
+    query = select(table).where(table.article_id.in_(numbers), table.undone_at.is_(None))
     by_article: dict[int, list[Correction]] = {}
-    for row in connection.execute(query).mappings():
-        values = {str(name): value for name, value in row.items()}
-        replaced = tuple(Mention(**mention) for mention in values.pop("replaced"))
-        number = values.pop("article_id")
-        by_article.setdefault(number, []).append(Correction(**values, replaced=replaced))
+    for row in connection.execute(query.order_by(table.id)):
+        replaced = tuple(Mention(**mention) for mention in row.replaced)
+        correction = copy_fields(Correction, row, replaced=replaced)
+        by_article.setdefault(row.article_id, []).append(correction)
     return by_article
 
 
@@ -365,8 +308,8 @@ def with_corrections(
     for before, now in zip(corrections, placed, strict=True):
         if before != now:
             values = {
-                "start_offset": now.start,
-                "end_offset": now.end,
+                "start": now.start,
+                "end": now.end,
                 "state": now.state,
                 "replaced": [asdict(mention) for mention in now.replaced],
             }

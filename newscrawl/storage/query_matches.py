@@ -9,7 +9,7 @@ from sqlalchemy import Connection, and_, delete, select
 
 from newscrawl.storage import QuestionError
 from newscrawl.storage.engine import BulkInsert, Statement, one_of
-from newscrawl.storage.models import Base, QueryMatch, SavedQuery, Source
+from newscrawl.storage.models import QueryMatch, SavedQuery, Source
 from newscrawl.storage.search_language import (
     Facts,
     Node,
@@ -35,10 +35,7 @@ _STORED = (
     .join(SavedQuery, _COUNTING)
     .where(one_of(QueryMatch.article_id, "numbers"))
 )
-_ADD = BulkInsert(
-    Base.metadata.tables["query_matches"],
-    ("company_id", "version", "article_id", "in_title", "in_body"),
-)
+_ADD = BulkInsert(QueryMatch)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,6 @@ from newscrawl.storage.mentions import Correction, corrections_of
 from newscrawl.storage.models import (
     Article,
     ArticleUrl,
-    Base,
     Boilerplate,
     Company,
     FrontierUrl,
@@ -41,8 +40,6 @@ from newscrawl.storage.quarantine import (
     unpack_columns,
 )
 from newscrawl.storage.rollups import RollupUpdate
-
-_ARTICLES = Base.metadata.tables["articles"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,24 +63,24 @@ def apply_revision(session: Session, number: int, decided_by: str = "") -> str:
     Raise RevisionError if it is not pending, or is a page without an article.
     """
     connection = session.connection()
-    revision, stored = _lock_pending(connection, number)
-    if not revision["text"]:
+    revision, stored = _lock_pending(session, number)
+    if not revision.text:
         raise RevisionError(
             f"revision {number} can't be applied: its page holds no article; "
             f"newscrawl revisions discard {number} removes it from the list"
         )
     columns = {
-        **unpack_columns(revision["facts"]),
+        **unpack_columns(revision.facts),
         "url": stored.url,
-        "title": revision["title"],
-        "text": revision["text"],
+        "title": revision.title,
+        "text": revision.text,
     }
     record = _record(
         columns,
-        content_hash=revision["content_hash"],
-        fingerprint=revision["fingerprint"],
-        mentions=tuple(Mention(**mention) for mention in revision["mentions"]),
-        boilerplate=revision["boilerplate"],
+        content_hash=revision.content_hash,
+        fingerprint=revision.fingerprint,
+        mentions=tuple(Mention(**mention) for mention in revision.mentions),
+        boilerplate=revision.boilerplate,
     )
     close_pending(connection, stored.id, "applied", decided_by)
     _revise(connection, record, stored)
@@ -94,9 +91,8 @@ def apply_revision(session: Session, number: int, decided_by: str = "") -> str:
 def discard_revision(session: Session, number: int, decided_by: str = "") -> str:
     """Reject the quarantined revision until its hash is deleted; return the article's URL. Raise
     RevisionError if it is not pending."""
-    connection = session.connection()
-    _, stored = _lock_pending(connection, number)
-    close_pending(connection, stored.id, "discarded", decided_by)
+    _, stored = _lock_pending(session, number)
+    close_pending(session.connection(), stored.id, "discarded", decided_by)
     return str(stored.url)
 
 
@@ -145,18 +141,16 @@ def restore_version(
     stored = stored_article(connection, version.article_id)
     conditions = (Revision.article_id == version.article_id, Revision.number == version.number)
     revision = session.scalar(select(Revision).where(*conditions))
-    if stored is None or revision is None:
+    article = session.get(Article, version.article_id)
+    if stored is None or revision is None or article is None:
         raise RevisionError(f"{version.url} is not stored any more")
     if stored.content_hash == revision.content_hash:
         raise RevisionError(f"{version.url} already has the text of version {version.number}")
-    now = dict(
-        connection.execute(_ARTICLES.select().where(_ARTICLES.c.id == stored.id)).mappings().one()
-    )
     boilerplate = select(Company.name, Boilerplate.number).join(
         Company, Company.id == Boilerplate.company_id
     )
     columns = {
-        **unpack_columns(revision.facts or pack_columns(now)),
+        **unpack_columns(revision.facts or pack_columns(vars(article))),
         "url": stored.url,
         "title": revision.title,
         "text": revision.text,
@@ -175,7 +169,7 @@ def restore_version(
     reject_version(connection, stored.id, stored.content_hash, record.seen_at, decided_by)
     accept(connection, stored.id, revision.content_hash)
     _revise(connection, record, stored)
-    return int(now["revision"]) + 1
+    return article.revision + 1
 
 
 def decide_all(
@@ -195,21 +189,20 @@ def decide_all(
     return done, errors
 
 
-def _lock_pending(connection: Connection, number: int) -> tuple[dict[str, Any], StoredArticle]:
+def _lock_pending(session: Session, number: int) -> tuple[QuarantinedRevision, StoredArticle]:
     """Return the quarantined revision and its article, and lock its writers."""
-    table = Base.metadata.tables[QuarantinedRevision.__tablename__]
-    query = table.select().where(table.c.id == number, table.c.state == "pending")
-    article_id = connection.execute(query.with_only_columns(table.c.article_id)).scalar()
-    if article_id is not None:
-        lock_source(connection, article_id)
-    row = connection.execute(query).mappings().one_or_none()
-    stored = stored_article(connection, article_id) if article_id is not None else None
-    if row is None or stored is None:
+    table = QuarantinedRevision
+    pending = select(table).where(table.id == number, table.state == "pending")
+    article_id = session.scalar(pending.with_only_columns(table.article_id)) or 0
+    lock_source(session.connection(), article_id)
+    revision = session.scalar(pending)
+    stored = stored_article(session.connection(), article_id)
+    if revision is None or stored is None:
         raise RevisionError(
             f"no revision {number} is in the quarantine: newscrawl articles --quarantined lists "
             "those that are"
         )
-    return {str(name): value for name, value in row.items()}, stored
+    return revision, stored
 
 
 def _revise(connection: Connection, record: Record, stored: StoredArticle) -> None:

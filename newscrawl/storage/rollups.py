@@ -84,7 +84,7 @@ def _add_statement(table: type[Any]) -> BulkInsert:
         sums = {name: getattr(table, name) + row.excluded[name] for name in names}
         return row.on_conflict_do_update(index_elements=list(keys), set_=sums)
 
-    return BulkInsert(models.Base.metadata.tables[table.__tablename__], (*keys, *names), add)
+    return BulkInsert(table, (*keys, *names), add)
 
 
 def _delete_statement(table: type[Any]) -> Delete:
@@ -111,8 +111,7 @@ def _widen(row: Any) -> Any:
     )
 
 
-_DAYS_IN_SOURCE = ("company_id", "source_id", "first_day", "last_day")
-_ADD_SOURCES = BulkInsert(models.Base.metadata.tables["company_sources"], _DAYS_IN_SOURCE, _widen)
+_ADD_SOURCES = BulkInsert(CompanySource, conflict=_widen)
 _DROP_SOURCE = delete(CompanySource).where(
     CompanySource.company_id == bindparam("company"), CompanySource.source_id == bindparam("source")
 )
@@ -124,23 +123,15 @@ def days_in_sources(*conditions: ColumnElement[bool]) -> Insert:
     key = table.company_id, table.source_id
     days = select(*key, func.min(table.day), func.max(table.day))
     periods = days.where(table.articles > 0, *conditions).group_by(*key)
-    return insert(CompanySource).from_select(_DAYS_IN_SOURCE, periods)
+    return insert(CompanySource).from_select([*CompanySource.__table__.c], periods)
 
 
 _ADD_SOURCE_AGAIN = days_in_sources(
     models.DailyCompanySource.company_id == bindparam("company"),
     models.DailyCompanySource.source_id == bindparam("source"),
 )
-_ENTRY = ("minute", "article_id", "source_id", "language", "section", "limited")
-_NAMED = ("in_title", "in_body", "story_id")
-_ADD_COUNTED = BulkInsert(models.Base.metadata.tables["counted_articles"], (*_ENTRY, *_NAMED))
-_ADD_APPEARANCES = BulkInsert(
-    models.Base.metadata.tables["appearances"], ("company_id", *_ENTRY, *_NAMED)
-)
-_ADD_PAIRS = BulkInsert(
-    models.Base.metadata.tables["company_pairs"],
-    ("company_id", "other_id", "minute", "article_id", "limited", "story_id"),
-)
+_ADD_COUNTED, _ADD_APPEARANCES = BulkInsert(CountedArticle), BulkInsert(Appearance)
+_ADD_PAIRS = BulkInsert(CompanyPair)
 _DROP_PAIR = delete(CompanyPair).where(
     CompanyPair.company_id == bindparam("of_company"),
     CompanyPair.other_id == bindparam("of_other"),

@@ -190,9 +190,9 @@ class ScopeFilter:
             read_number(name, str(value), self.least, self.most)
 
 
-def _asked(kind: type, help: str, **more: Any) -> dict[str, ScopeFilter]:  # noqa: A002 - as Typer
-    """Return the metadata of a field of a scope that is a filter of every view."""
-    return {"filter": ScopeFilter(kind=kind, help=help, **more)}
+def _filter(kind: type, help: str, default: Any = None, **more: Any) -> Any:  # noqa: A002 - as Typer
+    """Return a field of a scope that is a filter of every view."""
+    return field(default=default, metadata={"filter": ScopeFilter(kind=kind, help=help, **more)})
 
 
 def read_day(name: str, text: str, today: date) -> date:
@@ -233,77 +233,47 @@ class Scope:
     companies have only owners.
     """
 
-    since: date | None = field(
-        default=None,
-        metadata=_asked(date, "First day: 2026-11-01, or 7d for the last seven.", metavar="DAY"),
+    since: date | None = _filter(  # noqa: RUF009 - it returns a field
+        date, "First day: 2026-11-01, or 7d for the last seven.", metavar="DAY"
     )
-    until: date | None = field(
-        default=None,
-        metadata=_asked(date, "Last day, written alike; else today.", metavar="DAY"),
+    until: date | None = _filter(  # noqa: RUF009
+        date, "Last day, written alike; else today.", metavar="DAY"
     )
-    zone: str = field(
-        default="UTC",
-        metadata=_asked(
-            str,
-            "Time zone of days and hours, as in 'Europe/Berlin'; else UTC.",
-            metavar="ZONE",
-            longest=60,
-        ),
+    zone: str = _filter(
+        str,
+        "Time zone of days and hours, as in 'Europe/Berlin'; else UTC.",
+        "UTC",
+        metavar="ZONE",
+        longest=60,
     )
-    source: str | None = field(
-        default=None,
-        metadata=_asked(
-            str,
-            "Only this source, as in 'ft'.",
-            metavar="SLUG",
-            label="Source",
-            phrase="source {}",
-        ),
+    source: str | None = _filter(
+        str, "Only this source, as in 'ft'.", metavar="SLUG", label="Source", phrase="source {}"
     )
-    group: str | None = field(
-        default=None,
-        metadata=_asked(
-            str,
-            "Only sources of this group, as in 'business' or a list of your sources file.",
-            label="Group",
-            phrase="sources of the group {}",
-        ),
+    group: str | None = _filter(
+        str,
+        "Only sources of this group, as in 'business' or a list of your sources file.",
+        label="Group",
+        phrase="sources of the group {}",
     )
-    language: str | None = field(
-        default=None,
-        metadata=_asked(
-            str,
-            "Only articles in this language, as in 'de'.",
-            metavar="CODE",
-            label="Language",
-            phrase="language {}",
-        ),
+    language: str | None = _filter(
+        str,
+        "Only articles in this language, as in 'de'.",
+        metavar="CODE",
+        label="Language",
+        phrase="language {}",
     )
-    country: str | None = field(
-        default=None,
-        metadata=_asked(
-            str,
-            "Only sources of this country, as in 'gb'.",
-            metavar="CODE",
-            label="Country",
-            phrase="country {}",
-        ),
+    country: str | None = _filter(
+        str,
+        "Only sources of this country, as in 'gb'.",
+        metavar="CODE",
+        label="Country",
+        phrase="country {}",
     )
-    section: str | None = field(
-        default=None,
-        metadata=_asked(
-            str,
-            "Only this section, in the publisher's words.",
-            label="Section",
-            phrase="section {}",
-        ),
+    section: str | None = _filter(
+        str, "Only this section, in the publisher's words.", label="Section", phrase="section {}"
     )
-    subsidiaries: bool = field(
-        default=False,
-        metadata=_asked(
-            bool,
-            "Count brands and subsidiaries for their owners, too, each article once.",
-        ),
+    subsidiaries: bool = _filter(
+        bool, "Count brands and subsidiaries for their owners, too, each article once.", False
     )
     now: datetime | None = field(default=None, compare=False)
     structure: CompanyStructure = field(default=NO_STRUCTURE, hash=False)

@@ -1,10 +1,11 @@
 """Statistics of sources: the sums of their runs by day, their last check, and their listings."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
+from typing import Literal
 
 from sqlalchemy import Integer, delete, func, insert, select
 from sqlalchemy.orm import Session
@@ -224,18 +225,29 @@ def coverage_by_day(session: Session, since: date) -> dict[str, dict[date, str]]
     return dict(states)
 
 
+CheckState = Literal["reachable", "moved", "stale", "no feed", "blocked", "unreachable"]
+# States in which a crawl finds articles.
+HEALTHY: tuple[CheckState, ...] = ("reachable", "moved")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkup:
-    """The result of one check of a source; `healthy` is set if a crawl would succeed."""
+    """The result of one check of a source: `working` of the `listings` could be read, `newest_at`
+    is the time of their newest article, `moved_to` the new address of a home page that has moved
+    permanently."""
 
     slug: str
-    state: str
-    healthy: bool
+    state: CheckState
     note: str = ""
     listings: int = 0
     working: int = 0
     newest_at: datetime | None = None
     moved_to: str | None = None
+
+    @property
+    def is_healthy(self) -> bool:
+        """Return whether a crawl would find articles."""
+        return self.state in HEALTHY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,28 +260,23 @@ class LastCheckup(Checkup):
 
 @writes
 def record_checkups(
-    session: Session, checkups: Iterable[Checkup], *, at: datetime | None = None
+    session: Session, checkups: Collection[Checkup], *, at: datetime | None = None
 ) -> None:
     """Store the results for registered sources, in one transaction; raise StorageError for
     others."""
     moment = at or datetime.now(UTC)
-    results = list(checkups)
-    for checkup in results:
+    for checkup in checkups:
         values = asdict(checkup)
         number = source_number(session, values.pop("slug"))
-        last_ok = {"last_ok": moment} if values.pop("healthy") else {}
-        row = SourceCheckup(source_id=number, checked_at=moment, **values, **last_ok)
-        session.merge(row)
+        last_ok = {"last_ok": moment} if checkup.is_healthy else {}
+        session.merge(SourceCheckup(source_id=number, checked_at=moment, **values, **last_ok))
 
 
 @reads
 def last_checkups(session: Session) -> dict[str, LastCheckup]:
     """Return the last check of each source that was ever checked, by slug."""
     query = select(Source.slug, SourceCheckup).join(Source, Source.id == SourceCheckup.source_id)
-    return {
-        slug: copy_fields(LastCheckup, row, slug=slug, healthy=row.last_ok == row.checked_at)
-        for slug, row in session.execute(query)
-    }
+    return {slug: copy_fields(LastCheckup, row, slug=slug) for slug, row in session.execute(query)}
 
 
 # Ours: a listing whose next poll was due longer ago is no longer polled (it has left the registry,

@@ -18,7 +18,7 @@ from newscrawl.config import Span, digest_times
 from newscrawl.items import Withheld, copy_fields
 from newscrawl.storage import models
 from newscrawl.storage.database import reads, writes
-from newscrawl.storage.frontier import PAUSED, due_sources, next_crawls
+from newscrawl.storage.frontier.listings import PAUSED, due_sources, next_crawls
 from newscrawl.storage.leases import clock
 from newscrawl.storage.models import (
     Article,

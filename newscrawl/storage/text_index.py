@@ -33,7 +33,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql
 
 from newscrawl.storage.engine import BulkInsert, RowIds, Statement, one_of
-from newscrawl.storage.models import Base, Sketch as SketchRow, SketchValue
+from newscrawl.storage.models import Sketch as SketchRow, SketchValue, Story
 from newscrawl.storage.words import MAX_INDEXED, Sketch, Wording, same_story
 
 # Ours, as bounds of work: further copies of a text in a week are found by the first ones; and of
@@ -69,12 +69,9 @@ _SKETCHES = Statement(
         SketchRow.smallest,
     ).where(one_of(SketchRow.article_id, "numbers"))
 )
-_STORY_NUMBERS = RowIds(Base.metadata.tables["stories"])
-_ADD_STORIES = BulkInsert(Base.metadata.tables["stories"], ("id", "founded_on"))
-_ADD_SKETCHES = BulkInsert(
-    Base.metadata.tables["sketches"], ("article_id", "story_id", "week", "shingles", "smallest")
-)
-_VALUES = BulkInsert(Base.metadata.tables["sketch_values"], ("week", "value", "article_id"))
+_STORY_NUMBERS = RowIds(Story)
+_ADD_STORIES = BulkInsert(Story, ("id", "founded_on"))
+_ADD_SKETCHES, _VALUES = BulkInsert(SketchRow), BulkInsert(SketchValue)
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,13 +255,13 @@ POSTGRES_SEARCH = table(
 )
 
 _SQLITE_COLUMNS = ("rowid", "title", "body")
-_SQLITE_ADD = BulkInsert(SQLITE_SEARCH, _SQLITE_COLUMNS)
+_SQLITE_ADD = BulkInsert(SQLITE_SEARCH)
 _SQLITE_REMOVE = text(
     "INSERT INTO article_search (article_search, rowid, title, body) "
     "VALUES ('delete', :rowid, :title, :body)"
 )
 _SQLITE_CLEAR = text("INSERT INTO article_search (article_search) VALUES ('delete-all')")
-_POSTGRES_ADD = BulkInsert(POSTGRES_SEARCH, ("article_id", "minute", "words"))
+_POSTGRES_ADD = BulkInsert(POSTGRES_SEARCH)
 _POSTGRES_REMOVE = delete(POSTGRES_SEARCH).where(
     POSTGRES_SEARCH.c.article_id == bindparam("number")
 )

@@ -8,12 +8,12 @@ from sqlalchemy import Connection, bindparam, delete, select, update
 from newscrawl.items import UnregisteredName
 from newscrawl.storage.documents import clean
 from newscrawl.storage.engine import BulkInsert
-from newscrawl.storage.models import Base, UnregisteredName as Row
+from newscrawl.storage.models import UnregisteredName as Row
 
 # Ours: the newest articles of a name that have a sentence.
 MOST_SENTENCES = 50
 
-_NAMES = BulkInsert(Base.metadata.tables["unregistered_names"], ("name", "article_id", "sentence"))
+_NAMES = BulkInsert(Row)
 # Statements are built once, as those of articles.
 _OLDEST = (
     select(Row.article_id)

@@ -20,8 +20,8 @@ from newscrawl.storage import Database, open_database, queries
 from newscrawl.storage.batch import IngestionWriter, records_of
 from newscrawl.storage.corrections import add_corrections, wrong_mentions
 from newscrawl.storage.deletion import articles_under, delete_articles
-from newscrawl.storage.frontier import Schedule, open_frontier
-from newscrawl.storage.frontier.queue import FrontierEntry
+from newscrawl.storage.frontier.listings import Schedule
+from newscrawl.storage.frontier.queue import FrontierEntry, open_frontier
 from newscrawl.storage.saved_state import keep_memory
 from newscrawl.storage.scope import Scope
 from tests.archives import DeadlyReader, capture, written

@@ -13,12 +13,12 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
+from newscrawl.items import Origin
 from newscrawl.monitoring.metrics import exposition
 from newscrawl.storage import Database, open_database
 from newscrawl.storage.leases import (
     Leases,
     LeaseTerms,
-    SourceFacts,
     WorkerFacts,
     record_worker_start,
 )
@@ -39,7 +39,7 @@ def store(own_database: Path) -> Iterator[Database]:
 
 def fill(database: Database) -> None:
     leases = Leases(database, "host:1:x", LeaseTerms(length=timedelta(minutes=2)))
-    leases.register(SourceFacts(slug, slug, "gb", "en", "https://x.example/") for slug in "abc")
+    leases.register([Origin(slug, slug, "gb", "en", "https://x.example/") for slug in "abc"])
     facts_of_worker = WorkerFacts(host="host", pid=1, slots=4, version="0.1.0")
     record_worker_start(database, "host:1:x", facts_of_worker)
     run = database.start_run("a")

@@ -16,12 +16,13 @@ from typing import Any
 import pytest
 
 from newscrawl import config
+from newscrawl.items import Origin
 from newscrawl.storage import Database, open_database
-from newscrawl.storage.frontier import Schedule, open_frontier
+from newscrawl.storage.frontier.listings import Schedule
+from newscrawl.storage.frontier.queue import open_frontier
 from newscrawl.storage.leases import (
     Leases,
     LeaseTerms,
-    SourceFacts,
     WorkerFacts,
     record_worker_start,
 )
@@ -58,9 +59,7 @@ def store(own_database: Path) -> Iterator[Database]:
 
 
 def fill(database: Database) -> None:
-    facts = [
-        SourceFacts(slug, slug, "gb", "en", "https://x.example/") for slug in ("a", "b", "c", "d")
-    ]
+    facts = [Origin(slug, slug, "gb", "en", "https://x.example/") for slug in ("a", "b", "c", "d")]
     leases = Leases(database, "host:1:x", LeaseTerms(length=timedelta(minutes=2)))
     leases.register(facts)
     facts_of_worker = WorkerFacts(host="host", pid=1, slots=4, version="0.1.0")
@@ -103,7 +102,7 @@ def test_wide_table_has_the_names_of_sources(
 
 def test_source_that_was_only_checked_is_not_counted(store: Database, newscrawl: Newscrawl) -> None:
     store.register_source("e", "E", "gb", "en", "https://e.example/")
-    checkup = Checkup(slug="e", state="reachable", healthy=True, listings=1, working=1)
+    checkup = Checkup(slug="e", state="reachable", listings=1, working=1)
     record_checkups(store, [checkup])
     shown = " ".join(newscrawl("status").out.split())
     assert "Sources: 1 failing, 1 late, 1 never crawled, 1 healthy." in shown
@@ -228,7 +227,7 @@ def test_failure_is_shown_with_its_cause(
     leases = Leases(
         store, "host:2:x", LeaseTerms(length=timedelta(minutes=2), min_pause=timedelta(0))
     )
-    leases.register([SourceFacts("d", "d", "gb", "en", "https://x.example/")])
+    leases.register([Origin("d", "d", "gb", "en", "https://x.example/")])
     leases.take("d")
     leases.release("d", "failed", 1, note)
     (row,) = json.loads(newscrawl("status", "--source", "d", "-f", "json").out)["sources"]

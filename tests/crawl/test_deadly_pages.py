@@ -16,7 +16,7 @@ from sqlalchemy import select
 from newscrawl.crawl.extraction_pool import LARGE_PAGE_BYTES
 from newscrawl.items import FetchAttempt
 from newscrawl.storage import Database
-from newscrawl.storage.frontier import MAX_CRASHES, DequeuedPage, Frontier
+from newscrawl.storage.frontier.queue import MAX_CRASHES, DequeuedPage, Frontier
 from newscrawl.storage.models import FrontierUrl
 from tests.frontiers import AT_ONCE, SCHEDULE, entry, next_run, now, urls
 from tests.site.crawling import PROJECT, Crawl, crawl_command, crawl_environment

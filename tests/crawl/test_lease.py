@@ -15,13 +15,13 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from newscrawl.items import Origin
 from newscrawl.storage import Database, open_database, upgrade_database
 from newscrawl.storage.leases import (
     Leases,
     LeaseTerms,
     Process,
     SourceBusyError,
-    SourceFacts,
     SourceLease,
     process_of,
     this_process,
@@ -145,7 +145,7 @@ def test_crawl_of_a_monitor_takes_no_own_lease(tmp_path: Path, site: SiteServer)
     upgrade_database(url)
     with open_database(url) as opened:
         monitors = Leases(opened, "host:1:abcdef01", LeaseTerms(length=MINUTE))
-        monitors.register([SourceFacts("ft", "FT", "GB", "en", "https://ft.example/")])
+        monitors.register([Origin("ft", "FT", "GB", "en", "https://ft.example/")])
         refused = again(site, database, {"NEWSCRAWL_LEASE_HOLDER": "host:1:abcdef01"})
         assert site.visits == []
         assert monitors.take("ft")
@@ -257,7 +257,7 @@ def source_lease(database: Database, length: timedelta = MINUTE) -> SourceLease:
 def test_monitor_and_manual_crawl_exclude_each_other(database: Database) -> None:
     mine = source_lease(database)
     monitors = Leases(database, "host:1:abcdef01", LeaseTerms(length=MINUTE))
-    monitors.register([SourceFacts("ft", "FT", "GB", "en", "https://ft.example/")])
+    monitors.register([Origin("ft", "FT", "GB", "en", "https://ft.example/")])
     mine.take()
     assert not monitors.take("ft")
     assert mine.renew()

@@ -16,7 +16,7 @@ from newscrawl.sources import Source, SourceError
 from newscrawl.sources.checks import check_registered
 from newscrawl.sources.discovery import add_site
 from newscrawl.storage import Database, open_database
-from newscrawl.storage.frontier import due_sources
+from newscrawl.storage.frontier.listings import due_sources
 from newscrawl.storage.source_stats import Checkup, record_checkups
 from tests.dashboards import NOW, config_of, save_past
 from tests.worlds import headline
@@ -42,7 +42,7 @@ def add(database: Database, url: str, country: str, language: str) -> Source:
 
 
 def check(database: Database, slug: str) -> None:
-    checkup = Checkup(slug=slug, state="stale", note="no new article", healthy=False)
+    checkup = Checkup(slug=slug, state="stale", note="no new article")
     record_checkups(database, [checkup])
 
 

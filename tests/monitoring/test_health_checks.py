@@ -14,7 +14,7 @@ from newscrawl.monitoring.health_checks import (
     incident_notice,
 )
 from newscrawl.storage.source_stats import DailySourceStats, FailedListing, ListingHealth
-from newscrawl.storage.status import Incident
+from newscrawl.storage.status import Incident, SourceStatus
 
 MONDAY = date(2026, 11, 23)
 
@@ -48,7 +48,8 @@ def record(
     last_by_day = {stats.day: stats for stats in last}
     merged = [last_by_day.pop(day.day, day) for day in days] + list(last_by_day.values())
     states = {stats.day: "ok" for stats in merged}
-    return SourceRecord(slug="ft", days=merged, coverage=states, failures=failures, note=note)
+    status = SourceStatus(source="ft", failures=failures, failure_note=note)
+    return SourceRecord(status=status, days=merged, coverage=states)
 
 
 def incidents(source: SourceRecord, today: date = MONDAY) -> dict[str, Incident]:
@@ -126,7 +127,8 @@ def test_day_of_a_feed_that_rolled_over_is_an_incident_until_another_day() -> No
     usual_record = record(usual(SUNDAY), usual(MONDAY))
     rolled = {**usual_record.coverage, SUNDAY: "incomplete"}
     note = "feed rolled over, up to 8 articles missing"
-    source = replace(usual_record, coverage=rolled, coverage_note=note)
+    status = replace(usual_record.status, coverage_note=note)
+    source = replace(usual_record, coverage=rolled, status=status)
     assert incidents(source, today=SUNDAY)["incomplete"].note == note
     assert "incomplete" in cleared(source, today=MONDAY)
 
@@ -151,7 +153,9 @@ def test_source_of_few_articles_may_be_quiet_for_days() -> None:
     first = MONDAY - timedelta(weeks=6)
     days = [usual(first + timedelta(days=n), new=n % 3 == 0) for n in range(39)]
     days += [usual(first + timedelta(days=n), new=0) for n in (39, 40, 41)]
-    source = SourceRecord(slug="x", days=days, coverage={day.day: "ok" for day in days})
+    source = SourceRecord(
+        status=SourceStatus(source="x"), days=days, coverage={day.day: "ok" for day in days}
+    )
     assert "stale" not in incidents(source)
 
 
@@ -230,7 +234,9 @@ def test_source_not_crawled_since_saturday_is_an_incident() -> None:
 
 
 def test_new_source_has_no_incident() -> None:
-    new = SourceRecord(slug="x", days=[usual(MONDAY)], coverage={MONDAY: "ok"})
+    new = SourceRecord(
+        status=SourceStatus(source="x"), days=[usual(MONDAY)], coverage={MONDAY: "ok"}
+    )
     assert incidents(new) == {}
 
 
@@ -242,7 +248,9 @@ def test_chance_alone_seldom_opens_an_incident() -> None:
         today = days[number].day
         history = days[number - 56 : number + 1]
         source = SourceRecord(
-            slug="x", days=history, coverage={stats.day: "ok" for stats in history}
+            status=SourceStatus(source="x"),
+            days=history,
+            coverage={stats.day: "ok" for stats in history},
         )
         alarms += len(incidents(source, today))
         judged += 1
@@ -276,7 +284,9 @@ def test_chance_alone_seldom_opens_an_incident() -> None:
 def test_random_history_can_be_checked(days: list[DailySourceStats], failures: int) -> None:
     ordered = sorted(days, key=lambda stats: stats.day)
     source = SourceRecord(
-        slug="x", days=ordered, coverage={day.day: "ok" for day in days}, failures=failures
+        status=SourceStatus(source="x", failures=failures),
+        days=ordered,
+        coverage={day.day: "ok" for day in days},
     )
     kinds = [stats.kind for stats in check(source, MONDAY)]
     assert len(kinds) == len(set(kinds))

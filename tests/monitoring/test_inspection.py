@@ -8,11 +8,13 @@ from datetime import UTC, datetime, time, timedelta
 import pytest
 from sqlalchemy import select, update
 
+from newscrawl.items import Origin
 from newscrawl.monitoring.delivery import Channel, LogChannel, MailChannel, WebhookChannel
 from newscrawl.monitoring.health_checks import MIN_FAILURES, CheckResult, Inspector, group_incidents
 from newscrawl.storage import Database, models
-from newscrawl.storage.frontier import Reading, Schedule, open_frontier
-from newscrawl.storage.leases import Leases, LeaseTerms, SourceFacts
+from newscrawl.storage.frontier.listings import Reading, Schedule
+from newscrawl.storage.frontier.queue import open_frontier
+from newscrawl.storage.leases import Leases, LeaseTerms
 from newscrawl.storage.models import Run
 from newscrawl.storage.source_stats import (
     ListingHealth,
@@ -61,7 +63,7 @@ def ran(database: Database, slug: str, days_ago: int, **counts: int) -> None:
 
 def registered(database: Database, *slugs: str) -> Leases:
     leases = Leases(database, "here", TERMS)
-    leases.register(SourceFacts(slug, slug, "gb", "en", "https://x.example/") for slug in slugs)
+    leases.register([Origin(slug, slug, "gb", "en", "https://x.example/") for slug in slugs])
     return leases
 
 

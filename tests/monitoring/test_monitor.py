@@ -15,8 +15,9 @@ from typing import Any
 
 import pytest
 
+from newscrawl.items import Origin
 from newscrawl.storage import open_database
-from newscrawl.storage.leases import Leases, LeaseTerms, SourceFacts
+from newscrawl.storage.leases import Leases, LeaseTerms
 from newscrawl.storage.status import next_digests
 from tests.receivers import Hook
 from tests.watching import Sites, alive, crawls, environment, monitor_command, started, wait_for
@@ -202,7 +203,7 @@ def test_third_failure_in_a_row_is_reported(room: Newsroom) -> None:
     with open_database(f"sqlite:///{room.database}") as database:
         terms = LeaseTerms(length=timedelta(minutes=2), min_pause=timedelta(0))
         leases = Leases(database, "before", terms)
-        leases.register([SourceFacts("broken", "Broken", "gb", "en", "http://127.0.0.1/")])
+        leases.register([Origin("broken", "Broken", "gb", "en", "http://127.0.0.1/")])
         for _ in range(2):
             leases.take("broken")
             leases.release("broken", "failed", 1, "")

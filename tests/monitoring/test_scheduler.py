@@ -20,6 +20,7 @@ from huey.api import Huey
 from sqlalchemy import insert, update
 
 from newscrawl.config import SettingError
+from newscrawl.items import Origin
 from newscrawl.monitoring.scheduler import (
     JsonSerializer,
     Monitor,
@@ -31,7 +32,7 @@ from newscrawl.monitoring.scheduler import (
 from newscrawl.monitoring.supervisor import CrawlCommand
 from newscrawl.sources import Source
 from newscrawl.storage import Database, open_database, upgrade_database
-from newscrawl.storage.leases import Leases, LeaseTerms, SourceFacts
+from newscrawl.storage.leases import Leases, LeaseTerms
 from newscrawl.storage.models import Lease, Poll
 
 
@@ -83,7 +84,7 @@ def due_source(folder: Path, **more: Any) -> tuple[Database, Huey, Monitor]:
     upgrade_database(url)
     database, queue = open_database(url), open_queue(url)
     plan = MonitorPlan(
-        sources=[SourceFacts("ft", "FT", "gb", "en", "https://ft.example/")],
+        sources=[Origin("ft", "FT", "gb", "en", "https://ft.example/")],
         same_host={},
         workers=1,
         **{

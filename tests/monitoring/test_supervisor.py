@@ -12,6 +12,7 @@ import pytest
 from sqlalchemy import select
 
 from newscrawl.crawl.extensions import activity_count
+from newscrawl.items import Origin
 from newscrawl.monitoring.supervisor import (
     CrawlCommand,
     CrawlLimits,
@@ -21,7 +22,7 @@ from newscrawl.monitoring.supervisor import (
     log_summary,
 )
 from newscrawl.storage import Database, open_database, upgrade_database
-from newscrawl.storage.leases import Leases, LeaseTerms, SourceFacts
+from newscrawl.storage.leases import Leases, LeaseTerms
 from newscrawl.storage.models import Lease
 from tests.site.crawling import HASTE
 from tests.thorough import first_is_quick
@@ -64,7 +65,7 @@ def supervise(folder: Path, name: str) -> Supervised:
         pages = 2 if name in HANGING else int(STALL)
         sites.add(SLUG, pages, delay=0.0 if name in HANGING else 2.0)
         leases = Leases(database, "here", TERMS)
-        leases.register([SourceFacts(SLUG, SLUG.title(), "gb", "en", "http://localhost/")])
+        leases.register([Origin(SLUG, SLUG.title(), "gb", "en", "http://localhost/")])
         assert leases.take(SLUG)
         variables = environment(sites.file(folder, [SLUG]), f"sqlite:///{folder}/news.sqlite")
         command = CrawlCommand(

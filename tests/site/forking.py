@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Self
 
 from tests.site.crawling import PROJECT, Crawl, crawl_command
@@ -40,12 +39,7 @@ class Forks:
         assert _line(self._process.stdout) == "ready"
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._process.stdin and self._process.stdout:
             self._process.stdin.close()
             self._process.stdout.close()

@@ -18,7 +18,8 @@ from newscrawl.monitoring.robots_audit import Audit
 from newscrawl.sources.robots import RobotsRules
 from newscrawl.storage import Database, open_database, queries
 from newscrawl.storage.batch import FinishedPage, write_batch
-from newscrawl.storage.frontier import FrontierEntry, Schedule, open_frontier
+from newscrawl.storage.frontier.listings import Schedule
+from newscrawl.storage.frontier.queue import FrontierEntry, open_frontier
 from newscrawl.storage.models import (
     Article,
     Boilerplate,

@@ -255,9 +255,9 @@ def test_sites_are_checked_concurrently(newscrawl: Newscrawl) -> None:
 
 def test_last_successful_check_is_stored(database: Database) -> None:
     register(database, "pier")
-    good = Checkup(slug="pier", state="reachable", healthy=True, listings=2, working=2)
+    good = Checkup(slug="pier", state="reachable", listings=2, working=2)
     record_checkups(database, [good], at=moment(0))
-    bad = Checkup(slug="pier", state="blocked", healthy=False, note="403", listings=2)
+    bad = Checkup(slug="pier", state="blocked", note="403", listings=2)
     record_checkups(database, [bad], at=moment(1))
     last = last_checkups(database)["pier"]
     assert (last.state, last.note, last.working) == ("blocked", "403", 0)
@@ -267,5 +267,5 @@ def test_last_successful_check_is_stored(database: Database) -> None:
 def test_unregistered_source_is_refused(tmp_path: Path) -> None:
     with open_database(f"sqlite:///{tmp_path}/n.sqlite") as database:
         with pytest.raises(StorageError, match="no source 'pier'"):
-            record_checkups(database, [Checkup(slug="pier", state="reachable", healthy=True)])
+            record_checkups(database, [Checkup(slug="pier", state="reachable")])
         assert last_checkups(database) == {}

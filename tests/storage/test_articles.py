@@ -360,7 +360,7 @@ def test_characters_refused_by_databases_are_replaced_at_equal_offsets(
     )
     assert save_document(database, hostile, run).outcome == "new"
     article, mention = rows(database, Article)[0], rows(database, Mention)[0]
-    assert article.text[mention.start_offset : mention.end_offset] == "Siemens"
+    assert article.text[mention.start : mention.end] == "Siemens"
     assert (article.title, article.authors) == ("A\ufffdB\ufffd", ["\ufffd"])
 
 

@@ -11,7 +11,7 @@ from sqlalchemy import Engine, event, select
 from newscrawl.items import Document, Hints
 from newscrawl.storage import Database, SaveResult, StorageError, UnstorableDocument
 from newscrawl.storage.batch import FinishedPage, Written, write_batch
-from newscrawl.storage.frontier import DequeuedPage, Frontier, FrontierEntry, open_frontier
+from newscrawl.storage.frontier.queue import DequeuedPage, Frontier, FrontierEntry, open_frontier
 from newscrawl.storage.models import Article, ArticleUrl, FrontierUrl
 from tests.frontiers import SCHEDULE, article, entry
 from tests.worlds import body, document, headline, register

@@ -106,7 +106,7 @@ def test_conflicting_row_raises_integrity_error(database: Database, number: int)
 
 @numbers
 def test_row_ids_are_unique(database: Database, number: int) -> None:
-    companies = RowIds(TABLES["companies"])
+    companies = RowIds(Company)
     names = BulkInsert(TABLES["companies"], ("id", "name"))
 
     def work(connection: Connection) -> list[int]:

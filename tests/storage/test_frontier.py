@@ -9,17 +9,19 @@ from hypothesis import given, strategies as st
 from newscrawl.items import Hints
 from newscrawl.sources.urls import main_addresses
 from newscrawl.storage import Database
-from newscrawl.storage.frontier import (
+from newscrawl.storage.frontier.listings import (
+    due_sources,
+    next_crawls,
+    pause_source,
+    publishing_interval,
+    reschedule,
+)
+from newscrawl.storage.frontier.queue import (
     DequeuedPage,
     EnqueueCounts,
     Frontier,
     FrontierEntry,
-    due_sources,
-    next_crawls,
     open_frontier,
-    pause_source,
-    publishing_interval,
-    reschedule,
 )
 from tests.frontiers import (
     AT_ONCE,

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from newscrawl.storage import Database
-from newscrawl.storage.frontier import GapEstimate
-from newscrawl.storage.frontier.listings import in_proportion, most_within
+from newscrawl.storage.frontier.listings import GapEstimate, in_proportion, most_within
 from tests.frontiers import DAY, HOUR, MINUTE, after, entry, next_run, now
 from tests.worlds import document, register, save_documents
 

@@ -6,17 +6,16 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import select, update
 
+from newscrawl.items import Origin
 from newscrawl.storage import Database
-from newscrawl.storage.leases import Leases, LeaseTerms, Outcome, SourceFacts
+from newscrawl.storage.leases import Leases, LeaseTerms, Outcome
 from newscrawl.storage.models import Lease, Source
 
 LONG = LeaseTerms(length=timedelta(minutes=5), min_pause=timedelta(0))
 
 
-def facts(*slugs: str) -> list[SourceFacts]:
-    return [
-        SourceFacts(slug, slug.upper(), "gb", "en", f"https://{slug}.example/") for slug in slugs
-    ]
+def facts(*slugs: str) -> list[Origin]:
+    return [Origin(slug, slug.upper(), "gb", "en", f"https://{slug}.example/") for slug in slugs]
 
 
 def leases(database: Database, holder: str = "a", terms: LeaseTerms = LONG) -> Leases:

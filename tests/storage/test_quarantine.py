@@ -293,7 +293,7 @@ def test_closed_quarantine_rows_are_pruned(database: Database, run: int) -> None
     assert now is not None
     early = Pruning(database=database, keep=keep, now=now + timedelta(days=19)).run()
     late = Pruning(database=database, keep=keep, now=now + timedelta(days=21)).run()
-    assert (early.revisions, late.revisions) == (0, 1)
+    assert (early["revisions"], late["revisions"]) == (0, 1)
     assert [revision.state for revision in held(database)] == ["pending"]
 
 

@@ -12,9 +12,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from newscrawl.dashboard import create_app
+from newscrawl.items import Origin
 from newscrawl.storage import Database, open_database
-from newscrawl.storage.frontier import Schedule, open_frontier
-from newscrawl.storage.leases import Leases, LeaseTerms, SourceFacts
+from newscrawl.storage.frontier.listings import Schedule
+from newscrawl.storage.frontier.queue import open_frontier
+from newscrawl.storage.leases import Leases, LeaseTerms
 from newscrawl.storage.status import Health, Incident, IncidentKind, record_incidents, watch_status
 from tests.conftest import Newscrawl
 from tests.dashboards import config_of
@@ -80,7 +82,7 @@ def url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 
 def fill(database: Database) -> None:
     leases = Leases(database, "host:1:x", LeaseTerms(length=timedelta(hours=1)))
-    leases.register(SourceFacts(slug, slug, "gb", "en", "https://x.example/") for slug in EXPECTED)
+    leases.register([Origin(slug, slug, "gb", "en", "https://x.example/") for slug in EXPECTED])
     for slug in EXPECTED.keys() - {"registered", "failed-once"}:
         crawl(database, slug, hours_ago=7 if slug.startswith("due") else 0)
     for state in COVERAGE:

@@ -8,7 +8,6 @@ import subprocess
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 COMPILER = shutil.which("cc")
@@ -31,12 +30,7 @@ class Clock:
             self._page = mmap.mmap(file.fileno(), mmap.PAGESIZE)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._page.close()
 
     @property

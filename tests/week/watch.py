@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from email.message import EmailMessage
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from sqlalchemy import select
@@ -24,7 +23,7 @@ from sqlalchemy import select
 from newscrawl.cli import main as newscrawl_main
 from newscrawl.monitoring import scheduler
 from newscrawl.storage import Database, open_database
-from newscrawl.storage.frontier import due_sources
+from newscrawl.storage.frontier.listings import due_sources
 from newscrawl.storage.models import Lease, Source
 from tests.receivers import Hook, Inbox, mail_server
 from tests.site.crawling import PROJECT
@@ -99,12 +98,7 @@ class Watch:
         self._environment |= {"PYTHONPATH": str(PROJECT), **self.clock.environment}
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for process in self.monitors.values():
             process.send_signal(signal.SIGCONT)
             process.kill()

@@ -131,7 +131,7 @@ def _searched(
     """Return the number of sources that a query can find, the articles read in each language, the
     most first, and the read sources in which nothing was found, with their languages."""
     with database.reading() as session:
-        limited = scope_of_text(session, text, validate_in(database, scope))
+        limited = scope_of_text(session, text, validate_in(session, scope))
         by_language = completeness_by(session, "language", limited)
         sources = completeness_by(session, "source", limited)
         languages = languages_of_sources(session)

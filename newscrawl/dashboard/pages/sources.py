@@ -30,7 +30,7 @@ from newscrawl.sources.checks import check_registered
 from newscrawl.sources.discovery import add_site
 from newscrawl.sources.visits import FetchError
 from newscrawl.storage import queries
-from newscrawl.storage.frontier import pause_source
+from newscrawl.storage.frontier.listings import pause_source
 from newscrawl.storage.queries.left_out import withheld_articles
 from newscrawl.storage.scope import MAX_VALUE
 from newscrawl.storage.source_stats import last_checkups

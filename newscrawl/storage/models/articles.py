@@ -31,11 +31,14 @@ from sqlalchemy import (
     MetaData,
     PrimaryKeyConstraint,
     Text,
+    TextClause,
     TypeDecorator,
     UniqueConstraint,
     text,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+from newscrawl.items import Section
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -80,6 +83,18 @@ class Base(DeclarativeBase):
         dict[str, int]: JSON(),
         list[dict[str, Any]]: JSON(),
     }
+
+
+def partial_index(
+    name: str | None, *columns: str, where: TextClause, unique: bool = False
+) -> Index:
+    """Return an index of the rows for which a condition holds."""
+    return Index(name, *columns, unique=unique, sqlite_where=where, postgresql_where=where)
+
+
+def of_article(**more: Any) -> Mapped[int]:
+    """Return the column of an article's id, which is deleted with it."""
+    return mapped_column(BigKey, ForeignKey("articles.id", ondelete="CASCADE"), **more)
 
 
 # Databases use a partial index only for exactly this text: the few articles of which headline and
@@ -140,7 +155,7 @@ class Article(Base):
         Index(None, "source_id", "fingerprint"),
         Index(None, "source_id", "day"),
         Index(None, "day"),
-        Index("ix_articles_uncounted", "day", sqlite_where=UNCOUNTED, postgresql_where=UNCOUNTED),
+        partial_index("ix_articles_uncounted", "day", where=UNCOUNTED),
     )
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
@@ -176,9 +191,7 @@ class ArticleUrl(Base):
     __tablename__ = "article_urls"
 
     url: Mapped[str] = mapped_column(primary_key=True)
-    article_id: Mapped[int] = mapped_column(
-        ForeignKey("articles.id", ondelete="CASCADE"), index=True
-    )
+    article_id: Mapped[int] = of_article(index=True)
 
 
 class Revision(Base):
@@ -192,7 +205,7 @@ class Revision(Base):
     __table_args__ = (UniqueConstraint("article_id", "number"),)
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
-    article_id: Mapped[int] = mapped_column(ForeignKey("articles.id", ondelete="CASCADE"))
+    article_id: Mapped[int] = of_article()
     number: Mapped[int]
     title: Mapped[str | None]
     text: Mapped[str]
@@ -212,13 +225,11 @@ class Mention(Base):
     __table_args__ = (Index(None, "company_id", "article_id"),)
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
-    article_id: Mapped[int] = mapped_column(
-        ForeignKey("articles.id", ondelete="CASCADE"), index=True
-    )
+    article_id: Mapped[int] = of_article(index=True)
     company_id: Mapped[int] = mapped_column(ForeignKey("companies.id"))
-    section: Mapped[str]
-    start_offset: Mapped[int]
-    end_offset: Mapped[int]
+    section: Mapped[Section] = mapped_column(Text)
+    start: Mapped[int] = mapped_column("start_offset", key="start")
+    end: Mapped[int] = mapped_column("end_offset", key="end")
     surface: Mapped[str]
     rule: Mapped[str]
     score: Mapped[float | None]
@@ -236,18 +247,16 @@ class Correction(Base):
     __tablename__ = "corrections"
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
-    article_id: Mapped[int] = mapped_column(
-        ForeignKey("articles.id", ondelete="CASCADE"), index=True
-    )
+    article_id: Mapped[int] = of_article(index=True)
     kind: Mapped[str]
     company: Mapped[str]
-    section: Mapped[str]
+    section: Mapped[Section] = mapped_column(Text)
     surface: Mapped[str]
     sentence: Mapped[str]
     made_by: Mapped[str]
     state: Mapped[str]
-    start_offset: Mapped[int]
-    end_offset: Mapped[int]
+    start: Mapped[int] = mapped_column("start_offset", key="start")
+    end: Mapped[int] = mapped_column("end_offset", key="end")
     sentence_offset: Mapped[int]
     made_at: Mapped[datetime]
     replaced: Mapped[list[dict[str, Any]]]
@@ -289,18 +298,12 @@ class QuarantinedRevision(Base):
 
     __tablename__ = "quarantine"
     __table_args__ = (
-        Index(
-            "uq_quarantine_pending",
-            "article_id",
-            unique=True,
-            sqlite_where=_PENDING,
-            postgresql_where=_PENDING,
-        ),
+        partial_index("uq_quarantine_pending", "article_id", where=_PENDING, unique=True),
         Index(None, "article_id", "content_hash"),
     )
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
-    article_id: Mapped[int] = mapped_column(ForeignKey("articles.id", ondelete="CASCADE"))
+    article_id: Mapped[int] = of_article()
     run_id: Mapped[int]
     state: Mapped[str]
     reason: Mapped[str]
@@ -326,25 +329,18 @@ class QuarantinedRevision(Base):
 _BY_KEY = {"sqlite_with_rowid": False}
 
 
-def _article_key(*, index: bool = False) -> Mapped[int]:
-    key = ForeignKey("articles.id", ondelete="CASCADE")
-    return mapped_column(BigKey, key, primary_key=True, index=index)
-
-
 class CountedArticle(Base):
     """An article that is counted, with the number of companies' occurrences in it."""
 
     __tablename__ = "counted_articles"
     __table_args__ = (
         Index(None, "story_id"),
-        Index(
-            "ix_counted_articles_limited", "minute", sqlite_where=LIMITED, postgresql_where=LIMITED
-        ),
+        partial_index("ix_counted_articles_limited", "minute", where=LIMITED),
         _BY_KEY,
     )
 
     minute: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    article_id: Mapped[int] = _article_key(index=True)
+    article_id: Mapped[int] = of_article(primary_key=True, index=True)
     source_id: Mapped[int]
     language: Mapped[str]
     section: Mapped[str]
@@ -372,7 +368,7 @@ class Appearance(Base):
 
     company_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     minute: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    article_id: Mapped[int] = _article_key()
+    article_id: Mapped[int] = of_article(primary_key=True)
     source_id: Mapped[int]
     language: Mapped[str]
     section: Mapped[str]
@@ -392,7 +388,7 @@ class UnregisteredName(Base):
     __table_args__ = (_BY_KEY,)
 
     name: Mapped[str] = mapped_column(primary_key=True)
-    article_id: Mapped[int] = _article_key(index=True)
+    article_id: Mapped[int] = of_article(primary_key=True, index=True)
     sentence: Mapped[str]
 
 
@@ -427,7 +423,7 @@ class QueryMatch(Base):
 
     company_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     version: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    article_id: Mapped[int] = _article_key(index=True)
+    article_id: Mapped[int] = of_article(primary_key=True, index=True)
     in_title: Mapped[int]
     in_body: Mapped[int]
 
@@ -438,7 +434,7 @@ class Boilerplate(Base):
     __tablename__ = "boilerplate"
     __table_args__ = (_BY_KEY,)
 
-    article_id: Mapped[int] = _article_key()
+    article_id: Mapped[int] = of_article(primary_key=True)
     company_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     number: Mapped[int]
 
@@ -572,7 +568,7 @@ class Sketch(Base):
 
     __tablename__ = "sketches"
 
-    article_id: Mapped[int] = _article_key()
+    article_id: Mapped[int] = of_article(primary_key=True)
     story_id: Mapped[int] = mapped_column(BigKey)
     week: Mapped[int]
     shingles: Mapped[int]
@@ -596,7 +592,7 @@ class MentionChange(Base):
     __tablename__ = "mention_changes"
     __table_args__ = (_BY_KEY,)
 
-    article_id: Mapped[int] = _article_key()
+    article_id: Mapped[int] = of_article(primary_key=True)
     number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     company_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     difference: Mapped[int]

@@ -9,10 +9,10 @@ twice.
 from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, ForeignKey, Index, LargeBinary, UniqueConstraint, text
+from sqlalchemy import BigInteger, ForeignKey, LargeBinary, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from newscrawl.storage.models.articles import Base, BigKey
+from newscrawl.storage.models.articles import Base, BigKey, partial_index
 
 
 class Listing(Base):
@@ -61,19 +61,8 @@ class FrontierUrl(Base):
 
     __tablename__ = "frontier"
     __table_args__ = (
-        Index(
-            "ix_frontier_due",
-            "source_id",
-            "due_at",
-            sqlite_where=text("due_at IS NOT NULL"),
-            postgresql_where=text("due_at IS NOT NULL"),
-        ),
-        Index(
-            None,
-            "listing_id",
-            sqlite_where=text("listing_id IS NOT NULL"),
-            postgresql_where=text("listing_id IS NOT NULL"),
-        ),
+        partial_index("ix_frontier_due", "source_id", "due_at", where=text("due_at IS NOT NULL")),
+        partial_index(None, "listing_id", where=text("listing_id IS NOT NULL")),
     )
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
@@ -168,9 +157,6 @@ class Rematch(Base):
     versions: Mapped[dict[str, Any]]
 
 
-_OPEN = text("recovered_at IS NULL")
-
-
 class Lease(Base):
     """The right to crawl a source, which one worker has at a time, until `expires_at`.
 
@@ -247,12 +233,8 @@ class Incident(Base):
 
     __tablename__ = "incidents"
     __table_args__ = (
-        Index(
-            "uq_incidents_open_cause",
-            "cause",
-            unique=True,
-            sqlite_where=_OPEN,
-            postgresql_where=_OPEN,
+        partial_index(
+            "uq_incidents_open_cause", "cause", where=text("recovered_at IS NULL"), unique=True
         ),
     )
 
@@ -272,7 +254,7 @@ class Incident(Base):
 class SourceCheckup(Base):
     """The last check of a source, which tests whether it can be crawled.
 
-    `state` is one of newscrawl.sources.checks.State; `last_ok` is the last check that found it
+    `state` is a `CheckState` of storage/source_stats.py; `last_ok` is the last check that found it
     healthy. `working` of its `listings` could be read, `newest_at` is the date of their youngest
     article, `moved_to` the new address of a home page that has moved permanently.
     """

@@ -1,7 +1,7 @@
 """One article in full: its text, mentions, copies and versions, and what is quarantined."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from difflib import SequenceMatcher
@@ -12,7 +12,7 @@ from typing import Any, Literal
 from sqlalchemy import Select, case, func, select
 from sqlalchemy.orm import Session
 
-from newscrawl.items import Section, Versions, copy_fields
+from newscrawl.items import Versions, copy_fields
 from newscrawl.storage.database import reads
 from newscrawl.storage.models import (
     Article,
@@ -20,7 +20,6 @@ from newscrawl.storage.models import (
     Boilerplate,
     Company,
     Correction,
-    Mention,
     MentionChange,
     QuarantinedRevision,
     Rematch,
@@ -28,9 +27,16 @@ from newscrawl.storage.models import (
     Run,
     Source,
 )
-from newscrawl.storage.queries.article_lists import ArticleRow, article_rows, copies_of, sentences
+from newscrawl.storage.queries.article_lists import (
+    ArticleRow,
+    MarkedMention,
+    article_rows,
+    copies_of,
+    mentions_in,
+    sentences,
+)
 from newscrawl.storage.queries.questions import ANY, about, question
-from newscrawl.storage.scope import Scope, Tenure
+from newscrawl.storage.scope import Scope
 from newscrawl.storage.scope_conditions import articles_within, sources_within
 from newscrawl.text import count_of
 
@@ -39,7 +45,6 @@ __all__ = [
     "CorrectionRow",
     "DiffLine",
     "HeldText",
-    "MarkedMention",
     "QuarantineDecision",
     "QuarantineRow",
     "Version",
@@ -59,22 +64,6 @@ Change = Literal["same", "added", "removed"]
 MAX_COMPARED = 2_000
 MISSING = "no article with this address in this database"
 VERSIONS = "what found the article and its mentions; empty if it was stored without them"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MarkedMention:
-    """A company at a place of an article; offsets count characters of its title or text."""
-
-    company: str
-    section: Section
-    start: int
-    end: int
-    surface: str
-    rule: str
-    score: float | None = field(
-        default=None,
-        metadata=about("the probability that it is right; null if it was stored without one"),
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,7 +188,7 @@ def article_page(session: Session, url: str) -> ArticlePage | None:
     if article is None:
         return None
     (row,) = article_rows(session, [article.id], None)
-    mentions = mentions_in(session, {article.id: row.day})[article.id]
+    mentions = mentions_in(session, [row])[article.id]
     query = _CORRECTIONS.join(Source, Source.id == Article.source_id).where(
         Article.id == article.id
     )
@@ -220,7 +209,7 @@ def article_page(session: Session, url: str) -> ArticlePage | None:
         mentions=tuple(
             sorted(mentions, key=lambda m: (m.section != "title", m.start, m.end, m.company))
         ),
-        corrections=tuple(CorrectionRow(**row) for row in session.execute(query).mappings()),
+        corrections=tuple(_correction_rows(session, query)),
         addresses=tuple(sorted(session.scalars(addresses))),
         copies=tuple(article_rows(session, copies, None)),
         boilerplate=tuple(sorted((name, count) for name, count in session.execute(boilerplate))),
@@ -318,28 +307,20 @@ def history(session: Session, url: str) -> list[Version]:
 # --- Corrections by people ---
 
 _CORRECTIONS = (
-    select(
-        Correction.id,
-        Article.day,
-        Correction.kind,
-        Correction.company,
-        Correction.surface,
-        Correction.state,
-        Correction.made_by,
-        Correction.made_at,
-        Correction.sentence,
-        Article.url,
-        Source.slug.label("source"),
-        Correction.section,
-        Correction.start_offset.label("start"),
-        Correction.end_offset.label("end"),
-        Correction.undone_by,
-        Correction.undone_at,
-    )
+    select(Correction, Article.day, Article.url, Source.slug)
     .select_from(Correction)
-    .join(Article, Article.id == Correction.article_id)
+    .join(Article)
     .order_by(Correction.id.desc())
 )
+
+
+def _correction_rows(
+    session: Session, query: Select[Correction, date, str, str]
+) -> list[CorrectionRow]:
+    return [
+        copy_fields(CorrectionRow, correction, day=day, url=url, source=source)
+        for correction, day, url, source in session.execute(query)
+    ]
 
 
 @question("/corrections")
@@ -356,15 +337,14 @@ def corrections(
     was_undone = Correction.undone_at.is_not(None)
     query = articles_within(_CORRECTIONS, scope, every_kind=True)
     query = query.where(was_undone if undone else ~was_undone).limit(limit).offset(offset)
-    return [CorrectionRow(**row) for row in session.execute(query).mappings()]
+    return _correction_rows(session, query)
 
 
 @reads
 def correction_of_number(session: Session, number: int) -> CorrectionRow | None:
     """Return a correction, in force or undone; None if there is none with this number."""
     query = _CORRECTIONS.join(Source, Source.id == Article.source_id)
-    row = session.execute(query.where(Correction.id == number)).mappings().one_or_none()
-    return CorrectionRow(**row) if row else None
+    return next(iter(_correction_rows(session, query.where(Correction.id == number))), None)
 
 
 # What corrections of an article that were made at once have in common.
@@ -482,36 +462,6 @@ def _article_at(url: str) -> Select[Article]:
         .join(ArticleUrl, ArticleUrl.article_id == Article.id)
         .where(ArticleUrl.url == url)
     )
-
-
-def mentions_in(
-    session: Session, days: Mapping[int, date], companies: Sequence[Tenure] | None = None
-) -> dict[int, list[MarkedMention]]:
-    """Return the mentions of the companies, or of all, in articles, whose days are given."""
-    query = (
-        select(Mention, Company.name)
-        .join(Company, Company.id == Mention.company_id)
-        .where(Mention.article_id.in_(list(days)))
-        .order_by(Mention.start_offset, Mention.id)
-    )
-    if companies is not None:
-        query = query.where(Company.name.in_({company.company for company in companies}))
-    mentions: dict[int, list[MarkedMention]] = defaultdict(list)
-    for mention, name in session.execute(query):
-        day = days[mention.article_id]
-        if companies is None or any(company.covers(day, name) for company in companies):
-            mentions[mention.article_id].append(
-                MarkedMention(
-                    company=name,
-                    section="title" if mention.section == "title" else "body",
-                    start=mention.start_offset,
-                    end=mention.end_offset,
-                    surface=mention.surface,
-                    rule=mention.rule,
-                    score=mention.score,
-                )
-            )
-    return mentions
 
 
 def _diff(old: tuple[str | None, str], new: tuple[str | None, str]) -> tuple[DiffLine, ...]:

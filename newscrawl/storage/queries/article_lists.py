@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from itertools import islice
@@ -27,6 +27,7 @@ from sqlalchemy.orm import Session
 from newscrawl.items import Section, copy_fields
 from newscrawl.storage.database import reads
 from newscrawl.storage.documents import COUNTED_KINDS
+from newscrawl.storage.mentions import STORED_TEXT, StoredText
 from newscrawl.storage.models import (
     Appearance,
     Article,
@@ -47,6 +48,7 @@ from newscrawl.text import sentence_around, sentence_ends
 __all__ = [
     "ArticleRow",
     "FoundArticle",
+    "MarkedMention",
     "Snippet",
     "StoryRow",
     "articles",
@@ -118,6 +120,22 @@ class ArticleRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedMention:
+    """A company at a place of an article; offsets count characters of its title or text."""
+
+    company: str
+    section: Section
+    start: int
+    end: int
+    surface: str
+    rule: str
+    score: float | None = field(
+        default=None,
+        metadata=about("the probability that it is right; null if it was stored without one"),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Snippet:
     """A piece of an article: untrusted plain text, which must be escaped in HTML."""
 
@@ -148,19 +166,6 @@ class StoryRow:
     sources: int
     first_day: date
     last_day: date
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredText:
-    """A stored text, with the number of stored mentions of the requested company."""
-
-    url: str
-    title: str
-    text: str
-    language: str | None
-    source: str
-    day: date
-    known: int
 
 
 @question("/articles")
@@ -225,16 +230,13 @@ def pair_articles(
     is_beside = Company.name.in_(scope.members(other))
     keys = session.scalars(numbers.where(number.in_(naming.where(is_beside)))).all()
     rows = article_rows(session, keys[:limit], [*members, *members_beside])
-    days = {row.number: row.day for row in rows}
-    texts = texts_of(session, list(days))
-    places, beside = (_places_of(session, days, some) for some in (members, members_beside))
-    _add_matches(session, rows, texts, members, places)
-    _add_matches(session, rows, texts, members_beside, beside)
+    texts = texts_of(session, [row.number for row in rows])
+    places, beside = (matches_in(session, rows, texts, some) for some in (members, members_beside))
     articles_of_both = [
         FoundArticle(
             article=row,
             snippets=_pair_snippets(
-                row.title, texts[row.number], places[row.number], beside[row.number]
+                row.title, texts[row.number], *(_marks(of[row.number]) for of in (places, beside))
             ),
         )
         for row in rows
@@ -246,16 +248,23 @@ def _load_articles(
     session: Session, numbers: Sequence[int], members: Sequence[Tenure], each: int
 ) -> list[FoundArticle]:
     rows = article_rows(session, numbers, members)
-    places = _places_of(session, {row.number: row.day for row in rows}, members)
     texts = texts_of(session, [row.number for row in rows])
-    _add_matches(session, rows, texts, members, places)
+    places = matches_in(session, rows, texts, members)
     return [
         FoundArticle(
             article=row,
-            snippets=snippets(row.title, texts[row.number], places[row.number], each),
+            snippets=snippets(row.title, texts[row.number], _marks(places[row.number]), each),
         )
         for row in rows
     ]
+
+
+def _marks(mentions: Iterable[MarkedMention]) -> dict[Section, list[Span]]:
+    """Return the places of mentions in headline and text."""
+    marks: dict[Section, list[Span]] = {"title": [], "body": []}
+    for mention in mentions:
+        marks[mention.section].append((mention.start, mention.end))
+    return marks
 
 
 @question("/stories")
@@ -317,39 +326,19 @@ def stories(
 def newest_texts(
     session: Session, *, company: str, limit: int, naming: bool = False
 ) -> list[StoredText]:
-    """Return the newest articles that count, the newest first; only those `naming` the company, if
-    set."""
+    """Return the newest articles that count, the newest first, with the number of their mentions of
+    the company; only those `naming` it, if set."""
+    naming_it = select(Mention.article_id).join(Company).where(Company.name == company)
+    in_article = naming_it.where(Mention.article_id == Article.id).with_only_columns(func.count())
     newest = (
-        select(Article, Source.slug)
-        .join(Source, Source.id == Article.source_id)
+        select(*STORED_TEXT, in_article.correlate(Article).scalar_subquery().label("known"))
         .where(or_(Article.kind.in_(COUNTED_KINDS), Article.access != "open"))
         .order_by(Article.day.desc(), Article.id.desc())
         .limit(limit)
     )
     if naming:
-        named = select(Mention.article_id).join(Company, Company.id == Mention.company_id)
-        newest = newest.where(Article.id.in_(named.where(Company.name == company)))
-    rows = session.execute(newest).all()
-    counted = (
-        select(Mention.article_id, func.count())
-        .join(Company, Company.id == Mention.company_id)
-        .where(
-            Company.name == company,
-            Mention.article_id >= min((article.id for article, _ in rows), default=0),
-        )
-        .group_by(Mention.article_id)
-    )
-    counts = dict(session.execute(counted).all())
-    return [
-        copy_fields(
-            StoredText,
-            article,
-            title=article.title or "",
-            source=source,
-            known=counts.get(article.id, 0),
-        )
-        for article, source in rows
-    ]
+        newest = newest.where(Article.id.in_(naming_it))
+    return [StoredText(**row) for row in session.execute(newest).mappings()]
 
 
 def article_rows(
@@ -424,48 +413,34 @@ def texts_of(session: Session, numbers: Sequence[int]) -> dict[int, str]:
     return dict(session.execute(query).all())
 
 
-def _places_of(
-    session: Session, days: Mapping[int, date], companies: Sequence[Tenure]
-) -> dict[int, dict[Section, list[Span]]]:
-    """Return the places of the companies in each of these articles, whose days are given."""
-    place = Mention.article_id, Mention.section, Mention.start_offset, Mention.end_offset
-    names = {company.company for company in companies}
-    query = (
-        select(Company.name, *place)
-        .join(Company, Company.id == Mention.company_id)
-        .where(Mention.article_id.in_(days), Company.name.in_(names))
-        .order_by(Mention.start_offset)
-    )
-    places: dict[int, dict[Section, list[Span]]] = {
-        number: {"title": [], "body": []} for number in days
-    }
-    for name, number, section, start, end in session.execute(query):
-        if any(company.covers(days[number], name) for company in companies):
-            places[number]["title" if section == "title" else "body"].append((start, end))
-    return places
+def mentions_in(
+    session: Session, rows: Sequence[ArticleRow], companies: Sequence[Tenure] | None = None
+) -> dict[int, list[MarkedMention]]:
+    """Return the mentions of the companies, or of all, in each of the articles, in their order."""
+    days = {row.number: row.day for row in rows}
+    columns = [Mention.section, Mention.start, Mention.end, Mention.surface, Mention.rule]
+    query = select(Mention.article_id, Company.name.label("company"), *columns, Mention.score)
+    query = query.join(Company).where(Mention.article_id.in_(days))
+    if companies is not None:
+        query = query.where(Company.name.in_({company.company for company in companies}))
+    mentions: dict[int, list[MarkedMention]] = {number: [] for number in days}
+    for row in session.execute(query.order_by(Mention.start, Mention.id)):
+        day = days[row.article_id]
+        if companies is None or any(company.covers(day, row.company) for company in companies):
+            mentions[row.article_id].append(copy_fields(MarkedMention, row))
+    return mentions
 
 
-def _add_matches(
+def matches_in(
     session: Session,
     rows: Sequence[ArticleRow],
     texts: Mapping[int, str],
     companies: Sequence[Tenure],
-    places: Mapping[int, dict[Section, list[Span]]],
-) -> None:
-    """Add the places of the words of saved queries to those of the companies."""
-    for row, _, section, marks in places_of_queries(session, rows, texts, companies):
-        places[row.number][section] += marks
-
-
-def places_of_queries(
-    session: Session,
-    rows: Sequence[ArticleRow],
-    texts: Mapping[int, str],
-    companies: Sequence[Tenure],
-) -> Iterator[tuple[ArticleRow, str, Section, list[Span]]]:
-    """Yield the places of the words of those of the companies that are saved queries: article, name
-    of the query, section, places in it."""
-    saved = select(Company.name, SavedQuery.text).join(Company, Company.id == SavedQuery.company_id)
+) -> dict[int, list[MarkedMention]]:
+    """Return the mentions of the companies in each of the articles, and the places of the words of
+    those that are saved queries, in their order."""
+    mentions = mentions_in(session, rows, companies)
+    saved = select(Company.name, SavedQuery.text).join(SavedQuery)
     names = {company.company for company in companies}
     queries = session.execute(saved.where(Company.name.in_(names))).all()
     countries = dict(session.execute(select(Source.slug, Source.country)).all()) if queries else {}
@@ -474,8 +449,22 @@ def places_of_queries(
             continue
         for row in rows:
             facts = Facts(row.language, row.source, countries[row.source])
-            for section, marks in spans(node, row.title or "", texts[row.number], facts).items():
-                yield row, name, section, marks
+            contents: dict[Section, str] = {"title": row.title or "", "body": texts[row.number]}
+            for section, marks in spans(node, contents["title"], contents["body"], facts).items():
+                mentions[row.number] += [
+                    MarkedMention(
+                        company=name,
+                        section=section,
+                        start=start,
+                        end=end,
+                        surface=contents[section][start:end],
+                        rule="query",
+                    )
+                    for start, end in marks
+                ]
+    for in_article in mentions.values():
+        in_article.sort(key=lambda mention: (mention.start, mention.end))
+    return mentions
 
 
 # --- Snippets ---

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from newscrawl.items import UNKNOWN
 from newscrawl.storage import QuestionError, migrations
-from newscrawl.storage.database import COVERAGE_STATES, CoverageState, reads
+from newscrawl.storage.database import CoverageState, reads
 from newscrawl.storage.models import (
     Article,
     Company,
@@ -139,25 +139,15 @@ def coverage(session: Session, *, scope: Scope = ANY) -> list[CoverageDay]:
     The days of a source go from its first recorded crawl to `until`, or today if that is earlier;
     days without a record have the state None. The scope's language is the source's.
     """
-    states: dict[str, CoverageState] = {state: state for state in COVERAGE_STATES}
-    columns = (Coverage.day, Coverage.state, Coverage.found, Coverage.stored, Coverage.note)
     query = (
-        select(Source.slug, *columns)
+        select(Source.slug.label("source"), Coverage.day, Coverage.state, Coverage.found)
+        .add_columns(Coverage.stored, Coverage.note)
         .join(Source, Source.id == Coverage.source_id)
         .where(*sources_within(scope), *between(Coverage.day, scope))
     )
     first = first_days(session, scope)
-    recorded = {
-        (slug, day): CoverageDay(
-            source=slug,
-            day=day,
-            state=states[state],
-            found=listed,
-            stored=stored,
-            note=note,
-        )
-        for slug, day, state, listed, stored, note in session.execute(query)
-    }
+    rows = (CoverageDay(**row) for row in session.execute(query).mappings())
+    recorded = {(row.source, row.day): row for row in rows}
     return [
         recorded.get((slug, day)) or CoverageDay(source=slug, day=day, state=None)
         for slug, start in sorted(first.items())
@@ -184,8 +174,7 @@ def first_watched_day(
 @cache_answers
 def completeness_within(session: Session, scope: Scope) -> Completeness:
     """Return what `completeness` does, within a session."""
-    read = _read_over_time(session, "day", scope)
-    return sum((complete for _, complete in _by_day(session, scope, read)), Completeness())
+    return sum(completeness_by(session, "day", scope).values(), Completeness())
 
 
 @cache_answers

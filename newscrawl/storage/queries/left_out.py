@@ -28,7 +28,7 @@ from newscrawl.storage.models import (
     Source,
 )
 from newscrawl.storage.models.articles import UNCOUNTED
-from newscrawl.storage.queries.article_details import MarkedMention
+from newscrawl.storage.queries.article_lists import MarkedMention
 from newscrawl.storage.queries.questions import ANY, about, cache_answers
 from newscrawl.storage.queries.rollup_tables import (
     RollupTable,
@@ -224,7 +224,7 @@ def doubtful_in(
 ) -> dict[int, list[MarkedMention]]:
     """Return the places of the spellings in each article that are not those of a mention, which
     may be of another company: "Siemens" in "Siemens Energy"."""
-    place = Mention.article_id, Mention.section, Mention.start_offset, Mention.end_offset
+    place = Mention.article_id, Mention.section, Mention.start, Mention.end
     mentions: dict[tuple[int, str], list[Span]] = defaultdict(list)
     for key, section, start, end in session.execute(
         select(*place).where(Mention.article_id.in_(articles))
@@ -276,7 +276,7 @@ def least_certain_forms(session: Session, limit: int) -> list[FormInArticles]:
         places.where(Mention.id.in_([latest for *_, latest in rows]))
     ):
         section = title or "" if mention.section == "title" else text
-        begin, end = max(0, mention.start_offset - _AROUND), mention.end_offset + _AROUND
+        begin, end = max(0, mention.start - _AROUND), mention.end + _AROUND
         examples[mention.id] = " ".join(section[begin:end].split())
     return [
         FormInArticles(

@@ -10,7 +10,7 @@ from typing import Any, get_args
 from sqlalchemy import case, func, literal, not_, select
 from sqlalchemy.orm import Session, aliased
 
-from newscrawl.items import Counted, Section, Versions, Withheld
+from newscrawl.items import Counted, Versions, Withheld, copy_fields
 from newscrawl.storage import QuestionError, models
 from newscrawl.storage.database import reads
 from newscrawl.storage.models import (
@@ -23,18 +23,15 @@ from newscrawl.storage.models import (
     Mention,
     Source,
 )
-from newscrawl.storage.queries.article_details import (
-    VERSIONS,
-    MarkedMention,
-    mentions_in,
-    versions_by_article,
-)
+from newscrawl.storage.queries.article_details import VERSIONS, versions_by_article
 from newscrawl.storage.queries.article_lists import (
     MAX_SNIPPET,
     ArticleRow,
+    MarkedMention,
     Snippet,
     article_rows,
-    places_of_queries,
+    matches_in,
+    mentions_in,
     snippet_of,
     texts_of,
 )
@@ -413,39 +410,15 @@ def _marked_mentions(
     if target.counted == "corrected":
         query = wrong_corrections(select(Correction), target)
         query = query.where(Correction.article_id.in_([row.number for row in rows]))
-        query = query.where(Correction.state != "misplaced").order_by(Correction.start_offset)
+        query = query.where(Correction.state != "misplaced").order_by(Correction.start)
         by_article: dict[int, list[MarkedMention]] = defaultdict(list)
         for correction in session.scalars(query):
-            part: Section = "title" if correction.section == "title" else "body"
-            mention = MarkedMention(
-                company=correction.company,
-                section=part,
-                start=correction.start_offset,
-                end=correction.end_offset,
-                surface=correction.surface,
-                rule="wrong",
-            )
+            mention = copy_fields(MarkedMention, correction, rule="wrong", score=None)
             by_article[correction.article_id].append(mention)
         return by_article
     names = [name for name in (target.company, target.beside) if name is not None]
     shown = [tenure for name in names for tenure in target.scope.tenures(name)]
-    mentions = mentions_in(session, {row.number: row.day for row in rows}, shown if names else None)
-    if names:
-        for row, name, section, marks in places_of_queries(session, rows, texts, shown):
-            content = (row.title or "") if section == "title" else texts[row.number]
-            mentions[row.number] += [
-                MarkedMention(
-                    company=name,
-                    section=section,
-                    start=start,
-                    end=end,
-                    surface=content[start:end],
-                    rule="query",
-                )
-                for start, end in marks
-            ]
-        for in_article in mentions.values():
-            in_article.sort(key=lambda mention: (mention.start, mention.end))
+    mentions = matches_in(session, rows, texts, shown) if names else mentions_in(session, rows)
     only = {"headline": "title", "body": "body"}.get(target.counted)
     return {
         key: [mention for mention in in_article if only in {None, mention.section}]

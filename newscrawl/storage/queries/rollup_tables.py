@@ -358,16 +358,13 @@ def _is_member(table: Any, members: CTE) -> ColumnElement[bool]:
 
 def _on_days(table: Any, day: CompanyDays) -> Iterator[ColumnElement[bool]]:
     """Yield the conditions for the days of a company in a table of minutes or days."""
-    if not hasattr(table, "minute"):
-        if day.first is not None:
-            yield table.day >= day.first
-        if day.last is not None:
-            yield table.day <= day.last
-        return
+    by_minute = hasattr(table, "minute")
+    moment = table.minute if by_minute else table.day
+    first, after = day.minutes if by_minute else day.days
     if day.first is not None:
-        yield table.minute >= first_minute(day.first)
+        yield moment >= first
     if day.last is not None:
-        yield table.minute < first_minute(day.last + timedelta(days=1))
+        yield moment < after
 
 
 def companies_table(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 from itertools import islice
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from newscrawl.storage.database import reads
@@ -147,19 +147,11 @@ def named_sentences(
     session: Session, name: str, *, scope: Scope = ANY, limit: int = 3
 ) -> list[NamedSentence]:
     """Return the newest sentences that are kept of a name."""
-    query: Select[str, str, date, str, str] = (
-        select(
-            Article.url,
-            UnregisteredName.sentence,
-            Article.day,
-            Source.slug,
-            Source.country,
-        )
+    query = (
+        select(Article.url, UnregisteredName.sentence, Article.day)
+        .add_columns(Source.slug.label("source"), Source.country)
         .join_from(UnregisteredName, Article, Article.id == UnregisteredName.article_id)
         .where(UnregisteredName.name == name, UnregisteredName.sentence != "")
     )
     newest = articles_within(query, scope).order_by(UnregisteredName.article_id.desc())
-    return [
-        NamedSentence(url=row[0], sentence=row[1], day=row[2], source=row[3], country=row[4])
-        for row in session.execute(newest.limit(limit))
-    ]
+    return [NamedSentence(**row) for row in session.execute(newest.limit(limit)).mappings()]

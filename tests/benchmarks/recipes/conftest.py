@@ -1,8 +1,6 @@
 """The recipes, in this process."""
 
-import os
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -13,14 +11,8 @@ RunRecipe = Callable[..., Ran]
 
 
 @pytest.fixture
-def run_recipe(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> RunRecipe:
+def run_recipe(capsys: pytest.CaptureFixture[str], empty_folder: None) -> RunRecipe:
     """Run a recipe with arguments, 80 columns wide, in an empty folder."""
-    for name in [name for name in os.environ if name.startswith("NEWSCRAWL_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.chdir(tmp_path)
 
     def run(*arguments: object) -> Ran:
         code: object = 0

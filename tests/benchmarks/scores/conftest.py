@@ -1,7 +1,5 @@
 """The commands of the scores, in this process."""
 
-from pathlib import Path
-
 import pytest
 
 from benchmarks.scores.command import app
@@ -11,12 +9,9 @@ from tests.conftest import Newscrawl, Ran
 
 @pytest.fixture
 def run_scores(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], empty_folder: None
 ) -> Newscrawl:
     """Run a command with arguments, 80 columns wide, in an empty folder."""
-    monkeypatch.delenv("NEWSCRAWL_CORPUS", raising=False)
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.chdir(tmp_path)
 
     def run_command(*arguments: object) -> Ran:
         monkeypatch.setattr("sys.argv", ["scores", *map(str, arguments)])
