@@ -178,8 +178,9 @@ def _matches(
         case Or():
             return or_(*(_matches(part, condition, certain=certain) for part in node.parts))
         case Without():
-            refused = _matches(node.unwanted, condition, certain=not certain)
-            return and_(_matches(node.wanted, condition, certain=certain), not_(refused))
+            included, excluded = node.parts
+            refused = _matches(excluded, condition, certain=not certain)
+            return and_(_matches(included, condition, certain=certain), not_(refused))
     return false() if certain else true()
 
 

@@ -69,10 +69,9 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """Both sides in one section, with at most `distance` words between them, in any order."""
+    """Both parts in one section, with at most `distance` words between them, in any order."""
 
-    first: "Node"
-    second: "Node"
+    parts: tuple["Node", "Node"]
     distance: int
 
 
@@ -92,10 +91,9 @@ class Or:
 
 @dataclass(frozen=True, slots=True)
 class Without:
-    """Articles that match the first, and not the second."""
+    """Articles that match the first part, and not the second."""
 
-    wanted: "Node"
-    unwanted: "Node"
+    parts: tuple["Node", "Node"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,15 +316,10 @@ def _in_section(node: Node, section: Section) -> Node:
     match node:
         case Term():
             return node if node.section else replace(node, section=section)
-        case Near():
-            first, second = (_in_section(part, section) for part in (node.first, node.second))
-            return Near(first, second, node.distance)
-        case And() | Or():
-            return type(node)(tuple(_in_section(part, section) for part in node.parts))
-        case Without():
-            first, second = (_in_section(part, section) for part in (node.wanted, node.unwanted))
-            return Without(first, second)
-    return node
+        case Filter():
+            return node
+    parts: Any = tuple(_in_section(part, section) for part in node.parts)
+    return replace(node, parts=parts)
 
 
 def _read_or(text: str, place: int, tokens: Any) -> _Part:
@@ -353,7 +346,7 @@ def _read_near(text: str, place: int, tokens: Any) -> _Part:
         if not 1 <= distance <= MAX_NEAR_WORDS:
             fault = f"{operator[:20]}: write a number of words from 1 to {MAX_NEAR_WORDS}"
             raise QuerySyntaxError(fault, text, at)
-        node = Near(node, _word_of(part, text), distance)
+        node = Near((node, _word_of(part, text)), distance)
     return _part(node, text, place)
 
 
@@ -377,7 +370,7 @@ def _read_and(text: str, place: int, tokens: Any) -> _Part:
     node = nodes[0] if len(nodes) == 1 else And(tuple(nodes))
     refused = tuple(part.node for part in excluded if part.node is not None)
     if refused:
-        node = Without(node, refused[0] if len(refused) == 1 else Or(refused))
+        node = Without((node, refused[0] if len(refused) == 1 else Or(refused)))
     return _part(node, text, place)
 
 
@@ -415,22 +408,17 @@ def _needs_word(node: Node) -> bool:
         case Or():
             return all(map(_needs_word, node.parts))
         case Without():
-            return _needs_word(node.wanted)
+            return _needs_word(node.parts[0])
     return False
 
 
 def _leaves(node: Node) -> Iterator[Term | Filter]:
     """Yield the words and the filters in a query."""
-    match node:
-        case Term() | Filter():
-            yield node
-        case Near():
-            yield from (*_leaves(node.first), *_leaves(node.second))
-        case And() | Or():
-            for part in node.parts:
-                yield from _leaves(part)
-        case Without():
-            yield from (*_leaves(node.wanted), *_leaves(node.unwanted))
+    if isinstance(node, Term | Filter):
+        yield node
+    else:
+        for part in node.parts:
+            yield from _leaves(part)
 
 
 def filters_of(node: Node) -> Iterator[Filter]:
@@ -443,13 +431,11 @@ def parts_of(node: Node) -> Iterator[Node]:
     match node:
         case Term() | Or():
             yield node
-        case Near():
-            yield from (*parts_of(node.first), *parts_of(node.second))
-        case And():
+        case Near() | And():
             for part in node.parts:
                 yield from parts_of(part)
         case Without():
-            yield from parts_of(node.wanted)
+            yield from parts_of(node.parts[0])
 
 
 def query_text(node: Node) -> str:
@@ -461,13 +447,13 @@ def query_text(node: Node) -> str:
         case Filter():
             return f"{node.name}:{node.value}"
         case Near():
-            return f"{query_text(node.first)} NEAR/{node.distance} {query_text(node.second)}"
+            return f" NEAR/{node.distance} ".join(map(query_text, node.parts))
         case And():
             return f"({' '.join(map(query_text, node.parts))})"
         case Or():
             return f"({' OR '.join(map(query_text, node.parts))})"
         case Without():
-            return f"({query_text(node.wanted)} NOT {query_text(node.unwanted)})"
+            return f"({' NOT '.join(map(query_text, node.parts))})"
 
 
 def written_filters(text: str) -> list[WrittenFilter]:
@@ -551,8 +537,8 @@ def evaluate(node: Node, article: SearchedArticle) -> set[Hit] | None:
         case Filter():
             return set() if getattr(article.facts, node.name) == node.value else None
         case Near():
-            first = evaluate(node.first, article)
-            second = first and evaluate(node.second, article)
+            first = evaluate(node.parts[0], article)
+            second = first and evaluate(node.parts[1], article)
             if not first or not second:
                 return None
             return (
@@ -572,8 +558,8 @@ def evaluate(node: Node, article: SearchedArticle) -> set[Hit] | None:
             ]
             return set().union(*alternatives) if alternatives else None
         case Without():
-            hits = evaluate(node.wanted, article)
-            return None if hits is None or evaluate(node.unwanted, article) is not None else hits
+            hits = evaluate(node.parts[0], article)
+            return None if hits is None or evaluate(node.parts[1], article) is not None else hits
 
 
 def needed_words(node: Node) -> tuple[frozenset[str], ...]:
@@ -583,15 +569,13 @@ def needed_words(node: Node) -> tuple[frozenset[str], ...]:
         case Term():
             words = node.words[:-1] if node.prefix else node.words
             return tuple(frozenset([word]) for word in words)
-        case Near():
-            return (*needed_words(node.first), *needed_words(node.second))
-        case And():
+        case Near() | And():
             return tuple(words for part in node.parts for words in needed_words(part))
         case Or():
             needed = [needed_words(part) for part in node.parts]
             return (frozenset().union(*(words[0] for words in needed)),) if all(needed) else ()
         case Without():
-            return needed_words(node.wanted)
+            return needed_words(node.parts[0])
     return ()
 
 
@@ -638,10 +622,8 @@ def is_exact(node: Node) -> bool:
     match node:
         case Term():
             return node.section is None
-        case And() | Or():
+        case And() | Or() | Without():
             return all(map(is_exact, node.parts))
-        case Without():
-            return is_exact(node.wanted) and is_exact(node.unwanted)
     return False
 
 
@@ -666,14 +648,11 @@ class _Dialect:
         match node:
             case Term():
                 text = self.term(node)
-            case Near():
-                text = self.joined((node.first, node.second), self.every)
-            case And() | Or():
-                text = self.joined(node.parts, self.every if isinstance(node, And) else self.some)
+            case Near() | And() | Or():
+                text = self.joined(node.parts, self.some if isinstance(node, Or) else self.every)
             case Without():
-                text = f"({self.compile_node(node.wanted)})"
-                if self.excludes:
-                    text += f"{self.without}({self.compile_node(node.unwanted)})"
+                included, excluded = map(self.compile_node, node.parts)
+                text = f"({included})" + (f"{self.without}({excluded})" if self.excludes else "")
         return text
 
 

@@ -238,11 +238,12 @@ def _widened(node: Node) -> Node:
     """Return a query whose wanted words may be WIDER_NEAR words apart, or as far as they may be."""
     match node:
         case Near():
-            return Near(_widened(node.first), _widened(node.second), max(node.distance, WIDER_NEAR))
+            first, second = map(_widened, node.parts)
+            return Near((first, second), max(node.distance, WIDER_NEAR))
         case And() | Or():
             return type(node)(tuple(map(_widened, node.parts)))
         case Without():
-            return Without(_widened(node.wanted), node.unwanted)
+            return Without((_widened(node.parts[0]), node.parts[1]))
     return node
 
 
