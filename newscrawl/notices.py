@@ -64,6 +64,7 @@ _OF_SELF: Final = frozenset({"page", "state", "reader"})
 MAX_OTHERS: Final = 0.25
 MAX_OTHERS_TO_READER: Final = 0.34
 MEAN_OTHERS: Final = 0.72
+_CRY: Final = re.compile(r"^ [¡]?[^\W\d_]{2,8} $")
 # "404", "Error 404", "HTTP-Fehler 503": the number of an answer, which says what became of a page.
 _ANSWER: Final = re.compile(
     r"^ (?:[^\W\d][\w/-]* ){0,2}(?:4(?:0[0134]|10|29|51)|50[0234]) (?:[^\W\d]\w* )?$"
@@ -123,6 +124,8 @@ def tells_of_itself(text: str) -> bool:
     spoken = [f" {' '.join(part.split())} " for part in _SENTENCE.split(_lower(text))]
     has_answer = any(map(_ANSWER.match, spoken))
     sentences = [sentence for sentence in _sentences(text) if not _ANSWER.match(sentence)]
+    # "Oops!" says nothing.
+    sentences = [part for part in sentences if not _CRY.match(part)] or sentences
     for language, kinds in _notices().items():
         hits = {
             kind: {word for word in words for sentence in sentences if word in sentence}
@@ -407,8 +410,9 @@ def _bare(label: str) -> str:
 
 @cache
 def _labels() -> frozenset[str]:
-    """Return the labels of other articles and of biographies in all languages."""
-    labels = (kinds.get("label", ()) for kinds in words_of_notices().values())
+    """Return the labels of other articles, of biographies and of comments in all languages."""
+    kinds_of_all = words_of_notices().values()
+    labels = (kinds.get(kind, ()) for kinds in kinds_of_all for kind in ("label", "comments"))
     return frozenset(_abouts()).union(*labels)
 
 

@@ -94,6 +94,9 @@ from newscrawl.notices import is_biography, is_notice, is_offer, tells_of_itself
         "シェアする",
         "Get the latest headlines delivered to your inbox.",
         "Soutenez-nous en faisant un don.",
+        "Se videon på YouTube.",
+        "Lasă un comentariu",
+        "コメントを書く",
         "This material may not be published, broadcast or rewritten.",
         "Translated with Google Translate.",
         "Disclosure: the author holds shares in Amazon.",
@@ -153,6 +156,8 @@ def test_paragraph_of_a_paper_or_platform(paragraph: str) -> None:
         "Advertisement revenue of Google fell.",
         "La publicidad del puerto costó dos millones.",
         "Hintergrund: Siemens baut den Kran.",
+        "Guarda di finanza perquisisce YouTube, indagine sul video del ministro.",
+        "Se videoen blev fjernet, klager Google, mister selskabet licensen.",
     ],
 )
 def test_sentence_about_something_else(paragraph: str) -> None:
@@ -213,6 +218,8 @@ def test_biography_set_apart_at_the_end_is_no_text(end: str) -> None:
         "Puslapis, kurio ieškote, nerastas.",
         "お住まいの地域ではご利用いただけません。",
         "文章已被删除。",
+        "Oeps! Deze pagina bestaat niet meer.",
+        "¡Vaya! Esta página ya no existe.",
     ],
 )
 def test_page_that_speaks_of_itself_is_no_article(text: str) -> None:

@@ -256,6 +256,9 @@ def _with_siblings(page: ParsedPage, mask: NDArray[np.bool_]) -> NDArray[np.bool
     result = mask.copy()
     gaps = np.flatnonzero(np.diff(places) > 1)
     for before, behind in zip(places[gaps].tolist(), places[gaps + 1].tolist(), strict=True):
+        if behind - before == 2 and _is_like_both(blocks, tokens, before + 1):
+            result[before + 1] = True
+            continue
         around = int(parents[owners[before]])
         if around < 0 or parents[owners[behind]] != around or behind - before - 1 > MAX_CELLS:
             continue
@@ -281,6 +284,19 @@ def _with_siblings(page: ParsedPage, mask: NDArray[np.bool_]) -> NDArray[np.bool
         if 0 <= place < len(mask) and page.probabilities[place] >= LEAST_SIBLING:
             result[place] |= _is_sibling_sentence(blocks, place, beside)
     return result
+
+
+def _is_like_both(blocks: BlockPage, tokens: Tokens, place: int) -> bool:
+    """Return whether a block without links ends as a sentence, in an element of the same kind and
+    depth as those of the blocks before and behind it: "“Gotcha.”"."""
+    elements = blocks.elements
+    kinds = {
+        (int(elements.tags[owner]), int(elements.depths[owner]), elements.names(owner))
+        for owner in blocks.owners[place - 1 : place + 2].tolist()
+    }
+    text = blocks.raw[place].rstrip(_CLOSING)
+    is_sentence = text[-1:] in _ENDS and not any(mark in text for mark in _NO_SENTENCE)
+    return len(kinds) == 1 and is_sentence and not tokens.linked[place]
 
 
 def _halves_of_lists(

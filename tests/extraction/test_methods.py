@@ -80,6 +80,7 @@ LINKED = '<a href="/x">The second phase is due to begin in March and takes about
             (2, f"<figure><table>{'<tr><td>Siemens<td>3.1' * 3}</table><figcaption>Bids</figure>"),
             "Siemens",
         ),
+        ((2, "<p>“Gotcha.”</p>"), "Gotcha"),
         ((4, "<ul><li>Siemens: 40<li>Alstom: 38<li>Hitachi: 35</ul>"), "Hitachi"),
         ((0, f"<p>{LINKED}</p>"), "The second phase"),
         ((4, f"<p><b>{LINKED}</b></p>"), "The second phase"),
