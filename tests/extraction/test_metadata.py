@@ -152,12 +152,12 @@ def test_places_of_the_publication_date_are_asked_in_their_order(html: str) -> N
          "first_publication_date publishedAt fecha_publicacion dataPubblicazione rbpubdate "
          "publiseringsdato yayin_tarihi tanggal_terbit publish_up launchDate datetime "
          "dcterms.available nrbi:date artikel.datum date_de_publication julkaisupaiva "
-         "datum_vydani дата_публикации veroeffentlichungsdatum DC.date.issued "
+         "udgivet publicado_em datum_vydani дата_публикации veroeffentlichungsdatum DC.date.issued "
          "schema:dateCreated gentime story_date date")),
         ("modified", ("article:modified_time lastUpdated update_time revision_date "
          "cms:last_published")),
         ("author", ("dable:author rbauthors article_author_name byline writer columnist autor "
-         "written_by författare yazar penulis автор DC.creator.personalName")),
+         "authored_by autor_nome yazar_adi written_by författare yazar penulis автор DC.creator.personalName")),
         ("title", "rnews:headline cXenseParse:title mrc__share_title titulo"),
         (None, ("article:publisher prism.publicationName expiration_date event:start_time "
          "author_url twitter:creator authorId post_id publish_status site_title time preptime "

@@ -160,6 +160,8 @@ def test_fields_are_cleaned_to_names(bylines: list[str], authors: tuple[str, ...
         ("김민수 문화부 기자", ("김민수",)),
         ("이데일리 김민수 기자", ("김민수",)),
         ("[항구경제=김민수 기자]", ("김민수",)),
+        ("베이징/김민수 특파원", ("김민수",)),
+        ("De notre envoyée spéciale Jeanne Dupont", ("Jeanne Dupont",)),
         ("撰稿人：王芳", ("王芳",)),
         ("Πηγή: Άννα Νίκου", ()),
         ("財經中心／王芳報導", ("王芳",)),

@@ -75,6 +75,9 @@ _OF_DESK: Final = re.compile(  # 財經中心／王芳報導
     rf"(?:[\u4e00-\u9fff]{{2,6}}(?:中心|組|组|部|社|報|报|網|网)|[綜综]合(?:報導|报道))\s?[/／|｜]\s?"
     rf"([{_SURNAMES[0]}][\u4e00-\u9fff]{{1,2}}?)(?:報導|报道)?$"
 )
+_PLACE_OF_REPORTER: Final = re.compile(  # 베이징/김민수 특파원
+    r"^[\uac00-\ud7a3]{2,6}/(?=[\uac00-\ud7a3]{2,4} ?특파원)"
+)
 _REMARK: Final = re.compile(r"[（(][^（()）]*[)）]")
 _BEHIND_NAME: Final = re.compile(
     rf"\s+(?:in|aus|à|en)\s+(?=\w+(?:$|,|{_AND}))|\s+(?:for|für|pour|para)\s+(?=(?:the|die|den|das|le|la|el)\s\S+$)"
@@ -176,7 +179,7 @@ def _is_author(label: str) -> bool:
 
 
 def _authors_cjk(text: str) -> tuple[str, ...] | None:
-    text = _OF_DESK.sub(r"記者\1", text)
+    text = _OF_DESK.sub(r"記者\1", _PLACE_OF_REPORTER.sub("", text))
     text = _DAY_CJK.sub(" ", _REPORTED.sub(r"\1 ", text)).strip(" \u3000=＝|｜·/／")
     is_bracketed = text[:1] in tuple("【[（(") and text[-1:] in tuple("】]）)")
     inner = _DATELINE.sub("", text[1:-1].strip() if is_bracketed else text)
