@@ -157,7 +157,8 @@ def test_places_of_the_publication_date_are_asked_in_their_order(html: str) -> N
         ("modified", ("article:modified_time lastUpdated update_time revision_date "
          "cms:last_published")),
         ("author", ("dable:author rbauthors article_author_name byline writer columnist autor "
-         "authored_by autor_nome yazar_adi written_by författare yazar penulis автор DC.creator.personalName")),
+         "authored_by autor_nome yazar_adi "
+         "written_by författare yazar penulis автор DC.creator.personalName")),
         ("title", "rnews:headline cXenseParse:title mrc__share_title titulo"),
         (None, ("article:publisher prism.publicationName expiration_date event:start_time "
          "author_url twitter:creator authorId post_id publish_status site_title time preptime "

@@ -39,6 +39,8 @@ _HAN_TENS: Final = re.compile(r"(\d*)十(\d?)")
 # Years of reigns: the year before the first.
 _ERAS: Final = {"令和": 2018, "平成": 1988, "昭和": 1925, "民國": 1911, "民国": 1911}
 _ERA: Final = re.compile(rf"(?:中華)?({'|'.join(_ERAS)})\s?(元|\d{{1,3}})(?=\s?[年./-])")
+# The year of the other calendar, in brackets: 2026年（令和8年）11月, 令和8年(2026)11月.
+_YEAR_TWICE: Final = re.compile(r"[(（](?:(?:令和|平成|昭和)(?:元|\d{1,2})|(?:19|20)\d\d)年?[)）]")
 _MINGUO: Final = re.compile(r"(?<![\d./-])(1[01]\d)(?=\s?年|[./-]\d\d?[./-]\d\d?(?!\d))")
 _YEAR_AHEAD: Final = re.compile(r"(?<![\d./:-])(\d\d)([./-])\s?(\d\d?)\2\s?(\d\d?)(?![\d/:-])")
 _THAI: Final = re.compile("[\u0e01-\u0e4e]")
@@ -139,6 +141,7 @@ def in_common_era(text: str, language: str | None) -> str:
         text = _THAI_SHORT.sub(r" 25\1", _THAI_MONTH.sub(r"\1\2", text))
         text = _BUDDHIST.sub(lambda year: str(int(year[1]) - 543), text)
     elif language == "zh" or "年" in text or "民國" in text:
+        text = _YEAR_TWICE.sub("", text)
         text = _HAN_NUMBER.sub(lambda number: number[0].translate(_HAN_FIGURES), text)
         text = _HAN_TENS.sub(lambda tens: str(10 * int(tens[1] or 1) + int(tens[2] or 0)), text)
         text = _ERA.sub(
