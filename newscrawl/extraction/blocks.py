@@ -237,22 +237,24 @@ def read_blocks(tree: LexborHTMLParser, profile: ProfileName = "html5") -> Block
         walked = Walked(columns[0], rows, removed, elements, columns[4])
     else:
         walked = walk(start, _steps(profile))
-    table, texts = walked.rows.reshape(-1, 5), walked.text
+    sums, texts = walked.rows.reshape(-1, 5), walked.text
     if isinstance(texts, str):
-        parts = texts.split(END_OF_BLOCK)[: len(table)]
+        parts = texts.split(END_OF_BLOCK)[: len(sums)]
         if len(texts) > MAX_BLOCK:
             parts = _within_limits(parts)
-            table = table[: len(parts)]
+            sums = sums[: len(parts)]
         texts = [" ".join(part.split()) for part in parts]
-    owners, tags, images, removed_from, breaks = np.ascontiguousarray(table.T)
+    rows = sums.T.copy()
+    rows[1:3, 1:] -= sums.T[1:3, :-1]  # tags and images of a block alone
+    owners, tags, images, removed_from, breaks = rows
     parents, tag_numbers, depths, ends = np.ascontiguousarray(walked.elements.reshape(-1, 4).T)
     return BlockPage(
         raw=_with_blanks_between(tuple(texts)),
         owners=owners,
         removed=_known(walked.removed),
         removed_from=np.concatenate(([0], removed_from)),
-        tags=np.diff(tags, prepend=0),
-        images=np.diff(images, prepend=0),
+        tags=tags,
+        images=images,
         breaks=breaks.astype(bool),
         elements=Elements(parents, _known(tag_numbers), depths, ends, walked.names),
         profile=profile,
@@ -573,6 +575,7 @@ def _walker(profile: ProfileName) -> Any:
             "paragraph_break": _PARAGRAPH_BREAK,
             "max_blocks": MAX_BLOCKS,
             "max_block": MAX_BLOCK,
+            "max_text": MAX_TEXT,
             "max_name": MAX_NAME_LENGTH,
         },
         attributes=compiled.attribute_numbers(kernel),

@@ -12,7 +12,7 @@ would (text that isn't UTF-8) it refuses by returning None, and Python reads the
 from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_FromStringAndSize
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.unicode cimport PyUnicode_DecodeUTF8
-from libc.stdint cimport UINT16_MAX, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
+from libc.stdint cimport SIZE_MAX, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memchr, memcmp, memcpy
 
@@ -387,6 +387,7 @@ cdef struct Columns:
     Numbers rows, removed, elements  # as `blocks.Walked` has them
     Entered *stack
     size_t depth, room
+    size_t start, longest  # of the present block's text, and the bytes of the longest one
 
 
 cdef int enter(Columns *columns, Node *node, uint8_t step) except -1:
@@ -427,7 +428,7 @@ cdef class Walk:
     cdef uintptr_t numbers[NAMES]
     cdef tuple names
     cdef uint8_t prune, boundary, link, line_break, read, passed, through, end_of_block
-    cdef size_t image, paragraph_break, max_blocks, max_block, max_name
+    cdef size_t image, paragraph_break, max_blocks, max_block, max_text, max_name
 
     def __cinit__(self, *, bytes steps, bytes paragraph_like, bytes opening, bytes closing,
                   dict step, dict limits, dict attributes):
@@ -452,7 +453,7 @@ cdef class Walk:
         self.end_of_block = 0
         self.image, self.paragraph_break = limits["image"], limits["paragraph_break"]
         self.max_blocks, self.max_block = limits["max_blocks"], limits["max_block"]
-        self.max_name = limits["max_name"]
+        self.max_text, self.max_name = limits["max_text"], limits["max_name"]
 
     def run(self, uintptr_t address):
         """Walk over the tree of a node in document order, and return what `blocks.Walked` has, the
@@ -462,12 +463,12 @@ cdef class Walk:
         cdef list names = []
         columns = Columns(
             text=Text(NULL, 0, 0), rows=Numbers(NULL, 0, 0), removed=Numbers(NULL, 0, 0),
-            elements=Numbers(NULL, 0, 0), stack=NULL, depth=0, room=0,
+            elements=Numbers(NULL, 0, 0), stack=NULL, depth=0, room=0, start=0, longest=0,
         )
         try:
             if not self.walk(<Node *> address, &columns, names):
                 return None
-            if columns.text.size > self.max_block:
+            if columns.longest > self.max_block or columns.text.size > self.max_text:
                 text = decoded(columns.text.items, columns.text.size)
             else:
                 text = self.texts(&columns)
@@ -491,7 +492,9 @@ cdef class Walk:
         push(&columns.rows, images)
         push(&columns.rows, <int64_t> columns.removed.size)
         push(&columns.rows, after_break)
+        columns.longest = max(columns.longest, columns.text.size - columns.start)
         put(&columns.text, &self.end_of_block, 1)
+        columns.start = columns.text.size
         return 0
 
     cdef int add_element(self, Columns *columns, Node *node, int64_t parent, int64_t depth,
@@ -616,16 +619,16 @@ cdef class Walk:
                 has_more |= which != CLASS
                 is_hidden = is_hidden or which == HIDDEN
             attribute = attribute.next
-        classes = value_of(values[CLASS])[:self.max_name]
+        classes = value_of(values[CLASS], self.max_name)
         if not has_more:
             return classes or None
         is_hidden = (
-            is_hidden or value_of(values[ARIA_HIDDEN]) == "true"
-            or "display:none" in value_of(values[STYLE]).replace(" ", "")
+            is_hidden or value_of(values[ARIA_HIDDEN], SIZE_MAX) == "true"
+            or "display:none" in value_of(values[STYLE], SIZE_MAX).replace(" ", "")
         )
         return (
-            classes, value_of(values[IDENTITY])[:self.max_name],
-            value_of(values[ITEMPROP])[:self.max_name], value_of(values[ROLE])[:self.max_name],
+            classes, value_of(values[IDENTITY], self.max_name),
+            value_of(values[ITEMPROP], self.max_name), value_of(values[ROLE], self.max_name),
             is_hidden,
         )
 
@@ -653,10 +656,13 @@ cdef int64_t leave(Columns *columns, int64_t owner) noexcept:
     return columns.elements.items[ELEMENT * owner]
 
 
-cdef str value_of(Bytes *value):
-    if value == NULL or value.data == NULL:
+cdef str value_of(Bytes *value, size_t most):
+    """Return the first characters of a value."""
+    cdef str text
+    if value == NULL or value.data == NULL or value.length == 0:
         return ""
-    return decoded(value.data, value.length)
+    text = decoded(value.data, value.length)
+    return text if value.length <= most else text[:most]
 
 
 # --- Words ---------------------------------------------------------------------------------------
