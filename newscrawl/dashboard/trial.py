@@ -36,6 +36,10 @@ MAX_BESIDE = 50  # companies named together with it, which may support its name;
 Kind = Literal["context", "phrase"]
 
 
+class AlreadySoError(CompaniesFileError):
+    """A cure that is in the file."""
+
+
 @dataclass(frozen=True, slots=True)
 class TrialArticle:
     """An article with mentions, a sentence of it, and the number of mentions that are `known`
@@ -155,13 +159,13 @@ def trial_article(text: StoredText, mentions: Sequence[Mention]) -> TrialArticle
 def offered_cures(
     file: CompaniesFile | None, database: Database, wrong: CorrectionRow
 ) -> list[Cure]:
-    """Return the cures of a mention that a person called wrong; none without a companies file that
-    can be edited."""
+    """Return the cures of a mention that a person called wrong by which further articles go; none
+    without a companies file that can be edited."""
     cures = []
     for kind, words in _candidates(wrong):
         with suppress(CompaniesFileError):
             cures.append(try_cure(file, database, wrong.company, kind, words))
-    return cures
+    return [cure for cure in cures if cure.leaving]
 
 
 def _candidates(wrong: CorrectionRow) -> Iterator[tuple[Kind, str]]:
@@ -229,7 +233,7 @@ def definition_of(file: CompaniesFile | None, name: str) -> tuple[FileState, Def
 
 def changed_definition(definition: Definition, kind: Kind, words: str) -> Definition:
     """Return a definition in which a form counts only with support, or not within a phrase; raise
-    CompaniesFileError if that is so already."""
+    AlreadySoError if that is so."""
     lists = dict(definition.lists)
     if kind == "phrase":
         lists["exclude"] = tuple(dict.fromkeys([*lists["exclude"], words]))
@@ -239,5 +243,5 @@ def changed_definition(definition: Definition, kind: Kind, words: str) -> Defini
         lists["ambiguous"] = tuple(dict.fromkeys([*lists["ambiguous"], *same]))
         lists["aliases"] = tuple(form for form in lists["aliases"] if form not in same)
     if lists == dict(definition.lists):
-        raise CompaniesFileError("That is so already.")
+        raise AlreadySoError("That is so already.")
     return replace(definition, lists=lists)

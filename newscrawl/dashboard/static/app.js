@@ -178,7 +178,8 @@ async function show(address, form) {
   if (!proof) throw new Error(refusal(answer.status, page));
   dialog.lastChild.replaceChildren(proof);
   if (!dialog.open) dialog.showModal();
-  if (!form) enter(address);
+  // The number takes the place of a cure in the history: it can't be made twice.
+  if (!form || address.endsWith("/cure")) enter(form ? opened : address);
   let part = address.split("#")[1];
   let heading = dialog.querySelector(part ? "#" + CSS.escape(part) : "h1");
   heading.tabIndex = -1;
