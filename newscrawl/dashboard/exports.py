@@ -41,7 +41,7 @@ def chart_file(
         return _file(kind, chart_svg(chart, title).encode(), name, filters)
     rows = [
         (
-            row.first.isoformat(),
+            row.first,
             *row.numbers,
             row.completeness.covered,
             row.completeness.expected,

@@ -61,10 +61,22 @@ class Table:
                 article.day,
                 article.url,
                 " … ".join(each.text for each in snippets if each.section == "body"),
+                article.language,
+                article.access,
+                article.in_title + article.in_body,
             )
             for article, snippets in listed
         ]
-        head = ("headline", "source", "date", "address", "sentence")
+        head = (
+            "headline",
+            "source",
+            "date",
+            "address",
+            "sentence",
+            "language",
+            "access",
+            "mentions",
+        )
         return cls(head if company is None else ("company", *head), rows)
 
 

@@ -12,7 +12,7 @@ from fastapi.responses import Response
 
 from newscrawl.answers.chart import company_chart, proof_columns
 from newscrawl.answers.company import company_period, has_subsidiaries, most_counted, period_alerts
-from newscrawl.answers.comparison import change_of_row, compare_companies, in_order
+from newscrawl.answers.comparison import Comparison, change_of_row, compare_companies, in_order
 from newscrawl.answers.coverage import last_named_before, reading, silent_sources
 from newscrawl.dashboard.exports import (
     articles_file,
@@ -294,8 +294,7 @@ def compare(request: Request, database: OpenDatabase) -> Response:
         database, chosen, scope, by=filters.by, measure=filters.count, brief=True
     )
     if kind and request.query_params.get("table") == "shares":
-        table = Table.of_records(comparison.shares, "company", "number", "share")
-        return table_file(kind, {"Shares": table}, "share of voice", filters)
+        return table_file(kind, {"Shares": _share_table(comparison)}, "share of voice", filters)
     if kind:
         return chart_file(kind, database, comparison.chart, chosen, filters)
     return render(
@@ -319,6 +318,20 @@ def compare(request: Request, database: OpenDatabase) -> Response:
         most=MAX_COMPARED,
         columns=[{"counted": filters.count, "company": name} for name in chosen],
     )
+
+
+def _share_table(comparison: Comparison) -> Table:
+    """Return the shares of voice; before and change only if articles were read before."""
+    # One company alone has no share.
+    rows = [
+        (now.company, now.number, now.share, past.share, company.change.growth)
+        for now, past, company in zip(
+            comparison.shares, comparison.shares_before, comparison.companies, strict=False
+        )
+    ]
+    width = 5 if comparison.reading.completeness_before.read else 3
+    head = ("company", "number", "share", "share_before", "change")
+    return Table(head[:width], [row[:width] for row in rows])
 
 
 def _corrections(

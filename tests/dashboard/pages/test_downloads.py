@@ -3,7 +3,7 @@
 import csv
 import json
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 from html import unescape
 from io import BytesIO, StringIO
 from urllib.parse import urlsplit
@@ -118,7 +118,7 @@ def test_whole_ranking_can_be_downloaded(client: TestClient, database: Database)
     assert ["'=1+1", "1", "", "", "", "1", "0"] in found
 
 
-ARTICLE = ["headline", "source", "date", "address", "sentence"]
+ARTICLE = ["headline", "source", "date", "address", "sentence", "language", "access", "mentions"]
 
 
 @pytest.mark.parametrize(
@@ -138,9 +138,10 @@ def test_articles_of_a_list_are_saved_with_their_sentences(
         ["ZEIT", str(TODAY)],
         ["FT", str(TODAY - timedelta(days=1))],
     ]
+    assert [row[5:] for row in rows[1:]] == [["en", "open", "1"], ["en", "open", "2"]]
     assert all("Siemens" in row[4] and urlsplit(row[3]).scheme == "https" for row in rows[1:])
     articles = json.loads(client.get(csv_link.replace("format=csv", "format=json")).content)
-    assert [list(row.values()) for row in articles] == rows[1:]
+    assert [[str(cell) for cell in row.values()] for row in articles] == rows[1:]
 
 
 @pytest.mark.parametrize(
@@ -201,6 +202,32 @@ def test_tables_beside_a_chart_are_saved(
     assert [
         [cell[:4] if "." in cell else cell for cell in row] for row in read_csv(client, link)
     ] == rows
+
+
+def test_shares_of_voice_are_saved_with_those_before(
+    client: TestClient, database: Database
+) -> None:
+    for back in range(24):
+        save(database, back, body("Siemens"))
+        if back < 18:
+            save(database, back, body("Bosch"))
+    shares = "days=12&table=shares&format=csv"
+    rows = read_csv(client, f"/compare?company=Siemens&company=Bosch&{shares}")
+    assert rows[0] == ["company", "number", "share", "share_before", "change"]
+    assert [[row[0], *(f"{float(cell or 0):.2f}" for cell in row[1:])] for row in rows[1:]] == [
+        ["Siemens", "12.00", "0.50", "0.67", "-0.25"],
+        ["Bosch", "12.00", "0.50", "0.33", "0.00"],  # 6 articles before are too few for a percent
+    ]
+    assert read_csv(client, f"/compare?company=Siemens&{shares}") == rows[:1]
+
+
+def test_periods_of_a_workbook_are_dates(client: TestClient, database: Database) -> None:
+    save(database, 0, headline("Siemens"))
+    for step in ("day", "week", "month"):
+        answer = client.get(f"/company/Siemens?days=7&by={step}&format=xlsx")
+        sheet = load_workbook(BytesIO(answer.content))["Table"]
+        assert {type(row[0]) for row in sheet.iter_rows(min_row=2, values_only=True)} == {datetime}
+        assert sheet.column_dimensions["A"].width < 20
 
 
 def test_chart_is_saved_as_a_picture(client: TestClient, database: Database) -> None:
