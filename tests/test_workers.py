@@ -138,7 +138,7 @@ def test_home_page_with_many_attributes_is_read() -> None:
 # --- What a process may use, tried by processes that use more ---
 
 # A hard cap: what the limits end is over in two seconds.
-_CAP = 60
+_CAP = 120
 
 
 def run_limited(code: str) -> subprocess.CompletedProcess[str]:
