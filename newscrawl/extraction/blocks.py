@@ -363,7 +363,7 @@ def _joined(text: str) -> str:
 # only screen readers read, and those that hide an element unless others show it on large screens.
 _MAY_BE_HIDDEN: Final = (
     "p > [style], p > [hidden], p > [class], p > * > [style], p > [popover], p [role=tooltip], "
-    "form > label, label[for], p > label"
+    "p > label"
 )
 _HIDING: Final = re.compile(
     r"display:none|visibility:hidden|(?:left|text-indent):-\d{3,}|clip:rect\(0|clip-path:inset\(50|mso-hide:all"

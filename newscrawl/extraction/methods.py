@@ -140,7 +140,7 @@ WORDS_OF_CELL: Final = 8
 MAX_LINKED_CELLS: Final = 0.5
 # Ours, fitted on the development corpus: the probability of a sentence beside the first or last
 # block.
-LEAST_SIBLING: Final = 0.08
+LEAST_SIBLING: Final = 0.1
 _CLOSING: Final = "\x03\x02 \"'”»’)"
 _ENDS: Final = frozenset(".!?…。！？।")
 _NO_SENTENCE: Final = ("©", "@", "://")
