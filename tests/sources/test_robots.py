@@ -180,5 +180,5 @@ def test_last_policy_of_a_host_is_stored(database: Database) -> None:
 def test_unused_policy_is_pruned(database: Database) -> None:
     keep_robots_policy(database, policy(age=timedelta(days=61)))
     keep = timedelta(days=60)
-    assert Pruning(database=database, keep=keep, now=NOW).run().robots_policies == 1
+    assert Pruning(database=database, keep=keep, now=NOW).run()["robots_policies"] == 1
     assert robots_policy(database, SITE) is None
