@@ -134,6 +134,8 @@ def companies():
         ("Pinto da Costa chega a Santos pela Serra da Estrela.", "pt"),
         ("Seguì il match con Óscar de la Hoya sulla Apollo 9.", "it"),
         ("A MOL Magyar Kupa döntője ma lesz.", "hu"),
+        ("Han er nu nummer ti på ATP-listen.", "da"),
+        ("Foi GOL aos dez minutos.", "pt"),
         ("理事は日本電気協会で学んだ。", "ja"),
         ("捕鯨船ナイアンティック号が来た。", "ja"),
         ("该厂达到世界先进水平。", "zh"),
