@@ -35,6 +35,20 @@ def test_companies_to_compare_are_written_by_keyboard_alone(look: Look) -> None:
     page.wait_for_url("**company=Nokia&company=Boeing&company=Siemens*")
 
 
+def test_suggested_companies_give_way_to_those_that_are_written(look: Look) -> None:
+    page = look("/compare").page
+    fields, rows = page.locator(".names-field input"), page.locator("table.short tbody tr th")
+    suggested = [each.get_attribute("placeholder") or "?" for each in fields.all()[:4]]
+    assert [each.input_value() for each in fields.all()] == [""] * 5
+    expect(rows).to_have_count(4)
+    assert all(name in text for name, text in zip(suggested, rows.all_inner_texts(), strict=True))
+    fields.nth(0).fill("Nokia")
+    fields.nth(1).fill("Siemens")
+    fields.nth(1).press("Enter")
+    page.wait_for_url("**company=Nokia&company=Siemens*")
+    assert [each.input_value() for each in fields.all()] == ["Nokia", "Siemens", ""]
+
+
 def test_comparison_shows_the_companies_of_a_group_and_can_be_cleared(look: Look) -> None:
     page = look("/compare?company=our+competitors&company=Siemens").page
     row = page.get_by_role("row").filter(has_text="our competitors").first

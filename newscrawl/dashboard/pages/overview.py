@@ -304,7 +304,7 @@ def compare(request: Request, database: OpenDatabase) -> Response:
         choices=choices(database, filters),
         comparison=comparison,
         chosen=chosen,
-        written=chosen_names or chosen,
+        written=chosen_names,
         have_subsidiaries=has_subsidiaries(chosen, scope, names),
         unknown={
             name: _corrections(filters, chosen_names, name, similar_names(request, name, offered))
