@@ -33,7 +33,7 @@ def database(tmp_path: Path, sqlite_template: Path) -> Iterator[Database]:
 def add(database: Database, url: str, country: str, language: str) -> Source:
     """A stub, which visits no site."""
     if "known" in url:
-        raise SourceError("it is registered already")
+        raise SourceError("it is registered already as 'known': newscrawl sources show known")
     source = Source(
         slug="courier", name="Courier", country=country, languages=(language,), home=url
     )
@@ -68,8 +68,18 @@ def test_source_is_added_and_found_at_once(client: TestClient) -> None:
     page = send(client, "/sources/add", url=url, country="gb", language="en")
     assert "<strong>Added.</strong>" in page
     assert "Courier" in page.partition("<tbody>")[2]
-    fault = send(client, "/sources/add", url="https://known.example/")
-    assert "it is registered already." in fault
+
+
+def test_refused_source_stays_in_the_form(client: TestClient) -> None:
+    page = send(client, "/sources/add", url="https://known.example/", country="gb")
+    assert "it is registered already as 'known'.</p>" in unescape(page)
+    assert "newscrawl sources show" not in page
+    (form,) = re.findall(r'<details class="opens" open>.*?</form>', page, re.DOTALL)
+    assert dict(re.findall(r'name="(url|country|language)" value="([^"]*)"', form)) == {
+        "url": "https://known.example/",
+        "country": "gb",
+        "language": "",
+    }
 
 
 def test_source_is_tested(client: TestClient) -> None:

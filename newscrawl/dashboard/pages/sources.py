@@ -1,6 +1,7 @@
 """The page of sources: the health of each, whether it was read every day, and whether it had its
 usual number of articles."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -29,7 +30,7 @@ from newscrawl.sources import SourceError, UrlError
 from newscrawl.sources.checks import check_registered
 from newscrawl.sources.discovery import add_site
 from newscrawl.sources.visits import FetchError
-from newscrawl.storage import queries
+from newscrawl.storage import Database, queries
 from newscrawl.storage.frontier.listings import pause_source
 from newscrawl.storage.queries.left_out import withheld_articles
 from newscrawl.storage.scope import MAX_VALUE
@@ -78,7 +79,18 @@ def sources(
 ) -> Response:
     """Show the sources: those whose name has the words, in a state, in an order; or return them all
     as a file."""
-    now, done = app_state(request).config.clock(), Done(added, tested)
+    return _page(request, database, Done(added, tested))
+
+
+def _page(
+    request: Request,
+    database: Database,
+    done: Done,
+    form: SourceForm | None = None,
+    fault: str = "",
+) -> Response:
+    """Show the sources, and the form to add one, as it was refused."""
+    now = app_state(request).config.clock()
     filters = filters_of(request)
     is_past = filters.until < now.date()
     first = max(filters.since, filters.until - timedelta(days=MAX_DAYS - 1))
@@ -106,6 +118,9 @@ def sources(
     return render(
         request,
         "sources.html",
+        status=422 if fault else 200,
+        form=form or SourceForm.model_construct(),
+        fault=fault,
         filters=filters,
         choices=choices(database, filters),
         sources=shown,
@@ -158,12 +173,14 @@ def _table(rows: Iterable[SourceDays], names: Mapping[str, str]) -> Table:
 
 
 @router.post("/sources/add")
-def add(database: OpenDatabase, form: Sent[SourceForm]) -> Response:
-    """Add a site by its address, and show it."""
+def add(request: Request, database: OpenDatabase, form: Sent[SourceForm]) -> Response:
+    """Add a site by its address, and show it; or the form again with the reason why not."""
     try:
         slug = add_site(database, form.url, form.country, form.language).slug
     except (SourceError, UrlError, FetchError) as error:
-        raise HTTPException(422, f"{error}.") from error
+        # The rest is advice for the command line.
+        fault = re.split(": newscrawl |, for example --", str(error))[0]
+        return _page(request, database, Done(), form, f"{fault}.")
     return RedirectResponse(f"/sources{query(q=slug, added=slug)}", status_code=303)
 
 
