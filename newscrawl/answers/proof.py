@@ -176,7 +176,7 @@ _EVIDENCE: Mapping[str, str] = {
     "name": "unambiguous name of the registry",
     "inflection": "unambiguous name of the registry, declined",
     "ticker": "named by its stock symbol, or next to it",
-    "full name": "short name, in an article that also has the full name, its owner or a subsidiary",
+    "full name": "short name; the article also has a sure one, or one of its owner or subsidiaries",
     "context": "ambiguous name, near words of its business",
     "legal form": "ambiguous name, before a legal form or trademark sign",
     "cue": "ambiguous name, next to a word used only with companies",

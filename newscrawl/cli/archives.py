@@ -43,6 +43,7 @@ from newscrawl.cli.output import (
     render,
     write_note,
 )
+from newscrawl.text import count_of
 
 if TYPE_CHECKING:
     from newscrawl.archive.dataset import Dataset
@@ -388,8 +389,9 @@ def rematch(
         )
         shown = rows[:MAX_ROWS] if output_format == "table" else rows
         note = (
-            f"{result.changed:,} of {result.articles:,} articles "
-            f"{'would change' if dry_run else 'changed'}, {len(rows):,} companies"
+            f"{result.changed:,} of {count_of(result.articles, 'article')} "
+            f"{'would change' if dry_run else 'changed'}, "
+            f"{len(rows):,} {'company' if len(rows) == 1 else 'companies'}"
         )
         if result.crashed:
             note += f"; {result.crashed:,} were not changed, because their text crashed the search"

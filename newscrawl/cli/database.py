@@ -31,6 +31,7 @@ from newscrawl.cli.output import (
     total_bar,
     write_note,
 )
+from newscrawl.text import count_of
 
 if TYPE_CHECKING:
     from newscrawl.mentions import Companies
@@ -75,7 +76,7 @@ def rebuild(
     """
     with open_for_reading(database) as store, total_bar("articles") as report:
         number = store.rebuild(stories=stories, progress=report)
-    write_note(f"Counts and search index were rebuilt from {number:,} articles.")
+    write_note(f"Counts and search index were rebuilt from {count_of(number, 'article')}.")
 
 
 @app.command(epilog="Example: newscrawl db prune --keep 90d")
@@ -122,7 +123,9 @@ def copy(
 
     with open_for_reading(database) as store, total_bar("articles indexed") as report:
         number = copy_database(store, target, report)
-    write_note(f"Copied {number:,} articles. Now set NEWSCRAWL_DATABASE_URL to the new database.")
+    write_note(
+        f"Copied {count_of(number, 'article')}. Now set NEWSCRAWL_DATABASE_URL to the new one."
+    )
 
 
 _ForbiddenOption = Annotated[
@@ -247,7 +250,7 @@ def _delete_forbidden(
         *for_files("host", "read_at"),
     )
     rows, number = result.forbidden, len(result.forbidden)
-    note = f"{number:,} of {result.articles:,} articles are forbidden by robots.txt"
+    note = f"{number:,} of {count_of(result.articles, 'article')} forbidden by robots.txt"
     if output_format == "table" and number > MAX_ROWS:
         rows, note = rows[:MAX_ROWS], f"{note}; the first {MAX_ROWS} shown"
     render(rows, columns, output_format, note=note)
@@ -256,14 +259,14 @@ def _delete_forbidden(
         further = len(result.unknown) - _MAX_HOSTS
         more = f" and {further} more" if further > 0 else ""
         write_note(
-            f"Not checked: {result.unchecked:,} articles, since the robots.txt of {hosts}{more} "
-            "can't be read and no copy is stored."
+            f"Not checked: {count_of(result.unchecked, 'article')}, since the robots.txt of "
+            f"{hosts}{more} can't be read and no copy is stored."
         )
     if registry is not None and number:
         with counting_bar("reducing", number) as advance:
             if not robots_audit.purge(store, result.forbidden, registry, advance):
                 write_note(_NOT_ERASED)
-        write_note(f"Reduced to headline and introduction: {number:,} articles.")
+        write_note(f"Reduced to headline and introduction: {count_of(number, 'article')}.")
     is_unknown = 0 < result.articles == result.unchecked
     return 1 if is_unknown or (number and registry is None) else 0
 

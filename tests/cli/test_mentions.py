@@ -182,6 +182,7 @@ def test_number_of_nothing_is_explained_by_coverage(world: Newscrawl) -> None:
     ran = world("proof", "-c", "Bosch", "--source", "faz")
     assert ran.code == 1
     assert "No mention of Bosch" in ran.err
+    assert "No articles. Source-days read" in ran.out
     ran = world("proof", "-c", "Siemens", "--measure", "disallowed")
     assert ran.code == 1
     assert "Nothing is left out for this reason." in ran.err

@@ -96,7 +96,7 @@ def compare(now: Sequence[Day], before: Sequence[Day]) -> Change:
     )
     if not before or not read_before:
         return Change(now=articles, before=None)
-    if not read:
+    if not read or not (articles or articles_before):
         return Change(now=articles, before=articles_before)
     # How much more the days vary than Poisson counts of their periods' rates.
     squares, days = 0.0, 0

@@ -248,6 +248,18 @@ def test_change_that_may_be_chance_is_grey(
     assert ("No clear change." in ordered) == (colour == "even")
 
 
+def test_company_without_articles_in_both_periods_is_not_compared(
+    client: TestClient, database: Database
+) -> None:
+    save(database, 60, headline("Siemens"))
+    for back in (0, 40):
+        save(database, back, headline("Shell"))
+    for path in ("/company/Siemens?days=30", "/compare?days=30&company=Siemens&company=Shell"):
+        page = client.get(path).text
+        assert "before" in page
+        assert ">may be chance<" not in page.partition("Shell</a>")[0]
+
+
 def test_grey_change_of_share_is_named_where_numbers_are_equal(
     client: TestClient, database: Database
 ) -> None:

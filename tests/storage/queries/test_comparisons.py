@@ -68,6 +68,11 @@ def test_new_company_has_no_percentage() -> None:
     assert change_text(compare(steady(1, 100), steady(0, 100))) == "0 → 30"
 
 
+def test_no_article_in_both_periods_is_not_compared() -> None:
+    change = compare(steady(0, 100), steady(0, 100))
+    assert (change.before, change.chance, verdict_text(change)) == (0, None, "too few to compare")
+
+
 def test_nothing_read_before_is_not_compared() -> None:
     change = compare(steady(2, 100), [])
     assert (change.verdict, change.before, verdict_text(change)) == (
