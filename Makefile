@@ -16,7 +16,7 @@ endif
 
 help:
 	@echo "make demo         crawl a small bundled news site and count its companies"
-	@echo "make serve        the dashboard, at http://127.0.0.1:8300/"
+	@echo "make serve        the dashboard, at http://127.0.0.1:8300/ (PORT=8377: at another port)"
 	@echo "make test         linters, types, import contracts and the tests"
 	@echo "make test-all     the same promises on more examples"
 	@echo "make corpus-test  the tests that need labelled pages (NEWSCRAWL_CORPUS)"
@@ -75,8 +75,8 @@ demo: setup
 # The database of the settings; that of the demo until a crawl has stored an article.
 serve: setup
 	@if [ -z "$(NEWSCRAWL_DATABASE_URL)" ] && [ -f .demo/demo.sqlite ] && ! $(BIN)/newscrawl articles -n 1 >/dev/null 2>&1; then \
-	  $(BIN)/newscrawl serve --database sqlite:///.demo/demo.sqlite --archive .demo/archive --companies .demo/my-companies.toml; \
-	else $(BIN)/newscrawl serve; fi
+	  $(BIN)/newscrawl serve --database sqlite:///.demo/demo.sqlite --archive .demo/archive --companies .demo/my-companies.toml $(if $(PORT),--port $(PORT)); \
+	else $(BIN)/newscrawl serve $(if $(PORT),--port $(PORT)); fi
 
 test: lint types contracts pytest
 

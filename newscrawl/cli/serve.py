@@ -143,7 +143,8 @@ def _open_socket(host: str, port: int) -> socket.socket:
         # The socket's own message repeats the address.
         cause = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
         raise InputError(
-            f"can't listen on {host}, port {port}: {cause}. --port 0 takes a free one"
+            f"can't listen on {host}, port {port}: {cause}. --port 0 takes a free one "
+            "(in a checkout: make serve PORT=8377)"
         ) from error
 
 

@@ -83,3 +83,9 @@ def test_used_port_is_named(newscrawl: Newscrawl) -> None:
         ran = newscrawl("serve", "--port", taken.getsockname()[1])
     assert ran.code == 2
     assert "Address already in use. --port 0" in ran.err
+    assert "make serve PORT=" in ran.err
+
+
+def test_make_serves_at_another_port() -> None:
+    makefile = (Path(__file__).parents[2] / "Makefile").read_text("utf-8")
+    assert makefile.count("$(if $(PORT),--port $(PORT));") == 2
