@@ -452,12 +452,8 @@ def _proven_rows(proven: "ProvenArticle") -> list[dict[str, object]]:
 def _proof_note(proven: "NumberProof", offset: int) -> str:
     """Return what a number leaves out, and the versions in use, as a note under the table."""
     number = proven.proof
-    last = offset + len(number.articles)
-    listed = (
-        f"Articles {offset + 1:,} to {last:,} of {number.total:,}."
-        if number.articles
-        else "No articles."
-    )
+    listed = f"Articles {offset + 1:,} to {offset + len(number.articles):,} of {number.total:,}."
+    listed = listed if number.articles else "No articles."
     covered = sum(source.completeness.covered for source in number.coverage)
     expected = sum(source.completeness.expected for source in number.coverage)
     sources = count_of(len(number.coverage), "source")
