@@ -225,7 +225,7 @@ class SourceStatus:
     `incidents` are the notes of its open incidents by their kind. `coverage` and `coverage_note`
     are those of the newest day of the last seven; `gaps` are the full days of these on which the
     source was not read. `next_at` is when its next crawl is due. `last_state` and `last_note` are
-    those of the last crawl that came to its end in these days. `failures` counts the crawls of
+    those of the last crawl that came to its end in these days, empty if all were stopped. `failures` counts the crawls of
     monitors that failed in a row, `failure_note`
     is the cause of the last one. `new_*` count articles, `runs_day` and
     `pages_failed_day` those of the last 24 hours, as are `withheld_day`, the pages that may not be
@@ -284,7 +284,7 @@ def _health(status: SourceStatus) -> Health:
     if status.last_start is None and not status.failures:
         return Health.NEVER_CRAWLED
     possible = {_HEALTH_BY_INCIDENT.get(kind, Health.DEGRADED) for kind in status.incidents}
-    state = status.last_state or status.coverage
+    state = status.coverage if status.last_state is None else status.last_state
     if state in _HEALTH_BY_COVERAGE:
         possible.add(_HEALTH_BY_COVERAGE[state])
     if status.failures:
@@ -474,15 +474,17 @@ def _by_slug(session: Session, query: Any) -> dict[str, dict[str, Any]]:
 
 def _last_states(session: Session, now: datetime) -> dict[str, dict[str, Any]]:
     """Return the state of the last crawl of each source that came to its end; one that was stopped
-    says nothing of the source, and those of earlier versions have none."""
+    says nothing of the source, and is empty if there is no other. Those of earlier versions have
+    none."""
     state, note = (Run.counts[f"newscrawl/{name}"].as_string() for name in ("state", "note"))
+    is_stopped = Run.reason.in_(_STOPPED)
     newest = (
-        select(func.max(Run.id))
+        select(func.coalesce(func.max(case((~is_stopped, Run.id))), func.max(Run.id)))
         .where(Run.finished_at > now - timedelta(days=GAP_DAYS), state.is_not(None))
-        .where(Run.reason.not_in(_STOPPED))
         .group_by(Run.source_id)
     )
-    columns = Source.slug, state.label("last_state"), note.label("last_note")
+    last_state = case((is_stopped, ""), else_=state).label("last_state")
+    columns = Source.slug, last_state, note.label("last_note")
     return _by_slug(session, select(*columns).join(Run).where(Run.id.in_(newest)))
 
 

@@ -1,6 +1,7 @@
 """Why a source can't be read: the cause, in the same words for everybody who is told of it."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from twisted.python.failure import Failure
 from newscrawl.crawl.errors import RobotsUnreachableError, cause_of, unusable
 from newscrawl.monitoring.health_checks import MIN_FAILURES, Inspector
 from newscrawl.sources.feeds import FeedError
-from newscrawl.storage import open_database
+from newscrawl.storage import CoverageState, open_database
 from newscrawl.storage.status import Health, SourceStatus, list_incidents, watch_status
 from tests.conftest import Newscrawl
 from tests.receivers import free_port
@@ -62,14 +63,26 @@ def test_server_error_after_a_good_crawl_is_the_state_of_the_source(
     assert status_of(file).health is Health.HEALTHY
 
 
-@pytest.mark.thorough
-def test_stopped_crawl_says_nothing_of_its_source(tmp_path: Path, own_database: Path) -> None:
+@pytest.mark.parametrize(
+    ("crawls", "health"),
+    [
+        ([("finished", "ok"), ("shutdown", "failed")], Health.HEALTHY),
+        ([("shutdown", "failed")], Health.HEALTHY),  # and the first one
+        ([("finished", "failed"), ("shutdown", "failed")], Health.FAILING),
+        ([("shutdown", "failed"), ("database_failed", "failed")], Health.FAILING),
+    ],
+)
+def test_stopped_crawl_says_nothing_of_its_source(
+    own_database: Path, crawls: list[tuple[str, CoverageState]], health: Health
+) -> None:
+    note = "aborted: it was stopped"
     with open_database(f"sqlite:///{own_database}") as database:
         database.register_source("ft", "FT", "gb", "en", "https://www.ft.com/")
-        for reason, state in (("finished", "ok"), ("shutdown", "failed")):
-            ended = {"newscrawl/state": state, "newscrawl/note": "aborted: it was stopped"}
+        for reason, state in crawls:
+            ended = {"newscrawl/state": state, "newscrawl/note": note}
             database.finish_run(database.start_run("ft"), reason, ended)
-    assert status_of(own_database).health is Health.HEALTHY
+            database.record_coverage("ft", datetime.now(UTC).date(), state, 9, 1, note=note)
+    assert status_of(own_database).health is health
 
 
 def test_host_without_an_address_is_named(forks: Forks, tmp_path: Path) -> None:
