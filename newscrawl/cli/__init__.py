@@ -169,7 +169,7 @@ def main(commands: typer.Typer = app) -> None:
         # Exceptions of newscrawl are messages for the user. All others are bugs.
         if not type(error).__module__.startswith("newscrawl."):
             raise
-        _fail(str(error), 2, getattr(error, "pointer", ""))
+        _fail(f"{error}{getattr(error, 'advice', '')}", 2, getattr(error, "pointer", ""))
     sys.exit(code)
 
 

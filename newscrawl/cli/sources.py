@@ -1,5 +1,6 @@
 """newscrawl sources: list, show, add and check sites, and show their coverage."""
 
+import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -285,7 +286,12 @@ def add(
         write_note(f"Added {source.slug!r} to {file}.")
         if (read := own_sources_file(None)) is None or read.resolve() != file.resolve():
             write_note(f"To use it in crawls: export NEWSCRAWL_SOURCES={file.absolute()}")
-        write_note(f"Then: scrapy crawl {source.slug} -a limit=5")
+        # Outside of the project's folder, scrapy does not know the command's spiders.
+        folders = (Path.cwd(), *Path.cwd().parents)
+        is_set = "SCRAPY_SETTINGS_MODULE" in os.environ
+        is_project = is_set or any((folder / "scrapy.cfg").exists() for folder in folders)
+        setting = "" if is_project else "SCRAPY_SETTINGS_MODULE=newscrawl.settings "
+        write_note(f"Then: {setting}scrapy crawl {source.slug} -a limit=5")
 
 
 def due_text(value: object) -> str:

@@ -135,10 +135,9 @@ class PrivateAddressMiddleware:
         if address is None or is_public(address) or self._permitted.address(address):
             return
         self._crawler.stats.inc_value("newscrawl/private_addresses_refused")
-        raise PrivateAddressError(
-            f"{address_of(request.url)[0]} is the private address {address}; "
-            "NEWSCRAWL_ALLOW_PRIVATE would allow it"
-        )
+        host = address_of(request.url)[0]
+        what = "a private address" if host == str(address) else f"the private address {address}"
+        raise PrivateAddressError(f"{host} is {what}; NEWSCRAWL_ALLOW_PRIVATE would allow it")
 
 
 def _literal_address(host: str) -> IpAddress | None:

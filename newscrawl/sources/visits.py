@@ -34,7 +34,9 @@ class FetchError(ValueError):
 
 
 class PrivateAddressError(FetchError):
-    """An address is not public."""
+    """An address is not public; commands give the `advice`, too, which pages have no option for."""
+
+    advice = ", as would --allow-private"
 
 
 class DisallowedError(FetchError):

@@ -225,12 +225,12 @@ class SourceStatus:
     `incidents` are the notes of its open incidents by their kind. `coverage` and `coverage_note`
     are those of the newest day of the last seven; `gaps` are the full days of these on which the
     source was not read. `next_at` is when its next crawl is due. `last_state` and `last_note` are
-    those of the last crawl that came to its end in these days, empty if all were stopped. `failures` counts the crawls of
-    monitors that failed in a row, `failure_note`
-    is the cause of the last one. `new_*` count articles, `runs_day` and
-    `pages_failed_day` those of the last 24 hours, as are `withheld_day`, the pages that may not be
-    read by reason; `causes` are those of the last crawl with failed
-    pages. `last_success` is the end of the last crawl of these 24 hours that read a listing.
+    those of the last crawl that came to its end in these days, empty if all were stopped.
+    `failures` counts the crawls of monitors that failed in a row, `failure_note` is the cause of
+    the last one. `new_*` count articles, `runs_day` and `pages_failed_day` those of the last 24
+    hours, as are `withheld_day`, the pages that may not be read by reason; `causes` are those of
+    the last crawl with failed pages. `last_success` is the end of the last crawl of these 24 hours
+    that read a listing.
     `quarantined` revisions wait for a decision.
     """
 

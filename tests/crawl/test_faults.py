@@ -183,7 +183,7 @@ def test_requests_stay_on_the_site_and_off_private_addresses(forks: Forks, tmp_p
         assert inner.visits == []
     assert done.code == 0
     assert done.counts["newscrawl/pages_failed/private address"] == 2
-    assert "127.0.0.1 is the private address 127.0.0.1" in done.output
+    assert "127.0.0.1 is a private address" in done.output
     assert done.counts["newscrawl/pages_failed/offsite"] == 1
     assert "Links to localhost are not followed: it is another site" in done.output
     assert [row["url"] for row in done.rows("SELECT url FROM articles")] == [

@@ -152,7 +152,9 @@ def test_private_addresses_are_refused(newscrawl: Newscrawl, site: SiteServer) -
         ran = newscrawl("sources", "add", site.url)
         assert site.visits == []
     assert ran.code == 2
-    assert "private address" in ran.err
+    said = " ".join(ran.err.split())
+    advice = "NEWSCRAWL_ALLOW_PRIVATE would allow it, as would --allow-private"
+    assert f"127.0.0.1 is a private address; {advice}" in said
 
 
 def test_table_fits_the_terminal(newscrawl: Newscrawl, site: SiteServer) -> None:
@@ -161,7 +163,18 @@ def test_table_fits_the_terminal(newscrawl: Newscrawl, site: SiteServer) -> None
         ran = newscrawl("sources", "add", site.url, "--allow-private", "--country", "at")
     assert ran.code == 0
     assert all(len(line) <= 80 for line in ran.out.splitlines())
-    assert "scrapy crawl salzmeerer-bote -a limit=5" in ran.err
+    assert "Then: SCRAPY_SETTINGS_MODULE=newscrawl.settings scrapy crawl" in " ".join(
+        ran.err.split()
+    )
+
+
+def test_next_command_is_short_in_the_folder_of_the_project(
+    newscrawl: Newscrawl, site: SiteServer, tmp_path: Path
+) -> None:
+    (tmp_path / "scrapy.cfg").touch()
+    with site:
+        ran = newscrawl("sources", "add", site.url, "--allow-private", "--country", "at")
+    assert "Then: scrapy crawl salzmeerer-bote -a limit=5" in ran.err
 
 
 # --- What a home page says ----------------------------------------------------------------------
