@@ -243,6 +243,16 @@ def unread_notices(reading: Reading, pen: Pen = PLAIN) -> list[Notice]:
     return notices
 
 
+def older_articles(articles: int, first: date, option: str) -> str:
+    """Return what periods that begin with the first crawl leave out, and the option that counts
+    it."""
+    are, these = ("is", "it") if articles == 1 else ("are", "them")
+    return (
+        f"{count_of(articles, 'article')} {are} dated before the first crawl ({day(first)}): "
+        f"{option} counts {these} too."
+    )
+
+
 def _estimate(estimates: Mapping[str, float] | None) -> str:
     if estimates is None:
         return ""

@@ -235,9 +235,8 @@ def _older_articles(query: QueryContext, company: str | None) -> str:
     by_year = {row.key: row.hits.articles for row in years if row.hits and row.hits.articles}
     if not by_year:
         return ""
-    older = sum(by_year.values())
-    which = "1 article is" if older == 1 else f"{older:,} articles are"
-    return f" {which} dated before the first crawl: --since {min(by_year)}-01-01 counts them too."
+    option = f"--since {min(by_year)}-01-01"
+    return f" {answers.words.older_articles(sum(by_year.values()), query.scope.since, option)}"
 
 
 def _show(
@@ -277,14 +276,14 @@ def share(
 ) -> None:
     """Compare companies: the share of each in the sum of all of them (share of voice).
 
-    Without --by, there is one share for each company; without --since, the day of the first crawl
-    is the first day, but by sources and their groups.
+    Without --by, there is one share for each company; without --since, periods begin with the day
+    of the first crawl.
 
     Exit code 1 if nothing was found.
     """
     companies = company_names_of(names, query)
     by = None if by == "company" else by
-    query = _prepare(query, None, by or "day")
+    question, query = query, _prepare(query, None, by) if by else query
     shares = storage.queries.share_of_voice(
         query.database, companies, by=by, measure=measure, scope=query.scope
     )
@@ -306,6 +305,7 @@ def share(
     note = " Shares are of the sum of these, rounded." + (_OF_GROUPS if by == "group" else "")
     if query.output_format == "table" and by is not None and by in _PERIODS:
         note += _mark_partial(by, records)
+        note += _older_articles(query, None) if query is not question else ""
     _show(
         query,
         records,
@@ -327,12 +327,9 @@ def together(
 ) -> None:
     """List the companies that are mentioned in the same articles as a company, most articles first.
 
-    Without --since, the day of the first crawl is the first day.
-
     Exit code 1 if there is none.
     """
     (company,) = company_names_of([company], query)
-    query = _since_the_watch_began(query, company)
     rows = storage.queries.co_mentions(
         query.database, company, scope=query.scope, limit=limit, stories=stories
     )

@@ -118,14 +118,29 @@ def test_share_of_voice_is_computed(world: Newscrawl) -> None:
 
 def test_periods_begin_with_the_first_crawl(world: Newscrawl, tmp_path: Path) -> None:
     with open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite") as database:
-        old = document("old", text="Siemens, long ago.", mentions=[body("Siemens")])
+        old = document(
+            "old",
+            text="Siemens and Bosch, long ago.",
+            mentions=[body("Siemens"), body("Bosch", 12)],
+        )
         old = replace(old, article=replace(old.article, published=moment(-9000)))
         save_document(database, old, database.start_run("ft"))
     keys = [row["day"] for row in rows(world("mentions", "-c", "Siemens", "-f", "json"))]
     assert keys[0] == day(0).isoformat()
     table = world("mentions", "-c", "Siemens").out
-    hint = "1 article is dated before the first crawl: --since 2002-01-01 counts them too."
+    begin = moment(0)
+    hint = f"1 article is dated before the first crawl ({begin.day} {begin:%b %Y}): "
+    hint += "--since 2002-01-01 counts it too."
     assert hint in " ".join(table.split())
+    by_month = world("share", "Siemens", "Bosch", "--by", "month").out
+    assert hint in " ".join(by_month.split())
+    # What has no rows of periods counts the same articles, with the first crawl's old ones.
+    whole = rows(world("mentions", "--by", "company", "-f", "json"))
+    number = {row["company"]: row["articles"] for row in whole}
+    shares = rows(world("share", "Siemens", "Bosch", "-f", "json"))
+    assert {row["company"]: row["articles"] for row in shares} == number
+    (beside,) = rows(world("together", "Bosch", "-f", "json"))
+    assert (beside["company"], beside["articles"]) == ("Siemens", 2)
     since = world(
         "mentions", "-c", "Siemens", "--by", "year", "--since", "1990-01-01", "-f", "json"
     )
