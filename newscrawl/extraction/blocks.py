@@ -610,7 +610,9 @@ def find_candidates(page: BlockPage) -> Candidates:
     """Leave out the runs of short links of a page."""
     links = np.array(
         [
-            raw[0] == LINK_START and len(raw) <= MAX_LINK + 1 and raw.find(LINK_END) == len(raw) - 1
+            raw.startswith(LINK_START)
+            and len(raw) <= MAX_LINK + 1
+            and raw.find(LINK_END) == len(raw) - 1
             for raw in page.raw
         ],
         dtype=bool,

@@ -446,3 +446,10 @@ def test_inline_neighbours_are_two_words(
 ) -> None:
     monkeypatch.setattr(compiled, "kernel", kernel)
     assert read_blocks(parse(f"<p>{html}</p>".encode())).texts == [text]
+
+
+@pytest.mark.parametrize("mark", ["\x04", "\x05", "\x04\x05"])
+def test_paragraph_of_control_characters_alone_is_an_empty_block(mark: str) -> None:
+    page = blocks(f"<p>The bank has closed.</p><p>{mark}</p>")
+    assert [clean(raw) for raw in page.raw] == ["The bank has closed.", ""]
+    find_candidates(page)
