@@ -70,7 +70,8 @@ class CompanyPeriod:
 
     @property
     def change(self) -> Change:
-        return compare(days_read(self.counts), days_read(self.counts_before))
+        before = self.counts_before if self.completeness_before.level != "none" else ()
+        return compare(days_read(self.counts), days_read(before))
 
     @property
     def completeness(self) -> Completeness:
@@ -78,7 +79,9 @@ class CompanyPeriod:
 
     @property
     def completeness_before(self) -> Completeness:
-        return sum((count.completeness for count in self.counts_before), Completeness())
+        """Return that of the period before, without anything where it can't be compared."""
+        before = sum((count.completeness for count in self.counts_before), Completeness())
+        return self.completeness.compared_with(before)
 
     @property
     def share(self) -> float | None:

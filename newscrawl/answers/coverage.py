@@ -87,13 +87,15 @@ def reading(
         if gap := gap_before(database, period):
             gaps.setdefault(gap, []).append(period.company)
     having = {source.key for period in companies for source in period.sources}
+    completeness, completeness_before = (
+        queries.completeness(database, scope=each) if each else Completeness()
+        for each in (scope, before)
+    )
     return Reading(
         scope=scope,
-        completeness=queries.completeness(database, scope=scope),
+        completeness=completeness,
         before=before,
-        completeness_before=queries.completeness(database, scope=before)
-        if before
-        else Completeness(),
+        completeness_before=completeness.compared_with(completeness_before),
         companies=companies,
         gaps=gaps,
         unread=most_unread(database, scope, having) if names_sources else (),

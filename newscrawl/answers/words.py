@@ -236,7 +236,7 @@ def unread_notices(reading: Reading, pen: Pen = PLAIN) -> list[Notice]:
         )
         notices.append(Notice(heading, text))
     if days := completeness.unwatched:
-        heading = f"{count_of(days, 'day')} before the first crawl."
+        heading = f"{count_of(days, 'day')} {'is' if days == 1 else 'are'} before the first crawl."
         if since:
             heading = f"Data starts {day(since + timedelta(days=days))}."
         notices.append(Notice(heading, "Of earlier days, only articles that were still listed."))
@@ -274,7 +274,7 @@ def coverage(reading: Reading) -> str:
         return " ".join(map(str, notices))
     was = "was" if completeness.read == 1 else "were"
     text = f"{count_of(completeness.read, 'article')} {was} read"
-    if reading.before:
+    if reading.before and reading.completeness_before.read:
         text += f" in this period, {reading.completeness_before.read:,} {when_before(reading)}"
     text += "."
     if completeness.level == "full":

@@ -36,6 +36,7 @@ from newscrawl.reports.document import HtmlPen
 from newscrawl.storage import Database, QuestionError, StorageError, open_database, queries
 from newscrawl.storage.corrections import MAX_NAME
 from newscrawl.storage.engine import parse_url, sqlite_file
+from newscrawl.storage.queries import Scope
 from newscrawl.storage.queries.comparisons import ALPHA
 from newscrawl.storage.scope import FILTERS, today
 from newscrawl.templating import html_templates, marked_pieces
@@ -295,7 +296,7 @@ def versions_in_use(request: Request) -> Versions:
 
 def filters_of(request: Request) -> Filters:
     """Return the filters of the request's address; raise QuestionError. A number of last days
-    begins with the first crawl, if that is later."""
+    begins with the first of which an article was read, or with the first crawl."""
     now = app_state(request).config.clock()
     structure = companies_in_use(request).structure
     filters = read_filters(request.query_params, now, structure, app_state(request).config.catalog)
@@ -303,6 +304,11 @@ def filters_of(request: Request) -> Filters:
         # Not all pages need a database, and those that do report why it can't be read.
         with suppress(StorageError), app_state(request).store.reading() as database:
             first = queries.first_watched_day(database) or filters.since
+            if first > filters.since:  # earlier articles were still listed
+                whole = Scope(since=filters.since, until=filters.until, zone=filters.scope.zone)
+                days = queries.mention_counts(database, "day", scope=whole)
+                read = (date.fromisoformat(row.key) for row in days if row.completeness.read)
+                first = min(first, next(read, first))
             return replace(filters, since=min(max(filters.since, first), filters.until))
     return filters
 

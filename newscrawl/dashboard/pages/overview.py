@@ -12,7 +12,13 @@ from fastapi.responses import Response
 
 from newscrawl.answers.chart import company_chart, proof_columns
 from newscrawl.answers.company import company_period, has_subsidiaries, most_counted, period_alerts
-from newscrawl.answers.comparison import Comparison, change_of_row, compare_companies, in_order
+from newscrawl.answers.comparison import (
+    Comparison,
+    change_of_row,
+    comparable,
+    compare_companies,
+    in_order,
+)
 from newscrawl.answers.coverage import last_named_before, reading, silent_sources
 from newscrawl.dashboard.exports import (
     articles_file,
@@ -62,11 +68,13 @@ def overview(request: Request, database: OpenDatabase) -> Response:
     order, kind = order if order in ORDERS else "", export_format(request)
     first = (filters.page - 1) * MAX_COMPANIES
     limit = MAX_RANKED if order else first + MAX_COMPANIES + 1
-    answer = queries.overview(
-        database,
-        scope=filters.scope,
-        limit=MAX_DOWNLOADED if kind else limit,
-        ranked="before" if order == "fewer" else "now",
+    answer = comparable(
+        queries.overview(
+            database,
+            scope=filters.scope,
+            limit=MAX_DOWNLOADED if kind else limit,
+            ranked="before" if order == "fewer" else "now",
+        )
     )
     rows = in_order(answer, order)
     if kind:

@@ -110,6 +110,12 @@ class Completeness:
             unwatched=self.unwatched + other.unwatched,
         )
 
+    def compared_with(self, before: "Completeness") -> "Completeness":
+        """Return the completeness of a period before as one to compare with: nothing read if only
+        this one has days that were read, since articles that were still listed at the first crawl
+        are some of their days."""
+        return replace(before, read=0) if self.covered and not before.covered else before
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoverageDay:

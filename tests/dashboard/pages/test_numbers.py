@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 from scipy.stats import binomtest
-from sqlalchemy import update
+from sqlalchemy import delete, update
 from starlette.testclient import TestClient
 
 from newscrawl.answers.chart import MAX_PARTS
@@ -16,7 +16,7 @@ from newscrawl.monitoring import alerts
 from newscrawl.monitoring.alerts import HIGHER, MIN_READ, SAME_BURST
 from newscrawl.storage import Database, queries
 from newscrawl.storage.company_alerts import CompanyAlert, record_alerts, watch_company
-from newscrawl.storage.models import WatchedCompany
+from newscrawl.storage.models import Coverage, WatchedCompany
 from newscrawl.storage.saved_queries import add_query, count_history
 from newscrawl.storage.status import Incident, record_incidents
 from tests.dashboards import NOW, TODAY, save_past as save, send_notices
@@ -183,6 +183,35 @@ def test_period_of_the_first_weeks_begins_with_the_first_crawl(
         table = content.partition("<tbody>")[2].partition("</table>")[0]
         assert "–" not in table
         assert "can't be compared" not in content
+
+
+def test_articles_listed_at_the_first_crawl_count_but_are_no_period_before(
+    client: TestClient, database: Database
+) -> None:
+    """A first crawl finds articles of days that nobody read: these are no days to compare with."""
+    for back, companies in ((2, ("Siemens", "Bosch")), (1, ("Siemens",)), (0, ("Siemens",))):
+        save(database, back, *(body(name) for name in companies))
+    unread = delete(Coverage).where(Coverage.day < TODAY)
+    database.write(lambda session: session.execute(unread))
+    asked = client.get("/api/overview").json()
+    assert [(row["company"], row["hits"]["articles"]) for row in asked["companies"]] == [
+        ("Siemens", 3),
+        ("Bosch", 1),
+    ]
+    first = TODAY - timedelta(days=2)
+    for days in (30, 365):
+        page = client.get(f"/?days={days}").text
+        content = page[page.index("<main") :]
+        assert f"{first.day} {first:%b %Y} to" in content
+        siemens = content.split('href="/company/Siemens')[1].split("</tr>")[0]
+        assert ">3</a>" in siemens
+    for path in ("/?", "/company/Siemens?", "/company/Airbus?", "/compare?company=Siemens&"):
+        for period in ("days=30", f"since={TODAY}"):
+            page = client.get(f"{path}{period}").text
+            content = page[page.index("<main") :]
+            for comparison in ("may be chance", "before <", "before 0", ">Before<", " → "):
+                assert comparison not in content, (path, period)
+            assert "No previous period yet" in content
 
 
 def test_no_company_falls_silent_where_nothing_was_read_before(
