@@ -42,6 +42,7 @@ PAGES = {
     "fields within strings": ld('{"@type":"Article" "headline":"' + '"headline":"a' * 14_000),
     "50,000 scripts": ld('{"@type":"Article"}') * 50_000,
     "bad addresses": '<link rel=canonical href="http://["><meta property=og:image content="http://[">',
+    "megabyte of reporters in one line": f"<p>{'記者' * 160_000}",
     "NUL": "\0<h1>\0</h1>\0",
 }
 

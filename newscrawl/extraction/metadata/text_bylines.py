@@ -77,9 +77,13 @@ def signed_below(text: str) -> tuple[str, ...]:
     """Return the reporters whose names end a text ("（记者 王芳）") or fill a line of it, if all
     such places have the same names."""
     signed: set[tuple[str, ...]] = set()
+    text += "\n"
+    line_end = 0
     for _, start, end in _WRITERS.find_matches_as_indexes(text):
-        line_start, line_end = text.rfind("\n", 0, start) + 1, text.find("\n", end)
-        line = text[line_start : line_end if line_end >= 0 else None].strip(" 。.\xa0\u3000")
+        if start < line_end:
+            continue  # a line is read once: that of a hostile page has hundreds of thousands
+        line_start, line_end = text.rfind("\n", 0, start) + 1, text.index("\n", end)
+        line = text[line_start:line_end].strip(" 。.\xa0\u3000")
         signature = _SIGNATURE.search(line[-MAX_SIGNATURE - len("（）") :])
         name = signature[0] if signature else line
         # In an interview "记者：" stands before a question.
