@@ -296,6 +296,8 @@ def before_notices(reading: Reading) -> list[Notice]:
             for gap, names in reading.gaps.items()
         ]
     if not completeness.read:
+        if completeness.unwatched and not completeness.expected:
+            unread = f"No source was crawled {when_before(reading)}."
         return [Notice(f"{heading}.", unread)]
     if completeness.level != "partial" or (
         completeness.expected <= completeness.covered and not completeness.unwatched

@@ -144,7 +144,7 @@ def test_days_without_coverage_are_gaps(news):
     earlier = make_digest(news, "weekly", day(-9))
     (bosch,) = earlier.companies
     assert bosch.change.before is None
-    assert "No article was read in the 7 days before." in markdown_digest(earlier)
+    assert "No source was crawled in the 7 days before." in markdown_digest(earlier)
     assert "| no data before |" in markdown_digest(earlier)
     assert None in [count.hits for count in bosch.recent]
     assert "Of earlier days, only articles that were still listed" in markdown_digest(earlier)

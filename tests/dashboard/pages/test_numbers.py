@@ -212,6 +212,7 @@ def test_articles_listed_at_the_first_crawl_count_but_are_no_period_before(
             for comparison in ("may be chance", "before <", "before 0", ">Before<", " → "):
                 assert comparison not in content, (path, period)
             assert "No previous period yet" in content
+            assert "No article was read on" not in content  # one was, later on
 
 
 def test_no_company_falls_silent_where_nothing_was_read_before(
