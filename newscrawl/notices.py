@@ -411,9 +411,17 @@ def _bare(label: str) -> str:
 @cache
 def _labels() -> frozenset[str]:
     """Return the labels of other articles, of biographies and of comments in all languages."""
+    labels = (kinds.get("label", ()) for kinds in words_of_notices().values())
+    return _alone().union(_abouts(), *labels)
+
+
+@cache
+def _alone() -> frozenset[str]:
+    """Return the labels behind which a colon begins no headline: "Advertising: TF1 earns less"."""
     kinds_of_all = words_of_notices().values()
-    labels = (kinds.get(kind, ()) for kinds in kinds_of_all for kind in ("label", "comments"))
-    return frozenset(_abouts()).union(*labels)
+    labels = (kinds.get(kind, ()) for kinds in kinds_of_all for kind in ("alone", "comments"))
+    words = frozenset[str]().union(*labels)
+    return words.union(map(_bare, words))
 
 
 @cache
@@ -434,8 +442,11 @@ def _names_another(raw: str) -> bool:
     label = _LABEL.match(raw)
     if label is None:
         return False
-    if _bare(label[1].strip()) not in _bare_labels():
+    name = _bare(label[1].strip())
+    if name not in _bare_labels():
         return False
+    if name in _alone() and label[0].endswith((":", "：")):
+        return not any(map(str.isalnum, raw[label.end() :]))
     return not label[0].endswith(LINK_START) or raw.rstrip(_MARKS + ". ").endswith(LINK_END)
 
 

@@ -158,6 +158,13 @@ def test_paragraph_of_a_paper_or_platform(paragraph: str) -> None:
         "Hintergrund: Siemens baut den Kran.",
         "Guarda di finanza perquisisce YouTube, indagine sul video del ministro.",
         "Se videoen blev fjernet, klager Google, mister selskabet licensen.",
+        "Advertising funds own the port: Vanguard owns shares in Siemens.",
+        "A Dutch fund owns shares in Siemens.",
+        "Publicidad: Google ingresa menos.",
+        "Werbung: Google verdient weniger.",
+        "Tovább: a Siemens Romániában is terjeszkedik.",
+        "Comments: Siemens builds the crane.",
+        "广告：网易收入下降。",
     ],
 )
 def test_sentence_about_something_else(paragraph: str) -> None:
