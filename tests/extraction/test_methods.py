@@ -130,6 +130,17 @@ def test_hidden_inline_element_is_no_text(
     assert text.count("He left.") == len(SENTENCES)
 
 
+@pytest.mark.parametrize(
+    "style", ["min-height:0", "line-height:0", "min-width: 0", "fill-opacity:0"]
+)
+def test_inline_element_whose_style_hides_nothing_is_text(style: str) -> None:
+    paragraphs = "".join(
+        f"<p>{sentence} <i style='{style}'>Siemens</i> left.</p>" for sentence in SENTENCES
+    )
+    text = extract(f"<article><h1>Harbour</h1>{paragraphs}</article>").text
+    assert text.count("Siemens left.") == len(SENTENCES)
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_empty_page_has_an_empty_text(method: str) -> None:
     body = METHODS[method](parse_page(b""))
