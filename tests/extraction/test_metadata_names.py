@@ -60,6 +60,7 @@ from newscrawl.extraction.metadata import byline_lines, names, text_bylines
         ("מאת דנה לוי", ["דנה לוי"]),
         ("लेखक: राजेश कुमार", ["राजेश कुमार"]),
         ("dpa/Jane Doe", ["Jane Doe"]),
+        ("Reuters, AFP", ["Reuters", "AFP"]),
         ("By Jane Doe with additional reporting by Tom Ray", ["Jane Doe"]),
         ("Un reportaje de Ana Ruiz", ["Ana Ruiz"]),
     ],
@@ -131,6 +132,7 @@ def test_number_and_length_of_names_are_limited(texts: list[str]) -> None:
     ("bylines", "authors"),
     [
         (["jane@acme.example (Jane Doe)"], ("Jane Doe",)),
+        (["mailto:jane@acme.example"], ()),
         (["Jane Doe <jane@acme.example>"], ("Jane Doe",)),
         (["jane@acme.example"], ()),
         (["Doe, Jane; Ray, Tom"], ("Jane Doe", "Tom Ray")),

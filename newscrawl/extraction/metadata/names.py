@@ -50,7 +50,7 @@ _TRAILING: Final = re.compile(
 )
 _AGENCIES: Final = frozenset(words("bylines", "agencies"))
 # An address of mail, and the name in brackets behind it.
-_MAILBOX: Final = re.compile(r"[<(]?[\w.+-]+@[\w.-]+[>)]?(?:\s*\(([^()@]+)\))?")
+_MAILBOX: Final = re.compile(r"[<(]?(?:mailto:)?[\w.+-]+@[\w.-]+[>)]?(?:\s*\(([^()@]+)\))?")
 _AGENCY: Final = re.compile(rf"\s+(?:{_of('agencies')})$", re.IGNORECASE)
 _DAY_AFTER: Final = re.compile(
     r"\s(?=([^\W\d_]{3,12})\.?\s\d{1,2}\b|\d{1,2}\.?\s(?:de\s)?([^\W\d_]{3,12})\b)"
@@ -252,8 +252,8 @@ def split(byline: str) -> tuple[str, ...]:
         for part in _split_weakly(_strip(piece))
     ]
     names = [piece for piece in pieces if is_name(piece)]
-    if len(names) > 1 and names[0].lower() in _AGENCIES:  # "dpa/Jane Doe"
-        names = names[1:]
+    if names and names[0].lower() in _AGENCIES:  # "dpa/Jane Doe", but both of "Reuters, AFP"
+        names = [name for name in names if name.lower() not in _AGENCIES] or names
     if len(names) > 1 and " " in names[0]:
         # "Jane Doe, Berlin": after a full name a single word is a place or an agency.
         names = [
