@@ -168,7 +168,7 @@ def find_alerts(
     for company in names:
         scope = Scope(until=today, structure=structure)
         alerts += _spikes(database, company, scope)
-    return company_alerts.record_alerts(database, alerts)
+    return company_alerts.record_alerts(database, alerts) if alerts else []
 
 
 def structure_in_use() -> CompanyStructure:

@@ -175,6 +175,11 @@ def test_first_article_about_a_company_of_a_watched_group_is_an_alert(database):
     assert (alert.kind, alert.company) == ("first mention", "our competitors")
 
 
+def test_nothing_to_record_is_no_transaction(world, monkeypatch):
+    monkeypatch.setattr(world, "write", None)
+    assert find_alerts(world, today=TODAY) == []
+
+
 def test_company_of_a_recipient_of_alerts_is_watched(world):
     for name, company, kind in (("desk", "Siemens", "alerts"), ("weekly", "Bosch", "digests")):
         about = Recipient(
