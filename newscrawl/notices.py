@@ -183,7 +183,7 @@ LONGEST_NOTICE: Final = 320
 # word that names the article within this number of its beginning.
 EDGE: Final = 3
 # Ours: words of a sentence that begins with who helped with the article; a longer one goes on.
-MOST_CREDITED: Final = 10
+MOST_CREDITED: Final = 7
 # Ours: sentences of such a paragraph.
 MOST_SENTENCES: Final = 3
 # Ours: characters of the owner's name behind a notice of rights.

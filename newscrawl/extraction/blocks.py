@@ -367,7 +367,7 @@ _MAY_BE_HIDDEN: Final = (
 )
 _HIDING: Final = re.compile(
     r"display:none|visibility:hidden|(?:left|text-indent):-\d{3,}|clip:rect\(0|clip-path:inset\(50|mso-hide:all"
-    r"|(?:font-size|(?<![a-z-])(?:opacity|(?:max-)?(?:height|width))):0(?:px|em|\.0+)?(?:;|$|!)"
+    r"|(?:font-size|(?<![a-z-])(?:max-)?(?:height|width)):0(?:px|em|\.0+)?(?:;|$|!)"
 )
 _FOR_SCREEN_READERS: Final = re.compile(
     r"visually[-_]?hidden|screen[-_]?reader|a11y-hidden|assistive|off-?screen|element-invisible"

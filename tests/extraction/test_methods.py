@@ -111,7 +111,6 @@ def test_part_beside_the_paragraphs_belongs_to_the_text(
         "<small hidden>",
         "<a class='x sr-only' href='/'>",
         "<b class=screen-reader-text><i class=sr-only>",
-        "<i style='opacity:0'>",
         "<b><i style='display:none'>",
         "<span style='max-height:0;overflow:hidden'>",
         "<i class=tip role=tooltip>",
