@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
+from string import ascii_lowercase
 from typing import Final
 
 # In the raw text of a block these two enclose the text of a link.
@@ -208,3 +209,19 @@ def _read_pasted(error: UnicodeError) -> tuple[str, int]:
 
 PASTED: Final = "newscrawl.pasted"
 codecs.register_error(PASTED, _read_pasted)
+
+# What is declared where nothing is known.
+WESTERN: Final = frozenset({"cp1252", "iso8859-1", "latin-1", "iso-8859-1", "windows-1252"})
+# KOI8-U has letters of Ukrainian where KOI8-R draws boxes.
+WIDER_CHARSETS: Final = {"koi8-r": "koi8-u"}
+_ASCII: Final = bytes(range(128))
+_TEXT_WITH_HIGH_BYTES: Final = re.compile(rb">([^<>]*[\x80-\xff][^<>]*)")
+
+
+def may_be_western(markup: bytes) -> bool:
+    """Return whether the text of markup may be of Western Europe, where most letters of words are
+    ASCII; those of a Greek, Russian or Japanese one are not."""
+    letters = b" ".join(_TEXT_WITH_HIGH_BYTES.findall(markup))
+    high_bytes = len(letters.translate(None, _ASCII))
+    small = len(letters) - len(letters.translate(None, ascii_lowercase.encode()))
+    return high_bytes <= small

@@ -7,7 +7,6 @@ charset detected.
 import codecs
 import re
 from collections.abc import Iterator
-from string import ascii_lowercase
 from typing import Final
 
 import cchardet
@@ -20,7 +19,7 @@ from w3lib.encoding import (
 )
 
 from newscrawl.extraction.limits import close_raw_text, within_limits
-from newscrawl.text import PASTED, unescape_all
+from newscrawl.text import PASTED, WESTERN, WIDER_CHARSETS, may_be_western, unescape_all
 
 # What the WHATWG Encoding Standard gives Western pages that declare nothing.
 LAST_RESORT: Final = "cp1252"
@@ -31,11 +30,6 @@ MAX_BROKEN_SHARE: Final = 0.1
 MAX_PASTED: Final = 10
 # Ours: bytes that bound the guess to some milliseconds; the mean page has 92,000.
 GUESSED_FROM: Final = 1 << 18
-# What is declared where nothing is known.
-WESTERN: Final = frozenset({"cp1252", "iso8859-1", "latin-1", "iso-8859-1", "windows-1252"})
-# KOI8-U has letters of Ukrainian where KOI8-R draws boxes.
-WIDER_CHARSETS: Final = {"koi8-r": "koi8-u"}
-_TEXT_WITH_HIGH_BYTES: Final = re.compile(rb">([^<>]*[\x80-\xff][^<>]*)")
 # Ours, measured over 400 pages: twice as fast as one decode(), which fills fresh memory.
 CHECKED_AT_ONCE: Final = 4096
 # Ours: characters of a text or attribute that are read as metadata.
@@ -229,7 +223,7 @@ def _find_encoding(html: bytes, declared: str | None) -> str:
         valid = len(text) - len(text.encode("ascii", "ignore")) - broken
         if valid and broken <= max(valid, MAX_PASTED):
             return "utf-8"
-    is_western = may_be_western(html)
+    is_western = may_be_western(html[:GUESSED_FROM])
     for encoding in _candidates(html, declared):
         # The page isn't valid UTF-8, so a declaration of it is wrong.
         if encoding == "utf-8" or (encoding in WESTERN and not is_western):
@@ -256,15 +250,6 @@ def _candidates(html: bytes, declared: str | None) -> Iterator[str]:
     guess = cchardet.detect(html[:GUESSED_FROM])["encoding"]
     if guess and (by_statistics := resolve_encoding(guess)):
         yield WIDER_CHARSETS.get(by_statistics, by_statistics)
-
-
-def may_be_western(text: bytes) -> bool:
-    """Return whether a text may be of Western Europe, where most letters of words are ASCII; those
-    of a Greek, Russian or Japanese one are not."""
-    letters = b" ".join(_TEXT_WITH_HIGH_BYTES.findall(text[:GUESSED_FROM]))
-    high_bytes = len(letters.translate(None, _ASCII))
-    small = len(letters) - len(letters.translate(None, ascii_lowercase.encode()))
-    return high_bytes <= small
 
 
 def _fits(html: bytes, encoding: str, high_bytes: int) -> bool:

@@ -14,8 +14,7 @@ from itertools import islice
 
 import cchardet
 
-from newscrawl.extraction.html import WESTERN, WIDER_CHARSETS, may_be_western
-from newscrawl.text import PASTED
+from newscrawl.text import PASTED, WESTERN, WIDER_CHARSETS, may_be_western
 
 # Ours: elements of feeds are four to eight levels deep, HTML within them up to twenty more.
 MAX_DEPTH = 64
@@ -144,7 +143,7 @@ def decode_xml(body: bytes, content_type: str | None = None) -> str:
             return text
         if "utf-8" in charsets and wrong <= len(body) - len(text):
             return body.decode("utf-8", PASTED)
-    if not may_be_western(body):
+    if not may_be_western(body[:_GUESSED_FROM]):
         charsets = [charset for charset in charsets if charset not in WESTERN]
     for charset in (*charsets, None):
         if charset is None:
