@@ -141,11 +141,7 @@ def _document(slug: str, language: str, day: date, n: int, rng: random.Random) -
     titles, bodies = WRITING[language]["titles"], WRITING[language]["paragraphs"]
     title = titles[rng.randrange(len(titles))].format(a=a, b=b)
     url = f"https://{slug}.example/{day:%Y/%m/%d}/{n}"
-    wording = random.Random(f"wording of {url}")  # noqa: S311 - no secret
-    paragraphs = [
-        wording.choice(texts).format(a=a, b=b, day=f"{day:%d.%m.%Y}", **_details(url))
-        for texts in bodies
-    ]
+    paragraphs = [text.format(a=a, b=b, day=f"{day:%d.%m.%Y}", **_details(url)) for text in bodies]
     if rng.random() < 0.4:
         paragraphs = [paragraphs[0], paragraphs[2]]
     moment = datetime.combine(day, time(6 + rng.randrange(14), rng.randrange(60)), UTC)

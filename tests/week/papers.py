@@ -465,7 +465,7 @@ def _story(paper: Paper, number: int, moment: datetime, rng: random.Random) -> S
         words = {"place": place, "town": town, "who": who, "other": another}
         return {"a": a, "b": b, "day": f"{moment:%d.%m.%Y}", **words, **numbers}
 
-    first, *further = (wordings[0] for wordings in writing["paragraphs"])
+    first, *further = writing["paragraphs"]
     paragraphs = [first.format(**details())]
     for _ in range(rng.randrange(2, 4)):
         paragraphs += [template.format(**details()) for template in further]
