@@ -251,17 +251,17 @@ def read_blocks(tree: LexborHTMLParser, profile: ProfileName = "html5") -> Block
     return BlockPage(
         raw=_with_blanks_between(tuple(texts)),
         owners=owners,
-        removed=_known(walked.removed),
+        removed=_numbered(walked.removed),
         removed_from=np.concatenate(([0], removed_from)),
         tags=tags,
         images=images,
         breaks=breaks.astype(bool),
-        elements=Elements(parents, _known(tag_numbers), depths, ends, walked.names),
+        elements=Elements(parents, _numbered(tag_numbers), depths, ends, walked.names),
         profile=profile,
     )
 
 
-def _known(tags: NDArray[np.int64]) -> NDArray[np.int64]:
+def _numbered(tags: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return tag numbers, with one number for all unknown elements, whose numbers are addresses."""
     return np.minimum(tags, LAST_KNOWN_TAG + 1)
 

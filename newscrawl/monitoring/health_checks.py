@@ -184,7 +184,7 @@ class CheckResult:
     incident: Incident | None = None
 
 
-# What a check has found: a kind of incident, and its note, None if the source is healthy.
+# The result of a check: a kind of incident, its note (None if the source is healthy), and facts.
 _Finding = tuple[IncidentKind, str | None, Mapping[str, object]]
 
 

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Final, Generic, ParamSpec, TypeVar
+from typing import Final, Generic, TypeVar
 
 from sqlalchemy import Connection, update
 from sqlalchemy.orm import Session
@@ -29,15 +29,13 @@ from newscrawl.storage.articles import (
     stored_urls,
     without_wrong_claims,
 )
-from newscrawl.storage.database import Database, register_sources
+from newscrawl.storage.database import Database, Params, Result, register_sources
 from newscrawl.storage.documents import Record, record_of
 from newscrawl.storage.frontier.queue import FetchResult, mark_done, mark_stored
 from newscrawl.storage.quarantine import is_unannounced
 from newscrawl.storage.rollups import RollupUpdate
 from newscrawl.storage.saved_state import Step, TaskProgress, load_progress, record_step
 
-Given = ParamSpec("Given")
-Result = TypeVar("Result")
 Part = TypeVar("Part")
 
 # Ours: seconds that the first part of a batch waits for more parts, and the number of parts after
@@ -62,13 +60,13 @@ class Writer:
         self._worker = ThreadPoolExecutor(1, "storage")
 
     async def do(
-        self, work: Callable[Given, Result], *args: Given.args, **kwargs: Given.kwargs
+        self, work: Callable[Params, Result], *args: Params.args, **kwargs: Params.kwargs
     ) -> Result:
         """Return the result of the work; raise its exception."""
         return await self.begin(work, *args, **kwargs)
 
     def begin(
-        self, work: Callable[Given, Result], *args: Given.args, **kwargs: Given.kwargs
+        self, work: Callable[Params, Result], *args: Params.args, **kwargs: Params.kwargs
     ) -> asyncio.Future[Result]:
         """Start the work; the future has its result or its exception."""
         begun = asyncio.wrap_future(self._worker.submit(work, *args, **kwargs))
@@ -82,7 +80,7 @@ class Writer:
         return begun
 
     def later(
-        self, work: Callable[Given, object], *args: Given.args, **kwargs: Given.kwargs
+        self, work: Callable[Params, object], *args: Params.args, **kwargs: Params.kwargs
     ) -> None:
         """Do the work without waiting for it; only a failure is reported."""
 

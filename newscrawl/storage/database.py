@@ -38,7 +38,7 @@ RETRY_PAUSES = (0.05, 0.2, 0.8)
 MAX_ANSWERS = 500
 
 Result = TypeVar("Result")
-Given = ParamSpec("Given")
+Params = ParamSpec("Params")
 
 # The key of `AnswerCache.get` in the `info` of a session.
 ANSWERS = "answers"
@@ -397,12 +397,12 @@ class Database:
 
 
 def reads(
-    function: Callable[Concatenate[Session, Given], Result],
-) -> Callable[Concatenate[Database | Session, Given], Result]:
+    function: Callable[Concatenate[Session, Params], Result],
+) -> Callable[Concatenate[Database | Session, Params], Result]:
     """Let a function that reads in a session be called with a database, too, which opens one."""
 
     @wraps(function)
-    def read(database: Database | Session, *args: Given.args, **kwargs: Given.kwargs) -> Result:
+    def read(database: Database | Session, *args: Params.args, **kwargs: Params.kwargs) -> Result:
         if isinstance(database, Session):
             return function(database, *args, **kwargs)
         with database.reading() as session:
@@ -412,13 +412,15 @@ def reads(
 
 
 def writes(
-    function: Callable[Concatenate[Session, Given], Result],
-) -> Callable[Concatenate[Database | Session, Given], Result]:
+    function: Callable[Concatenate[Session, Params], Result],
+) -> Callable[Concatenate[Database | Session, Params], Result]:
     """Let a function that writes in a session be called with a database, too: as a transaction of
     its own, which is repeated if another one prevented it."""
 
     @wraps(function)
-    def write(database: Database | Session, /, *args: Given.args, **kwargs: Given.kwargs) -> Result:
+    def write(
+        database: Database | Session, /, *args: Params.args, **kwargs: Params.kwargs
+    ) -> Result:
         if isinstance(database, Session):
             return function(database, *args, **kwargs)
         return database.write(lambda session: function(session, *args, **kwargs))

@@ -473,9 +473,9 @@ def _by_slug(session: Session, query: Any) -> dict[str, dict[str, Any]]:
 
 
 def _last_states(session: Session, now: datetime) -> dict[str, dict[str, Any]]:
-    """Return the state of the last crawl of each source that came to its end; one that was stopped
-    says nothing of the source, and is empty if there is no other. Those of earlier versions have
-    none."""
+    """Return the state of the last crawl of each source that came to its end. The state is empty if
+    all its crawls were stopped, which says nothing of the source, and None if an earlier version
+    wrote none."""
     state, note = (Run.counts[f"newscrawl/{name}"].as_string() for name in ("state", "note"))
     is_stopped = Run.reason.in_(_STOPPED)
     newest = (

@@ -135,8 +135,8 @@ def _searched(
         by_language = completeness_by(session, "language", limited)
         sources = completeness_by(session, "source", limited)
         languages = languages_of_sources(session)
-    read = {language: one.read for language, one in by_language.items() if one.read}
-    most = dict(sorted(read.items(), key=lambda one: -one[1]))
+    read = {language: each.read for language, each in by_language.items() if each.read}
+    most = dict(sorted(read.items(), key=lambda pair: -pair[1]))
     # Articles that were not examined may be of any source.
     certain = preview.complete and preview.articles
     without = {
