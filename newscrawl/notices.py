@@ -150,7 +150,7 @@ def tells_of_itself(text: str) -> bool:
 
 def _elided(text: str) -> str:
     """Return a text in which a short word before an apostrophe stands alone."""
-    return _ELIDED.sub(r"\1 ", text)
+    return _ELIDED.sub(r"\1 ", text) if "'" in text or "’" in text else text
 
 
 def _spread(text: str) -> str:

@@ -31,7 +31,7 @@ def words_like_cases(companies: Companies) -> Iterator[tuple[str, list[str]]]:
     wordfreq = import_module("wordfreq")
     words = replace(load_vocabulary(), words_like_cases={})
     registry = CompiledRegistry(compile_registry(companies, {}, words))
-    finder = Finder(registry.beginnings, registry.spelled, words)
+    finder = Finder(registry.beginnings, registry.spelled, registry.forms, words)
     for language, listed in LISTS.items():
         frequent_words = wordfreq.top_n_list(listed, _WORDS, wordlist="best")
         lines = [word.capitalize() for word in frequent_words if word.isalpha() and len(word) > 3]

@@ -31,6 +31,8 @@ _UMLAUT = re.compile("[äöüÄÖÜ]")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _HANGUL = re.compile(r"[\uac00-\ud7a3]+")
 _FIRST_VOWEL_SIGN = "\u0900"
+# Of Chinese, Japanese and Korean.
+_FIRST_SIGN = "\u3005"
 # What is written with the next word: and, in, to, from, the, that.
 _CLITIC_WORDS = {
     "arabic": "و ف ب ل ك ال وال بال لل فال وب ول فب كال ولل وبال",
@@ -97,7 +99,8 @@ class Finder:
     def __init__(
         self,
         beginnings: Sequence[str],
-        spelled: Sequence[Sequence[tuple[str, Sequence[Form]]]],
+        spelled: Sequence[Sequence[tuple[str, Sequence[int]]]],
+        forms: Sequence[Form],
         words: Vocabulary,
     ) -> None:
         self._common_words = words.common_words
@@ -110,6 +113,7 @@ class Finder:
             map(len, chain(*words.compounds.values(), *words.compound_nouns.values())), default=0
         )
         self._spelled = spelled
+        self._forms = forms
         self._automaton = AhoCorasick(beginnings, store_patterns=False)
 
     def find(self, text: str, language: str | None) -> list[Candidate]:
@@ -118,7 +122,7 @@ class Finder:
         words_like_cases = self._words_like_cases.get(language or "", frozenset())
         names = self._names_like_forms.get(language or "", frozenset())
         for start, end, forms in self._places(text):
-            if script(text[end - 1]) == "han" and is_across_words(text, start, end):
+            if text[end - 1] >= _FIRST_SIGN and is_across_words(text, start, end):
                 continue
             for form in forms:
                 if form.languages and language not in form.languages:
@@ -175,9 +179,9 @@ class Finder:
     def forms_spelled(self, spelling: str) -> Sequence[Form]:
         """Return the forms that this very spelling may mean."""
         for number, start, _ in self._automaton.find_matches_as_indexes(spelling, overlapping=True):
-            for listed_spelling, forms in self._spelled[number]:
-                if start == 0 and listed_spelling == spelling:
-                    return forms
+            for listed_spelling, meant in self._spelled[number] if start == 0 else ():
+                if listed_spelling == spelling:
+                    return [self._forms[form] for form in meant]
         return ()
 
     def _places(self, text: str) -> Iterator[tuple[int, int, Sequence[Form]]]:
@@ -193,9 +197,9 @@ class Finder:
                 )
             ):
                 continue
-            for spelling, forms in self._spelled[number]:
+            for spelling, meant in self._spelled[number]:
                 if text.startswith(spelling, start):
-                    yield start, start + len(spelling), forms
+                    yield start, start + len(spelling), [self._forms[form] for form in meant]
 
     def _is_compound(self, text: str, end: int, form: Form, language: str | None) -> bool:
         """Return whether German, Dutch or Scandinavian joins the name to a word of companies:
@@ -276,26 +280,51 @@ class Exclusions:
 
     def cover(self, text: str, start: int, end: int) -> bool:
         """Return whether one of the phrases covers the name's first character."""
-        begin, right = max(0, start - _EXCLUSION_REACH), end + _EXCLUSION_REACH
-        window = caseless(text[begin:right])
+        begin = max(0, start - _EXCLUSION_REACH)
+        exact = text[begin : end + _EXCLUSION_REACH]
+        window = caseless(exact)
+        is_aligned = len(window) == len(exact)
         for word, phrases in self._by_word.items():
             if word in window:
                 for phrase in phrases:
-                    if phrase.may_stand(window) and phrase.reaches(text, begin, right, start):
+                    if phrase.may_stand(window) and (
+                        phrase.stands_at(window, exact, start - begin)
+                        if is_aligned and phrase.is_plain
+                        else phrase.reaches(text, begin, begin + len(exact), start)
+                    ):
                         return True
         return False
 
 
 class _Phrase:
-    """An excluded phrase; its pattern is compiled when a text has all of its words."""
+    """An excluded phrase; the pattern of one that is not `is_plain`, with a star or a hyphen, is
+    compiled when a text has all of its words."""
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self.words = caseless(text.replace("*", " ")).split()
+        self._caseless = caseless(text)
+        self.words = self._caseless.replace("*", " ").split()
+        self.is_plain = "*" not in text and "-" not in text
+        # Chinese and Japanese don't separate words: a phrase is found between any two letters.
+        self._open_left, self._open_right = (script(text[at]) in _UNSPACED for at in (0, -1))
 
     def may_stand(self, window: str) -> bool:
         """Return whether a caseless text has its words."""
         return all(word in window for word in self.words)
+
+    def stands_at(self, window: str, exact: str, place: int) -> bool:
+        """Return whether it covers a place of a caseless window, which `exact` holds with its
+        capitals."""
+        spoken = window.replace("-", " ")
+        length = len(self._caseless)
+        start = spoken.find(self._caseless, max(0, place - length + 1), place + length)
+        while start >= 0:
+            if (self._open_left or _BEGINS_PHRASE.match(exact, start)) and (
+                self._open_right or _ENDS_PHRASE.match(exact, start + length)
+            ):
+                return True
+            start = spoken.find(self._caseless, start + 1, place + length)
+        return False
 
     def reaches(self, text: str, begin: int, right: int, place: int) -> bool:
         """Return whether it occurs between `left` and `right` and covers the place."""
@@ -316,12 +345,18 @@ class _Phrase:
     def _between(self, letter: str) -> re.Pattern[str]:
         """Return the pattern of the phrase where no such letter stands beside it."""
         escaped = re.escape(self._text).replace(r"\*", r"\w*").replace(r"\ ", "[ -]")
-        # Chinese and Japanese don't separate words: a phrase is found between any two letters.
-        begin = "" if script(self._text[0]) in _UNSPACED else f"(?<!{letter})"
-        # "Die Linde" is a tree, "die Linde-Fusion" is not: a compound is not an excluded phrase.
-        spaced = script(self._text[-1]) not in _UNSPACED
-        stop = rf"(?:s|es|n)?(?!{letter}|-(?-i:[A-ZÄÖÜ]))" if spaced else ""
+        begin = "" if self._open_left else f"(?<!{letter})"
+        stop = "" if self._open_right else _phrase_end(letter)
         return re.compile(f"{begin}{escaped}{stop}", re.IGNORECASE)
+
+
+def _phrase_end(letter: str) -> str:
+    """Return the pattern of the end of a phrase: "die Linde-Fusion" is no tree."""
+    return rf"(?:s|es|n)?(?!{letter}|-(?-i:[A-ZÄÖÜ]))"
+
+
+_ENDS_PHRASE = re.compile(_phrase_end(_LETTER_BUT_EAST_ASIAN), re.IGNORECASE)
+_BEGINS_PHRASE = re.compile(f"(?<!{_LETTER_BUT_EAST_ASIAN})")
 
 
 def caseless(text: str) -> str:
@@ -331,9 +366,9 @@ def caseless(text: str) -> str:
 
 def _reach(text: str, end: int, form: Form, language: str | None) -> int | None:
     """Return where the name ends, including a case ending; None inside a longer word."""
-    if form.tail is not None:
-        tail = form.tail.match(text, end)
-        return tail.end() if tail and not _goes_on(text, tail.end()) else None
+    if len(form.source) > len(form.text) + 1:
+        stop = form.end_of_tail(text, end)
+        return None if stop is None or _goes_on(text, stop) else stop
     if not _goes_on(text, end):
         return None if form.stem else end
     if script(text[end - 1]) == "katakana":

@@ -131,17 +131,20 @@ class ContextFinder:
         low = text.replace("İ", "I").lower()
         hits: dict[int, list[ContextHit]] = defaultdict(list)
         weights = {index: self._weights_for(index) for index in companies}
+        supported_by: dict[int, list[int]] = {}
         for begin, right in self._windows(places):
             matches = self._automaton.find_matches_as_indexes(low[begin:right], overlapping=True)
             for number, start, _ in matches:
-                supported = [
-                    index for index, word_numbers in weights.items() if number in word_numbers
-                ]
-                pattern = _Pattern(*self._patterns[number]) if supported else None
-                if (
-                    pattern
-                    and (not pattern.languages or language in pattern.languages)
-                    and _stands(text, low, pattern, begin + start)
+                supported = supported_by.get(number)
+                if supported is None:
+                    supported = supported_by[number] = [
+                        index for index, word_numbers in weights.items() if number in word_numbers
+                    ]
+                if not supported:
+                    continue
+                pattern = _Pattern(*self._patterns[number])
+                if (not pattern.languages or language in pattern.languages) and _stands(
+                    text, low, pattern, begin + start
                 ):
                     for index in supported:
                         hit = ContextHit(begin + start, weights[index][number], pattern.literal)

@@ -33,6 +33,8 @@ _PICTURE = re.compile(
     r"(?: (?:credits?|source))?(?: ?:| courtesy(?: of|:)| by:?)\s?(?:[A-Z][\w']* ?/ ?)?$",
     re.IGNORECASE,
 )
+# With what all of them end: ":", "of", "by" or "/"; cheaper than the search.
+_LAST_OF_PICTURE = frozenset(":fy/")
 # The same in Chinese, Japanese and Korean.
 _PICTURE_BY = re.compile(
     r"(?:(?:写真|画像|[图圖照]片)(?:提供|[来來]源)?|[(【\[]提供|사진(?: ?제공)?|자료|供[图圖])"
@@ -172,7 +174,11 @@ class Credits:
             return True
         byline = not form.isascii() and _BYLINE.match(text, candidate.end)
         bracket = text.startswith(")", candidate.end) and _BEHIND_NAME.search(lead)
-        if byline or bracket or _PICTURE.search(lead):
+        if (
+            byline
+            or bracket
+            or (lead.rstrip()[-1:].lower() in _LAST_OF_PICTURE and _PICTURE.search(lead))
+        ):
             return True
         if lead.endswith((":", "=", ": ", "= ")) and _PICTURE_BY.search(lead):
             return True

@@ -88,6 +88,11 @@ _CALLED = re.compile(
     r"|\b(?:handle|nickname|pseudonym|alias|screen name|user ?name|Pseudonym|Spitznamen?|pseudonyme"
     r"|seudónimo|pseudonimo|псевдонимом|pseudonimem) [\"“„«'‘]?$"
 )
+# Their last words, and a quotation mark: cheaper than the search.
+_LAST_WORDS = """called named namens genannt nommé nommée appelé appelée llamado llamada nombre nome
+chiamato chiamata handle nickname pseudonym alias name username Pseudonym Spitzname Spitznamen
+pseudonyme seudónimo pseudonimo псевдонимом pseudonimem '"""
+_LAST_OF_CALLED = frozenset(_LAST_WORDS.split())
 # "Bosch, Laura 1992": a line of a list of persons.
 _GIVEN_BEHIND = re.compile(r", ([^\W\d_]+)(?=$|\n|;|\)| \d| \()")
 _OTHER_PERSON = re.compile(r" to ([^\W\d_]+) [^\W\d_a-zß-öø-ÿ]\w+")
@@ -314,22 +319,29 @@ class NeighbourWords:
             return not self.has_legal_form(text, candidate)
         begin = max(0, candidate.start - _REACH)
         place = candidate.start, candidate.end
+        words = words_before(text, candidate.start, 3)
         if (
             _LIFE.match(text, candidate.end)
             or len(_SUBSTITUTES.findall(text, begin, candidate.end + _REACH)) > 1
-            or _CALLED.search(text, begin, candidate.start)
+            or (
+                words
+                and words[-1] in _LAST_OF_CALLED
+                and _CALLED.search(text, begin, candidate.start)
+            )
             or self._is_founder(text, candidate)
             or text.startswith(_HONORIFICS, candidate.end)
             or (language == "nl" and _FLEMISH.search(text, begin, candidate.start))
             or (language in {"zh", "ja"} and names_person(text, *place, self.words.given_names))
-            or _INITIAL_BEFORE.search(text, begin, candidate.start)
+            or (
+                text.startswith(".", candidate.start - 1)
+                and _INITIAL_BEFORE.search(text, begin, candidate.start)
+            )
         ):
             return True
         if self._is_given_name(text, candidate) or self._has_given_name_behind(
             text, candidate, language
         ):
             return True
-        words = words_before(text, candidate.start, 3)
         if not words:
             return False
         first_name, *surnames = candidate.form.text.split(" ")
@@ -594,20 +606,22 @@ class Disambiguator:
         beside = self._beside(text, rivals[0], context) if len(rivals) == 1 else None
         return (rivals[0], beside) if beside else None
 
+    def is_named(self, rivals: Sequence[Candidate], context: MentionContext) -> bool:
+        """Return whether the article's certain names and tickers say which company is meant, so
+        that no context is needed."""
+        if len(rivals[0].form.text) == 1 and rivals[0].form.text.isascii():
+            return False
+        return _named(rivals_at_home(rivals, self.companies, context), context) is not None
+
     def _decided_by_article(
         self, text: str, rivals: Sequence[Candidate], context: MentionContext
     ) -> tuple[Candidate, str] | None:
         """Return the company that the article names in full or by ticker, or of which it names the
         owner or a subsidiary; of two with one name, the one of which the form is certain unless the
         context says the other."""
-        for rule, companies in (
-            ("full name", context.companies_named),
-            ("ticker", context.tickers),
-            ("full name", context.related),
-        ):
-            meant = [rival for rival in rivals if rival.form.company in companies]
-            if len(meant) == 1:
-                return meant[0], rule
+        by_name = _named(rivals, context)
+        if by_name:
+            return by_name
         sure = [rival for rival in rivals if not rival.form.is_doubtful(context.language)]
         if len(sure) != 1 or sure[0].form.text in context.persons:
             return None
@@ -768,6 +782,19 @@ class Disambiguator:
         if most < self._context_needed(text, rivals[0], context) or near.count(most) > 1:
             return None
         return rivals[near.index(most)]
+
+
+def _named(rivals: Sequence[Candidate], context: MentionContext) -> tuple[Candidate, str] | None:
+    """Return the company that certain names of an article or its tickers mean, with the rule."""
+    for rule, companies in (
+        ("full name", context.companies_named),
+        ("ticker", context.tickers),
+        ("full name", context.related),
+    ):
+        meant = [rival for rival in rivals if rival.form.company in companies]
+        if len(meant) == 1:
+            return meant[0], rule
+    return None
 
 
 def _is_in_title_case(text: str, place: int) -> bool:

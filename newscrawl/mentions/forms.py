@@ -9,6 +9,7 @@ import tomllib
 import unicodedata
 from bisect import bisect
 from collections.abc import Iterator, Mapping, Set
+from functools import lru_cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
@@ -45,6 +46,8 @@ _SLAVIC = frozenset({"pl", "cs", "sk", "hr", "sl", "sr", "bs"})
 # surnames, "Popov". Ours.
 _SHORTEST_DECLINED = 4
 _SHORTEST_POSSESSIVE = 6
+# Letters of the case ending of a word within a name. Ours.
+_LONGEST_CASE = 4
 # The last letters that endings of these scripts replace.
 _STEM_VOWELS = {"cyrillic": "аяьй", "latin": "ao", "georgian": "იაო"}
 _ALTERNATIONS = {
@@ -135,8 +138,7 @@ class Form(NamedTuple):
 
     A form is in doubt in the languages of `ambiguous`: "*" is any, none is never. One of
     `languages` is searched only in articles of those, one of none in all. A `stem` needs an ending;
-    `rest` matches what follows the first "*" of one with several words, and `source` is the stem
-    with its stars.
+    `source` is the stem with its stars, of which one with several words has several.
     """
 
     company: int
@@ -144,7 +146,6 @@ class Form(NamedTuple):
     ambiguous: frozenset[str] = frozenset()
     stem: bool = False
     languages: frozenset[str] = frozenset()
-    tail: re.Pattern[str] | None = None
     source: str = ""
 
     def is_doubtful(self, language: str | None) -> bool:
@@ -152,6 +153,23 @@ class Form(NamedTuple):
         if not self.ambiguous:
             return False
         return language is None or "*" in self.ambiguous or language in self.ambiguous
+
+    def end_of_tail(self, text: str, end: int) -> int | None:
+        """Return where what follows the first star of a stem ends that is found up to `end`; None
+        if it isn't there."""
+        tail = self.source[len(self.text) + 1 :]
+        first = tail.partition("*")[0].lower()
+        # Cheaper than compiling the pattern, which few places need.
+        if first not in text[end : end + _LONGEST_CASE + len(first)].lower():
+            return None
+        match = _tail_pattern(tail).match(text, end)
+        return match.end() if match else None
+
+
+@lru_cache(maxsize=512)
+def _tail_pattern(tail: str) -> re.Pattern[str]:
+    pattern = rf"[^\W\d_]{{0,{_LONGEST_CASE}}}".join(map(re.escape, ("", *tail.split("*"))))
+    return re.compile(pattern, re.IGNORECASE)
 
 
 def script(letter: str) -> str:

@@ -50,7 +50,7 @@ class Matcher:
         self._registry = registry
         self._companies = registry.companies
         self._words = words
-        self._finder = Finder(registry.beginnings, registry.spelled, words)
+        self._finder = Finder(registry.beginnings, registry.spelled, registry.forms, words)
         self._tickers = Tickers(registry.tickers)
         self._neighbours = NeighbourWords(words)
         self._disambiguator = Disambiguator(self._neighbours, self._companies)
@@ -263,21 +263,25 @@ class Matcher:
         doubtful: list[Place],
         language: str | None,
     ) -> MentionContext:
-        companies = frozenset(rival.form.company for rivals in doubtful for rival in rivals)
         companies_named = frozenset(candidate.form.company for candidate in certain)
-        return MentionContext(
+        context = MentionContext(
             companies_named=companies_named,
             related=frozenset(
                 relative for number in companies_named for relative in self._related.get(number, ())
             ),
             tickers=frozenset(hit.company for hit in tickers),
-            words=self._context_finder.find(
-                text, companies, (place[0].start for place in doubtful), language
-            ),
+            words={},
             starts={candidate.start for candidate in certain},
             ends={candidate.end for candidate in certain},
             language=language,
         )
+        undecided = [
+            rivals for rivals in doubtful if not self._disambiguator.is_named(rivals, context)
+        ]
+        companies = frozenset(rival.form.company for rivals in undecided for rival in rivals)
+        starts = (place[0].start for place in undecided)
+        words = self._context_finder.find(text, companies, starts, language) if companies else {}
+        return replace(context, words=words)
 
     def _find_supported(
         self, text: str, doubtful: list[Place], context: MentionContext

@@ -38,7 +38,7 @@ _TO_LATIN = str.maketrans(_CYRILLIC_TWINS + _GREEK_TWINS, _LATIN_TWINS + _LATIN_
 _TO_CYRILLIC = str.maketrans(_LATIN_TWINS, _CYRILLIC_TWINS)
 _TO_GREEK = str.maketrans(_LATIN_OF_GREEK, _GREEK_TWINS)
 _FOREIGN = "\u0370-\u03ff\u0400-\u052f"
-_MIXED = re.compile(f"[A-Za-z][{_FOREIGN}]|[{_FOREIGN}][A-Za-z]")
+_MIXED = re.compile(f"[A-Za-z](?:(?=[{_FOREIGN}])|(?<=[{_FOREIGN}][A-Za-z]))")
 # Only at the beginning of a word: a word of 30,000 letters would be read from each of them on.
 _MIXED_WORD = re.compile(
     rf"(?<![A-Za-z{_FOREIGN}])[A-Za-z{_FOREIGN}]*"
@@ -61,6 +61,9 @@ _DROP = re.compile(rf"[{_INVISIBLE} ](?:(?<=[{_INVISIBLE}])[{_INVISIBLE}]*|(?<= 
 # A reference to a character, escaped once or several times: "H&amp;M".
 _REFERENCE = r"&(?:amp;)*(?:#[0-9]{1,6}|#[xX][0-9a-fA-F]{1,5}|[A-Za-z]{2,8});"
 _REPAIR_REFERENCES = re.compile(f"{_REFERENCE}|{_REPAIR.pattern}")
+_DROP_OR_REFERENCE = re.compile(
+    rf"[&{_INVISIBLE} ](?:(?<=&){_REFERENCE[1:]}|(?<=[{_INVISIBLE}])[{_INVISIBLE}]*|(?<=  ) *)"
+)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 BREAK: Literal["\n\n"] = "\n\n"
@@ -107,7 +110,10 @@ def normalize(text: str, title: str = "") -> NormalizedText:
         spelled = spelled.replace("\t", " ").replace("`", "'")
     # Where breaks come in pairs none is alone.
     if spelled.count("\n") != 2 * spelled.count("\n\n"):
-        spelled = _HYPHENATED.sub(lambda cut: "\xad\xad" if cut[1].islower() else "-\xad", spelled)
+        if "-\n" in spelled:
+            spelled = _HYPHENATED.sub(
+                lambda cut: "\xad\xad" if cut[1].islower() else "-\xad", spelled
+            )
         spelled = _LINE_BREAK.sub(" ", spelled)
     if not _needs_repair(spelled):
         return NormalizedText(spelled, original, body_start)
@@ -201,9 +207,10 @@ def _repair(spelled: str) -> tuple[str, Places]:
     places = Places()
     end = 0
     composed_already = unicodedata.is_normalized("NFC", spelled) and not _has_mark(spelled)
-    pattern = _DROP if composed_already else _REPAIR
     if "&" in spelled:
-        pattern = _REPAIR_REFERENCES
+        pattern = _DROP_OR_REFERENCE if composed_already else _REPAIR_REFERENCES
+    else:
+        pattern = _DROP if composed_already else _REPAIR
     for match in pattern.finditer(spelled):
         start = match.start()
         pieces.append(spelled[end:start])

@@ -8,7 +8,6 @@ few of the companies: a line is parsed when it is first asked for.
 
 import json
 import logging
-import re
 import tomllib
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -59,6 +58,7 @@ _SOURCES = (
     "vocabulary.toml",
 )
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_decode = json.JSONDecoder().decode
 
 Row = TypeVar("Row")
 
@@ -81,7 +81,7 @@ class Rows(Sequence[Row]):
             return tuple(self[number] for number in range(*index.indices(len(self))))
         row = self._rows[index]
         if type(row) is bytes:
-            row = self._rows[index] = self._parse(json.loads(row))
+            row = self._rows[index] = self._parse(_decode(row.decode()))
         decoded: Row = row
         return decoded
 
@@ -94,8 +94,8 @@ class CompiledRegistry:
 
     `groups` are the companies of each group. `tickers`, `outlets` and `owners` are pairs of a
     company's number and a symbol, its outlets, or the number of its owner; `contexts` is a table
-    of `context_table`. `spelled` are the spellings of each of the `beginnings`, with the forms
-    that they may mean.
+    of `context_table`. `spelled` are the spellings of each of the `beginnings`, with the numbers of
+    the `forms` that they may mean.
     """
 
     def __init__(self, content: bytes) -> None:
@@ -113,12 +113,9 @@ class CompiledRegistry:
         self.outlets: Sequence[tuple[int, Sequence[str]]] = tables["outlets"]
         self.owners: Sequence[tuple[int, int]] = tables["owners"]
         self.companies = Rows(rows[:companies], self._company)
-        self._forms = Rows(rows[companies : companies + forms], self._form)
+        self.forms = Rows(rows[companies : companies + forms], self._form)
         self.spelled = Rows(
-            rows[companies + forms :],
-            lambda row: [
-                (text, tuple(self._forms[number] for number in meant)) for text, *meant in row
-            ],
+            rows[companies + forms :], lambda row: [(text, meant) for text, *meant in row]
         )
 
     @property
@@ -373,12 +370,7 @@ def _spellings_of_scripts() -> Mapping[str, Sequence[str]]:
 
 
 def _stem(form: Form, stem: str) -> Form:
-    head, _, tail = stem.partition("*")
-    if not tail:
-        return form._replace(text=head, stem=True, source=stem)
-    pattern = r"[^\W\d_]{0,4}".join(re.escape(part) for part in ("", *tail.split("*")))
-    rest_of = re.compile(pattern, re.IGNORECASE)
-    return form._replace(text=head, stem=True, source=stem, tail=rest_of)
+    return form._replace(text=stem.partition("*")[0], stem=True, source=stem)
 
 
 def registry_content(path: Path) -> list[bytes]:

@@ -29,9 +29,10 @@ Evidence = tuple[str, ...]
 _MANY = 4
 _LENGTHS = ((30, "words"), (80, "short"), (200, "sentence"))
 _LABEL = 60
-_WORD_BEFORE = re.compile(r"([^\W\d_][\w'.]*)[ -]$")
 _WORD_AFTER = re.compile(r" ([^\W\d_])")
 _REACH = 30
+_IN_WORDS = "_'."
+_NOT_FIRST = "0123456789_'."
 # What stands between the buttons of networks; a comma stands in sentences, too.
 _GAP = " \n|"
 _LONGEST_GAP = 3
@@ -142,12 +143,16 @@ def _near(text: str, name: FoundName, places: Sequence[tuple[int, int, int]]) ->
 
 def _before(text: str, name: FoundName, words: Vocabulary) -> str:
     """Return what kind of word is directly in front of the name."""
-    word = _WORD_BEFORE.search(text, max(0, name.start - _REACH), name.start)
-    if word is None:
+    end = start = name.start - 1
+    first = max(0, name.start - _REACH)
+    while start > first and (text[start - 1].isalnum() or text[start - 1] in _IN_WORDS):
+        start -= 1
+    word = text[start:end].lstrip(_NOT_FIRST)
+    if not word or text[end] not in " -":
         return "none"
-    if word[1] in words.given_names:
+    if word in words.given_names:
         return "given name"
-    return "capital" if word[1][0].isupper() else "small"
+    return "capital" if word[0].isupper() else "small"
 
 
 def _after(text: str, name: FoundName) -> str:

@@ -217,9 +217,12 @@ def contents(content: bytes) -> tuple[object, ...]:
     registry = CompiledRegistry(content)
     companies = list(registry.companies)
     spelled = {
-        text: [(companies[form.company].name, form._replace(company=0)) for form in forms]
+        text: [
+            (companies[form.company].name, form._replace(company=0))
+            for form in map(registry.forms.__getitem__, meant)
+        ]
         for row in registry.spelled
-        for text, forms in row
+        for text, meant in row
     }
     tables = registry.tickers, registry.outlets, registry.owners, registry.contexts
     return companies, spelled, *map(repr, tables)
