@@ -8,7 +8,7 @@ from newscrawl.mentions.candidates import Candidate
 # Abbreviations of up to three letters ("GM", "HP") have many meanings. Ours, set by hand.
 ACRONYM_LENGTH = 3
 # Ours: characters that contain two long words.
-_REACH = 60
+REACH = 60
 # Ours: characters that contain the long form of an acronym.
 _EXPANSION = 100
 _WORD_START = re.compile(r"\b[^\W\d_]")
@@ -72,9 +72,14 @@ def _is_blend(text: str, start: int, form: str) -> bool:
     return False
 
 
+def search_before(pattern: re.Pattern[str], text: str, place: int) -> re.Match[str] | None:
+    """Return the match of a pattern in the characters before a place."""
+    return pattern.search(text, max(0, place - REACH), place)
+
+
 def words_before(text: str, start: int, count: int) -> list[str]:
     """Return up to `count` words before `start`, separated only by a blank or a hyphen."""
-    head = text[max(0, start - _REACH) : start]
+    head = text[max(0, start - REACH) : start]
     if head.endswith("'"):
         # French d'Orange, l'Apple: the elided word stands in for "de".
         return [*head.split()[-count:]]
@@ -101,7 +106,6 @@ def is_network(text: str, candidate: Candidate, *, in_context: bool) -> bool:
         return True
     if not _AFTER_LETTER.match(text, candidate.end):
         return False
-    begin = max(0, candidate.start - _REACH)
-    if _NETWORK_BEFORE.search(text, begin, candidate.start):
+    if search_before(_NETWORK_BEFORE, text, candidate.start):
         return True
-    return in_context and _ON.search(text, begin, candidate.start) is not None
+    return in_context and search_before(_ON, text, candidate.start) is not None

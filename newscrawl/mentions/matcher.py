@@ -12,9 +12,11 @@ from newscrawl.mentions.candidates import Candidate, Exclusions, Finder
 from newscrawl.mentions.company import HOME_LANGUAGES
 from newscrawl.mentions.context import ContextFinder, MentionContext
 from newscrawl.mentions.credits import Credits
-from newscrawl.mentions.disambiguation import Disambiguator, NeighbourWords, begins_sentence
+from newscrawl.mentions.disambiguation import Disambiguator
 from newscrawl.mentions.namesakes import SPORTS_SECTION
+from newscrawl.mentions.neighbours import NeighbourWords, begins_sentence
 from newscrawl.mentions.normalized_text import NormalizedText, normalize
+from newscrawl.mentions.persons import Persons
 from newscrawl.mentions.registry_cache import CompiledRegistry
 from newscrawl.mentions.score import Evidence, FoundName, evidence_of, load_model
 from newscrawl.mentions.tickers import TickerHit, Tickers
@@ -53,6 +55,7 @@ class Matcher:
         self._finder = Finder(registry.beginnings, registry.spelled, registry.forms, words)
         self._tickers = Tickers(registry.tickers)
         self._neighbours = NeighbourWords(words)
+        self._persons = Persons(words, self._neighbours)
         self._disambiguator = Disambiguator(self._neighbours, self._companies)
         self._credits = Credits(registry.outlets, words)
         self._exclusions: dict[int, Exclusions] = {}
@@ -142,7 +145,7 @@ class Matcher:
                 bool(places)
                 and places[-1][0].end == first.start - 1
                 and not places[-1][0].form.is_doubtful(language)
-            ) and self._neighbours.is_person(text, first, language):
+            ) and self._persons.names(text, first, language):
                 persons[first.form.text].append(first.start)
             elif not self._neighbours.is_other(text, first, language, in_sports=in_sports):
                 remaining_rivals = [
@@ -226,7 +229,7 @@ class Matcher:
             and self._neighbours.has_name_before(text, sure, language)
         ):
             return True
-        if self._neighbours.may_be_given_name(text, sure):
+        if self._persons.may_be_given_name(text, sure):
             return True
         company = self._companies[sure.form.company]
         home = HOME_LANGUAGES.get(company.facts.get("country", ""), ())

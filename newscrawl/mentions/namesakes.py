@@ -7,13 +7,11 @@ from itertools import chain
 
 from ahocorasick_rs import AhoCorasick
 
-from newscrawl.mentions.abbreviations import words_before
+from newscrawl.mentions.abbreviations import REACH, search_before, words_before
 from newscrawl.mentions.candidates import Candidate
 from newscrawl.mentions.forms import is_korean_tail, is_spaced, script
 from newscrawl.mentions.vocabulary import ANY, Vocabulary
 
-# How many characters of a neighbourhood hold two long words.
-_REACH = 60
 # Ours: different sports words in an article from which on a team's name does not count as a
 # company.
 TEAM_WORDS = 3
@@ -73,11 +71,11 @@ _LEAGUE_BEFORE = re.compile(
 def is_namesake(text: str, candidate: Candidate, before: Sequence[str], words: Vocabulary) -> bool:
     """Return whether the words beside the name make the whole something else: "Allianz Arena",
     "Ford Foundation", "LaLiga Santander", "Robert-Bosch-Straße"."""
-    match = _WORD_AFTER.match(text, candidate.end, candidate.end + _REACH)
+    match = _WORD_AFTER.match(text, candidate.end, candidate.end + REACH)
     if match and _is_namesake_noun(match[1], words):
         return True
-    if _COUNTRY_CODE.match(text, candidate.start - 1) or _LEAGUE_BEFORE.search(
-        text, max(0, candidate.start - _REACH), candidate.start
+    if _COUNTRY_CODE.match(text, candidate.start - 1) or search_before(
+        _LEAGUE_BEFORE, text, candidate.start
     ):
         return True
     if _VENUE.match(text, candidate.end) or _VENUE_UNSPACED.match(text, candidate.end):
@@ -127,14 +125,11 @@ def is_team(
 def _is_beside_score(text: str, candidate: Candidate) -> bool:
     """Return whether a score stands in the sentence behind the name, or right before it."""
     # Cheaper than the search for a score, which few places have.
-    if _DIGIT.search(text, max(0, candidate.start - _REACH), candidate.end + _REACH) is None:
+    if _DIGIT.search(text, max(0, candidate.start - REACH), candidate.end + REACH) is None:
         return False
-    score = _SCORE.search(text, candidate.end, candidate.end + _REACH)
+    score = _SCORE.search(text, candidate.end, candidate.end + REACH)
     if score is None:
-        return (
-            _SCORE_BEFORE.search(text, max(0, candidate.start - _REACH), candidate.start)
-            is not None
-        )
+        return search_before(_SCORE_BEFORE, text, candidate.start) is not None
     return not any(mark in text[candidate.end : score.start()] for mark in (". ", ", "))
 
 
@@ -174,5 +169,5 @@ def _is_honoured(text: str, candidate: Candidate, words: Vocabulary) -> bool:
     start = candidate.start
     if not start or text[start - 1] != "-":
         return False
-    match = _NAMED_AFTER.search(text, max(0, start - _REACH), start)
+    match = search_before(_NAMED_AFTER, text, start)
     return match is not None and match[1] in words.given_names
