@@ -10,11 +10,11 @@ import re
 import tomllib
 import unicodedata
 from bisect import bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Final, NamedTuple
 
 from ahocorasick_rs import AhoCorasick
@@ -58,6 +58,8 @@ def words_of_notices() -> Mapping[str, Mapping[str, tuple[str, ...]]]:
 _OF_PAGES: Final = ("page", "state", "reader", "rest", "pay")
 _OF_REST: Final = frozenset({"rest", "pay"})
 _OF_SELF: Final = frozenset({"page", "state", "reader"})
+# Where a sentence says what somebody said, did or earned, it asks its reader for nothing.
+_NEWS: Final = "news"
 # Ours: the share of each sentence's words that may be others where a notice addresses nobody, and
 # where it addresses its reader; the mean share where it does with several words about pages, which
 # a text on robots has, too.
@@ -133,10 +135,12 @@ def tells_of_itself(text: str) -> bool:
         }
         if not hits["page"] or not (hits["state"] or has_answer):
             continue
-        finder, meanings = _finder(_OF_SELF, language)
+        finder, meanings = _finder(_OF_SELF | {_NEWS}, language)
+        hits_of = [_hits(finder, meanings, sentence) for sentence in sentences]
+        if any(hit.kind == _NEWS for hit in chain.from_iterable(hits_of)):
+            continue
         others = [
-            _kinds_and_others(language, sentence, _hits(finder, meanings, sentence))[1]
-            for sentence in sentences
+            _kinds_and_others(language, *pair)[1] for pair in zip(sentences, hits_of, strict=True)
         ]
         if max(others, default=0) <= (MAX_OTHERS_TO_READER if hits["reader"] else MAX_OTHERS):
             return True
@@ -184,6 +188,8 @@ LONGEST_NOTICE: Final = 320
 EDGE: Final = 3
 # Ours: words of a sentence that begins with who helped with the article; a longer one goes on.
 MOST_CREDITED: Final = 7
+# Ours: labels of a language that begin with a word with which further ones may.
+MIN_LABELS: Final = 2
 # Ours: sentences of such a paragraph.
 MOST_SENTENCES: Final = 3
 # Ours: characters of the owner's name behind a notice of rights.
@@ -203,7 +209,7 @@ _CLASSES: Final = (
     (frozenset({"consent", "platform"}), 0.2),
     (frozenset({"rest", "pay"}), 0.3),
     (frozenset({"rights"}), 0.6),
-    (frozenset({"piece", "origin"}), 0.8),
+    (frozenset({"piece", "origin"}), 0.75),
     (frozenset({"credit"}), 0.9),
 )
 # Without one of these a paragraph is of no class.
@@ -211,7 +217,8 @@ _DECISIVE: Final = frozenset({"ask", "consent", "pay", "rights", "origin", "cred
 _IN_CLASSES: Final = frozenset().union(*(required for required, _ in _CLASSES))
 # Words that such paragraphs have beside those.
 _BESIDE: Final = frozenset({"fill", "page", "state", "reader", "rest", "pay", "role"})
-_IN_PARAGRAPHS: Final = _IN_CLASSES | _BESIDE
+_TELLS: Final = frozenset({"ask", "consent"})
+_IN_PARAGRAPHS: Final = _IN_CLASSES | _BESIDE | {_NEWS}
 _BLANKS: Final = re.compile(f"[{re.escape(_MARKS)}.!?:;。！？।؟\n{LINK_START}{LINK_END}]")
 # Languages in which a request may end with its verb.
 _ASKS_LAST: Final = frozenset({"de", "nl", "tr", "hi", "bn", "fa", "hu"})
@@ -227,6 +234,9 @@ _SCRIPTS: Final = re.compile(
     "(?<=[A-Za-z])(?=[\u3040-\u9fff\uac00-\ud7af])|(?<=[\u3040-\u9fff\uac00-\ud7af])(?=[A-Za-z])"
     "|[、，：・]"
 )
+# A text of Chinese signs is Chinese, or Japanese where it has these.
+_SIGNS: Final = re.compile("[\u3041-\u30ff\u4e00-\u9fff]")
+_KANA: Final = re.compile("[\u3041-\u30ff]")
 _TOKEN: Final = re.compile(r"\S+")
 _LABEL: Final = re.compile(
     rf"[^\w\n]*([^\n{LINK_START}{LINK_END}]{{2,40}}?) ?"
@@ -298,7 +308,21 @@ def is_notice(raw: str) -> bool:
     if _names_another(raw):
         return True
     spoken = f" {_BLANKS.sub(' ', lowered)} "
-    languages = _languages_of_class(spoken)
+    finder, meanings = _finder(_IN_CLASSES)
+    hits = finder.find_matches_as_indexes(spoken, overlapping=True)
+    kinds: dict[str, set[str]] = defaultdict(set)
+    for language, kind in {
+        pair for number in {hit[0] for hit in hits} for pair in meanings[number][1]
+    }:
+        kinds[language].add(kind)
+    anywhere = kinds.pop(ANY, set())
+    signs = {"zh", "ja"} if _KANA.search(spoken) else {"zh"} if _SIGNS.search(spoken) else None
+    languages = [
+        language
+        for language, spoken_of in kinds.items()
+        if signs is None or language in signs
+        if any(required <= spoken_of | anywhere for required, _ in _CLASSES)
+    ]
     if not languages or _QUOTED.search(_QUOTED_NAME.sub(r"\1", raw)):
         return False
     text = raw.replace(LINK_START, "").replace(LINK_END, "")
@@ -310,39 +334,24 @@ def is_notice(raw: str) -> bool:
     return any(_is_of_class(language, sentences) for language in languages)
 
 
-def _languages_of_class(spoken: str) -> list[str]:
-    """Return the languages in which a paragraph has all words of a class."""
-    finder, meanings = _finder(_IN_CLASSES)
-    hits = finder.find_matches_as_indexes(spoken, overlapping=True)
-    pairs = {pair for number in {hit[0] for hit in hits} for pair in meanings[number][1]}
-    all_kinds = {kind for _, kind in pairs}
-    if not any(required <= all_kinds for required, _ in _CLASSES):
-        return []
-    kinds: dict[str, set[str]] = defaultdict(set)
-    for language, kind in pairs:
-        kinds[language].add(kind)
-    anywhere = kinds.pop(ANY, set())
-    return [
-        language
-        for language, spoken_of in kinds.items()
-        if any(required <= spoken_of | anywhere for required, _ in _CLASSES)
-    ]
-
-
 def _is_of_class(language: str, sentences: Sequence[str]) -> bool:
     """Return whether sentences have together what a class has, and each of them few other words."""
     finder, meanings = _finder(_IN_PARAGRAPHS, language)
     kinds: set[str] = set()
-    foreign = 0.0
+    foreign, tells = 0.0, False
     for sentence in sentences:
         hits = _hits(finder, meanings, sentence)
+        tells = tells or any(hit.kind == _NEWS for hit in hits)
         kinds_here, share = _kinds_and_others(language, sentence, hits)
         if kinds_here:
             foreign = max(foreign, share)
         elif "rights" not in kinds or len(sentence) > LONGEST_OWNER:
             return False
         kinds |= kinds_here
-    return any(required <= kinds and foreign <= limit for required, limit in _CLASSES)
+    return any(
+        required <= kinds and foreign <= limit and not (tells and required & _TELLS)
+        for required, limit in _CLASSES
+    )
 
 
 def _hits(finder: AhoCorasick, meanings: Meanings, sentence: str) -> list[_Hit]:
@@ -360,6 +369,8 @@ def _kinds_and_others(language: str, sentence: str, hits: Iterable[_Hit]) -> tup
     starts = [start for start, _ in tokens]
     kinds, is_known, covered = set[str](), [False] * len(tokens), set[int]()
     for kind, start, end in hits:
+        if kind == _NEWS:
+            continue
         first = bisect_right(starts, start + (sentence[start] == " ")) - 1
         last = bisect_right(starts, end - 1 - (sentence[end - 1] == " ")) - 1
         is_known[first : last + 1] = [True] * (last + 1 - first)
@@ -436,6 +447,18 @@ def _bare_labels() -> frozenset[str]:
     return frozenset(map(_bare, _labels()))
 
 
+@cache
+def _words_of_labels() -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
+    """Return the words of labels by language, and those that begin two of them: "read", "mehr"."""
+    words = []
+    for language, kinds in words_of_notices().items():
+        labels = [_bare(label).split() for label in kinds.get("label", ())]
+        firsts = Counter(label[0] for label in labels)
+        core = frozenset(word for word, times in firsts.items() if times >= MIN_LABELS)
+        words.append((stop_words_of(language).union(*labels), core))
+    return tuple(words)
+
+
 def _names_another(raw: str) -> bool:
     """Return whether a paragraph is the headline of another article behind a label, or a label
     alone; a link behind a label goes up to the end."""
@@ -444,7 +467,16 @@ def _names_another(raw: str) -> bool:
         return False
     name = _bare(label[1].strip())
     if name not in _bare_labels():
-        return False
+        # "Mehr zu diesem Thema lesen: Der Hafen öffnet", made of the words of other labels.
+        words = name.replace(",", "").split()
+        return (
+            len(words) > 1
+            and label[0].endswith((":", "："))
+            and raw.rstrip()[-1:] not in ".!?。"
+            and any(
+                words[0] in core and usual.issuperset(words) for usual, core in _words_of_labels()
+            )
+        )
     if name in _alone() and label[0].endswith((":", "：")):
         return not any(map(str.isalnum, raw[label.end() :]))
     return not label[0].endswith(LINK_START) or raw.rstrip(_MARKS + ". ").endswith(LINK_END)

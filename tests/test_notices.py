@@ -100,6 +100,19 @@ from newscrawl.notices import is_biography, is_notice, is_offer, tells_of_itself
         "This material may not be published, broadcast or rewritten.",
         "Translated with Google Translate.",
         "Disclosure: the author holds shares in Amazon.",
+        "If you noticed something wrong in this article, please tell us.",
+        "Keine Nachricht mehr verpassen: Push-Mitteilungen aktivieren.",
+        "Recevez chaque matin l'essentiel de l'actualité par e-mail.",
+        "Envía este artículo a un amigo.",
+        "Wyślij artykuł znajomemu.",
+        "Если вы заметили ошибку, напишите в редакцию.",
+        "Skicka dina bilder till oss.",
+        "Στείλτε μας φωτογραφίες και βίντεο.",
+        "오탈자를 발견하시면 알려 주세요.",
+        "ご意見をコメント欄にお寄せください。",
+        "打开通知，不错过重要新闻。",
+        "Weitere Artikel zum Thema: Kran fällt ins Hafenbecken",
+        "Lees ook over dit onderwerp: kraan valt in de haven",
     ],
 )
 def test_paragraph_of_a_paper_or_platform(paragraph: str) -> None:
@@ -165,6 +178,14 @@ def test_paragraph_of_a_paper_or_platform(paragraph: str) -> None:
         "Tovább: a Siemens Romániában is terjeszkedik.",
         "Comments: Siemens builds the crane.",
         "广告：网易收入下降。",
+        "谷歌将要求用户同意使用Cookie。",
+        "Скачать приложение Сбербанка в магазине Apple больше нельзя.",
+        "Teilen will die Firma ihr Netz mit der Telekom.",
+        "Comparte piso con un ingeniero de Repsol en Bilbao.",
+        "Download speeds at Vodafone doubled in rural areas.",
+        "Folgen der Panne bei Vodafone: Tausende konnten keine Nachrichten senden.",
+        "The story: Boeing falls",
+        "Mehr Lohn: die Gewerkschaft fordert sieben Prozent",
     ],
 )
 def test_sentence_about_something_else(paragraph: str) -> None:
@@ -227,6 +248,12 @@ def test_biography_set_apart_at_the_end_is_no_text(end: str) -> None:
         "文章已被删除。",
         "Oeps! Deze pagina bestaat niet meer.",
         "¡Vaya! Esta página ya no existe.",
+        "Désactivez votre bloqueur de publicités pour poursuivre.",
+        "Něco se pokazilo. Obnovte stránku.",
+        "Слишком много запросов с вашего IP-адреса.",
+        "משהו השתבש. רעננו את הדף.",
+        "사람인지 확인하고 있습니다.",
+        "На сайте ведутся технические работы. Зайдите позже.",
     ],
 )
 def test_page_that_speaks_of_itself_is_no_article(text: str) -> None:
@@ -247,6 +274,8 @@ def test_page_that_speaks_of_itself_is_no_article(text: str) -> None:
         "法院周五下令运营商封锁该网站的访问。网站所有者表示将上诉。",
         "404 articles on the harbour were read on the site, the paper said.",
         "Der Artikel wurde aus dem Gesetz gestrichen, sagte die Ministerin.",
+        "Cookies müssen künftig abgelehnt werden können, entschied das Gericht am Montag.",
+        "港のサイトは月曜日に利用できなくなった。乗客は切符を買えなかった。",
     ],
 )
 def test_short_article_about_a_page_is_one(text: str) -> None:
