@@ -199,6 +199,7 @@ BEFORE_ROLE: Final = 9
 # What a paragraph has, and the share of the words of each of its sentences, stop words apart, that
 # may be others. Fitted on paragraphs of the development corpus.
 _CLASSES: Final = (
+    (frozenset({"ask", "us", "what", "platform"}), 0.7),
     (frozenset({"ask", "us", "what"}), 0.4),
     (frozenset({"ask", "us", "platform"}), 0.4),
     (frozenset({"ask", "us"}), 0.0),
@@ -212,6 +213,10 @@ _CLASSES: Final = (
     (frozenset({"piece", "origin"}), 0.75),
     (frozenset({"credit"}), 0.9),
 )
+# A question before a request: "What do you think? Share your thoughts in the comments."
+_QUESTION: Final = re.compile(r"[^.!?؟？\n]{3,90}[?؟？]\s*")
+# Ours: characters of a request behind a question.
+SHORTEST_REQUEST: Final = 15
 # Without one of these a paragraph is of no class.
 _DECISIVE: Final = frozenset({"ask", "consent", "pay", "rights", "origin", "credit"})
 _IN_CLASSES: Final = frozenset().union(*(required for required, _ in _CLASSES))
@@ -306,6 +311,13 @@ def is_notice(raw: str) -> bool:
     if not _signs().find_matches_as_indexes(f" {opening}"):
         return False
     if _names_another(raw):
+        return True
+    question = _QUESTION.match(raw)
+    if (
+        question
+        and len(raw) >= question.end() + SHORTEST_REQUEST
+        and is_notice(raw[question.end() :])
+    ):
         return True
     spoken = f" {_BLANKS.sub(' ', lowered)} "
     finder, meanings = _finder(_IN_CLASSES)
