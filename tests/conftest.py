@@ -256,6 +256,17 @@ class Ran:
     out: str
     err: str
 
+    def refused(self, code: int = 2) -> str:
+        """Return the one line with which the command was refused."""
+        (line,) = self.err.splitlines()
+        assert self.code == code
+        return line
+
+    @property
+    def fits(self) -> bool:
+        """Whether the table fits a terminal of 80 columns."""
+        return max(map(len, self.out.splitlines())) <= 80
+
 
 Newscrawl = Callable[..., Ran]
 

@@ -5,11 +5,14 @@ import os
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
-from contextlib import closing
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
+
+from newscrawl.sources import Source
+from newscrawl.sources.registry import add_source
 
 PROJECT = Path(__file__).parents[2]
 # Requests to the test server need no delay; a Crawl-delay of its robots.txt is still obeyed. On a
@@ -32,6 +35,14 @@ class Crawl:
     database: Path
     counts: dict[str, int] = field(default_factory=dict)
 
+    @classmethod
+    def ended(cls, code: int, output: str, database: Path) -> Self:
+        """Return a crawl with the counts of its run; one that was refused has none."""
+        query = "SELECT counts FROM runs ORDER BY id DESC LIMIT 1"
+        for run in rows_of(database, query) if database.exists() else ():
+            return cls(code, output, database, json.loads(run["counts"] or "{}"))
+        return cls(code, output, database)
+
     @property
     def summary(self) -> str:
         """The summary line."""
@@ -47,11 +58,14 @@ class Crawl:
 
     def rows(self, query: str, *values: object) -> list[dict[str, Any]]:
         """Return the rows of a query to the database."""
-        with closing(sqlite3.connect(self.database)) as connection, connection:
-            connection.row_factory = sqlite3.Row
-            rows_as_dicts = [dict(row) for row in connection.execute(query, values)]
-        connection.close()
-        return rows_as_dicts
+        return rows_of(self.database, query, *values)
+
+
+def rows_of(database: Path, query: str, *values: object) -> list[dict[str, Any]]:
+    """Return the rows of a query to an SQLite file, or carry out a statement."""
+    with closing(sqlite3.connect(database, timeout=30)) as connection, connection:
+        connection.row_factory = sqlite3.Row
+        return [dict(row) for row in connection.execute(query, values)]
 
 
 def crawl(
@@ -60,23 +74,53 @@ def crawl(
     database: Path,
     settings: Mapping[str, str] | None = None,
     environment: Mapping[str, str] | None = None,
+    options: Sequence[str] = (),
 ) -> Crawl:
-    """Crawl a source; `arguments` go behind -a, `settings` behind -s."""
+    """Crawl a source; `arguments` go behind -a, `settings` behind -s, `options` to the end."""
     finished = subprocess.run(
-        crawl_command(source, arguments, settings),
+        [*crawl_command(source, arguments, settings), *options],
         cwd=PROJECT,
         env={**crawl_environment(database), **(environment or {})},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         check=False,
-        timeout=120,
+        timeout=300,
     )
-    done = Crawl(finished.returncode, finished.stdout, database)
-    if not database.exists():
-        return done
-    (run,) = done.rows("SELECT counts FROM runs ORDER BY id DESC LIMIT 1")
-    return replace(done, counts=json.loads(run["counts"]))
+    return Crawl.ended(finished.returncode, finished.stdout, database)
+
+
+@contextmanager
+def started_crawl(
+    *arguments: str,
+    database: Path,
+    settings: Mapping[str, str] | None = None,
+    options: Sequence[str] = (),
+    **environment: str,
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a crawl of "ft", with its log beside the database; kill it at the end of the block."""
+    with database.with_suffix(".log").open("w") as log:
+        run = subprocess.Popen(
+            [*crawl_command("ft", arguments, settings), *options],
+            cwd=PROJECT,
+            env=crawl_environment(database) | environment,
+            stdin=subprocess.PIPE,
+            stdout=log,
+            stderr=log,
+        )
+    try:
+        yield run
+    finally:
+        run.kill()
+        run.communicate(timeout=300)
+
+
+def own_source(file: Path, site: str, slug: str = "pier", **facts: object) -> Path:
+    """Add a source with this home page to a file of an operator's own; return the file."""
+    usual: dict[str, object] = {"name": "The Pier", "country": "gb", "languages": ("en",)}
+    usual |= {"home": f"{site}/", "feeds": (f"{site}/feed.xml",)}
+    add_source(file, Source(slug=slug, **(usual | facts)))  # type: ignore[arg-type]
+    return file
 
 
 def crawl_command(

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Self
 
@@ -78,11 +78,7 @@ class Forks:
         self.start(command, err=str(err))
         code = self.wait()
         output = "".join(file.read_text() for file in (log, err) if file.exists())
-        done = Crawl(code, output, database)
-        if not database.exists():
-            return done
-        (run,) = done.rows("SELECT counts FROM runs ORDER BY id DESC LIMIT 1")
-        return replace(done, counts=json.loads(run["counts"] or "{}"))
+        return Crawl.ended(code, output, database)
 
     def wait(self) -> int:
         """Return the exit code of the process, which is negative if a signal ended it."""

@@ -1,6 +1,7 @@
 """The demo site over HTTP on 127.0.0.1, and faults that real sites have."""
 
 import contextlib
+import hashlib
 import io
 import socket
 import struct
@@ -80,6 +81,20 @@ class SiteServer:
     def __exit__(self, *_: object) -> None:
         self._server.shutdown()
         self._server.server_close()
+
+    @property
+    def feeds(self) -> str:
+        """The argument of a crawl that reads the site's feed."""
+        return f"feeds={self.url}/feed.xml"
+
+    def serve(self, path: str, body: Callable[[], bytes], *, kind: str = "text/html") -> None:
+        """Answer with the body, and its hash for an ETag."""
+
+        def answer(_visit: int) -> Answer:
+            tag = f'"{hashlib.sha256(body()).hexdigest()}"'
+            return Answer(body=body(), kind=kind, headers=(("ETag", tag),))
+
+        self.routes[path] = answer
 
     def serve_stories(self, paths: Sequence[str], *, delay: float = 0.0) -> None:
         """Serve a feed of these paths, a story at each, and no robots.txt if there is none yet."""

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -231,7 +232,7 @@ def test_article_allowed_again_is_read_again(database: Database) -> None:
 
 
 @pytest.fixture
-def site(newscrawl: Newscrawl) -> SiteServer:
+def site(newscrawl: Newscrawl) -> Iterator[SiteServer]:
     """A site of which two articles are stored in newscrawl.sqlite; one is forbidden."""
     served = SiteServer(routes={"/robots.txt": always(CLOSED)})
     with open_database("sqlite:///newscrawl.sqlite") as database:
@@ -243,7 +244,8 @@ def site(newscrawl: Newscrawl) -> SiteServer:
                 page, page=replace(page.page, url=url), article=replace(page.article, url=url)
             )
             save_document(database, page, run)
-    return served
+    with served:
+        yield served
 
 
 pytestmark = pytest.mark.usefixtures("shared_helper")
@@ -252,9 +254,8 @@ DRY = (*AUDIT, "--dry-run")
 
 
 def test_command_requests_only_robots_txt(newscrawl: Newscrawl, site: SiteServer) -> None:
-    with site:
-        ran = newscrawl(*DRY, "--format", "json")
-        assert site.paths() == ["/robots.txt"]
+    ran = newscrawl(*DRY, "--format", "json")
+    assert site.paths() == ["/robots.txt"]
     assert ran.code == 1
     (row,) = json.loads(ran.out)
     assert (row["source"], row["host"], row["rule"]) == ("ft", site.url, "Disallow: /closed")
@@ -270,37 +271,33 @@ def test_stored_robots_txt_is_used_on_request_or_as_a_fallback(
 ) -> None:
     with open_database("sqlite:///newscrawl.sqlite") as database:
         keep_robots_policy(database, policy(CLOSED, site.url))
-    with site:
-        ran = newscrawl(*DRY, "--stored", "--format", "csv")
-        assert site.paths() == []
-        assert ran.code == 1
-        assert len(list(csv.DictReader(io.StringIO(ran.out)))) == 1
-        site.routes["/robots.txt"] = instead(reset)
-        assert newscrawl(*DRY).code == 1
-        assert set(site.paths()) == {"/robots.txt"}
+    ran = newscrawl(*DRY, "--stored", "--format", "csv")
+    assert site.paths() == []
+    assert ran.code == 1
+    assert len(list(csv.DictReader(io.StringIO(ran.out)))) == 1
+    site.routes["/robots.txt"] = instead(reset)
+    assert newscrawl(*DRY).code == 1
+    assert set(site.paths()) == {"/robots.txt"}
 
 
 def test_unchecked_articles_are_reported(newscrawl: Newscrawl, site: SiteServer) -> None:
     site.routes["/robots.txt"] = instead(reset)
-    with site:
-        ran = newscrawl(*AUDIT)
+    ran = newscrawl(*AUDIT)
     assert ran.code == 1
     assert f"Not checked: 2 articles, since the robots.txt of {site.url} can't be read" in ran.err
 
 
 def test_no_disallowed_article_is_exit_code_0(newscrawl: Newscrawl, site: SiteServer) -> None:
     site.routes["/robots.txt"] = always(status=404)
-    with site:
-        ran = newscrawl(*AUDIT, "--source", "ft")
+    ran = newscrawl(*AUDIT, "--source", "ft")
     assert (ran.code, "0 of 2 articles forbidden" in ran.out) == (0, True)
 
 
 def test_forbidden_texts_are_deleted_once(newscrawl: Newscrawl, site: SiteServer) -> None:
-    with site:
-        purged = newscrawl(*AUDIT, "--companies", COMPANIES)
-        assert purged.code == 0, purged.err
-        assert "Reduced to headline and introduction: 1 article." in purged.err
-        assert newscrawl(*DRY).code == 0
+    purged = newscrawl(*AUDIT, "--companies", COMPANIES)
+    assert purged.code == 0, purged.err
+    assert "Reduced to headline and introduction: 1 article." in purged.err
+    assert newscrawl(*DRY).code == 0
     with open_database("sqlite:///newscrawl.sqlite") as database:
         (row,) = queries.company_ranking(database)
         assert (row.company, row.hits.articles) == ("Siemens", 1)

@@ -10,10 +10,10 @@ from threading import Barrier
 import pytest
 
 from newscrawl.sources import Source
-from newscrawl.sources.registry import add_source
 from newscrawl.storage import Database, StorageError, open_database
 from newscrawl.storage.source_stats import Checkup, last_checkups, record_checkups
 from tests.conftest import Newscrawl
+from tests.site.crawling import own_source
 from tests.site.faults import Answer, always
 from tests.site.server import SiteServer
 from tests.worlds import moment, register
@@ -46,11 +46,7 @@ def site() -> Iterator[SiteServer]:
 
 def registered(site: SiteServer, slug: str = "pier", **more: object) -> Path:
     """The file of a person's own sources, with this site in it."""
-    facts = {"name": "The Pier", "country": "gb", "languages": ("en",), "home": f"{site.url}/"}
-    facts |= {"feeds": (f"{site.url}/feed.xml",)} | more
-    file = Path("own.csv")
-    add_source(file, Source(slug=slug, **facts))  # type: ignore[arg-type]
-    return file
+    return own_source(Path("own.csv"), site.url, slug, **more)
 
 
 def checked(newscrawl: Newscrawl, file: Path, code: int = 0) -> dict[str, object]:
@@ -181,7 +177,7 @@ def test_table_fits_the_terminal_and_exit_code_shows_failures(
     file = registered(site, "quay", home=f"{site.url}/q", feeds=(f"{site.url}/gone.xml",))
     ran = newscrawl("sources", "check", "pier", "quay", "--sources", file)
     assert ran.code == 1
-    assert all(len(line) <= 80 for line in ran.out.splitlines())
+    assert ran.fits
     assert "1 of 2 sites can't be crawled as they are." in ran.err
 
 
@@ -227,7 +223,7 @@ def test_list_and_show_include_the_last_check(newscrawl: Newscrawl, site: SiteSe
     (row,) = (line for line in ran.out.splitlines() if line.split()[:1] == ["pier"])
     assert "no feed" in row
     assert shown["last_ok"][:10] in row
-    assert all(len(line) <= 80 for line in ran.out.splitlines())
+    assert ran.fits
 
 
 def test_sites_are_checked_concurrently(newscrawl: Newscrawl) -> None:

@@ -3,6 +3,7 @@
 import csv
 import gzip
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from stat import S_IMODE
 
@@ -11,7 +12,7 @@ import pytest
 from newscrawl.sources import Source, SourceError, load_sources
 from newscrawl.sources.front_pages import country_of, read_home
 from newscrawl.sources.registry import add_source, load_registry
-from tests.conftest import Newscrawl
+from tests.conftest import Newscrawl, Ran
 from tests.site.faults import always, listing
 from tests.site.server import SiteServer
 
@@ -27,11 +28,13 @@ FEED_LINK = '<link rel="alternate" type="application/rss+xml" href="{}" title="{
 
 
 @pytest.fixture
-def site() -> SiteServer:
+def site() -> Iterator[SiteServer]:
     """A site with a home page and nothing else; tests add to its routes."""
     nothing = always(status=404)
     bare = ("/robots.txt", "/feed.xml", "/sitemap.xml", "/sitemap-news.xml")
-    return SiteServer(routes={"/": always(HOME.format(head="")), **dict.fromkeys(bare, nothing)})
+    routes = {"/": always(HOME.format(head="")), **dict.fromkeys(bare, nothing)}
+    with SiteServer(routes=routes) as server:
+        yield server
 
 
 def news_sitemap(site: str) -> str:
@@ -43,11 +46,13 @@ def news_sitemap(site: str) -> str:
     )
 
 
+def run_add(newscrawl: Newscrawl, address: str, *more: object) -> Ran:
+    return newscrawl("sources", "add", address, "--allow-private", "--country", "at", *more)
+
+
 def add(newscrawl: Newscrawl, site: SiteServer, *more: str) -> dict[str, object]:
     """What `sources add --format json` found."""
-    ran = newscrawl(
-        "sources", "add", site.url, "--allow-private", "--country", "at", "-f", "json", *more
-    )
+    ran = run_add(newscrawl, site.url, "-f", "json", *more)
     assert ran.code == 0, ran.err
     source: dict[str, object] = json.loads(ran.out)
     return source
@@ -57,16 +62,15 @@ def add(newscrawl: Newscrawl, site: SiteServer, *more: str) -> dict[str, object]
 
 
 def test_feeds_are_found_on_the_home_page(newscrawl: Newscrawl, site: SiteServer) -> None:
-    with site:
-        head = FEED_LINK.format("/nachrichten.rss", "Alles") + FEED_LINK.format(
-            "/comments/feed", "Comments"
-        )
-        site.routes["/"] = always(HOME.format(head=head))
-        site.routes["/nachrichten.rss"] = always(listing(site.url, ("/a", "/b")), kind=XML)
-        source = add(newscrawl, site)
-        assert source["feeds"] == [f"{site.url}/nachrichten.rss"]
-        assert "/comments/feed" not in site.paths()
-        assert "/rss" not in site.paths()  # the usual places are for sites that name no feed
+    head = FEED_LINK.format("/nachrichten.rss", "Alles") + FEED_LINK.format(
+        "/comments/feed", "Comments"
+    )
+    site.routes["/"] = always(HOME.format(head=head))
+    site.routes["/nachrichten.rss"] = always(listing(site.url, ("/a", "/b")), kind=XML)
+    source = add(newscrawl, site)
+    assert source["feeds"] == [f"{site.url}/nachrichten.rss"]
+    assert "/comments/feed" not in site.paths()
+    assert "/rss" not in site.paths()  # the usual places are for sites that name no feed
     assert source["languages"] == ["de"]
     assert source["name"] == "Salzmeerer Bote"
 
@@ -74,106 +78,80 @@ def test_feeds_are_found_on_the_home_page(newscrawl: Newscrawl, site: SiteServer
 def test_sitemaps_are_found_in_robots_txt_and_classified(
     newscrawl: Newscrawl, site: SiteServer
 ) -> None:
-    with site:
-        at = site.url
-        index = (
-            f"<sitemapindex><sitemap><loc>{at}/archiv.xml</loc></sitemap>"
-            f"<sitemap><loc>{at}/news.xml.gz</loc></sitemap></sitemapindex>"
-        )
-        site.routes["/robots.txt"] = always(f"User-agent: *\nSitemap: {at}/index.xml\n")
-        site.routes["/index.xml"] = always(index, kind=XML)
-        site.routes["/news.xml.gz"] = always(
-            gzip.compress(news_sitemap(at).encode()), kind="application/gzip"
-        )
-        source = add(newscrawl, site)
+    at = site.url
+    index = (
+        f"<sitemapindex><sitemap><loc>{at}/archiv.xml</loc></sitemap>"
+        f"<sitemap><loc>{at}/news.xml.gz</loc></sitemap></sitemapindex>"
+    )
+    site.routes["/robots.txt"] = always(f"User-agent: *\nSitemap: {at}/index.xml\n")
+    site.routes["/index.xml"] = always(index, kind=XML)
+    site.routes["/news.xml.gz"] = always(
+        gzip.compress(news_sitemap(at).encode()), kind="application/gzip"
+    )
+    source = add(newscrawl, site)
     assert source["sitemaps"] == [f"{at}/index.xml"]
     assert source["news_sitemaps"] == [f"{at}/news.xml.gz"]
 
 
 def test_usual_feed_paths_are_tried_last(newscrawl: Newscrawl, site: SiteServer) -> None:
-    with site:
-        site.routes["/rss.xml"] = always(listing(site.url, ("/a",)), kind=XML)
-        site.routes["/sitemap.xml"] = always(news_sitemap(site.url), kind=XML)
-        source = add(newscrawl, site)
-        assert source["feeds"] == [f"{site.url}/rss.xml"]
-        assert source["news_sitemaps"] == [f"{site.url}/sitemap.xml"]
-        paths = site.paths()
-        assert paths[:2] == ["/robots.txt", "/"]
-        assert "/feeds" not in paths  # found before
+    site.routes["/rss.xml"] = always(listing(site.url, ("/a",)), kind=XML)
+    site.routes["/sitemap.xml"] = always(news_sitemap(site.url), kind=XML)
+    source = add(newscrawl, site)
+    assert source["feeds"] == [f"{site.url}/rss.xml"]
+    assert source["news_sitemaps"] == [f"{site.url}/sitemap.xml"]
+    paths = site.paths()
+    assert paths[:2] == ["/robots.txt", "/"]
+    assert "/feeds" not in paths  # found before
 
 
 def test_feed_is_judged_by_all_of_its_entries(newscrawl: Newscrawl, site: SiteServer) -> None:
-    with site:
-        site.routes["/"] = always(HOME.format(head=FEED_LINK.format("/all.rss", "Alles")))
-        paths = ("https://other.example/a", *(f"/politik/{number}" for number in range(50)))
-        site.routes["/all.rss"] = always(listing(site.url, paths), kind=XML)
-        source = add(newscrawl, site)
+    site.routes["/"] = always(HOME.format(head=FEED_LINK.format("/all.rss", "Alles")))
+    paths = ("https://other.example/a", *(f"/politik/{number}" for number in range(50)))
+    site.routes["/all.rss"] = always(listing(site.url, paths), kind=XML)
+    source = add(newscrawl, site)
     assert source["feeds"] == [f"{site.url}/all.rss"]
 
 
 def test_feed_that_links_to_other_sites_is_refused(newscrawl: Newscrawl, site: SiteServer) -> None:
-    with site:
-        head = FEED_LINK.format("/other.rss", "Partner")
-        site.routes["/"] = always(HOME.format(head=head))
-        site.routes["/other.rss"] = always(
-            listing(site.url, ("https://other.example/a",)), kind=XML
-        )
-        source = add(newscrawl, site)
+    head = FEED_LINK.format("/other.rss", "Partner")
+    site.routes["/"] = always(HOME.format(head=head))
+    site.routes["/other.rss"] = always(listing(site.url, ("https://other.example/a",)), kind=XML)
+    source = add(newscrawl, site)
     assert source["feeds"] == []
     assert "other sites' pages" in str(source["refused"])
 
 
-def test_disallowed_urls_are_not_requested(newscrawl: Newscrawl, site: SiteServer) -> None:
-    with site:
-        site.routes["/robots.txt"] = always("User-agent: *\nDisallow: /feed\nDisallow: /rss\n")
-        site.routes["/feed"] = always(listing(site.url, ("/a",)), kind=XML)
-        source = add(newscrawl, site)
-        assert not any(path.startswith(("/feed", "/rss")) for path in site.paths())
-    assert source["feeds"] == []
-
-
 def test_site_without_feeds_gets_its_sections(newscrawl: Newscrawl, site: SiteServer) -> None:
-    with site:
-        row = add(newscrawl, site)
+    row = add(newscrawl, site)
     assert row["sections"] == [f"{site.url}/politik/", f"{site.url}/wirtschaft/"]
     (source,) = load_sources(Path("sources.csv"))
     assert source.sections == (f"{site.url}/politik/", f"{site.url}/wirtschaft/")
 
 
-def test_requests_have_our_user_agent(newscrawl: Newscrawl, site: SiteServer) -> None:
-    with site:
-        add(newscrawl, site)
-        assert {visit.user_agent.partition("/")[0] for visit in site.visits} == {"newscrawl"}
-
-
 @pytest.mark.usefixtures("own_helper")
 def test_private_addresses_are_refused(newscrawl: Newscrawl, site: SiteServer) -> None:
-    with site:
-        ran = newscrawl("sources", "add", site.url)
-        assert site.visits == []
+    ran = newscrawl("sources", "add", site.url)
+    assert site.visits == []
     assert ran.code == 2
     said = " ".join(ran.err.split())
     advice = "NEWSCRAWL_ALLOW_PRIVATE would allow it, as would --allow-private"
     assert f"127.0.0.1 is a private address; {advice}" in said
 
 
-def test_table_fits_the_terminal(newscrawl: Newscrawl, site: SiteServer) -> None:
-    with site:
-        site.routes["/rss.xml"] = always(listing(site.url, ("/a",)), kind=XML)
-        ran = newscrawl("sources", "add", site.url, "--allow-private", "--country", "at")
-    assert ran.code == 0
-    assert all(len(line) <= 80 for line in ran.out.splitlines())
-    assert "Then: SCRAPY_SETTINGS_MODULE=newscrawl.settings scrapy crawl" in " ".join(
-        ran.err.split()
-    )
-
-
-def test_next_command_is_short_in_the_folder_of_the_project(
+def test_table_fits_the_terminal_and_the_next_command_is_named(
     newscrawl: Newscrawl, site: SiteServer, tmp_path: Path
 ) -> None:
-    (tmp_path / "scrapy.cfg").touch()
-    with site:
-        ran = newscrawl("sources", "add", site.url, "--allow-private", "--country", "at")
+    site.routes["/rss.xml"] = always(listing(site.url, ("/a",)), kind=XML)
+    ran = run_add(newscrawl, site.url)
+    assert (ran.code, ran.fits) == (0, True)
+    command = "Then: SCRAPY_SETTINGS_MODULE=newscrawl.settings scrapy crawl"
+    assert command in " ".join(ran.err.split())
+    file = tmp_path / "own.csv"
+    ran = run_add(newscrawl, site.url, "--sources", file)
+    assert f"export NEWSCRAWL_SOURCES={file}" in ran.err
+    (tmp_path / "sources.csv").unlink()
+    (tmp_path / "scrapy.cfg").touch()  # as in the folder of the project
+    ran = run_add(newscrawl, site.url)
     assert "Then: scrapy crawl salzmeerer-bote -a limit=5" in ran.err
 
 
@@ -226,14 +204,14 @@ def test_country_follows_from_the_domain(url: str, country: str | None) -> None:
 def test_unknown_country_is_guessed_from_the_language(
     newscrawl: Newscrawl, site: SiteServer
 ) -> None:
-    with site:
-        site.routes["/"] = always(HOME.format(head="").replace("de-AT", "de"))
-        ran = newscrawl("sources", "add", site.url, "--allow-private", "--dry-run")
-        source = add(newscrawl, site, "--dry-run")
+    site.routes["/"] = always(HOME.format(head="").replace("de-AT", "de"))
+    ran = newscrawl("sources", "add", site.url, "--allow-private", "--dry-run")
+    source = add(newscrawl, site, "--dry-run")
     assert ran.code == 0
     assert "Salzmeerer Bote (de, de)" in ran.out
     assert "country 'de' is guessed from the language; --country CODE" in ran.out
     assert (source["country"], source["notes"]) == ("at", [])
+    assert not Path("sources.csv").exists()
 
 
 @pytest.mark.parametrize(
@@ -244,10 +222,9 @@ def test_unknown_country_is_guessed_from_the_language(
 def test_missing_field_is_asked_for_before_listings_are_requested(
     newscrawl: Newscrawl, site: SiteServer, html: str, option: str
 ) -> None:
-    with site:
-        site.routes["/"] = always(html)
-        ran = newscrawl("sources", "add", site.url, "--allow-private", "--dry-run")
-        assert site.paths() == ["/robots.txt", "/"]
+    site.routes["/"] = always(html)
+    ran = newscrawl("sources", "add", site.url, "--allow-private", "--dry-run")
+    assert site.paths() == ["/robots.txt", "/"]
     assert ran.code == 2
     assert f"add it, for example {option}" in ran.err
     assert not Path("sources.csv").exists()
@@ -257,9 +234,8 @@ def test_undeclared_language_is_detected_in_the_text(
     newscrawl: Newscrawl, site: SiteServer
 ) -> None:
     text = "Der Hafen war am Morgen leer, und die Leute warteten auf das Schiff. " * 8
-    with site:
-        site.routes["/"] = always(f"<title>Der Bote</title><p>{text}</p>")
-        assert add(newscrawl, site)["languages"] == ["de"]
+    site.routes["/"] = always(f"<title>Der Bote</title><p>{text}</p>")
+    assert add(newscrawl, site)["languages"] == ["de"]
 
 
 # --- What is written ----------------------------------------------------------------------------
@@ -324,39 +300,13 @@ def test_unwritable_file_is_named(tmp_path: Path) -> None:
         add_source(tmp_path / "nowhere" / "own.csv", source("pier"))
 
 
-def test_dry_run_writes_nothing(newscrawl: Newscrawl, site: SiteServer) -> None:
-    with site:
-        add(newscrawl, site, "--dry-run")
-    assert not Path("sources.csv").exists()
-
-
 def test_added_site_is_read_in_the_same_folder(newscrawl: Newscrawl, site: SiteServer) -> None:
-    with site:
-        ran = newscrawl("sources", "add", site.url, "--allow-private", "--country", "at")
+    ran = run_add(newscrawl, site.url)
     assert "NEWSCRAWL_SOURCES" not in ran.err
     listed = json.loads(newscrawl("sources", "list", "--own", "-f", "json").out)
     assert [row["slug"] for row in listed] == ["salzmeerer-bote"]
     shown = json.loads(newscrawl("sources", "show", "salzmeerer-bote", "-f", "json").out)
     assert shown["home"] == f"{site.url}/"
-
-
-def test_file_of_another_folder_is_named_for_crawls(
-    newscrawl: Newscrawl, site: SiteServer, tmp_path: Path
-) -> None:
-    file = tmp_path / "own.csv"
-    with site:
-        ran = newscrawl(
-            "sources", "add", site.url, "--allow-private", "--country", "at", "--sources", file
-        )
-    assert f"export NEWSCRAWL_SOURCES={file}" in ran.err
-
-
-def test_known_site_is_not_added_again(newscrawl: Newscrawl, site: SiteServer) -> None:
-    with site:
-        add(newscrawl, site)
-        ran = newscrawl("sources", "add", site.url, "--allow-private", "--country", "at")
-    assert ran.code == 2
-    assert "is registered already as 'salzmeerer-bote'" in ran.err
 
 
 def test_rows_of_the_user_extend_the_registry_and_have_precedence(tmp_path: Path) -> None:
@@ -381,10 +331,7 @@ def test_address_of_a_page_leads_to_its_site(
 ) -> None:
     page = HOME.format(head="").replace("Startseite | Salzmeerer Bote", "Lokales")
     site.routes |= {path: always(page), "/rss.xml": always(listing(site.url, ("/a",)), kind=XML)}
-    with site:
-        ran = newscrawl(
-            "sources", "add", site.url + path, "--allow-private", "--country", "at", "-f", "json"
-        )
+    ran = run_add(newscrawl, site.url + path, "-f", "json")
     source = json.loads(ran.out)
     assert (source["name"], source["home"]) == ("Salzmeerer Bote", f"{site.url}/")
     assert source["feeds"] == [f"{site.url}/rss.xml"]
@@ -394,27 +341,16 @@ def test_address_of_a_page_leads_to_its_site(
 
 def test_home_page_of_an_edition_is_kept(newscrawl: Newscrawl, site: SiteServer) -> None:
     site.routes["/en-gb/"] = always(HOME.format(head="").replace("Salzmeerer", "Saltmere"))
-    with site:
-        site_of_edition = newscrawl(
-            "sources",
-            "add",
-            f"{site.url}/en-gb/",
-            "--allow-private",
-            "--country",
-            "gb",
-            "-f",
-            "json",
-        )
-        assert "/" not in site.paths()
-    assert json.loads(site_of_edition.out)["home"] == f"{site.url}/en-gb/"
+    ran = run_add(newscrawl, f"{site.url}/en-gb/", "-f", "json")
+    assert "/" not in site.paths()
+    assert json.loads(ran.out)["home"] == f"{site.url}/en-gb/"
 
 
 def test_article_of_a_site_whose_home_page_is_refused_is_no_home_page(
     newscrawl: Newscrawl, site: SiteServer
 ) -> None:
     site.routes |= {ARTICLE: always(HOME.format(head="")), "/": always(status=403)}
-    with site:
-        said = newscrawl("sources", "add", site.url + ARTICLE, "--allow-private")
+    said = newscrawl("sources", "add", site.url + ARTICLE, "--allow-private")
     assert said.code == 2
     assert "looks like the address of an article" in said.err
     assert f"{site.url}/ can't be read; give the address of a feed" in said.err
@@ -430,15 +366,12 @@ def titled_feed(site: str) -> bytes:
 
 
 def test_given_feed_is_the_only_one_of_its_site(newscrawl: Newscrawl, site: SiteServer) -> None:
-    with site:
-        site.routes["/"] = always(HOME.format(head=FEED_LINK.format("/all.rss", "Alles")))
-        site.routes["/politik.rss"] = always(titled_feed(site.url), kind=XML)
-        site.routes["/robots.txt"] = always(f"Sitemap: {site.url}/news.xml\n")
-        site.routes["/news.xml"] = always(news_sitemap(site.url), kind=XML)
-        ran = newscrawl(
-            "sources", "add", f"{site.url}/politik.rss", "--allow-private", "-f", "json"
-        )
-        assert "/all.rss" not in site.paths()
+    site.routes["/"] = always(HOME.format(head=FEED_LINK.format("/all.rss", "Alles")))
+    site.routes["/politik.rss"] = always(titled_feed(site.url), kind=XML)
+    site.routes["/robots.txt"] = always(f"Sitemap: {site.url}/news.xml\n")
+    site.routes["/news.xml"] = always(news_sitemap(site.url), kind=XML)
+    ran = newscrawl("sources", "add", f"{site.url}/politik.rss", "--allow-private", "-f", "json")
+    assert "/all.rss" not in site.paths()
     source = json.loads(ran.out)
     assert source["feeds"] == [f"{site.url}/politik.rss"]
     assert source["news_sitemaps"] == [f"{site.url}/news.xml"]
@@ -450,15 +383,14 @@ def test_given_feed_is_the_only_one_of_its_site(newscrawl: Newscrawl, site: Site
 def test_feed_of_a_site_whose_home_page_is_refused_is_added(
     newscrawl: Newscrawl, site: SiteServer
 ) -> None:
-    with site:
-        site.routes |= {
-            "/": always(status=403),
-            "/politik.rss": always(titled_feed(site.url), kind=XML),
-        }
-        refused = newscrawl("sources", "add", site.url, "--allow-private", "--country", "at")
-        site.visits.clear()
-        ran = newscrawl("sources", "add", f"{site.url}/politik.rss", "--allow-private")
-        assert site.paths() == ["/robots.txt", "/politik.rss", "/"]
+    site.routes |= {
+        "/": always(status=403),
+        "/politik.rss": always(titled_feed(site.url), kind=XML),
+    }
+    refused = run_add(newscrawl, site.url)
+    site.visits.clear()
+    ran = newscrawl("sources", "add", f"{site.url}/politik.rss", "--allow-private")
+    assert site.paths() == ["/robots.txt", "/politik.rss", "/"]
     assert refused.code == 2
     assert "the server answered 403. If the site has a feed, give the feed's" in refused.err
     assert ran.code == 0, ran.err
@@ -470,13 +402,12 @@ def test_feed_of_a_site_whose_home_page_is_refused_is_added(
 
 def test_feeds_named_as_xml_count(newscrawl: Newscrawl, site: SiteServer) -> None:
     link = '<link rel="alternate" type="{}" href="{}">'
-    with site:
-        places = {"/a.php": "text/xml", "/b.php": "application/xml", "/c.php": "text/xml"}
-        head = "".join(link.format(kind, path) for path, kind in places.items())
-        site.routes["/"] = always(HOME.format(head=head))
-        site.routes |= dict.fromkeys(("/a.php", "/b.php"), always(titled_feed(site.url), kind=XML))
-        site.routes["/c.php"] = always("<oembed><title>Neue Brücke</title></oembed>", kind=XML)
-        source = add(newscrawl, site)
+    places = {"/a.php": "text/xml", "/b.php": "application/xml", "/c.php": "text/xml"}
+    head = "".join(link.format(kind, path) for path, kind in places.items())
+    site.routes["/"] = always(HOME.format(head=head))
+    site.routes |= dict.fromkeys(("/a.php", "/b.php"), always(titled_feed(site.url), kind=XML))
+    site.routes["/c.php"] = always("<oembed><title>Neue Brücke</title></oembed>", kind=XML)
+    source = add(newscrawl, site)
     assert source["feeds"] == [f"{site.url}/a.php", f"{site.url}/b.php"]
     assert "/c.php" in str(source["refused"])
 
@@ -484,9 +415,8 @@ def test_feeds_named_as_xml_count(newscrawl: Newscrawl, site: SiteServer) -> Non
 def test_address_without_scheme_is_tried_with_https_and_then_http(
     newscrawl: Newscrawl, site: SiteServer
 ) -> None:
-    with site:
-        address = site.url.removeprefix("http://")
-        ran = newscrawl("sources", "add", address, "--allow-private", "--country", "at")
+    address = site.url.removeprefix("http://")
+    ran = run_add(newscrawl, address)
     assert ran.code == 0, ran.err
     (source,) = load_sources(Path("sources.csv"))
     assert source.home == f"http://{address}/"
@@ -495,7 +425,7 @@ def test_address_without_scheme_is_tried_with_https_and_then_http(
 def test_address_without_scheme_that_answers_to_neither_is_named_twice(
     newscrawl: Newscrawl,
 ) -> None:
-    ran = newscrawl("sources", "add", "127.0.0.1:1", "--allow-private", "--country", "at")
+    ran = run_add(newscrawl, "127.0.0.1:1")
     assert ran.code == 2
     line = " ".join(ran.err.split())
     assert "https://127.0.0.1:1/" in line
@@ -505,9 +435,9 @@ def test_address_without_scheme_that_answers_to_neither_is_named_twice(
 def test_registered_site_is_refused_before_any_request(
     newscrawl: Newscrawl, site: SiteServer
 ) -> None:
-    with site:
-        add(newscrawl, site)
-        site.visits.clear()
-        ran = newscrawl("sources", "add", site.url, "--allow-private")
-        assert site.visits == []
+    add(newscrawl, site)
+    site.visits.clear()
+    ran = run_add(newscrawl, site.url)
+    assert site.visits == []
+    assert "is registered already as 'salzmeerer-bote'" in ran.err
     assert ran.code == 2
