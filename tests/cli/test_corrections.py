@@ -56,7 +56,7 @@ def test_corrections_are_made_listed_and_undone(newscrawl: Newscrawl, registry: 
     assert "'Munich carmaker' is BMW" in listed.out
     assert "ben" in listed.out
     assert "\x1b[2J" not in listed.out
-    assert max(map(len, listed.out.splitlines())) <= 80
+    assert listed.fits
     rows = json.loads(newscrawl("corrections", "list", "--format", "json").out)
     assert [(row["id"], row["state"], row["made_by"]) for row in rows[:2]] == [
         (4, "applied", "ben"),
@@ -98,15 +98,12 @@ def test_user_of_the_machine_signs(
 def test_senseless_correction_is_one_line(
     newscrawl: Newscrawl, registry: Path, arguments: tuple[str, ...], code: int, message: str
 ) -> None:
-    done = newscrawl("corrections", "add", *arguments, "--companies", registry)
-    assert (done.code, done.err.count("\n")) == (code, 1)
-    assert message in done.err
+    ran = newscrawl("corrections", "add", *arguments, "--companies", registry)
+    assert message in ran.refused(code)
 
 
 def test_exported_cases_can_be_scored(newscrawl: Newscrawl, registry: Path) -> None:
     assert newscrawl("corrections", "export").code == 1
-    lost = newscrawl("corrections", "export", "--output", "missing/cases.jsonl")
-    assert (lost.code, lost.err.count("\n")) == (2, 1)
     add = ("corrections", "add", URL, "wrong")
     newscrawl(*add, "Siemens", "--nth", 1, "--companies", registry)
     newscrawl("corrections", "add", URL, "missed", "BMW", "--form", "Munich carmaker")

@@ -55,26 +55,6 @@ def test_page_without_an_article_is_exit_code_1(newscrawl: Newscrawl, page: Path
     assert ran.err.startswith("No article found")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (["nowhere.html"], "can't read 'nowhere.html': No such file"),
-        (["."], "can't read '.': Is a directory"),
-        ([""], "can't read '': an empty name. Give a file"),
-        (["ftp://a.example/b"], "ftp:// is not supported. Give a file, a URL with http://"),
-        (["page.html", "--method", "fee"], "unknown method 'fee': did you mean fe"),
-    ],
-    ids=["no file", "folder", "no name", "other protocol", "method"],
-)
-def test_invalid_input_is_one_line(
-    newscrawl: Newscrawl, page: Path, arguments: list[str], says: str
-) -> None:
-    ran = newscrawl("extract", *arguments)
-    assert ran.code == 2
-    assert says in ran.err
-    assert ran.err.count("\n") == 1
-
-
 @pytest.mark.parametrize("command", ["extract", "explain"])
 @pytest.mark.parametrize(
     "binary",
@@ -128,13 +108,6 @@ def test_url_is_fetched_with_our_user_agent(newscrawl: Newscrawl) -> None:
     assert (ran.code, "the old crane" in ran.out) == (0, True)
     assert disallowed.code == 2
     assert "save the page with your browser and give the file" in disallowed.err
-
-
-def test_url_that_is_none_is_one_line(newscrawl: Newscrawl) -> None:
-    ran = newscrawl("extract", "http://me:secret@x.org/", "--allow-private")
-    assert (ran.code, ran.err.count("\n")) == (2, 1)
-    assert "has credentials" in ran.err
-    assert "secret" not in ran.err
 
 
 def test_explain_gives_the_time_of_each_step_in_order(newscrawl: Newscrawl, page: Path) -> None:

@@ -70,21 +70,3 @@ def test_stopped_count_is_continued(world: Newscrawl, tmp_path: Path) -> None:
     world("queries", "recount", "rail")
     assert listed(world) == [("rail", "rail", True)]
     assert counted(world, "rail") == 1
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("add", "siemens", "rail"), "is named 'Siemens'"),
-        (("add", "rail", "rail OR"), "must follow OR (character 8 of the query)\n  rail OR\n"),
-        (("edit", "rail", "bus"), "no saved query 'rail': newscrawl queries list shows them"),
-        (("show", "rail"), "no saved query 'rail'"),
-        (("remove", "rail"), "no saved query 'rail'"),
-        (("recount", "rail"), "no saved query 'rail'"),
-    ],
-)
-def test_mistake_is_one_line(world: Newscrawl, arguments: tuple[str, ...], message: str) -> None:
-    ran = world("queries", *arguments)
-    assert (ran.code, ran.out) == (2, "")
-    assert message in ran.err
-    assert listed(world) == []

@@ -190,12 +190,6 @@ def test_check_fails_when_no_monitor_runs(store: Database, newscrawl: Newscrawl)
     assert newscrawl("status", "--check").code == 1
 
 
-def test_watch_option_is_refused_with_json(store: Database, newscrawl: Newscrawl) -> None:
-    ran = newscrawl("status", "--watch", "--format", "json")
-    assert ran.code == 2
-    assert "--watch shows a table" in ran.err
-
-
 def test_watch_option_refreshes_the_terminal(store: Database, tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "newscrawl", "status", "--watch", "--every", "0.2"]

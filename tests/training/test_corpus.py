@@ -109,11 +109,7 @@ def test_part_without_a_site_is_refused(tmp_path: Path) -> None:
 def test_folder_of_sets_is_read_in_order(tmp_path: Path) -> None:
     write_set(tmp_path / "b", [record(1)])
     write_set(tmp_path / "a", [record(2), record(1)])
-    assert [(p.set, p.id) for p in load_corpus(tmp_path)] == [
-        ("a", "page2"),
-        ("a", "page1"),
-        ("b", "page1"),
-    ]
+    assert [f"{p.set}/{p.id}" for p in load_corpus(tmp_path)] == ["a/page2", "a/page1", "b/page1"]
 
 
 @pytest.mark.parametrize(
@@ -146,26 +142,20 @@ def test_line_without_its_page_is_named(tmp_path: Path) -> None:
 
 
 def test_phrases_can_replace_a_text(tmp_path: Path) -> None:
-    corpus = load_corpus(
-        write_set(tmp_path / "news", [record(1, text=None, **{"with": ["some words"]})])
-    )
-    assert corpus.pages[0].text is None
-    assert corpus.pages[0].with_ == ("some words",)
+    record_of_phrases = record(1, text=None, **{"with": ["some words"]})
+    (page,) = load_corpus(write_set(tmp_path / "news", [record_of_phrases]))
+    assert (page.text, page.with_) == (None, ("some words",))
 
 
-def test_folder_without_gold_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match=r"holds no gold\.jsonl"):
-        load_corpus(tmp_path)
-
-
-def test_missing_folder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="no such folder"):
-        load_corpus(tmp_path / "nowhere")
-
-
-def test_empty_gold_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="empty"):
-        load_corpus(write_set(tmp_path / "news", []))
+@pytest.mark.parametrize(
+    ("folder", "message"),
+    [(".", r"holds no gold\.jsonl"), ("nowhere", "no such folder"), ("news", "empty")],
+)
+def test_folder_without_gold_is_refused(tmp_path: Path, folder: str, message: str) -> None:
+    if folder == "news":
+        write_set(tmp_path / "news", [])
+    with pytest.raises(CorpusError, match=message):
+        load_corpus(tmp_path / folder)
 
 
 def test_truncated_gzip_page_is_named_when_read(tmp_path: Path) -> None:

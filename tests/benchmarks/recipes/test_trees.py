@@ -79,6 +79,6 @@ def test_boosted_trees_are_written_as_text(run_recipe: RunRecipe, tmp_path: Path
     file = tmp_path / "boosted.txt"
     ran = run_recipe("boosted", "--corpus", BUNDLED, "-o", file)
     assert ran.code == 0
-    assert max(map(len, ran.out.splitlines())) <= 80
+    assert ran.fits
     assert "…" not in ran.out
     assert lightgbm.Booster(model_file=file).num_trees() > 0
