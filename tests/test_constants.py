@@ -4,6 +4,7 @@ import ast
 import dataclasses
 import importlib
 import re
+from datetime import timedelta
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -68,6 +69,17 @@ def _numbers(module: ModuleType) -> set[str]:
         for name, value in vars(module).items()
         if name.strip("_").isupper() and isinstance(value, int | float)
     }
+
+
+def test_constants_of_alerts_are_documented() -> None:
+    page = DOCUMENT.with_name("alerts.md").read_text("utf-8")
+    shown = dict(re.findall(r"^\| ((?:alerts|digests)\.[A-Z_]+) \| (\S+)", page, re.MULTILINE))
+    assert len(shown) == 13
+    for name, value in shown.items():
+        told = constant(f"monitoring.{name}")
+        if isinstance(told, timedelta):
+            told = told.days or told // timedelta(hours=1)
+        assert str(told) == value, name
 
 
 @pytest.mark.parametrize("module", COMPLETE, ids=[each.__name__ for each in COMPLETE])

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from newscrawl import config
+from newscrawl.monitoring.delivery import MailChannel, WebhookChannel
 from tests.receivers import Hook, Inbox, mail_server
 
 
@@ -24,3 +25,13 @@ def inbox(monkeypatch: pytest.MonkeyPatch) -> Iterator[Inbox]:
         monkeypatch.setattr(config, "NEWSCRAWL_SMTP_URL", f"smtp://127.0.0.1:{port}")
         monkeypatch.setattr(config, "NEWSCRAWL_MAIL_FROM", "news@example.org")
         yield opened
+
+
+@pytest.fixture
+def hooking(hook: Hook) -> WebhookChannel:
+    return WebhookChannel(url=hook.url, allow_private=True, pauses=())
+
+
+@pytest.fixture
+def mailing(inbox: Inbox) -> MailChannel:
+    return MailChannel.of(config.NEWSCRAWL_SMTP_URL, "news@example.org", "desk@example.org")

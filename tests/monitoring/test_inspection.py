@@ -1,7 +1,7 @@
 """Inspections of real runs: each incident is delivered once, and its end once."""
 
 import logging
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 
@@ -23,7 +23,7 @@ from newscrawl.storage.source_stats import (
     refresh_source_stats,
 )
 from newscrawl.storage.status import Incident, SourceStatus, claim_unreported, record_incidents
-from tests.receivers import Hook, Inbox, mail_server
+from tests.receivers import Hook, Inbox
 from tests.worlds import document, register, save_documents
 
 # All inspections are as of this moment, however late the tests get to them.
@@ -73,24 +73,8 @@ def fail(leases: Leases, slug: str, times: int) -> None:
         leases.release(slug, "failed", 1, "no feed could be read")
 
 
-@pytest.fixture
-def hook() -> Iterator[Hook]:
-    with Hook() as opened:
-        yield opened
-
-
-@pytest.fixture
-def mail() -> Iterator[tuple[Inbox, int]]:
-    with mail_server() as inbox_and_port:
-        yield inbox_and_port
-
-
 def inspector(database: Database, slugs: Collection[str], channels: Sequence[Channel]) -> Inspector:
     return Inspector(database, slugs, channels, clock=lambda: NOW)
-
-
-def webhook(hook: Hook) -> WebhookChannel:
-    return WebhookChannel(url=hook.url, allow_private=True, pauses=())
 
 
 def incidents(database: Database) -> list[models.Incident]:
@@ -179,7 +163,9 @@ def reading() -> Reading:
     )
 
 
-def test_lost_feed_and_its_return_are_delivered(database: Database, hook: Hook) -> None:
+def test_lost_feed_and_its_return_are_delivered(
+    database: Database, hook: Hook, hooking: WebhookChannel
+) -> None:
     registered(database, "ft")
     ran(database, "ft", 0)
     run = database.start_run("ft")
@@ -187,7 +173,7 @@ def test_lost_feed_and_its_return_are_delivered(database: Database, hook: Hook) 
     lost, good = frontier.listings(["https://ft.example/lost", "https://ft.example/good"])
     child, _ = frontier.listings(["https://ft.example/1", "https://ft.example/2"], good.id)
     frontier.record_reading(good.id, reading())
-    inspect = inspector(database, ["ft"], [webhook(hook)])
+    inspect = inspector(database, ["ft"], [hooking])
     for failures in range(1, MIN_FAILURES + 1):
         frontier.record_failure(lost.id)
         frontier.record_failure(child.id)
@@ -220,11 +206,13 @@ def test_feed_removed_from_the_registry_is_not_checked(database: Database) -> No
 # Incidents ----------------------------------------------------------------------------------------
 
 
-def test_changed_layout_is_delivered(database: Database, hook: Hook) -> None:
+def test_changed_layout_is_delivered(
+    database: Database, hook: Hook, hooking: WebhookChannel
+) -> None:
     registered(database, "ft")
     for days_ago in range(1, 20):
         ran(database, "ft", days_ago)
-    inspect = inspector(database, ["ft"], [webhook(hook)])
+    inspect = inspector(database, ["ft"], [hooking])
     inspect()
     assert hook.notices == []
     ran(database, "ft", 0, extraction__median_characters=200, extraction__undated=40)
@@ -238,16 +226,10 @@ def test_changed_layout_is_delivered(database: Database, hook: Hook) -> None:
 
 
 def test_incident_and_its_end_are_delivered_once(
-    database: Database, hook: Hook, mail: tuple[Inbox, int]
+    database: Database, hook: Hook, hooking: WebhookChannel, inbox: Inbox, mailing: MailChannel
 ) -> None:
-    inbox, port = mail
     leases = registered(database, "ft")
-    channels = [
-        LogChannel(),
-        MailChannel.of(f"smtp://127.0.0.1:{port}", "newscrawl@example.org", "desk@example.org"),
-        webhook(hook),
-    ]
-    inspect = inspector(database, ["ft"], channels)
+    inspect = inspector(database, ["ft"], [LogChannel(), mailing, hooking])
     fail(leases, "ft", 3)
     inspect()
     fail(leases, "ft", 1)
@@ -270,9 +252,11 @@ def test_incident_and_its_end_are_delivered_once(
     assert incident.recovered_at is not None
 
 
-def test_incident_that_comes_back_is_delivered_again(database: Database, hook: Hook) -> None:
+def test_incident_that_comes_back_is_delivered_again(
+    database: Database, hook: Hook, hooking: WebhookChannel
+) -> None:
     leases = registered(database, "ft")
-    inspect = inspector(database, ["ft"], [webhook(hook)])
+    inspect = inspector(database, ["ft"], [hooking])
     for _ in range(2):
         fail(leases, "ft", 3)
         inspect()
@@ -284,12 +268,12 @@ def test_incident_that_comes_back_is_delivered_again(database: Database, hook: H
 
 
 def test_undelivered_incident_is_delivered_later(
-    database: Database, hook: Hook, caplog: pytest.LogCaptureFixture
+    database: Database, hook: Hook, hooking: WebhookChannel, caplog: pytest.LogCaptureFixture
 ) -> None:
     leases = registered(database, "ft")
     fail(leases, "ft", 3)
     hook.answers = [500]
-    inspect = inspector(database, ["ft"], [LogChannel(), webhook(hook)])
+    inspect = inspector(database, ["ft"], [LogChannel(), hooking])
     with caplog.at_level(logging.ERROR):
         inspect()
     assert "No notice by webhook (127.0.0.1): the server answered 500" in caplog.text
@@ -298,30 +282,38 @@ def test_undelivered_incident_is_delivered_later(
     assert len(hook.notices) == 2  # the one refused, and the one taken
 
 
-def test_incident_of_most_sources_is_one_of_the_monitor(database: Database, hook: Hook) -> None:
-    slugs = [f"s{number}" for number in range(8)]
+@pytest.mark.parametrize(
+    ("failing", "sources", "cause", "subject", "text"),
+    [
+        (6, 8, "watch/unreachable", "", "6 of 8 sources at once"),
+        (7, 20, None, "7 sources: can't be crawled", "s00"),
+    ],
+    ids=["most sources", "many sources"],
+)
+def test_incidents_of_many_sources_are_one_notice(
+    database: Database,
+    hook: Hook,
+    hooking: WebhookChannel,
+    failing: int,
+    sources: int,
+    cause: str | None,
+    subject: str,
+    text: str,
+) -> None:
+    slugs = [f"s{number:02}" for number in range(sources)]
     leases = registered(database, *slugs)
-    for slug in slugs[:6]:
+    for slug in slugs[:failing]:
         fail(leases, slug, 3)
     for slug in slugs:
         ran(database, slug, 0)
-    inspector(database, slugs, [webhook(hook)])()
+    inspector(database, slugs, [hooking])()
     (notice,) = hook.notices
-    assert notice["cause"] == "watch/unreachable"
-    assert "6 of 8 sources at once" in notice["text"]
-
-
-def test_many_incidents_of_a_kind_are_one_notice(database: Database, hook: Hook) -> None:
-    slugs = [f"s{number:02}" for number in range(20)]
-    leases = registered(database, *slugs)
-    for slug in slugs[:7]:
-        fail(leases, slug, 3)
-    for slug in slugs:
-        ran(database, slug, 0)
-    inspector(database, slugs, [webhook(hook)])()
-    (notice,) = hook.notices
-    assert notice["subject"] == "7 sources: can't be crawled"
-    assert notice["text"].count("\n") == 7
+    if cause:
+        assert notice["cause"] == cause
+    else:
+        assert notice["subject"] == subject
+        assert notice["text"].count("\n") == failing
+    assert text in notice["text"]
 
 
 def test_incident_is_claimed_once(database: Database) -> None:
@@ -363,7 +355,7 @@ def test_incident_of_a_monitor_that_caught_up_is_closed() -> None:
 
 
 def test_quarantined_articles_are_an_incident_on_the_first_day(
-    database: Database, hook: Hook
+    database: Database, hook: Hook, hooking: WebhookChannel
 ) -> None:
     run = register(database)
     database.finish_run(run, "finished", COUNTS)
@@ -374,7 +366,7 @@ def test_quarantined_articles_are_an_incident_on_the_first_day(
         path: document(path, text=" ".join([path * 4, path * 5, path * 6])) for path in "abcdef"
     }
     save_documents(database, articles, run)
-    inspect = inspector(database, ["ft"], [webhook(hook)])
+    inspect = inspector(database, ["ft"], [hooking])
     save_documents(database, [broken[path] for path in "abcd"], run)
     inspect()
     assert hook.notices == []

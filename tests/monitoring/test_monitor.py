@@ -7,7 +7,7 @@ import signal
 import sqlite3
 import subprocess
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,6 +20,7 @@ from newscrawl.storage import open_database
 from newscrawl.storage.leases import Leases, LeaseTerms
 from newscrawl.storage.status import next_digests
 from tests.receivers import Hook
+from tests.site.crawling import rows_of
 from tests.watching import Sites, alive, crawls, environment, monitor_command, started, wait_for
 
 
@@ -39,24 +40,25 @@ class Newsroom:
         return environment(sources, f"sqlite:///{self.database}", **settings)
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
-        with (
-            closing(sqlite3.connect(f"file:{self.database}?mode=ro", uri=True)) as connection,
-            connection,
-        ):
-            result = connection.execute(query).fetchall()
-        connection.close()
-        return result
+        return [tuple(row.values()) for row in rows_of(self.database, query)]
 
     def execute(self, statement: str, *values: str) -> None:
-        with closing(sqlite3.connect(self.database, timeout=30)) as connection, connection:
-            connection.execute(statement, values)
-        connection.close()
+        rows_of(self.database, statement, *values)
 
     def count(self, query: str) -> int:
         try:
             return int(self.rows(query)[0][0])
         except sqlite3.OperationalError:
             return 0
+
+    @contextmanager
+    def crawling(self, *options: str, **settings: str) -> Iterator[subprocess.Popen[str]]:
+        """A monitor of a long source, some articles of which are stored."""
+        self.sites.add("long", 300, delay=0.1)
+        command = monitor_command(["long"], *options)
+        with started(command, self.folder, self.environment("long", **settings)) as monitor:
+            wait_for(lambda: self.count("SELECT count(*) FROM articles") >= 3)
+            yield monitor
 
 
 @pytest.fixture
@@ -231,10 +233,7 @@ def test_crawl_over_its_time_limit_is_ended(room: Newsroom) -> None:
 
 @pytest.mark.thorough
 def test_crashed_crawl_fails_its_source_only(room: Newsroom) -> None:
-    room.sites.add("long", 300, delay=0.1)
-    command = monitor_command(["long"], "--once")
-    with started(command, room.folder, room.environment("long")) as monitor:
-        wait_for(lambda: room.count("SELECT count(*) FROM articles") >= 3)
+    with room.crawling("--once") as monitor:
         (child,) = crawls(monitor.pid)
         os.kill(child, signal.SIGKILL)
         _, log = monitor.communicate(timeout=240)
@@ -245,11 +244,7 @@ def test_crashed_crawl_fails_its_source_only(room: Newsroom) -> None:
 
 @pytest.mark.thorough
 def test_crawl_whose_lease_is_lost_is_ended(room: Newsroom) -> None:
-    room.sites.add("long", 300, delay=0.1)
-    command = monitor_command(["long"], "--once")
-    settings = room.environment("long", NEWSCRAWL_LEASE="3")
-    with started(command, room.folder, settings) as monitor:
-        wait_for(lambda: room.count("SELECT count(*) FROM articles") >= 3)
+    with room.crawling("--once", NEWSCRAWL_LEASE="3") as monitor:
         # One that lasts for centuries would count as set by a wrong clock, and be free.
         expires_at = f"{datetime.now(UTC) + timedelta(hours=1):%Y-%m-%d %H:%M:%S.%f}"
         room.execute("UPDATE leases SET holder = 'thief', expires_at = ?", expires_at)
@@ -260,10 +255,7 @@ def test_crawl_whose_lease_is_lost_is_ended(room: Newsroom) -> None:
 
 
 def test_sigterm_lets_running_crawls_end_in_order(room: Newsroom) -> None:
-    room.sites.add("long", 300, delay=0.1)
-    command = monitor_command(["long"])
-    with started(command, room.folder, room.environment("long")) as monitor:
-        wait_for(lambda: room.count("SELECT count(*) FROM articles") >= 3)
+    with room.crawling() as monitor:
         monitor.send_signal(signal.SIGTERM)
         _, log = monitor.communicate(timeout=240)
     assert monitor.returncode == 0, log
@@ -277,17 +269,12 @@ def test_sigterm_lets_running_crawls_end_in_order(room: Newsroom) -> None:
 
 
 def test_crawl_ends_when_its_monitor_is_killed(room: Newsroom) -> None:
-    room.sites.add("long", 300, delay=0.1)
-    command = monitor_command(["long"], "--logs", ".")
-    with started(command, room.folder, room.environment("long")) as monitor:
-        wait_for(lambda: room.count("SELECT count(*) FROM articles") >= 3)
+    with room.crawling("--logs", ".") as monitor:
         (child,) = crawls(monitor.pid)
         monitor.kill()
         wait_for(lambda: not alive(child), 20)
-    assert (
-        "The crawl stops: the monitor that started it has ended"
-        in (room.folder / "long.log").read_text()
-    )
+    log = (room.folder / "long.log").read_text()
+    assert "The crawl stops: the monitor that started it has ended" in log
     assert room.rows("SELECT reason FROM runs") == [("monitor_gone",)]
 
 

@@ -596,28 +596,3 @@ def test_recipients_of_the_settings_are_listed_first(
     ran = stored(*run, "list", "--format", "json")
     assert [row["name"] for row in json.loads(ran.out)] == ["room"]
     assert "the recipients of the settings are not listed" in ran.err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (("add", "desk", "nobody"), 2, "not an e-mail address"),
-        (("add", "desk", "a@b.example,c@d.example"), 2, "one address each"),
-        (("add", "desk", "http://example.org/hook"), 2, "begins with https://"),
-        (("add", "log", "a@b.example"), 2, "can't be a name"),
-        (("add", "desk", "a@b.example", "-c", "Simens"), 2, "did you mean Siemens"),
-        (("edit", "desk", "--gets", "digests"), 2, "unknown recipient 'desk'"),
-        (("edit", "desk"), 2, "nothing to change"),
-        (("edit", "desk", "--all", "-c", "Bosch"), 2, "exclude each other"),
-        (("list",), 1, "No recipients"),
-        (("sent",), 1, "Nothing was sent yet."),
-        (("test", "nobody"), 2, "unknown recipient 'nobody'"),
-    ],
-)
-def test_error_is_one_line(
-    stored: Newscrawl, arguments: tuple[str, ...], code: int, message: str
-) -> None:
-    ran = stored("alerts", "recipients", *arguments)
-    assert ran.code == code
-    assert message in ran.err
-    assert ran.err.count("\n") == 1

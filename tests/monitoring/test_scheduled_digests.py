@@ -5,13 +5,11 @@ import signal
 import subprocess
 import sys
 from datetime import UTC, date, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from sqlalchemy import update
 
 from newscrawl.config import SettingError, digest_times
-from newscrawl.monitoring import digests
 from newscrawl.monitoring.digests import DigestPlan, due_digests, send_due_digests
 from newscrawl.storage import Database, open_database
 from newscrawl.storage.company_alerts import (
@@ -143,12 +141,6 @@ def test_all_digests_that_a_pause_missed_are_due_and_none_of_before(database: Da
     record(database, 18, done=False)
     due = due_digests(database, plan().times, at("2026-11-21T12:00"))
     assert [last.day for _, last in due] == [17, 18, 19, 20]
-
-
-def test_docs_list_the_constants() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "alerts.md").read_text("utf-8")
-    assert f"| digests.LATE | {digests.LATE.days} days |" in page
-    assert f"| digests.RETRY | {digests.RETRY // timedelta(hours=1)} hour |" in page
 
 
 # To whom ---------------------------------------------------------------------------------------
