@@ -4,13 +4,11 @@ import gzip
 import json
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from multiprocessing import active_children
 from pathlib import Path
 
@@ -35,7 +33,8 @@ from newscrawl.sources.urls import is_slug
 from newscrawl.storage import Database, open_database, queries, upgrade_database
 from newscrawl.workers import LocalPool
 from tests.archives import DeadlyReader, answer, capture, page, record, warc
-from tests.conftest import Newscrawl
+from tests.conftest import Newscrawl, Ran
+from tests.site.crawling import rows_of
 from tests.site.faults import story
 from tests.thorough import first_is_quick
 from tests.watching import alive, wait_for
@@ -54,11 +53,35 @@ name = "Nokia"
 RECIPE = ReadingConfig(reader=PageReader(method="combined", min_characters=120))
 
 
+@dataclass(frozen=True)
+class Desk:
+    """The command line, in a folder with a file of companies."""
+
+    newscrawl: Newscrawl
+    folder: Path
+
+    def warc(self, *records: bytes) -> Path:
+        return warc(self.folder / "cc.warc.gz", *records)
+
+    def run(self, *arguments: object) -> Ran:
+        return self.newscrawl("ingest", *arguments, "--companies", "companies.toml")
+
+    def rows(self, *arguments: object) -> list[dict[str, object]]:
+        rows: list[dict[str, object]] = json.loads(
+            self.run(*arguments, "--workers", 1, "-f", "json").out
+        )
+        return rows
+
+    def stored(self, fact: str = "articles") -> int:
+        """The articles or mentions in the database, by the command line."""
+        rows = json.loads(self.newscrawl("db", "info", "-f", "json").out)
+        return int(next(row["value"] for row in rows if row["fact"] == fact))
+
+
 @pytest.fixture
-def companies(tmp_path: Path) -> Path:
-    path = tmp_path / "companies.toml"
-    path.write_text(COMPANIES, "utf-8")
-    return path
+def desk(newscrawl: Newscrawl, tmp_path: Path) -> Desk:
+    (tmp_path / "companies.toml").write_text(COMPANIES, "utf-8")
+    return Desk(newscrawl, tmp_path)
 
 
 @pytest.fixture
@@ -67,52 +90,41 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("newscrawl.archive.ingest.PART_BYTES", 2_000)
 
 
-def stored(newscrawl: Newscrawl) -> dict[str, int]:
-    """Articles and mentions in the database, by the command line."""
-    rows = json.loads(newscrawl("db", "info", "-f", "json").out)
-    facts = {row["fact"]: row["value"] for row in rows}
-    return {"articles": facts["articles"], "mentions": facts["mentions"]}
-
-
-def rows(newscrawl: Newscrawl, *arguments: object) -> list[dict[str, object]]:
-    done = newscrawl("ingest", *arguments, "--workers", 1, "--format", "json")
-    rows_of_files: list[dict[str, object]] = json.loads(done.out)
-    return rows_of_files
-
-
 # The command -----------------------------------------------------------------------------------
 
 
-def test_articles_of_a_warc_file_are_stored(
-    newscrawl: Newscrawl, tmp_path: Path, companies: Path, small_parts: None
-) -> None:
-    path = warc(tmp_path / "cc.warc.gz", *(page(number) for number in range(30)))
-    done = newscrawl("ingest", path, "--companies", companies, "--workers", 2)
+def test_articles_of_a_warc_file_are_stored(desk: Desk, small_parts: None) -> None:
+    path = desk.warc(*(page(number) for number in range(30)))
+    done = desk.run(path, "--workers", 2)
     assert done.code == 0, done.err
     assert "30" in done.out
-    assert max(map(len, done.out.splitlines())) <= 80
-    assert stored(newscrawl) == {"articles": 30, "mentions": 30 * 3}
-    with closing(sqlite3.connect(tmp_path / "newscrawl.sqlite")) as connection, connection:
-        query = "SELECT slug, count(*) FROM articles JOIN sources ON sources.id = source_id"
-        articles_by_source = dict(connection.execute(f"{query} GROUP BY slug").fetchall())
-        versions = [row[0] for row in connection.execute("SELECT versions FROM runs")]
-    connection.close()
-    assert articles_by_source == {"news.example": 10, "daily.example": 10, "ft": 10}
-    assert [Versions(**json.loads(row)) for row in versions] == [versions_of(companies)] * 3
+    assert done.fits
+    assert (desk.stored(), desk.stored("mentions")) == (30, 30 * 3)
+    database = desk.folder / "newscrawl.sqlite"
+    query = "SELECT slug, count(*) AS n FROM articles JOIN sources ON sources.id = source_id"
+    rows = rows_of(database, f"{query} GROUP BY slug")
+    assert {row["slug"]: row["n"] for row in rows} == {
+        "news.example": 10,
+        "daily.example": 10,
+        "ft": 10,
+    }
+    versions = [
+        Versions(**json.loads(row["versions"]))
+        for row in rows_of(database, "SELECT versions FROM runs")
+    ]
+    assert versions == [versions_of(desk.folder / "companies.toml")] * 3
 
 
-def test_file_is_ingested_once_wherever_it_is(
-    newscrawl: Newscrawl, tmp_path: Path, companies: Path
-) -> None:
-    path = warc(tmp_path / "cc.warc.gz", *(page(number) for number in range(6)))
-    (first,) = rows(newscrawl, path, "--companies", companies)
-    (second,) = rows(newscrawl, path, "--companies", companies)
-    (tmp_path / "elsewhere").mkdir()
-    path.rename(tmp_path / "elsewhere" / path.name)
-    (moved,) = rows(newscrawl, tmp_path / "elsewhere", "--companies", companies)
+def test_file_is_ingested_once_wherever_it_is(desk: Desk) -> None:
+    path = desk.warc(*(page(number) for number in range(6)))
+    (first,) = desk.rows(path)
+    (second,) = desk.rows(path)
+    (desk.folder / "elsewhere").mkdir()
+    path.rename(desk.folder / "elsewhere" / path.name)
+    (moved,) = desk.rows(desk.folder / "elsewhere")
     assert (first["state"], first["new"]) == ("done", 6)
     assert second["state"] == moved["state"] == "done before"
-    assert stored(newscrawl)["articles"] == 6
+    assert desk.stored() == 6
 
 
 @pytest.mark.parametrize(
@@ -130,41 +142,33 @@ def test_file_is_ingested_once_wherever_it_is(
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_filters_select_pages(
-    newscrawl: Newscrawl, tmp_path: Path, companies: Path, options: Sequence[str], expected: int
-) -> None:
+def test_filters_select_pages(desk: Desk, options: Sequence[str], expected: int) -> None:
     days = ["2026-11-12T10:00:00Z", "2026-11-15T10:00:00Z"]
     pages = [page(number, date=days[number % 2]) for number in range(12)]
-    path = warc(tmp_path / "cc.warc.gz", *pages)
-    done = newscrawl("ingest", path, *options, "--companies", companies, "--workers", 1)
+    path = desk.warc(*pages)
+    done = desk.run(path, *options, "--workers", 1)
     assert done.code == (0 if expected else 1), done.err
-    assert stored(newscrawl)["articles"] == expected
+    assert desk.stored() == expected
 
 
-def test_other_filters_ingest_the_rest(
-    newscrawl: Newscrawl, tmp_path: Path, companies: Path
-) -> None:
-    path = warc(tmp_path / "cc.warc.gz", *(page(number) for number in range(6)))
-    rows(newscrawl, path, "--companies", companies, "--host", "ft.com")
-    (row,) = rows(newscrawl, path, "--companies", companies)
+def test_other_filters_ingest_the_rest(desk: Desk) -> None:
+    path = desk.warc(*(page(number) for number in range(6)))
+    desk.rows(path, "--host", "ft.com")
+    (row,) = desk.rows(path)
     assert (row["new"], row["unchanged"]) == (4, 2)
 
 
-def test_pages_beyond_the_limit_are_ingested_later(
-    newscrawl: Newscrawl, tmp_path: Path, companies: Path, small_parts: None
-) -> None:
-    path = warc(tmp_path / "cc.warc.gz", *(page(number) for number in range(20)))
-    (some,) = rows(newscrawl, path, "--companies", companies, "--limit", 7)
+def test_pages_beyond_the_limit_are_ingested_later(desk: Desk, small_parts: None) -> None:
+    path = desk.warc(*(page(number) for number in range(20)))
+    (some,) = desk.rows(path, "--limit", 7)
     assert (some["state"], some["articles"], some["new"]) == ("incomplete", 7, 7)
-    assert stored(newscrawl)["articles"] == 7
-    (row,) = rows(newscrawl, path, "--companies", companies)
+    assert desk.stored() == 7
+    (row,) = desk.rows(path)
     assert row["state"] == "done"
-    assert stored(newscrawl)["articles"] == 20
+    assert desk.stored() == 20
 
 
-def test_damaged_records_are_counted_and_skipped(
-    newscrawl: Newscrawl, tmp_path: Path, companies: Path
-) -> None:
+def test_damaged_records_are_counted_and_skipped(desk: Desk) -> None:
     cut = bytearray(page(50))
     cut[200:240] = bytes(40)
     bomb = answer(gzip.compress(bytes(40_000_000)), "Content-Encoding: gzip")
@@ -178,22 +182,20 @@ def test_damaged_records_are_counted_and_skipped(
         record("https://news.example/list", answer(b"<html><a href=/a>a</a></html>")),
         page(3)[:-20],
     ]
-    path = warc(tmp_path / "cc.warc.gz", *records)
-    (row,) = rows(newscrawl, path, "--companies", companies)
+    path = desk.warc(*records)
+    (row,) = desk.rows(path)
     assert (row["new"], row["damaged"], row["no_page"], row["no_article"]) == (2, 4, 1, 1)
     assert row["state"] == "done"
 
 
-def test_unreadable_file_does_not_fail_the_others(
-    newscrawl: Newscrawl, tmp_path: Path, companies: Path
-) -> None:
-    good = warc(tmp_path / "good.warc.gz", page(1))
+def test_unreadable_file_does_not_fail_the_others(desk: Desk) -> None:
+    good = warc(desk.folder / "good.warc.gz", page(1))
     plain = [gzip.decompress(page(number)) for number in range(3)]
-    compressed = warc(tmp_path / "whole.warc.gz", gzip.compress(b"".join(plain)))
-    text = warc(tmp_path / "text.warc.gz", b"Once upon a time. " * 1000)
-    missing = tmp_path / "missing.warc.gz"
+    compressed = warc(desk.folder / "whole.warc.gz", gzip.compress(b"".join(plain)))
+    text = warc(desk.folder / "text.warc.gz", b"Once upon a time. " * 1000)
+    missing = desk.folder / "missing.warc.gz"
     files = (missing, text, compressed, good)
-    done = newscrawl("ingest", *files, "--companies", companies, "--workers", 1, "-f", "json")
+    done = desk.run(*files, "--workers", 1, "-f", "json")
     assert done.code == 1
     states = {row["file"]: row["state"] for row in json.loads(done.out)}
     assert states.pop(good.name) == "done"
@@ -201,27 +203,7 @@ def test_unreadable_file_does_not_fail_the_others(
     assert "missing.warc.gz: No such file" in done.err
     assert "text.warc.gz holds no WARC record" in done.err
     assert "whole.warc.gz is compressed as a whole" in done.err
-    assert stored(newscrawl)["articles"] == 1
-
-
-def test_missing_file_is_refused_before_a_database_is_created(
-    newscrawl: Newscrawl, tmp_path: Path
-) -> None:
-    ran = newscrawl("ingest", tmp_path / "nowhere.warc.gz")
-    assert ran.code == 2
-    assert "nowhere.warc.gz: give existing files or folders" in ran.err
-    assert list(tmp_path.glob("*.sqlite*")) == []
-
-
-def test_invalid_input_is_one_line(newscrawl: Newscrawl, tmp_path: Path) -> None:
-    empty = newscrawl("ingest", tmp_path)
-    assert (empty.code, empty.err.count("\n")) == (2, 1)
-    assert "no WARC file" in empty.err
-    registry = tmp_path / "companies.toml"
-    registry.write_text("[[company]]\n")
-    path = warc(tmp_path / "cc.warc.gz", page(1))
-    bad = newscrawl("ingest", path, "--companies", registry)
-    assert (bad.code, bad.err.count("\n")) == (2, 1)
+    assert desk.stored() == 1
 
 
 # Exactness -------------------------------------------------------------------------------------
@@ -377,10 +359,9 @@ def test_deadly_page_that_looks_like_a_record_is_not_ingested(
     config = ReadingConfig(reader=DeadlyReader(method="combined", min_characters=120))
     with open_database(f"sqlite:///{tmp_path}/news.sqlite") as database:
         (state,) = Ingestion(database, config, workers=2).run([path])
-    with closing(sqlite3.connect(tmp_path / "news.sqlite")) as connection:
-        titles = {title[:8] for (title,) in connection.execute("SELECT title FROM articles")}
+    rows = rows_of(tmp_path / "news.sqlite", "SELECT title FROM articles")
     assert (state.counts["parts_lost"], state.is_open) == (1, False)
-    assert titles == {"Report 1", "Report 2"}
+    assert {row["title"][:8] for row in rows} == {"Report 1", "Report 2"}
 
 
 # Worker pool --------------------------------------------------------------------------------------
@@ -498,17 +479,14 @@ def test_slug_of_any_host_is_one_safe_word(host: str) -> None:
     assert not slug.startswith(("-", "."))
 
 
-def test_pages_of_invalid_hosts_are_counted_and_others_are_stored(
-    newscrawl: Newscrawl, tmp_path: Path, companies: Path
-) -> None:
+def test_pages_of_invalid_hosts_are_counted_and_others_are_stored(desk: Desk) -> None:
     hosts = ("..", "-", "%2e%2e", "a.example")
     pages = (page(number, host=host) for number, host in enumerate(hosts))
-    path = warc(tmp_path / "hosts.warc.gz", *pages)
-    (row,) = rows(newscrawl, path, "--companies", companies)
+    path = desk.warc(*pages)
+    (row,) = desk.rows(path)
     assert (row["new"], row["damaged"]) == (1, 3)
-    with closing(sqlite3.connect(tmp_path / "newscrawl.sqlite")) as connection, connection:
-        assert connection.execute("SELECT slug FROM sources").fetchall() == [("a.example",)]
-    connection.close()
+    rows = rows_of(desk.folder / "newscrawl.sqlite", "SELECT slug FROM sources")
+    assert rows == [{"slug": "a.example"}]
 
 
 def test_unknown_source_is_named() -> None:

@@ -202,7 +202,7 @@ def test_command_reports_the_difference(newscrawl: Newscrawl, old: Path, new: Pa
     dry = newscrawl("rematch", "--companies", new, "--dry-run", "--workers", 1)
     assert dry.code == 0, dry.err
     assert "12 of 24 articles would change, 2 companies" in dry.out
-    assert max(map(len, dry.out.splitlines())) <= 80
+    assert dry.fits
     done = newscrawl("rematch", "--companies", new, "--workers", 1, "--format", "json")
     assert json.loads(done.out)[1] == {"company": "Nokia", "articles": 12, "gained": 14, "lost": 0}
     again = newscrawl("rematch", "--companies", new, "--workers", 1)
@@ -227,15 +227,6 @@ def test_empty_selection_is_exit_code_1(newscrawl: Newscrawl, old: Path) -> None
     open_database("sqlite:///newscrawl.sqlite").close()
     done = newscrawl("rematch", "--companies", old, "--workers", 1)
     assert (done.code, "There was no article to read" in done.err) == (1, True)
-
-
-def test_invalid_registry_is_refused_in_one_line(newscrawl: Newscrawl, tmp_path: Path) -> None:
-    open_database("sqlite:///newscrawl.sqlite").close()
-    bad = tmp_path / "bad.toml"
-    bad.write_text("[[company]]\n")
-    done = newscrawl("rematch", "--companies", bad)
-    assert (done.code, done.err.count("\n")) == (2, 1)
-    assert "bad.toml" in done.err
 
 
 def test_text_that_crashes_the_search_costs_no_other_text(

@@ -1,11 +1,7 @@
 """A crawl is archived, the server goes away, and the archive gives the same articles again."""
 
-import os
 import random
 import shutil
-import signal
-import subprocess
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,12 +13,13 @@ from newscrawl.archive.reread import Reextraction
 from newscrawl.reading import PageReader
 from newscrawl.storage import open_database
 from tests.site import content
-from tests.site.crawling import PROJECT, Crawl, crawl, crawl_command, crawl_environment
+from tests.site.crawling import Crawl, crawl, started_crawl
 from tests.site.demo import SOURCE, demo_settings
-from tests.site.faults import Answer, story
+from tests.site.faults import Answer, always, story
 from tests.site.forking import Forks
 from tests.site.server import SiteServer
 from tests.site.stories import PATHS, stored, twelve_stories
+from tests.watching import wait_for
 
 FACTS = content.facts()
 SINCE = f"since={min(page.moment for page in FACTS):%Y-%m-%d}"
@@ -148,8 +145,7 @@ def test_invalid_archive_folder_is_refused_in_one_line(
     (tmp_path / "empty").mkdir()
     values = {name: value.format(**places) for name, value in settings.items()}
     with SiteServer() as site:
-        feed = f"feeds={site.url}/feed.xml"
-        done = forks.crawl("ft", feed, database=tmp_path / "news.sqlite", settings=values)
+        done = forks.crawl("ft", site.feeds, database=tmp_path / "news.sqlite", settings=values)
         assert site.visits == []
     assert done.code == 2
     assert message.format(**places) in done.output
@@ -171,7 +167,7 @@ def test_failing_archive_ends_the_crawl(tmp_path: Path) -> None:
         site.routes[PATHS[4]] = loses_its_folder
         done = crawl(
             "ft",
-            f"feeds={site.url}/feed.xml",
+            site.feeds,
             database=tmp_path / "news.sqlite",
             settings={"NEWSCRAWL_ARCHIVE": str(archive), "NEWSCRAWL_ARCHIVE_MB": "1"},
         )
@@ -185,17 +181,11 @@ def test_failing_archive_ends_the_crawl(tmp_path: Path) -> None:
 @pytest.mark.thorough
 def test_archive_of_a_killed_crawl_has_all_stored_pages(tmp_path: Path) -> None:
     database, archive = tmp_path / "news.sqlite", tmp_path / "archive"
-    environment = crawl_environment(database) | {"NEWSCRAWL_ARCHIVE": str(archive)}
+    kept = {"NEWSCRAWL_ARCHIVE": str(archive)}
     with twelve_stories() as site:
-        command = crawl_command("ft", [f"feeds={site.url}/feed.xml"])
-        with subprocess.Popen(
-            command, cwd=PROJECT, env=environment, stderr=subprocess.DEVNULL
-        ) as run:
-            deadline = time.monotonic() + 60
-            while stored(database) < 3 and time.monotonic() < deadline:
-                time.sleep(0.02)
-            os.kill(run.pid, signal.SIGKILL)
-        crawl("ft", f"feeds={site.url}/feed.xml", database=database, environment=environment)
+        with started_crawl(site.feeds, database=database, **kept):
+            wait_for(lambda: stored(database) >= 3)
+        crawl("ft", site.feeds, database=database, environment=kept)
         url = site.url
     captures = Archive(archive)
     assert len(captures.files) == 2
@@ -209,16 +199,12 @@ def test_pages_with_50_kib_of_headers_are_archived_and_replayed(tmp_path: Path) 
     archive = tmp_path / "archive"
     replay = {"NEWSCRAWL_REPLAY": str(archive)}
     with twelve_stories() as site:
-        url = site.url
         for path, headers in zip(PATHS, (long, many), strict=False):
-            body = story(f"About {path}", "Siemens")
-            site.routes[path] = lambda _, body=body, headers=headers: Answer(
-                body=body, headers=headers
-            )
-        first = tmp_path / "first.sqlite"
-        environment = crawl_environment(first) | {"NEWSCRAWL_ARCHIVE": str(archive)}
-        crawled = crawl("ft", f"feeds={url}/feed.xml", database=first, environment=environment)
-    again = crawl("ft", f"feeds={url}/feed.xml", database=tmp_path / "2.sqlite", settings=replay)
+            site.routes[path] = always(story(f"About {path}", "Siemens"), headers=headers)
+        kept = {"NEWSCRAWL_ARCHIVE": str(archive)}
+        database = tmp_path / "first.sqlite"
+        crawled = crawl("ft", site.feeds, database=database, environment=kept)
+    again = crawl("ft", site.feeds, database=tmp_path / "2.sqlite", settings=replay)
     assert len(articles(crawled)) == len(PATHS)
     assert articles(again) == articles(crawled)
 

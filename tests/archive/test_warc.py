@@ -134,18 +134,6 @@ def test_several_crawls_share_a_folder(tmp_path: Path) -> None:
 # Reading -----------------------------------------------------------------------------------------
 
 
-def test_truncated_file_is_read_up_to_its_last_whole_record(tmp_path: Path) -> None:
-    (path,) = written(tmp_path, *PAGES)
-    data = path.read_bytes()
-    lines = [parse_line(text) for text in index_path(path).read_text().splitlines(keepends=True)]
-    third_ends = [line[1] for line in lines if line][2]
-    path.write_bytes(data[: third_ends + 400])
-    index_path(path).unlink()
-    reader = WarcReader(path)
-    assert [place.capture.url for place in reader] == [page.url for page in PAGES[:3]]
-    assert Archive(tmp_path).find(PAGES[2].url).body == PAGES[2].body
-
-
 def test_records_missing_in_the_index_of_a_killed_crawl_are_found(tmp_path: Path) -> None:
     (path,) = written(tmp_path, *PAGES)
     index = index_path(path)
