@@ -110,7 +110,7 @@ def mail(
     return MailChannel.of(f"smtp://{user}{host}:{port}", "newscrawl@example.org", to)
 
 
-def test_notice_arrives_by_mail(plain_server: tuple[Inbox, int]) -> None:
+def test_notice_arrives_by_mail(plain_server):
     inbox, port = plain_server
     assert deliver(NOTICE, [mail(port, to="desk@example.org, ops@example.org")]).failed == ()
     (message,) = inbox.messages
@@ -120,7 +120,7 @@ def test_notice_arrives_by_mail(plain_server: tuple[Inbox, int]) -> None:
     assert message.get_content().replace("\r\n", "\n").strip() == NOTICE.text
 
 
-def test_html_is_sent_beside_its_text(plain_server: tuple[Inbox, int]) -> None:
+def test_html_is_sent_beside_its_text(plain_server):
     inbox, port = plain_server
     mail(port).deliver(Notice(subject="Today", text="Siemens 3", html="<b>Siemens 3</b>"))
     (message,) = inbox.messages
@@ -128,7 +128,7 @@ def test_html_is_sent_beside_its_text(plain_server: tuple[Inbox, int]) -> None:
     assert kinds == ["multipart/alternative", "text/plain", "text/html"]
 
 
-def test_subject_of_many_lines_adds_no_header(plain_server: tuple[Inbox, int]) -> None:
+def test_subject_of_many_lines_adds_no_header(plain_server):
     inbox, port = plain_server
     mail(port).deliver(Notice(subject="A\r\nBcc: all@example.org\n\nB", text="x"))
     (message,) = inbox.messages
@@ -136,35 +136,33 @@ def test_subject_of_many_lines_adds_no_header(plain_server: tuple[Inbox, int]) -
     assert message["Bcc"] is None
 
 
-def test_password_is_sent_over_tls(tls_server: tuple[Inbox, int]) -> None:
+def test_password_is_sent_over_tls(tls_server):
     inbox, port = tls_server
     mail(port, user="me:pass%2Fword@", host="localhost").deliver(NOTICE)
     assert inbox.users == ["me"]
 
 
-def test_error_of_a_wrong_password_hides_it(tls_server: tuple[Inbox, int]) -> None:
+def test_error_of_a_wrong_password_hides_it(tls_server):
     _, port = tls_server
     with pytest.raises(DeliveryError, match="refuses user or password") as raised:
         mail(port, user="me:hush@", host="localhost").deliver(NOTICE)
     assert "hush" not in str(raised.value)
 
 
-def test_password_is_never_sent_in_the_clear(plain_server: tuple[Inbox, int]) -> None:
+def test_password_is_never_sent_in_the_clear(plain_server):
     inbox, port = plain_server
     with pytest.raises(DeliveryError, match="no STARTTLS"):
         mail(port, user="me:hush@").deliver(NOTICE)
     assert inbox.messages == []
 
 
-def test_untrusted_certificate_is_refused(
-    tls_server: tuple[Inbox, int], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_untrusted_certificate_is_refused(tls_server, monkeypatch):
     monkeypatch.delenv("SSL_CERT_FILE")
     with pytest.raises(DeliveryError, match=r"(?i)certificate"):
         mail(tls_server[1], host="localhost").deliver(NOTICE)
 
 
-def test_refused_recipient_is_named(plain_server: tuple[Inbox, int]) -> None:
+def test_refused_recipient_is_named(plain_server):
     inbox, port = plain_server
     with pytest.raises(DeliveryError, match=r"refused for nobody@example\.org"):
         mail(port, to="desk@example.org,nobody@example.org").deliver(NOTICE)
@@ -182,7 +180,7 @@ def test_refused_recipient_is_named(plain_server: tuple[Inbox, int]) -> None:
     ],
     ids=["no scheme", "other scheme", "no port", "nobody", "no address"],
 )
-def test_invalid_mail_setting_is_named(url: str, to: str, message: str) -> None:
+def test_invalid_mail_setting_is_named(url, to, message):
     with pytest.raises(SettingError, match=message) as raised:
         MailChannel.of(url, "", to)
     assert "hush" not in str(raised.value)
@@ -201,7 +199,7 @@ def channel(url: str, **given: Any) -> WebhookChannel:
     return WebhookChannel(url=url, allow_private=True, pauses=(0, 0), **given)
 
 
-def test_notice_arrives_at_a_webhook(hook: Hook) -> None:
+def test_notice_arrives_at_a_webhook(hook):
     assert deliver(NOTICE, [channel(hook.url)]).failed == ()
     ((headers, body),) = hook.taken
     assert headers["Content-Type"] == "application/json; charset=utf-8"
@@ -214,14 +212,14 @@ def test_notice_arrives_at_a_webhook(hook: Hook) -> None:
     }
 
 
-def test_webhook_body_is_signed(hook: Hook) -> None:
+def test_webhook_body_is_signed(hook):
     channel(hook.url, secret=KEY).deliver(NOTICE)
     ((headers, body),) = hook.taken
     digest = hmac.new(KEY.encode(), body, hashlib.sha256).hexdigest()
     assert headers["X-Newscrawl-Signature"] == f"sha256={digest}"
 
 
-def test_failing_webhook_is_tried_again(hook: Hook) -> None:
+def test_failing_webhook_is_tried_again(hook):
     hook.answers = [503, 429]
     channel(hook.url).deliver(NOTICE)
     assert len(hook.taken) == 3
@@ -236,9 +234,7 @@ def test_failing_webhook_is_tried_again(hook: Hook) -> None:
     ],
     ids=["refused", "redirect", "failing for long"],
 )
-def test_error_of_a_webhook_hides_its_path(
-    hook: Hook, answers: list[int], reason: str, times: int
-) -> None:
+def test_error_of_a_webhook_hides_its_path(hook, answers, reason, times):
     hook.answers = answers
     (failure,) = deliver(NOTICE, [channel(hook.url)]).failed
     assert failure == FailedDelivery("webhook (127.0.0.1)", reason)
@@ -246,7 +242,7 @@ def test_error_of_a_webhook_hides_its_path(
     assert "t0ken" not in str(failure)
 
 
-def test_private_address_must_be_allowed(hook: Hook) -> None:
+def test_private_address_must_be_allowed(hook):
     with pytest.raises(DeliveryError, match="NEWSCRAWL_WEBHOOK_PRIVATE"):
         WebhookChannel.of(hook.url).deliver(NOTICE)
     assert hook.taken == []
@@ -255,7 +251,7 @@ def test_private_address_must_be_allowed(hook: Hook) -> None:
 @pytest.mark.parametrize(
     "url", ["ftp://example.org/t0ken", "example.org/t0ken", "http://[t0ken", "http://e x/t0ken"]
 )
-def test_invalid_webhook_is_refused_without_quoting_it(url: str) -> None:
+def test_invalid_webhook_is_refused_without_quoting_it(url):
     with pytest.raises(SettingError, match="NEWSCRAWL_WEBHOOKS") as raised:
         WebhookChannel.of(url)
     assert "t0ken" not in str(raised.value)
@@ -264,7 +260,7 @@ def test_invalid_webhook_is_refused_without_quoting_it(url: str) -> None:
 @pytest.mark.parametrize(
     "host", ["nowhere.invalid", "a" * 70 + ".example", "127.0.0.1:1"], ids=["none", "long", "shut"]
 )
-def test_unreachable_webhook_is_an_error(host: str) -> None:
+def test_unreachable_webhook_is_an_error(host):
     with pytest.raises(DeliveryError):
         channel(f"http://{host}/t0ken").deliver(NOTICE)
 
@@ -272,9 +268,7 @@ def test_unreachable_webhook_is_an_error(host: str) -> None:
 # All of them -------------------------------------------------------------------------------------
 
 
-def test_failing_channel_does_not_stop_the_next(
-    hook: Hook, plain_server: tuple[Inbox, int]
-) -> None:
+def test_failing_channel_does_not_stop_the_next(hook, plain_server):
     hook.answers = [410]
     inbox, port = plain_server
     delivery = deliver(NOTICE, [channel(hook.url), mail(port)])
@@ -282,7 +276,7 @@ def test_failing_channel_does_not_stop_the_next(
     assert len(inbox.messages) == 1
 
 
-def test_log_gets_one_line(caplog: pytest.LogCaptureFixture) -> None:
+def test_log_gets_one_line(caplog):
     with caplog.at_level(logging.INFO):
         deliver(NOTICE, [LogChannel()])
     (record,) = caplog.records
@@ -292,14 +286,14 @@ def test_log_gets_one_line(caplog: pytest.LogCaptureFixture) -> None:
     )
 
 
-def test_channels_show_no_secret() -> None:
+def test_channels_show_no_secret():
     shown = repr([mail(1, user="me:hush@"), channel("http://x.example/t0ken", secret=KEY)])
     assert "hush" not in shown
     assert "t0ken" not in shown
     assert KEY not in shown
 
 
-def test_settings_name_the_channels(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_name_the_channels(monkeypatch):
     monkeypatch.setattr(config, "NEWSCRAWL_SMTP_URL", "smtps://mail.example.org")
     monkeypatch.setattr(config, "NEWSCRAWL_MAIL_TO", "desk@example.org")
     monkeypatch.setattr(config, "NEWSCRAWL_WEBHOOKS", "https://a.example/x, https://b.example/y")
@@ -311,7 +305,7 @@ def test_settings_name_the_channels(monkeypatch: pytest.MonkeyPatch) -> None:
     ]
 
 
-def test_setting_that_is_neither_yes_nor_no_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_setting_that_is_neither_yes_nor_no_is_named(monkeypatch):
     monkeypatch.setattr(config, "NEWSCRAWL_WEBHOOK_PRIVATE", "maybe")
     with pytest.raises(SettingError, match="NEWSCRAWL_WEBHOOK_PRIVATE=maybe: write yes or no"):
         configured_channels()

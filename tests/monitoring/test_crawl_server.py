@@ -71,7 +71,7 @@ def ended(crawl: CrawlProcess) -> int:
     return code
 
 
-def test_forked_crawl_stores_articles_and_imports_nothing_again(crawls: Crawls) -> None:
+def test_forked_crawl_stores_articles_and_imports_nothing_again(crawls):
     with crawls.start("short") as crawl:
         assert ended(crawl) == 0
         assert crawl.summary().startswith("short: 2 found, 0 known before, 2 fetched, 2 new")
@@ -84,7 +84,7 @@ def test_forked_crawl_stores_articles_and_imports_nothing_again(crawls: Crawls) 
     assert [name for name in late if name.split(".")[0] in ours] == []
 
 
-def test_settings_and_exit_code_are_those_of_each_crawl(crawls: Crawls) -> None:
+def test_settings_and_exit_code_are_those_of_each_crawl(crawls):
     with crawls.start("short", NEWSCRAWL_METHOD="magic") as wrong, crawls.start("none") as unknown:
         assert (ended(wrong), ended(unknown)) == (2, 2)
         assert wrong.summary().startswith("NEWSCRAWL_METHOD=magic: use one of")
@@ -93,7 +93,7 @@ def test_settings_and_exit_code_are_those_of_each_crawl(crawls: Crawls) -> None:
         assert ended(right) == 0
 
 
-def test_server_has_no_thread_and_no_connection_that_a_fork_would_copy(crawls: Crawls) -> None:
+def test_server_has_no_thread_and_no_connection_that_a_fork_would_copy(crawls):
     with crawls.start("short") as crawl:
         assert ended(crawl) == 0
     process = Path(f"/proc/{crawls.server.pid}")
@@ -101,9 +101,7 @@ def test_server_has_no_thread_and_no_connection_that_a_fork_would_copy(crawls: C
     assert {file.name for file in (process / "fd").iterdir()} == {"0", "1", "2"}
 
 
-def test_crawl_leads_a_session_so_that_signals_of_a_terminal_do_not_reach_it(
-    crawls: Crawls,
-) -> None:
+def test_crawl_leads_a_session_so_that_signals_of_a_terminal_do_not_reach_it(crawls):
     with crawls.start("long"):
         pid = crawls.started("long")
         assert os.getsid(pid) == pid
@@ -112,7 +110,7 @@ def test_crawl_leads_a_session_so_that_signals_of_a_terminal_do_not_reach_it(
     assert not alive(pid)
 
 
-def test_crawl_that_is_told_to_stop_ends_in_order(crawls: Crawls) -> None:
+def test_crawl_that_is_told_to_stop_ends_in_order(crawls):
     with crawls.start("long") as crawl:
         crawls.started("long")
         crawl.stop()
@@ -121,16 +119,14 @@ def test_crawl_that_is_told_to_stop_ends_in_order(crawls: Crawls) -> None:
     assert "Closing spider (shutdown)" in crawls.log("long")
 
 
-def test_signal_that_kills_a_crawl_is_its_exit_code(crawls: Crawls) -> None:
+def test_signal_that_kills_a_crawl_is_its_exit_code(crawls):
     with crawls.start("long") as crawl:
         os.kill(crawls.started("long"), signal.SIGKILL)
         assert ended(crawl) == -signal.SIGKILL
 
 
 @pytest.mark.thorough
-def test_crawl_goes_on_when_its_server_is_killed_and_the_next_one_gets_a_new_server(
-    crawls: Crawls,
-) -> None:
+def test_crawl_goes_on_when_its_server_is_killed_and_the_next_one_gets_a_new_server(crawls):
     with crawls.start("long") as goes_on:
         pid = crawls.started("long")
         server = crawls.server.pid
@@ -147,7 +143,7 @@ def test_crawl_goes_on_when_its_server_is_killed_and_the_next_one_gets_a_new_ser
 
 
 @pytest.mark.thorough
-def test_crawl_killed_together_with_its_server_is_known_to_be_killed(crawls: Crawls) -> None:
+def test_crawl_killed_together_with_its_server_is_known_to_be_killed(crawls):
     with crawls.start("long") as crawl:
         pid = crawls.started("long")
         assert crawls.server.pid is not None
@@ -156,7 +152,7 @@ def test_crawl_killed_together_with_its_server_is_known_to_be_killed(crawls: Cra
         assert ended(crawl) == -signal.SIGKILL
 
 
-def test_crawl_whose_server_can_not_start_fails_and_says_so(crawls: Crawls) -> None:
+def test_crawl_whose_server_can_not_start_fails_and_says_so(crawls):
     with (
         closing(CrawlServer({"PYTHONHOME": "/nowhere"})) as server,
         CrawlProcess("short", crawls.command, server) as crawl,
@@ -166,9 +162,7 @@ def test_crawl_whose_server_can_not_start_fails_and_says_so(crawls: Crawls) -> N
 
 
 @pytest.mark.thorough
-def test_changed_code_is_used_by_the_next_crawl_and_running_ones_go_on(
-    crawls: Crawls, tmp_path: Path
-) -> None:
+def test_changed_code_is_used_by_the_next_crawl_and_running_ones_go_on(crawls, tmp_path):
     module = tmp_path / "our_settings.py"
     variables = {
         **crawls.command.environment,

@@ -64,7 +64,7 @@ SUNDAY = MONDAY - timedelta(days=1)
 SATURDAY = MONDAY - timedelta(days=2)
 
 
-def test_usual_day_has_no_incident() -> None:
+def test_usual_day_has_no_incident():
     source = record(usual(MONDAY))
     assert incidents(source) == {}
     assert cleared(source) == {
@@ -84,7 +84,7 @@ def failed(name: str, failures: int, last_read: datetime | None = None) -> Faile
     return FailedListing(url=f"https://ft.example/{name}", failures=failures, last_read=last_read)
 
 
-def test_lost_feed_is_an_incident_while_another_works() -> None:
+def test_lost_feed_is_an_incident_while_another_works():
     read = datetime(2026, 11, 20, tzinfo=UTC)
     listings = ListingHealth(working=1, failed=(failed("a", 2), failed("b", 3, read)))
     source = replace(record(), listings=listings)
@@ -99,17 +99,17 @@ def test_lost_feed_is_an_incident_while_another_works() -> None:
     )
 
 
-def test_feed_that_failed_twice_is_not_an_incident() -> None:
+def test_feed_that_failed_twice_is_not_an_incident():
     for listings in (ListingHealth(working=2), ListingHealth(working=1, failed=(failed("a", 2),))):
         assert "feed_failed" in cleared(replace(record(), listings=listings))
 
 
-def test_lost_feeds_are_not_checked_if_none_works() -> None:
+def test_lost_feeds_are_not_checked_if_none_works():
     source = replace(record(), listings=ListingHealth(failed=(failed("a", 9),)))
     assert "feed_failed" not in {*incidents(source), *cleared(source)}
 
 
-def test_expected_articles_depend_on_the_weekday() -> None:
+def test_expected_articles_depend_on_the_weekday():
     history = record().days
     sunday, monday = expected_articles(history, SUNDAY), expected_articles(history, MONDAY)
     assert sunday is not None
@@ -117,13 +117,13 @@ def test_expected_articles_depend_on_the_weekday() -> None:
     assert (sunday.number, monday.number) == (8, 40)
 
 
-def test_weekday_as_quiet_as_a_sunday_is_an_incident() -> None:
+def test_weekday_as_quiet_as_a_sunday_is_an_incident():
     by_kind = incidents(record(usual(SATURDAY, new=8)), today=SUNDAY)
     assert by_kind["missing"].note == "8 new articles on 2026-11-21, 40 were to be expected"
     assert by_kind["missing"].facts == {"day": "2026-11-21", "found": 8, "expected": 40}
 
 
-def test_day_of_a_feed_that_rolled_over_is_an_incident_until_another_day() -> None:
+def test_day_of_a_feed_that_rolled_over_is_an_incident_until_another_day():
     usual_record = record(usual(SUNDAY), usual(MONDAY))
     rolled = {**usual_record.coverage, SUNDAY: "incomplete"}
     note = "feed rolled over, up to 8 articles missing"
@@ -133,23 +133,23 @@ def test_day_of_a_feed_that_rolled_over_is_an_incident_until_another_day() -> No
     assert "incomplete" in cleared(source, today=MONDAY)
 
 
-def test_short_history_expects_nothing() -> None:
+def test_short_history_expects_nothing():
     source = record(usual(SUNDAY, new=0), weeks=1)
     assert "missing" not in {result.kind for result in check(source, MONDAY)}
 
 
-def test_day_of_failed_crawls_is_not_checked_for_its_articles() -> None:
+def test_day_of_failed_crawls_is_not_checked_for_its_articles():
     source = record(usual(SUNDAY, new=0, runs=5, failed_runs=5))
     assert "missing" not in {result.kind for result in check(source, MONDAY)}
 
 
-def test_source_without_new_articles_is_stale() -> None:
+def test_source_without_new_articles_is_stale():
     quiet = [usual(SATURDAY, new=0), usual(SUNDAY, new=0)]
     incident = incidents(record(*quiet))["stale"]
     assert incident.note == "no new article since 2026-11-20, 48 were to be expected"
 
 
-def test_source_of_few_articles_may_be_quiet_for_days() -> None:
+def test_source_of_few_articles_may_be_quiet_for_days():
     first = MONDAY - timedelta(weeks=6)
     days = [usual(first + timedelta(days=n), new=n % 3 == 0) for n in range(39)]
     days += [usual(first + timedelta(days=n), new=0) for n in (39, 40, 41)]
@@ -172,43 +172,43 @@ def test_source_of_few_articles_may_be_quiet_for_days() -> None:
     ],
     ids=["short", "long", "boilerplate", "dates", "titles", "dropped", "confidence"],
 )
-def test_one_changed_measure_is_drift(changes: dict[str, object], measure: str, words: str) -> None:
+def test_one_changed_measure_is_drift(changes, measure, words):
     by_kind = incidents(record(usual(MONDAY, **changes)))
     assert set(by_kind) == {"drift"}
     assert words in by_kind["drift"].note
     assert measure in by_kind["drift"].facts
 
 
-def test_several_changed_measures_are_a_changed_layout() -> None:
+def test_several_changed_measures_are_a_changed_layout():
     by_kind = incidents(record(usual(MONDAY, characters=300.0, undated=40, text_share=0.004)))
     assert set(by_kind) == {"layout_changed"}
     assert by_kind["layout_changed"].note.count(";") == 2
 
 
-def test_few_pages_are_not_checked() -> None:
+def test_few_pages_are_not_checked():
     results = check(record(usual(MONDAY, read=4, dropped=3, characters=300.0)), MONDAY)
     drift = [result for result in results if result.kind == "drift"]
     assert [result.incident for result in drift] == [None]  # judged by yesterday
 
 
-def test_source_that_can_not_be_read_is_not_called_stale() -> None:
+def test_source_that_can_not_be_read_is_not_called_stale():
     down = [usual(day, new=0, runs=20, failed_runs=20) for day in (SATURDAY, SUNDAY)]
     opened = incidents(record(*down, failures=40, note="HTTP 500 from feed.xml"))
     assert set(opened) == {"unreachable"}
 
 
-def test_crawls_that_fail_since_pages_are_refused_are_one_incident() -> None:
+def test_crawls_that_fail_since_pages_are_refused_are_one_incident():
     refused = record(usual(MONDAY, refused=60), failures=3, note="HTTP 403 from all article pages")
     assert set(incidents(refused)) == {"blocked"}
     assert "unreachable" not in cleared(refused)
 
 
-def test_refused_pages_are_a_block() -> None:
+def test_refused_pages_are_a_block():
     by_kind = incidents(record(usual(MONDAY, refused=60)))
     assert by_kind["blocked"].note == "59% of the pages are refused, usually 0%"
 
 
-def test_source_closed_by_robots_txt_is_a_block() -> None:
+def test_source_closed_by_robots_txt_is_a_block():
     source = record(usual(MONDAY))
     closed = replace(source, coverage={**source.coverage, MONDAY: "blocked_by_robots"})
     assert set(incidents(closed)) == {"blocked"}
@@ -218,29 +218,27 @@ def test_source_closed_by_robots_txt_is_a_block() -> None:
     ("failures", "opened", "cleared_too"),
     [(0, False, True), (2, False, False), (3, True, False), (9, True, False)],
 )
-def test_crawls_that_fail_in_a_row_are_an_incident(
-    failures: int, opened: bool, cleared_too: bool
-) -> None:
+def test_crawls_that_fail_in_a_row_are_an_incident(failures, opened, cleared_too):
     source = record(usual(MONDAY), failures=failures, note="no feed could be read")
     assert ("unreachable" in incidents(source)) is opened
     assert ("unreachable" in cleared(source)) is cleared_too
 
 
-def test_source_not_crawled_since_saturday_is_an_incident() -> None:
+def test_source_not_crawled_since_saturday_is_an_incident():
     source = record()
     days = {day: state for day, state in source.coverage.items() if day < SUNDAY}
     by_kind = incidents(replace(source, coverage=days))
     assert by_kind["not_crawled"].note == "no crawl has ended since 2026-11-21"
 
 
-def test_new_source_has_no_incident() -> None:
+def test_new_source_has_no_incident():
     new = SourceRecord(
         status=SourceStatus(source="x"), days=[usual(MONDAY)], coverage={MONDAY: "ok"}
     )
     assert incidents(new) == {}
 
 
-def test_chance_alone_seldom_opens_an_incident() -> None:
+def test_chance_alone_seldom_opens_an_incident():
     noise = random.Random(7)  # noqa: S311 - a test's dice
     first, alarms, judged = MONDAY - timedelta(weeks=60), 0, 0
     days = [usual(first + timedelta(days=n), noise) for n in range(60 * 7)]
@@ -281,7 +279,7 @@ def test_chance_alone_seldom_opens_an_incident() -> None:
     ),
     st.integers(0, 10),
 )
-def test_random_history_can_be_checked(days: list[DailySourceStats], failures: int) -> None:
+def test_random_history_can_be_checked(days, failures):
     ordered = sorted(days, key=lambda stats: stats.day)
     source = SourceRecord(
         status=SourceStatus(source="x", failures=failures),
@@ -292,7 +290,7 @@ def test_random_history_can_be_checked(days: list[DailySourceStats], failures: i
     assert len(kinds) == len(set(kinds))
 
 
-def test_incident_that_a_wrong_clock_opened_lasts_no_negative_time() -> None:
+def test_incident_that_a_wrong_clock_opened_lasts_no_negative_time():
     noon = datetime(2026, 11, 23, 12, tzinfo=UTC)
     opened = Incident(
         kind="stale",

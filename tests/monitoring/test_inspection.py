@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import select, update
 
 from newscrawl.items import Origin
-from newscrawl.monitoring.delivery import Channel, LogChannel, MailChannel, WebhookChannel
+from newscrawl.monitoring.delivery import Channel, LogChannel
 from newscrawl.monitoring.health_checks import MIN_FAILURES, CheckResult, Inspector, group_incidents
 from newscrawl.storage import Database, models
 from newscrawl.storage.frontier.listings import Reading, Schedule
@@ -23,7 +23,6 @@ from newscrawl.storage.source_stats import (
     refresh_source_stats,
 )
 from newscrawl.storage.status import Incident, SourceStatus, claim_unreported, record_incidents
-from tests.receivers import Hook, Inbox
 from tests.worlds import document, register, save_documents
 
 # All inspections are as of this moment, however late the tests get to them.
@@ -85,7 +84,7 @@ def incidents(database: Database) -> list[models.Incident]:
 # Vitals ------------------------------------------------------------------------------------------
 
 
-def test_runs_of_a_day_are_summed(database: Database) -> None:
+def test_runs_of_a_day_are_summed(database):
     registered(database, "ft")
     ran(database, "ft", 1)
     ran(
@@ -105,7 +104,7 @@ def test_runs_of_a_day_are_summed(database: Database) -> None:
     assert day.text_share == pytest.approx(0.03)
 
 
-def test_summing_runs_again_changes_nothing(database: Database) -> None:
+def test_summing_runs_again_changes_nothing(database):
     registered(database, "ft")
     ran(database, "ft", 0)
     now = NOW
@@ -115,7 +114,7 @@ def test_summing_runs_again_changes_nothing(database: Database) -> None:
     assert daily_source_stats(database, TODAY.date() - timedelta(days=7)) == before
 
 
-def test_only_sources_with_new_runs_are_summed_again(database: Database) -> None:
+def test_only_sources_with_new_runs_are_summed_again(database):
     registered(database, "ft", "bbc")
     ran(database, "ft", 0)
     ran(database, "bbc", 1)
@@ -123,7 +122,7 @@ def test_only_sources_with_new_runs_are_summed_again(database: Database) -> None
     assert refresh_source_stats(database, NOW, ended_after=TODAY) == 1
 
 
-def test_runs_are_summed_after_a_clock_that_was_days_fast(database: Database) -> None:
+def test_runs_are_summed_after_a_clock_that_was_days_fast(database):
     registered(database, "ft")
     moments = iter([NOW + timedelta(days=3), NOW])
     inspect = Inspector(database, ["ft"], (), clock=lambda: next(moments))
@@ -135,7 +134,7 @@ def test_runs_are_summed_after_a_clock_that_was_days_fast(database: Database) ->
     assert [day.new for day in days if day.day == TODAY.date()] == [40]
 
 
-def test_killed_run_counts_as_failed(database: Database) -> None:
+def test_killed_run_counts_as_failed(database):
     registered(database, "ft")
     database.start_run("ft")
     refresh_source_stats(database, NOW + timedelta(hours=7))
@@ -163,9 +162,7 @@ def reading() -> Reading:
     )
 
 
-def test_lost_feed_and_its_return_are_delivered(
-    database: Database, hook: Hook, hooking: WebhookChannel
-) -> None:
+def test_lost_feed_and_its_return_are_delivered(database, hook, hooking):
     registered(database, "ft")
     ran(database, "ft", 0)
     run = database.start_run("ft")
@@ -191,7 +188,7 @@ def test_lost_feed_and_its_return_are_delivered(
     assert len(hook.taken) == 2
 
 
-def test_feed_removed_from_the_registry_is_not_checked(database: Database) -> None:
+def test_feed_removed_from_the_registry_is_not_checked(database):
     registered(database, "ft")
     run = database.start_run("ft")
     frontier = replace(open_frontier(database, "ft", run, SCHEDULE), clock=lambda: NOW)
@@ -206,9 +203,7 @@ def test_feed_removed_from_the_registry_is_not_checked(database: Database) -> No
 # Incidents ----------------------------------------------------------------------------------------
 
 
-def test_changed_layout_is_delivered(
-    database: Database, hook: Hook, hooking: WebhookChannel
-) -> None:
+def test_changed_layout_is_delivered(database, hook, hooking):
     registered(database, "ft")
     for days_ago in range(1, 20):
         ran(database, "ft", days_ago)
@@ -225,9 +220,7 @@ def test_changed_layout_is_delivered(
     assert facts["characters"] == {"now": 200.0, "before": 3000.0}
 
 
-def test_incident_and_its_end_are_delivered_once(
-    database: Database, hook: Hook, hooking: WebhookChannel, inbox: Inbox, mailing: MailChannel
-) -> None:
+def test_incident_and_its_end_are_delivered_once(database, hook, hooking, inbox, mailing):
     leases = registered(database, "ft")
     inspect = inspector(database, ["ft"], [LogChannel(), mailing, hooking])
     fail(leases, "ft", 3)
@@ -252,9 +245,7 @@ def test_incident_and_its_end_are_delivered_once(
     assert incident.recovered_at is not None
 
 
-def test_incident_that_comes_back_is_delivered_again(
-    database: Database, hook: Hook, hooking: WebhookChannel
-) -> None:
+def test_incident_that_comes_back_is_delivered_again(database, hook, hooking):
     leases = registered(database, "ft")
     inspect = inspector(database, ["ft"], [hooking])
     for _ in range(2):
@@ -267,9 +258,7 @@ def test_incident_that_comes_back_is_delivered_again(
     assert [notice["event"] for notice in hook.notices] == ["opened", "recovered"] * 2
 
 
-def test_undelivered_incident_is_delivered_later(
-    database: Database, hook: Hook, hooking: WebhookChannel, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_undelivered_incident_is_delivered_later(database, hook, hooking, caplog):
     leases = registered(database, "ft")
     fail(leases, "ft", 3)
     hook.answers = [500]
@@ -291,15 +280,8 @@ def test_undelivered_incident_is_delivered_later(
     ids=["most sources", "many sources"],
 )
 def test_incidents_of_many_sources_are_one_notice(
-    database: Database,
-    hook: Hook,
-    hooking: WebhookChannel,
-    failing: int,
-    sources: int,
-    cause: str | None,
-    subject: str,
-    text: str,
-) -> None:
+    database, hook, hooking, failing, sources, cause, subject, text
+):
     slugs = [f"s{number:02}" for number in range(sources)]
     leases = registered(database, *slugs)
     for slug in slugs[:failing]:
@@ -316,7 +298,7 @@ def test_incidents_of_many_sources_are_one_notice(
     assert text in notice["text"]
 
 
-def test_incident_is_claimed_once(database: Database) -> None:
+def test_incident_is_claimed_once(database):
     registered(database, "ft")
     incident = Incident(kind="stale", source="ft", note="nothing new")
     record_incidents(database, [incident], set())
@@ -326,14 +308,14 @@ def test_incident_is_claimed_once(database: Database) -> None:
     assert second == ([], [])
 
 
-def test_closed_incident_is_not_delivered(database: Database) -> None:
+def test_closed_incident_is_not_delivered(database):
     registered(database, "ft")
     record_incidents(database, [Incident(kind="stale", source="ft", note="x")], set())
     record_incidents(database, [], {"ft/stale"})
     assert claim_unreported(database) == ([], [])
 
 
-def test_incident_that_is_not_checked_stays_open(database: Database) -> None:
+def test_incident_that_is_not_checked_stays_open(database):
     registered(database, "ft")
     record_incidents(database, [Incident(kind="stale", source="ft", note="x")], set())
     record_incidents(database, [], {"ft/missing"})
@@ -341,7 +323,7 @@ def test_incident_that_is_not_checked_stays_open(database: Database) -> None:
     assert incident.recovered_at is None
 
 
-def test_late_sources_are_an_incident_of_the_monitor() -> None:
+def test_late_sources_are_an_incident_of_the_monitor():
     late = [SourceStatus(source=f"s{n}", late=n < 6) for n in range(20)]
     incidents, _ = group_incidents([], [one.source for one in late], late)
     assert [(incident.cause, incident.facts) for incident in incidents] == [
@@ -349,14 +331,12 @@ def test_late_sources_are_an_incident_of_the_monitor() -> None:
     ]
 
 
-def test_incident_of_a_monitor_that_caught_up_is_closed() -> None:
+def test_incident_of_a_monitor_that_caught_up_is_closed():
     _, cleared = group_incidents([CheckResult("a", "stale")], ["a"], [SourceStatus(source="a")])
     assert cleared == {"a/stale", "watch/stale", "watch/behind"}
 
 
-def test_quarantined_articles_are_an_incident_on_the_first_day(
-    database: Database, hook: Hook, hooking: WebhookChannel
-) -> None:
+def test_quarantined_articles_are_an_incident_on_the_first_day(database, hook, hooking):
     run = register(database)
     database.finish_run(run, "finished", COUNTS)
     text = " ".join(f"Quay {place} of the harbour was closed." for place in range(40))

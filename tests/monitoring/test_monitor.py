@@ -101,7 +101,7 @@ def first_round(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Round]:
         yield Round(room, once(room, *SLUGS))
 
 
-def test_one_round_crawls_every_source_once(first_round: Round) -> None:
+def test_one_round_crawls_every_source_once(first_round):
     room, done = first_round.room, first_round.done
     assert done.returncode == 0, done.stderr
     assert room.count("SELECT count(*) FROM articles") == 12
@@ -113,19 +113,19 @@ def test_one_round_crawls_every_source_once(first_round: Round) -> None:
 
 
 @pytest.mark.thorough
-def test_sources_of_the_folder_are_watched_where_no_file_is_named(room: Newsroom) -> None:
+def test_sources_of_the_folder_are_watched_where_no_file_is_named(room):
     room.sites.add("one")
     done = once(room, "one", NEWSCRAWL_SOURCES="")
     assert done.returncode == 0, done.stderr
     assert room.count("SELECT count(*) FROM articles") == 4
 
 
-def test_each_source_has_its_own_log(first_round: Round) -> None:
+def test_each_source_has_its_own_log(first_round):
     for slug in SLUGS:
         assert "state ok" in (first_round.room.folder / "logs" / f"{slug}.log").read_text()
 
 
-def test_extraction_quality_is_counted_by_source_and_day(first_round: Round) -> None:
+def test_extraction_quality_is_counted_by_source_and_day(first_round):
     room = first_round.room
     ((counts,),) = room.rows(
         "SELECT counts FROM runs JOIN sources ON sources.id = source_id WHERE slug = 'one'"
@@ -145,7 +145,7 @@ def test_extraction_quality_is_counted_by_source_and_day(first_round: Round) -> 
 
 
 @pytest.mark.thorough
-def test_later_rounds_crawl_nothing_and_prune_once_a_day(first_round: Round) -> None:
+def test_later_rounds_crawl_nothing_and_prune_once_a_day(first_round):
     room, visits = first_round.room, first_round.room.sites.visits
     assert "Pruned" not in first_round.done.stderr
     room.execute("UPDATE workers SET seen_at = '2026-01-01 00:00:00.000000'")
@@ -173,9 +173,7 @@ def _let_hours_pass(room: Newsroom, hours: int) -> None:
 @pytest.mark.parametrize(
     ("before", "after", "runs", "hours"), [("3h", "10m", 2, None), ("10m", "3h", 1, 3)]
 )
-def test_changed_minimum_of_polls_counts_at_once(
-    room: Newsroom, before: str, after: str, runs: int, hours: int | None
-) -> None:
+def test_changed_minimum_of_polls_counts_at_once(room, before, after, runs, hours):
     room.sites.add("one")
     once(room, "one", NEWSCRAWL_POLL_MIN=before, NEWSCRAWL_REVISITS="1d")
     _let_hours_pass(room, 2)  # without dates, the feed is polled after an hour or the minimum
@@ -188,7 +186,7 @@ def test_changed_minimum_of_polls_counts_at_once(
 
 
 @pytest.mark.thorough
-def test_failing_source_is_reported_and_others_are_crawled(room: Newsroom) -> None:
+def test_failing_source_is_reported_and_others_are_crawled(room):
     room.sites.add("good")
     done = once(room, "broken", "good")
     assert done.returncode == 1
@@ -201,7 +199,7 @@ def test_failing_source_is_reported_and_others_are_crawled(room: Newsroom) -> No
 
 
 @pytest.mark.thorough
-def test_third_failure_in_a_row_is_reported(room: Newsroom) -> None:
+def test_third_failure_in_a_row_is_reported(room):
     with open_database(f"sqlite:///{room.database}") as database:
         terms = LeaseTerms(length=timedelta(minutes=2), min_pause=timedelta(0))
         leases = Leases(database, "before", terms)
@@ -222,7 +220,7 @@ def test_third_failure_in_a_row_is_reported(room: Newsroom) -> None:
 
 
 @pytest.mark.thorough
-def test_crawl_over_its_time_limit_is_ended(room: Newsroom) -> None:
+def test_crawl_over_its_time_limit_is_ended(room):
     # Pages for minutes, so that it can't be through before somebody looks on a busy machine.
     room.sites.add("slow", 1500, delay=1.5)
     done = once(room, "slow", NEWSCRAWL_LONGEST_CRAWL="5")
@@ -232,7 +230,7 @@ def test_crawl_over_its_time_limit_is_ended(room: Newsroom) -> None:
 
 
 @pytest.mark.thorough
-def test_crashed_crawl_fails_its_source_only(room: Newsroom) -> None:
+def test_crashed_crawl_fails_its_source_only(room):
     with room.crawling("--once") as monitor:
         (child,) = crawls(monitor.pid)
         os.kill(child, signal.SIGKILL)
@@ -243,7 +241,7 @@ def test_crashed_crawl_fails_its_source_only(room: Newsroom) -> None:
 
 
 @pytest.mark.thorough
-def test_crawl_whose_lease_is_lost_is_ended(room: Newsroom) -> None:
+def test_crawl_whose_lease_is_lost_is_ended(room):
     with room.crawling("--once", NEWSCRAWL_LEASE="3") as monitor:
         # One that lasts for centuries would count as set by a wrong clock, and be free.
         expires_at = f"{datetime.now(UTC) + timedelta(hours=1):%Y-%m-%d %H:%M:%S.%f}"
@@ -254,7 +252,7 @@ def test_crawl_whose_lease_is_lost_is_ended(room: Newsroom) -> None:
     assert room.rows("SELECT holder, failures FROM leases") == [("thief", 0)]
 
 
-def test_sigterm_lets_running_crawls_end_in_order(room: Newsroom) -> None:
+def test_sigterm_lets_running_crawls_end_in_order(room):
     with room.crawling() as monitor:
         monitor.send_signal(signal.SIGTERM)
         _, log = monitor.communicate(timeout=240)
@@ -268,7 +266,7 @@ def test_sigterm_lets_running_crawls_end_in_order(room: Newsroom) -> None:
     assert worker == (1,)
 
 
-def test_crawl_ends_when_its_monitor_is_killed(room: Newsroom) -> None:
+def test_crawl_ends_when_its_monitor_is_killed(room):
     with room.crawling("--logs", ".") as monitor:
         (child,) = crawls(monitor.pid)
         monitor.kill()
@@ -288,9 +286,7 @@ def test_crawl_ends_when_its_monitor_is_killed(room: Newsroom) -> None:
         ("onne", "logs", {}, "unknown source 'onne': did you mean one"),
     ],
 )
-def test_invalid_start_is_refused_in_one_line(
-    room: Newsroom, slug: str, logs: str, settings: dict[str, str], fault: str
-) -> None:
+def test_invalid_start_is_refused_in_one_line(room, slug, logs, settings, fault):
     (room.folder / "file").write_text("no folder")
     room.sites.add("one")
     command = monitor_command([slug], "--once", "--logs", logs)
@@ -304,7 +300,7 @@ def test_invalid_start_is_refused_in_one_line(
 
 
 @pytest.mark.thorough
-def test_round_sends_the_digest_that_is_due(room: Newsroom) -> None:
+def test_round_sends_the_digest_that_is_due(room):
     room.sites.add("one")
     with open_database(f"sqlite:///{room.database}") as database, Hook() as hook:
         database.register_source("one", "One", "gb", "en", "https://one.example/")

@@ -4,7 +4,6 @@ import os
 import signal
 from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -34,9 +33,7 @@ def ask(url: str, query: str) -> list[tuple[Any, ...]]:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("dies", ["the machine", "the monitor alone"])
-def test_another_monitor_finishes_crawls_of_a_killed_one(
-    sites: Sites, tmp_path: Path, postgres_url: str, dies: str
-) -> None:
+def test_another_monitor_finishes_crawls_of_a_killed_one(sites, tmp_path, postgres_url, dies):
     urls = [url for slug in SLUGS for url in sites.add(slug, PAGES, delay=0.05)]
     upgrade_database(postgres_url)
     settings = environment(sites.file(tmp_path, SLUGS), postgres_url, NEWSCRAWL_LEASE="6")
@@ -62,9 +59,7 @@ def test_another_monitor_finishes_crawls_of_a_killed_one(
 
 
 @pytest.mark.thorough
-def test_crawl_of_a_stopped_monitor_sends_nothing_after_another_has_begun(
-    sites: Sites, tmp_path: Path
-) -> None:
+def test_crawl_of_a_stopped_monitor_sends_nothing_after_another_has_begun(sites, tmp_path):
     urls = sites.add("one", 60)
     database = f"sqlite:///{tmp_path}/news.sqlite"
     upgrade_database(database)
@@ -87,9 +82,7 @@ def test_crawl_of_a_stopped_monitor_sends_nothing_after_another_has_begun(
 
 
 @pytest.mark.thorough
-def test_monitor_survives_a_restart_of_the_database(
-    sites: Sites, tmp_path: Path, postgres_url: str
-) -> None:
+def test_monitor_survives_a_restart_of_the_database(sites, tmp_path, postgres_url):
     sites.add("one", 1)
     upgrade_database(postgres_url)
     settings = environment(sites.file(tmp_path, ["one"]), postgres_url)

@@ -49,7 +49,6 @@ from newscrawl.storage.company_alerts import (
 )
 from newscrawl.storage.saved_queries import add_query, count_history
 from tests.conftest import Newscrawl
-from tests.receivers import Hook, Inbox
 from tests.worlds import body, day, document, moment, register, save_documents
 
 SIEMENS, BOSCH = "Siemens builds trams.", "Bosch builds drills."
@@ -101,9 +100,7 @@ def headline_of(subject: str) -> str:
 # Addressing --------------------------------------------------------------------------------------
 
 
-def test_each_gets_alerts_about_its_own_companies(
-    database: Database, hook: Hook, inbox: Inbox
-) -> None:
+def test_each_gets_alerts_about_its_own_companies(database, hook, inbox):
     watch_before(database, "Siemens", "Bosch")
     add_recipient(database, recipient("trams", "trams@example.org", "e-mail", "Siemens"))
     add_recipient(database, recipient("drills", hook.url, "webhook", "Bosch"))
@@ -119,7 +116,7 @@ def test_each_gets_alerts_about_its_own_companies(
     assert [notice["facts"]["company"] for notice in hook.notices] == ["Bosch"]
 
 
-def test_group_gets_alerts_about_its_companies(database: Database, hook: Hook) -> None:
+def test_group_gets_alerts_about_its_companies(database, hook):
     structure = CompanyStructure(groups={"makers": ("Siemens", "Bosch")})
     watch_before(database, "Siemens", "makers", "Alstom")
     add_recipient(database, recipient("desk", hook.url, "webhook", "makers"))
@@ -128,7 +125,7 @@ def test_group_gets_alerts_about_its_companies(database: Database, hook: Hook) -
     assert sorted(notice["facts"]["company"] for notice in hook.notices) == ["Siemens", "makers"]
 
 
-def test_recipient_of_digests_gets_no_alerts(database: Database, hook: Hook) -> None:
+def test_recipient_of_digests_gets_no_alerts(database, hook):
     watch_before(database, "Siemens")
     add_recipient(
         database, Recipient(name="weekly", kind="webhook", address=hook.url, gets=("digests",))
@@ -143,9 +140,7 @@ def test_recipient_of_digests_gets_no_alerts(database: Database, hook: Hook) -> 
     assert hook.notices[0]["facts"]["companies"] == {"Siemens": 1}
 
 
-def test_digest_is_about_the_companies_of_its_recipient(
-    database: Database, hook: Hook, inbox: Inbox
-) -> None:
+def test_digest_is_about_the_companies_of_its_recipient(database, hook, inbox):
     watch_before(database, "Siemens", "Bosch")
     add_recipient(database, recipient("drills", hook.url, "webhook", "Bosch"))
     add_recipient(database, recipient("all", "all@example.org", "e-mail"))
@@ -160,9 +155,7 @@ def test_digest_is_about_the_companies_of_its_recipient(
     assert send_digest(database, digest, channels) is None
 
 
-def test_digest_in_a_chat_has_stories_about_the_companies_of_its_recipient(
-    database: Database, hook: Hook
-) -> None:
+def test_digest_in_a_chat_has_stories_about_the_companies_of_its_recipient(database, hook):
     watch_before(database, "Siemens", "Bosch")
     add_recipient(database, recipient("room", hook.url, "slack", "Bosch"))
     add_recipient(database, recipient("quiet", hook.url, "slack", "Alstom"))
@@ -178,7 +171,7 @@ def test_digest_in_a_chat_has_stories_about_the_companies_of_its_recipient(
     assert "A headline> (FT" in quiet
 
 
-def test_messages_show_sources_by_name(database: Database) -> None:
+def test_messages_show_sources_by_name(database):
     publish(database, "Siemens builds trams with Alstom.")
     notice = notice_of(database, PAIR)
     assert notice.links[0].note == f"FT, {day(0)}"
@@ -188,7 +181,7 @@ def test_messages_show_sources_by_name(database: Database) -> None:
     assert f"(FT, {day(0)})" in markdown_digest(digest)
 
 
-def test_digest_marks_saved_queries(database: Database) -> None:
+def test_digest_marks_saved_queries(database):
     publish(database, "A strike stops all trams of Siemens.", BOSCH)
     for name, text in (("strikes", "strike*"), ("quiet", "silence")):
         add_query(database, name, text, "me")
@@ -205,9 +198,7 @@ def test_digest_marks_saved_queries(database: Database) -> None:
     assert digest_notice(digest).facts["companies"] == {"Siemens": 1, "strikes": 1}
 
 
-def test_failure_is_recorded_and_repeated_for_this_recipient_alone(
-    database: Database, hook: Hook, inbox: Inbox
-) -> None:
+def test_failure_is_recorded_and_repeated_for_this_recipient_alone(database, hook, inbox):
     watch_before(database, "Siemens")
     add_recipient(database, recipient("desk", "desk@example.org", "e-mail"))
     add_recipient(database, recipient("room", hook.url, "slack"))
@@ -225,7 +216,7 @@ def test_failure_is_recorded_and_repeated_for_this_recipient_alone(
     }
 
 
-def test_name_is_taken_once(database: Database) -> None:
+def test_name_is_taken_once(database):
     add_recipient(database, recipient("desk", "desk@example.org", "e-mail"))
     with pytest.raises(RecipientError, match="desk is a recipient already"):
         add_recipient(database, recipient("desk", "other@example.org", "e-mail"))
@@ -234,7 +225,7 @@ def test_name_is_taken_once(database: Database) -> None:
     assert list_recipients(database) == []
 
 
-def test_edited_recipient_gets_notices_at_its_new_address(database: Database, inbox: Inbox) -> None:
+def test_edited_recipient_gets_notices_at_its_new_address(database, inbox):
     watch_before(database, "Siemens", "Bosch")
     add_recipient(database, recipient("desk", "old@example.org", "e-mail", "Siemens"))
     (before,) = list_recipients(database)
@@ -249,9 +240,7 @@ def test_edited_recipient_gets_notices_at_its_new_address(database: Database, in
         edit_recipient(database, recipient("room", "new@example.org", "e-mail"))
 
 
-def test_one_address_gets_alerts_on_one_subject_and_the_digest_on_another(
-    database: Database, inbox: Inbox
-) -> None:
+def test_one_address_gets_alerts_on_one_subject_and_the_digest_on_another(database, inbox):
     watch_before(database, "Siemens", "Bosch")
     for name, company, gets in (("now", "Siemens", "alerts"), ("weekly", "Bosch", "digests")):
         ann = recipient(name, "ann@example.org", "e-mail", company)
@@ -284,7 +273,7 @@ def pair_texts(database: Database) -> list[str]:
     return [link.sentence for link in notice.links]
 
 
-def test_alert_of_a_pair_shows_the_sentence_that_names_both(database: Database) -> None:
+def test_alert_of_a_pair_shows_the_sentence_that_names_both(database):
     publish(
         database,
         "Siemens builds trams. It is large. Alstom, it says, will buy them from Siemens. The end.",
@@ -298,7 +287,7 @@ def test_alert_of_a_pair_shows_the_sentence_that_names_both(database: Database) 
     assert len(pair_texts(database)) == 2
 
 
-def test_pair_without_a_common_sentence_shows_one_for_each(database: Database) -> None:
+def test_pair_without_a_common_sentence_shows_one_for_each(database):
     publish(database, "Siemens builds trams. It is large. Alstom builds trains.")
     assert pair_texts(database) == ["Alstom builds trains. Siemens builds trams."]
     notice = notice_of(database, PAIR)
@@ -306,7 +295,7 @@ def test_pair_without_a_common_sentence_shows_one_for_each(database: Database) -
     assert "Alstom</b> builds" in (notice.html or "")
 
 
-def test_saved_query_may_be_one_of_a_pair(database: Database) -> None:
+def test_saved_query_may_be_one_of_a_pair(database):
     publish(database, "A strike stops all trams of Siemens. It began on Monday.", "Siemens alone.")
     add_query(database, "strikes", "strike*", "me")
     count_history(database, "strikes")
@@ -315,7 +304,7 @@ def test_saved_query_may_be_one_of_a_pair(database: Database) -> None:
     assert link.sentence == "A strike stops all trams of Siemens."
 
 
-def test_sentence_of_a_pair_is_cut_around_both(database: Database) -> None:
+def test_sentence_of_a_pair_is_cut_around_both(database):
     text = f"Siemens {'and so on ' * 20}with Alstom {'and so on ' * 60}"
     publish(database, text)
     (sentence,) = pair_texts(database)
@@ -324,7 +313,7 @@ def test_sentence_of_a_pair_is_cut_around_both(database: Database) -> None:
     assert len(sentence) < 400
 
 
-def test_first_mention_says_since_when(database: Database, hook: Hook) -> None:
+def test_first_mention_says_since_when(database, hook):
     watch_before(database, "Siemens")
     (watched,) = company_alerts.watched_companies(database)
     add_recipient(database, recipient("room", hook.url, "webhook"))
@@ -355,7 +344,7 @@ NOTICE = Notice(
 )
 
 
-def test_slack_message_is_made_of_blocks_without_mentions() -> None:
+def test_slack_message_is_made_of_blocks_without_mentions():
     got = slack_payload(NOTICE)
     header, summary, link, bare = got["blocks"]  # type: ignore[misc]
     assert header["text"]["type"] == "plain_text"
@@ -373,7 +362,7 @@ def test_slack_message_is_made_of_blocks_without_mentions() -> None:
     assert "<" not in str(got["text"])
 
 
-def test_teams_message_is_an_adaptive_card() -> None:
+def test_teams_message_is_an_adaptive_card():
     got: Any = teams_payload(NOTICE)
     assert got["type"] == "message"
     (attachment,) = got["attachments"]
@@ -401,9 +390,7 @@ WORST = {
 
 @pytest.mark.parametrize("worst", WORST.values(), ids=WORST.keys())
 @pytest.mark.parametrize("kind", ["webhook", "slack", "teams"])
-def test_hostile_message_of_each_kind_stays_within_the_limits_of_its_product(
-    hook: Hook, kind: RecipientKind, worst: str
-) -> None:
+def test_hostile_message_of_each_kind_stays_within_the_limits_of_its_product(hook, kind, worst):
     address = f"https://a.example/{'ä' * 1900}"
     addresses = ("https://a.example/x", address, "javascript:alert(1)")
     notice = Notice(
@@ -468,12 +455,12 @@ def check_teams(got: Any, content: bytes) -> None:
 
 
 @pytest.mark.parametrize("url", ["http://example.org/h", "ftp://example.org/", "https://", "x"])
-def test_webhook_must_be_https(url: str) -> None:
+def test_webhook_must_be_https(url):
     with pytest.raises(SettingError):
         channel_of(recipient("room", url, "slack"))
 
 
-def test_private_address_is_refused_when_it_is_sent(database: Database) -> None:
+def test_private_address_is_refused_when_it_is_sent(database):
     room = recipient("room", "https://127.0.0.1:9/hooks/t0ken", "teams")
     fault = send_test(database, room)
     assert "NEWSCRAWL_WEBHOOK_PRIVATE=yes" in fault
@@ -482,7 +469,7 @@ def test_private_address_is_refused_when_it_is_sent(database: Database) -> None:
     assert (sent.recipient, sent.fault) == ("room", fault)
 
 
-def test_mail_without_a_server_is_a_failed_delivery(database: Database) -> None:
+def test_mail_without_a_server_is_a_failed_delivery(database):
     assert "no mail server" in send_test(database, recipient("a", "a@example.org", "e-mail"))
 
 
@@ -496,7 +483,7 @@ def stored(newscrawl: Newscrawl) -> Newscrawl:
     return newscrawl
 
 
-def test_recipients_are_added_tested_listed_and_removed(stored: Newscrawl, inbox: Inbox) -> None:
+def test_recipients_are_added_tested_listed_and_removed(stored, inbox):
     run = ("alerts", "recipients")
     added = stored(*run, "add", "desk", "desk@example.org", "-c", "siemens")
     assert added.code == 0
@@ -528,9 +515,7 @@ def test_recipients_are_added_tested_listed_and_removed(stored: Newscrawl, inbox
         (("--only", "alerts"), ("--only", "digests"), ""),
     ],
 )
-def test_what_comes_twice_to_an_address_is_said(
-    stored: Newscrawl, first: tuple[str, ...], second: tuple[str, ...], repeated: str
-) -> None:
+def test_what_comes_twice_to_an_address_is_said(stored, first, second, repeated):
     add = ("alerts", "recipients", "add")
     stored(*add, "press office", "press@example.org", *first)
     stored(*add, "other", "other@example.org")
@@ -541,7 +526,7 @@ def test_what_comes_twice_to_an_address_is_said(
     assert ("twice" in added.err) == bool(repeated)
 
 
-def test_recipient_is_edited(stored: Newscrawl) -> None:
+def test_recipient_is_edited(stored):
     run = ("alerts", "recipients")
     stored(*run, "add", "desk", "desk@example.org", "-c", "siemens")
     edited = stored(*run, "edit", "desk", "--gets", "alerts", "-c", "bosch")
@@ -553,7 +538,7 @@ def test_recipient_is_edited(stored: Newscrawl) -> None:
     assert (row["kind"], row["companies"], row["gets"]) == ("slack", "all", "alerts, digests")
 
 
-def test_company_of_a_digest_is_not_watched_for_alerts(stored: Newscrawl) -> None:
+def test_company_of_a_digest_is_not_watched_for_alerts(stored):
     run = ("alerts", "recipients")
     added = stored(*run, "add", "desk", "desk@example.org", "-c", "siemens", "--only", "digests")
     assert added.err.endswith("desk: gets digests about Siemens.\n")
@@ -564,14 +549,14 @@ def test_company_of_a_digest_is_not_watched_for_alerts(stored: Newscrawl) -> Non
     assert row["company"] == "Bosch"
 
 
-def test_group_that_is_gone_does_not_hinder_an_edit(stored: Newscrawl) -> None:
+def test_group_that_is_gone_does_not_hinder_an_edit(stored):
     with open_database("sqlite:///newscrawl.sqlite") as database:
         add_recipient(database, recipient("desk", "desk@example.org", "e-mail", "rivals", "Bosch"))
     ran = stored("alerts", "recipients", "edit", "desk", "--gets", "alerts")
     assert "desk: gets alerts about rivals, Bosch." in ran.err
 
 
-def test_company_of_a_recipient_stays_watched_and_unwatch_says_so(stored: Newscrawl) -> None:
+def test_company_of_a_recipient_stays_watched_and_unwatch_says_so(stored):
     stored("alerts", "recipients", "add", "desk", "desk@example.org", "-c", "Siemens")
     ran = stored("alerts", "unwatch", "Siemens")
     sentence = "Siemens: still watched for the recipients of alerts about it.\n"
@@ -582,9 +567,7 @@ def test_company_of_a_recipient_stays_watched_and_unwatch_says_so(stored: Newscr
     assert stored("alerts", "unwatch", "Siemens").code == 1
 
 
-def test_recipients_of_the_settings_are_listed_first(
-    stored: Newscrawl, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_recipients_of_the_settings_are_listed_first(stored, monkeypatch):
     run = ("alerts", "recipients")
     stored(*run, "add", "room", "https://hooks.slack.com/services/T0/B0/s3cret")
     monkeypatch.setattr(config, "NEWSCRAWL_WEBHOOKS", "https://example.org/hook?key=s3cret")

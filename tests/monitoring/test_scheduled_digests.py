@@ -77,9 +77,7 @@ def world(database: Database, hook: Hook, inbox: Inbox) -> Database:
         (BERLIN, "2026-07-01T00:00", "2026-07-06T05:00"),
     ],
 )
-def test_next_digest_follows_the_clock_of_its_time_zone(
-    setting: str, now: str, moment: str
-) -> None:
+def test_next_digest_follows_the_clock_of_its_time_zone(setting, now, moment):
     (time,) = digest_times("NEWSCRAWL_DIGEST", setting)
     assert next(later for later in time.moments(at(now)) if later > at(now)) == at(moment)
 
@@ -96,7 +94,7 @@ def test_next_digest_follows_the_clock_of_its_time_zone(
         "daily 07:00, daily 08:00",
     ],
 )
-def test_invalid_schedule_is_refused_in_one_line(setting: str) -> None:
+def test_invalid_schedule_is_refused_in_one_line(setting):
     with pytest.raises(SettingError, match=r"^NEWSCRAWL_DIGEST=.*: write daily 07:00") as caught:
         digest_times("NEWSCRAWL_DIGEST", setting)
     assert "\n" not in str(caught.value)
@@ -120,9 +118,7 @@ def test_invalid_schedule_is_refused_in_one_line(setting: str) -> None:
         ("monday 22:00 America/New_York", "2026-11-24T03:00", [("weekly", 22)]),
     ],
 )
-def test_digest_is_due_from_its_time_until_a_week_after_its_days(
-    database: Database, setting: str, now: str, due: list[tuple[str, int]]
-) -> None:
+def test_digest_is_due_from_its_time_until_a_week_after_its_days(database, setting, now, due):
     digests_and_days = due_digests(database, plan(setting).times, at(now))
     assert [(digest.span, last.day) for digest, last in digests_and_days] == due
 
@@ -136,7 +132,7 @@ def record(database: Database, day: int, *, done: bool) -> None:
     release_digest(database, stored.number, done=done)
 
 
-def test_all_digests_that_a_pause_missed_are_due_and_none_of_before(database: Database) -> None:
+def test_all_digests_that_a_pause_missed_are_due_and_none_of_before(database):
     record(database, 16, done=True)
     record(database, 18, done=False)
     due = due_digests(database, plan().times, at("2026-11-21T12:00"))
@@ -146,7 +142,7 @@ def test_all_digests_that_a_pause_missed_are_due_and_none_of_before(database: Da
 # To whom ---------------------------------------------------------------------------------------
 
 
-def test_due_digest_is_sent_once_with_its_report(world: Database, hook: Hook, inbox: Inbox) -> None:
+def test_due_digest_is_sent_once_with_its_report(world, hook, inbox):
     now = at("2026-11-21T07:00")
     assert send_due_digests(world, plan(report="html"), at("2026-11-21T06:59")) == []
     assert hook.taken == []  # the day before was not read
@@ -164,7 +160,7 @@ def test_due_digest_is_sent_once_with_its_report(world: Database, hook: Hook, in
     assert len(hook.taken) == 1
 
 
-def test_days_of_a_digest_are_those_of_its_time_zone(database: Database, hook: Hook) -> None:
+def test_days_of_a_digest_are_those_of_its_time_zone(database, hook):
     add_recipient(database, Recipient(name="room", kind="webhook", address=hook.url))
     run = register(database)
     pages = [
@@ -187,7 +183,7 @@ def test_days_of_a_digest_are_those_of_its_time_zone(database: Database, hook: H
     assert "Days are those of Asia/Tokyo." in notice["text"]
 
 
-def test_recipient_of_alerts_gets_no_digest(database: Database, hook: Hook) -> None:
+def test_recipient_of_alerts_gets_no_digest(database, hook):
     fill(database)
     alerts = Recipient(name="room", kind="webhook", address=hook.url, gets=("alerts",))
     add_recipient(database, alerts)
@@ -195,9 +191,7 @@ def test_recipient_of_alerts_gets_no_digest(database: Database, hook: Hook) -> N
     assert hook.taken == []
 
 
-def test_failure_is_repeated_after_an_hour_for_this_recipient_alone(
-    world: Database, hook: Hook, inbox: Inbox
-) -> None:
+def test_failure_is_repeated_after_an_hour_for_this_recipient_alone(world, hook, inbox):
     inbox.refuse = True
     now = at("2026-11-21T07:00")
     (failure,) = send_due_digests(world, plan(), now)
@@ -211,7 +205,7 @@ def test_failure_is_repeated_after_an_hour_for_this_recipient_alone(
     assert (len(inbox.messages), len(hook.taken)) == (1, 1)
 
 
-def test_digest_that_another_worker_sends_is_left_to_it(world: Database, hook: Hook) -> None:
+def test_digest_that_another_worker_sends_is_left_to_it(world, hook):
     digest = CompanyAlert(cause="digest/daily/2026-11-20", kind="digest", company="", day=FRIDAY)
     stored = claim_digest(world, digest)
     assert stored is not None
@@ -222,7 +216,7 @@ def test_digest_that_another_worker_sends_is_left_to_it(world: Database, hook: H
     assert len(hook.taken) == 1
 
 
-def test_stop_leaves_the_rest_for_later(world: Database, hook: Hook, inbox: Inbox) -> None:
+def test_stop_leaves_the_rest_for_later(world, hook, inbox):
     now = at("2026-11-21T07:00")
     assert send_due_digests(world, plan(), now, lambda: bool(inbox.messages)) == []
     assert (len(inbox.messages), len(hook.taken)) == (1, 0)
@@ -230,9 +224,7 @@ def test_stop_leaves_the_rest_for_later(world: Database, hook: Hook, inbox: Inbo
     assert (len(inbox.messages), len(hook.taken)) == (1, 1)
 
 
-def test_nobody_gets_a_digest_twice_after_a_kill_between_sending_and_recording(
-    tables_url: str, hook: Hook
-) -> None:
+def test_nobody_gets_a_digest_twice_after_a_kill_between_sending_and_recording(tables_url, hook):
     with open_database(tables_url) as database:
         fill(database)
         for name in ("first", "second"):

@@ -36,14 +36,14 @@ from newscrawl.storage.leases import Leases, LeaseTerms
 from newscrawl.storage.models import Lease, Poll
 
 
-def test_queue_is_a_file_beside_the_articles(tmp_path: Path) -> None:
+def test_queue_is_a_file_beside_the_articles(tmp_path):
     queue = open_queue(f"sqlite:///{tmp_path}/news.sqlite?timeout=3")
     assert isinstance(queue, SqliteHuey)
     assert (tmp_path / "news.queue.sqlite").exists()
     queue.storage.close()
 
 
-def test_queue_has_its_own_tables_in_postgresql(postgres_url: str) -> None:
+def test_queue_has_its_own_tables_in_postgresql(postgres_url):
     queue = open_queue(postgres_url)
     assert isinstance(queue, PostgresHuey)
     assert queue.pending_count() == 0
@@ -51,7 +51,7 @@ def test_queue_has_its_own_tables_in_postgresql(postgres_url: str) -> None:
 
 
 @pytest.mark.thorough
-def test_workers_open_a_new_queue_at_the_same_moment(postgres_url: str) -> None:
+def test_workers_open_a_new_queue_at_the_same_moment(postgres_url):
     with ThreadPoolExecutor(8) as pool:
         queues = list(pool.map(open_queue, [postgres_url] * 8))
     assert [queue.pending_count() for queue in queues] == [0] * 8
@@ -60,9 +60,7 @@ def test_workers_open_a_new_queue_at_the_same_moment(postgres_url: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["DuplicateTable", "DuplicateObject", "UniqueViolation"])
-def test_queue_opens_where_another_worker_creates_its_tables_first(
-    name: str, postgres_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_queue_opens_where_another_worker_creates_its_tables_first(name, postgres_url, monkeypatch):
     tries = []
 
     def made(*args: Any, **kwargs: Any) -> PostgresHuey:
@@ -104,9 +102,7 @@ def let_lease_length_pass(database: Database) -> None:
     database.write(lambda session: session.execute(update(Lease).values(queued_until=long_ago)))
 
 
-def test_task_that_the_queue_has_lost_is_queued_again_after_the_length_of_a_lease(
-    tmp_path: Path,
-) -> None:
+def test_task_that_the_queue_has_lost_is_queued_again_after_the_length_of_a_lease(tmp_path):
     database, queue, monitor = due_source(tmp_path)
     with database, closing(queue.storage):
         assert monitor.schedule() == 1
@@ -117,7 +113,7 @@ def test_task_that_the_queue_has_lost_is_queued_again_after_the_length_of_a_leas
         assert [task.args for task in queue.pending() if task.args] == [["ft"]]
 
 
-def test_source_that_a_worker_has_read_and_not_begun_is_waited_for(tmp_path: Path) -> None:
+def test_source_that_a_worker_has_read_and_not_begun_is_waited_for(tmp_path):
     database, queue, monitor = due_source(tmp_path)
     with database, closing(queue.storage):
         assert not monitor.has_queued_sources()
@@ -131,7 +127,7 @@ def test_source_that_a_worker_has_read_and_not_begun_is_waited_for(tmp_path: Pat
 
 
 @pytest.mark.parametrize(("rest", "due"), [(1, 1), (0, 0), (60, 0)])
-def test_source_is_crawled_again_after_its_pause(tmp_path: Path, rest: int, due: int) -> None:
+def test_source_is_crawled_again_after_its_pause(tmp_path, rest, due):
     database, queue, monitor = due_source(tmp_path)
     at = datetime.now(UTC) - timedelta(minutes=5)
     due_at = at + timedelta(minutes=rest)
@@ -141,7 +137,7 @@ def test_source_is_crawled_again_after_its_pause(tmp_path: Path, rest: int, due:
         assert monitor.schedule() == due
 
 
-def test_task_that_waits_in_the_queue_is_not_queued_twice(tmp_path: Path) -> None:
+def test_task_that_waits_in_the_queue_is_not_queued_twice(tmp_path):
     database, queue, monitor = due_source(tmp_path)
     with database, closing(queue.storage):
         assert monitor.schedule() == 1
@@ -150,7 +146,7 @@ def test_task_that_waits_in_the_queue_is_not_queued_twice(tmp_path: Path) -> Non
         assert [task.args for task in queue.pending() if task.args] == [["ft"]]
 
 
-def test_error_of_an_unreachable_queue_hides_its_password() -> None:
+def test_error_of_an_unreachable_queue_hides_its_password():
     with pytest.raises(SettingError, match="can't reach the queue") as raised:
         open_queue("postgresql://me:hush@127.0.0.1:1/news")
     assert "hush" not in str(raised.value)
@@ -159,7 +155,7 @@ def test_error_of_an_unreachable_queue_hides_its_password() -> None:
 # Huey leaves the connection to a file that is not a database to the collector of garbage, which
 # Python 3.13 warns about, in whatever test it happens.
 @pytest.mark.filterwarnings("ignore:unclosed database:ResourceWarning")
-def test_file_that_is_no_queue_is_named(tmp_path: Path) -> None:
+def test_file_that_is_no_queue_is_named(tmp_path):
     file = tmp_path / "news.queue.sqlite"
     file.write_text("no database, but a note of more than a hundred characters " * 3, "utf-8")
     for url in (f"sqlite:///{tmp_path}/news.sqlite", f"sqlite:///{file}/missing/news.sqlite"):
@@ -168,7 +164,7 @@ def test_file_that_is_no_queue_is_named(tmp_path: Path) -> None:
     gc.collect()
 
 
-def test_queue_outage_is_logged_in_one_line_a_minute() -> None:
+def test_queue_outage_is_logged_in_one_line_a_minute():
     stream = StringIO()
     handler = logging.StreamHandler(stream)
     handler.addFilter(QueueErrorFilter())
@@ -186,7 +182,7 @@ def test_queue_outage_is_logged_in_one_line_a_minute() -> None:
     ]
 
 
-def test_task_passes_through_the_queue(tmp_path: Path) -> None:
+def test_task_passes_through_the_queue(tmp_path):
     queue = open_queue(f"sqlite:///{tmp_path}/news.sqlite")
     crawled: list[str] = []
     later = queue.task(name="crawl")(crawled.append)
@@ -197,7 +193,7 @@ def test_task_passes_through_the_queue(tmp_path: Path) -> None:
     queue.storage.close()
 
 
-def test_pickle_in_the_queue_is_refused() -> None:
+def test_pickle_in_the_queue_is_refused():
     with pytest.raises(ValueError, match=r"codec|JSON|Expecting"):
         JsonSerializer().deserialize(b"\x80\x04cos\nsystem\n(S'true'\ntR.")
 
@@ -208,7 +204,7 @@ def source(slug: str, home: str, *feeds: str) -> Source:
     )
 
 
-def test_sources_of_one_host_are_found() -> None:
+def test_sources_of_one_host_are_found():
     sharing = same_host_sources(
         [
             source("a", "https://www.a.example/en", "https://feeds.example/a"),
@@ -221,7 +217,7 @@ def test_sources_of_one_host_are_found() -> None:
 
 
 @pytest.mark.parametrize("slow", ["inspect", "send_digests"])
-def test_slow_mail_server_delays_no_crawl(slow: str, tmp_path: Path) -> None:
+def test_slow_mail_server_delays_no_crawl(slow, tmp_path):
     begun, answered = Event(), Event()
     calls = []
 
@@ -239,9 +235,7 @@ def test_slow_mail_server_delays_no_crawl(slow: str, tmp_path: Path) -> None:
         assert calls == [slow]  # one at a time
 
 
-def test_invalid_address_of_a_digest_is_one_line_of_the_log(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_invalid_address_of_a_digest_is_one_line_of_the_log(tmp_path, caplog):
     def send(_: Callable[[], bool]) -> None:
         raise SettingError("NEWSCRAWL_SMTP_URL: not the URL of a mail server")
 
@@ -262,9 +256,7 @@ class _FailingCrawls:
 
 
 @pytest.mark.thorough
-def test_memory_of_a_monitor_does_not_grow_with_its_crawls(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_memory_of_a_monitor_does_not_grow_with_its_crawls(tmp_path, monkeypatch):
     monkeypatch.setattr("newscrawl.monitoring.supervisor.CrawlServer", _FailingCrawls)
     # pytest keeps each logged line.
     monkeypatch.setattr("newscrawl.monitoring.scheduler.logger.disabled", True)

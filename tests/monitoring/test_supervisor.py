@@ -21,7 +21,7 @@ from newscrawl.monitoring.supervisor import (
     _LeaseRenewal,
     log_summary,
 )
-from newscrawl.storage import Database, open_database, upgrade_database
+from newscrawl.storage import open_database, upgrade_database
 from newscrawl.storage.leases import Leases, LeaseTerms
 from newscrawl.storage.models import Lease
 from tests.site.crawling import HASTE
@@ -84,7 +84,7 @@ def supervise(folder: Path, name: str) -> Supervised:
 
 
 @pytest.mark.parametrize("name", first_is_quick(HANGING))
-def test_hanging_crawl_is_ended_and_its_source_released(tmp_path: Path, name: str) -> None:
+def test_hanging_crawl_is_ended_and_its_source_released(tmp_path, name):
     supervised = supervise(tmp_path, name)
     result, (holder, failures, note) = supervised.result, supervised.lease
     assert result.outcome == "failed"
@@ -94,13 +94,13 @@ def test_hanging_crawl_is_ended_and_its_source_released(tmp_path: Path, name: st
 
 
 @pytest.mark.thorough
-def test_slow_crawl_that_makes_progress_is_not_ended(tmp_path: Path) -> None:
+def test_slow_crawl_that_makes_progress_is_not_ended(tmp_path):
     result = supervise(tmp_path, SLOW).result
     assert (result.outcome, result.code) == ("done", 0), result.note
     assert f"{STALL:.0f} new" in result.note
 
 
-def test_lease_counts_as_lost_while_the_database_does_not_answer(database: Database) -> None:
+def test_lease_counts_as_lost_while_the_database_does_not_answer(database):
     leases = Leases(database, "here", LeaseTerms(length=timedelta(seconds=3)))
     answering = Event()
     leases.renew = lambda _: answering.wait(60)  # type: ignore[method-assign]
@@ -114,7 +114,7 @@ def test_lease_counts_as_lost_while_the_database_does_not_answer(database: Datab
     assert not renewal.holds()
 
 
-def test_renewed_lease_is_not_lost(database: Database) -> None:
+def test_renewed_lease_is_not_lost(database):
     leases = Leases(database, "here", LeaseTerms(length=timedelta(seconds=3)))
     leases.renew = lambda _: True  # type: ignore[method-assign]
     renewal = _LeaseRenewal(SLUG, leases)
@@ -126,7 +126,7 @@ def test_renewed_lease_is_not_lost(database: Database) -> None:
     wait_for(lambda: not renewal.holds())
 
 
-def test_stats_that_change_with_time_are_no_progress() -> None:
+def test_stats_that_change_with_time_are_no_progress():
     before = {"log_count/INFO": 1, "memusage/max": 5, "newscrawl/found": 1, "newscrawl/newest": "x"}
     assert activity_count(before | {"log_count/INFO": 2, "memusage/max": 6}) == activity_count(
         before
@@ -162,5 +162,5 @@ def test_stats_that_change_with_time_are_no_progress() -> None:
         "silent",
     ],
 )
-def test_log_summary_has_reason_and_result(lines: list[str], summary: str) -> None:
+def test_log_summary_has_reason_and_result(lines, summary):
     assert log_summary(lines) == summary

@@ -2,7 +2,6 @@
 `python -m tests.week`."""
 
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
@@ -23,7 +22,7 @@ _PLAN = Plan(
 
 @pytest.mark.thorough
 @pytest.mark.skipif(COMPILER is None, reason="no C compiler, by which the clock is set")
-def test_each_article_is_stored_once_or_named_and_each_alarm_has_a_cause(tmp_path: Path) -> None:
+def test_each_article_is_stored_once_or_named_and_each_alarm_has_a_cause(tmp_path):
     verdict = live_through(_PLAN, tmp_path)
     assert verdict.problems == []
     assert verdict.fates["stored"] > 100
