@@ -19,7 +19,7 @@ from newscrawl.cli.output import Column, columns_of, render
 from newscrawl.extraction.compiled import PATH
 from newscrawl.storage import QuestionError, StorageError, open_database, queries
 from newscrawl.storage.company_alerts import CompanyAlert, record_alerts
-from tests.conftest import Newscrawl, Ran
+from tests.conftest import Ran
 from tests.worlds import day, document, register, save_document
 
 FROM, TO = day(-3).isoformat(), day(1).isoformat()
@@ -34,7 +34,7 @@ def cells(ran: Ran) -> list[list[str]]:
 # --- mentions ---
 
 
-def test_mentions_of_a_company_by_day_in_a_table(world: Newscrawl) -> None:
+def test_mentions_of_a_company_by_day_in_a_table(world):
     ran = world("mentions", "--company", "Siemens", "--since", FROM, "--until", TO)
     assert ran.code == 0
     assert cells(ran) == [
@@ -50,7 +50,7 @@ def test_mentions_of_a_company_by_day_in_a_table(world: Newscrawl) -> None:
     assert ran.fits
 
 
-def test_mentions_as_csv_have_empty_gaps(world: Newscrawl) -> None:
+def test_mentions_as_csv_have_empty_gaps(world):
     ran = world("mentions", "-c", "Siemens", "--since", FROM, "--until", TO, "-f", "csv")
     rows = list(csv.DictReader(StringIO(ran.out)))
     assert [(row["day"], row["articles"], row["coverage"]) for row in rows] == [
@@ -62,9 +62,7 @@ def test_mentions_as_csv_have_empty_gaps(world: Newscrawl) -> None:
     ]
 
 
-def test_cell_of_csv_is_no_formula_where_a_semicolon_begins_a_cell(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_cell_of_csv_is_no_formula_where_a_semicolon_begins_a_cell(capsys):
     columns = [Column(key) for key in ("title", "names", "articles")]
     row = {"title": "Trams;=cmd|' /C calc'!A0", "names": ("Ada", "=1"), "articles": -1}
     render([row], columns, "csv")
@@ -72,7 +70,7 @@ def test_cell_of_csv_is_no_formula_where_a_semicolon_begins_a_cell(
     assert cells == {"title": "Trams;'=cmd|' /C calc'!A0", "names": "Ada; '=1", "articles": "-1"}
 
 
-def test_mentions_as_json_have_null_gaps(world: Newscrawl) -> None:
+def test_mentions_as_json_have_null_gaps(world):
     ran = world("mentions", "-c", "Siemens", "--since", FROM, "--until", TO, "-f", "json")
     rows = json.loads(ran.out)
     assert [row["articles"] for row in rows] == [None, None, None, 2, 0]
@@ -91,7 +89,7 @@ def test_mentions_as_json_have_null_gaps(world: Newscrawl) -> None:
     }
 
 
-def test_mentions_without_a_company_are_a_ranking(world: Newscrawl) -> None:
+def test_mentions_without_a_company_are_a_ranking(world):
     ran = world("mentions")
     assert cells(ran) == [
         ["company", "articles", "headline", "body", "limited", "sources"],
@@ -100,12 +98,12 @@ def test_mentions_without_a_company_are_a_ranking(world: Newscrawl) -> None:
     ]
 
 
-def test_company_can_be_named_by_an_alias(world: Newscrawl) -> None:
+def test_company_can_be_named_by_an_alias(world):
     ran = world("mentions", "-c", "vw", "--by", "company", "-f", "json")
     assert [row["company"] for row in json.loads(ran.out)] == ["Volkswagen"]
 
 
-def test_no_mentions_and_no_coverage_are_reported_differently(world: Newscrawl) -> None:
+def test_no_mentions_and_no_coverage_are_reported_differently(world):
     nothing = world("mentions", "-c", "Zeiss", "--since", FROM, "--until", TO)
     unknown = world("mentions", "-c", "Zeiss", "--since", FROM, "--until", day(-2).isoformat())
     assert (nothing.code, nothing.err) == (
@@ -126,9 +124,7 @@ def test_no_mentions_and_no_coverage_are_reported_differently(world: Newscrawl) 
     ],
     ids=" ".join,
 )
-def test_option_of_one_value_that_is_repeated_is_refused(
-    newscrawl: Newscrawl, command: list[str], twice: list[str]
-) -> None:
+def test_option_of_one_value_that_is_repeated_is_refused(newscrawl, command, twice):
     ran = newscrawl(*command, twice[0], "5", twice[1], "7")
     assert ran.code == 2
     assert ran.err == (
@@ -139,7 +135,7 @@ def test_option_of_one_value_that_is_repeated_is_refused(
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
 @pytest.mark.parametrize("form", ["table", "csv", "json"])
-def test_full_disk_is_reported_in_one_line(world: Newscrawl, tmp_path: Path, form: str) -> None:
+def test_full_disk_is_reported_in_one_line(world, tmp_path, form):
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [sys.executable, "-m", "newscrawl", "companies", "list", "--format", form],
@@ -155,7 +151,7 @@ def test_full_disk_is_reported_in_one_line(world: Newscrawl, tmp_path: Path, for
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("form", ["table", "csv"])
-def test_characters_that_the_terminal_lacks_are_escaped(tmp_path: Path, form: str) -> None:
+def test_characters_that_the_terminal_lacks_are_escaped(tmp_path, form):
     (tmp_path / "mine.toml").write_text('[[company]]\nname = "Ørsted Łódź"\n', "utf-8")
     command = [sys.executable, "-m", "newscrawl", "companies", "find", "By Ørsted Łódź"]
     done = subprocess.run(
@@ -170,7 +166,7 @@ def test_characters_that_the_terminal_lacks_are_escaped(tmp_path: Path, form: st
 
 
 @pytest.mark.parametrize("form", ["table", "csv", "json"])
-def test_closed_pipe_ends_the_command_silently(world: Newscrawl, tmp_path: Path, form: str) -> None:
+def test_closed_pipe_ends_the_command_silently(world, tmp_path, form):
     reading, writing = os.pipe()
     os.close(reading)
     command = [sys.executable, "-m", "newscrawl", "companies", "list", "--format", form]
@@ -181,7 +177,7 @@ def test_closed_pipe_ends_the_command_silently(world: Newscrawl, tmp_path: Path,
     assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, "")
 
 
-def test_future_days_are_not_reported_as_missing(world: Newscrawl, tmp_path: Path) -> None:
+def test_future_days_are_not_reported_as_missing(world, tmp_path):
     today = datetime.now(UTC).date()
     with open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite") as database:
         for slug in ("ft", "faz"):
@@ -193,29 +189,25 @@ def test_future_days_are_not_reported_as_missing(world: Newscrawl, tmp_path: Pat
     assert "Every source was read on every day." in world("mentions", "--by", "source", *span).out
 
 
-def test_version_option_prints_the_version_and_how_pages_are_read(newscrawl: Newscrawl) -> None:
+def test_version_option_prints_the_version_and_how_pages_are_read(newscrawl):
     ran = newscrawl("--version")
     assert (ran.code, ran.out) == (0, f"newscrawl {__version__}\nextraction: {PATH}\n")
 
 
-def test_missing_database_is_reported_with_the_advice_to_crawl(newscrawl: Newscrawl) -> None:
+def test_missing_database_is_reported_with_the_advice_to_crawl(newscrawl):
     ran = newscrawl("mentions")
     assert ran.code == 2
     assert "no database at newscrawl.sqlite: crawl first (scrapy crawl ft)" in ran.err
     assert not Path("newscrawl.sqlite").exists()
 
 
-def test_environment_variable_names_the_database(
-    world: Newscrawl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_environment_variable_names_the_database(world, tmp_path, monkeypatch):
     moved = Path("newscrawl.sqlite").rename(tmp_path / "other.sqlite")
     monkeypatch.setenv("NEWSCRAWL_DATABASE_URL", f"sqlite:///{moved}")
     assert world("mentions").code == 0
 
 
-def test_narrow_terminal_truncates_no_digits(
-    world: Newscrawl, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_narrow_terminal_truncates_no_digits(world, monkeypatch):
     wide = world("mentions", "-c", "Siemens", "--until", TO)
     monkeypatch.setenv("COLUMNS", "40")
     assert world("mentions", "-c", "Siemens", "--until", TO).out == wide.out
@@ -224,7 +216,7 @@ def test_narrow_terminal_truncates_no_digits(
 # --- articles ---
 
 
-def test_articles_are_shown_in_a_table(world: Newscrawl) -> None:
+def test_articles_are_shown_in_a_table(world):
     ran = world("articles", "--company", "Siemens")
     assert cells(ran) == [
         ["day", "article", "head", "body"],
@@ -238,7 +230,7 @@ def test_articles_are_shown_in_a_table(world: Newscrawl) -> None:
     assert ran.fits
 
 
-def test_articles_are_printed_as_json(world: Newscrawl) -> None:
+def test_articles_are_printed_as_json(world):
     ran = world("articles", "--limit", 1, "-f", "json")
     assert json.loads(ran.out) == [
         {
@@ -259,9 +251,7 @@ def test_articles_are_printed_as_json(world: Newscrawl) -> None:
 
 
 @pytest.mark.parametrize("form", ["table", "csv"])
-def test_fetched_text_cannot_control_terminal_or_spreadsheet(
-    newscrawl: Newscrawl, tmp_path: Path, form: str
-) -> None:
+def test_fetched_text_cannot_control_terminal_or_spreadsheet(newscrawl, tmp_path, form):
     title = "=HYPERLINK(1)\x1b[31m\u202e\x9b2J [bold]raw[/bold]"
     with open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite") as database:
         save_document(database, document(title=title), register(database))
@@ -275,21 +265,21 @@ def test_fetched_text_cannot_control_terminal_or_spreadsheet(
 # --- sources ---
 
 
-def test_sources_are_listed_by_country(newscrawl: Newscrawl) -> None:
+def test_sources_are_listed_by_country(newscrawl):
     ran = newscrawl("sources", "list", "--country", "GB", "-f", "json")
     rows = json.loads(ran.out)
     assert "ft" in {row["slug"] for row in rows}
     assert {row["country"] for row in rows} == {"gb"}
 
 
-def test_source_is_shown_with_its_feeds(newscrawl: Newscrawl) -> None:
+def test_source_is_shown_with_its_feeds(newscrawl):
     ran = newscrawl("sources", "show", "FT", "-f", "json")
     shown = json.loads(ran.out)
     assert (shown["slug"], shown["name"]) == ("ft", "Financial Times")
     assert shown["feeds"]
 
 
-def test_coverage_shows_the_state_of_each_day(world: Newscrawl) -> None:
+def test_coverage_shows_the_state_of_each_day(world):
     ran = world("sources", "coverage", "--until", day(2).isoformat())
     assert cells(ran) == [
         ["source", "day", "state", "found", "stored", "note"],
@@ -303,9 +293,7 @@ def test_coverage_shows_the_state_of_each_day(world: Newscrawl) -> None:
     assert ran.fits
 
 
-def test_wide_table_of_the_coverage_has_the_names_of_sources(
-    world: Newscrawl, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_wide_table_of_the_coverage_has_the_names_of_sources(world, monkeypatch):
     monkeypatch.setenv("COLUMNS", "130")
     head, first, *_ = cells(world("sources", "coverage", "--until", day(2).isoformat()))
     assert head[:3] == ["source", "name", "day"]
@@ -315,7 +303,7 @@ def test_wide_table_of_the_coverage_has_the_names_of_sources(
 # --- companies ---
 
 
-def test_companies_are_listed_with_their_names(newscrawl: Newscrawl, companies: Path) -> None:
+def test_companies_are_listed_with_their_names(newscrawl, companies):
     ran = newscrawl("companies", "list", "--companies", companies, "-f", "json")
     assert json.loads(ran.out)[1] == {
         "name": "Volkswagen",
@@ -325,9 +313,7 @@ def test_companies_are_listed_with_their_names(newscrawl: Newscrawl, companies: 
     }
 
 
-def test_own_companies_are_listed_before_the_bundled_ones(
-    newscrawl: Newscrawl, tmp_path: Path
-) -> None:
+def test_own_companies_are_listed_before_the_bundled_ones(newscrawl, tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text('[[company]]\nname = "Quayside Works"\n[[company]]\nname = "Siemens"\n')
     rows = json.loads(newscrawl("companies", "list", "--companies", file, "-f", "json").out)
@@ -340,7 +326,7 @@ def test_own_companies_are_listed_before_the_bundled_ones(
     assert f"(1 own, 1 in place of bundled ones, {len(rows) - 2:,} bundled)" in checked
 
 
-def test_companies_are_found_in_a_text(newscrawl: Newscrawl, companies: Path) -> None:
+def test_companies_are_found_in_a_text(newscrawl, companies):
     ran = newscrawl("companies", "find", "The VW plant", "--companies", companies, "-f", "json")
     (found,) = json.loads(ran.out)
     assert (found["company"], found["surface"], found["start"], found["end"]) == (
@@ -351,11 +337,11 @@ def test_companies_are_found_in_a_text(newscrawl: Newscrawl, companies: Path) ->
     )
 
 
-def test_text_without_a_company_is_exit_code_1(newscrawl: Newscrawl, companies: Path) -> None:
+def test_text_without_a_company_is_exit_code_1(newscrawl, companies):
     assert newscrawl("companies", "find", "Nobody.", "--companies", companies).code == 1
 
 
-def test_companies_check_accepts_a_valid_file(newscrawl: Newscrawl, companies: Path) -> None:
+def test_companies_check_accepts_a_valid_file(newscrawl, companies):
     ran = newscrawl("companies", "check", companies)
     assert ran.code == 0
     assert ran.err == (
@@ -366,19 +352,19 @@ def test_companies_check_accepts_a_valid_file(newscrawl: Newscrawl, companies: P
 # --- db ---
 
 
-def test_upgrade_creates_a_database_and_then_finds_it_up_to_date(newscrawl: Newscrawl) -> None:
+def test_upgrade_creates_a_database_and_then_finds_it_up_to_date(newscrawl):
     first, second = newscrawl("db", "upgrade"), newscrawl("db", "upgrade")
     assert first.err.startswith("The database was upgraded to schema ")
     assert second.err.startswith("The database is up to date")
     assert (first.code, second.code) == (0, 0)
 
 
-def test_info_counts_the_rows(world: Newscrawl) -> None:
+def test_info_counts_the_rows(world):
     facts = {row["fact"]: row["value"] for row in json.loads(world("db", "info", "-f", "json").out)}
     assert (facts["articles"], facts["mentions"], facts["last day"]) == (3, 5, "2026-11-21")
 
 
-def test_delete_lists_and_then_deletes_the_articles_of_earlier_days(world: Newscrawl) -> None:
+def test_delete_lists_and_then_deletes_the_articles_of_earlier_days(world):
     earlier = ("db", "delete", "--before", "2026-11-21", "--source", "ft")
     listed = world(*earlier, "--dry-run")
     assert (listed.code, listed.out) == (0, "https://ft.example/a  Siemens wins\n")
@@ -392,7 +378,7 @@ def test_delete_lists_and_then_deletes_the_articles_of_earlier_days(world: Newsc
 # --- The door ---
 
 
-def test_help_names_the_commands(newscrawl: Newscrawl) -> None:
+def test_help_names_the_commands(newscrawl):
     ran = newscrawl("--help")
     assert ran.code == 0
     for command in ("mentions", "articles", "extract", "companies", "sources", "db"):
@@ -403,22 +389,20 @@ def test_help_names_the_commands(newscrawl: Newscrawl) -> None:
 @pytest.mark.parametrize(
     "command", ["mentions", "search", "ask", "ask stories", "evaluate", "alerts recipients add"]
 )
-def test_help_shows_no_type_of_python_for_options(newscrawl: Newscrawl, command: str) -> None:
+def test_help_shows_no_type_of_python_for_options(newscrawl, command):
     ran = newscrawl(*command.split(), "--help")
     options = ran.out[ran.out.index("─ Options ─") :]
     assert re.search(r"--help +-h  +Show", options)
     assert not re.search(r"<(?:bool|int|float|str|list)", options)
 
 
-def test_unexpected_error_shows_its_traceback(
-    newscrawl: Newscrawl, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unexpected_error_shows_its_traceback(newscrawl, monkeypatch):
     monkeypatch.setattr("newscrawl.storage.open_database", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         newscrawl("mentions")
 
 
-def test_newscrawl_error_is_one_line(newscrawl: Newscrawl, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_newscrawl_error_is_one_line(newscrawl, monkeypatch):
     def fail(*_: object, **__: object) -> None:
         raise StorageError("the disk\nis full")
 
@@ -427,7 +411,7 @@ def test_newscrawl_error_is_one_line(newscrawl: Newscrawl, monkeypatch: pytest.M
     assert (ran.code, ran.err) == (2, "newscrawl: the disk is full\n")
 
 
-def test_command_runs_as_a_program(tmp_path: Path) -> None:
+def test_command_runs_as_a_program(tmp_path):
     program = Path(sys.executable).with_name("newscrawl")
     ran = subprocess.run(
         [program, "db", "info", "--database", f"sqlite:///{tmp_path}/none.sqlite"],
@@ -446,12 +430,12 @@ def test_command_runs_as_a_program(tmp_path: Path) -> None:
     ("text", "means"),
     [("2026-11-01", day(-19)), ("1d", day(0)), ("7d", day(-6)), (" 30d ", day(-29))],
 )
-def test_dates_are_parsed(text: str, means: object) -> None:
+def test_dates_are_parsed(text, means):
     assert parse_day(text, option="--since", today=day(0)) == means
 
 
 @pytest.mark.parametrize("text", ["7", "d", "-3d", "20261301", "yesterday", ""])
-def test_invalid_date_is_refused(text: str) -> None:
+def test_invalid_date_is_refused(text):
     with pytest.raises(QuestionError, match="is not a day"):
         parse_day(text, option="--since", today=day(0))
 
@@ -459,14 +443,14 @@ def test_invalid_date_is_refused(text: str) -> None:
 # --- Columns ---
 
 
-def test_columns_are_the_fields_of_a_row_and_its_nested_rows() -> None:
+def test_columns_are_the_fields_of_a_row_and_its_nested_rows():
     versions = [column.key for column in columns_of(queries.Version)]
     assert versions == ["number", "seen_at", "replaced_at", "title", "text", "access", "mentions"]
     counts = [column.key for column in columns_of(queries.CompanyCount, without=("stories",))]
     assert counts == ["company", "articles", "headline", "body", "limited", "sources"]
 
 
-def test_alerts_are_listed_with_whole_names(newscrawl: Newscrawl, own_database: Path) -> None:
+def test_alerts_are_listed_with_whole_names(newscrawl, own_database):
     facts = {"articles": 14, "expected": 1.76}
     spike = CompanyAlert(
         cause="spike/a", kind="spike", company="our houses", day=day(0), facts=facts

@@ -41,7 +41,7 @@ def companies() -> dict[str, int]:
         return {row.company: row.hits.in_title + row.hits.in_body for row in rows if row.hits}
 
 
-def test_corrections_are_made_listed_and_undone(newscrawl: Newscrawl, registry: Path) -> None:
+def test_corrections_are_made_listed_and_undone(newscrawl, registry):
     assert companies() == {"Siemens": 3, "Alstom": 1}
     wrong = newscrawl(
         "corrections", "add", URL, "wrong", "siemens", "--who", "ada", "--companies", registry
@@ -68,7 +68,7 @@ def test_corrections_are_made_listed_and_undone(newscrawl: Newscrawl, registry: 
     assert newscrawl("corrections", "list").code == 1
 
 
-def test_one_of_several_places_is_chosen(newscrawl: Newscrawl, registry: Path) -> None:
+def test_one_of_several_places_is_chosen(newscrawl, registry):
     add = ("corrections", "add", URL, "wrong", "Siemens", "--companies", registry)
     assert newscrawl(*add, "--nth", 2).code == 0
     assert companies()["Siemens"] == 2
@@ -76,9 +76,7 @@ def test_one_of_several_places_is_chosen(newscrawl: Newscrawl, registry: Path) -
     assert (beyond.code, "there are 2 such places" in beyond.err) == (2, True)
 
 
-def test_user_of_the_machine_signs(
-    newscrawl: Newscrawl, registry: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_user_of_the_machine_signs(newscrawl, registry, monkeypatch):
     monkeypatch.setenv("LOGNAME", "cleo")
     newscrawl("corrections", "add", URL, "wrong", "Alstom", "--companies", registry)
     (row,) = json.loads(newscrawl("corrections", "list", "--format", "json").out)
@@ -95,14 +93,12 @@ def test_user_of_the_machine_signs(
         (("https://ft.example/b", "wrong", "BMW"), 2, "no article is stored under"),
     ],
 )
-def test_senseless_correction_is_one_line(
-    newscrawl: Newscrawl, registry: Path, arguments: tuple[str, ...], code: int, message: str
-) -> None:
+def test_senseless_correction_is_one_line(newscrawl, registry, arguments, code, message):
     ran = newscrawl("corrections", "add", *arguments, "--companies", registry)
     assert message in ran.refused(code)
 
 
-def test_exported_cases_can_be_scored(newscrawl: Newscrawl, registry: Path) -> None:
+def test_exported_cases_can_be_scored(newscrawl, registry):
     assert newscrawl("corrections", "export").code == 1
     add = ("corrections", "add", URL, "wrong")
     newscrawl(*add, "Siemens", "--nth", 1, "--companies", registry)
@@ -123,9 +119,7 @@ def test_exported_cases_can_be_scored(newscrawl: Newscrawl, registry: Path) -> N
     assert (score.overlap.precision, score.overlap.recall) == (0.75, 0.75)
 
 
-def test_misplaced_correction_is_reported_with_the_export(
-    newscrawl: Newscrawl, registry: Path
-) -> None:
+def test_misplaced_correction_is_reported_with_the_export(newscrawl, registry):
     newscrawl("corrections", "add", URL, "missed", "BMW", "--form", "Munich carmaker")
     with open_database(DATABASE) as database:
         changed = TEXT.split("\n\n", maxsplit=1)[0] + "\n\nWho pays for it is not known yet."

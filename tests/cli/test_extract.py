@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from newscrawl.extraction.extract import STEPS
-from tests.conftest import Newscrawl
 from tests.site.faults import Answer
 from tests.site.server import SiteServer
 
@@ -28,14 +27,14 @@ def page(tmp_path: Path) -> Path:
     return file
 
 
-def test_extract_prints_headline_and_text_of_a_file(newscrawl: Newscrawl, page: Path) -> None:
+def test_extract_prints_headline_and_text_of_a_file(newscrawl, page):
     ran = newscrawl("extract", page)
     assert ran.code == 0
     assert ran.out.startswith(f"Crane to be mended\n\n{SENTENCE.strip()}")
     assert "Imprint" not in ran.out
 
 
-def test_json_has_every_field(newscrawl: Newscrawl, page: Path) -> None:
+def test_json_has_every_field(newscrawl, page):
     ran = newscrawl("extract", page, "--format", "json", "--method", "FE", "--url", "http://x.org/")
     found = json.loads(ran.out)
     assert found["title"] == "Crane to be mended"
@@ -43,12 +42,12 @@ def test_json_has_every_field(newscrawl: Newscrawl, page: Path) -> None:
     assert len(found["paragraphs"]) == 4
 
 
-def test_dash_reads_standard_input(newscrawl: Newscrawl, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dash_reads_standard_input(newscrawl, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(PAGE.encode())))
     assert "the old crane" in newscrawl("extract", "-").out
 
 
-def test_page_without_an_article_is_exit_code_1(newscrawl: Newscrawl, page: Path) -> None:
+def test_page_without_an_article_is_exit_code_1(newscrawl, page):
     page.write_text("")
     ran = newscrawl("extract", page)
     assert ran.code == 1
@@ -66,9 +65,7 @@ def test_page_without_an_article_is_exit_code_1(newscrawl: Newscrawl, page: Path
     ],
     ids=["PDF", "picture", "program", "zeros"],
 )
-def test_binary_file_is_refused(
-    newscrawl: Newscrawl, page: Path, command: str, binary: bytes
-) -> None:
+def test_binary_file_is_refused(newscrawl, page, command, binary):
     page.write_bytes(binary)
     ran = newscrawl(command, page)
     assert (ran.code, ran.out) == (2, "")
@@ -76,14 +73,12 @@ def test_binary_file_is_refused(
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "iso2022_jp"])
-def test_text_in_a_rare_charset_is_read(newscrawl: Newscrawl, page: Path, encoding: str) -> None:
+def test_text_in_a_rare_charset_is_read(newscrawl, page, encoding):
     page.write_bytes(PAGE.replace("Sport", "スポーツ").encode(encoding))
     assert newscrawl("extract", page, "--encoding", encoding).code == 0
 
 
-def test_oversized_file_is_refused(
-    newscrawl: Newscrawl, page: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_oversized_file_is_refused(newscrawl, page, monkeypatch):
     monkeypatch.setattr("newscrawl.settings.DOWNLOAD_MAXSIZE", 1000)
     assert "is larger than" in newscrawl("extract", page).err
 
@@ -91,7 +86,7 @@ def test_oversized_file_is_refused(
 # --- Servers (tests/sources/test_visits.py has their faults) ---
 
 
-def test_url_is_fetched_with_our_user_agent(newscrawl: Newscrawl) -> None:
+def test_url_is_fetched_with_our_user_agent(newscrawl):
     routes = {
         "/robots.txt": lambda _: Answer(status=404),
         "/a": lambda _: Answer(body=PAGE.encode()),
@@ -110,7 +105,7 @@ def test_url_is_fetched_with_our_user_agent(newscrawl: Newscrawl) -> None:
     assert "save the page with your browser and give the file" in disallowed.err
 
 
-def test_explain_gives_the_time_of_each_step_in_order(newscrawl: Newscrawl, page: Path) -> None:
+def test_explain_gives_the_time_of_each_step_in_order(newscrawl, page):
     ran = newscrawl("explain", page, "--time")
     assert ran.code == 0
     lines = [line.split() for line in ran.out.splitlines()]

@@ -75,7 +75,7 @@ def rows(ran: Ran) -> list[dict[str, object]]:
 # --- mentions ---
 
 
-def test_stories_are_counted_beside_articles(world: Newscrawl) -> None:
+def test_stories_are_counted_beside_articles(world):
     ran = world("mentions", "-c", "Siemens", "--stories", *SPAN)
     assert re.search(r"day +articles +stories +headline", ran.out)
     assert re.search(r"2026-11-20 +2 +2 +1", ran.out)
@@ -83,14 +83,14 @@ def test_stories_are_counted_beside_articles(world: Newscrawl) -> None:
 
 
 @pytest.mark.parametrize("more", [[], ["--stories"], ["--zone", "Asia/Kolkata"]], ids=" ".join)
-def test_hours_fit_a_terminal(world: Newscrawl, more: list[str]) -> None:
+def test_hours_fit_a_terminal(world, more):
     ran = world("mentions", "--by", "hour", *more, *SPAN)
     assert ran.fits
     assert re.search(r"hour +articles .*headline +body +limited .*coverage", ran.out)
     assert "no coverage" in world("mentions", "--by", "hour", "--since", day(-2).isoformat()).out
 
 
-def test_future_hours_are_not_listed(world: Newscrawl, tmp_path: Path) -> None:
+def test_future_hours_are_not_listed(world, tmp_path):
     today = datetime.now(UTC).date()
     with open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite") as database:
         database.record_coverage("ft", today, "ok", 0, 0)
@@ -99,12 +99,12 @@ def test_future_hours_are_not_listed(world: Newscrawl, tmp_path: Path) -> None:
     assert timedelta() <= datetime.now(UTC) - last < timedelta(hours=2)
 
 
-def test_names_in_boilerplate_are_reported(world: Newscrawl) -> None:
+def test_names_in_boilerplate_are_reported(world):
     ran = world("mentions", "-c", "Siemens", *SPAN)
     assert "47 ignored in menus and teasers." in " ".join(ran.out.split())
 
 
-def test_share_of_voice_is_computed(world: Newscrawl) -> None:
+def test_share_of_voice_is_computed(world):
     ran = world("share", "Siemens", "bosch", *SPAN)
     assert re.search(r"Siemens +2 +66\.7%", ran.out)
     assert re.search(r"Bosch +1 +33\.3%", ran.out)
@@ -112,7 +112,7 @@ def test_share_of_voice_is_computed(world: Newscrawl) -> None:
     assert ran.fits
 
 
-def test_periods_begin_with_the_first_crawl(world: Newscrawl, tmp_path: Path) -> None:
+def test_periods_begin_with_the_first_crawl(world, tmp_path):
     with open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite") as database:
         old = document(
             "old",
@@ -146,7 +146,7 @@ def test_periods_begin_with_the_first_crawl(world: Newscrawl, tmp_path: Path) ->
 @pytest.mark.parametrize(
     "asked", [("mentions", "--company", "Siemens"), ("share", "Siemens", "Bosch")]
 )
-def test_week_that_is_not_whole_is_marked(world: Newscrawl, asked: tuple[str, ...]) -> None:
+def test_week_that_is_not_whole_is_marked(world, asked):
     days = ("--since", "2026-11-09", "--until", "2026-11-20")
     found = world(*asked, "--by", "week", *days).out
     assert "2026-11-16*" in found
@@ -167,16 +167,14 @@ def test_week_that_is_not_whole_is_marked(world: Newscrawl, asked: tuple[str, ..
         ("corrections add https://ft.example/a wrong Sie", "Siemens"),
     ],
 )
-def test_shell_completes_companies_and_sources(
-    world: Newscrawl, monkeypatch: pytest.MonkeyPatch, line: str, offered: str
-) -> None:
+def test_shell_completes_companies_and_sources(world, monkeypatch, line, offered):
     monkeypatch.setenv("_NEWSCRAWL_COMPLETE", "complete_bash")
     monkeypatch.setenv("COMP_WORDS", f"newscrawl {line}")
     monkeypatch.setenv("COMP_CWORD", str(len(line.split())))
     assert offered in world().out.splitlines()
 
 
-def test_number_is_explained_by_its_sentences(world: Newscrawl) -> None:
+def test_number_is_explained_by_its_sentences(world):
     ran = world("proof", "-c", "Siemens", "--measure", "mentions", "-f", "json")
     found = json.loads(ran.out)
     assert ran.code == 0
@@ -189,7 +187,7 @@ def test_number_is_explained_by_its_sentences(world: Newscrawl) -> None:
     assert "In use: newscrawl" in table.out
 
 
-def test_number_of_nothing_is_explained_by_coverage(world: Newscrawl) -> None:
+def test_number_of_nothing_is_explained_by_coverage(world):
     ran = world("proof", "-c", "Bosch", "--source", "faz")
     assert ran.code == 1
     assert "No mention of Bosch" in ran.err
@@ -202,26 +200,26 @@ def test_number_of_nothing_is_explained_by_coverage(world: Newscrawl) -> None:
 # --- articles and search ---
 
 
-def test_articles_show_their_sentences(world: Newscrawl) -> None:
+def test_articles_show_their_sentences(world):
     ran = world("articles", "-c", "Bosch", "--sentences")
     assert "Siemens is to build a plant with Bosch." in ran.out
     assert ran.fits
 
 
-def test_search_shows_snippets_with_the_words(world: Newscrawl) -> None:
+def test_search_shows_snippets_with_the_words(world):
     ran = world("search", "plant new")
     assert "The [bold]plant[/bold] is new." in ran.out
     assert ran.fits
 
 
 @pytest.mark.parametrize("form", ["table", "json"])
-def test_search_without_results_says_which_word_finds_nothing(world: Newscrawl, form: str) -> None:
+def test_search_without_results_says_which_word_finds_nothing(world, form):
     ran = world("search", "plant unheard*", "-f", form)
     none = "'unheard*' is in no article of the period and sources chosen; 'plant' in 1 article.\n"
     assert (ran.code, ran.err) == (1, none)
 
 
-def test_fault_of_a_search_is_pointed_at(world: Newscrawl) -> None:
+def test_fault_of_a_search_is_pointed_at(world):
     ran = world("search", "plant AND new OR old")
     message, query, caret = ran.err.splitlines()
     assert "is ambiguous" in message
@@ -232,12 +230,12 @@ def test_fault_of_a_search_is_pointed_at(world: Newscrawl) -> None:
 # --- Exports ---
 
 
-def test_json_lines_have_one_row_per_line(world: Newscrawl) -> None:
+def test_json_lines_have_one_row_per_line(world):
     ran = world("mentions", *SPAN, "-f", "jsonl")
     assert [json.loads(line)["company"] for line in ran.out.splitlines()] == ["Siemens", "Bosch"]
 
 
-def test_parquet_is_written_to_a_file(world: Newscrawl, tmp_path: Path) -> None:
+def test_parquet_is_written_to_a_file(world, tmp_path):
     file = tmp_path / "mentions.parquet"
     program = Path(sys.executable).with_name("newscrawl")
     with file.open("wb") as out:
@@ -259,7 +257,7 @@ def test_parquet_is_written_to_a_file(world: Newscrawl, tmp_path: Path) -> None:
 # --- db rebuild ---
 
 
-def test_rebuild_recomputes_the_rollups(world: Newscrawl) -> None:
+def test_rebuild_recomputes_the_rollups(world):
     before = world("mentions", *SPAN, "-f", "json").out
     ran = world("db", "rebuild", "--stories")
     assert ran.code == 0
@@ -267,14 +265,12 @@ def test_rebuild_recomputes_the_rollups(world: Newscrawl) -> None:
     assert world("mentions", *SPAN, "-f", "json").out == before
 
 
-def test_excluded_word_can_come_first_after_two_hyphens(world: Newscrawl) -> None:
+def test_excluded_word_can_come_first_after_two_hyphens(world):
     ran = world("search", "-f", "json", "--", "-Bosch Siemens")
     assert [row["url"] for row in rows(ran)] == ["https://ft.example/b"]
 
 
-def test_audit_compares_mentions_with_the_labels_of_sentences(
-    world: Newscrawl, tmp_path: Path
-) -> None:
+def test_audit_compares_mentions_with_the_labels_of_sentences(world, tmp_path):
     lines = [
         {"lang": "en", "text": "Siemens builds trams.", "spans": [[0, 7, "COM"]]},
         {"lang": "en", "text": "In Bosch it rained.", "spans": [[3, 8, "LOC"]]},
@@ -300,9 +296,7 @@ def test_audit_compares_mentions_with_the_labels_of_sentences(
     assert (ran.code, "b.jsonl, line 1: no labelled sentence" in ran.err) == (2, True)
 
 
-def test_audit_of_stored_articles_begins_with_the_least_certain_form(
-    world: Newscrawl, own_database: Path
-) -> None:
+def test_audit_of_stored_articles_begins_with_the_least_certain_form(world, own_database):
     with open_database(f"sqlite:///{own_database}") as database:
         doubtful = replace(body("Bosch", 3), score=0.4)
         article = document("d", text="In Bosch it rained.", mentions=[doubtful])
@@ -313,9 +307,7 @@ def test_audit_of_stored_articles_begins_with_the_least_certain_form(
     assert [row["score"] for row in found] == sorted(row["score"] for row in found)
 
 
-def test_unregistered_names_are_suggested_until_a_file_has_them(
-    world: Newscrawl, own_database: Path, tmp_path: Path
-) -> None:
+def test_unregistered_names_are_suggested_until_a_file_has_them(world, own_database, tmp_path):
     with open_database(f"sqlite:///{own_database}") as database:
         names = UnregisteredName("Moser Bau", "Moser Bau digs."), UnregisteredName("Bosch", "No.")
         article = replace(document("e", text="Moser Bau digs."), unregistered=names)
@@ -327,9 +319,7 @@ def test_unregistered_names_are_suggested_until_a_file_has_them(
     assert world("companies", "suggest").code == 1
 
 
-def test_check_shows_everyday_words_with_sentences_of_the_archive(
-    world: Newscrawl, own_database: Path, tmp_path: Path
-) -> None:
+def test_check_shows_everyday_words_with_sentences_of_the_archive(world, own_database, tmp_path):
     with open_database(f"sqlite:///{own_database}") as database:
         run = register(database, "ft")
         for number in range(3):

@@ -24,7 +24,6 @@ from newscrawl.storage.leases import (
 )
 from newscrawl.storage.source_stats import refresh_source_stats
 from newscrawl.storage.status import Incident, record_incidents
-from tests.conftest import Newscrawl
 from tests.receivers import free_port
 
 STARTED = datetime.now(UTC)
@@ -79,17 +78,13 @@ def samples(text: str) -> dict[tuple[str, tuple[str, ...]], float]:
         ("newscrawl_incidents", ("stale", "a"), 1),
     ],
 )
-def test_metrics_have_the_figures_of_the_database(
-    store: Database, newscrawl: Newscrawl, name: str, labels: tuple[str, ...], value: float
-) -> None:
+def test_metrics_have_the_figures_of_the_database(store, newscrawl, name, labels, value):
     ran = newscrawl("metrics")
     assert ran.code == 0
     assert samples(ran.out)[name, labels] == value
 
 
-def test_articles_of_a_crawl_count_before_the_next_inspection(
-    store: Database, newscrawl: Newscrawl
-) -> None:
+def test_articles_of_a_crawl_count_before_the_next_inspection(store, newscrawl):
     for number in (5, 2):
         store.finish_run(store.start_run("a"), "finished", {"newscrawl/articles_new": number})
     store.finish_run(store.start_run("b"), "finished", {"newscrawl/articles_new": 4})
@@ -98,14 +93,14 @@ def test_articles_of_a_crawl_count_before_the_next_inspection(
     assert found["newscrawl_articles_total", ("b",)] == 4
 
 
-def test_last_success_is_a_timestamp(store: Database, newscrawl: Newscrawl) -> None:
+def test_last_success_is_a_timestamp(store, newscrawl):
     found = samples(newscrawl("metrics").out)
     moment = found["newscrawl_last_success_timestamp_seconds", ("a",)]
     assert STARTED.timestamp() - 1 < moment < datetime.now(UTC).timestamp() + 1
     assert ("newscrawl_last_success_timestamp_seconds", ("c",)) not in found
 
 
-def test_failing_database_is_reported_as_down(tmp_path: Path) -> None:
+def test_failing_database_is_reported_as_down(tmp_path):
     database = open_database(f"sqlite:///{tmp_path}/news.sqlite")
     database.close()
     (tmp_path / "news.sqlite").write_bytes(b"no database at all" * 100)
@@ -136,7 +131,7 @@ def scrape(url: str) -> dict[tuple[str, tuple[str, ...]], float]:
         return samples(answer.read().decode())
 
 
-def test_metrics_are_computed_at_each_scrape(store: Database, tmp_path: Path) -> None:
+def test_metrics_are_computed_at_each_scrape(store, tmp_path):
     with served(tmp_path) as url:
         before = scrape(url)
         record_incidents(store, [Incident(kind="blocked", source="b", note="x")], set())

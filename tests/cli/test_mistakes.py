@@ -117,7 +117,7 @@ def folder(world: Newscrawl, tmp_path: Path) -> Newscrawl:
 
 
 @pytest.mark.parametrize(("command", "advice"), MISTAKES)
-def test_mistake_is_one_line_with_advice(folder: Newscrawl, command: str, advice: str) -> None:
+def test_mistake_is_one_line_with_advice(folder, command, advice):
     line = folder(*shlex.split(command)).refused()
     assert line.startswith("newscrawl: ")
     assert advice in line
@@ -125,5 +125,5 @@ def test_mistake_is_one_line_with_advice(folder: Newscrawl, command: str, advice
 
 
 @pytest.mark.parametrize(("command", "says"), NOTHING)
-def test_nothing_is_exit_code_1(folder: Newscrawl, command: str, says: str) -> None:
+def test_nothing_is_exit_code_1(folder, command, says):
     assert says in folder(*shlex.split(command)).refused(1)

@@ -36,7 +36,7 @@ def counted(world: Newscrawl, name: str) -> int:
     return articles(world("mentions", "-c", name, "--by", "month", "-f", "json"))
 
 
-def test_query_is_saved_counted_edited_and_removed(world: Newscrawl) -> None:
+def test_query_is_saved_counted_edited_and_removed(world):
     ran = world("queries", "add", "rail strikes", "strike NEAR/3 rail", "--who", "ann")
     assert (ran.code, ran.out) == (0, "")
     assert ran.err.strip() == "rail strikes: 1 article. See newscrawl mentions -c 'rail strikes'."
@@ -56,13 +56,13 @@ def test_query_is_saved_counted_edited_and_removed(world: Newscrawl) -> None:
     assert world("queries", "list").err == "No saved query: newscrawl queries add NAME TEXT\n"
 
 
-def test_query_without_hits_says_which_word_finds_nothing(world: Newscrawl) -> None:
+def test_query_without_hits_says_which_word_finds_nothing(world):
     ran = world("queries", "add", "strikes", "strike loann*", "--who", "ann")
     none = "'loann*' is in no article of the period and sources chosen; 'strike' in 2 articles."
     assert (ran.code, ran.err.strip()) == (0, f"strikes: no article. {none}")
 
 
-def test_stopped_count_is_continued(world: Newscrawl, tmp_path: Path) -> None:
+def test_stopped_count_is_continued(world, tmp_path):
     with open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite") as database:
         add_query(database, "rail", "rail", "ann")
     assert listed(world) == [("rail", "rail", False)]

@@ -9,13 +9,12 @@ from urllib.request import Request, urlopen
 import pytest
 
 from newscrawl.storage import open_database
-from tests.conftest import Newscrawl
 from tests.serving import asked, served
 
 TOKEN = "correct-horse-battery"  # noqa: S105 - of a test
 
 
-def test_named_database_is_served(tmp_path: Path) -> None:
+def test_named_database_is_served(tmp_path):
     open_database(f"sqlite:///{tmp_path}/news.sqlite").close()
     with served(tmp_path, "--database", "sqlite:///news.sqlite") as url:
         assert b"Who was in the news" in asked(url)
@@ -23,7 +22,7 @@ def test_named_database_is_served(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_head_is_answered_without_a_body(tmp_path: Path) -> None:
+def test_head_is_answered_without_a_body(tmp_path):
     with open_database(f"sqlite:///{tmp_path / 'newscrawl.sqlite'}"), served(tmp_path) as address:
         for path in ("", "api/articles", "static/app.js"):
             request = Request(f"{address}{path}", method="HEAD")  # noqa: S310 - our own
@@ -34,7 +33,7 @@ def test_head_is_answered_without_a_body(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_missing_database_is_served_once_it_exists(tmp_path: Path) -> None:
+def test_missing_database_is_served_once_it_exists(tmp_path):
     with served(tmp_path, "--database", "sqlite:///news.sqlite") as url:
         with pytest.raises(HTTPError) as refused:
             asked(url)
@@ -45,7 +44,7 @@ def test_missing_database_is_served_once_it_exists(tmp_path: Path) -> None:
         assert b"Who was in the news" in asked(url)
 
 
-def test_token_is_required_if_it_is_set(tmp_path: Path) -> None:
+def test_token_is_required_if_it_is_set(tmp_path):
     open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite").close()
     with served(tmp_path, "--host", "0.0.0.0", NEWSCRAWL_SERVE_TOKEN=TOKEN) as url:  # noqa: S104
         at = url.replace("0.0.0.0", "127.0.0.1")  # noqa: S104 - the one that was asked for
@@ -56,7 +55,7 @@ def test_token_is_required_if_it_is_set(tmp_path: Path) -> None:
         assert asked(f"{at}api/facts", Authorization=f"Bearer {TOKEN}")
 
 
-def test_used_port_is_named(newscrawl: Newscrawl) -> None:
+def test_used_port_is_named(newscrawl):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         ran = newscrawl("serve", "--port", taken.getsockname()[1])
     assert ran.code == 2
@@ -64,6 +63,6 @@ def test_used_port_is_named(newscrawl: Newscrawl) -> None:
     assert "make serve PORT=" in ran.err
 
 
-def test_make_serves_at_another_port() -> None:
+def test_make_serves_at_another_port():
     makefile = (Path(__file__).parents[2] / "Makefile").read_text("utf-8")
     assert makefile.count("$(if $(PORT),--port $(PORT));") == 2

@@ -27,7 +27,6 @@ from newscrawl.storage.leases import (
     record_worker_start,
 )
 from newscrawl.storage.source_stats import Checkup, record_checkups
-from tests.conftest import Newscrawl
 
 NOW = datetime.now(UTC)
 TODAY = NOW.date()
@@ -77,7 +76,7 @@ def record_of(ran: Any, slug: str) -> dict[str, Any]:
     return next(one for one in json.loads(ran.out)["sources"] if one["source"] == slug)
 
 
-def test_table_shows_sources_that_need_attention(store: Database, newscrawl: Newscrawl) -> None:
+def test_table_shows_sources_that_need_attention(store, newscrawl):
     ran = newscrawl("status")
     assert ran.code == 0
     lines = ran.out.splitlines()
@@ -90,9 +89,7 @@ def test_table_shows_sources_that_need_attention(store: Database, newscrawl: New
     assert max(map(len, lines)) <= 80
 
 
-def test_wide_table_has_the_names_of_sources(
-    store: Database, newscrawl: Newscrawl, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_wide_table_has_the_names_of_sources(store, newscrawl, monkeypatch):
     store.register_source("c", "The Clarion", "gb", "en", "https://c.example/")
     monkeypatch.setenv("COLUMNS", "130")
     assert re.search(r"^ c +The Clarion +failing ", newscrawl("status").out, re.MULTILINE)
@@ -100,7 +97,7 @@ def test_wide_table_has_the_names_of_sources(
     assert "The Clarion" not in newscrawl("status").out
 
 
-def test_source_that_was_only_checked_is_not_counted(store: Database, newscrawl: Newscrawl) -> None:
+def test_source_that_was_only_checked_is_not_counted(store, newscrawl):
     store.register_source("e", "E", "gb", "en", "https://e.example/")
     checkup = Checkup(slug="e", state="reachable", listings=1, working=1)
     record_checkups(store, [checkup])
@@ -109,7 +106,7 @@ def test_source_that_was_only_checked_is_not_counted(store: Database, newscrawl:
     assert "e " in newscrawl("status", "--source", "e").out
 
 
-def test_named_source_is_shown(store: Database, newscrawl: Newscrawl) -> None:
+def test_named_source_is_shown(store, newscrawl):
     store.close()
     ran = newscrawl("status", "--source", "ft")
     assert re.search(r"^ ?ft +never crawled ", ran.out, re.MULTILINE)
@@ -125,26 +122,24 @@ def test_named_source_is_shown(store: Database, newscrawl: Newscrawl) -> None:
         ("d", "never_crawled", {"runs_day": 0, "last_success": None}),
     ],
 )
-def test_json_lists_each_source(
-    store: Database, newscrawl: Newscrawl, slug: str, health: str, facts: dict[str, object]
-) -> None:
+def test_json_lists_each_source(store, newscrawl, slug, health, facts):
     record = record_of(newscrawl("status", "--format", "json"), slug)
     assert record["health"] == health
     assert {name: record[name] for name in facts} == facts
 
 
-def test_gap_is_named_by_its_day(store: Database, newscrawl: Newscrawl) -> None:
+def test_gap_is_named_by_its_day(store, newscrawl):
     record = record_of(newscrawl("status", "--format", "json"), "a")
     assert record["gaps"] == [(TODAY - timedelta(days=1)).isoformat()]
 
 
-def test_csv_has_one_row_per_source(store: Database, newscrawl: Newscrawl) -> None:
+def test_csv_has_one_row_per_source(store, newscrawl):
     ran = newscrawl("status", "--source", "a", "--source", "c", "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(ran.out)))
     assert [(row["source"], row["health"]) for row in rows] == [("a", "healthy"), ("c", "failing")]
 
 
-def test_running_crawl_is_shown_with_its_worker(store: Database, newscrawl: Newscrawl) -> None:
+def test_running_crawl_is_shown_with_its_worker(store, newscrawl):
     Leases(store, "host:1:x", LeaseTerms(length=timedelta(minutes=2))).take("b")
     ran = newscrawl("status", "--format", "json")
     assert record_of(ran, "b")["worker"] == "host:1:x"
@@ -153,9 +148,7 @@ def test_running_crawl_is_shown_with_its_worker(store: Database, newscrawl: News
     assert (worker["slots"], worker["running"], worker["silent"]) == (4, 1, False)
 
 
-def test_next_digest_is_that_of_the_monitor_that_runs(
-    store: Database, newscrawl: Newscrawl, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_next_digest_is_that_of_the_monitor_that_runs(store, newscrawl, monkeypatch):
     how = "No digest is scheduled: NEWSCRAWL_DIGEST='monday 07:00' does, for newscrawl monitor."
     assert how in " ".join(newscrawl("status").out.split())
     monkeypatch.setattr(config, "NEWSCRAWL_DIGEST", "daily 07:00")
@@ -175,14 +168,14 @@ def test_next_digest_is_that_of_the_monitor_that_runs(
     assert datetime.fromisoformat(digest["at"]).weekday() == 0
 
 
-def test_database_without_a_crawl_is_exit_code_1(tmp_path: Path, newscrawl: Newscrawl) -> None:
+def test_database_without_a_crawl_is_exit_code_1(tmp_path, newscrawl):
     open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite").close()
     ran = newscrawl("status")
     assert ran.code == 1
     assert "No worker is running: newscrawl monitor starts one." in ran.out
 
 
-def test_check_fails_when_no_monitor_runs(store: Database, newscrawl: Newscrawl) -> None:
+def test_check_fails_when_no_monitor_runs(store, newscrawl):
     assert newscrawl("status", "--check").code == 0
     from newscrawl.storage.leases import record_heartbeat  # noqa: PLC0415
 
@@ -190,7 +183,7 @@ def test_check_fails_when_no_monitor_runs(store: Database, newscrawl: Newscrawl)
     assert newscrawl("status", "--check").code == 1
 
 
-def test_watch_option_refreshes_the_terminal(store: Database, tmp_path: Path) -> None:
+def test_watch_option_refreshes_the_terminal(store, tmp_path):
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "newscrawl", "status", "--watch", "--every", "0.2"]
     environment = {**os.environ, "NEWSCRAWL_DATABASE_URL": f"sqlite:///{tmp_path}/newscrawl.sqlite"}
@@ -215,9 +208,7 @@ def test_watch_option_refreshes_the_terminal(store: Database, tmp_path: Path) ->
     ],
     ids=["by the site", "by this machine", "killed"],
 )
-def test_failure_is_shown_with_its_cause(
-    newscrawl: Newscrawl, store: Database, note: str, remark: str
-) -> None:
+def test_failure_is_shown_with_its_cause(newscrawl, store, note, remark):
     leases = Leases(
         store, "host:2:x", LeaseTerms(length=timedelta(minutes=2), min_pause=timedelta(0))
     )
@@ -228,9 +219,7 @@ def test_failure_is_shown_with_its_cause(
     assert row["remark"] == f"{remark} (failed once)"
 
 
-def test_late_source_is_due_since_a_day_that_is_named(
-    store: Database, newscrawl: Newscrawl, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_late_source_is_due_since_a_day_that_is_named(store, newscrawl, monkeypatch):
     monkeypatch.setenv("COLUMNS", "130")
     crawled(store, "d", hours_ago=30)
     ran = newscrawl("status")
@@ -239,7 +228,7 @@ def test_late_source_is_due_since_a_day_that_is_named(
     assert due[1] < TODAY.isoformat()
 
 
-def test_next_crawl_is_shown_to_people_and_programs(store: Database, newscrawl: Newscrawl) -> None:
+def test_next_crawl_is_shown_to_people_and_programs(store, newscrawl):
     ran = newscrawl("status")
     (line,) = (one for one in ran.out.splitlines() if one.startswith("Next crawls due: "))
     assert re.fullmatch(r"Next crawls due: b [\d: -]+, a [\d: -]+ \(UTC\)\.", line)
@@ -252,7 +241,7 @@ def test_next_crawl_is_shown_to_people_and_programs(store: Database, newscrawl: 
     assert rows["d"]["next_at"] is None
 
 
-def test_next_crawl_is_in_the_list_of_sources(store: Database, newscrawl: Newscrawl) -> None:
+def test_next_crawl_is_in_the_list_of_sources(store, newscrawl):
     store.register_source("ft", "FT", "gb", "en", "https://www.ft.com/")
     crawled(store, "ft")
     listed = newscrawl("sources", "list", "--country", "gb")
