@@ -69,7 +69,7 @@ def purge(database: Database, *policies: RobotsPolicy) -> None:
 # --- What is forbidden ------------------------------------------------------------------------
 
 
-def test_disallowed_article_is_listed_with_its_rule(database: Database) -> None:
+def test_disallowed_article_is_listed_with_its_rule(database):
     run = register(database)
     save_document(database, document("closed/a"), run)
     save_document(database, document("open/b", text=f"Another text. {LONG}"), run)
@@ -80,7 +80,7 @@ def test_disallowed_article_is_listed_with_its_rule(database: Database) -> None:
     assert (result.articles, result.unchecked) == (2, 0)
 
 
-def test_article_is_allowed_if_one_of_its_urls_is(database: Database) -> None:
+def test_article_is_allowed_if_one_of_its_urls_is(database):
     run = register(database)
     save_document(database, document("closed/a", fetched_from="https://m.ft.example/a"), run)
     closed = policy(CLOSED)
@@ -88,7 +88,7 @@ def test_article_is_allowed_if_one_of_its_urls_is(database: Database) -> None:
     assert audited(database, closed, policy(b"", "https://m.ft.example", 404)).forbidden == []
 
 
-def test_article_without_a_known_robots_txt_is_not_checked(database: Database) -> None:
+def test_article_without_a_known_robots_txt_is_not_checked(database):
     save_document(database, document("closed/a"), register(database))
     reason = "no copy of its robots.txt is stored"
     unknown = {"https://ft.example": reason}
@@ -119,7 +119,7 @@ Allow: /a/b
         ("/every", None),
     ],
 )
-def test_disallowing_line_is_found(path: str, line: str | None) -> None:
+def test_disallowing_line_is_found(path, line):
     rules = RobotsRules(policy(RULES.encode()), "newscrawl")
     assert rules.line_against(f"https://ft.example{path}") == line
 
@@ -163,7 +163,7 @@ def rows(database: Database, table: type[Any]) -> int:
         return session.scalar(select(func.count()).select_from(table)) or 0
 
 
-def test_purged_article_has_the_text_of_its_feed(database: Database) -> None:
+def test_purged_article_has_the_text_of_its_feed(database):
     number = stored(database)
     save_document(database, document("closed/a", title="Siemens", text="Wait."), register(database))
     assert (rows(database, Revision), rows(database, QuarantinedRevision)) == (1, 1)
@@ -180,7 +180,7 @@ def test_purged_article_has_the_text_of_its_feed(database: Database) -> None:
     assert audited(database, policy(CLOSED)).articles == 0
 
 
-def test_rollups_follow_a_purge(database: Database) -> None:
+def test_rollups_follow_a_purge(database):
     stored(database)
     bosch = document("open/b", text=f"Bosch. {LONG}", mentions=[body("Bosch")])
     save_document(database, bosch, register(database))
@@ -197,7 +197,7 @@ def test_rollups_follow_a_purge(database: Database) -> None:
     assert counted(database) == before
 
 
-def test_purged_article_without_a_feed_text_keeps_its_headline(database: Database) -> None:
+def test_purged_article_without_a_feed_text_keeps_its_headline(database):
     number = stored(database, waits=False)
     purge(database, policy(CLOSED))
     with database.reading() as session:
@@ -206,7 +206,7 @@ def test_purged_article_without_a_feed_text_keeps_its_headline(database: Databas
         assert (article.title, article.text) == ("Siemens, as the page has it", "")
 
 
-def test_purge_restores_an_earlier_text_of_the_feed(database: Database) -> None:
+def test_purge_restores_an_earlier_text_of_the_feed(database):
     run = register(database)
     first = document("closed/a", title="Told", text="By the feed.", access="paywalled")
     save_document(database, first, run)
@@ -217,7 +217,7 @@ def test_purge_restores_an_earlier_text_of_the_feed(database: Database) -> None:
         assert (article.title, article.text) == ("Told", "By the feed.")
 
 
-def test_article_allowed_again_is_read_again(database: Database) -> None:
+def test_article_allowed_again_is_read_again(database):
     number = stored(database)
     purge(database, policy(CLOSED))
     again = document("closed/a", title="Back", text=LONG)
@@ -253,7 +253,7 @@ AUDIT = ("db", "delete", "--forbidden", "--allow-private")
 DRY = (*AUDIT, "--dry-run")
 
 
-def test_command_requests_only_robots_txt(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_command_requests_only_robots_txt(newscrawl, site):
     ran = newscrawl(*DRY, "--format", "json")
     assert site.paths() == ["/robots.txt"]
     assert ran.code == 1
@@ -266,9 +266,7 @@ def test_command_requests_only_robots_txt(newscrawl: Newscrawl, site: SiteServer
     assert copy.rules == CLOSED
 
 
-def test_stored_robots_txt_is_used_on_request_or_as_a_fallback(
-    newscrawl: Newscrawl, site: SiteServer
-) -> None:
+def test_stored_robots_txt_is_used_on_request_or_as_a_fallback(newscrawl, site):
     with open_database("sqlite:///newscrawl.sqlite") as database:
         keep_robots_policy(database, policy(CLOSED, site.url))
     ran = newscrawl(*DRY, "--stored", "--format", "csv")
@@ -280,20 +278,20 @@ def test_stored_robots_txt_is_used_on_request_or_as_a_fallback(
     assert set(site.paths()) == {"/robots.txt"}
 
 
-def test_unchecked_articles_are_reported(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_unchecked_articles_are_reported(newscrawl, site):
     site.routes["/robots.txt"] = instead(reset)
     ran = newscrawl(*AUDIT)
     assert ran.code == 1
     assert f"Not checked: 2 articles, since the robots.txt of {site.url} can't be read" in ran.err
 
 
-def test_no_disallowed_article_is_exit_code_0(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_no_disallowed_article_is_exit_code_0(newscrawl, site):
     site.routes["/robots.txt"] = always(status=404)
     ran = newscrawl(*AUDIT, "--source", "ft")
     assert (ran.code, "0 of 2 articles forbidden" in ran.out) == (0, True)
 
 
-def test_forbidden_texts_are_deleted_once(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_forbidden_texts_are_deleted_once(newscrawl, site):
     purged = newscrawl(*AUDIT, "--companies", COMPANIES)
     assert purged.code == 0, purged.err
     assert "Reduced to headline and introduction: 1 article." in purged.err
@@ -303,7 +301,7 @@ def test_forbidden_texts_are_deleted_once(newscrawl: Newscrawl, site: SiteServer
         assert (row.company, row.hits.articles) == ("Siemens", 1)
 
 
-def test_addresses_and_days_are_refused_beside_the_forbidden(newscrawl: Newscrawl) -> None:
+def test_addresses_and_days_are_refused_beside_the_forbidden(newscrawl):
     for further in (["https://ft.example/a"], ["--before", "30d"]):
         ran = newscrawl(*AUDIT, *further)
         assert (ran.code, "--forbidden takes --source" in ran.err) == (2, True)

@@ -10,7 +10,7 @@ from threading import Barrier
 import pytest
 
 from newscrawl.sources import Source
-from newscrawl.storage import Database, StorageError, open_database
+from newscrawl.storage import StorageError, open_database
 from newscrawl.storage.source_stats import Checkup, last_checkups, record_checkups
 from tests.conftest import Newscrawl
 from tests.site.crawling import own_source
@@ -60,28 +60,28 @@ def checked(newscrawl: Newscrawl, file: Path, code: int = 0) -> dict[str, object
 # --- States -------------------------------------------------------------------------------------
 
 
-def test_working_site_is_reachable(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_working_site_is_reachable(newscrawl, site):
     health = checked(newscrawl, registered(site))
     assert (health["state"], health["listings"], health["working"]) == ("reachable", 1, 1)
     newest = datetime.fromisoformat(str(health["newest"]))
     assert timedelta(0) <= datetime.now(UTC) - newest < timedelta(hours=1)
 
 
-def test_feed_without_new_entries_is_stale(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_feed_without_new_entries_is_stale(newscrawl, site):
     site.routes["/feed.xml"] = feed(site.url, days_old=30)
     health = checked(newscrawl, registered(site), code=1)
     assert health["state"] == "stale"
     assert "nothing newer than" in str(health["note"])
 
 
-def test_permanently_moved_home_page_is_reported(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_permanently_moved_home_page_is_reported(newscrawl, site):
     site.routes["/"] = away(f"{site.url}/new/")
     site.routes["/new/"] = always("<title>Home</title>")
     health = checked(newscrawl, registered(site))
     assert (health["state"], health["moved_to"]) == ("moved", f"{site.url}/new/")
 
 
-def test_permanently_moved_feed_is_reported(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_permanently_moved_feed_is_reported(newscrawl, site):
     site.routes["/rss.xml"] = site.routes["/feed.xml"]
     site.routes["/feed.xml"] = away(f"{site.url}/rss.xml", status=308)
     health = checked(newscrawl, registered(site))
@@ -89,25 +89,21 @@ def test_permanently_moved_feed_is_reported(newscrawl: Newscrawl, site: SiteServ
     assert f"{site.url}/rss.xml" in str(health["note"])
 
 
-def test_temporary_redirect_is_not_a_move(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_temporary_redirect_is_not_a_move(newscrawl, site):
     site.routes["/"] = away(f"{site.url}/today/", status=302)
     site.routes["/today/"] = always("<title>Home</title>")
     assert checked(newscrawl, registered(site))["state"] == "reachable"
 
 
 @pytest.mark.parametrize("status", [401, 403, 429, 451])
-def test_refusing_server_is_reported_as_blocking(
-    newscrawl: Newscrawl, site: SiteServer, status: int
-) -> None:
+def test_refusing_server_is_reported_as_blocking(newscrawl, site, status):
     site.routes |= {"/": always(status=status), "/feed.xml": always(status=status)}
     health = checked(newscrawl, registered(site), code=1)
     assert health["state"] == "blocked"
     assert f"answered {status}" in str(health["note"])
 
 
-def test_site_closed_by_robots_txt_is_reported_as_blocking(
-    newscrawl: Newscrawl, site: SiteServer
-) -> None:
+def test_site_closed_by_robots_txt_is_reported_as_blocking(newscrawl, site):
     site.routes["/robots.txt"] = always("User-agent: *\nDisallow: /\n")
     health = checked(newscrawl, registered(site), code=1)
     assert health["state"] == "blocked"
@@ -119,33 +115,31 @@ def test_site_closed_by_robots_txt_is_reported_as_blocking(
     [always(status=404), always("<html>no feed</html>"), always("<urlset></urlset>", kind=XML)],
     ids=["404", "HTML", "empty"],
 )
-def test_site_without_a_readable_feed_is_reported(
-    newscrawl: Newscrawl, site: SiteServer, broken: Callable[[int], Answer]
-) -> None:
+def test_site_without_a_readable_feed_is_reported(newscrawl, site, broken):
     site.routes["/feed.xml"] = broken
     assert checked(newscrawl, registered(site), code=1)["state"] == "no feed"
 
 
-def test_site_without_a_response_is_unreachable(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_site_without_a_response_is_unreachable(newscrawl, site):
     columns = {"home": "http://127.0.0.1:1/", "feeds": ("http://127.0.0.1:1/feed.xml",)}
     health = checked(newscrawl, registered(site, **columns), code=1)
     assert (health["state"], health["working"]) == ("unreachable", 0)
     assert "connection refused" in str(health["note"])
 
 
-def test_one_working_feed_of_two_is_enough(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_one_working_feed_of_two_is_enough(newscrawl, site):
     file = registered(site, feeds=(f"{site.url}/gone.xml", f"{site.url}/feed.xml"))
     health = checked(newscrawl, file)
     assert (health["state"], health["listings"], health["working"]) == ("reachable", 2, 1)
     assert "gone.xml" in str(health["note"])
 
 
-def test_site_of_sections_requires_its_home_page(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_site_of_sections_requires_its_home_page(newscrawl, site):
     file = registered(site, feeds=(), sections=(f"{site.url}/politics/",))
     assert checked(newscrawl, file)["state"] == "reachable"
 
 
-def test_dated_sitemaps_are_requested_for_today(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_dated_sitemaps_are_requested_for_today(newscrawl, site):
     today = datetime.now(UTC).date()
     for day in (today, today + timedelta(days=1)):  # midnight may pass before the check
         site.routes[f"/{day}.xml"] = always(
@@ -159,9 +153,7 @@ def test_dated_sitemaps_are_requested_for_today(newscrawl: Newscrawl, site: Site
 
 
 @pytest.mark.usefixtures("own_helper")
-def test_private_addresses_of_the_bundled_registry_are_not_requested(
-    newscrawl: Newscrawl, site: SiteServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_private_addresses_of_the_bundled_registry_are_not_requested(newscrawl, site, monkeypatch):
     bundled = (Source(slug="pier", name="P", country="gb", languages=("en",), home=f"{site.url}/"),)
     monkeypatch.setattr("newscrawl.sources.registry.load_sources", lambda *_: bundled)
     ran = newscrawl("sources", "check", "pier", "-f", "json")
@@ -169,9 +161,7 @@ def test_private_addresses_of_the_bundled_registry_are_not_requested(
     assert site.visits == []
 
 
-def test_table_fits_the_terminal_and_exit_code_shows_failures(
-    newscrawl: Newscrawl, site: SiteServer
-) -> None:
+def test_table_fits_the_terminal_and_exit_code_shows_failures(newscrawl, site):
     registered(site)
     site.routes["/gone.xml"] = always(status=404)
     file = registered(site, "quay", home=f"{site.url}/q", feeds=(f"{site.url}/gone.xml",))
@@ -185,9 +175,7 @@ def test_table_fits_the_terminal_and_exit_code_shows_failures(
     ("arguments", "says"),
     [(["piers"], "did you mean pier"), (["pier", "--country", "xx"], "no site matches")],
 )
-def test_unknown_source_is_invalid_usage(
-    newscrawl: Newscrawl, site: SiteServer, arguments: list[str], says: str
-) -> None:
+def test_unknown_source_is_invalid_usage(newscrawl, site, arguments, says):
     file = registered(site)
     ran = newscrawl("sources", "check", *arguments, "--sources", file)
     assert ran.code == 2
@@ -198,7 +186,7 @@ def test_unknown_source_is_invalid_usage(
 NONE_OF_OWN = "Sites of your own: none. newscrawl sources add URL adds one."
 
 
-def test_own_sources_are_listed_alone(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_own_sources_are_listed_alone(newscrawl, site):
     file = registered(site)
     listed = json.loads(newscrawl("sources", "list", "--own", "--sources", file, "-f", "json").out)
     assert [row["slug"] for row in listed] == ["pier"]
@@ -211,7 +199,7 @@ def test_own_sources_are_listed_alone(newscrawl: Newscrawl, site: SiteServer) ->
     assert (ran.code, ran.err) == (1, "Sites: none.\n")
 
 
-def test_list_and_show_include_the_last_check(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_list_and_show_include_the_last_check(newscrawl, site):
     file = registered(site)
     checked(newscrawl, file)
     site.routes["/feed.xml"] = always(status=404)
@@ -226,7 +214,7 @@ def test_list_and_show_include_the_last_check(newscrawl: Newscrawl, site: SiteSe
     assert ran.fits
 
 
-def test_sites_are_checked_concurrently(newscrawl: Newscrawl) -> None:
+def test_sites_are_checked_concurrently(newscrawl):
     all_visited = Barrier(6, timeout=60)
 
     def home(_visit: int) -> Answer:
@@ -249,7 +237,7 @@ def test_sites_are_checked_concurrently(newscrawl: Newscrawl) -> None:
 # --- What is kept -------------------------------------------------------------------------------
 
 
-def test_last_successful_check_is_stored(database: Database) -> None:
+def test_last_successful_check_is_stored(database):
     register(database, "pier")
     good = Checkup(slug="pier", state="reachable", listings=2, working=2)
     record_checkups(database, [good], at=moment(0))
@@ -260,7 +248,7 @@ def test_last_successful_check_is_stored(database: Database) -> None:
     assert (last.checked_at, last.last_ok) == (moment(1), moment(0))
 
 
-def test_unregistered_source_is_refused(tmp_path: Path) -> None:
+def test_unregistered_source_is_refused(tmp_path):
     with open_database(f"sqlite:///{tmp_path}/n.sqlite") as database:
         with pytest.raises(StorageError, match="no source 'pier'"):
             record_checkups(database, [Checkup(slug="pier", state="reachable")])

@@ -61,7 +61,7 @@ def add(newscrawl: Newscrawl, site: SiteServer, *more: str) -> dict[str, object]
 # --- What is found ------------------------------------------------------------------------------
 
 
-def test_feeds_are_found_on_the_home_page(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_feeds_are_found_on_the_home_page(newscrawl, site):
     head = FEED_LINK.format("/nachrichten.rss", "Alles") + FEED_LINK.format(
         "/comments/feed", "Comments"
     )
@@ -75,9 +75,7 @@ def test_feeds_are_found_on_the_home_page(newscrawl: Newscrawl, site: SiteServer
     assert source["name"] == "Salzmeerer Bote"
 
 
-def test_sitemaps_are_found_in_robots_txt_and_classified(
-    newscrawl: Newscrawl, site: SiteServer
-) -> None:
+def test_sitemaps_are_found_in_robots_txt_and_classified(newscrawl, site):
     at = site.url
     index = (
         f"<sitemapindex><sitemap><loc>{at}/archiv.xml</loc></sitemap>"
@@ -93,7 +91,7 @@ def test_sitemaps_are_found_in_robots_txt_and_classified(
     assert source["news_sitemaps"] == [f"{at}/news.xml.gz"]
 
 
-def test_usual_feed_paths_are_tried_last(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_usual_feed_paths_are_tried_last(newscrawl, site):
     site.routes["/rss.xml"] = always(listing(site.url, ("/a",)), kind=XML)
     site.routes["/sitemap.xml"] = always(news_sitemap(site.url), kind=XML)
     source = add(newscrawl, site)
@@ -104,7 +102,7 @@ def test_usual_feed_paths_are_tried_last(newscrawl: Newscrawl, site: SiteServer)
     assert "/feeds" not in paths  # found before
 
 
-def test_feed_is_judged_by_all_of_its_entries(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_feed_is_judged_by_all_of_its_entries(newscrawl, site):
     site.routes["/"] = always(HOME.format(head=FEED_LINK.format("/all.rss", "Alles")))
     paths = ("https://other.example/a", *(f"/politik/{number}" for number in range(50)))
     site.routes["/all.rss"] = always(listing(site.url, paths), kind=XML)
@@ -112,7 +110,7 @@ def test_feed_is_judged_by_all_of_its_entries(newscrawl: Newscrawl, site: SiteSe
     assert source["feeds"] == [f"{site.url}/all.rss"]
 
 
-def test_feed_that_links_to_other_sites_is_refused(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_feed_that_links_to_other_sites_is_refused(newscrawl, site):
     head = FEED_LINK.format("/other.rss", "Partner")
     site.routes["/"] = always(HOME.format(head=head))
     site.routes["/other.rss"] = always(listing(site.url, ("https://other.example/a",)), kind=XML)
@@ -121,7 +119,7 @@ def test_feed_that_links_to_other_sites_is_refused(newscrawl: Newscrawl, site: S
     assert "other sites' pages" in str(source["refused"])
 
 
-def test_site_without_feeds_gets_its_sections(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_site_without_feeds_gets_its_sections(newscrawl, site):
     row = add(newscrawl, site)
     assert row["sections"] == [f"{site.url}/politik/", f"{site.url}/wirtschaft/"]
     (source,) = load_sources(Path("sources.csv"))
@@ -129,7 +127,7 @@ def test_site_without_feeds_gets_its_sections(newscrawl: Newscrawl, site: SiteSe
 
 
 @pytest.mark.usefixtures("own_helper")
-def test_private_addresses_are_refused(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_private_addresses_are_refused(newscrawl, site):
     ran = newscrawl("sources", "add", site.url)
     assert site.visits == []
     assert ran.code == 2
@@ -138,9 +136,7 @@ def test_private_addresses_are_refused(newscrawl: Newscrawl, site: SiteServer) -
     assert f"127.0.0.1 is a private address; {advice}" in said
 
 
-def test_table_fits_the_terminal_and_the_next_command_is_named(
-    newscrawl: Newscrawl, site: SiteServer, tmp_path: Path
-) -> None:
+def test_table_fits_the_terminal_and_the_next_command_is_named(newscrawl, site, tmp_path):
     site.routes["/rss.xml"] = always(listing(site.url, ("/a",)), kind=XML)
     ran = run_add(newscrawl, site.url)
     assert (ran.code, ran.fits) == (0, True)
@@ -175,12 +171,12 @@ GRAPH = '[{"@graph": [{"@type": ["NewsMediaOrganization"], "name": "港日報"}]
         ("\0<b>", None, None),
     ],
 )
-def test_name_and_language_are_read(html: str, name: str | None, language: str | None) -> None:
+def test_name_and_language_are_read(html, name, language):
     home = read_home(html.encode(), "https://pier.example/")
     assert (home.name, home.language) == (name, language)
 
 
-def test_legacy_charset_is_read() -> None:
+def test_legacy_charset_is_read():
     html = '<html lang="ru"><title>Портовый вестник</title>'.encode("windows-1251")
     home = read_home(html, "https://pier.example/", "text/html; charset=windows-1251")
     assert home.name == "Портовый вестник"
@@ -197,13 +193,11 @@ def test_legacy_charset_is_read() -> None:
         ("http://127.0.0.1/", None),
     ],
 )
-def test_country_follows_from_the_domain(url: str, country: str | None) -> None:
+def test_country_follows_from_the_domain(url, country):
     assert country_of(url) == country
 
 
-def test_unknown_country_is_guessed_from_the_language(
-    newscrawl: Newscrawl, site: SiteServer
-) -> None:
+def test_unknown_country_is_guessed_from_the_language(newscrawl, site):
     site.routes["/"] = always(HOME.format(head="").replace("de-AT", "de"))
     ran = newscrawl("sources", "add", site.url, "--allow-private", "--dry-run")
     source = add(newscrawl, site, "--dry-run")
@@ -219,9 +213,7 @@ def test_unknown_country_is_guessed_from_the_language(
     [('<html lang="xx">', "--country gb"), ("<title>Pier</title>", "--language en")],
     ids=["country", "language"],
 )
-def test_missing_field_is_asked_for_before_listings_are_requested(
-    newscrawl: Newscrawl, site: SiteServer, html: str, option: str
-) -> None:
+def test_missing_field_is_asked_for_before_listings_are_requested(newscrawl, site, html, option):
     site.routes["/"] = always(html)
     ran = newscrawl("sources", "add", site.url, "--allow-private", "--dry-run")
     assert site.paths() == ["/robots.txt", "/"]
@@ -230,9 +222,7 @@ def test_missing_field_is_asked_for_before_listings_are_requested(
     assert not Path("sources.csv").exists()
 
 
-def test_undeclared_language_is_detected_in_the_text(
-    newscrawl: Newscrawl, site: SiteServer
-) -> None:
+def test_undeclared_language_is_detected_in_the_text(newscrawl, site):
     text = "Der Hafen war am Morgen leer, und die Leute warteten auf das Schiff. " * 8
     site.routes["/"] = always(f"<title>Der Bote</title><p>{text}</p>")
     assert add(newscrawl, site)["languages"] == ["de"]
@@ -247,14 +237,14 @@ def source(slug: str, **more: object) -> Source:
     return Source(slug=slug, **(facts | more))  # type: ignore[arg-type]
 
 
-def test_new_file_begins_with_its_columns(tmp_path: Path) -> None:
+def test_new_file_begins_with_its_columns(tmp_path):
     file = tmp_path / "own.csv"
     add_source(file, source("pier"))
     assert load_sources(file) == (source("pier"),)
     assert S_IMODE(file.stat().st_mode) == 0o644
 
 
-def test_added_row_changes_no_other_row(tmp_path: Path) -> None:
+def test_added_row_changes_no_other_row(tmp_path):
     file = tmp_path / "own.csv"
     add_source(file, source("pier", name='The "Pier", daily'))
     before = file.read_bytes().removesuffix(b"\n")
@@ -264,7 +254,7 @@ def test_added_row_changes_no_other_row(tmp_path: Path) -> None:
     assert [source.slug for source in load_sources(file)] == ["pier", "quay"]
 
 
-def test_order_of_columns_is_kept(tmp_path: Path) -> None:
+def test_order_of_columns_is_kept(tmp_path):
     file = tmp_path / "own.csv"
     columns = [
         "name", "slug", "status", "country", "languages", "home", "feeds", "sitemaps",
@@ -285,7 +275,7 @@ def test_order_of_columns_is_kept(tmp_path: Path) -> None:
     [(source("pier"), source("pier")), (source("pier"), source("quay", country="uk!"))],
     ids=["slug taken", "bad field"],
 )
-def test_invalid_row_changes_nothing(tmp_path: Path, first: Source, second: Source) -> None:
+def test_invalid_row_changes_nothing(tmp_path, first, second):
     file = tmp_path / "own.csv"
     add_source(file, first)
     before = file.read_bytes()
@@ -295,12 +285,12 @@ def test_invalid_row_changes_nothing(tmp_path: Path, first: Source, second: Sour
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_unwritable_file_is_named(tmp_path: Path) -> None:
+def test_unwritable_file_is_named(tmp_path):
     with pytest.raises(SourceError, match=r"nowhere/own\.csv: can't be written"):
         add_source(tmp_path / "nowhere" / "own.csv", source("pier"))
 
 
-def test_added_site_is_read_in_the_same_folder(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_added_site_is_read_in_the_same_folder(newscrawl, site):
     ran = run_add(newscrawl, site.url)
     assert "NEWSCRAWL_SOURCES" not in ran.err
     listed = json.loads(newscrawl("sources", "list", "--own", "-f", "json").out)
@@ -309,7 +299,7 @@ def test_added_site_is_read_in_the_same_folder(newscrawl: Newscrawl, site: SiteS
     assert shown["home"] == f"{site.url}/"
 
 
-def test_rows_of_the_user_extend_the_registry_and_have_precedence(tmp_path: Path) -> None:
+def test_rows_of_the_user_extend_the_registry_and_have_precedence(tmp_path):
     file = tmp_path / "own.csv"
     add_source(file, source("pier"))
     add_source(file, source("ft", name="My FT"))
@@ -326,9 +316,7 @@ ARTICLE = "/2026/11/25/neue-bruecke-ueber-den-hafen.html"
 
 
 @pytest.mark.parametrize("path", ["/wirtschaft/", ARTICLE], ids=["section", "article"])
-def test_address_of_a_page_leads_to_its_site(
-    newscrawl: Newscrawl, site: SiteServer, path: str
-) -> None:
+def test_address_of_a_page_leads_to_its_site(newscrawl, site, path):
     page = HOME.format(head="").replace("Startseite | Salzmeerer Bote", "Lokales")
     site.routes |= {path: always(page), "/rss.xml": always(listing(site.url, ("/a",)), kind=XML)}
     ran = run_add(newscrawl, site.url + path, "-f", "json")
@@ -339,16 +327,14 @@ def test_address_of_a_page_leads_to_its_site(
     assert note == f"{site.url}{path} is a page of this site, whose home page is {site.url}/"
 
 
-def test_home_page_of_an_edition_is_kept(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_home_page_of_an_edition_is_kept(newscrawl, site):
     site.routes["/en-gb/"] = always(HOME.format(head="").replace("Salzmeerer", "Saltmere"))
     ran = run_add(newscrawl, f"{site.url}/en-gb/", "-f", "json")
     assert "/" not in site.paths()
     assert json.loads(ran.out)["home"] == f"{site.url}/en-gb/"
 
 
-def test_article_of_a_site_whose_home_page_is_refused_is_no_home_page(
-    newscrawl: Newscrawl, site: SiteServer
-) -> None:
+def test_article_of_a_site_whose_home_page_is_refused_is_no_home_page(newscrawl, site):
     site.routes |= {ARTICLE: always(HOME.format(head="")), "/": always(status=403)}
     said = newscrawl("sources", "add", site.url + ARTICLE, "--allow-private")
     assert said.code == 2
@@ -365,7 +351,7 @@ def titled_feed(site: str) -> bytes:
     return head.partition(b"<title>")[0] + facts + b"<item>" + items
 
 
-def test_given_feed_is_the_only_one_of_its_site(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_given_feed_is_the_only_one_of_its_site(newscrawl, site):
     site.routes["/"] = always(HOME.format(head=FEED_LINK.format("/all.rss", "Alles")))
     site.routes["/politik.rss"] = always(titled_feed(site.url), kind=XML)
     site.routes["/robots.txt"] = always(f"Sitemap: {site.url}/news.xml\n")
@@ -380,9 +366,7 @@ def test_given_feed_is_the_only_one_of_its_site(newscrawl: Newscrawl, site: Site
 
 @pytest.mark.thorough
 @pytest.mark.usefixtures("own_helper")
-def test_feed_of_a_site_whose_home_page_is_refused_is_added(
-    newscrawl: Newscrawl, site: SiteServer
-) -> None:
+def test_feed_of_a_site_whose_home_page_is_refused_is_added(newscrawl, site):
     site.routes |= {
         "/": always(status=403),
         "/politik.rss": always(titled_feed(site.url), kind=XML),
@@ -400,7 +384,7 @@ def test_feed_of_a_site_whose_home_page_is_refused_is_added(
     assert "can't be read: the server answered 403" in " ".join(ran.out.split())
 
 
-def test_feeds_named_as_xml_count(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_feeds_named_as_xml_count(newscrawl, site):
     link = '<link rel="alternate" type="{}" href="{}">'
     places = {"/a.php": "text/xml", "/b.php": "application/xml", "/c.php": "text/xml"}
     head = "".join(link.format(kind, path) for path, kind in places.items())
@@ -412,9 +396,7 @@ def test_feeds_named_as_xml_count(newscrawl: Newscrawl, site: SiteServer) -> Non
     assert "/c.php" in str(source["refused"])
 
 
-def test_address_without_scheme_is_tried_with_https_and_then_http(
-    newscrawl: Newscrawl, site: SiteServer
-) -> None:
+def test_address_without_scheme_is_tried_with_https_and_then_http(newscrawl, site):
     address = site.url.removeprefix("http://")
     ran = run_add(newscrawl, address)
     assert ran.code == 0, ran.err
@@ -422,9 +404,7 @@ def test_address_without_scheme_is_tried_with_https_and_then_http(
     assert source.home == f"http://{address}/"
 
 
-def test_address_without_scheme_that_answers_to_neither_is_named_twice(
-    newscrawl: Newscrawl,
-) -> None:
+def test_address_without_scheme_that_answers_to_neither_is_named_twice(newscrawl):
     ran = run_add(newscrawl, "127.0.0.1:1")
     assert ran.code == 2
     line = " ".join(ran.err.split())
@@ -432,9 +412,7 @@ def test_address_without_scheme_that_answers_to_neither_is_named_twice(
     assert "http://127.0.0.1:1/" in line
 
 
-def test_registered_site_is_refused_before_any_request(
-    newscrawl: Newscrawl, site: SiteServer
-) -> None:
+def test_registered_site_is_refused_before_any_request(newscrawl, site):
     add(newscrawl, site)
     site.visits.clear()
     ran = run_add(newscrawl, site.url)

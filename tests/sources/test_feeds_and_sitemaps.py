@@ -55,7 +55,7 @@ def write(path: Path, *rows: dict[str, str]) -> Path:
 
 
 @pytest.mark.parametrize("source", REGISTRY, ids=[source.slug for source in REGISTRY])
-def test_every_source_can_be_crawled(source: Source) -> None:
+def test_every_source_can_be_crawled(source):
     today = source.on(date(2026, 11, 22))
     urls = (*today.feeds, *today.sitemaps, *today.news_sitemaps, *today.sections)
     assert urls
@@ -70,13 +70,13 @@ def canonical_scheme(url: str) -> str:
     return web_url(url)
 
 
-def test_registry_has_all_sites_of_the_list() -> None:
+def test_registry_has_all_sites_of_the_list():
     assert len(REGISTRY) >= 407
     assert len({source.home for source in REGISTRY}) == len(REGISTRY)
     assert len({source.country for source in REGISTRY}) >= 54
 
 
-def test_dated_urls_are_expanded_once_per_day() -> None:
+def test_dated_urls_are_expanded_once_per_day():
     source = Source(
         slug="s",
         name="S",
@@ -107,9 +107,7 @@ def test_dated_urls_are_expanded_once_per_day() -> None:
         ("status", "asleep", "use active or deprecated"),
     ],
 )
-def test_invalid_field_is_named_with_its_row_and_remedy(
-    tmp_path: Path, column: str, value: str, advice: str
-) -> None:
+def test_invalid_field_is_named_with_its_row_and_remedy(tmp_path, column, value, advice):
     file = write(tmp_path / "own.csv", GOOD, GOOD | {"slug": "other", column: value})
     with pytest.raises(SourceError) as caught:
         load_sources(file)
@@ -147,9 +145,7 @@ ROW = ",".join(GOOD.values())
         *("too many fields", "duplicate slug", "no listings", "missing"),
     ],
 )
-def test_file_that_is_not_a_registry_is_named(
-    tmp_path: Path, content: bytes | None, advice: str
-) -> None:
+def test_file_that_is_not_a_registry_is_named(tmp_path, content, advice):
     file = tmp_path / "own.csv"
     if content is not None:
         file.write_bytes(content)
@@ -160,7 +156,7 @@ def test_file_that_is_not_a_registry_is_named(
 LABELLED = ",".join([*COLUMNS, "groups"])
 
 
-def test_own_rows_add_groups_to_bundled_sources(tmp_path: Path) -> None:
+def test_own_rows_add_groups_to_bundled_sources(tmp_path):
     file = tmp_path / "own.csv"
     own = ",".join([*GOOD.values(), "mine | press"])
     file.write_text(f"{LABELLED}\n{own}\nft,,,,,,,,,mine\n")
@@ -183,14 +179,14 @@ REGISTRY_BY_SLUG = {source.slug: source for source in REGISTRY}
         ("nowhere,,,,,,,,,mine", "row 2, column slug: no source 'nowhere' to add groups to"),
     ],
 )
-def test_faulty_groups_are_named(tmp_path: Path, row: str, says: str) -> None:
+def test_faulty_groups_are_named(tmp_path, row, says):
     file = tmp_path / "own.csv"
     file.write_text(f"{LABELLED}\n{row}\n")
     with pytest.raises(SourceError, match=re.escape(says)):
         load_registry(file)
 
 
-def test_source_is_added_to_a_file_with_groups(tmp_path: Path) -> None:
+def test_source_is_added_to_a_file_with_groups(tmp_path):
     file = tmp_path / "own.csv"
     file.write_text(f"{LABELLED}\nft,,,,,,,,,mine\n")
     add_source(file, replace(REGISTRY_BY_SLUG["ft"], slug="quay", groups=("mine",)))
@@ -211,7 +207,7 @@ def test_source_is_added_to_a_file_with_groups(tmp_path: Path) -> None:
         "  https://news.example/a/b?id=7&amp;utm_medium=feed ",
     ],
 )
-def test_one_article_has_one_canonical_url(variant: str) -> None:
+def test_one_article_has_one_canonical_url(variant):
     assert canonical_url(variant) == "https://news.example/a/b?id=7"
 
 
@@ -230,7 +226,7 @@ def test_one_article_has_one_canonical_url(variant: str) -> None:
         "/world/a-story.amp",
     ],
 )
-def test_print_and_mobile_views_have_the_canonical_url(view: str) -> None:
+def test_print_and_mobile_views_have_the_canonical_url(view):
     once = canonical_url(f"https://news.example{view}")
     assert once == "https://news.example/world/a-story"
     assert canonical_url(once) == once
@@ -246,18 +242,18 @@ def test_print_and_mobile_views_have_the_canonical_url(view: str) -> None:
         "https://news.example/a-story?printer=1",
     ],
 )
-def test_url_that_resembles_a_view_is_kept(url: str) -> None:
+def test_url_that_resembles_a_view_is_kept(url):
     assert canonical_url(url) == url
 
 
-def test_articles_that_differ_by_a_parameter_have_different_urls() -> None:
+def test_articles_that_differ_by_a_parameter_have_different_urls():
     assert canonical_url("https://n.example/?p=1") != canonical_url("https://n.example/?p=2")
 
 
 @pytest.mark.parametrize(
     "url", ["https://n.example/news.php?123", "https://n.example/?/a/1", "https://n.example/a;art1"]
 )
-def test_number_without_a_name_and_semicolon_identify_an_article(url: str) -> None:
+def test_number_without_a_name_and_semicolon_identify_an_article(url):
     assert canonical_url(url) == url
     tracked = f"{url}{'&' if '?' in url else '?'}utm_source=x"
     assert canonical_url(tracked) == url
@@ -266,7 +262,7 @@ def test_number_without_a_name_and_semicolon_identify_an_article(url: str) -> No
 @pytest.mark.parametrize(
     "name", ["cid", "eid", "uid", "ref", "refid", "ref_no", "gallery_id", "gameId"]
 )
-def test_number_in_a_parameter_that_campaigns_also_use_identifies_an_article(name: str) -> None:
+def test_number_in_a_parameter_that_campaigns_also_use_identifies_an_article(name):
     url = f"https://n.example/view.php?{name}=17"
     assert canonical_url(url) == url
     for twin in (f"{url}&utm_source=x", f"https://n.example/view.php?utm_id=3&{name}=17"):
@@ -279,22 +275,22 @@ def test_number_in_a_parameter_that_campaigns_also_use_identifies_an_article(nam
 @pytest.mark.parametrize(
     "parameter", ["cid=rss_home", "mc_cid=17", "mc_eid=17", "ref=home", "fbclid=1"]
 )
-def test_parameter_of_a_campaign_does_not_identify_an_article(parameter: str) -> None:
+def test_parameter_of_a_campaign_does_not_identify_an_article(parameter):
     assert canonical_url(f"https://n.example/a?{parameter}") == "https://n.example/a"
 
 
-def test_session_in_the_path_does_not_identify_an_article() -> None:
+def test_session_in_the_path_does_not_identify_an_article():
     url = "https://n.example/a.do;jsessionid=0A1B2C?id=7"
     assert canonical_url(url) == "https://n.example/a.do?id=7"
 
 
-def test_relative_url_is_resolved_against_its_page() -> None:
+def test_relative_url_is_resolved_against_its_page():
     assert canonical_url("../b", "https://n.example/a/c/") == "https://n.example/a/b"
     with pytest.raises(UrlError):
         canonical_url("../b")
 
 
-def test_url_inside_a_url_keeps_its_host() -> None:
+def test_url_inside_a_url_keeps_its_host():
     url = canonical_url("https://n.example/go?to=https://evil.example/x")
     assert url.startswith("https://n.example/")
 
@@ -315,7 +311,7 @@ def test_url_inside_a_url_keeps_its_host() -> None:
         "https://" + "n" * 64 + ".example/a",
     ],
 )
-def test_unfollowable_urls_are_refused(url: str) -> None:
+def test_unfollowable_urls_are_refused(url):
     with pytest.raises(UrlError) as caught:
         canonical_url(url)
     assert "secret" not in str(caught.value)
@@ -333,9 +329,7 @@ _SEGMENT = st.text("aZ09_.~-", min_size=1, max_size=12) | st.sampled_from(
     st.lists(_SEGMENT, min_size=1, max_size=5),
     st.sampled_from(["", "/"]),
 )
-def test_canonical_url_ignores_the_fragment(
-    host: list[str], port: str, path: list[str], end: str
-) -> None:
+def test_canonical_url_ignores_the_fragment(host, port, path, end):
     url = f"https://{'.'.join(host)}{port}/{'/'.join(path)}{end}"
     # A fragment is to be cleaned away, so that nothing is spared.
     assert canonical_url(url) == canonical_url(f"{url}#top")
@@ -344,7 +338,7 @@ def test_canonical_url_ignores_the_fragment(
 @settings(deadline=None)
 @example("&amp")
 @given(st.text(max_size=80) | st.from_regex(r"[a-z0-9./&?=-]{0,30}(amp|print)[/=&1]{0,3}"))
-def test_canonicalizing_twice_changes_nothing(rest: str) -> None:
+def test_canonicalizing_twice_changes_nothing(rest):
     try:
         once = canonical_url(f"https://n.example/{rest}")
     except UrlError:
@@ -363,7 +357,7 @@ def test_canonicalizing_twice_changes_nothing(rest: str) -> None:
         ("javascript:void(0)", None),
     ],
 )
-def test_canonical_link_to_the_same_site_is_used(claim: str, expected: str | None) -> None:
+def test_canonical_link_to_the_same_site_is_used(claim, expected):
     html = f'<html><head><link rel="canonical" href="{claim}"></head>'.encode()
     assert declared_url(html, "https://n.example/print/story") == expected
 
@@ -378,7 +372,7 @@ def test_canonical_link_to_the_same_site_is_used(claim: str, expected: str | Non
         '<link rel="preload" href="/canonical.css"><link rel=canonical href="/story">',
     ],
 )
-def test_canonical_link_is_found_in_any_spelling(head: str) -> None:
+def test_canonical_link_is_found_in_any_spelling(head):
     assert declared_url(f"<html><head>{head}".encode(), "https://n.example/x") == (
         "https://n.example/story"
     )
@@ -387,7 +381,7 @@ def test_canonical_link_is_found_in_any_spelling(head: str) -> None:
 @pytest.mark.parametrize(
     "junk", ["<link canonical ", "<link rel=canonical>", "<!-- <link rel=canonical href=/a>"]
 )
-def test_head_of_many_links_takes_linear_time(junk: str) -> None:
+def test_head_of_many_links_takes_linear_time(junk):
     started = time.process_time()
     declared_url(junk.encode() * 100_000, "https://n.example/x")
     assert time.process_time() - started < 20
@@ -418,7 +412,7 @@ xmlns="http://purl.org/rss/1.0/" xmlns:dc="http://purl.org/dc/elements/1.1/">
     [RSS, ATOM, ATOM.replace("published", "updated"), RDF],
     ids=["RSS", "Atom", "Atom with one date", "RDF"],
 )
-def test_feed_lists_its_pages(body: str) -> None:
+def test_feed_lists_its_pages(body):
     (entry,) = parse_feed(body.encode(), "https://n.example/feed").entries
     assert entry.url == "https://n.example/a"
     assert entry.hints.title == "Bank & Post heute"
@@ -442,14 +436,14 @@ def test_feed_lists_its_pages(body: str) -> None:
         ("", None),
     ],
 )
-def test_feed_declares_its_poll_interval(told: str, minutes: int | None) -> None:
+def test_feed_declares_its_poll_interval(told, minutes):
     module = "xmlns:sy='http://purl.org/rss/1.0/modules/syndication/'"
     body = f"<rss version='2.0' {module}><channel><title>F</title>{told}</channel></rss>"
     found = parse_feed(body.encode(), "https://f.example/")
     assert found.interval == (None if minutes is None else timedelta(minutes=minutes))
 
 
-def test_entries_without_a_usable_link_are_counted() -> None:
+def test_entries_without_a_usable_link_are_counted():
     body = b"<rss><channel><item><title>a</title><link>javascript:x</link></item></channel></rss>"
     feed = parse_feed(body, "https://n.example/feed")
     assert (feed.entries, feed.unusable) == ((), 1)
@@ -477,7 +471,7 @@ DAY = datetime(2026, 11, 12, 13, 30, tzinfo=UTC)
         ("Sat, 21 Nov 2099 10:00:00 +0100", None),
     ],
 )
-def test_date_of_an_entry_is_read_as_it_is_written(written: str, moment: datetime | None) -> None:
+def test_date_of_an_entry_is_read_as_it_is_written(written, moment):
     body = RSS.replace("Sat, 21 Nov 2026 10:00:00 +0100", written).encode()
     (entry,) = parse_feed(body, "https://n.example/feed").entries
     assert (entry.hints.published, entry.moment) == (moment, moment)
@@ -497,12 +491,12 @@ def test_date_of_an_entry_is_read_as_it_is_written(written: str, moment: datetim
     ],
     ids=["empty", "HTML", "PNG", "a URL", "a path", "JSON", "entities", "entities in UTF-16"],
 )
-def test_document_that_is_not_a_feed_is_refused(body: bytes) -> None:
+def test_document_that_is_not_a_feed_is_refused(body):
     with pytest.raises(FeedError):
         parse_feed(body, "https://n.example/feed")
 
 
-def test_entries_of_a_feed_are_limited() -> None:
+def test_entries_of_a_feed_are_limited():
     items = "".join(f"<item><link>/a{number}</link></item>" for number in range(2_100))
     body = f"<rss><channel>{items}</channel></rss>".encode()
     feed = parse_feed(body, "https://n.example/feed")
@@ -511,7 +505,7 @@ def test_entries_of_a_feed_are_limited() -> None:
 
 @settings(deadline=None)
 @given(st.binary(max_size=300))
-def test_random_bytes_are_a_feed_or_a_feed_error(body: bytes) -> None:
+def test_random_bytes_are_a_feed_or_a_feed_error(body):
     try:
         feed = parse_feed(b"<rss><channel><item>" + body, "https://n.example/")
     except FeedError:
@@ -537,7 +531,7 @@ NEWS = (
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
-def test_news_sitemap_lists_its_pages(pack: type[bytes]) -> None:
+def test_news_sitemap_lists_its_pages(pack):
     sitemap = parse_sitemap(pack(NEWS.encode()), "https://n.example/s.xml")
     (entry,) = sitemap.entries
     assert entry.url == "https://n.example/a"
@@ -547,7 +541,7 @@ def test_news_sitemap_lists_its_pages(pack: type[bytes]) -> None:
     assert (sitemap.unusable, sitemap.damage, sitemap.children) == (1, None, ())
 
 
-def test_index_lists_sitemaps() -> None:
+def test_index_lists_sitemaps():
     body = b"<sitemapindex><sitemap><loc>/b.xml.gz</loc></sitemap></sitemapindex>"
     sitemap = parse_sitemap(body, "https://n.example/a.xml")
     assert [child.url for child in sitemap.children] == ["https://n.example/b.xml.gz"]
@@ -564,20 +558,20 @@ def test_index_lists_sitemaps() -> None:
         ("2026", None),
     ],
 )
-def test_last_change_in_a_sitemap_is_read_as_it_is_written(written: str, day: date | None) -> None:
+def test_last_change_in_a_sitemap_is_read_as_it_is_written(written, day):
     url = f"<url><loc>https://n.example/a</loc><lastmod>{written}</lastmod></url>"
     (entry,) = parse_sitemap(f"{HEAD}{url}</urlset>".encode(), "https://n.example/").entries
     assert (entry.modified and entry.modified.date()) == day
 
 
-def test_truncated_sitemap_is_read_up_to_its_end() -> None:
+def test_truncated_sitemap_is_read_up_to_its_end():
     sitemap = parse_sitemap(NEWS.removesuffix("</urlset>").encode(), "https://n.example/")
     assert len(sitemap.entries) == 1
     assert sitemap.damage is not None
     assert "broken XML" in sitemap.damage
 
 
-def test_entries_of_a_sitemap_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_entries_of_a_sitemap_are_limited(monkeypatch):
     assert sitemaps.MAX_ENTRIES == 50_000
     monkeypatch.setattr(sitemaps, "MAX_ENTRIES", 10)
     one = "<url><loc>https://n.example/a</loc></url>"
@@ -598,18 +592,18 @@ def test_entries_of_a_sitemap_are_limited(monkeypatch: pytest.MonkeyPatch) -> No
     ],
     ids=["empty", "HTML", "entities", "document type", "broken gzip", "wide"],
 )
-def test_document_that_is_not_a_sitemap_is_refused(body: bytes) -> None:
+def test_document_that_is_not_a_sitemap_is_refused(body):
     with pytest.raises(SitemapError):
         parse_sitemap(body, "https://n.example/s.xml")
 
 
-def test_deep_sitemap_ends_at_the_limit_of_depth() -> None:
+def test_deep_sitemap_ends_at_the_limit_of_depth():
     entry = b"<url><loc>https://n.example/1</loc></url>"
     sitemap = parse_sitemap(b"<urlset>" + entry + b"<a>" * 100_000, "https://n.example/s.xml")
     assert [entry.url for entry in sitemap.entries] == ["https://n.example/1"]
     assert "depth" in (sitemap.damage or "")
 
 
-def test_gzip_bomb_is_refused() -> None:
+def test_gzip_bomb_is_refused():
     with pytest.raises(SitemapError, match="decompresses to more than 1000 bytes"):
         decompress(gzip.compress(bytes(100_000)), limit=1000)

@@ -4,7 +4,6 @@ import gzip
 import json
 import os
 import time
-from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
@@ -84,16 +83,16 @@ def link(path: str, text: str = "", **facts: bool) -> Link:
 
 
 @pytest.mark.parametrize(("path", "text"), ARTICLES, ids=[path for path, _ in ARTICLES])
-def test_article_links_are_recognized(path: str, text: str) -> None:
+def test_article_links_are_recognized(path, text):
     assert article_points(link(path, text)) >= ARTICLE
 
 
 @pytest.mark.parametrize(("path", "text"), OTHERS, ids=[path for path, _ in OTHERS])
-def test_other_links_are_not_articles(path: str, text: str) -> None:
+def test_other_links_are_not_articles(path, text):
     assert article_points(link(path, text)) < ARTICLE
 
 
-def test_headline_text_supports_an_article_and_navigation_does_not() -> None:
+def test_headline_text_supports_an_article_and_navigation_does_not():
     plain = link("/politics/bridge-vote-1", "Council votes for bridge")
     assert article_points(plain) < article_points(
         link("/politics/bridge-vote-1", "Council votes for bridge", headline=True)
@@ -117,7 +116,7 @@ PAGE = """<html><body><nav><a href="/">Home</a><a href="/politics/">Politics</a>
 <footer><a href="/terms-and-conditions-of-use">LeaseTerms</a></footer></body></html>"""
 
 
-def test_links_are_divided_into_articles_and_sections() -> None:
+def test_links_are_divided_into_articles_and_sections():
     judged = classify_links(PAGE.encode(), f"{AT}/")
     assert [entry.url for entry in judged.articles] == [
         f"{AT}/politics/council-votes-for-new-bridge",
@@ -127,14 +126,14 @@ def test_links_are_divided_into_articles_and_sections() -> None:
     assert judged.sections == (f"{AT}/politics/", f"{AT}/economy/", f"{AT}/culture/")
 
 
-def test_short_headline_is_not_taken_for_a_section() -> None:
+def test_short_headline_is_not_taken_for_a_section():
     html = b"""<h2><a href="/economy/crane-maker-sold">Crane maker sold</a></h2>
     <h3><a href="/economy/harbour-strike-ends/">Harbour strike ends</a></h3>
     <h2><a href="/economy/">Economy</a></h2><a href="/article/harbour/">The old harbour</a>"""
     assert classify_links(html, f"{AT}/").sections == (f"{AT}/economy/",)
 
 
-def test_link_text_is_the_headline_hint() -> None:
+def test_link_text_is_the_headline_hint():
     judged = classify_links(PAGE.encode(), f"{AT}/")
     assert [entry.hints.title for entry in judged.articles] == [
         "Council votes for new bridge",
@@ -143,20 +142,20 @@ def test_link_text_is_the_headline_hint() -> None:
     ]
 
 
-def test_relative_links_are_made_absolute_against_the_page() -> None:
+def test_relative_links_are_made_absolute_against_the_page():
     html = b'<a href="bridge-vote-in-the-council-today">The council votes for a bridge</a>'
     (entry,) = classify_links(html, f"{AT}/politics/").articles
     assert entry.url == f"{AT}/politics/bridge-vote-in-the-council-today"
 
 
-def test_links_and_sections_of_a_page_are_limited() -> None:
+def test_links_and_sections_of_a_page_are_limited():
     many = "".join(f'<a href="/{"x" * (n % 20)}/{"y" * (n // 20)}/">A</a>' for n in range(5_000))
     assert len(list(links(parse(many.encode()), AT))) == MAX_LINKS
     assert len(classify_links(many.encode(), AT).sections) == MAX_SECTIONS
 
 
 @pytest.mark.parametrize("body", [b"", b"\0\xff", b"<a href=", b"<a " * 10_000, b"<div>" * 10_000])
-def test_random_bytes_do_not_raise(body: bytes) -> None:
+def test_random_bytes_do_not_raise(body):
     assert classify_links(body, AT).articles == ()
 
 
@@ -164,7 +163,7 @@ def test_random_bytes_do_not_raise(body: bytes) -> None:
 
 
 @pytest.mark.corpus
-def test_links_of_labelled_pages_are_classified() -> None:
+def test_links_of_labelled_pages_are_classified():
     """The figures of docs/sources.md: known articles are found by address and headline, links in
     navigation are left, even where nothing tells that they stand there."""
     folder = os.environ.get("NEWSCRAWL_CORPUS")
@@ -197,7 +196,7 @@ def test_links_of_labelled_pages_are_classified() -> None:
         pytest.param(lambda: b"<a href=/x>" * 100_000, id="links"),
     ],
 )
-def test_hostile_home_page_is_read_in_linear_time(head: Callable[[], bytes]) -> None:
+def test_hostile_home_page_is_read_in_linear_time(head):
     """Time of this process, with much to spare: without the parser's limits they take minutes."""
     link = (
         b"<h2><a href='/2026/11/22/council-votes-on-tram-line'>Council votes on tram line</a></h2>"

@@ -10,7 +10,6 @@ from protego import Protego
 from newscrawl.items import RobotsPolicy
 from newscrawl.sources import robots
 from newscrawl.sources.robots import UnreachableRobotsError
-from newscrawl.storage import Database
 from newscrawl.storage.deletion import Pruning
 from newscrawl.storage.saved_state import keep_robots_policy, robots_policies, robots_policy
 
@@ -32,29 +31,29 @@ def policy(status: int = 200, rules: bytes = b"", age: timedelta = timedelta()) 
         ("http://[::1]:81/x", "http://[::1]:81"),
     ],
 )
-def test_robots_txt_belongs_to_scheme_host_and_port(url: str, origin: str) -> None:
+def test_robots_txt_belongs_to_scheme_host_and_port(url, origin):
     assert robots.origin_of(url) == origin
 
 
 @pytest.mark.parametrize("status", [200, 203, 204])
-def test_rules_are_read_from_the_file(status: int) -> None:
+def test_rules_are_read_from_the_file(status):
     assert robots.policy_of(SITE, status, b"Allow: /", NOW) == policy(status, b"Allow: /")
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 451])
-def test_missing_file_has_no_rules(status: int) -> None:
+def test_missing_file_has_no_rules(status):
     body = b"User-agent: *\nDisallow: /\n"
     assert robots.policy_of(SITE, status, body, NOW) == policy(status, b"")
 
 
 @pytest.mark.parametrize("status", [202, 206, 300, 302, 304, 408, 425, 429, 500, 503, 599])
-def test_other_status_is_an_unreachable_robots_txt(status: int) -> None:
+def test_other_status_is_an_unreachable_robots_txt(status):
     with pytest.raises(UnreachableRobotsError, match=f"HTTP {status}"):
         robots.policy_of(SITE, status, b"User-agent: *\nAllow: /\n", NOW)
 
 
 @given(st.integers(0, 999), st.binary(max_size=200))
-def test_every_response_gives_rules_or_an_unreachable_error(status: int, body: bytes) -> None:
+def test_every_response_gives_rules_or_an_unreachable_error(status, body):
     try:
         rules = robots.policy_of(SITE, status, body, NOW)
     except UnreachableRobotsError:
@@ -72,7 +71,7 @@ def test_every_response_gives_rules_or_an_unreachable_error(status: int, body: b
         (404, timedelta(), False),
     ],
 )
-def test_copy_is_used_for_a_day(status: int, age: timedelta, stands_in: bool) -> None:
+def test_copy_is_used_for_a_day(status, age, stands_in):
     assert robots.is_usable_copy(policy(status, age=age), NOW) is stands_in
 
 
@@ -85,7 +84,7 @@ LINES = st.one_of(
 
 
 @given(st.lists(LINES, max_size=12))
-def test_removing_rules_of_other_robots_keeps_ours(lines: list[str]) -> None:
+def test_removing_rules_of_other_robots_keeps_ours(lines):
     full_rules = Protego.parse("\n".join(lines))
     ours = Protego.parse(robots.rules_for(policy(rules="\n".join(lines).encode()), "newscrawl"))
     for path in ("/", "/a", "/a/b", "/a/b.html", "/c"):
@@ -106,7 +105,7 @@ FOR_US = "User-agent: *\nAllow: /\n\nUser-agent: {}\nDisallow: /a\n"
     ],
 )
 @pytest.mark.parametrize("agent", ["newscrawl", "newscrawl/0.1.0 (+https://me.example/)"])
-def test_version_and_comment_behind_our_name_are_ours(name: str, agent: str) -> None:
+def test_version_and_comment_behind_our_name_are_ours(name, agent):
     rules = robots.RobotsRules(policy(rules=FOR_US.format(name).encode()), agent)
     assert not rules.allows(f"{SITE}/a")
     assert rules.line_against(f"{SITE}/a") == "Disallow: /a"
@@ -115,7 +114,7 @@ def test_version_and_comment_behind_our_name_are_ours(name: str, agent: str) -> 
 
 
 @pytest.mark.parametrize("charset", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
-def test_file_is_decoded_by_its_charset(charset: str) -> None:
+def test_file_is_decoded_by_its_charset(charset):
     text = FOR_US.format("newscrawl") + "Disallow: /käse\n"
     bodies = [text.encode(charset)]
     if charset == "utf-16-be":
@@ -129,7 +128,7 @@ def test_file_is_decoded_by_its_charset(charset: str) -> None:
 
 @pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
 @pytest.mark.parametrize("charset", ["utf-8", "utf-16-le", "utf-16-be"])
-def test_truncated_file_keeps_its_whole_lines(end: str, charset: str) -> None:
+def test_truncated_file_keeps_its_whole_lines(end, charset):
     text = FOR_US.format("newscrawl").replace("\n", end) + f"Disallow: /b{end}" * 50_000
     cut = robots.policy_of(SITE, 200, text.encode(charset), NOW)
     assert robots.MAX_RULES_BYTES - 50 < len(cut.rules) <= robots.MAX_RULES_BYTES
@@ -138,7 +137,7 @@ def test_truncated_file_keeps_its_whole_lines(end: str, charset: str) -> None:
 
 
 @pytest.mark.parametrize("character", "\v\f\x1c\x1d\x1e\x85\u2028\u2029")
-def test_lines_end_at_cr_and_lf_alone(character: str) -> None:
+def test_lines_end_at_cr_and_lf_alone(character):
     text = f"User-agent: *\rDisallow: /a{character}Allow: /\nDisallow: /b{character}\r\n"
     rules = robots.RobotsRules(policy(rules=text.encode()), "newscrawl")
     assert rules.allows(f"{SITE}/a")
@@ -146,7 +145,7 @@ def test_lines_end_at_cr_and_lf_alone(character: str) -> None:
     assert not rules.allows(f"{SITE}/b")
 
 
-def test_file_of_many_robots_and_rules_is_read_in_limited_time() -> None:
+def test_file_of_many_robots_and_rules_is_read_in_limited_time():
     names = b"".join(b"User-agent: robot%d\n" % number for number in range(10_000))
     hostile = robots.policy_of(SITE, 200, names + b"Disallow: /x\n" * 20_000, NOW)
     began = time.process_time()
@@ -159,7 +158,7 @@ def test_file_of_many_robots_and_rules_is_read_in_limited_time() -> None:
 # --- In the database --------------------------------------------------------------------------
 
 
-def test_last_policy_of_a_host_is_stored(database: Database) -> None:
+def test_last_policy_of_a_host_is_stored(database):
     assert robots_policy(database, SITE) is None
     first = policy(rules=b"User-agent: *\nDisallow: /\xff\0\n", age=timedelta(hours=2))
     keep_robots_policy(database, first)
@@ -170,7 +169,7 @@ def test_last_policy_of_a_host_is_stored(database: Database) -> None:
     assert robots_policies(database, [SITE, "https://b.example"]) == {SITE: newer}
 
 
-def test_unused_policy_is_pruned(database: Database) -> None:
+def test_unused_policy_is_pruned(database):
     keep_robots_policy(database, policy(age=timedelta(days=61)))
     keep = timedelta(days=60)
     assert Pruning(database=database, keep=keep, now=NOW).run()["robots_policies"] == 1

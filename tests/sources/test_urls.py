@@ -26,7 +26,7 @@ from newscrawl.sources.urls import main_addresses, unwrapped
         ("https://m.a.example:8080/b-1", ["https://www.a.example:8080/b-1", "https://a.example:8080/b-1"]),
     ],
 )  # fmt: skip
-def test_mobile_url_has_its_possible_main_urls(url: str, mains: list[str]) -> None:
+def test_mobile_url_has_its_possible_main_urls(url, mains):
     assert list(main_addresses(url)) == mains
 
 
@@ -42,7 +42,7 @@ def test_mobile_url_has_its_possible_main_urls(url: str, mains: list[str]) -> No
         "https://m.a.example/",
     ],
 )
-def test_other_urls_have_no_main_urls(url: str) -> None:
+def test_other_urls_have_no_main_urls(url):
     assert main_addresses(url) == ()
 
 
@@ -51,7 +51,7 @@ def test_other_urls_have_no_main_urls(url: str) -> None:
     st.text("abc/-1", max_size=20),
     st.sampled_from(["", "?id=1"]),
 )
-def test_main_urls_of_a_canonical_url_are_canonical(host: str, path: str, query: str) -> None:
+def test_main_urls_of_a_canonical_url_are_canonical(host, path, query):
     url = canonical_url(f"https://{host}/amp/{path}{query}")
     assert all(canonical_url(address) == address for address in main_addresses(url))
 
@@ -69,7 +69,7 @@ def test_main_urls_of_a_canonical_url_are_canonical(host: str, path: str, query:
         "_hsmi=12&_hsenc=p2", "wt_mc=x.y", "WT.mc_id=z", "guccounter=2", "mod=hp_lead", "trk=a",
     ],
 )  # fmt: skip
-def test_parameters_of_channels_name_no_article(parameters: str) -> None:
+def test_parameters_of_channels_name_no_article(parameters):
     assert canonical_url(f"https://a.example/n?id=7&{parameters}") == "https://a.example/n?id=7"
 
 
@@ -90,7 +90,7 @@ def test_parameters_of_channels_name_no_article(parameters: str) -> None:
         "story=feeding-ducks",
     ],
 )
-def test_parameters_that_name_an_article_are_kept(parameters: str) -> None:
+def test_parameters_that_name_an_article_are_kept(parameters):
     assert canonical_url(f"https://a.example/n?{parameters}").endswith(parameters)
 
 
@@ -103,7 +103,7 @@ def test_parameters_that_name_an_article_are_kept(parameters: str) -> None:
         "http://example.com/http://b.example.com/x",
     ],
 )
-def test_address_within_an_address_is_cleaned_at_once(url: str) -> None:
+def test_address_within_an_address_is_cleaned_at_once(url):
     assert canonical_url(canonical_url(url)) == canonical_url(url)
 
 
@@ -126,7 +126,7 @@ ESCAPED = "https%3A%2F%2Fnews.example.com%2Fa%2Fquay-1"
         f"https://news-example.cdn.ampproject.org/c/s/{ARTICLE.removeprefix('https://')}",
     ],
 )
-def test_link_of_an_alert_leads_to_the_article(url: str) -> None:
+def test_link_of_an_alert_leads_to_the_article(url):
     assert unwrapped(url) == ARTICLE
 
 
@@ -137,11 +137,11 @@ def test_link_of_an_alert_leads_to_the_article(url: str) -> None:
         "https://www.out.example/story-1?u=https://facebook.com/sharer",
     ],
 )
-def test_link_to_a_page_with_an_address_in_its_query_leads_to_the_page(url: str) -> None:
+def test_link_to_a_page_with_an_address_in_its_query_leads_to_the_page(url):
     assert unwrapped(url) == url
 
 
-def test_amp_copy_of_a_host_that_begins_with_s_leads_to_it() -> None:
+def test_amp_copy_of_a_host_that_begins_with_s_leads_to_it():
     assert unwrapped("https://www.google.com/amp/sun.example/a-1") == "http://sun.example/a-1"
 
 
@@ -153,5 +153,5 @@ def test_amp_copy_of_a_host_that_begins_with_s_leads_to_it() -> None:
         "https://www.google.com/url?id=7",
     ],
 )
-def test_other_links_are_kept(url: str) -> None:
+def test_other_links_are_kept(url):
     assert unwrapped(url) == url

@@ -60,7 +60,7 @@ def fetcher() -> Iterator[Fetcher]:
             yield fetcher
 
 
-def test_robots_txt_is_read_once_per_host(fetcher: Fetcher) -> None:
+def test_robots_txt_is_read_once_per_host(fetcher):
     with site(a=always("a"), b=always("b")) as server:
         assert fetcher.fetch(f"{server.url}/a").body == b"a"
         assert fetcher.fetch(f"{server.url}/b").body == b"b"
@@ -68,7 +68,7 @@ def test_robots_txt_is_read_once_per_host(fetcher: Fetcher) -> None:
         assert {visit.user_agent for visit in server.visits} == {"newscrawl/0 (+tests)"}
 
 
-def test_crawl_delay_of_a_host_is_obeyed(fetcher: Fetcher) -> None:
+def test_crawl_delay_of_a_host_is_obeyed(fetcher):
     robots = always("User-agent: *\nCrawl-delay: 0.3\n")
     with site(robots=robots, a=always("a")) as server, ThreadPoolExecutor(3) as pool:
         began = time.monotonic()
@@ -87,7 +87,7 @@ def test_crawl_delay_of_a_host_is_obeyed(fetcher: Fetcher) -> None:
         ("User-agent: *\nDisallow: /\n", r"robots\.txt doesn't allow it"),
     ],
 )
-def test_disallowed_page_is_not_requested(fetcher: Fetcher, robots: str, reason: str) -> None:
+def test_disallowed_page_is_not_requested(fetcher, robots, reason):
     with site(robots=always(robots), a=always("a")) as server:
         with pytest.raises(DisallowedError, match=reason):
             fetcher.fetch(f"{server.url}/a")
@@ -106,9 +106,7 @@ def test_disallowed_page_is_not_requested(fetcher: Fetcher, robots: str, reason:
     ],
     ids=["500", "202", "loop", "reset", "silence", "endless headers"],
 )
-def test_unreadable_robots_txt_forbids_all_pages(
-    fetcher: Fetcher, robots: Callable[[int], Answer], error: type[FetchError], reason: str
-) -> None:
+def test_unreadable_robots_txt_forbids_all_pages(fetcher, robots, error, reason):
     with site(robots=robots, a=always("a")) as server:
         for _ in range(2):
             with pytest.raises(FetchError, match=reason) as caught:
@@ -128,14 +126,12 @@ def test_unreadable_robots_txt_forbids_all_pages(
     ],
     ids=["none", "of another crawler", "garbage"],
 )
-def test_page_that_robots_txt_allows_is_fetched(
-    fetcher: Fetcher, robots: Callable[[int], Answer]
-) -> None:
+def test_page_that_robots_txt_allows_is_fetched(fetcher, robots):
     with site(robots=robots, a=always("a")) as server:
         assert fetcher.fetch(f"{server.url}/a").body == b"a"
 
 
-def test_robots_txt_is_returned_with_its_sitemaps(fetcher: Fetcher) -> None:
+def test_robots_txt_is_returned_with_its_sitemaps(fetcher):
     rules = b"Sitemap: https://x.example/s.xml\n"
     with site(robots=always(rules)) as server:
         assert fetcher.sitemaps(server.url) == ("https://x.example/s.xml",)
@@ -144,14 +140,14 @@ def test_robots_txt_is_returned_with_its_sitemaps(fetcher: Fetcher) -> None:
 
 
 @pytest.mark.parametrize(("status", "moved"), [(301, True), (308, True), (302, False)])
-def test_only_permanent_redirects_are_a_move(fetcher: Fetcher, status: int, moved: bool) -> None:
+def test_only_permanent_redirects_are_a_move(fetcher, status, moved):
     with site(a=away("/b", status), b=always("b")) as server:
         result = fetcher.fetch(f"{server.url}/a")
     assert (result.url, result.moved) == (f"{server.url}/b", moved)
 
 
 @pytest.mark.parametrize("compressed", [False, True])
-def test_long_page_is_cut_on_request(fetcher: Fetcher, compressed: bool) -> None:
+def test_long_page_is_cut_on_request(fetcher, compressed):
     body = os.urandom(400_000)
     long = packed(gzip.compress(body)) if compressed else always(body)
     with site(a=long) as server:
@@ -160,7 +156,7 @@ def test_long_page_is_cut_on_request(fetcher: Fetcher, compressed: bool) -> None
             fetcher.fetch(f"{server.url}/a")
 
 
-def test_page_is_returned_with_its_address_and_charset(fetcher: Fetcher) -> None:
+def test_page_is_returned_with_its_address_and_charset(fetcher):
     page = always(gzip.compress(PAGE), kind="text/html; charset=windows-1251",
                   headers=(("Content-Encoding", "gzip"),))  # fmt: skip
     with site(a=away("/b?x=1"), b=page) as server:
@@ -183,7 +179,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_failed_request_is_one_line(fetcher: Fetcher, name: str) -> None:
+def test_failed_request_is_one_line(fetcher, name):
     page, reason = FAULTS[name]
     with site(a=page) as server, pytest.raises(FetchError, match=reason) as caught:
         fetcher.page(f"{server.url}/a")
@@ -200,15 +196,13 @@ def test_failed_request_is_one_line(fetcher: Fetcher, name: str) -> None:
         ("http://[::1/", "not a URL"),
     ],
 )
-def test_url_that_leads_nowhere_is_one_line(fetcher: Fetcher, url: str, reason: str) -> None:
+def test_url_that_leads_nowhere_is_one_line(fetcher, url, reason):
     with pytest.raises(FetchError, match=f"^can't fetch .*{reason}") as caught:
         fetcher.fetch(url)
     assert "secret" not in str(caught.value)
 
 
-def test_private_addresses_are_refused_unless_they_are_named(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_private_addresses_are_refused_unless_they_are_named(monkeypatch):
     with site(secret=always("s")) as inner, site() as server:
         server.routes |= {"/a": always("a"), "/b": away(f"{inner.url}/secret")}
         with Fetcher(pause=0.0) as careful:
@@ -227,9 +221,7 @@ def test_private_addresses_are_refused_unless_they_are_named(
 
 
 @pytest.mark.thorough
-def test_setting_that_cannot_work_is_an_error_of_the_setting(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_setting_that_cannot_work_is_an_error_of_the_setting(monkeypatch):
     monkeypatch.setattr(config, "NEWSCRAWL_ALLOW_PRIVATE", "a/b/c")
     with (
         Fetcher() as fetcher,
@@ -239,7 +231,7 @@ def test_setting_that_cannot_work_is_an_error_of_the_setting(
 
 
 @pytest.mark.thorough
-def test_end_of_the_helper_is_an_error_of_each_visit() -> None:
+def test_end_of_the_helper_is_an_error_of_each_visit():
     begun = threading.Event()
 
     def kill(_visit: int) -> Answer:
