@@ -15,7 +15,6 @@ from newscrawl.reading import PageReader
 from newscrawl.storage import Database, open_database
 from newscrawl.storage.saved_queries import add_query, count_history
 from tests.archives import page, warc
-from tests.conftest import Newscrawl
 
 parquet: Any = pytest.importorskip("pyarrow.parquet", reason="needs the extra parquet")
 
@@ -45,8 +44,8 @@ def rows(folder: Path, name: str) -> list[dict[str, Any]]:
 
 
 def test_questions_of_the_document_have_the_answers_of_the_database(
-    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    database, tmp_path, monkeypatch
+):
     duckdb = pytest.importorskip("duckdb", reason="make dev installs it")
     pytest.importorskip("polars", reason="needs the extra frames")
     # A page that was captured twice is one article.
@@ -64,9 +63,7 @@ def test_questions_of_the_document_have_the_answers_of_the_database(
     check_months(0, database, "Siemens")
 
 
-def test_saved_queries_have_the_counts_of_the_database(
-    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_saved_queries_have_the_counts_of_the_database(database, tmp_path, monkeypatch):
     duckdb = pytest.importorskip("duckdb", reason="make dev installs it")
     pytest.importorskip("polars", reason="needs the extra frames")
     texts = {
@@ -113,9 +110,7 @@ def sum_hits(counts: Any) -> tuple[int, int]:
     return sum(row.articles for row in hits), sum(row.mentions for row in hits)
 
 
-def test_ingest_matches_the_saved_queries_of_the_database(
-    tmp_path: Path, newscrawl: Newscrawl
-) -> None:
+def test_ingest_matches_the_saved_queries_of_the_database(tmp_path, newscrawl):
     path = warc(tmp_path / "cc.warc.gz", *PAGES)
     assert newscrawl("ingest", path, "--to", "before").code == 0
     assert not rows(tmp_path / "before", "query_matches")
@@ -129,7 +124,7 @@ def test_ingest_matches_the_saved_queries_of_the_database(
     assert all(row["in_title"] + row["in_body"] for row in matched)
 
 
-def test_mentions_have_the_scores_of_the_database(database: Database, tmp_path: Path) -> None:
+def test_mentions_have_the_scores_of_the_database(database, tmp_path):
     path = warc(tmp_path / "cc.warc.gz", *PAGES)
     Ingestion(database, CONFIG, workers=1).run([path])
     Ingestion(Dataset(str(tmp_path / "results")), CONFIG, workers=1).run([path])
@@ -152,9 +147,7 @@ class BrokenOffError(Exception):
 
 
 @pytest.mark.parametrize("writes", range(1, 12, 2))
-def test_interrupted_batch_is_written_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writes: int
-) -> None:
+def test_interrupted_batch_is_written_once(tmp_path, monkeypatch, writes):
     monkeypatch.setattr("newscrawl.archive.ingest.PART_BYTES", 2_000)
     monkeypatch.setattr(dataset, "_BATCH", 4)
     path = warc(tmp_path / "cc.warc.gz", *PAGES)
@@ -185,7 +178,7 @@ def test_interrupted_batch_is_written_once(
     assert len(rows(tmp_path / "results", "articles")) == len(PAGES)
 
 
-def test_folder_of_another_schema_is_one_line(tmp_path: Path, newscrawl: Newscrawl) -> None:
+def test_folder_of_another_schema_is_one_line(tmp_path, newscrawl):
     path = warc(tmp_path / "cc.warc.gz", page(1))
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "notes.txt").write_text("Notes")
@@ -200,7 +193,7 @@ def test_folder_of_another_schema_is_one_line(tmp_path: Path, newscrawl: Newscra
     assert not list(tmp_path.glob("*.sqlite"))
 
 
-def test_full_disk_leaves_no_half_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_leaves_no_half_file(tmp_path, monkeypatch):
     target = Dataset(str(tmp_path / "results"))
 
     def fail(_number: int) -> None:

@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from multiprocessing import active_children
@@ -93,7 +93,7 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 # The command -----------------------------------------------------------------------------------
 
 
-def test_articles_of_a_warc_file_are_stored(desk: Desk, small_parts: None) -> None:
+def test_articles_of_a_warc_file_are_stored(desk, small_parts):
     path = desk.warc(*(page(number) for number in range(30)))
     done = desk.run(path, "--workers", 2)
     assert done.code == 0, done.err
@@ -115,7 +115,7 @@ def test_articles_of_a_warc_file_are_stored(desk: Desk, small_parts: None) -> No
     assert versions == [versions_of(desk.folder / "companies.toml")] * 3
 
 
-def test_file_is_ingested_once_wherever_it_is(desk: Desk) -> None:
+def test_file_is_ingested_once_wherever_it_is(desk):
     path = desk.warc(*(page(number) for number in range(6)))
     (first,) = desk.rows(path)
     (second,) = desk.rows(path)
@@ -142,7 +142,7 @@ def test_file_is_ingested_once_wherever_it_is(desk: Desk) -> None:
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_filters_select_pages(desk: Desk, options: Sequence[str], expected: int) -> None:
+def test_filters_select_pages(desk, options, expected):
     days = ["2026-11-12T10:00:00Z", "2026-11-15T10:00:00Z"]
     pages = [page(number, date=days[number % 2]) for number in range(12)]
     path = desk.warc(*pages)
@@ -151,14 +151,14 @@ def test_filters_select_pages(desk: Desk, options: Sequence[str], expected: int)
     assert desk.stored() == expected
 
 
-def test_other_filters_ingest_the_rest(desk: Desk) -> None:
+def test_other_filters_ingest_the_rest(desk):
     path = desk.warc(*(page(number) for number in range(6)))
     desk.rows(path, "--host", "ft.com")
     (row,) = desk.rows(path)
     assert (row["new"], row["unchanged"]) == (4, 2)
 
 
-def test_pages_beyond_the_limit_are_ingested_later(desk: Desk, small_parts: None) -> None:
+def test_pages_beyond_the_limit_are_ingested_later(desk, small_parts):
     path = desk.warc(*(page(number) for number in range(20)))
     (some,) = desk.rows(path, "--limit", 7)
     assert (some["state"], some["articles"], some["new"]) == ("incomplete", 7, 7)
@@ -168,7 +168,7 @@ def test_pages_beyond_the_limit_are_ingested_later(desk: Desk, small_parts: None
     assert desk.stored() == 20
 
 
-def test_damaged_records_are_counted_and_skipped(desk: Desk) -> None:
+def test_damaged_records_are_counted_and_skipped(desk):
     cut = bytearray(page(50))
     cut[200:240] = bytes(40)
     bomb = answer(gzip.compress(bytes(40_000_000)), "Content-Encoding: gzip")
@@ -188,7 +188,7 @@ def test_damaged_records_are_counted_and_skipped(desk: Desk) -> None:
     assert row["state"] == "done"
 
 
-def test_unreadable_file_does_not_fail_the_others(desk: Desk) -> None:
+def test_unreadable_file_does_not_fail_the_others(desk):
     good = warc(desk.folder / "good.warc.gz", page(1))
     plain = [gzip.decompress(page(number)) for number in range(3)]
     compressed = warc(desk.folder / "whole.warc.gz", gzip.compress(b"".join(plain)))
@@ -214,9 +214,7 @@ class BrokenOffError(Exception):
 
 
 @pytest.mark.parametrize("after", first_is_quick([3, 1, 6]))
-def test_interrupted_ingest_resumes_without_duplicates(
-    database: Database, tmp_path: Path, small_parts: None, after: int
-) -> None:
+def test_interrupted_ingest_resumes_without_duplicates(database, tmp_path, small_parts, after):
     path = warc(tmp_path / "cc.warc.gz", *(page(number) for number in range(24)))
     heard = []
 
@@ -235,9 +233,7 @@ def test_interrupted_ingest_resumes_without_duplicates(
     assert state.counts["records"] == 24
 
 
-def test_body_that_looks_like_a_record_is_not_ingested(
-    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_body_that_looks_like_a_record_is_not_ingested(database, tmp_path, monkeypatch):
     """A body may hold what looks like a record, and a part may happen to begin right there."""
     false = page(99, host="www.ft.com")
     noise = os.urandom(100_000)
@@ -258,9 +254,7 @@ def test_body_that_looks_like_a_record_is_not_ingested(
     assert known_urls(database, ["https://www.ft.com/story/99"]) == set()
 
 
-def test_source_is_registered_as_its_first_page_shows_it(
-    database: Database, tmp_path: Path
-) -> None:
+def test_source_is_registered_as_its_first_page_shows_it(database, tmp_path):
     hosts = ("www.town.example", "town.example")
     path = warc(tmp_path / "cc.warc.gz", *(page(n, host=host) for n, host in enumerate(hosts)))
     batch = process_part(RECIPE, Part(path, 0, path.stat().st_size))
@@ -273,9 +267,7 @@ def test_source_is_registered_as_its_first_page_shows_it(
     assert homes == ["https://www.town.example/"]
 
 
-def test_workers_compute_the_words_of_the_search_index_of_postgresql(
-    postgres_url: str, tmp_path: Path
-) -> None:
+def test_workers_compute_the_words_of_the_search_index_of_postgresql(postgres_url, tmp_path):
     path = warc(tmp_path / "cc.warc.gz", *(page(number) for number in range(3)))
     part = Part(path, 0, path.stat().st_size)
     for has_vectors in (False, True):
@@ -299,8 +291,8 @@ def _vectors(database: Database) -> list[tuple[int, str]]:
 
 
 def test_commands_at_once_store_what_one_after_the_other_stores(
-    postgres_url: str, tmp_path: Path, small_parts: None
-) -> None:
+    postgres_url, tmp_path, small_parts
+):
     """Four commands, each with its own file, of the same days, sources and companies."""
     names = ("Siemens", "Nokia", "Airbus", "Volkswagen")
     files = []
@@ -329,9 +321,7 @@ def test_commands_at_once_store_what_one_after_the_other_stores(
         assert answers(together) == expected
 
 
-def test_part_with_a_deadly_page_is_read_in_halves(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_part_with_a_deadly_page_is_read_in_halves(tmp_path, monkeypatch):
     monkeypatch.setattr("newscrawl.archive.ingest._MIN_PART_BYTES", 1_500)
     deadly = record("https://news.example/deadly", answer(story("A deadly page", "Siemens")))
     pages = [page(number) for number in range(20)]
@@ -344,9 +334,7 @@ def test_part_with_a_deadly_page_is_read_in_halves(
     assert 17 <= articles <= 20, "the page and at most its neighbours are lost"
 
 
-def test_deadly_page_that_looks_like_a_record_is_not_ingested(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_deadly_page_that_looks_like_a_record_is_not_ingested(tmp_path, monkeypatch):
     """The search for the record after a page that is given up must not find what is in it."""
     false, noise = page(99, host="www.ft.com"), os.urandom(100_000)
     body = story("A deadly page", "Siemens") + noise + false + noise
@@ -367,7 +355,7 @@ def test_deadly_page_that_looks_like_a_record_is_not_ingested(
 # Worker pool --------------------------------------------------------------------------------------
 
 
-def test_workers_preload_shared_modules() -> None:
+def test_workers_preload_shared_modules():
     """In a process of its own: the server that workers are forked from is started once."""
     code = """
 import sys
@@ -389,13 +377,13 @@ if __name__ == "__main__":
     assert done.returncode == 0, done.stderr
 
 
-def test_part_that_crashes_its_worker_loses_no_other_part() -> None:
+def test_part_that_crashes_its_worker_loses_no_other_part():
     results = list(LocalPool(square_or_die, 2).results(range(40)))
     expected = [(number, None if number == 7 else number * number) for number in range(40)]
     assert results == expected
 
 
-def test_parts_of_stopped_workers_are_done_by_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parts_of_stopped_workers_are_done_by_others(monkeypatch):
     monkeypatch.setattr("newscrawl.workers._CLOCK_SECONDS", 15.0)
     stopped: list[int] = []
 
@@ -414,12 +402,12 @@ def test_parts_of_stopped_workers_are_done_by_others(monkeypatch: pytest.MonkeyP
     assert not any(map(alive, stopped))
 
 
-def test_part_that_stops_its_worker_has_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_part_that_stops_its_worker_has_no_result(monkeypatch):
     monkeypatch.setattr("newscrawl.workers._CLOCK_SECONDS", 15.0)
     assert LocalPool(stop_process, 2).run_alone(0) is None
 
 
-def test_archived_and_crawled_pages_give_equal_documents() -> None:
+def test_archived_and_crawled_pages_give_equal_documents():
     line = PageProcessor(RECIPE)
     document = line.document(line.page(capture(body=story("About cranes", "Siemens"))))
     assert isinstance(document, Document)
@@ -442,7 +430,7 @@ def test_archived_and_crawled_pages_give_equal_documents() -> None:
         ("http://127.0.0.1:8000/a", "127.0.0.1"),
     ],
 )
-def test_source_is_found_by_url(url: str, slug: str) -> None:
+def test_source_is_found_by_url(url, slug):
     assert OriginFinder(load_sources()).origin(url).slug == slug
 
 
@@ -463,13 +451,13 @@ def test_source_is_found_by_url(url: str, slug: str) -> None:
         ),
     ],
 )
-def test_invalid_host_has_no_source(host: str) -> None:
+def test_invalid_host_has_no_source(host):
     with pytest.raises(UrlError, match="has an invalid host"):
         OriginFinder(()).origin(f"http://{host}/a")
 
 
 @given(st.text(max_size=12) | st.text("./\\-%2e:@a0", max_size=12))
-def test_slug_of_any_host_is_one_safe_word(host: str) -> None:
+def test_slug_of_any_host_is_one_safe_word(host):
     try:
         slug = OriginFinder(()).origin(f"http://{host}/a").slug
     except UrlError:
@@ -479,7 +467,7 @@ def test_slug_of_any_host_is_one_safe_word(host: str) -> None:
     assert not slug.startswith(("-", "."))
 
 
-def test_pages_of_invalid_hosts_are_counted_and_others_are_stored(desk: Desk) -> None:
+def test_pages_of_invalid_hosts_are_counted_and_others_are_stored(desk):
     hosts = ("..", "-", "%2e%2e", "a.example")
     pages = (page(number, host=host) for number, host in enumerate(hosts))
     path = desk.warc(*pages)
@@ -489,13 +477,13 @@ def test_pages_of_invalid_hosts_are_counted_and_others_are_stored(desk: Desk) ->
     assert rows == [{"slug": "a.example"}]
 
 
-def test_unknown_source_is_named() -> None:
+def test_unknown_source_is_named():
     origin = OriginFinder(()).origin("https://www.a.example/x")
     assert (origin.country, origin.language) == ("zz", "und")
     assert origin.home == "https://www.a.example/"
 
 
-def test_equal_selections_have_one_identity() -> None:
+def test_equal_selections_have_one_identity():
     first = PageFilter(languages=frozenset({"de", "en"}), hosts=frozenset({"a", "b"}))
     second = PageFilter(languages=frozenset({"en", "de"}), hosts=frozenset({"b", "a"}))
     assert first.as_json() == second.as_json()

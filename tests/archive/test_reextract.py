@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -25,7 +24,6 @@ from newscrawl.storage.frontier.queue import FrontierEntry, open_frontier
 from newscrawl.storage.saved_state import keep_memory
 from newscrawl.storage.scope import Scope
 from tests.archives import DeadlyReader, capture, written
-from tests.conftest import Newscrawl
 from tests.site.faults import story
 from tests.worlds import NOON, known_urls, register
 
@@ -101,7 +99,7 @@ def library(database: Database, tmp_path: Path) -> Library:
     return library
 
 
-def test_changed_articles_become_revisions(library: Library) -> None:
+def test_changed_articles_become_revisions(library):
     library.archive_and_store(*PATHS)
     assert library.counts() == {"Siemens": 8, "Nokia": 8}
     before = queries.facts(library.database)
@@ -126,7 +124,7 @@ def test_changed_articles_become_revisions(library: Library) -> None:
     assert all(change.before == change.after for change in again.values())
 
 
-def test_corrections_survive_reextraction(library: Library) -> None:
+def test_corrections_survive_reextraction(library):
     library.archive_and_store(PATHS[0])
     before = queries.article_page(library.database, PATHS[0])
     assert before is not None
@@ -156,7 +154,7 @@ def days_of(database: Database) -> list[str]:
     return [row.key for row in rows if row.hits and row.hits.articles]
 
 
-def test_metadata_of_equal_text_are_renewed(library: Library) -> None:
+def test_metadata_of_equal_text_are_renewed(library):
     capture = dated(PATHS[0], "2026-11-10")
     library.archive(capture)
     wrong = datetime(2026, 11, 2, 9, tzinfo=UTC)
@@ -183,7 +181,7 @@ def test_metadata_of_equal_text_are_renewed(library: Library) -> None:
     assert again.outcome == "unchanged"
 
 
-def test_later_time_of_a_later_capture_is_not_the_publication(library: Library) -> None:
+def test_later_time_of_a_later_capture_is_not_the_publication(library):
     library.store(dated(PATHS[0], "2026-11-10"), method="combined")
     library.archive(dated(PATHS[0], "2026-11-11", minutes=9))
     (change,) = library.run().values()
@@ -191,7 +189,7 @@ def test_later_time_of_a_later_capture_is_not_the_publication(library: Library) 
     assert days_of(library.database) == ["2026-11-10"]
 
 
-def test_template_memory_of_crawls_is_used(library: Library) -> None:
+def test_template_memory_of_crawls_is_used(library):
     library.archive_and_store(*PATHS)
     library.run()
     line = PageProcessor(reading(library.companies))
@@ -206,7 +204,7 @@ def test_template_memory_of_crawls_is_used(library: Library) -> None:
     assert 0 < again[PATHS[0]].after < again[PATHS[0]].before
 
 
-def test_deleted_article_is_not_reextracted(library: Library) -> None:
+def test_deleted_article_is_not_reextracted(library):
     library.archive_and_store(*PATHS[:2])
     articles, _ = articles_under(library.database, PATHS[:1])
     delete_articles(library.database, [article.number for article in articles])
@@ -215,13 +213,13 @@ def test_deleted_article_is_not_reextracted(library: Library) -> None:
     assert library.counts() == {"Siemens": 1}
 
 
-def test_older_capture_does_not_replace_a_newer_article(library: Library) -> None:
+def test_older_capture_does_not_replace_a_newer_article(library):
     library.archive(page(PATHS[0], "Nokia"), page(PATHS[1], minutes=9))
     library.store(page(PATHS[0], minutes=5), page(PATHS[1], minutes=5))
     assert set(library.run()) == {PATHS[1]}
 
 
-def test_newest_of_several_captures_is_used(library: Library) -> None:
+def test_newest_of_several_captures_is_used(library):
     captures = [page(PATHS[0]), page(PATHS[0], "Nokia", minutes=9)]
     library.archive(*captures)
     library.store(captures[0])
@@ -229,7 +227,7 @@ def test_newest_of_several_captures_is_used(library: Library) -> None:
     assert "Siemens" in change.lost
 
 
-def test_article_is_kept_when_its_page_is_not_an_article_any_more(library: Library) -> None:
+def test_article_is_kept_when_its_page_is_not_an_article_any_more(library):
     library.store(page(PATHS[0]))
     library.archive(capture(PATHS[0], b"<html><p>Moved.</p></html>", minutes=1))
     before = queries.facts(library.database)
@@ -238,7 +236,7 @@ def test_article_is_kept_when_its_page_is_not_an_article_any_more(library: Libra
     assert library.rows("revisions") == before.rows["revisions"] == 0
 
 
-def test_captures_of_unknown_pages_are_ignored(library: Library) -> None:
+def test_captures_of_unknown_pages_are_ignored(library):
     library.archive(page(PATHS[0]))
     assert library.run() == {}
 
@@ -246,9 +244,7 @@ def test_captures_of_unknown_pages_are_ignored(library: Library) -> None:
 @pytest.mark.parametrize(
     ("since", "outcomes"), [(None, ["new"]), (NOON.date() + timedelta(days=1), [])]
 )
-def test_listed_page_without_an_article_becomes_one(
-    library: Library, since: date | None, outcomes: Sequence[str]
-) -> None:
+def test_listed_page_without_an_article_becomes_one(library, since, outcomes):
     schedule = Schedule(
         revisits=(), retries=(), poll_min=timedelta(minutes=1), poll_max=timedelta(hours=1)
     )
@@ -262,7 +258,7 @@ def test_listed_page_without_an_article_becomes_one(
     assert known_urls(library.database, PATHS) == set(PATHS[: len(outcomes)])
 
 
-def test_only_the_requested_source_is_reextracted(library: Library) -> None:
+def test_only_the_requested_source_is_reextracted(library):
     library.archive_and_store(PATHS[0], "https://other.example/story/1")
     assert set(library.run(source="other.example")) == {"https://other.example/story/1"}
 
@@ -271,9 +267,7 @@ class BrokenOffError(Exception):
     """The run ends here."""
 
 
-def test_interrupted_reextraction_resumes(
-    library: Library, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_interrupted_reextraction_resumes(library, monkeypatch):
     monkeypatch.setattr("newscrawl.archive.reread.AT_ONCE", 3)
     library.archive_and_store(*PATHS)
     heard = []
@@ -295,7 +289,7 @@ def test_interrupted_reextraction_resumes(
 # The command -------------------------------------------------------------------------------------
 
 
-def test_command_reports_and_stores_changes(newscrawl: Newscrawl, tmp_path: Path) -> None:
+def test_command_reports_and_stores_changes(newscrawl, tmp_path):
     (tmp_path / "companies.toml").write_text(COMPANIES, "utf-8")
     with open_database("sqlite:///newscrawl.sqlite") as database:
         library = Library(database, tmp_path)
@@ -313,7 +307,7 @@ def test_command_reports_and_stores_changes(newscrawl: Newscrawl, tmp_path: Path
     assert changed["lost"].count("Nokia") == 1
 
 
-def test_reextraction_that_loses_text_is_quarantined(library: Library) -> None:
+def test_reextraction_that_loses_text_is_quarantined(library):
     library.store(*map(page, PATHS[:2]))
     short = story("Report 0", "Nokia").decode().partition("<p>")[0] + (
         f"<p>{'The report of the quay was taken down by its editors. ' * 4}</p></article></html>"
@@ -334,7 +328,7 @@ def test_reextraction_that_loses_text_is_quarantined(library: Library) -> None:
     assert library.counts() == {"Siemens": 2, "Nokia": 1}
 
 
-def test_page_that_crashes_its_process_costs_no_other_page(library: Library) -> None:
+def test_page_that_crashes_its_process_costs_no_other_page(library):
     deadly = replace(
         page(PATHS[3]), body=page(PATHS[3]).body.replace(b"Report", b"A deadly report")
     )

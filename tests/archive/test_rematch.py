@@ -13,7 +13,6 @@ from newscrawl.storage import Database, open_database, queries
 from newscrawl.storage.mentions import stored_mentions, text_batches, write_mentions
 from newscrawl.storage.queries import Scope
 from newscrawl.storage.saved_state import Step
-from tests.conftest import Newscrawl
 from tests.working import rematch_or_die
 from tests.worlds import NOON, document, moment, register, save_document
 
@@ -72,7 +71,7 @@ def counted(database: Database) -> dict[str, object]:
     }
 
 
-def test_mentions_follow_the_new_registry(database: Database, old: Path, new: Path) -> None:
+def test_mentions_follow_the_new_registry(database, old, new):
     fill(database, old)
     before = counted(database)
     expected = Rematch(database, new, Scope(), dry_run=True).run()
@@ -94,9 +93,7 @@ def test_mentions_follow_the_new_registry(database: Database, old: Path, new: Pa
     assert (same.articles, same.changed, same.companies) == (24, 0, ())
 
 
-def test_articles_carry_the_versions_that_found_them(
-    database: Database, old: Path, new: Path
-) -> None:
+def test_articles_carry_the_versions_that_found_them(database, old, new):
     for source in ("ft", "bbc"):
         register(database, source)
         run = database.start_run(source, versions_of(old))
@@ -122,7 +119,7 @@ def test_articles_carry_the_versions_that_found_them(
     assert proven == {versions_of(new): 1, versions_of(old): 1}
 
 
-def test_articles_of_old_runs_have_no_versions(database: Database, old: Path) -> None:
+def test_articles_of_old_runs_have_no_versions(database, old):
     save_document(database, document("a", fetched_at=moment(-3000)), register(database))
     (row,) = queries.articles(database)
     page = queries.article_page(database, row.url)
@@ -139,9 +136,7 @@ def test_articles_of_old_runs_have_no_versions(database: Database, old: Path) ->
     ],
     ids=["source", "since", "both"],
 )
-def test_only_selected_articles_are_rematched(
-    database: Database, old: Path, new: Path, scope: Scope, articles: int
-) -> None:
+def test_only_selected_articles_are_rematched(database, old, new, scope, articles):
     fill(database, old)
     assert Rematch(database, new, scope).run().articles == articles
 
@@ -150,9 +145,7 @@ class BrokenOffError(Exception):
     """The run ends here."""
 
 
-def test_interrupted_rematching_resumes(
-    database: Database, old: Path, new: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_interrupted_rematching_resumes(database, old, new, monkeypatch):
     monkeypatch.setattr("newscrawl.storage.mentions.AT_ONCE", 5)
     fill(database, old)
     done = 0
@@ -175,9 +168,7 @@ def test_interrupted_rematching_resumes(
     assert [row.company for row in queries.company_ranking(database)] == ["Nokia"]
 
 
-def test_article_revised_meanwhile_is_not_rematched(
-    database: Database, old: Path, new: Path
-) -> None:
+def test_article_revised_meanwhile_is_not_rematched(database, old, new):
     fill(database, old, number=1)
     (texts,) = text_batches(database, Scope())
     before = stored_mentions(database, [text.number for text in texts])
@@ -196,7 +187,7 @@ def test_article_revised_meanwhile_is_not_rematched(
 # The command -------------------------------------------------------------------------------------
 
 
-def test_command_reports_the_difference(newscrawl: Newscrawl, old: Path, new: Path) -> None:
+def test_command_reports_the_difference(newscrawl, old, new):
     with open_database("sqlite:///newscrawl.sqlite") as database:
         fill(database, old)
     dry = newscrawl("rematch", "--companies", new, "--dry-run", "--workers", 1)
@@ -209,7 +200,7 @@ def test_command_reports_the_difference(newscrawl: Newscrawl, old: Path, new: Pa
     assert "0 of 24 articles changed, 0 companies" in again.out
 
 
-def test_preview_shows_changed_sentences(newscrawl: Newscrawl, old: Path, new: Path) -> None:
+def test_preview_shows_changed_sentences(newscrawl, old, new):
     with open_database("sqlite:///newscrawl.sqlite") as database:
         fill(database, old)
     preview = ("rematch", "--companies", new, "--dry-run", "--examples", 2, "--workers", 1)
@@ -223,15 +214,13 @@ def test_preview_shows_changed_sentences(newscrawl: Newscrawl, old: Path, new: P
     assert len({row["url"] for row in rows}) == 2
 
 
-def test_empty_selection_is_exit_code_1(newscrawl: Newscrawl, old: Path) -> None:
+def test_empty_selection_is_exit_code_1(newscrawl, old):
     open_database("sqlite:///newscrawl.sqlite").close()
     done = newscrawl("rematch", "--companies", old, "--workers", 1)
     assert (done.code, "There was no article to read" in done.err) == (1, True)
 
 
-def test_text_that_crashes_the_search_costs_no_other_text(
-    database: Database, old: Path, new: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_text_that_crashes_the_search_costs_no_other_text(database, old, new, monkeypatch):
     fill(database, old)
     monkeypatch.setattr("newscrawl.archive.reread._find", rematch_or_die)
     result = Rematch(database, new, Scope(), workers=2).run()

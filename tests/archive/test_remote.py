@@ -20,7 +20,6 @@ from newscrawl.archive.remote import RemoteFile, open_file, remote_files
 from newscrawl.reading import PageReader
 from newscrawl.storage import open_database
 from tests.archives import page, warc
-from tests.conftest import Newscrawl
 from tests.site.crawling import rows_of
 
 # Found but not imported yet: that takes a second of all processes of pytest.
@@ -136,12 +135,8 @@ def stored(path: Path) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("part_bytes", [2_000, 2_000_000], ids=["many ranges", "one range"])
 def test_s3_and_disk_give_the_same_rows_although_connections_are_cut(
-    s3: Any,
-    s3_server: tuple[str, int],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    part_bytes: int,
-) -> None:
+    s3, s3_server, tmp_path, monkeypatch, part_bytes
+):
     monkeypatch.setattr("newscrawl.archive.ingest.PART_BYTES", part_bytes)
     path = warc(tmp_path / "cc.warc.gz", *(page(number) for number in range(24)))
     s3.upload_file(str(path), "news", "2026/11/cc.warc.gz")
@@ -163,9 +158,7 @@ def test_s3_and_disk_give_the_same_rows_although_connections_are_cut(
     assert stored(tmp_path / "s3.sqlite") == rows
 
 
-def test_store_that_stays_busy_is_one_line(
-    s3: Any, s3_server: tuple[str, int], monkeypatch: pytest.MonkeyPatch, newscrawl: Newscrawl
-) -> None:
+def test_store_that_stays_busy_is_one_line(s3, s3_server, monkeypatch, newscrawl):
     proxy = Proxy(s3_server, busy=1_000)
     connect(monkeypatch, proxy.url)
     done = newscrawl("ingest", "s3://news/")
@@ -173,13 +166,7 @@ def test_store_that_stays_busy_is_one_line(
     assert "can't list s3://news/, 6 attempts failed" in done.refused()
 
 
-def test_denied_access_is_one_line(
-    s3: Any,
-    s3_server: tuple[str, int],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    newscrawl: Newscrawl,
-) -> None:
+def test_denied_access_is_one_line(s3, s3_server, tmp_path, monkeypatch, newscrawl):
     """With wrong keys nothing can be listed; with others, files can be listed but not read."""
     url = os.environ["AWS_ENDPOINT_URL"]
     s3.upload_file(str(warc(tmp_path / "a.warc.gz", page(1))), "news", "a.warc.gz")
@@ -215,9 +202,7 @@ def check_keys(server: tuple[str, int], requests: bytes) -> None:
         assert b" 200 " in connection.recv(4096)
 
 
-def test_missing_credentials_are_one_line(
-    s3: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, newscrawl: Newscrawl
-) -> None:
+def test_missing_credentials_are_one_line(s3, tmp_path, monkeypatch, newscrawl):
     url = os.environ["AWS_ENDPOINT_URL"]
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(name)
@@ -238,18 +223,18 @@ def test_missing_credentials_are_one_line(
         ("nothing://news/a.warc", "can't read nothing:// addresses"),
     ],
 )
-def test_invalid_address_is_one_line(s3: Any, newscrawl: Newscrawl, url: str, problem: str) -> None:
+def test_invalid_address_is_one_line(s3, newscrawl, url, problem):
     assert problem in newscrawl("ingest", url).refused()
 
 
-def test_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, newscrawl: Newscrawl) -> None:
+def test_missing_package_is_named(monkeypatch, newscrawl):
     remote._system_of.cache_clear()
     monkeypatch.setitem(__import__("sys").modules, "fsspec", None)
     done = newscrawl("ingest", "s3://news/a.warc.gz")
     assert "pip install 'newscrawl[s3]'" in done.refused()
 
 
-def test_results_are_written_to_s3(s3: Any, tmp_path: Path, newscrawl: Newscrawl) -> None:
+def test_results_are_written_to_s3(s3, tmp_path, newscrawl):
     pytest.importorskip("pyarrow")
     path = warc(tmp_path / "cc.warc.gz", *(page(number) for number in range(6)))
     for target in ("s3://news/results", tmp_path / "results"):
@@ -271,7 +256,7 @@ def test_results_are_written_to_s3(s3: Any, tmp_path: Path, newscrawl: Newscrawl
 # Web servers -------------------------------------------------------------------------------------
 
 
-def test_archive_of_a_web_server_is_read_by_ranges(s3: Any, tmp_path: Path) -> None:
+def test_archive_of_a_web_server_is_read_by_ranges(s3, tmp_path):
     data = warc(tmp_path / "a.warc.gz", *(page(number) for number in range(3))).read_bytes()
     s3.put_object(Bucket="news", Key="a.warc.gz", Body=data, ACL="public-read")
     (file,) = remote_files(f"{os.environ['AWS_ENDPOINT_URL']}/news/a.warc.gz?signature=secret")
@@ -307,7 +292,7 @@ def web_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]
         server.shutdown()
 
 
-def test_web_server_without_ranges_is_one_line(web_server: str, tmp_path: Path) -> None:
+def test_web_server_without_ranges_is_one_line(web_server, tmp_path):
     (tmp_path / "a.warc").write_bytes(bytes(3_000_000))
     (file,) = remote_files(f"{web_server}/a.warc")
     with open_file(file) as stream:
@@ -316,9 +301,7 @@ def test_web_server_without_ranges_is_one_line(web_server: str, tmp_path: Path) 
             stream.read(10)
 
 
-def test_only_named_private_addresses_are_requested(
-    web_server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_named_private_addresses_are_requested(web_server, tmp_path, monkeypatch):
     (tmp_path / "a.warc").write_bytes(b"WARC/1.0")
     assert remote_files(f"{web_server}/moved.warc") == [RemoteFile(f"{web_server}/moved.warc", 8)]
     # A name with a public address when it is checked, and a private one when it is connected.
@@ -333,7 +316,7 @@ def test_only_named_private_addresses_are_requested(
         remote_files(f"{web_server.replace('127.0.0.1', 'news.example')}/a.warc")
 
 
-def test_unreachable_web_server_is_one_line(web_server: str, newscrawl: Newscrawl) -> None:
+def test_unreachable_web_server_is_one_line(web_server, newscrawl):
     with socket.create_server(("127.0.0.1", 0)) as unused:
         port = unused.getsockname()[1]
     done = newscrawl("ingest", f"http://127.0.0.1:{port}/a.warc")
@@ -359,9 +342,7 @@ def gs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     server.stop()
 
 
-def test_google_cloud_storage_gives_the_rows_of_the_disk(
-    gs: Any, tmp_path: Path, newscrawl: Newscrawl
-) -> None:
+def test_google_cloud_storage_gives_the_rows_of_the_disk(gs, tmp_path, newscrawl):
     local = warc(tmp_path / "a.warc.gz", *map(page, range(6)))
     gs.pipe_file("gs://news/2026/11/a.warc.gz", local.read_bytes())
     for name, address in (("disk", local), ("cloud", "gs://news/2026/*/*.warc.gz")):

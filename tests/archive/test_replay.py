@@ -16,7 +16,6 @@ from tests.site import content
 from tests.site.crawling import Crawl, crawl, started_crawl
 from tests.site.demo import SOURCE, demo_settings
 from tests.site.faults import Answer, always, story
-from tests.site.forking import Forks
 from tests.site.server import SiteServer
 from tests.site.stories import PATHS, stored, twelve_stories
 from tests.watching import wait_for
@@ -66,7 +65,7 @@ def articles(done: Crawl) -> list[dict[str, object]]:
     )
 
 
-def test_replay_without_a_server_stores_equal_articles(world: World) -> None:
+def test_replay_without_a_server_stores_equal_articles(world):
     for done in (world.crawled, world.replayed):
         assert done.code == 0, done.output
         assert done.errors == []
@@ -91,18 +90,18 @@ MENTIONS = (
     ],
     ids=["mentions", "times of the fetches", "coverage of the day of the archive"],
 )
-def test_replay_stores_the_same(world: World, query: str) -> None:
+def test_replay_stores_the_same(world, query):
     assert world.replayed.rows(query) == world.crawled.rows(query) != []
 
 
-def test_every_request_is_in_the_archive(world: World) -> None:
+def test_every_request_is_in_the_archive(world):
     archive = Archive(world.archive)
     for path in set(world.visited):
         assert archive.find(world.url + path).status in {200, 301, 302, 404}
 
 
 @pytest.mark.thorough
-def test_page_missing_in_the_archive_is_a_failed_page(world: World, tmp_path: Path) -> None:
+def test_page_missing_in_the_archive_is_a_failed_page(world, tmp_path):
     settings = {"NEWSCRAWL_REPLAY": str(world.archive)}
     arguments = f"feeds={world.url}/feed.xml,{world.url}/elsewhere.xml"
     done = crawl(
@@ -137,9 +136,7 @@ def test_page_missing_in_the_archive_is_a_failed_page(world: World, tmp_path: Pa
     ],
     ids=["archive", "nothing to replay", "nowhere", "size"],
 )
-def test_invalid_archive_folder_is_refused_in_one_line(
-    forks: Forks, tmp_path: Path, settings: dict[str, str], message: str
-) -> None:
+def test_invalid_archive_folder_is_refused_in_one_line(forks, tmp_path, settings, message):
     places = {"file": str(tmp_path / "file"), "empty": str(tmp_path / "empty")}
     (tmp_path / "file").write_text("")
     (tmp_path / "empty").mkdir()
@@ -153,7 +150,7 @@ def test_invalid_archive_folder_is_refused_in_one_line(
 
 
 @pytest.mark.thorough
-def test_failing_archive_ends_the_crawl(tmp_path: Path) -> None:
+def test_failing_archive_ends_the_crawl(tmp_path):
     """A folder goes away while the crawl writes files of a megabyte into it."""
     archive = tmp_path / "archive"
 
@@ -179,7 +176,7 @@ def test_failing_archive_ends_the_crawl(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_archive_of_a_killed_crawl_has_all_stored_pages(tmp_path: Path) -> None:
+def test_archive_of_a_killed_crawl_has_all_stored_pages(tmp_path):
     database, archive = tmp_path / "news.sqlite", tmp_path / "archive"
     kept = {"NEWSCRAWL_ARCHIVE": str(archive)}
     with twelve_stories() as site:
@@ -194,7 +191,7 @@ def test_archive_of_a_killed_crawl_has_all_stored_pages(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_pages_with_50_kib_of_headers_are_archived_and_replayed(tmp_path: Path) -> None:
+def test_pages_with_50_kib_of_headers_are_archived_and_replayed(tmp_path):
     long, many = (("X-Long", "b" * 50_000),), (("a", "b"),) * 10_000
     archive = tmp_path / "archive"
     replay = {"NEWSCRAWL_REPLAY": str(archive)}
@@ -209,7 +206,7 @@ def test_pages_with_50_kib_of_headers_are_archived_and_replayed(tmp_path: Path) 
     assert articles(again) == articles(crawled)
 
 
-def test_reextraction_of_an_archived_crawl_changes_nothing(world: World) -> None:
+def test_reextraction_of_an_archived_crawl_changes_nothing(world):
     """Nothing changes: neither do print views or legacy charsets, nor what only the feed told."""
     with open_database(f"sqlite:///{world.crawled.database}") as database:
         reading = ReadingConfig(

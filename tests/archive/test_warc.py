@@ -37,7 +37,7 @@ PAGES = [capture(f"https://news.example/{n}", b"<p>%d</p>" % n * 50, minutes=n) 
 # Writing -----------------------------------------------------------------------------------------
 
 
-def test_records_have_their_digests_and_belong_together(tmp_path: Path) -> None:
+def test_records_have_their_digests_and_belong_together(tmp_path):
     (path,) = written(tmp_path, *PAGES)
     with path.open("rb") as stream:
         records = [
@@ -53,7 +53,7 @@ def test_records_have_their_digests_and_belong_together(tmp_path: Path) -> None:
         assert request["WARC-Target-URI"] == response["WARC-Target-URI"]
 
 
-def test_index_lines_point_at_their_records(tmp_path: Path) -> None:
+def test_index_lines_point_at_their_records(tmp_path):
     (path,) = written(tmp_path, *PAGES)
     lines = index_path(path).read_text("ascii").splitlines()
     assert len(lines) == len(PAGES)
@@ -73,7 +73,7 @@ def test_index_lines_point_at_their_records(tmp_path: Path) -> None:
         assert fields["mime"] == "text/html"
 
 
-def test_capture_is_read_unchanged(tmp_path: Path) -> None:
+def test_capture_is_read_unchanged(tmp_path):
     headers = (("Content-Type", "text/html"), ("Set-Cookie", "a=1"), ("Set-Cookie", "b=\xfc"))
     page = capture(headers=headers, body=bytes(range(256)), status=404)
     (path,) = written(tmp_path, page)
@@ -85,7 +85,7 @@ def test_capture_is_read_unchanged(tmp_path: Path) -> None:
     assert again.headers[-1] == ("Content-Length", "256")
 
 
-def test_secrets_of_a_request_are_not_written(tmp_path: Path) -> None:
+def test_secrets_of_a_request_are_not_written(tmp_path):
     request = (("Authorization", "Basic c2VjcmV0"), ("Cookie", "id=secret"), ("Accept", "*/*"))
     (path,) = written(tmp_path, capture(request=request))
     text = gzip.decompress(path.read_bytes())
@@ -94,7 +94,7 @@ def test_secrets_of_a_request_are_not_written(tmp_path: Path) -> None:
     assert b"c2VjcmV0" not in text
 
 
-def test_full_file_is_followed_by_another(tmp_path: Path) -> None:
+def test_full_file_is_followed_by_another(tmp_path):
     noise = random.Random(1)  # noqa: S311 - a body that can't be packed
     pages = [capture(f"https://a.example/{n}", noise.randbytes(4000)) for n in range(10)]
     files = written(tmp_path, *pages, max_bytes=10_000)
@@ -104,7 +104,7 @@ def test_full_file_is_followed_by_another(tmp_path: Path) -> None:
     assert [archive.find(page.url).body for page in pages] == [page.body for page in pages]
 
 
-def test_unwritable_folder_is_named(tmp_path: Path) -> None:
+def test_unwritable_folder_is_named(tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("")
     with pytest.raises(ArchiveError, match=r"can't write to .*file: "):
@@ -118,7 +118,7 @@ def _write_some(folder: Path, name: str) -> None:
 
 
 @pytest.mark.thorough
-def test_several_crawls_share_a_folder(tmp_path: Path) -> None:
+def test_several_crawls_share_a_folder(tmp_path):
     context = get_context("spawn")
     names = ["ft", "ft", "bbc"]
     crawls = [context.Process(target=_write_some, args=(tmp_path, name)) for name in names]
@@ -134,7 +134,7 @@ def test_several_crawls_share_a_folder(tmp_path: Path) -> None:
 # Reading -----------------------------------------------------------------------------------------
 
 
-def test_records_missing_in_the_index_of_a_killed_crawl_are_found(tmp_path: Path) -> None:
+def test_records_missing_in_the_index_of_a_killed_crawl_are_found(tmp_path):
     (path,) = written(tmp_path, *PAGES)
     index = index_path(path)
     lines = index.read_text().splitlines(keepends=True)
@@ -145,7 +145,7 @@ def test_records_missing_in_the_index_of_a_killed_crawl_are_found(tmp_path: Path
 
 
 @pytest.mark.parametrize("cut", range(0, 1500, 130))
-def test_file_truncated_anywhere_is_read(tmp_path: Path, cut: int) -> None:
+def test_file_truncated_anywhere_is_read(tmp_path, cut):
     (path,) = written(tmp_path, *PAGES)
     path.write_bytes(path.read_bytes()[:-cut] if cut else path.read_bytes())
     urls = [place.capture.url for place in WarcReader(path)]
@@ -153,7 +153,7 @@ def test_file_truncated_anywhere_is_read(tmp_path: Path, cut: int) -> None:
     assert len(urls) >= len(PAGES) - 4
 
 
-def test_records_after_a_damaged_one_are_read(tmp_path: Path) -> None:
+def test_records_after_a_damaged_one_are_read(tmp_path):
     (path,) = written(tmp_path, *PAGES)
     places = list(WarcReader(path))
     data = bytearray(path.read_bytes())
@@ -165,7 +165,7 @@ def test_records_after_a_damaged_one_are_read(tmp_path: Path) -> None:
     assert reader.damaged == 1
 
 
-def test_parts_of_a_file_cover_it_exactly(tmp_path: Path) -> None:
+def test_parts_of_a_file_cover_it_exactly(tmp_path):
     (path,) = written(tmp_path, *PAGES)
     size = path.stat().st_size
     urls, position = [], 0
@@ -178,7 +178,7 @@ def test_parts_of_a_file_cover_it_exactly(tmp_path: Path) -> None:
     assert position == size
 
 
-def test_files_of_other_tools_are_read(tmp_path: Path) -> None:
+def test_files_of_other_tools_are_read(tmp_path):
     packed, plain = tmp_path / "a.warc.gz", tmp_path / "b.warc"
     names = ["https://a.example/1", "https://a.example/2"]
     for path in (packed, plain):
@@ -188,7 +188,7 @@ def test_files_of_other_tools_are_read(tmp_path: Path) -> None:
         assert [read_at(path, place.offset).body for place in WarcReader(path)] == [b"<p>x</p>"] * 2
 
 
-def test_revisit_record_is_skipped_for_its_original(tmp_path: Path) -> None:
+def test_revisit_record_is_skipped_for_its_original(tmp_path):
     url, path = "https://a.example/1", tmp_path / "a.warc.gz"
     path.write_bytes(record(url, answer(b"<p>x</p>")) + record(url, b"", kind="revisit"))
     assert [place.capture.url for place in WarcReader(path)] == [url]
@@ -210,7 +210,7 @@ def test_revisit_record_is_skipped_for_its_original(tmp_path: Path) -> None:
     ],
     ids=["empty", "no http", "status", "headers", "date", "url", "cut", "no gzip", "noise"],
 )
-def test_invalid_records_are_skipped(tmp_path: Path, bad: bytes) -> None:
+def test_invalid_records_are_skipped(tmp_path, bad):
     path = tmp_path / "a.warc.gz"
     first = record("https://a.example/1", answer(b"one"))
     path.write_bytes(first + bad + record("https://a.example/2", answer(b"two")))
@@ -257,7 +257,7 @@ BODIES = {
 
 
 @pytest.mark.parametrize("form", BODIES)
-def test_body_of_another_tool_is_read(tmp_path: Path, form: str) -> None:
+def test_body_of_another_tool_is_read(tmp_path, form):
     path = tmp_path / "a.warc"
     path.write_bytes(record("https://a.example/1", BODIES[form], packed=False))
     assert [decoded_body(place.capture) for place in WarcReader(path)] == [TEXT]
@@ -266,7 +266,7 @@ def test_body_of_another_tool_is_read(tmp_path: Path, form: str) -> None:
 @pytest.mark.parametrize(
     "response", [answer(chunks(TEXT)[:900], CHUNKED), answer(raw_deflate(TEXT * 99)[:-9], DEFLATE)]
 )
-def test_beginning_of_a_body_that_is_cut_off_is_read(tmp_path: Path, response: bytes) -> None:
+def test_beginning_of_a_body_that_is_cut_off_is_read(tmp_path, response):
     path = tmp_path / "a.warc"
     path.write_bytes(record("https://a.example/1", response, packed=False))
     ((body),) = [decoded_body(place.capture) for place in WarcReader(path)]
@@ -276,15 +276,13 @@ def test_beginning_of_a_body_that_is_cut_off_is_read(tmp_path: Path, response: b
 
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("name", ["a.warc", "a.warc.gz"])
-def test_name_of_a_file_does_not_say_whether_it_is_compressed(
-    tmp_path: Path, name: str, packed: bool
-) -> None:
+def test_name_of_a_file_does_not_say_whether_it_is_compressed(tmp_path, name, packed):
     path, urls = tmp_path / name, ["https://a.example/1", "https://a.example/2"]
     path.write_bytes(b"".join(record(url, answer(TEXT), packed=packed) for url in urls))
     assert [place.capture.url for place in WarcReader(path)] == urls
 
 
-def test_resource_is_read_as_a_page(tmp_path: Path) -> None:
+def test_resource_is_read_as_a_page(tmp_path):
     path = tmp_path / "a.warc"
     resource = record("https://a.example/1", TEXT, kind="resource", packed=False)
     media = b"application/http; msgtype=response"
@@ -294,7 +292,7 @@ def test_resource_is_read_as_a_page(tmp_path: Path) -> None:
     assert decoded_body(place.capture) == TEXT
 
 
-def test_oversized_records_are_skipped(tmp_path: Path) -> None:
+def test_oversized_records_are_skipped(tmp_path):
     path = tmp_path / "a.warc.gz"
     large = record("https://a.example/x", answer(bytes(200_000)))
     path.write_bytes(large + record("https://a.example/2", answer(b"two")))
@@ -303,7 +301,7 @@ def test_oversized_records_are_skipped(tmp_path: Path) -> None:
     assert reader.too_large == 1
 
 
-def test_file_compressed_as_a_whole_is_refused_with_advice(tmp_path: Path) -> None:
+def test_file_compressed_as_a_whole_is_refused_with_advice(tmp_path):
     path = tmp_path / "a.warc.gz"
     pages = [record(f"https://a.example/{n}", answer(b"x"), packed=False) for n in range(3)]
     path.write_bytes(gzip.compress(b"".join(pages)))
@@ -312,9 +310,7 @@ def test_file_compressed_as_a_whole_is_refused_with_advice(tmp_path: Path) -> No
 
 
 @given(st.binary(max_size=3000))
-def test_random_bytes_are_read_without_an_error(
-    tmp_path_factory: pytest.TempPathFactory, data: bytes
-) -> None:
+def test_random_bytes_are_read_without_an_error(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("noise") / "a.warc.gz"
     path.write_bytes(data + record("https://a.example/1", answer(b"one")))
     assert [place.capture.body for place in WarcReader(path)][-1:] == [b"one"]
@@ -335,7 +331,7 @@ def test_random_bytes_are_read_without_an_error(
     ],
     ids=["gzip", "brotli", "said to be gzip", "identity", "unknown", "twice"],
 )
-def test_content_encodings_are_decoded(coding: str, packed: bytes) -> None:
+def test_content_encodings_are_decoded(coding, packed):
     page = capture(body=packed, headers=(("content-encoding", coding),))
     assert decoded_body(page) == b"<p>text</p>"
 
@@ -346,12 +342,12 @@ def _bomb(coding: str) -> Capture:
 
 
 @pytest.mark.parametrize("coding", ["gzip", "br"])
-def test_decompression_bombs_are_refused(coding: str) -> None:
+def test_decompression_bombs_are_refused(coding):
     with pytest.raises(ContentError, match="holds more than 1000000 bytes"):
         decoded_body(_bomb(coding), limit=1_000_000)
 
 
-def test_too_many_content_encodings_are_refused() -> None:
+def test_too_many_content_encodings_are_refused():
     with pytest.raises(ContentError, match="compressed 3 times"):
         decoded_body(capture(headers=(("Content-Encoding", "gzip, gzip, gzip"),)))
 
@@ -359,7 +355,7 @@ def test_too_many_content_encodings_are_refused() -> None:
 # Index and lookup --------------------------------------------------------------------------------
 
 
-def test_newest_successful_capture_of_a_url_is_returned(tmp_path: Path) -> None:
+def test_newest_successful_capture_of_a_url_is_returned(tmp_path):
     captures = [
         capture(body=b"old", minutes=0),
         capture(body=b"new", minutes=10),
@@ -375,13 +371,13 @@ def test_newest_successful_capture_of_a_url_is_returned(tmp_path: Path) -> None:
     assert [spot.url for spot in archive.pages()] == ["https://news.example/a"]
 
 
-def test_missing_url_is_named(tmp_path: Path) -> None:
+def test_missing_url_is_named(tmp_path):
     written(tmp_path, capture())
     with pytest.raises(NotArchivedError, match="not in the archive"):
         Archive(tmp_path).find("https://news.example/other")
 
 
-def test_newest_capture_is_that_of_the_hosts(tmp_path: Path) -> None:
+def test_newest_capture_is_that_of_the_hosts(tmp_path):
     elsewhere = capture("https://other.example/", minutes=90)
     written(tmp_path, capture(), capture("https://news.example/b", minutes=7), elsewhere)
     archive = Archive(tmp_path)
@@ -391,7 +387,7 @@ def test_newest_capture_is_that_of_the_hosts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("there", [False, True], ids=["no folder", "no files"])
-def test_empty_archive_is_refused(tmp_path: Path, *, there: bool) -> None:
+def test_empty_archive_is_refused(tmp_path, *, there):
     folder = tmp_path / "archive"
     if there:
         folder.mkdir()
@@ -407,7 +403,7 @@ def test_empty_archive_is_refused(tmp_path: Path, *, there: bool) -> None:
         ("https://news.bbc.co.uk/a b", "uk,co,bbc,news)/a%20b"),
     ],
 )
-def test_sort_key_of_a_url(url: str, key: str) -> None:
+def test_sort_key_of_a_url(url, key):
     assert sort_key(url) == key
 
 
@@ -416,7 +412,7 @@ def test_sort_key_of_a_url(url: str, key: str) -> None:
     offset=st.integers(0, 2**40),
     status=st.integers(100, 599),
 )
-def test_index_lines_are_parsed_unchanged(url: str, offset: int, status: int) -> None:
+def test_index_lines_are_parsed_unchanged(url, offset, status):
     line = IndexLine(
         url=f"https://a.example/{url}",
         timestamp=f"{datetime(2026, 1, 2, tzinfo=UTC):%Y%m%d%H%M%S}",
@@ -430,6 +426,6 @@ def test_index_lines_are_parsed_unchanged(url: str, offset: int, status: int) ->
 
 
 @given(st.text(max_size=200))
-def test_random_index_line_does_not_raise(text: str) -> None:
+def test_random_index_line_does_not_raise(text):
     assert parse_line(text) is None or text.endswith("\n")
     assert parse_line(f"a 20260101000000 {text}") is None

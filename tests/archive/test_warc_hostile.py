@@ -58,7 +58,7 @@ def read(path: Path) -> tuple[list[Capture], WarcReader]:
 
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize("packed", [True, False], ids=["packed", "plain"])
-def test_records_around_a_hostile_one_are_read(tmp_path: Path, name: str, packed: bool) -> None:
+def test_records_around_a_hostile_one_are_read(tmp_path, name, packed):
     # Behind damage that fills a file, a part of what follows may be passed over, too.
     records = [good(0), HOSTILE[name], *(good(number) for number in range(1, 7_000))]
     path = tmp_path / ("x.warc.gz" if packed else "x.warc")
@@ -76,7 +76,7 @@ def test_records_around_a_hostile_one_are_read(tmp_path: Path, name: str, packed
 
 
 @pytest.mark.parametrize("kind", ["revisit", "request", "metadata", "warcinfo", "conversion", "?"])
-def test_other_kinds_of_records_are_skipped(tmp_path: Path, kind: str) -> None:
+def test_other_kinds_of_records_are_skipped(tmp_path, kind):
     path = tmp_path / "x.warc.gz"
     skipped = record(BAD, answer(b""), kind=kind)
     path.write_bytes(gzip.compress(good(0)) + skipped + gzip.compress(good(1)))
@@ -85,7 +85,7 @@ def test_other_kinds_of_records_are_skipped(tmp_path: Path, kind: str) -> None:
     assert (reader.records, reader.damaged) == (3, 0)
 
 
-def test_compressed_damaged_records_are_skipped_together(tmp_path: Path) -> None:
+def test_compressed_damaged_records_are_skipped_together(tmp_path):
     path = tmp_path / "x.warc.gz"
     begun = gzip.compress(b"WARC/1.0\r\n") * 30_000
     goods = b"".join(gzip.compress(good(number), 1) for number in range(3_000))
@@ -96,6 +96,6 @@ def test_compressed_damaged_records_are_skipped_together(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("name", ["..", ".", "-", "a/b", "../a", "", "a\0b", "A", "/etc"])
-def test_invalid_archive_name_is_refused(tmp_path: Path, name: str) -> None:
+def test_invalid_archive_name_is_refused(tmp_path, name):
     with pytest.raises(ArchiveError, match="can't name the files"):
         ArchiveWriter(tmp_path, name, max_bytes=1_000)
