@@ -54,7 +54,7 @@ def many(tmp_path: Path, sites: int, pages_each: int = 3) -> Corpus:
 
 
 @pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzip"])
-def test_set_is_read_with_its_pages(tmp_path: Path, packed: bool) -> None:
+def test_set_is_read_with_its_pages(tmp_path, packed):
     gold = record(1, title="Head", authors=["A. B."], date="2020-01-02", without=["Ad"])
     corpus = load_corpus(write_set(tmp_path / "news", [gold], packed=packed))
     (page,) = corpus
@@ -63,7 +63,7 @@ def test_set_is_read_with_its_pages(tmp_path: Path, packed: bool) -> None:
     assert page.html == b"<p>Text 1.</p>"
 
 
-def test_page_comes_without_the_json_ld_that_is_its_gold_text(tmp_path: Path) -> None:
+def test_page_comes_without_the_json_ld_that_is_its_gold_text(tmp_path):
     data = '<script type="application/ld+json">{"articleBody": "Rain."}</script>'
     write_set(tmp_path / "news", [record(1, gold="publisher"), record(2, gold="hand")])
     for number in (1, 2):
@@ -78,14 +78,12 @@ def test_page_comes_without_the_json_ld_that_is_its_gold_text(tmp_path: Path) ->
     ("words", "group"),
     [(59, "0-59 words"), (60, "60-120 words"), (250, "121-250 words"), (251, "251 words and more")],
 )
-def test_pages_are_grouped_by_the_length_of_their_gold_text(
-    tmp_path: Path, words: int, group: str
-) -> None:
+def test_pages_are_grouped_by_the_length_of_their_gold_text(tmp_path, words, group):
     (page,) = load_corpus(write_set(tmp_path / "news", [record(1, text="word " * words)]))
     assert page.length == group
 
 
-def test_fifth_of_the_sites_is_sealed_in_every_set(tmp_path: Path) -> None:
+def test_fifth_of_the_sites_is_sealed_in_every_set(tmp_path):
     for name in ("a", "b"):
         hosts = [f"{name}.paper{number}.com" for number in range(200)]
         write_set(tmp_path / name, [record(n, host) for n, host in enumerate(hosts)])
@@ -99,14 +97,14 @@ def test_fifth_of_the_sites_is_sealed_in_every_set(tmp_path: Path) -> None:
         assert {page.set for page in sealed if page.owner == site} == {"a", "b"}
 
 
-def test_part_without_a_site_is_refused(tmp_path: Path) -> None:
+def test_part_without_a_site_is_refused(tmp_path):
     corpus = load_corpus(write_set(tmp_path / "news", [record(1)]))
     (other,) = {SEALED, DEVELOPMENT} - {part_of(corpus.pages[0].owner)}
     with pytest.raises(CorpusError, match=f"no page of a site that is {other}"):
         corpus.part(other)
 
 
-def test_folder_of_sets_is_read_in_order(tmp_path: Path) -> None:
+def test_folder_of_sets_is_read_in_order(tmp_path):
     write_set(tmp_path / "b", [record(1)])
     write_set(tmp_path / "a", [record(2), record(1)])
     assert [f"{p.set}/{p.id}" for p in load_corpus(tmp_path)] == ["a/page2", "a/page1", "b/page1"]
@@ -127,21 +125,21 @@ def test_folder_of_sets_is_read_in_order(tmp_path: Path) -> None:
     ],
     ids=["json", "list", "no-id", "lang", "no-text", "blank", "number", "authors", "twice"],
 )
-def test_invalid_line_is_named(tmp_path: Path, line: dict[str, Any] | str, message: str) -> None:
+def test_invalid_line_is_named(tmp_path, line, message):
     write_set(tmp_path / "news", [record(1), line])
     with pytest.raises(CorpusError, match=message) as caught:
         load_corpus(tmp_path / "news")
     assert "\n" not in str(caught.value)
 
 
-def test_line_without_its_page_is_named(tmp_path: Path) -> None:
+def test_line_without_its_page_is_named(tmp_path):
     folder = write_set(tmp_path / "news", [record(1)])
     (folder / "pages" / "page1.html").unlink()
     with pytest.raises(CorpusError, match=r"gold\.jsonl:1: no page pages/page1\.html\[\.gz\]"):
         load_corpus(folder)
 
 
-def test_phrases_can_replace_a_text(tmp_path: Path) -> None:
+def test_phrases_can_replace_a_text(tmp_path):
     record_of_phrases = record(1, text=None, **{"with": ["some words"]})
     (page,) = load_corpus(write_set(tmp_path / "news", [record_of_phrases]))
     assert (page.text, page.with_) == (None, ("some words",))
@@ -151,14 +149,14 @@ def test_phrases_can_replace_a_text(tmp_path: Path) -> None:
     ("folder", "message"),
     [(".", r"holds no gold\.jsonl"), ("nowhere", "no such folder"), ("news", "empty")],
 )
-def test_folder_without_gold_is_refused(tmp_path: Path, folder: str, message: str) -> None:
+def test_folder_without_gold_is_refused(tmp_path, folder, message):
     if folder == "news":
         write_set(tmp_path / "news", [])
     with pytest.raises(CorpusError, match=message):
         load_corpus(tmp_path / folder)
 
 
-def test_truncated_gzip_page_is_named_when_read(tmp_path: Path) -> None:
+def test_truncated_gzip_page_is_named_when_read(tmp_path):
     folder = write_set(tmp_path / "news", [record(1)], packed=True)
     (folder / "pages" / "page1.html.gz").write_bytes(b"not gzip")
     (page,) = load_corpus(folder)
@@ -166,7 +164,7 @@ def test_truncated_gzip_page_is_named_when_read(tmp_path: Path) -> None:
         _ = page.html
 
 
-def test_fingerprint_depends_on_pages_and_gold_but_not_on_order(tmp_path: Path) -> None:
+def test_fingerprint_depends_on_pages_and_gold_but_not_on_order(tmp_path):
     before = load_corpus(write_set(tmp_path / "a" / "news", [record(1), record(2)]))
     turned = load_corpus(write_set(tmp_path / "b" / "news", [record(2), record(1)]))
     assert before.fingerprint == turned.fingerprint
@@ -176,14 +174,14 @@ def test_fingerprint_depends_on_pages_and_gold_but_not_on_order(tmp_path: Path) 
     assert len({before.fingerprint, touched.fingerprint, regold.fingerprint}) == 3
 
 
-def test_corpus_changed_since_training_is_refused(tmp_path: Path) -> None:
+def test_corpus_changed_since_training_is_refused(tmp_path):
     corpus = load_corpus(write_set(tmp_path / "news", [record(1)]))
     corpus.check_unchanged(corpus.fingerprint, "thresholds.json")
     with pytest.raises(CorpusError, match=r"news: changed since thresholds\.json was learned"):
         corpus.check_unchanged("0" * 64, "thresholds.json")
 
 
-def test_selection_keeps_the_requested_pages(tmp_path: Path) -> None:
+def test_selection_keeps_the_requested_pages(tmp_path):
     write_set(tmp_path / "a", [record(1), record(2, lang="de")])
     write_set(tmp_path / "b", [record(3), record(4, text=None, **{"with": ["x"]})])
     corpus = load_corpus(tmp_path)
@@ -191,13 +189,13 @@ def test_selection_keeps_the_requested_pages(tmp_path: Path) -> None:
     assert [p.id for p in corpus.select(with_text=True)] == ["page1", "page2", "page3"]
 
 
-def test_unknown_selection_is_refused_with_the_known_names(tmp_path: Path) -> None:
+def test_unknown_selection_is_refused_with_the_known_names(tmp_path):
     corpus = load_corpus(write_set(tmp_path / "news", [record(1)]))
     with pytest.raises(CorpusError, match="no lang fr; there are en"):
         corpus.select(langs=["fr"])
 
 
-def test_hosts_of_one_domain_are_one_site(tmp_path: Path) -> None:
+def test_hosts_of_one_domain_are_one_site(tmp_path):
     records: list[dict[str, Any] | str] = [
         record(1, "www1.paper.co.uk"),
         record(2, "news.paper.co.uk"),
@@ -207,20 +205,20 @@ def test_hosts_of_one_domain_are_one_site(tmp_path: Path) -> None:
     assert corpus.sites == ("10.0.0.1", "paper.co.uk")
 
 
-def test_split_divides_sites_seven_to_three(tmp_path: Path) -> None:
+def test_split_divides_sites_seven_to_three(tmp_path):
     split = split_by_site(many(tmp_path, sites=40))
     assert not set(split.train.sites) & set(split.test.sites)
     assert len(split.train) + len(split.test) == 120
     assert len(split.train) / 120 == pytest.approx(0.7, abs=0.03)
 
 
-def test_split_depends_only_on_the_seed(tmp_path: Path) -> None:
+def test_split_depends_only_on_the_seed(tmp_path):
     corpus = many(tmp_path, sites=40)
     assert split_by_site(corpus, seed=5) == split_by_site(corpus, seed=5)
     assert split_by_site(corpus, seed=5) != split_by_site(corpus, seed=6)
 
 
-def test_folds_test_every_page_once(tmp_path: Path) -> None:
+def test_folds_test_every_page_once(tmp_path):
     corpus = many(tmp_path, sites=11)
     folds = folds_by_site(corpus, k=4)
     tested = [page.id for fold in folds for page in fold.test]
@@ -230,13 +228,13 @@ def test_folds_test_every_page_once(tmp_path: Path) -> None:
         assert len(fold.train) + len(fold.test) == len(corpus)
 
 
-def test_single_site_cannot_be_split(tmp_path: Path) -> None:
+def test_single_site_cannot_be_split(tmp_path):
     corpus = many(tmp_path, sites=1)
     with pytest.raises(CorpusError, match=r"1 site\(s\) can't be split into 2 parts"):
         split_by_site(corpus)
 
 
-def test_site_stays_on_its_side_for_any_selection(tmp_path: Path) -> None:
+def test_site_stays_on_its_side_for_any_selection(tmp_path):
     corpus = many(tmp_path, sites=40)
     whole = split_by_site(corpus)
     some = Corpus(corpus.name, corpus.pages[::2])
@@ -245,14 +243,14 @@ def test_site_stays_on_its_side_for_any_selection(tmp_path: Path) -> None:
     assert set(chosen.test) == set(whole.test) & set(some)
 
 
-def test_split_with_an_empty_side_is_refused(tmp_path: Path) -> None:
+def test_split_with_an_empty_side_is_refused(tmp_path):
     whole = split_by_site(many(tmp_path, sites=10))
     with pytest.raises(CorpusError, match="none of the requested pages is on a site for testing"):
         whole.only(whole.train)
 
 
 @pytest.mark.parametrize("share", [0, 1, 1.5])
-def test_share_that_leaves_a_side_empty_is_refused(tmp_path: Path, share: float) -> None:
+def test_share_that_leaves_a_side_empty_is_refused(tmp_path, share):
     corpus = many(tmp_path, sites=4)
     with pytest.raises(CorpusError, match="leaves one side empty"):
         split_by_site(corpus, share=share)

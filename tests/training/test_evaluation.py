@@ -19,7 +19,6 @@ from newscrawl.training.evaluation import (
     score_page,
     worst,
 )
-from tests.conftest import Newscrawl
 
 BUNDLED = Path(__file__).parents[1] / "corpus"
 
@@ -50,18 +49,14 @@ def score(number: int, site: str = "a.com", method: str = "fe", **values: float)
     )
 
 
-def test_every_page_gets_a_score_by_every_method(
-    corpus: Corpus, bundled_scores: list[PageScore]
-) -> None:
+def test_every_page_gets_a_score_by_every_method(corpus, bundled_scores):
     assert [(s.id, s.method) for s in bundled_scores] == [
         (page.id, method) for page in corpus for method in METHODS
     ]
     assert all(0 <= s.values["word.f1"] <= 1 for s in bundled_scores)
 
 
-def test_several_processes_give_equal_scores(
-    corpus: Corpus, bundled_scores: list[PageScore], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_several_processes_give_equal_scores(corpus, bundled_scores, monkeypatch):
     monkeypatch.setattr("newscrawl.training.corpus.FEW_PAGES", 1)
     steps: list[int] = []
     shared = evaluate(corpus.pages, ["fe"], ["word"], workers=2, on_page=lambda: steps.append(1))
@@ -78,9 +73,7 @@ def exit_at_page(page: GoldPage, number: str) -> str | None:
 
 
 @pytest.mark.thorough
-def test_page_that_crashes_its_process_is_named(
-    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_page_that_crashes_its_process_is_named(corpus, monkeypatch):
     # One part of the work with two pages, which is done again in halves.
     monkeypatch.setattr("newscrawl.training.corpus.FEW_PAGES", 1)
     monkeypatch.setattr("newscrawl.training.corpus._BATCH", 2)
@@ -90,7 +83,7 @@ def test_page_that_crashes_its_process_is_named(
         map_pages(partial(exit_at_page, number=crashing.id), pages, workers=2)
 
 
-def test_f1_of_means_differs_from_mean_of_f1() -> None:
+def test_f1_of_means_differs_from_mean_of_f1():
     scores = [
         score(1, word_precision=1.0, word_recall=0.5, word_f1=2 / 3),
         score(2, word_precision=0.5, word_recall=1.0, word_f1=2 / 3),
@@ -102,7 +95,7 @@ def test_f1_of_means_differs_from_mean_of_f1() -> None:
     assert of_means.value == pytest.approx(0.75)
 
 
-def test_interval_is_bootstrapped_over_sites() -> None:
+def test_interval_is_bootstrapped_over_sites():
     one_site = [score(n, "a.com", word_f1=n % 2) for n in range(10)]
     many_sites = [score(n, f"{n}.com", word_f1=n % 2) for n in range(10)]
     narrow, wide = mean(one_site, "word.f1"), mean(many_sites, "word.f1")
@@ -113,14 +106,14 @@ def test_interval_is_bootstrapped_over_sites() -> None:
     assert mean(many_sites, "word.f1") == wide
 
 
-def test_pages_without_the_measure_are_ignored() -> None:
+def test_pages_without_the_measure_are_ignored():
     reached = mean([score(1, phrases=1.0), score(2, word_f1=0.5)], "phrases")
     assert reached is not None
     assert (reached.value, reached.pages) == (1.0, 1)
     assert mean([score(1, phrases=1.0)], "word.f1") is None
 
 
-def test_mentions_are_summed_over_all_pages() -> None:
+def test_mentions_are_summed_over_all_pages():
     def counts(found: int, wanted: int, common: int, count: int, gold: int) -> dict[str, float]:
         return {
             "mentions_found": found,
@@ -147,13 +140,13 @@ def test_mentions_are_summed_over_all_pages() -> None:
         assert reached.value == pytest.approx(value)
 
 
-def test_worst_page_depends_on_the_direction_of_the_measure() -> None:
+def test_worst_page_depends_on_the_direction_of_the_measure():
     scores = [score(1, kl=0.1, word_f1=0.9), score(2, kl=3.0, word_f1=0.1)]
     assert [s.id for s in worst(scores, "word.f1", 1)] == ["p2"]
     assert [s.id for s in worst(scores, "kl", 1)] == ["p2"]
 
 
-def test_evaluate_shows_methods_by_set(newscrawl: Newscrawl) -> None:
+def test_evaluate_shows_methods_by_set(newscrawl):
     ran = newscrawl("evaluate", "--corpus", str(BUNDLED), "--method", "fe", "--method", "pr")
     assert ran.code == 0
     assert re.search(r"mini +fe +12 +0\.\d{3}±\.\d\d", ran.out)
@@ -163,7 +156,7 @@ def test_evaluate_shows_methods_by_set(newscrawl: Newscrawl) -> None:
     assert longest.fits
 
 
-def test_evaluate_writes_json_with_intervals(newscrawl: Newscrawl) -> None:
+def test_evaluate_writes_json_with_intervals(newscrawl):
     ran = newscrawl(
         "evaluate", "--corpus", str(BUNDLED), "--method", "fe", "--by", "lang", "--format", "json"
     )
@@ -173,7 +166,7 @@ def test_evaluate_writes_json_with_intervals(newscrawl: Newscrawl) -> None:
     assert {"word.f1_of_means", "similarity", "seconds_per_page"} <= set(rows[0])
 
 
-def test_evaluate_scores_the_sealed_sites_apart(newscrawl: Newscrawl) -> None:
+def test_evaluate_scores_the_sealed_sites_apart(newscrawl):
     command = ("evaluate", "--corpus", str(BUNDLED), "--method", "fe", "--format", "json")
     rows = json.loads(newscrawl(*command, "--sealed", "--by", "length").out)
     sealed = load_corpus(BUNDLED).part(SEALED)
@@ -181,7 +174,7 @@ def test_evaluate_scores_the_sealed_sites_apart(newscrawl: Newscrawl) -> None:
     assert {row["group"] for row in rows} == {page.length for page in sealed}
 
 
-def test_evaluate_lists_the_worst_pages_with_the_explain_command(newscrawl: Newscrawl) -> None:
+def test_evaluate_lists_the_worst_pages_with_the_explain_command(newscrawl):
     ran = newscrawl(
         "evaluate", "--corpus", str(BUNDLED), "--method", "pr", "--lang", "en", "--worst", "2"
     )
@@ -193,7 +186,7 @@ def test_evaluate_lists_the_worst_pages_with_the_explain_command(newscrawl: News
 TRAIN = ("train", "--particles", "20", "--generations", "10", "--corpus")
 
 
-def test_repeated_training_writes_equal_limits(newscrawl: Newscrawl, tmp_path: Path) -> None:
+def test_repeated_training_writes_equal_limits(newscrawl, tmp_path):
     files = [tmp_path / "one.json", tmp_path / "two.json"]
     for file in files:
         ran = newscrawl(*TRAIN, str(BUNDLED), "--output", str(file))
@@ -204,7 +197,7 @@ def test_repeated_training_writes_equal_limits(newscrawl: Newscrawl, tmp_path: P
     assert one["provenance"]["fingerprint"] == load_corpus(BUNDLED).fingerprint
 
 
-def test_train_keeps_better_limits_unless_forced(newscrawl: Newscrawl, tmp_path: Path) -> None:
+def test_train_keeps_better_limits_unless_forced(newscrawl, tmp_path):
     file = tmp_path / "limits.json"
     newscrawl(*TRAIN, str(BUNDLED), "--output", str(file))
     before = file.read_text()
@@ -219,7 +212,7 @@ def test_train_keeps_better_limits_unless_forced(newscrawl: Newscrawl, tmp_path:
     assert file.read_text() != before
 
 
-def test_train_scores_by_folds_without_writing(newscrawl: Newscrawl, tmp_path: Path) -> None:
+def test_train_scores_by_folds_without_writing(newscrawl, tmp_path):
     file = tmp_path / "limits.json"
     ran = newscrawl(*TRAIN, str(BUNDLED), "--folds", "2", "-f", "json", "--output", str(file))
     rows = {row["group"]: row for row in json.loads(ran.out)}
@@ -228,7 +221,7 @@ def test_train_scores_by_folds_without_writing(newscrawl: Newscrawl, tmp_path: P
     assert not file.exists()
 
 
-def test_train_needs_more_than_one_site(newscrawl: Newscrawl, tmp_path: Path) -> None:
+def test_train_needs_more_than_one_site(newscrawl, tmp_path):
     copytree(BUNDLED / "mini", tmp_path / "mini")
     gold = tmp_path / "mini" / "gold.jsonl"
     gold.write_text(gold.read_text(encoding="utf-8").splitlines()[0] + "\n", encoding="utf-8")
@@ -257,28 +250,28 @@ def word_f1(page: GoldPage, text: str, title: str | None) -> float:
     return score_page(page, text, title, ["word"])["word.f1"]
 
 
-def test_title_is_prepended_if_golds_begin_with_it() -> None:
+def test_title_is_prepended_if_golds_begin_with_it():
     page = gold_page("daniel")
     assert word_f1(page, BODY, "Bank cuts rates") == 1.0
     assert word_f1(page, f"Bank cuts rates\n\n{BODY}", "Bank cuts rates") == 1.0
 
 
-def test_tool_without_titles_is_scored_on_its_text() -> None:
+def test_tool_without_titles_is_scored_on_its_text():
     assert word_f1(gold_page("daniel"), BODY, None) == pytest.approx(2 * 0.7 / 1.7)
 
 
 @pytest.mark.parametrize(
     "text", [BODY, f"  Bank cuts rates!\n{BODY}"], ids=["body", "headline and body"]
 )
-def test_known_title_is_removed_from_text_and_gold(text: str) -> None:
+def test_known_title_is_removed_from_text_and_gold(text):
     assert word_f1(gold_page(title="Bank Cuts Rates"), text, "anything") == 1.0
 
 
-def test_line_longer_than_the_title_is_kept() -> None:
+def test_line_longer_than_the_title_is_kept():
     page = gold_page(title="Bank cuts", text=BODY)
     assert word_f1(page, f"Bank cuts rates\n{BODY}", None) < 1.0
 
 
-def test_page_with_phrases_only_has_one_score() -> None:
+def test_page_with_phrases_only_has_one_score():
     page = gold_page(text=None, with_=("central bank",), without=("Subscribe",))
     assert score_page(page, BODY, None, MEASURES) == {"phrases": 1.0}

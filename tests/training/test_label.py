@@ -50,7 +50,7 @@ def target(tmp_path: Path) -> LabelledSet:
     return LabelledSet(tmp_path / "corpus" / "mine")
 
 
-def test_label_is_stored_as_a_page_of_a_corpus(target: LabelledSet) -> None:
+def test_label_is_stored_as_a_page_of_a_corpus(target):
     page = candidate()
     draft = Draft.begin(page)
     page_id = target.add(page, draft.label)
@@ -62,19 +62,19 @@ def test_label_is_stored_as_a_page_of_a_corpus(target: LabelledSet) -> None:
     assert gold.title == newscrawl.extract(HTML).title
 
 
-def test_draft_selects_the_blocks_of_our_method() -> None:
+def test_draft_selects_the_blocks_of_our_method():
     page = candidate()
     kept = [page.blocks[number] for number in Draft.begin(page).label.numbers]
     assert kept == list(newscrawl.extract(HTML, page.url).paragraphs)
 
 
-def test_labels_are_appended_to_existing_ones(target: LabelledSet) -> None:
+def test_labels_are_appended_to_existing_ones(target):
     target.add(candidate(), label())
     target.add(candidate(HTML + b"<p>more</p>"), label())
     assert len(load_corpus(target.folder)) == 2
 
 
-def test_page_with_a_charset_in_its_header_only_is_stored_as_utf_8(target: LabelledSet) -> None:
+def test_page_with_a_charset_in_its_header_only_is_stored_as_utf_8(target):
     page = Candidate("p", "<p>Заря над рекой".encode("cp1251"), None, "windows-1251")
     page_id = target.add(page, label(lang="ru"))
     stored = gzip.decompress((target.folder / "pages" / f"{page_id}.html.gz").read_bytes())
@@ -91,22 +91,20 @@ def test_page_with_a_charset_in_its_header_only_is_stored_as_utf_8(target: Label
         ({"site": " "}, "give the site"),
     ],
 )
-def test_incomplete_label_is_not_saved(
-    changes: dict[str, object], message: str, target: LabelledSet
-) -> None:
+def test_incomplete_label_is_not_saved(changes, message, target):
     with pytest.raises(LabelError, match=message):
         target.add(candidate(), label(**changes))
     assert not target.folder.exists()
 
 
-def test_page_is_labelled_once(target: LabelledSet) -> None:
+def test_page_is_labelled_once(target):
     target.add(candidate(), label())
     with pytest.raises(LabelError, match="has a label already"):
         target.add(candidate(), label())
     assert len(load_corpus(target.folder)) == 1
 
 
-def test_invalid_gold_file_is_not_changed(target: LabelledSet) -> None:
+def test_invalid_gold_file_is_not_changed(target):
     target.folder.mkdir(parents=True)
     (target.folder / "gold.jsonl").write_text("{broken\n")
     with pytest.raises(LabelError, match="not a file of gold lines"):
@@ -114,7 +112,7 @@ def test_invalid_gold_file_is_not_changed(target: LabelledSet) -> None:
     assert (target.folder / "gold.jsonl").read_text() == "{broken\n"
 
 
-def test_hostile_page_is_shown_as_text() -> None:
+def test_hostile_page_is_shown_as_text():
     page = lxml_html.document_fromstring(render(Draft.begin(candidate(HOSTILE)), 0, 1))
     assert len(page.xpath("//script")) == 1  # ours
     assert len(page.xpath("//form")) == 1
@@ -154,7 +152,7 @@ def form_for(position: int, **fields: str) -> list[tuple[str, str]]:
     return list({**facts, **fields}.items())
 
 
-def test_pages_are_shown_and_saved_one_after_another(server: LabelServer) -> None:
+def test_pages_are_shown_and_saved_one_after_another(server):
     assert "Page 1 of 2" in ask(server.url)[1]
     assert (
         ask(f"{server.url}save", [*form_for(0), ("kept", "5"), ("authors", "A B; C D")])[0] == 303
@@ -168,7 +166,7 @@ def test_pages_are_shown_and_saved_one_after_another(server: LabelServer) -> Non
     assert gold.authors == ("A B", "C D")
 
 
-def test_form_that_could_not_be_saved_keeps_its_input(server: LabelServer) -> None:
+def test_form_that_could_not_be_saved_keeps_its_input(server):
     ask(f"{server.url}save", form_for(0, lang="klingon", title="My own title"))
     shown = lxml_html.document_fromstring(ask(server.url)[1])
     assert "'klingon' is not a language" in shown.find_class("complaint")[0].text_content()
@@ -176,7 +174,7 @@ def test_form_that_could_not_be_saved_keeps_its_input(server: LabelServer) -> No
     assert shown.xpath("//input[@name='kept'][@checked]/@value") == ["3"]
 
 
-def test_form_sent_twice_counts_once(server: LabelServer) -> None:
+def test_form_sent_twice_counts_once(server):
     for _ in range(2):
         ask(f"{server.url}save", form_for(0))
     assert (server.saved, server.position) == (1, 1)
@@ -187,18 +185,18 @@ def test_form_sent_twice_counts_once(server: LabelServer) -> None:
     {"Origin": "null"},
     {"Host": "evil.example"},
 ], ids=["other origin", "no origin", "name bound to this machine"])  # fmt: skip
-def test_form_of_another_site_is_refused(headers: dict[str, str], server: LabelServer) -> None:
+def test_form_of_another_site_is_refused(headers, server):
     assert ask(f"{server.url}save", form_for(0), headers)[0] == 404
     assert server.position == 0
 
 
 @pytest.mark.parametrize("path", ["/", "/save", "/wrong/", "/wrong/save"])
-def test_request_without_the_token_is_refused(path: str, server: LabelServer) -> None:
+def test_request_without_the_token_is_refused(path, server):
     assert ask(server.origin + path) == (404, "")
     assert ask(server.origin + path, form_for(0)) == (404, "")
 
 
-def test_oversized_form_is_refused(server: LabelServer) -> None:
+def test_oversized_form_is_refused(server):
     many = [("kept", "1")] * 30_000
     assert ask(f"{server.url}save", many)[0] == 413
     assert ask(f"{server.url}save", form_for(0), {"Content-Length": "2000000"})[0] == 413
@@ -206,7 +204,7 @@ def test_oversized_form_is_refused(server: LabelServer) -> None:
 
 
 @pytest.mark.thorough
-def test_command_prints_its_url_and_ends_after_the_last_page(tmp_path: Path) -> None:
+def test_command_prints_its_url_and_ends_after_the_last_page(tmp_path):
     command = [sys.executable, "-m", "newscrawl", "label", str(PAGE), "--no-browser"]
     with subprocess.Popen(
         [*command, "--set", "mine"], cwd=tmp_path, stderr=subprocess.PIPE, text=True

@@ -59,9 +59,7 @@ BLOCK = st.lists(st.sampled_from(["bank", "cuts", "rates", "news", "a", "中"]),
     gold=BLOCK,
     limit=st.integers(0, 3),
 )
-def test_similarity_of_vectors_equals_that_of_texts(
-    blocks: list[tuple[int, list[str]]], gold: list[str], limit: int
-) -> None:
+def test_similarity_of_vectors_equals_that_of_texts(blocks, gold, limit):
     features = np.array([[value] for value, _ in blocks], dtype=float).reshape(-1, 1)
     page = PageVectors.of(features, [words for _, words in blocks], gold)
     fitness = LimitsFitness([page], np.array([False]))
@@ -72,7 +70,7 @@ def test_similarity_of_vectors_equals_that_of_texts(
     assert fitness.of_limits(np.array([[float(limit)]]))[0] == pytest.approx(expected)
 
 
-def test_training_and_extraction_keep_equal_blocks(vectors: list[PageVectors]) -> None:
+def test_training_and_extraction_keep_equal_blocks(vectors):
     """The swarm's comparison of features and limits is the runtime's."""
     html = (BUNDLED / "mini" / "pages" / "northwind-factory.html").read_bytes()
     blocks = read_blocks(parse(html))
@@ -87,7 +85,7 @@ def test_training_and_extraction_keep_equal_blocks(vectors: list[PageVectors]) -
     )
 
 
-def test_headline_is_removed_from_text_and_gold(corpus: Corpus) -> None:
+def test_headline_is_removed_from_text_and_gold(corpus):
     page = next(page for page in corpus if page.id == "alkyona")
     vectors = page_vectors(page, "html5")
     gold = Counter(word for word in metrics.words(page.text or "") if metrics.is_term(word))
@@ -101,26 +99,26 @@ def test_headline_is_removed_from_text_and_gold(corpus: Corpus) -> None:
     assert with_title.lengths.sum() == everything + html_words
 
 
-def test_page_without_a_gold_text_is_refused(corpus: Corpus) -> None:
+def test_page_without_a_gold_text_is_refused(corpus):
     page = corpus.pages[0]
     bare = type(page)(**{name: getattr(page, name) for name in page.__slots__} | {"text": None})
     with pytest.raises(CorpusError, match="no gold text to learn from"):
         page_vectors(bare, "html5")
 
 
-def test_swarm_scores_better_than_keeping_everything(vectors: list[PageVectors]) -> None:
+def test_swarm_scores_better_than_keeping_everything(vectors):
     fit = fit_limits(vectors[:8], vectors[8:], SMALL)
     assert fit.train_score > score_limits(vectors[:8], NO_LIMITS) + 0.1
     assert fit.test_score > score_limits(vectors[8:], NO_LIMITS) + 0.1
 
 
-def test_equal_seeds_give_equal_limits(vectors: list[PageVectors]) -> None:
+def test_equal_seeds_give_equal_limits(vectors):
     one, other = (fit_limits(vectors, vectors, SMALL) for _ in range(2))
     assert one.limits.tobytes() == other.limits.tobytes()
     assert one.train_score == other.train_score
 
 
-def test_more_populations_never_lower_the_training_score(vectors: list[PageVectors]) -> None:
+def test_more_populations_never_lower_the_training_score(vectors):
     alone = fit_limits(vectors, vectors, SMALL)
     several = fit_limits(vectors, vectors, SMALL, populations=3)
     assert len(several.flights) == 3
@@ -128,7 +126,7 @@ def test_more_populations_never_lower_the_training_score(vectors: list[PageVecto
     assert several.flights[0].history == alone.flights[0].history
 
 
-def test_interrupt_starts_no_further_population(vectors: list[PageVectors]) -> None:
+def test_interrupt_starts_no_further_population(vectors):
     def stop(generation: Generation) -> None:
         if generation.number == 3:
             raise KeyboardInterrupt
@@ -139,7 +137,7 @@ def test_interrupt_starts_no_further_population(vectors: list[PageVectors]) -> N
     assert fit.train_score == score_limits(vectors, fit.limits)
 
 
-def test_range_ignores_outlier_blocks() -> None:
+def test_range_ignores_outlier_blocks():
     features = np.zeros((100, len(NAMES)))
     features[:, 0] = np.arange(100)
     features[99, 0] = 10_000
@@ -147,7 +145,7 @@ def test_range_ignores_outlier_blocks() -> None:
     assert Ranges.of([page]).span[0] == 2 * 94
 
 
-def test_half_of_a_range_switches_a_feature_off() -> None:
+def test_half_of_a_range_switches_a_feature_off():
     page = PageVectors.of(np.full((10, len(NAMES)), 0.5), [["word"]] * 10, ["word"])
     ranges = Ranges.of([page])
     ends = ranges.limits(np.array([np.zeros(8), np.ones(8)]))
@@ -158,9 +156,7 @@ def test_half_of_a_range_switches_a_feature_off() -> None:
     assert upper.tolist() == [[0.0] * 2, [1.0] * 2]
 
 
-def test_cross_validation_scores_every_page_once(
-    corpus: Corpus, vectors: list[PageVectors]
-) -> None:
+def test_cross_validation_scores_every_page_once(corpus, vectors):
     known = dict(zip(corpus, vectors, strict=True))
     told: list[Generation] = []
     splits = folds_by_site(corpus, k=3)
@@ -179,7 +175,7 @@ ORIGIN = limits.Origin(
 )
 
 
-def test_limits_are_read_unchanged_from_the_file(tmp_path: Path) -> None:
+def test_limits_are_read_unchanged_from_the_file(tmp_path):
     path = tmp_path / "new" / "limits.json"
     limits.write_limits(path, Plan("html5", SMALL), a_fit(), ORIGIN)
     limits.write_limits(path, Plan("html5", SMALL, unspaced=True), a_fit(0.25), ORIGIN)
@@ -192,7 +188,7 @@ def test_limits_are_read_unchanged_from_the_file(tmp_path: Path) -> None:
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_better_limits_are_kept(tmp_path: Path) -> None:
+def test_better_limits_are_kept(tmp_path):
     with pytest.raises(limits.LimitsError, match=r"score 0\.6000 .* 0\.5000; give --force"):
         limits.check_better(a_fit(0.5), 0.6, tmp_path / "limits.json")
     limits.check_better(a_fit(0.5), 0.5, tmp_path / "limits.json")
@@ -208,7 +204,7 @@ def test_better_limits_are_kept(tmp_path: Path) -> None:
     ],
     ids=["torn", "list", "limit missing"],
 )
-def test_invalid_limits_file_is_named(tmp_path: Path, content: str, message: str) -> None:
+def test_invalid_limits_file_is_named(tmp_path, content, message):
     path = tmp_path / "limits.json"
     path.write_text(content)
     with pytest.raises(limits.LimitsError, match=message):
@@ -216,7 +212,7 @@ def test_invalid_limits_file_is_named(tmp_path: Path, content: str, message: str
 
 
 @pytest.mark.parametrize("name", ["html5", "html5 unspaced", "2007"])
-def test_shipped_limits_have_the_current_feature_version(name: str) -> None:
+def test_shipped_limits_have_the_current_feature_version(name):
     """When this fails, features changed: raise features.VERSION and run `newscrawl train`."""
     entry = json.loads(limits.LIMITS_FILE.read_text())[name]
     provenance = entry["provenance"]
@@ -233,13 +229,13 @@ def test_shipped_limits_have_the_current_feature_version(name: str) -> None:
     ("page", "unspaced"),
     [("qingsong", True), ("shirasagi", True), ("northwind-factory", False), ("alkyona", False)],
 )
-def test_page_uses_the_limits_of_its_script(page: str, unspaced: bool) -> None:
+def test_page_uses_the_limits_of_its_script(page, unspaced):
     html = (BUNDLED / "mini" / "pages" / f"{page}.html").read_bytes()
     features = measure(read_blocks(parse(decode(html))))
     assert limits_for(features) is load_limits("html5", unspaced=unspaced)
 
 
-def test_limits_of_unspaced_scripts_are_trained_on_their_pages(corpus: Corpus) -> None:
+def test_limits_of_unspaced_scripts_are_trained_on_their_pages(corpus):
     assert {page.lang for page in learnable(corpus, unspaced=True)} == {"zh", "ja"}
     with pytest.raises(CorpusError, match="no page in zh, ja"):
         learnable(corpus.select(langs=["en"]), unspaced=True)

@@ -23,18 +23,18 @@ def bowl(positions: NDArray[np.float64]) -> NDArray[np.float64]:
     ],
     ids=["equal", "cognition", "bounded"],
 )
-def test_swarm_finds_the_maximum(settings: SwarmSettings) -> None:
+def test_swarm_finds_the_maximum(settings):
     flight = fly(bowl, 3, settings)
     assert flight.position == pytest.approx(TARGET, abs=0.02)
 
 
-def test_equal_seeds_give_equal_runs() -> None:
+def test_equal_seeds_give_equal_runs():
     one, other = (fly(bowl, 3, SwarmSettings(seed=7)) for _ in range(2))
     assert one.position.tobytes() == other.position.tobytes()
     assert one.history == other.history
 
 
-def test_step_equals_algorithm_1() -> None:
+def test_step_equals_algorithm_1():
     """Two generations computed again by hand, with the same random numbers."""
     settings = SwarmSettings(
         particles=4, generations=2, tau=2.1, phi=1.8, omega=0.95, largest_step=None, seed=3
@@ -60,7 +60,7 @@ def test_step_equals_algorithm_1() -> None:
         assert positions == pytest.approx(p)
 
 
-def test_history_has_best_and_mean_of_each_generation() -> None:
+def test_history_has_best_and_mean_of_each_generation():
     told: list[Generation] = []
     flight = fly(bowl, 3, SwarmSettings(generations=20), told.append)
     assert [generation.number for generation in told] == list(range(21))
@@ -72,7 +72,7 @@ def test_history_has_best_and_mean_of_each_generation() -> None:
     assert bowl(flight.position[None])[0] == flight.fitness
 
 
-def test_interrupt_keeps_the_best_position() -> None:
+def test_interrupt_keeps_the_best_position():
     def stop(generation: Generation) -> None:
         if generation.number == 5:
             raise KeyboardInterrupt
