@@ -69,7 +69,7 @@ def rows_of(sheet: Worksheet) -> list[dict[str, Any]]:
 # The numbers -------------------------------------------------------------------------------------
 
 
-def test_workbook_has_the_numbers_of_the_api(client: TestClient, report: Report) -> None:
+def test_workbook_has_the_numbers_of_the_api(client, report):
     rows = rows_of(opened(workbook(report))["Key figures"])
     assert [row["Company"] for row in rows] == NAMES
     period = {"since": str(SINCE), "until": str(TODAY)}
@@ -90,7 +90,7 @@ def test_workbook_has_the_numbers_of_the_api(client: TestClient, report: Report)
         assert row["Articles"] > 20
 
 
-def test_series_of_the_workbook_are_those_of_the_api(client: TestClient, report: Report) -> None:
+def test_series_of_the_workbook_are_those_of_the_api(client, report):
     rows = rows_of(opened(workbook(report))["Over time"])
     for name in NAMES:
         asked = {"company": name, "by": "day", "since": str(SINCE), "until": str(TODAY)}
@@ -101,7 +101,7 @@ def test_series_of_the_workbook_are_those_of_the_api(client: TestClient, report:
         ]
 
 
-def test_page_has_the_numbers_of_the_workbook(report: Report) -> None:
+def test_page_has_the_numbers_of_the_workbook(report):
     html = html_report(report)
     table = html[html.index('id="key-figures"') : html.index("</table>")]
     for one in report.companies:
@@ -111,7 +111,7 @@ def test_page_has_the_numbers_of_the_workbook(report: Report) -> None:
         assert cells[-2:] == [f"{one.stories:,}", f"{one.hits.in_title:,}"]
 
 
-def test_days_not_read_are_joined_by_reason() -> None:
+def test_days_not_read_are_joined_by_reason():
     first = date(2026, 10, 28)
 
     def day(back: int, state: CoverageState | None, note: str = "") -> CoverageDay:
@@ -128,7 +128,7 @@ def test_days_not_read_are_joined_by_reason() -> None:
     assert found.reasons.startswith("5 earlier days; 8 Nov 2026 (not crawled); ")
 
 
-def test_gaps_are_empty_and_no_zeros(database: Database) -> None:
+def test_gaps_are_empty_and_no_zeros(database):
     run = database.start_run(_source(database))
     for back in (0, 2):
         moment = NOW - timedelta(days=back)
@@ -169,7 +169,7 @@ def _source(database: Database) -> str:
     return "ft"
 
 
-def test_report_on_a_saved_query_says_how_complete_its_sources_are(database: Database) -> None:
+def test_report_on_a_saved_query_says_how_complete_its_sources_are(database):
     database.register_source("faz", "FAZ", "de", "de", "https://faz.example/")
     save_document(database, document("a", published=NOW), database.start_run(_source(database)))
     for back in range(3):
@@ -191,7 +191,7 @@ def test_report_on_a_saved_query_says_how_complete_its_sources_are(database: Dat
     assert (both.reading.completeness.expected, both.unread[0].source) == (6, "faz")
 
 
-def test_report_names_companies_before_saved_queries(database: Database) -> None:
+def test_report_names_companies_before_saved_queries(database):
     run = database.start_run(_source(database))
     for key, companies in (("a", "Siemens Airbus"), ("b", "Siemens")):
         mentions = [headline(name) for name in companies.split()]
@@ -205,9 +205,7 @@ def test_report_names_companies_before_saved_queries(database: Database) -> None
     assert beside == [("Airbus", 1), ("headlines", 2)]
 
 
-def test_report_says_that_unread_articles_may_name_a_company_or_match_a_query(
-    database: Database,
-) -> None:
+def test_report_says_that_unread_articles_may_name_a_company_or_match_a_query(database):
     run = database.start_run(_source(database))
     save_document(database, document("a", published=NOW, access="paywalled"), run)
     add_query(database, "trains", "train", "ann")
@@ -220,9 +218,7 @@ def test_report_says_that_unread_articles_may_name_a_company_or_match_a_query(
     assert "may match trains." in html
 
 
-def test_chart_marks_the_days_that_are_not_over_or_not_read_by_all_sources(
-    news: Database, report: Report
-) -> None:
+def test_chart_marks_the_days_that_are_not_over_or_not_read_by_all_sources(news, report):
     assert [row.is_partial for row in report.chart.rows] == [*[False] * 29, True]
     days = queries.mention_counts(news, "day", company="Siemens", scope=SCOPE)
     unread = [one.hits is not None and one.completeness.level == "partial" for one in days]
@@ -234,9 +230,7 @@ def test_chart_marks_the_days_that_are_not_over_or_not_read_by_all_sources(
     assert "Line on top: some sources missing." in html
 
 
-def test_sources_have_their_share_of_the_articles_read(
-    news: Database, client: TestClient, report: Report
-) -> None:
+def test_sources_have_their_share_of_the_articles_read(news, client, report):
     sources = queries.mention_counts(news, "source", company="Siemens", scope=SCOPE)
     first = sources[0]
     assert first.hits is not None
@@ -255,7 +249,7 @@ def test_sources_have_their_share_of_the_articles_read(
     assert f"of {first.completeness.read:,} · {first.share:.0%}" in page
 
 
-def test_top_stories_lead_to_all_of_them(client: TestClient, report: Report) -> None:
+def test_top_stories_lead_to_all_of_them(client, report):
     one = report.companies[0]
     assert one.stories > len(one.top_stories)
     words = f"The {len(one.top_stories)} with the most articles of {one.stories:,} stories."
@@ -266,7 +260,7 @@ def test_top_stories_lead_to_all_of_them(client: TestClient, report: Report) -> 
     assert f"{one.stories:,}" in client.get(unescape(link[1])).text
 
 
-def test_long_periods_have_a_point_for_each_week_or_month(news: Database) -> None:
+def test_long_periods_have_a_point_for_each_week_or_month(news):
     half = make_report(news, ["Siemens"], Scope(since=TODAY - timedelta(days=180), now=NOW))
     assert half.by == "week"
     assert len(half.chart.rows) <= 27
@@ -275,7 +269,7 @@ def test_long_periods_have_a_point_for_each_week_or_month(news: Database) -> Non
     assert {row.first.day for row in years.chart.rows} == {1}
 
 
-def test_report_says_that_a_week_is_not_whole(news: Database) -> None:
+def test_report_says_that_a_week_is_not_whole(news):
     monday = TODAY - timedelta(days=TODAY.weekday())
     since, until = monday - timedelta(days=103), monday - timedelta(days=1)
     made = make_report(news, ["Siemens"], Scope(since=since, until=until, now=NOW))
@@ -285,14 +279,14 @@ def test_report_says_that_a_week_is_not_whole(news: Database) -> None:
     assert rows_of(opened(workbook(made))["Over time"])[0]["Days left out"] == 2
 
 
-def test_report_says_that_the_period_before_was_not_read_completely(report: Report) -> None:
+def test_report_says_that_the_period_before_was_not_read_completely(report):
     partial = Completeness(read=9, covered=3, expected=5)
     compared = replace(report, reading=replace(report.reading, completeness_before=partial))
     says = "Previous period incomplete: 30 days before. Compare shares"
     assert any(caveat.startswith(says) for caveat in caveats(compared))
 
 
-def test_report_has_the_versions_that_found_its_articles(news: Database, report: Report) -> None:
+def test_report_has_the_versions_that_found_its_articles(news, report):
     made = make_report(news, ["Siemens"], SCOPE)
     proven = queries.proof(news, company="Siemens", scope=SCOPE, limit=10_000)
     assert dict(made.article_versions) == proven.article_versions
@@ -306,7 +300,7 @@ def test_report_has_the_versions_that_found_its_articles(news: Database, report:
     assert re.search(r"newscrawl 0\.4, models [^;]* \(1 article\); 2 more versions\.", text)
 
 
-def test_stories_come_with_a_sentence_that_names_the_company(report: Report) -> None:
+def test_stories_come_with_a_sentence_that_names_the_company(report):
     for one in report.companies:
         assert one.top_stories
         numbers = [story.articles for story in one.top_stories]
@@ -320,9 +314,7 @@ def test_stories_come_with_a_sentence_that_names_the_company(report: Report) -> 
             assert one.company in marked
 
 
-def test_report_on_two_companies_says_whether_their_difference_may_be_chance(
-    news: Database,
-) -> None:
+def test_report_on_two_companies_says_whether_their_difference_may_be_chance(news):
     two = make_report(news, NAMES[1:], SCOPE)
     p_value = f"p\u00a0=\u00a0{two.difference.chance:.2g}"
     line = f"Between Airbus and Boeing: No significant difference ({p_value})."
@@ -332,7 +324,7 @@ def test_report_on_two_companies_says_whether_their_difference_may_be_chance(
         assert "Between " not in html_report(make_report(news, names, SCOPE))
 
 
-def test_workbook_says_that_every_source_was_read(database: Database) -> None:
+def test_workbook_says_that_every_source_was_read(database):
     run = database.start_run(_source(database))
     save_document(database, document("1", mentions=[body("Siemens")], published=NOW), run)
     database.record_coverage("ft", TODAY, "ok", 1, 1)
@@ -342,7 +334,7 @@ def test_workbook_says_that_every_source_was_read(database: Database) -> None:
     assert "Every source was read on every day." in row["Which, and why"]
 
 
-def test_group_counts_each_article_once(news: Database) -> None:
+def test_group_counts_each_article_once(news):
     structure = CompanyStructure(groups={"wings": ("Airbus", "Boeing")})
     scope = Scope(since=SINCE, until=TODAY, now=NOW, structure=structure)
     group, airbus, boeing = make_report(news, ["wings", "Airbus", "Boeing"], scope).companies
@@ -351,12 +343,12 @@ def test_group_counts_each_article_once(news: Database) -> None:
 
 
 @pytest.mark.parametrize("names", [[], [f"Company {n}" for n in range(7)]])
-def test_number_of_companies_is_limited(news: Database, names: list[str]) -> None:
+def test_number_of_companies_is_limited(news, names):
     with pytest.raises(QuestionError, match="1 to 6 companies"):
         make_report(news, names, SCOPE)
 
 
-def test_days_of_the_future_are_refused(news: Database) -> None:
+def test_days_of_the_future_are_refused(news):
     later = SCOPE.validate().now
     assert later is not None
     days = replace(SCOPE, since=later.date() + timedelta(3), until=later.date() + timedelta(4))
@@ -375,7 +367,7 @@ def test_days_of_the_future_are_refused(news: Database) -> None:
         ("last-year", "2025-01-01", "2025-12-31"),
     ],
 )
-def test_periods_by_name(name: str, first: str, last: str) -> None:
+def test_periods_by_name(name, first, last):
     today = NOW.date().replace(year=2026, month=11, day=18)
     assert tuple(map(str, period_of_name(name, today))) == (first, last)
 
@@ -383,7 +375,7 @@ def test_periods_by_name(name: str, first: str, last: str) -> None:
 # Files -------------------------------------------------------------------------------------------
 
 
-def test_workbook_has_tables_and_charts(report: Report) -> None:
+def test_workbook_has_tables_and_charts(report):
     content = workbook(report)
     book = opened(content)
     names = ["Key figures", "Over time", "Stories", "Sources", "Named together", "Coverage"]
@@ -409,7 +401,7 @@ def test_workbook_has_tables_and_charts(report: Report) -> None:
     assert "'Over time'!$B$2:$B$31" in series
 
 
-def test_page_loads_nothing(report: Report) -> None:
+def test_page_loads_nothing(report):
     html = html_report(report)
     assert "default-src 'none'" in unescape(html)
     assert not re.search(r"<(script|img|link|iframe|object|embed|form|base)\b", html)
@@ -419,7 +411,7 @@ def test_page_loads_nothing(report: Report) -> None:
     assert not re.search(r"\ssrc=|\son\w+=|\sstyle=", tags)
 
 
-def test_hostile_texts_stay_texts(news: Database) -> None:
+def test_hostile_texts_stay_texts(news):
     made = make_report(news, ["Nokia"], SCOPE)
     assert EVIL_SOURCE in {one.key for one in made.companies[0].sources}
     html = html_report(made)
@@ -440,7 +432,7 @@ def test_hostile_texts_stay_texts(news: Database) -> None:
 
 
 @pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\t"])
-def test_no_cell_begins_as_a_formula(database: Database, sign: str) -> None:
+def test_no_cell_begins_as_a_formula(database, sign):
     name = f'{sign}HYPERLINK("http://evil.example";"x")'
     run = database.start_run(_source(database))
     item = document(
@@ -476,7 +468,7 @@ def written(newscrawl: Newscrawl, season: Path, tmp_path: Path) -> Any:
     return run
 
 
-def test_command_writes_the_format_in_which_the_name_ends(written: Any, tmp_path: Path) -> None:
+def test_command_writes_the_format_in_which_the_name_ends(written, tmp_path):
     said = written("-c", "siemens", "-c", "Boeing", "--period", "30d", "-o", "r.html")
     assert (said.code, said.out) == (0, "")
     assert "r.html" in said.err
@@ -485,7 +477,7 @@ def test_command_writes_the_format_in_which_the_name_ends(written: Any, tmp_path
     assert "Key figures" in load_workbook(tmp_path / "r.xlsx").sheetnames
 
 
-def test_command_writes_to_standard_output(season: Path) -> None:
+def test_command_writes_to_standard_output(season):
     command = [sys.executable, "-m", "newscrawl", "report", "-c", "Siemens", "--period", "7d"]
     done = subprocess.run(
         [*command, "--database", f"sqlite:///{season}"], check=False, capture_output=True
@@ -495,7 +487,7 @@ def test_command_writes_to_standard_output(season: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_group_is_reported_with_its_companies(written: Any, tmp_path: Path) -> None:
+def test_group_is_reported_with_its_companies(written, tmp_path):
     (tmp_path / "mine.toml").write_text('[groups]\nwings = ["Airbus", "Boeing"]\n', "utf-8")
     said = written(
         "--each-of", "wings", "--period", "30d", "-o", "r.xlsx", "--companies", "mine.toml"
@@ -505,9 +497,7 @@ def test_group_is_reported_with_its_companies(written: Any, tmp_path: Path) -> N
     assert [row["Company"] for row in rows] == ["wings", "Airbus", "Boeing"]
 
 
-def test_report_on_a_group_of_sources_says_so(
-    written: Any, tmp_path: Path, season: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_report_on_a_group_of_sources_says_so(written, tmp_path, season, monkeypatch):
     head = "slug,name,country,languages,home,feeds,sitemaps,news_sitemaps,status,groups\n"
     rows = [
         f"{slug},{slug},gb,en,https://{slug}.example/,https://{slug}.example/feed,,,active,{group}\n"
@@ -558,9 +548,7 @@ def test_report_on_a_group_of_sources_says_so(
         (["-c", "Siemens", "--group", "nobody"], 2, "unknown group of sources 'nobody'"),
     ],
 )
-def test_command_explains_what_is_wrong(
-    written: Any, arguments: list[str], code: int, message: str
-) -> None:
+def test_command_explains_what_is_wrong(written, arguments, code, message):
     said = written(*arguments)
     assert said.code == code
     assert message in " ".join(said.err.split())
@@ -569,7 +557,7 @@ def test_command_explains_what_is_wrong(
 @pytest.mark.parametrize(
     "page", ["/company/Siemens?days=7", "/compare?company=Siemens&company=Airbus&days=7"]
 )
-def test_report_on_last_month_leads_back_to_the_dashboard(client: TestClient, page: str) -> None:
+def test_report_on_last_month_leads_back_to_the_dashboard(client, page):
     link = re.search(
         r"<b>Report of [A-Z][a-z]+ [0-9]{4}</b> <a href=\"([^\"]+)\">", client.get(page).text
     )
@@ -584,7 +572,7 @@ def test_report_on_last_month_leads_back_to_the_dashboard(client: TestClient, pa
     assert "Siemens" in shown
 
 
-def test_dashboard_serves_the_report_of_its_filters(client: TestClient) -> None:
+def test_dashboard_serves_the_report_of_its_filters(client):
     answer = client.get("/report?company=Siemens&days=30")
     assert answer.status_code == 200
     assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
@@ -596,7 +584,7 @@ def test_dashboard_serves_the_report_of_its_filters(client: TestClient) -> None:
 
 
 @pytest.mark.parametrize("filters", ["days=10", "days=7&language=en", "days=7&country=gb"])
-def test_numbers_of_a_report_lead_to_proofs_that_add_up(client: TestClient, filters: str) -> None:
+def test_numbers_of_a_report_lead_to_proofs_that_add_up(client, filters):
     text = client.get(f"/report?company=Siemens&company=Airbus&{filters}").text
     links = re.findall(r'<a [^>]*href="http://127.0.0.1:8300(/proof[^"]+)"[^>]*>([\d,]+)</a>', text)
     asked = {unescape(link).partition("?")[2]: number for link, number in links}
@@ -617,11 +605,11 @@ def test_numbers_of_a_report_lead_to_proofs_that_add_up(client: TestClient, filt
         ("company=%00", 422),
     ],
 )
-def test_dashboard_refuses_reports_on_nothing(client: TestClient, query: str, code: int) -> None:
+def test_dashboard_refuses_reports_on_nothing(client, query, code):
     assert client.get(f"/report?{query}").status_code == code
 
 
-def test_numbers_are_those_of_the_question(news: Database, report: Report) -> None:
+def test_numbers_are_those_of_the_question(news, report):
     ranked = {one.company: one for one in queries.company_ranking(news, scope=SCOPE, stories=True)}
     for one in report.companies:
         assert one.hits.articles == ranked[one.company].hits.articles

@@ -51,7 +51,7 @@ def page(request: pytest.FixtureRequest, browser: Browser, folder: Path) -> Iter
 
 
 @pytest.mark.smoke
-def test_page_stands_alone_and_has_no_barriers(page: Watched) -> None:
+def test_page_stands_alone_and_has_no_barriers(page):
     assert page.violations() == []
     assert page.check("headless") == 0
     assert (
@@ -60,7 +60,7 @@ def test_page_stands_alone_and_has_no_barriers(page: Watched) -> None:
     )
 
 
-def test_key_figures_and_chart_need_no_scrolling_to_the_side(page: Watched) -> None:
+def test_key_figures_and_chart_need_no_scrolling_to_the_side(page):
     for area in page.page.locator(".scroll").all():
         assert area.evaluate("one => one.scrollWidth <= one.clientWidth")
     width = page.page.viewport_size["width"]
@@ -78,7 +78,7 @@ def test_key_figures_and_chart_need_no_scrolling_to_the_side(page: Watched) -> N
         assert one["x"] + one["width"] < other["x"]
 
 
-def test_curves_are_drawn_for_each_company(page: Watched) -> None:
+def test_curves_are_drawn_for_each_company(page):
     kinds = page.page.eval_on_selector_all(
         "figure > .scroll .line",
         "lines => [...new Set(lines.map(line => line.getAttribute('class')))]",
@@ -90,7 +90,7 @@ def test_curves_are_drawn_for_each_company(page: Watched) -> None:
     assert page.page.locator(".legend li").all_inner_texts() == list(NAMES)
 
 
-def test_keyboard_reaches_every_link_and_every_wide_table(page: Watched) -> None:
+def test_keyboard_reaches_every_link_and_every_wide_table(page):
     focusable = page.page.locator("a[href], [tabindex='0']").count()
     seen = set()
     for _ in range(focusable):
@@ -122,7 +122,7 @@ def words(text: str) -> str:
     return re.sub(r"\s+", "", unicodedata.normalize("NFKC", text))
 
 
-def test_paper_has_all_texts_in_order_on_a4(printed: tuple[Page, PdfReader]) -> None:
+def test_paper_has_all_texts_in_order_on_a4(printed):
     page, pdf = printed
     assert 4 <= len(pdf.pages) <= 10
     for sheet in pdf.pages:
@@ -136,7 +136,7 @@ def test_paper_has_all_texts_in_order_on_a4(printed: tuple[Page, PdfReader]) -> 
         assert words(piece).replace("\ufffd", "")[:20] in text.replace("\ufffd", ""), piece
 
 
-def test_no_row_story_or_figure_is_cut_between_two_sheets(printed: tuple[Page, PdfReader]) -> None:
+def test_no_row_story_or_figure_is_cut_between_two_sheets(printed):
     page, pdf = printed
     sheets = [words(sheet.extract_text()) for sheet in pdf.pages]
     whole = page.eval_on_selector_all(
@@ -151,7 +151,7 @@ def test_no_row_story_or_figure_is_cut_between_two_sheets(printed: tuple[Page, P
         assert holding or "\ufffd" in "".join(lines), lines
 
 
-def test_no_heading_ends_a_sheet(printed: tuple[Page, PdfReader]) -> None:
+def test_no_heading_ends_a_sheet(printed):
     page, pdf = printed
     headings = {words(one) for one in page.locator("h2, h3").all_inner_texts()}
     for sheet in pdf.pages:
@@ -173,9 +173,7 @@ def base(season: Path) -> Iterator[str]:
 @pytest.mark.parametrize(
     "path", ["/company/Siemens?days=30", "/compare?company=Airbus&company=Boeing"]
 )
-def test_report_is_one_click_away(
-    browser: Browser, base: str, path: str, width: int, scheme: str
-) -> None:
+def test_report_is_one_click_away(browser, base, path, width, scheme):
     context = browser.new_context(
         viewport={"width": width, "height": 860},
         color_scheme=scheme,  # type: ignore[arg-type]
