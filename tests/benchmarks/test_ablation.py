@@ -18,7 +18,7 @@ def examples() -> list[Example]:
     return [example for page in load_corpus(MINI) if (example := read_example(page)) is not None]
 
 
-def test_document_has_the_table_of_the_data_file() -> None:
+def test_document_has_the_table_of_the_data_file():
     text = (DOCS / "algorithms.md").read_text("utf-8")
     _, _, rest = text.partition("<!-- ablation -->\n")
     table, end, _ = rest.partition("\n<!-- end -->")
@@ -26,7 +26,7 @@ def test_document_has_the_table_of_the_data_file() -> None:
     assert table == as_markdown((DOCS / "data" / "ablation.csv").read_text("utf-8"))
 
 
-def test_changes_are_relative_to_the_full_model() -> None:
+def test_changes_are_relative_to_the_full_model():
     rows = [
         Ablated("nothing", 0.9, 0.8, 0.7),
         Ablated("tree", 0.89, 0.8, 0.71),
@@ -39,7 +39,7 @@ def test_changes_are_relative_to_the_full_model() -> None:
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_removed_source_is_constant_for_all_blocks(source: str, examples: list[Example]) -> None:
+def test_removed_source_is_constant_for_all_blocks(source, examples):
     example = examples[0]
     bare = leave_out(example, source)
     values = bare.block_features.values
@@ -54,7 +54,7 @@ def test_removed_source_is_constant_for_all_blocks(source: str, examples: list[E
         assert not any(bare.openings)
 
 
-def test_ablation_scores_each_source_and_shows_the_change(examples: list[Example]) -> None:
+def test_ablation_scores_each_source_and_shows_the_change(examples):
     fit = pytest.importorskip("benchmarks.recipes.network", reason="needs PyTorch")
     pages = load_corpus(MINI)
     rows = list(ablate(examples, folds_by_site(pages, k=2)[:1], fit.NetworkSettings(epochs=1)))

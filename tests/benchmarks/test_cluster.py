@@ -1,7 +1,6 @@
 """The bench of Dask clusters: costs by kind of process, and what they mean for larger clusters."""
 
 import importlib.util
-from pathlib import Path
 
 import pytest
 
@@ -19,7 +18,7 @@ COST = Cost(reader=8.0, worker=2.0, scheduler=0.1, command=1.0, database=1.0)
 ONE = Run(name="Dask, 2", target="PostgreSQL", cost=COST, speed=150.0, idle_workers=100.0)
 
 
-def test_more_workers_help_until_the_command_is_the_limit() -> None:
+def test_more_workers_help_until_the_command_is_the_limit():
     ten, hundred, thousand = (simulate(ONE, number) for number in (10, 100, 1_000))
     assert (ten.speed, ten.limit, ten.commands) == (500, "command", 2)
     assert (hundred.speed, hundred.limit, hundred.commands) == (500, "command", 19)
@@ -29,7 +28,7 @@ def test_more_workers_help_until_the_command_is_the_limit() -> None:
     assert database_limit(COST) == 8_000
 
 
-def test_shares_are_those_of_local_processes() -> None:
+def test_shares_are_those_of_local_processes():
     runs = [
         Run(name="local, 1", target="SQLite", cost=Cost(command=10.0), speed=90.0),
         Run(name="Dask, 1", target="SQLite", cost=COST, speed=81.0),
@@ -44,7 +43,7 @@ def test_shares_are_those_of_local_processes() -> None:
     assert "PostgreSQL with 8 cores: 8,000 pages a second." in text
 
 
-def test_costs_of_each_kind_of_process_are_measured(tmp_path: Path) -> None:
+def test_costs_of_each_kind_of_process_are_measured(tmp_path):
     pages = [
         (f"https://{HOSTS[0]}/{number}", story(f"Report {number} on the quay", "Siemens"))
         for number in range(20)

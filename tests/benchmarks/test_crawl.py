@@ -7,7 +7,7 @@ import sys
 from tests.site.crawling import PROJECT
 
 
-def test_benchmark_crawls_twice_and_downloads_once() -> None:
+def test_benchmark_crawls_twice_and_downloads_once():
     command = [sys.executable, "-m", "benchmarks.crawl", "--sites", "5", "--articles", "60"]
     done = subprocess.run(
         [*command, "--json"], cwd=PROJECT, capture_output=True, text=True, check=False, timeout=250

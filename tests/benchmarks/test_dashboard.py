@@ -24,7 +24,7 @@ def run_bench(*arguments: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def test_pages_of_each_kind_are_opened(url: str) -> None:
+def test_pages_of_each_kind_are_opened(url):
     done = run_bench(url, "--format", "json")
     assert done.returncode in {0, 1}, done.stderr  # 1 where a page was slow
     rows = json.loads(done.stdout)
@@ -32,7 +32,7 @@ def test_pages_of_each_kind_are_opened(url: str) -> None:
     assert all(row["opened"] == 3 and row["p50"] <= row["slowest"] for row in rows)
 
 
-def test_readers_open_pages_at_once(url: str) -> None:
+def test_readers_open_pages_at_once(url):
     timings = time_readers(url, page_paths(url), readers=4, seconds=2, pause=0.05)
     assert timings[-1].page == "all pages"
     assert timings[-1].opened == sum(timing.opened for timing in timings[:-1]) > 4

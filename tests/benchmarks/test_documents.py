@@ -17,7 +17,7 @@ PUBLISHED = ROOT / "docs" / "data" / "benchmark.json"
 MARKS = marks(KIND)
 
 
-def test_marked_places_are_filled_repeatedly(tmp_path: Path) -> None:
+def test_marked_places_are_filled_repeatedly(tmp_path):
     document = tmp_path / "README.md"
     document.write_text("before\n<!-- size: pages -->\nstale\n<!-- end -->\nafter\n")
     tables = {"pages": lambda number: f"{number} pages"}
@@ -27,7 +27,7 @@ def test_marked_places_are_filled_repeatedly(tmp_path: Path) -> None:
         assert document.read_text() == filled
 
 
-def test_mark_without_a_table_is_named(tmp_path: Path) -> None:
+def test_mark_without_a_table_is_named(tmp_path):
     document = tmp_path / "README.md"
     document.write_text("<!-- size: nonsense -->\n<!-- end -->\n")
     with pytest.raises(CorpusError, match="no size table 'nonsense'"):
@@ -40,7 +40,7 @@ def result() -> Benchmark:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_table_has_the_figures_of_the_result(document: Path, result: Benchmark) -> None:
+def test_table_has_the_figures_of_the_result(document, result):
     found = list(MARKS.finditer(document.read_text("utf-8")))
     assert found
     for mark in found:
@@ -50,18 +50,18 @@ def test_table_has_the_figures_of_the_result(document: Path, result: Benchmark) 
         )
 
 
-def test_published_result_has_a_row_for_every_tool(result: Benchmark) -> None:
+def test_published_result_has_a_row_for_every_tool(result):
     assert {row.name for row in result.rows} >= {*peers.PEERS, UNSEEN}
     for row in result.rows:
         assert row.reason or row.speed or row.name == UNSEEN, row.name
 
 
-def test_every_table_is_placed_in_a_document() -> None:
+def test_every_table_is_placed_in_a_document():
     placed = {mark[2] for path in DOCUMENTS for mark in MARKS.finditer(path.read_text("utf-8"))}
     assert placed == set(TABLES)
 
 
-def test_every_picture_of_a_document_exists() -> None:
+def test_every_picture_of_a_document_exists():
     for document in (ROOT / "docs").glob("*.md"):
         for target in re.findall(r"!\[[^\]]*\]\(([^)#]+)\)", document.read_text("utf-8")):
             assert (document.parent / target).is_file(), target

@@ -25,7 +25,6 @@ from newscrawl.mentions import Company
 from newscrawl.mentions.registry import Companies
 from newscrawl.training.corpus import SEALED, Corpus, CorpusError, GoldPage, load_corpus
 from newscrawl.training.metrics import Overlap
-from tests.benchmarks.conftest import RunBenchmark
 
 MINI = Path(__file__).parents[1] / "corpus" / "mini"
 
@@ -89,7 +88,7 @@ def result_of(corpus: Corpus, **values: float) -> Benchmark:
     )
 
 
-def test_rows_of_an_earlier_result_stay_where_tools_were_not_run_again(mini: Corpus) -> None:
+def test_rows_of_an_earlier_result_stay_where_tools_were_not_run_again(mini):
     ours, other = result_of(mini, phrases=0.5), Row(name="dragnet", package="dragnet", paper="")
     other = replace(other, days={"mini": "2026-01-02", "speed": "2026-01-03"})
     (fe,) = ours.rows
@@ -105,7 +104,7 @@ def test_rows_of_an_earlier_result_stay_where_tools_were_not_run_again(mini: Cor
     assert ours.completed_by(replace(earlier, sets={"mini": "of other pages"})) == ours
 
 
-def test_earlier_results_of_other_sets_are_joined(mini: Corpus) -> None:
+def test_earlier_results_of_other_sets_are_joined(mini):
     ours = result_of(mini, phrases=0.5)
     (fe,) = ours.rows
     old_scores = {"daniel": {"word.f1": 0.9}, "daniel el": {"word.f1": 0.8}}
@@ -128,7 +127,7 @@ def test_earlier_results_of_other_sets_are_joined(mini: Corpus) -> None:
         ours.completed_by(joined)
 
 
-def test_means_of_kinds_weigh_every_page_alike() -> None:
+def test_means_of_kinds_weigh_every_page_alike():
     scores = {"daniel": {"word.f1": 0.9}, "l3s": {"word.f1": 0.6}}
     row = Row(name="a", package="a", paper="", scores=scores)
     result = Benchmark(
@@ -145,7 +144,7 @@ def test_means_of_kinds_weigh_every_page_alike() -> None:
     assert kind_mean(result, partly, "news of 2008–12", "word.f1") is None
 
 
-def test_tools_get_no_json_ld_that_holds_the_gold_text(tmp_path: Path) -> None:
+def test_tools_get_no_json_ld_that_holds_the_gold_text(tmp_path):
     page = tmp_path / "page.html"
     page.write_text('<script type="application/ld+json">{"articleBody": "x"}</script><p>Text')
     stated = GoldPage(id="1", set="s", lang="en", site="a", path=page, line="", gold="publisher")
@@ -157,17 +156,17 @@ def test_tools_get_no_json_ld_that_holds_the_gold_text(tmp_path: Path) -> None:
     assert "articleBody" not in seen[0]
 
 
-def test_every_method_of_ours_has_a_row() -> None:
+def test_every_method_of_ours_has_a_row():
     variants = ("combined-precision", "combined-recall")
     assert tuple(name for name in METHODS if name not in variants) == peers.OUR_METHODS
 
 
-def test_every_row_of_the_paper_has_a_tool() -> None:
+def test_every_row_of_the_paper_has_a_tool():
     assert {peer.paper for peer in peers.PEERS.values() if peer.paper} == PAPER_ROWS
 
 
 @pytest.mark.parametrize("name", peers.PEERS)
-def test_tool_is_installed_or_says_why_not(name: str, tmp_path: Path) -> None:
+def test_tool_is_installed_or_says_why_not(name, tmp_path):
     peer = peers.PEERS[name]
     match find(peer, tmp_path):
         case Installed(python, version):
@@ -190,13 +189,11 @@ def test_tool_is_installed_or_says_why_not(name: str, tmp_path: Path) -> None:
     ],
     ids=["utf-8", "declared", "wider", "undeclared", "unknown", "xml"],
 )
-def test_all_tools_receive_equal_pages(page: bytes, text: str) -> None:
+def test_all_tools_receive_equal_pages(page, text):
     assert peers.decode(page).endswith(text)
 
 
-def test_page_that_hangs_or_crashes_a_tool_loses_no_other_page(
-    unruly: Runner, mini: Corpus
-) -> None:
+def test_page_that_hangs_or_crashes_a_tool_loses_no_other_page(unruly, mini):
     pages = mini.pages[:6]
     answers = list(unruly.answers(pages, with_metadata=True, page_seconds=0.3))
     assert [answer["id"] for answer in answers] == [page.id for page in pages]
@@ -206,9 +203,7 @@ def test_page_that_hangs_or_crashes_a_tool_loses_no_other_page(
     assert [bool(answer["text"]) for answer in answers] == [True, False, True, False, True, False]
 
 
-def test_answers_are_stored_and_a_truncated_line_is_repeated(
-    unruly: Runner, mini: Corpus, tmp_path: Path
-) -> None:
+def test_answers_are_stored_and_a_truncated_line_is_repeated(unruly, mini, tmp_path):
     store = AnswerStore(tmp_path / "answers")
     path = store.path(unruly, mini.fingerprint)
     pages = [mini.pages[0], mini.pages[2], mini.pages[4]]
@@ -223,7 +218,7 @@ def test_answers_are_stored_and_a_truncated_line_is_repeated(
     assert [again[page]["text"] for page in pages] == [f"said {page.id}" for page in pages]
 
 
-def test_gold_texts_score_1(mini: Corpus) -> None:
+def test_gold_texts_score_1(mini):
     company = Company(name="Bramble")
     found = score(mini, gold_answers(mini), Companies([company]))
     assert found["errors"] == 0
@@ -233,7 +228,7 @@ def test_gold_texts_score_1(mini: Corpus) -> None:
         assert scores["mentions.count_ratio"] == 1.0
 
 
-def test_missing_texts_score_0_and_are_counted_as_errors(mini: Corpus) -> None:
+def test_missing_texts_score_0_and_are_counted_as_errors(mini):
     nothing = {(p.set, p.id): {"text": "", "error": "ValueError: no"} for p in mini}
     found = score(mini, nothing, Companies([Company(name="Bramble")]))
     assert found["errors"] == len(mini)
@@ -241,12 +236,12 @@ def test_missing_texts_score_0_and_are_counted_as_errors(mini: Corpus) -> None:
     assert found["scores"]["mini"]["mentions.recall"] == 0.0
 
 
-def test_pages_whose_gold_text_may_be_wrong_are_in_no_group(mini: Corpus) -> None:
+def test_pages_whose_gold_text_may_be_wrong_are_in_no_group(mini):
     doubtful = replace(mini.pages[0], doubt="cut short")
     assert groups(Corpus("one", (doubtful, *mini.pages[1:])))["mini"] == list(mini.pages[1:])
 
 
-def test_command_scores_and_times_our_methods(run_benchmark: RunBenchmark, tmp_path: Path) -> None:
+def test_command_scores_and_times_our_methods(run_benchmark, tmp_path):
     ran = run_benchmark(
         benchmark,
         "--corpus", MINI, "--tool", "newscrawl fe", "--tool", "newscrawl tb",
@@ -262,7 +257,7 @@ def test_command_scores_and_times_our_methods(run_benchmark: RunBenchmark, tmp_p
     assert [row.name for row in kept.rows] == asked
 
 
-def test_sealed_sites_are_benchmarked_alone(run_benchmark: RunBenchmark, tmp_path: Path) -> None:
+def test_sealed_sites_are_benchmarked_alone(run_benchmark, tmp_path):
     ran = run_benchmark(benchmark, "--corpus", MINI, "--sealed", "--tool", "newscrawl fe")
     assert ran.code == 0, ran.err
     kept = Benchmark.load(tmp_path / "results" / "benchmark.json")
@@ -278,7 +273,7 @@ UNSEEN_CSV = """threshold,group,pages,word.f1,word.precision,word.recall,shingle
 """
 
 
-def test_scores_on_unseen_sites_are_those_at_our_threshold(tmp_path: Path) -> None:
+def test_scores_on_unseen_sites_are_those_at_our_threshold(tmp_path):
     path = tmp_path / "unseen.csv"
     path.write_text(UNSEEN_CSV)
     scores = read_unseen(path)
@@ -298,16 +293,14 @@ def test_scores_on_unseen_sites_are_those_at_our_threshold(tmp_path: Path) -> No
     ],
     ids=["no corpus", "wrong corpus", "unknown tool", "no answers", "no result yet"],
 )
-def test_invalid_usage_is_one_line_and_exit_code_2(
-    arguments: tuple[str, ...], advice: str, run_benchmark: RunBenchmark
-) -> None:
+def test_invalid_usage_is_one_line_and_exit_code_2(arguments, advice, run_benchmark):
     ran = run_benchmark(benchmark, *arguments)
     assert ran.code == 2
     assert advice in ran.err
     assert ran.err.count("\n") == 1
 
 
-def test_mention_agreement_counts_pairs_and_totals() -> None:
+def test_mention_agreement_counts_pairs_and_totals():
     found = [{"Yahoo": 1, "Microsoft": 3}, {"Apple": 1}]
     gold = [{"Microsoft": 4}, {"Apple": 1, "Nokia": 3}]
     agreement = mention_agreement(found, gold)

@@ -1,10 +1,8 @@
 """The judge of small inputs with faults that users report."""
 
 import json
-from pathlib import Path
 
 from benchmarks.field import judge_field
-from tests.benchmarks.conftest import RunBenchmark
 
 _URLS = "https://a.example/1?utm_source=rss\nhttps://a.example/1"
 _FEED = (
@@ -12,9 +10,7 @@ _FEED = (
 )
 
 
-def test_inputs_of_each_kind_are_counted_and_wrong_ones_named(
-    run_benchmark: RunBenchmark, tmp_path: Path
-) -> None:
+def test_inputs_of_each_kind_are_counted_and_wrong_ones_named(run_benchmark, tmp_path):
     cases = {
         "07-twice/same.txt": ("url", _URLS, True),
         "07-twice/different.txt": ("url", _URLS, False),

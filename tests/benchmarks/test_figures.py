@@ -16,7 +16,6 @@ from newscrawl.extraction.features import NAMES, load_limits
 from newscrawl.training.corpus import Corpus, load_corpus, split_by_site
 from newscrawl.training.limits import NO_LIMITS, PageVectors, Plan, page_vectors, score_limits
 from newscrawl.training.pso import SwarmSettings
-from tests.benchmarks.conftest import RunBenchmark
 
 ROOT = Path(__file__).parents[2]
 MINI = ROOT / "tests" / "corpus" / "mini"
@@ -72,7 +71,7 @@ def vectors(mini: Corpus) -> list[PageVectors]:
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_each_panel_of_a_figure_has_a_title(name: str) -> None:
+def test_each_panel_of_a_figure_has_a_title(name):
     draw, panels = FIGURES[name]
     axes = draw().axes
     assert len(axes) == panels
@@ -80,7 +79,7 @@ def test_each_panel_of_a_figure_has_a_title(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["swarm", "languages"])
-def test_equal_results_give_equal_files(name: str, tmp_path: Path) -> None:
+def test_equal_results_give_equal_files(name, tmp_path):
     draw, _ = FIGURES[name]
     first = [path.read_bytes() for path in figures.save(draw(), tmp_path / "a", "x")]
     second = [path.read_bytes() for path in figures.save(draw(), tmp_path / "b", "x")]
@@ -88,14 +87,14 @@ def test_equal_results_give_equal_files(name: str, tmp_path: Path) -> None:
     assert first[1].startswith(b"\x89PNG")
 
 
-def test_swarm_figure_shows_best_and_mean_of_each_run() -> None:
+def test_swarm_figure_shows_best_and_mean_of_each_run():
     for axis in figures.swarm(SWARM).axes:
         lines = {line.get_label(): list(line.get_ydata()) for line in axis.get_lines()}
         assert lines["best particle"] == [generation["best"] for generation in HISTORY]
         assert lines["mean"] == [generation["mean"] for generation in HISTORY]
 
 
-def test_greater_lambda_lowers_recall(mini: Corpus) -> None:
+def test_greater_lambda_lowers_recall(mini):
     found = measurements.cetr_lambda(mini.pages)
     assert found["recall"] == sorted(found["recall"], reverse=True)
     assert found["recall"][0] > found["recall"][-1]
@@ -103,7 +102,7 @@ def test_greater_lambda_lowers_recall(mini: Corpus) -> None:
     assert found["pages"] == len(mini)
 
 
-def test_content_lines_have_the_greater_tag_ratios() -> None:
+def test_content_lines_have_the_greater_tag_ratios():
     (page,) = load_corpus(TAG_RATIOS).pages
     found = measurements.cetr_page(page)
     content = [r for r, c in zip(found["ratios"], found["content"], strict=True) if c]
@@ -114,7 +113,7 @@ def test_content_lines_have_the_greater_tag_ratios() -> None:
     assert len(lengths) == 1
 
 
-def test_each_feature_alone_has_a_curve(vectors: list[PageVectors]) -> None:
+def test_each_feature_alone_has_a_curve(vectors):
     curves = measurements.single_feature_curves(vectors)
     assert list(curves) == list(measurements.AXES) == list(NAMES)
     everything = score_limits(vectors, NO_LIMITS)
@@ -125,9 +124,7 @@ def test_each_feature_alone_has_a_curve(vectors: list[PageVectors]) -> None:
     assert curves["anchors"].best > everything + 0.1
 
 
-def test_swarm_data_hold_both_runs_and_all_features(
-    mini: Corpus, vectors: list[PageVectors]
-) -> None:
+def test_swarm_data_hold_both_runs_and_all_features(mini, vectors):
     settings = SwarmSettings(particles=20, generations=15)
     known = dict(zip(mini, vectors, strict=True))
     runs = measurements.swarm_runs(split_by_site(mini), known, Plan("html5", settings))
@@ -139,9 +136,7 @@ def test_swarm_data_hold_both_runs_and_all_features(
     assert sweep["together"] > sweep["everything"]
 
 
-def test_command_draws_figures_with_a_result_file(
-    run_benchmark: RunBenchmark, tmp_path: Path
-) -> None:
+def test_command_draws_figures_with_a_result_file(run_benchmark, tmp_path):
     data = tmp_path / "docs" / "data"
     data.mkdir(parents=True)
     (data / "figure3.json").write_text(json.dumps(SWARM))

@@ -9,7 +9,7 @@ from tests.site import content
 from tests.site.crawling import PROJECT
 
 
-def test_ingestion_is_timed_beside_one_process() -> None:
+def test_ingestion_is_timed_beside_one_process():
     command = [sys.executable, "-m", "benchmarks.ingest", "--workers", "2", "--rounds", "2"]
     command.append("--json")
     done = subprocess.run(
@@ -23,7 +23,7 @@ def test_ingestion_is_timed_beside_one_process() -> None:
     assert all(run["seconds"] > 0 and run["processor"] > 0 for run in runs)
 
 
-def test_shares_are_those_of_all_workers() -> None:
+def test_shares_are_those_of_all_workers():
     result = Result(
         2, Run(100, 1.0, 1.0), Run(100, 1.25, 1.25), Run(1, 0.5, 0.7), Run(100, 0.8, 1.4)
     )

@@ -8,12 +8,12 @@ from benchmarks.mentions import MENTIONS, article
 from tests.worlds import bundled_companies
 
 
-def test_article_has_a_thousand_words_and_known_mentions() -> None:
+def test_article_has_a_thousand_words_and_known_mentions():
     assert 950 < len(article().split()) < 1050
     assert len(bundled_companies().find(article(), language="en")) == MENTIONS
 
 
-def test_loading_memory_and_matching_are_measured() -> None:
+def test_loading_memory_and_matching_are_measured():
     command = [sys.executable, "-m", "benchmarks.mentions", "--format", "json"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     rows = {row["measure"]: row["value"] for row in json.loads(done.stdout)}

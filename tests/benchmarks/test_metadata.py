@@ -8,7 +8,6 @@ import pytest
 
 from benchmarks.metadata import compare_metadata, score_peers
 from newscrawl.training.corpus import SEALED, GoldPage, load_corpus, part_of
-from tests.benchmarks.conftest import RunBenchmark
 
 BUNDLED = Path(__file__).parents[1] / "corpus"
 
@@ -31,16 +30,14 @@ def pages() -> list[GoldPage]:
     return list(load_corpus(BUNDLED))
 
 
-def test_without_stored_answers_only_newscrawl_is_scored(run_benchmark: RunBenchmark) -> None:
+def test_without_stored_answers_only_newscrawl_is_scored(run_benchmark):
     ran = run_benchmark(compare_metadata, "--corpus", BUNDLED, "--format", "csv")
     assert ran.code == 0
     assert [line.split(",")[1] for line in ran.out.splitlines()[1:]] == ["newscrawl"] * 2
     assert "make bench-peers stores them" in ran.err
 
 
-def test_metadata_is_compared_with_stored_answers(
-    run_benchmark: RunBenchmark, tmp_path: Path, pages: list[GoldPage]
-) -> None:
+def test_metadata_is_compared_with_stored_answers(run_benchmark, tmp_path, pages):
     answers = tmp_path / "results" / "benchmark"
     store(answers, "perfect", pages, "title", "authors", "date")
     ran = run_benchmark(compare_metadata, "--corpus", BUNDLED)
@@ -49,9 +46,7 @@ def test_metadata_is_compared_with_stored_answers(
     assert ran.fits
 
 
-def test_tools_with_titles_only_fewer_pages_or_variants_are_omitted(
-    tmp_path: Path, pages: list[GoldPage]
-) -> None:
+def test_tools_with_titles_only_fewer_pages_or_variants_are_omitted(tmp_path, pages):
     store(tmp_path, "titles", pages, "title")
     store(tmp_path, "halfway", pages[:3], "title", "date")
     store(tmp_path, "newscrawl-fe", pages, "title", "date")
@@ -63,9 +58,7 @@ def test_tools_with_titles_only_fewer_pages_or_variants_are_omitted(
     assert score_peers(tmp_path, "another corpus", pages) == []
 
 
-def test_sealed_and_open_sites_make_up_all(
-    run_benchmark: RunBenchmark, pages: list[GoldPage]
-) -> None:
+def test_sealed_and_open_sites_make_up_all(run_benchmark, pages):
     counts = []
     for part in ("--open", "--sealed"):
         ran = run_benchmark(compare_metadata, "--corpus", BUNDLED, part, "-f", "json")

@@ -1,7 +1,6 @@
 """The package of the benchmarks: its commands, and that it is not installed."""
 
 import tomllib
-from collections.abc import Callable
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -16,7 +15,6 @@ from benchmarks.metadata import compare_metadata
 from benchmarks.paper_tables import paper_tables
 from benchmarks.publisher_labels import publisher_labels
 from benchmarks.template_memory import template_memory
-from tests.benchmarks.conftest import RunBenchmark
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = (
@@ -26,16 +24,14 @@ COMMANDS = (
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.__name__)
-def test_help_of_each_command_fits_the_screen(
-    command: Callable[..., None], run_benchmark: RunBenchmark
-) -> None:
+def test_help_of_each_command_fits_the_screen(command, run_benchmark):
     ran = run_benchmark(command, "--help")
     assert ran.code == 0
     assert "Usage" in ran.out
     assert ran.fits
 
 
-def test_benchmarks_and_tests_are_not_installed() -> None:
+def test_benchmarks_and_tests_are_not_installed():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     patterns = project["tool"]["setuptools"]["packages"]["find"]["include"]
     packages = [path.parent.name for path in ROOT.glob("*/__init__.py")]

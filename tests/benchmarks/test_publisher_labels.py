@@ -1,20 +1,16 @@
 """What labels from JSON-LD are worth; training needs PyTorch."""
 
 import json
-from pathlib import Path
 
 import pytest
 
 from benchmarks.publisher_labels import publisher_labels
 from benchmarks.recipes.publisher_labels import read_publisher_page, write_set
 from newscrawl.training.corpus import DEVELOPMENT, part_of
-from tests.benchmarks.conftest import RunBenchmark
 from tests.publishers import TOPICS, page
 
 
-def test_labels_of_a_corpus_are_worth_something_on_unseen_sites(
-    run_benchmark: RunBenchmark, tmp_path: Path
-) -> None:
+def test_labels_of_a_corpus_are_worth_something_on_unseen_sites(run_benchmark, tmp_path):
     pytest.importorskip("torch", reason="PyTorch is not here: pip install '.[network]'")
     sites = [topic for topic in TOPICS if part_of(f"{topic}.example") == DEVELOPMENT]
     stories = [

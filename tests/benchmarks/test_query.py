@@ -1,10 +1,8 @@
 """The bench of questions, over a small year."""
 
 import json
-from pathlib import Path
 
 import psycopg
-import pytest
 from sqlalchemy import select
 
 from benchmarks import query as bench
@@ -19,7 +17,7 @@ from newscrawl.storage.models import (
 from tests.counted import counted
 
 
-def test_bulk_written_year_equals_one_stored_by_storage(tmp_path: Path) -> None:
+def test_bulk_written_year_equals_one_stored_by_storage(tmp_path):
     file = tmp_path / "year.sqlite"
     load(file, 400)
     with open_database(f"sqlite:///{file}") as database:
@@ -30,9 +28,7 @@ def test_bulk_written_year_equals_one_stored_by_storage(tmp_path: Path) -> None:
         assert words
 
 
-def test_larger_year_repeats_articles_in_other_sources_of_their_language(
-    tmp_path: Path, postgres_url: str
-) -> None:
+def test_larger_year_repeats_articles_in_other_sources_of_their_language(tmp_path, postgres_url):
     file = tmp_path / "year.sqlite"
     load(file, 200)
     copy_to_postgres(file, postgres_url, times=3)
@@ -69,9 +65,7 @@ def _found(database: Database) -> list[str]:
     return sorted(one.article.url for one in hits)
 
 
-def test_benchmark_queries_and_writes_both_databases(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_benchmark_queries_and_writes_both_databases(tmp_path, capsys):
     figures = tmp_path / "figures.json"
     code = bench.main(["--articles=300", "--rounds=2", "--more=40", f"--json={figures}"])
     assert code == 0
@@ -89,7 +83,7 @@ def test_benchmark_queries_and_writes_both_databases(
         assert f"| {question} |" in printed
 
 
-def test_benchmark_fails_on_slow_answers() -> None:
+def test_benchmark_fails_on_slow_answers():
     slow = bench.Timing("SQLite", "full-text search", 100.0, 201.0, 90.0, limited=True)
     free = bench.Timing("SQLite", "by source", 100.0, 900.0, 90.0, limited=False)
     written = bench.Writing("SQLite", 1_000_000, 600.0)

@@ -54,20 +54,20 @@ def examples(folder: Path) -> list[Example]:
     return [example for gold in load_corpus(folder) if (example := read_example(gold))]
 
 
-def test_memory_removes_paragraphs_repeated_on_other_pages(examples: list[Example]) -> None:
+def test_memory_removes_paragraphs_repeated_on_other_pages(examples):
     for found in of_site(examples[:PAGES], load_network()):
         assert found.dropped == len(APPEAL.split())
         assert found.dropped_gold == 0
         assert found.without["word.f1"] < found.remembering["word.f1"] == pytest.approx(1.0)
 
 
-def test_page_is_not_compared_with_itself(examples: list[Example]) -> None:
+def test_page_is_not_compared_with_itself(examples):
     for found in of_site([examples[0], *examples[PAGES : PAGES + 2]], load_network()):
         assert found.dropped == 0
         assert found.without == found.remembering
 
 
-def test_each_page_of_a_large_site_is_scored_once(folder: Path, examples: list[Example]) -> None:
+def test_each_page_of_a_large_site_is_scored_once(folder, examples):
     fit = pytest.importorskip("benchmarks.recipes.network", reason="needs PyTorch")
     splits = folds_by_site(load_corpus(folder), k=2)
     found = cross_validate(examples, splits, fit.NetworkSettings(epochs=1))

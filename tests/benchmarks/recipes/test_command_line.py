@@ -10,7 +10,6 @@ from benchmarks.recipes import command_line
 from benchmarks.recipes.kinds import MODEL_FILE
 from benchmarks.recipes.mention_calibration import SCORE_FILE
 from newscrawl.extraction import classifier
-from tests.benchmarks.recipes.conftest import RunRecipe
 
 BUNDLED = Path(__file__).parents[2] / "corpus"
 NETWORK = Path(classifier.__file__).parent / "data" / "combined.json"
@@ -18,7 +17,7 @@ MODELS = ("network", "further", "kinds", "mentions", "tree", "boosted")
 
 
 @pytest.mark.parametrize("model", [(), *((model,) for model in MODELS)], ids=str)
-def test_help_fits_the_screen(run_recipe: RunRecipe, model: tuple[str, ...]) -> None:
+def test_help_fits_the_screen(run_recipe, model):
     ran = run_recipe(*model, "--help")
     assert ran.code == 0
     assert "usage: python -m benchmarks.recipes" in ran.out
@@ -28,9 +27,7 @@ def test_help_fits_the_screen(run_recipe: RunRecipe, model: tuple[str, ...]) -> 
 @pytest.mark.parametrize(
     ("file", "model"), [(NETWORK, "network"), (MODEL_FILE, "kinds"), (SCORE_FILE, "mentions")]
 )
-def test_files_of_the_package_name_the_recipe_that_wrote_them(
-    file: Path, model: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_of_the_package_name_the_recipe_that_wrote_them(file, model, monkeypatch):
     command = json.loads(file.read_text("utf-8"))["provenance"]["command"]
     words = command.split()
     assert words[:4] == ["python", "-m", "benchmarks.recipes", model]
@@ -51,16 +48,14 @@ def test_files_of_the_package_name_the_recipe_that_wrote_them(
         (["tree", "--corpus", BUNDLED, "--folds", "99"], "can't be split into 99 parts"),
     ],
 )
-def test_what_a_recipe_lacks_is_one_line(
-    run_recipe: RunRecipe, arguments: list[object], message: str
-) -> None:
+def test_what_a_recipe_lacks_is_one_line(run_recipe, arguments, message):
     ran = run_recipe(*arguments)
     assert ran.code == 2
     assert message in ran.err
     assert len(ran.err.strip().splitlines()) == 1
 
 
-def test_missing_pytorch_is_named(run_recipe: RunRecipe, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_pytorch_is_named(run_recipe, monkeypatch):
     monkeypatch.delitem(sys.modules, "benchmarks.recipes.network", raising=False)
     monkeypatch.delattr("benchmarks.recipes.network", raising=False)
     monkeypatch.setitem(sys.modules, "torch", None)

@@ -8,7 +8,6 @@ import pytest
 from benchmarks.recipes.kinds import KindExample, fit_kinds
 from newscrawl.extraction.kinds import KIND_FEATURES
 from newscrawl.training.corpus import CorpusError, GoldPage
-from tests.benchmarks.recipes.conftest import RunRecipe
 
 STORY = "<h1>Harbour reopens</h1>" + "<p>Ships sail again after a week of heavy storms.</p>" * 20
 
@@ -20,7 +19,7 @@ def _example(site: str, page_type: str, **features: float) -> KindExample:
     return KindExample(page, tuple(features.get(name, 0.0) for name in KIND_FEATURES))
 
 
-def test_model_of_kinds_learns_what_other_pages_have() -> None:
+def test_model_of_kinds_learns_what_other_pages_have():
     articles = [_example(f"a{n}.example", "article", has_date=1, slug_words=n) for n in range(40)]
     forums = [_example(f"f{n}.example", "forum", forum_path=1, slug_words=n) for n in range(40)]
     model = fit_kinds([*articles, *forums])
@@ -29,7 +28,7 @@ def test_model_of_kinds_learns_what_other_pages_have() -> None:
     assert fit_kinds([*articles, *forums]) == model
 
 
-def test_model_of_kinds_needs_other_pages_than_articles() -> None:
+def test_model_of_kinds_needs_other_pages_than_articles():
     with pytest.raises(CorpusError, match="needs articles and other pages"):
         fit_kinds([_example("pier.example", "article")])
 
@@ -51,9 +50,7 @@ def shelves(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_model_of_kinds_is_written_with_its_origin(
-    run_recipe: RunRecipe, shelves: Path, tmp_path: Path
-) -> None:
+def test_model_of_kinds_is_written_with_its_origin(run_recipe, shelves, tmp_path):
     path = tmp_path / "made" / "kinds.json"
     train = ("kinds", "--corpus", shelves)
     ran = run_recipe(*train, "--include-sealed", "-o", path)

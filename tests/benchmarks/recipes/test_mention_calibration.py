@@ -1,7 +1,6 @@
 """The score of a mention is the probability that it is right."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -14,7 +13,6 @@ from benchmarks.recipes.mention_calibration import (
 from benchmarks.scores.mentions import LabelledText
 from newscrawl.mentions import Companies, Company
 from newscrawl.mentions.score import load_model
-from tests.benchmarks.recipes.conftest import RunRecipe
 from tests.worlds import bundled_companies
 
 
@@ -25,7 +23,7 @@ def judged(rule: str, right: int, wrong: int) -> list[JudgedMention]:
     ]
 
 
-def test_score_is_the_share_of_right_mentions_with_the_same_evidence() -> None:
+def test_score_is_the_share_of_right_mentions_with_the_same_evidence():
     model = fit_score(judged("name", 980, 20) + judged("cue", 600, 400))
     assert model.score(("rule=name",)) == pytest.approx(0.98, abs=0.005)
     assert model.score(("rule=cue",)) == pytest.approx(0.6, abs=0.01)
@@ -33,7 +31,7 @@ def test_score_is_the_share_of_right_mentions_with_the_same_evidence() -> None:
     assert model.score(("rule=name", "kind=new")) == model.score(("rule=name",))
 
 
-def test_scores_of_unseen_sites_fit_better_than_the_plain_share() -> None:
+def test_scores_of_unseen_sites_fit_better_than_the_plain_share():
     fit = cross_validate(judged("name", 980, 20) + judged("cue", 600, 400))
     assert (fit.mentions, fit.wrong) == (2000, 420)
     assert fit.brier < fit.constant
@@ -42,7 +40,7 @@ def test_scores_of_unseen_sites_fit_better_than_the_plain_share() -> None:
     assert all(abs(one.score - one.share) < 0.05 for one in fit.bins)
 
 
-def test_mentions_beyond_the_labels_are_wrong() -> None:
+def test_mentions_beyond_the_labels_are_wrong():
     companies = Companies([Company(name="Siemens"), Company(name="Bosch")])
     text = LabelledText(
         id="1", part="p", language="en", text="Siemens and Bosch.", mentions=(("Bosch", "Bosch"),)
@@ -52,7 +50,7 @@ def test_mentions_beyond_the_labels_are_wrong() -> None:
     assert {"rule=certain", "companies=some", "mentions=one"} <= set(found[0].evidence)
 
 
-def test_doubtful_mention_has_a_lower_score_than_one_beyond_doubt() -> None:
+def test_doubtful_mention_has_a_lower_score_than_one_beyond_doubt():
     companies = bundled_companies()
     (sure,) = companies.find("Volkswagen and the union agreed.", language="en")
     (doubtful,) = companies.find("Shares of Orange rose by 3 percent.", language="en")
@@ -62,9 +60,7 @@ def test_doubtful_mention_has_a_lower_score_than_one_beyond_doubt() -> None:
     assert load_model() is load_model()
 
 
-def test_score_of_a_mention_is_fitted_to_cases_and_corrections(
-    run_recipe: RunRecipe, tmp_path: Path
-) -> None:
+def test_score_of_a_mention_is_fitted_to_cases_and_corrections(run_recipe, tmp_path):
     case = {"id": "1", "part": "corrections", "language": "en", "text": "Siemens wins."}
     wrong = {**case, "id": "2", "mentions": []}
     cases = tmp_path / "cases.jsonl"

@@ -22,7 +22,6 @@ from benchmarks.recipes.network import (  # noqa: E402
 )
 from newscrawl.extraction.classifier import DILATIONS  # noqa: E402
 from newscrawl.training.corpus import load_corpus  # noqa: E402
-from tests.benchmarks.recipes.conftest import RunRecipe  # noqa: E402
 
 MINI = Path(__file__).parents[2] / "corpus" / "mini"
 RECIPE = NetworkSettings(epochs=2, pages_at_once=4)
@@ -35,7 +34,7 @@ def examples() -> list[Example]:
     return [example for page in corpus if (example := read_example(page)) is not None]
 
 
-def test_numpy_and_pytorch_give_equal_probabilities(examples: list[Example]) -> None:
+def test_numpy_and_pytorch_give_equal_probabilities(examples):
     fitted = fit(examples, RECIPE)
     encoder = Encoder(fitted.vocabulary)
     inputs, _ = batch([encoder.encode(example) for example in examples])
@@ -50,7 +49,7 @@ def test_numpy_and_pytorch_give_equal_probabilities(examples: list[Example]) -> 
         np.testing.assert_allclose(found, row[: example.blocks], atol=0.02)
 
 
-def test_equal_seeds_give_equal_networks(examples: list[Example]) -> None:
+def test_equal_seeds_give_equal_networks(examples):
     epochs: list[Epoch] = []
     first, second = (as_runtime(fit(examples, RECIPE, epochs.append)) for _ in range(2))
     assert len(epochs) == 2 * RECIPE.members * RECIPE.epochs
@@ -60,7 +59,7 @@ def test_equal_seeds_give_equal_networks(examples: list[Example]) -> None:
         np.testing.assert_array_equal(weights, second.weights[name])
 
 
-def test_page_dropout_withholds_names_openings_and_the_headline(examples: list[Example]) -> None:
+def test_page_dropout_withholds_names_openings_and_the_headline(examples):
     shape = Shape(dropout=0, names_dropout=0, noise=0, page_dropout=1)
     fitted = fit(examples, replace(RECIPE, shape=shape))
     network, encoder = fitted.members[0], Encoder(fitted.vocabulary)
@@ -78,9 +77,7 @@ def test_page_dropout_withholds_names_openings_and_the_headline(examples: list[E
     assert torch.equal(network.train()(inputs), network.train()(bare))
 
 
-def test_network_is_written_with_its_origin_and_read_again(
-    run_recipe: RunRecipe, tmp_path: Path
-) -> None:
+def test_network_is_written_with_its_origin_and_read_again(run_recipe, tmp_path):
     learn = ("network", "--corpus", MINI, "--epochs", 1, "--include-sealed")
     ran = run_recipe(*learn, "-o", tmp_path / "made")
     assert ran.code == 0, ran.err

@@ -17,13 +17,12 @@ from benchmarks.recipes.publisher_labels import (
 )
 from newscrawl.training.corpus import load_corpus
 from tests.archives import capture, written
-from tests.benchmarks.recipes.conftest import RunRecipe
 from tests.publishers import TOPICS, page, paragraphs
 
 URL = "https://pier.example/news/harbour-reopens-after-the-storm"
 
 
-def test_text_of_json_ld_becomes_the_label() -> None:
+def test_text_of_json_ld_becomes_the_label():
     found = read_publisher_page(page(), URL)
     assert found.text == "\n\n".join(paragraphs("harbour"))
     assert (found.site, found.language, found.title) == (
@@ -33,7 +32,7 @@ def test_text_of_json_ld_becomes_the_label() -> None:
     )
 
 
-def test_markup_in_the_text_is_no_part_of_the_label() -> None:
+def test_markup_in_the_text_is_no_part_of_the_label():
     body = "".join(f"&lt;p&gt;{one}&lt;/p&gt;" for one in paragraphs("harbour"))
     assert read_publisher_page(page(articleBody=body), URL).text == "\n\n".join(
         paragraphs("harbour")
@@ -52,13 +51,13 @@ def test_markup_in_the_text_is_no_part_of_the_label() -> None:
     ],
     ids=["none", "short", "paywall", "another text", "teaser", "first part"],
 )
-def test_texts_that_are_no_labels_are_left_out_with_the_reason(html: bytes, reason: str) -> None:
+def test_texts_that_are_no_labels_are_left_out_with_the_reason(html, reason):
     with pytest.raises(UnusableError) as raised:
         read_publisher_page(html, URL)
     assert str(raised.value) == reason
 
 
-def test_set_has_each_text_once_and_pages_come_without_json_ld(tmp_path: Path) -> None:
+def test_set_has_each_text_once_and_pages_come_without_json_ld(tmp_path):
     first, copy = (read_publisher_page(page(), URL + end) for end in ("", "?copy=1"))
     other = read_publisher_page(page("market"), "https://square.example/market-reopens-today")
     assert write_set(tmp_path / "own", [first, copy, other]) == 2
@@ -81,9 +80,7 @@ def archive(tmp_path: Path) -> Path:
     return folder
 
 
-def test_network_is_trained_further_on_an_archive(
-    run_recipe: RunRecipe, archive: Path, tmp_path: Path
-) -> None:
+def test_network_is_trained_further_on_an_archive(run_recipe, archive, tmp_path):
     pytest.importorskip("torch", reason="PyTorch is not here: pip install '.[network]'")
     train = ("further", archive, "--epochs", 1)
     ran = run_recipe(*train, "--force", "-o", tmp_path / "network", "--format", "json")
@@ -101,9 +98,7 @@ def test_network_is_trained_further_on_an_archive(
     assert "written" not in ran.err
 
 
-def test_archive_without_labels_is_one_line_of_advice(
-    run_recipe: RunRecipe, tmp_path: Path
-) -> None:
+def test_archive_without_labels_is_one_line_of_advice(run_recipe, tmp_path):
     pytest.importorskip("torch", reason="PyTorch is not here: pip install '.[network]'")
     written(tmp_path / "archive", capture(URL, b"<p>Ships sail again.</p>"))
     ran = run_recipe("further", tmp_path / "archive")

@@ -16,7 +16,6 @@ from benchmarks.recipes.trees import (
     table_of,
 )
 from newscrawl.training.corpus import DEVELOPMENT, folds_by_site, load_corpus, split_by_site
-from tests.benchmarks.recipes.conftest import RunRecipe
 
 BUNDLED = Path(__file__).parents[2] / "corpus"
 
@@ -32,18 +31,18 @@ def mean_f1(examples: list[Example], name: TreesName) -> float:
 
 
 @pytest.mark.parametrize("name", TREES)
-def test_trees_separate_content_from_boilerplate(examples: list[Example], name: TreesName) -> None:
+def test_trees_separate_content_from_boilerplate(examples, name):
     assert mean_f1(examples, name) > 0.8
 
 
 @pytest.mark.parametrize("name", TREES)
-def test_equal_seeds_give_equal_trees(examples: list[Example], name: TreesName) -> None:
+def test_equal_seeds_give_equal_trees(examples, name):
     one, two = (fit_trees(examples, name, seed=3) for _ in range(2))
     table = table_of(examples[0])
     assert one.probabilities(table).tolist() == two.probabilities(table).tolist()
 
 
-def test_folds_score_each_page_once_with_trees_of_other_sites(examples: list[Example]) -> None:
+def test_folds_score_each_page_once_with_trees_of_other_sites(examples):
     splits = folds_by_site(load_corpus(BUNDLED), k=2)
     told: list[int] = []
     scored = cross_validate(examples, splits, "tree", 0, lambda: told.append(1))
@@ -56,7 +55,7 @@ def test_folds_score_each_page_once_with_trees_of_other_sites(examples: list[Exa
         assert {e.page.owner for e in train}.isdisjoint(e.page.owner for e in test)
 
 
-def test_decision_tree_is_written_for_scikit_learn(run_recipe: RunRecipe, tmp_path: Path) -> None:
+def test_decision_tree_is_written_for_scikit_learn(run_recipe, tmp_path):
     import joblib  # noqa: PLC0415 - only here: all processes of pytest import this module
 
     file = tmp_path / "models" / "tree.joblib"
@@ -73,7 +72,7 @@ def test_decision_tree_is_written_for_scikit_learn(run_recipe: RunRecipe, tmp_pa
     assert len(origin["evidence"]) == model.n_features_in_
 
 
-def test_boosted_trees_are_written_as_text(run_recipe: RunRecipe, tmp_path: Path) -> None:
+def test_boosted_trees_are_written_as_text(run_recipe, tmp_path):
     import lightgbm  # noqa: PLC0415 - only here: it takes a second
 
     file = tmp_path / "boosted.txt"

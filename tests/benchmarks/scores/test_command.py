@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from benchmarks.scores.mentions import read_labels
-from tests.conftest import Newscrawl
 
 BUNDLED = Path(__file__).parents[2] / "corpus"
 PARTS = ["development", "held-out", "second", "held-out-2", "third", "held-out-3"]
@@ -16,7 +15,7 @@ PARTS += ["fourth", "held-out-4", "fifth", "held-out-5", "sixth", "held-out-6"]
 PARTS += ["seventh", "held-out-7"]
 
 
-def test_mentions_are_scored_by_language(run_scores: Newscrawl) -> None:
+def test_mentions_are_scored_by_language(run_scores):
     ran = run_scores("mentions", "--format", "json")
     assert ran.code == 0
     listed = json.loads(ran.out)
@@ -33,9 +32,7 @@ def test_mentions_are_scored_by_language(run_scores: Newscrawl) -> None:
     assert all(0.8 <= row[key] <= 1 for row in hard for key in figures)
 
 
-def test_real_news_is_scored_separately_if_its_corpus_is_present(
-    run_scores: Newscrawl, tmp_path: Path
-) -> None:
+def test_real_news_is_scored_separately_if_its_corpus_is_present(run_scores, tmp_path):
     (labels, *_) = [
         text for text in read_labels() if (text.part, text.language) == ("development", "it")
     ]
@@ -59,9 +56,7 @@ def test_real_news_is_scored_separately_if_its_corpus_is_present(
     assert "labelled texts of real news skipped" in run_scores(*mentions).err
 
 
-def test_label_that_was_not_renamed_with_the_registry_is_named(
-    run_scores: Newscrawl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_label_that_was_not_renamed_with_the_registry_is_named(run_scores, tmp_path, monkeypatch):
     text = "Boeing fa ventole."
     row = {"set": "news", "page": "fans", "language": "it", "site": "rain.example"}
     row |= {"part": "development", "headline": False, "in_title": [], "doubt": []}
@@ -78,7 +73,7 @@ def test_label_that_was_not_renamed_with_the_registry_is_named(
     assert "same span, other name: label Boeing Co, registry Boeing; rename the label" in ran.err
 
 
-def test_metadata_is_scored_by_set(run_scores: Newscrawl) -> None:
+def test_metadata_is_scored_by_set(run_scores):
     ran = run_scores("metadata", "--corpus", BUNDLED, "--format", "csv")
     assert ran.code == 0
     rows = list(csv.DictReader(ran.out.splitlines()))
@@ -99,16 +94,14 @@ def test_metadata_is_scored_by_set(run_scores: Newscrawl) -> None:
     ],
     ids=["command", "sealed", "language", "no corpus", "cases"],
 )
-def test_meaningless_options_are_refused(
-    run_scores: Newscrawl, arguments: list[str], message: str
-) -> None:
+def test_meaningless_options_are_refused(run_scores, arguments, message):
     ran = run_scores(*arguments)
     assert ran.code == 2
     assert message in ran.err
     assert len(ran.err.strip().splitlines()) == 1
 
 
-def test_corpus_without_gold_metadata_is_refused(run_scores: Newscrawl, tmp_path: Path) -> None:
+def test_corpus_without_gold_metadata_is_refused(run_scores, tmp_path):
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages" / "a.html").write_text("<p>Rain.</p>", "utf-8")
     gold = {"id": "a", "lang": "en", "site": "rain.example", "text": "Rain."}

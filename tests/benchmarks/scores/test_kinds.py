@@ -8,7 +8,6 @@ import pytest
 
 from benchmarks.scores.kinds import by_type
 from newscrawl.training.corpus import SEALED, part_of
-from tests.conftest import Newscrawl
 
 STORY = "<h1>Harbour reopens</h1>" + "<p>Ships sail again after a week of heavy storms.</p>" * 20
 THREAD = f'<html id="XF"><body>{STORY}</body></html>'
@@ -38,7 +37,7 @@ def corpus(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_kinds_are_counted_by_type_with_a_row_for_all_but_articles() -> None:
+def test_kinds_are_counted_by_type_with_a_row_for_all_but_articles():
     forum, listing = ("forum", "other"), ("listing", "article")
     scores = by_type([forum, ("article", "article"), listing, listing, ("article", "paywall")])
     assert [score.page_type for score in scores] == ["article", "forum", "listing", "all others"]
@@ -47,9 +46,7 @@ def test_kinds_are_counted_by_type_with_a_row_for_all_but_articles() -> None:
     assert scores[3].kinds == {"other": 1, "article": 2}
 
 
-def test_confusion_matrix_leaves_sealed_sites_out_unless_asked_for(
-    run_scores: Newscrawl, corpus: Path
-) -> None:
+def test_confusion_matrix_leaves_sealed_sites_out_unless_asked_for(run_scores, corpus):
     ran = run_scores("kinds", "--corpus", corpus, "--format", "json")
     rows = {row["type"]: row for row in json.loads(ran.out)}
     assert {"pages": 1, "article": 1, "other": 0, "stored": 1}.items() <= rows["article"].items()

@@ -79,9 +79,7 @@ def judged(
     return judge(companies, texts), skipped
 
 
-def test_pairs_are_counted_once_per_text_and_by_language(
-    companies: Companies, corpus: Path
-) -> None:
+def test_pairs_are_counted_once_per_text_and_by_language(companies, corpus):
     found, skipped = judged(
         companies,
         corpus,
@@ -97,7 +95,7 @@ def test_pairs_are_counted_once_per_text_and_by_language(
     assert (both.group, both.texts, both.pairs) == ("all", 3, 4)
 
 
-def test_missed_company_lowers_recall(companies: Companies, corpus: Path) -> None:
+def test_missed_company_lowers_recall(companies, corpus):
     row = labels_of("boats", "Airbus")
     row["in_text"] = [*row["in_text"], [4, 8, "Bosch"]]  # type: ignore[misc]
     found, _ = judged(companies, corpus, row)
@@ -107,7 +105,7 @@ def test_missed_company_lowers_recall(companies: Companies, corpus: Path) -> Non
     assert made.wrong == (("Boeing", "Boeing", "name"),)
 
 
-def test_wrong_pair_with_the_span_of_a_label_names_both(companies: Companies, corpus: Path) -> None:
+def test_wrong_pair_with_the_span_of_a_label_names_both(companies, corpus):
     row = labels_of("boats", "Airbus")
     row["in_text"] = [[19, 25, "Boeing Defense"], *row["in_text"]]  # type: ignore[misc]
     found, _ = judged(companies, corpus, row)
@@ -117,7 +115,7 @@ def test_wrong_pair_with_the_span_of_a_label_names_both(companies: Companies, co
 
 
 @pytest.mark.corpus
-def test_labels_of_open_news_have_the_names_of_the_registry() -> None:
+def test_labels_of_open_news_have_the_names_of_the_registry():
     folder = os.environ.get("NEWSCRAWL_CORPUS")
     if not folder:
         pytest.skip("no development corpus: set NEWSCRAWL_CORPUS")
@@ -128,22 +126,20 @@ def test_labels_of_open_news_have_the_names_of_the_registry() -> None:
     assert renamed(judge(bundled_companies(), texts)) == []
 
 
-def test_doubtful_company_is_not_scored(companies: Companies, corpus: Path) -> None:
+def test_doubtful_company_is_not_scored(companies, corpus):
     found, _ = judged(companies, corpus, labels_of("boats", "Airbus", doubt="Boeing"))
     score = score_languages(found)[-1]
     assert (score.pairs, score.overlap.precision, score.overlap.recall) == (1, 1.0, 1.0)
     assert pair_mistakes(found) == []
 
 
-def test_precision_is_reported_by_rule(companies: Companies, corpus: Path) -> None:
+def test_precision_is_reported_by_rule(companies, corpus):
     found, _ = judged(companies, corpus, labels_of("boats", "Airbus"))
     (rule,) = score_rules(found)
     assert (rule.rule, rule.pairs, rule.precision) == ("name", 2, 0.5)
 
 
-def test_missing_or_changed_texts_are_skipped_with_the_reason(
-    companies: Companies, corpus: Path
-) -> None:
+def test_missing_or_changed_texts_are_skipped_with_the_reason(companies, corpus):
     changed = labels_of("boats", "Airbus") | {"sha256": "0" * 64}
     missing = labels_of("Schirme") | {"page": "Mäntel"}
     found, skipped = judged(companies, corpus, changed, missing, labels_of("umbrellas"))
@@ -161,7 +157,7 @@ def test_missing_or_changed_texts_are_skipped_with_the_reason(
         {"sha256": None},
     ],
 )
-def test_invalid_labels_are_named_with_their_line(corpus: Path, change: dict[str, object]) -> None:
+def test_invalid_labels_are_named_with_their_line(corpus, change):
     row = labels_of("boats", "Airbus") | change
     if change == {"sha256": None}:
         del row["sha256"]
@@ -171,9 +167,7 @@ def test_invalid_labels_are_named_with_their_line(corpus: Path, change: dict[str
         read_labels(file)
 
 
-def test_paragraphs_of_a_page_without_gold_text_are_scored(
-    companies: Companies, corpus: Path
-) -> None:
+def test_paragraphs_of_a_page_without_gold_text_are_scored(companies, corpus):
     page = corpus / "news" / "pages" / "fans.html"
     page.write_text("<p>Menu<p>Boeing<br> builds fans.<p><p>Airbus  cools.<p>Siemens", "utf-8")
     text = "Boeing builds fans.\n\nAirbus cools."
@@ -191,7 +185,7 @@ def test_paragraphs_of_a_page_without_gold_text_are_scored(
     assert (score.pairs, score.overlap.precision, score.overlap.recall) == (2, 1.0, 1.0)
 
 
-def test_bundled_labels_keep_a_sealed_part_and_contain_no_text() -> None:
+def test_bundled_labels_keep_a_sealed_part_and_contain_no_text():
     labels = read_labels()
     sealed = [one for one in labels if one.part == SEALED]
     assert 200 <= len(sealed) < len(labels) / 2

@@ -30,7 +30,7 @@ def corpus(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_scores_are_means_over_pages_with_gold(corpus: Path) -> None:
+def test_scores_are_means_over_pages_with_gold(corpus):
     pages = metadata_score.labelled_pages(load_corpus(corpus))
     scores = metadata_score.score(pages, metadata_score.read_page)["all"]
     assert scores["title exact"].mean == 0.5
@@ -51,9 +51,7 @@ def test_scores_are_means_over_pages_with_gold(corpus: Path) -> None:
         (date(2026, 3, 5), "2026-03", None),
     ],
 )
-def test_dates_of_one_day_are_equal(
-    found: datetime | date | None, gold: str, wanted: bool | None
-) -> None:
+def test_dates_of_one_day_are_equal(found, gold, wanted):
     assert metadata_score.same_day(found, gold) is wanted
 
 
@@ -61,5 +59,5 @@ def test_dates_of_one_day_are_equal(
     "gold",
     ["Jane Doe, Tom Ray, and Ann Lee", "Jane Doe; Tom Ray & Ann Lee", "Jane Doe/Tom Ray/Ann Lee"],
 )
-def test_gold_with_several_names_in_one_string_is_split(gold: str) -> None:
+def test_gold_with_several_names_in_one_string_is_split(gold):
     assert metadata_score.authors_f1(["Ann Lee", "Jane Doe", "Tom Ray"], [gold]) == 1
