@@ -168,7 +168,6 @@ def test_metadata_of_equal_text_are_renewed(library):
     assert (change.gained, change.lost) == ((), ())
     assert days_of(library.database) == ["2026-11-10"]
     article = queries.article_page(library.database, PATHS[0])
-    assert article is not None
     assert (article.row.published_at, list(article.authors)) == (
         page.article.published,
         ["Ada Quill"],

@@ -105,7 +105,6 @@ def test_articles_carry_the_versions_that_found_them(database, old, new):
 
     def found_with(source: str) -> Versions:
         page = queries.article_page(database, urls[source])
-        assert page is not None
         return page.versions
 
     assert found_with("ft") == found_with("bbc") == versions_of(old) != versions_of(new)
@@ -123,7 +122,6 @@ def test_articles_of_old_runs_have_no_versions(database, old):
     save_document(database, document("a", fetched_at=moment(-3000)), register(database))
     (row,) = queries.articles(database)
     page = queries.article_page(database, row.url)
-    assert page is not None
     assert page.versions == Versions()
 
 

@@ -119,7 +119,6 @@ def served(folder: Path) -> Iterator[str]:
         command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True
     ) as server:
         try:
-            assert server.stderr is not None
             assert server.stderr.readline() == f"Metrics at http://127.0.0.1:{port}/metrics\n"
             yield f"http://127.0.0.1:{port}/metrics"
         finally:

@@ -233,7 +233,6 @@ def test_chart_marks_the_days_that_are_not_over_or_not_read_by_all_sources(news,
 def test_sources_have_their_share_of_the_articles_read(news, client, report):
     sources = queries.mention_counts(news, "source", company="Siemens", scope=SCOPE)
     first = sources[0]
-    assert first.hits is not None
     expected = (first.hits.articles, first.completeness.read, first.share)
     assert first.share == pytest.approx(first.hits.articles / first.completeness.read)
     row = rows_of(opened(workbook(report))["Sources"])[0]
@@ -350,7 +349,6 @@ def test_number_of_companies_is_limited(news, names):
 
 def test_days_of_the_future_are_refused(news):
     later = SCOPE.validate().now
-    assert later is not None
     days = replace(SCOPE, since=later.date() + timedelta(3), until=later.date() + timedelta(4))
     with pytest.raises(QuestionError, match="this day lies in the future"):
         make_report(news, ["Siemens"], days)

@@ -66,11 +66,9 @@ def test_key_figures_and_chart_need_no_scrolling_to_the_side(page):
     width = page.page.viewport_size["width"]
     for text in page.page.locator("figure > .scroll text:visible, #key-figures td").all():
         box = text.bounding_box()
-        assert box is not None
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= width
     letters = page.page.locator("figure > .scroll text:visible").first.bounding_box()
-    assert letters is not None
     assert letters["height"] > 9
     dates = [one.bounding_box() for one in page.page.locator("figure text.date:visible").all()]
     assert len(dates) >= 2
@@ -85,7 +83,6 @@ def test_curves_are_drawn_for_each_company(page):
     )
     assert kinds == [f"line s{number}" for number in range(1, 7)]
     box = page.page.locator("figure > .scroll .line.s1").first.bounding_box()
-    assert box is not None
     assert box["width"] > 200
     assert page.page.locator(".legend li").all_inner_texts() == list(NAMES)
 

@@ -237,7 +237,6 @@ def test_end_of_the_helper_is_an_error_of_each_visit():
     def kill(_visit: int) -> Answer:
         begun.set()
         helper = fetcher._helper
-        assert helper is not None
         os.kill(helper.pid, signal.SIGKILL)
         return Answer(delay=1.0)
 

@@ -89,7 +89,6 @@ def test_f1_of_means_differs_from_mean_of_f1():
         score(2, word_precision=0.5, word_recall=1.0, word_f1=2 / 3),
     ]
     of_pages, of_means = mean(scores, "word.f1"), mean(scores, "word.f1_of_means")
-    assert of_pages is not None
     assert of_means is not None
     assert of_pages.value == pytest.approx(2 / 3)
     assert of_means.value == pytest.approx(0.75)
@@ -99,7 +98,6 @@ def test_interval_is_bootstrapped_over_sites():
     one_site = [score(n, "a.com", word_f1=n % 2) for n in range(10)]
     many_sites = [score(n, f"{n}.com", word_f1=n % 2) for n in range(10)]
     narrow, wide = mean(one_site, "word.f1"), mean(many_sites, "word.f1")
-    assert narrow is not None
     assert wide is not None
     assert narrow.low == narrow.value == narrow.high == 0.5
     assert 0.1 <= wide.low < 0.5 < wide.high <= 0.9
@@ -108,7 +106,6 @@ def test_interval_is_bootstrapped_over_sites():
 
 def test_pages_without_the_measure_are_ignored():
     reached = mean([score(1, phrases=1.0), score(2, word_f1=0.5)], "phrases")
-    assert reached is not None
     assert (reached.value, reached.pages) == (1.0, 1)
     assert mean([score(1, phrases=1.0)], "word.f1") is None
 
@@ -136,7 +133,6 @@ def test_mentions_are_summed_over_all_pages():
     }
     for measure, value in expected.items():
         reached = mean(scores, measure)
-        assert reached is not None
         assert reached.value == pytest.approx(value)
 
 

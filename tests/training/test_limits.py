@@ -180,7 +180,6 @@ def test_limits_are_read_unchanged_from_the_file(tmp_path):
     limits.write_limits(path, Plan("html5", SMALL), a_fit(), ORIGIN)
     limits.write_limits(path, Plan("html5", SMALL, unspaced=True), a_fit(0.25), ORIGIN)
     read = limits.read_limits(path, "html5")
-    assert read is not None
     assert read.tolist() == (np.arange(8) / 10).tolist()
     entry = json.loads(path.read_text())["html5 unspaced"]
     assert entry["provenance"]["test_score"] == 0.25

@@ -98,7 +98,6 @@ def page_of(folder: Path, set_name: str) -> GoldPage:
 @pytest.mark.parametrize(("set_name", "counts"), [("dragnet", False), ("daniel", True)])
 def test_byline_counts_for_neither_side_where_only_one_set_has_it(tmp_path, set_name, counts):
     example = read_example(page_of(tmp_path, set_name))
-    assert example is not None
     at = example.texts.index(BYLINE)
     assert bool(example.words[at]) == bool(example.matched[at]) == counts
     assert example.words[at + 1] == example.matched[at + 1] == len(PARAGRAPH.split())
