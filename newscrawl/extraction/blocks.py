@@ -175,6 +175,10 @@ class BlockPage:
     def __len__(self) -> int:
         return len(self.raw)
 
+    def within(self, element: int) -> NDArray[np.bool_]:
+        """Return which blocks are in an element."""
+        return np.asarray((self.owners >= element) & (self.owners < self.elements.ends[element]))
+
     def select(self, places: NDArray[np.int64]) -> "BlockPage":
         """Return the page with these of its blocks alone."""
         sizes = np.diff(self.removed_from)
@@ -293,17 +297,10 @@ def _with_blanks_between(raw: tuple[str, ...]) -> tuple[str, ...]:
             blank = behind if text[behind - 1] in _ENDS_INLINE else first
             pieces += text[end:blank], " "
             end = blank
-    blocks = "".join((*pieces, text[end:])).split(END_OF_BLOCK) if pieces else raw
-    return tuple(
-        [_without_tags(text) if "\x04" in text or "\x05" in text else text for text in blocks]
-    )
-
-
-def _without_tags(text: str) -> str:
-    text = text.replace("\x04", "").replace("\x05", "")
+    text = "".join((*pieces, text[end:])).replace("\x04", "").replace("\x05", "")
     while "  " in text:
         text = text.replace("  ", " ")
-    return text.strip(" ")
+    return tuple([block.strip(" ") for block in text.split(END_OF_BLOCK)]) if raw else ()
 
 
 def _tags_within_words(text: str) -> Iterator[tuple[int, int]]:
@@ -359,25 +356,29 @@ def _joined(text: str) -> str:
     return text
 
 
-# Elements of paragraphs that may be hidden, the styles of those that are, the classes of those that
-# only screen readers read, and those that hide an element unless others show it on large screens.
+# Elements of paragraphs that may be hidden, and what hides them: an attribute with such a value.
+# Classes hide an element unless others show it on large screens. A label of a field is what a form
+# asks for.
 _MAY_BE_HIDDEN: Final = (
     "p > [style], p > [hidden], p > [class], p > * > [style], p > [popover], p [role=tooltip], "
     "p > label"
 )
-_HIDING: Final = re.compile(
-    r"display:none|visibility:hidden|(?:left|text-indent):-\d{3,}|clip:rect\(0|clip-path:inset\(50|mso-hide:all"
-    r"|(?:font-size|(?<![a-z-])(?:max-)?(?:height|width)):0(?:px|em|\.0+)?(?:;|$|!)"
-)
-_FOR_SCREEN_READERS: Final = re.compile(
-    r"visually[-_]?hidden|screen[-_]?reader|a11y-hidden|assistive|off-?screen|element-invisible"
-    r"|(?<![\w-])(?:sr[-_]only|accessib(?:le|ility)-?(?:text|label|hidden)|show-for-sr|tooltip[-_]*(?:text|content|body)(?![\w-]))"
-)
-_OF_FIELD: Final = tag_id("label")  # what a form asks for
-_UNSHOWN: Final = frozenset(
-    ("hidden", "is-hidden", "d-none", "invisible", "hide", "mw-hidden", "vh", "audible", "u-hidden")
-)
-_SHOWN_AGAIN: Final = re.compile(r":|\bd-\w+-")
+_HIDING: Final = {
+    name: re.compile(pattern, re.DOTALL)
+    for name, pattern in {
+        "hidden": "",
+        "popover": "",
+        "role": "^tooltip$",
+        "style": r"display[ :]+none|visibility[ :]+hidden|(?:left|text-indent)[ :]+-\d{3,}"
+        r"|clip[ :]+rect\( *0|clip-path[ :]+inset\( *50|mso-hide[ :]+all"
+        r"|(?:font-size|(?<![a-z-])(?:max-)?(?:height|width))[ :]+0(?:px|em|\.0+)? *(?:[;!]|$)",
+        "class": r"visually[-_]?hidden|screen[-_]?reader|a11y-hidden|assistive|off-?screen"
+        r"|element-invisible|(?<![\w-])(?:sr[-_]only|accessib(?:le|ility)-?(?:text|label|hidden)"
+        r"|show-for-sr|tooltip[-_]*(?:text|content|body)(?![\w-]))"
+        r"|^(?!.*(?::|\bd-\w+-|\b(?:show|visible)-)).*(?<!\S)(?:(?:is-|u-|mw-)?hidden|d-none|invisible"
+        r"|hide|vh|audible)(?!\S)",
+    }.items()
+}
 # Ours: characters of a text that isn't shown; a longer one is the rest that readers unfold.
 MAX_HIDDEN: Final = 200
 
@@ -399,17 +400,13 @@ def drop_hidden(tree: LexborHTMLParser) -> None:
 
 
 def _is_hidden(node: LexborNode) -> bool:
-    attributes = node.attributes
-    style = (attributes.get("style") or "").replace(" ", "").lower()
-    classes = (attributes.get("class") or "").lower()
-    return bool(
-        not attributes.keys().isdisjoint(("hidden", "popover"))
-        or attributes.get("role") == "tooltip"
-        or node.tag_id == _OF_FIELD
-        or _HIDING.search(style)
-        or _FOR_SCREEN_READERS.search(classes)
-        or not (_UNSHOWN.isdisjoint(classes.split()) or _SHOWN_AGAIN.search(classes))
-    )
+    attributes, parent = node.attributes, node.parent
+    for name, pattern in _HIDING.items():
+        if name in attributes and pattern.search((attributes[name] or "").lower()):
+            return True
+    if node.tag_id != tag_id("label") or parent is None:
+        return False
+    return "for" in attributes or parent.css_first("input, select, textarea") is not None
 
 
 def names_of(node: LexborNode) -> ElementNames:
@@ -610,8 +607,8 @@ def find_candidates(page: BlockPage) -> Candidates:
     """Leave out the runs of short links of a page."""
     links = np.array(
         [
-            raw.startswith(LINK_START)
-            and len(raw) <= MAX_LINK + 1
+            len(raw) <= MAX_LINK + 1
+            and raw[:1] == LINK_START
             and raw.find(LINK_END) == len(raw) - 1
             for raw in page.raw
         ],
@@ -661,7 +658,7 @@ def without_repetitions(page: BlockPage, mask: NDArray[np.bool_]) -> NDArray[np.
     raws = [page.raw[place] for place in places]
     # Their first letters and digits, by which texts that may be equal are found; not of short ones.
     openings = [raw[: 2 * HEAD] if len(raw) >= 2 * MIN_ONCE else "" for raw in raws]
-    letters = _NO_LETTERS.sub("", "\n".join(openings).lower())
+    letters = _NO_LETTERS.sub("", "\n".join(openings).replace(" ", "").lower())
     heads = [head[:HEAD] for head in letters.split("\n")]
     if len(set(heads)) + max(heads.count("") - 1, 0) == len(heads):
         return mask

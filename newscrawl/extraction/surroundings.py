@@ -100,9 +100,9 @@ def _comments() -> tuple[frozenset[str], frozenset[str], tuple[str, ...]]:
 
 def enciphered(features: BlockFeatures) -> NDArray[np.bool_]:
     """Return which blocks are in an element whose text only subscribers see in clear."""
-    classes = list(map(_class_of, features.elements))
-    if not contains_any(" ".join(classes).lower(), _IN_CIPHERS):
+    if not contains_any(" ".join(map(_class_of, set(features.elements))).lower(), _IN_CIPHERS):
         return np.zeros(len(features.paths), dtype=bool)
+    classes = map(_class_of, features.elements)
     matches = np.array([_ENCIPHERED.search(name.lower()) is not None for name in classes])
     return np.asarray(matches[features.paths].any(axis=1))
 
@@ -142,24 +142,23 @@ def without_asides(
     """Return the kept blocks without small elements named as what stands beside a text, and those
     of which the network isn't sure without elements below the first that are named as cards; all
     where they are the text, as captions of a gallery and entries of a list are."""
-    owners, elements = blocks.owners, blocks.elements
     words = tokens.words * mask
     places = np.flatnonzero(words)
     if not len(places):
         return mask
-    around, nearest = owners[places], set[int]()
+    around, nearest = blocks.owners[places], set[int]()
     for _ in range(AROUND_ASIDE):
         nearest.update(around.tolist())
-        around = elements.parents[around[around > 0]]
+        around = blocks.elements.parents[around[around > 0]]
     total = words.sum()
     most = SHARE_OF_ASIDES * total
     is_unsure = (probabilities < LIKELY_IN_CARD) & (np.arange(len(mask)) > places[:1])
     named, small = np.zeros((2, 2, len(mask)), dtype=bool)
     for element in nearest:
-        names = hints_of(elements.names(element))
+        names = hints_of(blocks.elements.names(element))
         is_card = not _OF_CARDS.isdisjoint(names)
         if is_card or not _OF_ASIDES.isdisjoint(names):
-            within = (owners >= element) & (owners < elements.ends[element])
+            within = blocks.within(element)
             size = words[within].sum()
             named[int(is_card), within] |= size <= most
             small[int(is_card), within] |= size <= SHARE_OF_ASIDE * total
@@ -264,10 +263,9 @@ def _is_headline(blocks: BlockPage, tokens: Tokens, place: int, title: int) -> b
 
 def _common_element(blocks: BlockPage, places: list[int]) -> int:
     """Return the innermost element that holds these blocks; 0, the root, for none."""
-    owners, elements = blocks.owners[places], blocks.elements
-    element = int(owners[0]) if places else 0
-    while element > 0 and not ((owners >= element) & (owners < elements.ends[element])).all():
-        element = int(elements.parents[element])
+    element = int(blocks.owners[places[0]]) if places else 0
+    while element > 0 and not blocks.within(element)[places].all():
+        element = int(blocks.elements.parents[element])
     return element
 
 
@@ -294,8 +292,9 @@ def _stems(text: str) -> set[str]:
     """Return the beginnings of a text's words, the pairs of its letters where no blanks part
     words."""
     stems: set[str] = set()
+    parted = text.isascii() or not _WITHOUT_BLANKS.search(text)
     for word in _WORDS.findall(text.lower()):
-        if _WITHOUT_BLANKS.search(word):
+        if not parted and _WITHOUT_BLANKS.search(word):
             stems.update(word[start : start + 2] for start in range(len(word) - 1))
         elif len(word) >= _SHORTEST:
             stems.add(word[:_STEM])
@@ -313,17 +312,12 @@ class _Cards:
             tokens.linked >= LINKED_HEADLINE * tokens.words
         )
 
-    def within(self, element: int) -> NDArray[np.bool_]:
-        """Return which blocks are in an element."""
-        owners = self._blocks.owners
-        return np.asarray((owners >= element) & (owners < self._blocks.elements.ends[element]))
-
     def around(self, place: int) -> list[int]:
         """Return the list of cards of which one has this block."""
         elements = self._blocks.elements
         element = int(self._blocks.owners[place])
         for _ in range(AROUND_CARD):
-            if element <= 0 or self._unlinked[self.within(element)].sum() > WORDS_OF_CARD:
+            if element <= 0 or self._unlinked[self._blocks.within(element)].sum() > WORDS_OF_CARD:
                 break
             if self._is_card(element):
                 beside = np.flatnonzero(
@@ -339,7 +333,7 @@ class _Cards:
         return []
 
     def _is_card(self, element: int) -> bool:
-        within = self.within(element)
+        within = self._blocks.within(element)
         return (
             2 <= int(within.sum()) <= BLOCKS_OF_CARD
             and bool(self._headlines[within].any())
@@ -361,7 +355,7 @@ def without_cards(
         last = len(result) - 1 - int(result[::-1].argmax())
         listed = np.zeros(len(mask), dtype=bool)
         for card in cards.around(last):
-            listed |= cards.within(card)
+            listed |= blocks.within(card)
         listed &= result
         words = int(tokens.words[listed].sum())
         if not listed.any() or words > SHARE_OF_CARDS * total:

@@ -114,8 +114,9 @@ def test_part_beside_the_paragraphs_belongs_to_the_text(
         "<b><i style='display:none'>",
         "<span style='max-height:0;overflow:hidden'>",
         "<i class=tip role=tooltip>",
-        "<i class=invisible>",
-        "<label>",
+        "<i class='x hide'>",
+        "<label for=mail>",
+        "<textarea></textarea><label>",
     ],
 )
 def test_hidden_inline_element_is_no_text(
@@ -130,11 +131,12 @@ def test_hidden_inline_element_is_no_text(
 
 
 @pytest.mark.parametrize(
-    "style", ["min-height:0", "line-height:0", "min-width: 0", "fill-opacity:0"]
+    "attribute", ["style='line-height:0'", "style='min-width: 0'", "class='hide show-md'"]
 )
-def test_inline_element_whose_style_hides_nothing_is_text(style: str) -> None:
+@pytest.mark.parametrize("name", ["i", "label"])
+def test_inline_element_that_is_shown_is_text(name: str, attribute: str) -> None:
     paragraphs = "".join(
-        f"<p>{sentence} <i style='{style}'>Siemens</i> left.</p>" for sentence in SENTENCES
+        f"<p>{sentence} <{name} {attribute}>Siemens</{name}> left.</p>" for sentence in SENTENCES
     )
     text = extract(f"<article><h1>Harbour</h1>{paragraphs}</article>").text
     assert text.count("Siemens left.") == len(SENTENCES)
