@@ -40,7 +40,8 @@ _MARKS: Final = "\"'()[]{}«»„“”‚‘’‹›…–—,/|"
 
 def _lower(text: str) -> str:
     """Return a text in lower case, in which letters with a dot are written in one way."""
-    return unicodedata.normalize("NFC", text.lower().replace("i\u0307", "i"))
+    lowered = text.lower().replace("i\u0307", "i")
+    return lowered if lowered.isascii() else unicodedata.normalize("NFC", lowered)
 
 
 @cache
@@ -166,17 +167,20 @@ def offers_the_rest(lowered: str) -> bool:
     """Return whether a text names the rest of an article and what it takes to read it, within
     `NEAR` characters: a subscription, a membership, a login, or the percentage that is left."""
     spoken = _spread(f" {_lower(lowered)} ")
-    for phrases in _notices().values():
-        for phrase in phrases["rest"]:
-            place = spoken.find(phrase)
-            if place < 0:
-                continue
-            around = spoken[max(0, place - NEAR) : place + NEAR]
-            if _LETTER.search(around):
-                continue
-            if _LEFT.search(around) or any(pay in around for pay in phrases["pay"]):
-                return True
+    finder, prices = _rests()
+    for number, place, _ in finder.find_matches_as_indexes(spoken, overlapping=True):
+        around = spoken[max(0, place - NEAR) : place + NEAR]
+        is_price = any(price in around for price in prices[number])
+        if (is_price or _LEFT.search(around)) and not _LETTER.search(around):
+            return True
     return False
+
+
+@cache
+def _rests() -> tuple[AhoCorasick, list[tuple[str, ...]]]:
+    """Return a finder of names of the rest, and for each what it takes in that language."""
+    pairs = [(name, of["pay"]) for of in _notices().values() for name in of["rest"]]
+    return AhoCorasick([name for name, _ in pairs]), [prices for _, prices in pairs]
 
 
 # --- Paragraphs within an article ----------------------------------------------------------------
@@ -286,7 +290,7 @@ def _finder(kinds: frozenset[str], language: str = "") -> tuple[AhoCorasick, Mea
 def _signs() -> AhoCorasick:
     """Return a finder of labels and the beginnings of words without which nothing is a notice."""
     words = (word.rstrip() for word, _ in _meanings(_DECISIVE))
-    return AhoCorasick(sorted({*_labels(), *_bare_labels(), *words}))
+    return AhoCorasick(sorted(_labels().union(words)))
 
 
 def with_signs(raws: Sequence[str]) -> list[bool]:
@@ -307,8 +311,7 @@ def is_notice(raw: str) -> bool:
     if len(raw) > LONGEST_NOTICE:
         return False
     lowered = _lower(raw)
-    opening = lowered.lstrip(_MARKS)
-    if not _signs().find_matches_as_indexes(f" {opening}"):
+    if not _signs().find_matches_as_indexes(f" {lowered.lstrip(_MARKS)}"):
         return False
     if _names_another(raw):
         return True
@@ -428,14 +431,16 @@ def is_offer(raw: str) -> bool:
 def _bare(label: str) -> str:
     """Return a label in lower case without accents, which capitals of Greek and French lack."""
     letters = unicodedata.normalize("NFD", label.lower())
-    return "".join(letter for letter in letters if not unicodedata.combining(letter))
+    return letters.translate(dict.fromkeys(map(ord, filter(unicodedata.combining, letters))))
 
 
 @cache
 def _labels() -> frozenset[str]:
-    """Return the labels of other articles, of biographies and of comments in all languages."""
+    """Return the labels of other articles, of biographies and of comments in all languages, with
+    and without accents."""
     labels = (kinds.get("label", ()) for kinds in words_of_notices().values())
-    return _alone().union(_abouts(), *labels)
+    words = _alone().union(_abouts(), *labels)
+    return words.union(map(_bare, words))
 
 
 @cache
@@ -452,11 +457,6 @@ def _abouts() -> tuple[str, ...]:
     """Return what stands before biographies in all languages, the longest first."""
     words = {word for kinds in words_of_notices().values() for word in kinds.get("about", ())}
     return tuple(sorted(words, key=len, reverse=True))
-
-
-@cache
-def _bare_labels() -> frozenset[str]:
-    return frozenset(map(_bare, _labels()))
 
 
 @cache
@@ -478,7 +478,7 @@ def _names_another(raw: str) -> bool:
     if label is None:
         return False
     name = _bare(label[1].strip())
-    if name not in _bare_labels():
+    if name not in _labels():
         # "Mehr zu diesem Thema lesen: Der Hafen öffnet", made of the words of other labels.
         words = name.replace(",", "").split()
         return (

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import islice
 from typing import Any, Final
 
@@ -206,6 +206,7 @@ def _length_words() -> WordNumbers:
     return number_words((LONG, SHORT))
 
 
+@lru_cache(maxsize=1024)  # the network and the rules behind it ask for the elements of a page
 def hints_of(names: ElementNames) -> tuple[str, ...]:
     """Return the words of an element's names: "articleBody--main_2" gives article, body, main."""
     if not names:

@@ -6,7 +6,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import as_file, files
-from itertools import chain
+from itertools import chain, compress, repeat
+from operator import is_
 from threading import Lock
 from typing import Final
 
@@ -171,12 +172,10 @@ class NameVectors:
         with self._lock:
             rows = list(map(self._rows.get, elements))
             if None in rows:
-                names = set(elements)
-                # Not the difference of two sets, which would iterate over all known names.
-                new = {name for name in names if name not in self._rows}
+                new = dict.fromkeys(compress(elements, map(is_, rows, repeat(None))))
                 if len(self._rows) + len(new) > NAME_CACHE_SIZE:
                     self._rows.clear()
-                    new = names
+                    new = dict.fromkeys(elements)
                 first, end = len(self._rows), len(self._rows) + len(new)
                 self._cached[first:end] = self.vectors(list(map(hints_of, new)))
                 self._rows.update(zip(new, range(first, end), strict=True))
@@ -185,9 +184,8 @@ class NameVectors:
 
     def vectors(self, names: Sequence[tuple[str, ...]]) -> FloatArray:
         """Return a row for each element, by the words of its names."""
-        number_of = self._numbers.get
         counts = np.array([*map(len, names)], dtype=np.int64)
-        rows = [number_of(word, 0) for word in chain.from_iterable(names)]
+        rows = [*map(self._numbers.get, chain.from_iterable(names), repeat(0))]
         return _pool(np.array(rows, dtype=np.int64), counts, self._table)
 
 
@@ -216,12 +214,12 @@ def load_network() -> Network:
 
 
 @cache
-def _steps() -> tuple[list[float], list[float]]:
+def _steps() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the F1 that the network expects and the mean of what pages of unseen sites have, which
     `python -m benchmarks.recipes confidence` writes."""
     file = files("newscrawl.extraction").joinpath("data", "confidence.json")
     stored = json.loads(file.read_text("utf-8"))
-    return stored["expected"], stored["f1"]
+    return np.array(stored["expected"]), np.array(stored["f1"])
 
 
 def calibrate(expected_f1: float) -> float:

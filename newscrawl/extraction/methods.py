@@ -129,6 +129,7 @@ NO_TEXT: Final = (
     ),
 )
 
+_MOST_WITHOUT_SIGN: Final = max(rule.max_words for rule in NO_TEXT if not rule.has_sign)
 _HEADINGS: Final = members_of("h1 h2 h3 h4 h5 h6")
 # Ours: blocks of a text from which on others are its siblings; of a list or table between two of
 # them the most cells, the least of a table in a box (others hold a picture's caption), their words
@@ -361,7 +362,8 @@ def _without_no_text(page: ParsedPage, mask: NDArray[np.bool_]) -> NDArray[np.bo
     rules = [
         (place, rule)
         for place, raw, count, has_sign in columns
-        if (rule := rule_of_no_text(raw, count, has_sign))
+        if (has_sign or count <= _MOST_WITHOUT_SIGN)
+        and (rule := rule_of_no_text(raw, count, has_sign))
     ]
     without[[place for place, _ in rules]] = False
     without[_biographies(page, np.flatnonzero(without).tolist())] = False

@@ -375,6 +375,15 @@ def labelled_date(text: str, dialect: Dialect) -> Stamp | None:
 def only_day(text: str, dialect: Dialect) -> Stamp | None:
     """Return the day in the short lines of a text, if they name no other one."""
     only = None
+    for stamp in days_in(text, dialect):
+        if only and only.day != stamp.day:
+            return None
+        only = only or stamp
+    return only
+
+
+def days_in(text: str, dialect: Dialect) -> Iterator[Stamp]:
+    """Yield the days that short lines of a text give."""
     end = 0
     for year_end in islice(_ends_of_years(text[:MAX_SCANNED]), MAX_DATES):
         if year_end < end:
@@ -389,10 +398,7 @@ def only_day(text: str, dialect: Dialect) -> Stamp | None:
         ):
             continue
         if stamp := dates.find(line, dialect):
-            if only and only.day != stamp.day:
-                return None
-            only = only or stamp
-    return only
+            yield stamp
 
 
 def _line_at(text: str, at: int, floor: int = 0) -> tuple[int, int]:

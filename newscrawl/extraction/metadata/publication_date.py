@@ -96,13 +96,15 @@ def shown_change(signals: PageSignals) -> Iterable[Stamp | None]:
 
 def text(signals: PageSignals) -> Iterable[Stamp | None]:
     """Read a date that follows a word for publishing or changing, anywhere in the text."""
-    return [markup.labelled_date(signals.own_text, signals.dialect)]
+    is_labelled = markup.labelled_date(signals.text, signals.dialect)
+    return [is_labelled and markup.labelled_date(signals.own_text, signals.dialect)]
 
 
 def only_day(signals: PageSignals) -> Iterable[Stamp | None]:
     """Read the one day that short lines of the page name, if they name no other; those of lists,
     captions and quotations alone are none."""
-    if markup.only_day(signals.own_text, signals.dialect) is None:
+    has_day = any(markup.days_in(signals.text, signals.dialect))
+    if not has_day or markup.only_day(signals.own_text, signals.dialect) is None:
         return []
     text_alone = markup.without_lists(signals.tree, signals.own_text)
     return [markup.only_day(text_alone, signals.dialect)]
