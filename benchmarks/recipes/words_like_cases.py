@@ -12,7 +12,7 @@ from typing import Final
 from newscrawl.mentions import Companies, Company, load_companies
 from newscrawl.mentions.candidates import Candidate, Finder
 from newscrawl.mentions.registry_cache import CompiledRegistry, compile_registry
-from newscrawl.mentions.vocabulary import load_vocabulary
+from newscrawl.mentions.vocabulary import ANY, load_vocabulary
 
 _SAME: Final = "bg bn cs da de el fi hu is lt lv mk nl pl ro ru sk sl sv uk"
 # The list of words for each of our languages; wordfreq has one for the languages of Serbo-Croatian.
@@ -27,12 +27,15 @@ _LEAST, _MARGIN = 2.5, 0.7
 
 
 def words_like_cases(companies: Companies) -> Iterator[tuple[str, list[str]]]:
-    """Yield each language with its words that are more frequent than the name."""
+    """Yield each language with its words that are more frequent than the name, and "any" with the
+    English words that stand in texts of all of them."""
     wordfreq = import_module("wordfreq")
-    words = replace(load_vocabulary(), words_like_cases={})
+    words = replace(load_vocabulary(), words_like_cases={ANY: frozenset()})
     registry = CompiledRegistry(compile_registry(companies, {}, words))
     finder = Finder(registry.beginnings, registry.spelled, registry.forms, words)
-    for language, listed in LISTS.items():
+    english: set[str] = set()
+    pairs = [(language, "en") for language in LISTS]
+    for language, listed in [*LISTS.items(), *pairs]:
         frequent_words = wordfreq.top_n_list(listed, _WORDS, wordlist="best")
         lines = [word.capitalize() for word in frequent_words if word.isalpha() and len(word) > 3]
         text = "\n".join(["", *lines, ""])
@@ -46,14 +49,16 @@ def words_like_cases(companies: Companies) -> Iterator[tuple[str, list[str]]]:
                 limits[text[candidate.start : candidate.end].lower()].append(
                     max(frequencies, default=9) + _MARGIN
                 )
-        yield (
-            language,
-            sorted(
-                word
-                for word, least in limits.items()
-                if wordfreq.zipf_frequency(word, listed) >= max(_LEAST, *least)
-            ),
+        frequent = sorted(
+            word
+            for word, least in limits.items()
+            if wordfreq.zipf_frequency(word, listed) >= max(_LEAST, *least)
         )
+        if listed == "en":
+            english.update(frequent)
+        else:
+            yield language, frequent
+    yield ANY, sorted(english)
 
 
 def _names(company: Company, candidate: Candidate) -> list[str]:

@@ -18,7 +18,7 @@ from newscrawl.mentions.forms import (
     script,
     without_accents,
 )
-from newscrawl.mentions.vocabulary import Vocabulary
+from newscrawl.mentions.vocabulary import ANY, Vocabulary
 
 _UNSPACED = frozenset({"han", "katakana", "thai"})
 # Characters that an excluded phrase extends beyond the form it contains.
@@ -120,6 +120,7 @@ class Finder:
         """Return every occurrence as a whole word, overlapping ones too, in no particular order."""
         candidates = []
         words_like_cases = self._words_like_cases.get(language or "", frozenset())
+        english = self._words_like_cases[ANY]
         names = self._names_like_forms.get(language or "", frozenset())
         for start, end, forms in self._places(text):
             if text[end - 1] >= _FIRST_SIGN and is_across_words(text, start, end):
@@ -137,7 +138,7 @@ class Finder:
                 if language == "de" and _lacks_umlaut(text[start:end], form.text):
                     continue
                 low = text[start:reach].lower() if reach > end else ""
-                if low in self._common_words or low in words_like_cases:
+                if low in self._common_words or low in words_like_cases or low in english:
                     continue
                 candidate = Candidate(start, reach, form, inflected=reach > end)
                 # "Billy" may be the genitive of Billa or a person.

@@ -33,8 +33,8 @@ _PICTURE = re.compile(
     r"(?: (?:credits?|source))?(?: ?:| courtesy(?: of|:)| by:?)\s?(?:[A-Z][\w']* ?/ ?)?$",
     re.IGNORECASE,
 )
-# With what all of them end: ":", "of", "by" or "/"; cheaper than the search.
-_LAST_OF_PICTURE = frozenset(":fy/")
+# With what all of them end, which is cheaper than the search.
+_LAST_OF_PICTURE = (":", "/", " by", " courtesy of")
 # The same in Chinese, Japanese and Korean.
 _PICTURE_BY = re.compile(
     r"(?:(?:写真|画像|[图圖照]片)(?:提供|[来來]源)?|[(【\[]提供|사진(?: ?제공)?|자료|供[图圖])"
@@ -177,7 +177,7 @@ class Credits:
         if (
             byline
             or bracket
-            or (lead.rstrip()[-1:].lower() in _LAST_OF_PICTURE and _PICTURE.search(lead))
+            or (lead.rstrip().lower().endswith(_LAST_OF_PICTURE) and _PICTURE.search(lead))
         ):
             return True
         if lead.endswith((":", "=", ": ", "= ")) and _PICTURE_BY.search(lead):

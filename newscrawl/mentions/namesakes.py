@@ -42,6 +42,9 @@ _VENUE = re.compile(
     r"|Lisesi|Okulu|Okulları|Üniversitesi|Hastanesi|Müzesi|Vakfı|Kupası)\b| Grand Prix\b"
     r"| (?:Tennis|Golf|Ladies|Junior|Chess|Cycling) (?:Classic|Open|Challenge|Tour|Series)\b"
     r"| [A-ZÇĞİÖŞÜ][^\W\d_]+spor\b|(?: [^\W\d_]+){0,3} [Öö]dül(?:ü|leri)(?![^\W\d_]*ye)"
+    r"|(?: [^\W\d_a-zçğıöşü]\w*){0,2} (?:adlı|adında|isimli)(?: bir)?"
+    r" (?:albüm|şarkı|film|dizi|roman|grup|oyun|single|şehir|kasaba|köy)"
+    r"|(?: [^\W\d_a-zçğıöşü]\w*){1,2} (?:albüm|şarkı)|(?: [^\W\d_a-zçğıöşü]\w*)? [Kk]upası"
     r"|(?: Sport?)? [Ss]alonu| takım[ıl]|(?: (?:Kadın|Erkek|Genç))? (?:Voleybol|Basketbol)\b"
 )
 # The same in scripts without blanks: "京セラドーム", "百岁山杯".
@@ -55,6 +58,7 @@ _VENUE_UNSPACED = re.compile(
     r"|[ァ-ヺー]{0,8}(?:バファローズ|ライオンズ|ロケッツ|ツインズ|イーグルス|ホークス|ブレーブス|フライヤーズ"
     r"|ファイターズ|スワローズ|ベイスターズ|マリーンズ|ジャイアンツ|オリオンズ|ブレイザーズ|アローズ|スピアーズ"
     r"|ヴェルブリッツ|スティーラーズ|ワイルドナイツ|サンゴリアス|ルーパス|ラムズ|ダイナボアーズ|ジュビロ|シャトルズ)"
+    r"|ズ(?![ァ-ヺー])|・(?:センター|アリーナ|スタジアム|パーク|フィールド|ドーム|ラグビー)"
     r"|(?<=[ァ-ヺー])号|協会|協議会|学会|連盟|スタジアム|アリーナ|ドーム|カップ|財団|美術館|博物館|記念館|記念病院|病院|球団)"
 )
 
@@ -66,6 +70,15 @@ _LEAGUE_BEFORE = re.compile(
     r"(?:\b(?:Ligue|Liga|Serie|Division|Bundesliga) [A-D1-4]"
     r"|-League|\b(?:Fenerbahçe|Galatasaray|Beşiktaş)) $"
 )
+# Their last words, cheaper than the search.
+_LAST_OF_LEAGUE = frozenset([*"ABCD1234", "Fenerbahçe", "Galatasaray", "Beşiktaş"])
+# "Châteauneuf-de-Randon"
+_OF = re.compile(r"\w-(?:de|du|des|la|le|les|sur|sous|en|lès|et|saint|sainte)-$")
+# Where a quotation begins and ends, and its longest part beside a name. Ours.
+_QUOTES = '"“„«»”'
+_LONGEST_TITLE = 40
+# "MOL-Pick Szeged": a sponsor of two.
+_BEHIND_SPONSOR = re.compile(r"(?: ?- ?[A-Z][\w-]*)? ([^\W\d_a-zß-öø-ÿ]\w+)")
 
 
 def is_namesake(text: str, candidate: Candidate, before: Sequence[str], words: Vocabulary) -> bool:
@@ -74,13 +87,19 @@ def is_namesake(text: str, candidate: Candidate, before: Sequence[str], words: V
     match = _WORD_AFTER.match(text, candidate.end, candidate.end + REACH)
     if match and _is_namesake_noun(match[1], words):
         return True
-    if _COUNTRY_CODE.match(text, candidate.start - 1) or search_before(
-        _LEAGUE_BEFORE, text, candidate.start
+    last = before[-1] if before else ""
+    if _COUNTRY_CODE.match(text, candidate.start - 1) or (
+        (last in _LAST_OF_LEAGUE or last.endswith("-League"))
+        and search_before(_LEAGUE_BEFORE, text, candidate.start)
     ):
         return True
     if _VENUE.match(text, candidate.end) or _VENUE_UNSPACED.match(text, candidate.end):
         return True
-    if _is_honoured(text, candidate, words):
+    if (
+        _is_honoured(text, candidate, words)
+        or _is_title_of_work(text, candidate, words)
+        or (text.startswith("-", candidate.start - 1) and search_before(_OF, text, candidate.start))
+    ):
         return True
     # "Rue Orange", "provincia de Santander"
     return any(" ".join(before[-count:]) in words.namesakes_before for count in (1, 2))
@@ -112,8 +131,10 @@ def is_team(
     company's bare name: "ヤクルト", or another by one beside a score: "Viettel thắng 2-0"."""
     low = candidate.form.text.casefold()
     languages = words.sports if language is None else (language, ANY)
+    town = _BEHIND_SPONSOR.match(text, candidate.end)
     if not any(low in words.teams.get(key, ()) for key in languages):
-        if not _is_beside_score(text, candidate):
+        in_town = town is not None and town[1].startswith(words.club_towns)
+        if not in_town and not _is_beside_score(text, candidate):
             return False
     elif in_section:
         return True
@@ -162,6 +183,20 @@ def _is_namesake_noun(word: str, words: Vocabulary) -> bool:
     if script(word[0]) != "hangul":
         return False
     return any(word[:end] in nouns and is_korean_tail(word[end:]) for end in range(1, len(word)))
+
+
+def _is_title_of_work(text: str, candidate: Candidate, words: Vocabulary) -> bool:
+    """Return whether it stands in the quoted title of a song or film: the album "Apple Venus"."""
+    begin = max(0, candidate.start - _LONGEST_TITLE)
+    opening = max(text.rfind(mark, begin, candidate.start) for mark in _QUOTES)
+    # Where quotations have one mark, every second one ends.
+    if opening < 0 or text.count('"', text.rfind("\n", 0, opening) + 1, opening) % 2:
+        return False
+    last = candidate.end + _LONGEST_TITLE
+    if min((text.find(mark, candidate.end, last) for mark in _QUOTES), key=lambda at: at < 0) < 0:
+        return False
+    kind = words_before(text, opening, 1)
+    return bool(kind) and kind[-1].lower() in words.works
 
 
 def _is_honoured(text: str, candidate: Candidate, words: Vocabulary) -> bool:

@@ -61,6 +61,7 @@ _MODEL = re.compile(
 )
 # A capitalised word within a sentence, directly before a name.
 _NAME_BEFORE = re.compile(r"(?<=[^\W_][ ,] |\w\w )\(?([^\W\d_a-zß-öø-ÿ][^\W\d_]+) $")
+_CAPITAL_BEHIND = re.compile(r" [A-Z][a-z]")
 _WORD_BEFORE = re.compile(r"[\w.]+$")
 _LINE_WORD = re.compile(r"[^\W\d_]{4,}")
 # A headline whose words of four letters and more have capitals, but for a few.
@@ -325,6 +326,20 @@ class NeighbourWords:
             or word.rstrip(".") in self.words.legal_forms
             or is_in_title_case(text, candidate.start)
         )
+
+    def is_model_or_title(
+        self, text: str, candidate: Candidate, language: str | None, *, behind_name: bool
+    ) -> bool:
+        """Return whether a word of many names is a model of the maker before it ("Opel Admiral"),
+        or part of an English title in another language ("The Orange Box")."""
+        is_model = behind_name and text[candidate.start - 1] == " "
+        in_title = (
+            language not in {None, "en"}
+            and text.endswith("The ", 0, candidate.start)
+            and _CAPITAL_BEHIND.match(text, candidate.end) is not None
+        )
+        may_be = (is_model or in_title) and not candidate.inflected
+        return may_be and self.words.is_of_many(candidate.form.text)
 
     def _is_usual(self, word: str, language: str | None) -> bool:
         """Return whether the word may precede any name, so that it is not part of it."""

@@ -20,7 +20,8 @@ _LIFE = re.compile(
     r"|est mort|naquit|nació en|murió|nacque|morì|morreu|faleceu|zmarła?|urodziła? się"
     r"|werd geboren|overleed|zemřela?|zomrela?|meghalt|kuoli|öldü|умерл?а?|скончал(?:ся|ась)"
     r"|помер(?:ла)?|πέθανε|umro|umrla|a murit|evlendi|emekli oldu|casou"
-    r"|estudou em|se casó|estudió en|si sposò|emigrated)\b"
+    r"|estudou em|se casó|estudió en|si sposò|emigrated|dünyaya geldi|vefat etti"
+    r"|hayatını kaybetti|meninggal|wafat|s-a căsătorit|a decedat|døde|avled|qua đời|elhunyt)\b"
 )
 # Words after which a form is a given name: "Rafael del Pino", "Wanda S."
 _SURNAME = re.compile(
@@ -51,6 +52,12 @@ _LONG_AGO = re.compile(r"\b1(?:[5-8]\d\d|9[0-3]\d)\b")
 _NEXT_WORD = re.compile(r" ([^\W\d_]+)")
 # Flemish surnames have a capital article within a sentence, too: "minister De Block".
 _FLEMISH = re.compile(r"(?:\w\w|,) (?:De|Van(?: [Dd]en?)?|Vanden|Vander) $")
+# "Anthony Vanden Borre": what a surname of several words begins with.
+_SURNAME_BEGINS = frozenset({"Van", "Vanden", "Von", "De", "Di", "Del", "Della", "Dal", "Le", "La"})
+# "Eleonora, Elia, Elisa e Linde": names in a list.
+_COMMA = "(?:,| (?:e|ed|y|i|a|and|und|et|og|och|ve|și|dan))"
+_LISTED_BEFORE = re.compile(rf"(?:([^\W\d_]+), )?([^\W\d_]+){_COMMA} $")
+_LISTED_AFTER = re.compile(rf"{_COMMA} ([^\W\d_]+)(?:{_COMMA} ([^\W\d_]+))?")
 # "E.Honda": an initial without a blank.
 _INITIAL_BEFORE = re.compile(r"(?<![^\s(])[A-Z]\.$")
 
@@ -79,6 +86,7 @@ class Persons:
             or (last in _LAST_OF_CALLED and search_before(_CALLED, text, candidate.start))
             or self._is_founder(text, candidate)
             or self._is_given_name(text, candidate)
+            or self._is_among_given_names(text, candidate)
             or self._has_given_name_behind(text, candidate, language)
             or text.startswith(_HONORIFICS, candidate.end)
             or (language == "nl" and search_before(_FLEMISH, text, candidate.start))
@@ -92,9 +100,14 @@ class Persons:
         if not words:
             return False
         first_name, *surnames = candidate.form.text.split(" ")
+        given_names = self.words.given_names
         if surnames:
-            # "El diseñador Alexander McQueen"
-            return first_name in self.words.given_names and words[-1].lower() in self.words.titles
+            # "El diseñador Alexander McQueen", "Anthony Vanden Borre"
+            has_title = first_name in given_names and words[-1].lower() in self.words.titles
+            return has_title or (first_name in _SURNAME_BEGINS and words[-1] in given_names)
+        # "Malin Eggertz-Forsmark"
+        if text.startswith("-", candidate.start - 1) and len(words) > 1 and words[-1].istitle():
+            return words[-2] in given_names
         if len(words) > 1 and _is_initial(words[-1]) and words[-2][:1].isupper():
             return True
         particle = ""
@@ -102,8 +115,8 @@ class Persons:
             particle = words.pop()
         last = words[-1].lstrip("\"'«“„([")
         return (
-            last in self.words.given_names
-            or (last.capitalize() in self.words.given_names and last.isupper())
+            last in given_names
+            or (last.capitalize() in given_names and last.isupper())
             # "el presidente de Ferrovial" heads the company, "Frau von Siemens" is a person.
             or (last.lower() in self.words.titles and particle not in _GENITIVES)
         )
@@ -124,6 +137,16 @@ class Persons:
         stop = text.find(". ", candidate.end, last + 2)
         right = min(len(text) if stop < 0 else stop, last)
         return _LONG_AGO.search(text, begin, right) is not None
+
+    def _is_among_given_names(self, text: str, candidate: Candidate) -> bool:
+        """Return whether a given name stands in a list of such: "Eleonora, Elia ed Elisa"."""
+        given_names = self.words.given_names
+        if candidate.form.text not in given_names:
+            return False
+        before = search_before(_LISTED_BEFORE, text, candidate.start)
+        after = _LISTED_AFTER.match(text, candidate.end)
+        names = (name for match in (before, after) if match for name in match.groups())
+        return sum(name in given_names for name in names) > 1
 
     def _is_given_name(self, text: str, candidate: Candidate) -> bool:
         """Return whether a form is a given name before a surname: "Rafael del Pino", "Wandę

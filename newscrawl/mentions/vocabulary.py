@@ -58,6 +58,8 @@ class Vocabulary:
     companies, and neither before men nor masculine nouns ("da Oi").
     `boilerplate` marks a newspaper's sentences about itself ("all rights reserved").
     `examples` are nouns of which companies are named as examples ("companies like Bain").
+    `works` are words for songs, films and the like, whose quoted titles hold no company;
+    `club_towns` begin the names of towns whose clubs bear a sponsor's name before it.
     `families` before a name mean its owners, not its company ("Familie Merck").
     `namesakes_after` and `namesakes_before` make the whole something else ("Arena").
     `teams` are names of companies, in any case, that teams of a language's news ("any": of all)
@@ -73,8 +75,9 @@ class Vocabulary:
     themselves only ambiguous ones, as `common_words` in small letters only ambiguous ones.
     `predicates` are words of a clause whose subject is a company, in languages without blanks,
     `firm_predicates` those of them that are enough for a form that is `wordlike`.
-    `words_like_cases` are words of a language that look like a case of a name ("Marele" in
-    Romanian), `names_like_forms` persons and places that look like a name or a case of it.
+    `words_like_cases` are words of a language ("any": English ones) that look like a case of a name
+    ("Marele" in Romanian), `names_like_forms` persons and places that look like a name or a case of
+    it.
     `topics` are word groups that a context names with "@", each word with the languages in which it
     counts (none: all).
     """
@@ -115,6 +118,8 @@ class Vocabulary:
     usual_before: frozenset[str]
     platforms: frozenset[str]
     follow_us: frozenset[str]
+    works: frozenset[str]
+    club_towns: tuple[str, ...]
     namesakes_after: frozenset[str]
     namesakes_before: frozenset[str]
     function_words: frozenset[str]
@@ -135,7 +140,8 @@ class Vocabulary:
 
     def is_of_many(self, form: str) -> bool:
         """Return whether the form is a word, a place or a surname that many things are called."""
-        return self.is_everyday(form) or form.lower() in self.common_words | self.shared_names
+        low = form.lower()
+        return self.is_everyday(form) or low in self.common_words or low in self.shared_names
 
     def is_everyday_in(self, form: str, language: str | None) -> bool:
         """Return whether the form is an everyday word of this very language ("Fazer" in
@@ -179,9 +185,11 @@ def load_vocabulary() -> Vocabulary:
     data["teams"] = {key: text.casefold() for key, text in data["teams"].items()}
     by_language: dict[str, Any] = {name: _by_language(data.pop(name)) for name in _BY_LANGUAGE}
     by_language |= {name: _with_english(_by_language(data.pop(name))) for name in _CUES}
-    endings = _phrases(data.pop("before_endings"))
+    endings, towns = (_phrases(data.pop(name)) for name in ("before_endings", "club_towns"))
     lists: dict[str, Any] = {name: frozenset(_phrases(lists)) for name, lists in data.items()}
-    return Vocabulary(topics=topics, before_endings=endings, **by_language, **lists)
+    return Vocabulary(
+        topics=topics, before_endings=endings, club_towns=towns, **by_language, **lists
+    )
 
 
 def _by_language(lists: Mapping[str, str]) -> dict[str, frozenset[str]]:

@@ -125,6 +125,29 @@ def companies():
         ("La ministra Mercedes Olmedo habló.", "es"),
         ("Bu bölüm Red Apple adlı filmden.", "tr"),
         ("Takım Rhenus Sport salonunda oynuyor.", "tr"),
+        ("Finalde Mercedes kupasında yenildi.", "tr"),
+        ("Kardeşler Apple Core adında bir grup kurdu.", "tr"),
+        ("Sahibinden Yeniden albümünde üç şarkı var.", "tr"),
+        ("Hapoel Migdal maçı kazandı.", "tr"),
+        ("Formula Mazda pilotu yarışı bıraktı.", "tr"),
+        ("A kézilabda bajnokságban a Grundfos Tatabánya kapusa két gólt kapott.", "hu"),
+        ("A ZTE csatára gólt lőtt a félidőben, az edző örült.", "hu"),
+        ("A film sikere után Disney három rajzfilmet tervezett.", "hu"),
+        ("A Snail magazin és a Greek című sorozat tetszett.", "hu"),
+        ("A The Orange Box olcsóbb lett.", "hu"),
+        ("Tocou no festival Super Bock no domingo.", "pt"),
+        ("A Volta Galp passa por Évora.", "pt"),
+        ('Nel 1990 uscì il disco "Diesel and Dust".', "it"),
+        ("Sie sang das Lied „Little Honda“.", "de"),
+        ("La rivière baigne Châteauneuf-de-Randon.", "fr"),
+        ("Śpiewała „Billie Jean” na scenie.", "pl"),
+        ("Intervista a cura di Eleonora, Elia, Elisa e Aurelio.", "it"),
+        ("Anthony Vanden Borre joue à droite.", "fr"),
+        ("Anna Eggertz-Forsmark svarade inte.", "sv"),
+        ("京王ズの株式の話だ。", "ja"),
+        ("アンティオキア公ルノーは降伏した。", "ja"),
+        ("試合はバークレイズ・センターで行われた。", "ja"),
+        ("那是福斯广播公司的电视剧。", "zh"),
         ("Tuzla'da Koç Özel Lisesi ile Sabancı Kız Meslek Lisesi var.", "tr"),
         ("Burada Cedric The Entertainer ile çalıştı.", "tr"),
         ("Firma DASA tarafından 1989'da satın alındı.", "tr"),
@@ -261,6 +284,11 @@ def test_team_in_a_report_about_sports_is_no_company(companies, language, report
 )
 def test_report_about_sports_names_teams_in_any_language(companies, language, report):
     assert companies.find(report, language=language) == []
+
+
+def test_word_of_many_names_behind_a_maker_is_its_model(companies):
+    names = {mention.company for mention in companies.find("Stał tam Opel Admiral.", language="pl")}
+    assert names == {"Opel"}
 
 
 def test_section_of_an_address_is_enough_for_a_team(companies):
